@@ -108,7 +108,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/sessions": {
-		[]string{"panes/widget", "engine/api"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
 		"as panes/processes",
 	},
 	"panes/terminal": {

@@ -41,6 +41,12 @@ type Waiter interface {
 	CallOff(keys.Key) bool // gives up what is waited for, if the key means that
 }
 
+// A KeyTaker is a pane that takes keys as they were pressed, in place of Type.
+type KeyTaker interface {
+	Take(keys.Key) (taken bool) // before it is looked up
+	Key(keys.Key) tea.Cmd       // one that is bound to nothing, let go or pressed
+}
+
 // Actions are what a pane does, by the action that a key is bound to.
 type Actions map[keymap.Action]func() tea.Cmd
 

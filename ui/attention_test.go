@@ -14,7 +14,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes"
 	"tandem/ui/screen"
 )
 
@@ -64,8 +63,8 @@ func TestASecretThatIsAskedForOutOfSightIsToldAndMarkedUntilItIsLookedAt(t *test
 	d.press("ctrl+b", "n")
 	d.shows("away-screen")
 	d.lacks("1 waiting")
-	if len(d.m.attention.marks) != 0 {
-		t.Errorf("marks stay: %v", d.m.attention.marks)
+	if d.m.sessions.list.Asks(away.process.ID) {
+		t.Error("the mark stays")
 	}
 }
 
@@ -75,54 +74,6 @@ func TestAMarkGoesWhenWhatWasAskedForWasGiven(t *testing.T) {
 	d.shows("1 waiting")
 	away.turns(func(p *api.Process) { p.Terminal.Waiting = "" })
 	d.lacks("1 waiting")
-}
-
-// attending is a model that has told nothing yet.
-func attending() *model {
-	m := &model{news: panes.News{Connected: true}}
-	return m
-}
-
-func session(waiting string) *api.Process {
-	return &api.Process{ID: "a", Kind: api.KindSession, Name: "a", State: api.StateRunning, Terminal: &api.Terminal{Waiting: waiting}}
-}
-
-func TestOnlyCommandsThatTookLongAreTold(t *testing.T) {
-	start := time.Now()
-	for after, want := range map[time.Duration]string{3 * time.Second: "", 9 * time.Second: "", 75 * time.Second: "is done after 1m"} {
-		m := attending()
-		if _, text := m.sessionNews(session("prompt"), session(""), start); text != "" {
-			t.Errorf("a command that begins is told: %s", text)
-		}
-		if _, text := m.sessionNews(session(""), session("prompt"), start.Add(after)); text != want {
-			t.Errorf("after %v: %q, want %q", after, text, want)
-		}
-	}
-	m := attending()
-	m.o.Attention.LongCommand = 2 * time.Second
-	m.sessionNews(session("prompt"), session(""), start)
-	if mark, _ := m.sessionNews(session(""), session("prompt"), start.Add(3*time.Second)); mark != "done" {
-		t.Errorf("the mark is %q", mark)
-	}
-	if _, text := attending().sessionNews(session(""), session("prompt"), start); text != "" {
-		t.Errorf("a command whose beginning was not seen is told: %s", text)
-	}
-}
-
-func TestAProgramThatWorkedAndThenWaitsIsTold(t *testing.T) {
-	start := time.Now()
-	m := attending()
-	m.sessionNews(session("prompt"), session(""), start)
-	if _, text := m.sessionNews(session(""), session("input"), start.Add(time.Second)); text != "" {
-		t.Errorf("a program that is being used is told: %s", text)
-	}
-	m.sessionNews(session("input"), session(""), start.Add(2*time.Second))
-	if _, text := m.sessionNews(session(""), session("input"), start.Add(20*time.Second)); text != "waits for input" {
-		t.Errorf("told is %q", text)
-	}
-	if _, text := m.sessionNews(session("input"), session("prompt"), start.Add(30*time.Second)); text != "is done after 30s" {
-		t.Errorf("the whole command: %q", text)
-	}
 }
 
 func TestQuietHoursGoAroundMidnight(t *testing.T) {
@@ -164,11 +115,11 @@ func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	if told() != nil {
 		t.Error("notifications follow each other without a gap")
 	}
-	d.update(deskDue{})
+	d.update(notifyDue{})
 	if got := told(); !slices.Equal(got, []string{"second (and 1 more)"}) {
 		t.Errorf("told then: %q", got)
 	}
-	d.m.attention.desk.last = time.Time{}
+	d.m.notices.last = time.Time{}
 	d.m.o.Attention.Quiet = Hours{0, 24 * 60}
 	d.m.notify("at night")
 	d.m.o.Attention = Attention{NoNotify: true}

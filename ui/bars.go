@@ -108,11 +108,11 @@ func (m *model) tally() (running, failed, waiting int) {
 	for i := range m.news.Processes {
 		p := &m.news.Processes[i]
 		switch {
-		case widget.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
+		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !oneOff(p), p.State == api.StateBackoff:
 			failed++
 		case !p.State.Ended():
 			running++
-			if p.Terminal != nil && (p.Terminal.Rang || m.attention.marks[p.ID] == "asks") {
+			if p.Terminal != nil && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
 				waiting++
 			}
 		}
@@ -151,16 +151,16 @@ const keptHints = 2
 // anything else.
 func (m *model) note() (string, widget.Ink) {
 	switch {
-	case m.opened && !m.news.Connected:
+	case m.sessions.opened && !m.news.Connected:
 		text := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
 			text = "cannot reach the engine, trying again: " + widget.Clean(panes.ErrorText(m.news.Err))
 		}
-		if n := m.waitingKeys(); n > 0 {
+		if n := m.sessions.feeds.waiting(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
-		if m.layouts.asked != 0 {
-			text += m.withKey("; ", keymap.Cancel, " leaves the choice of a layout", keymap.ScopePicker)
+		if m.sessions.Waits() {
+			text += panes.WithKey(m.o.Bindings, "; ", keymap.Cancel, " leaves the choice of a layout", keymap.ScopePicker)
 		}
 		return text, m.look.BarWarn
 	case m.toast.text != "" && m.toast.bad:
@@ -169,27 +169,8 @@ func (m *model) note() (string, widget.Ink) {
 		return m.toast.text, m.look.BarGood
 	case m.faultNote() != "":
 		return m.faultNote(), m.look.BarBad
-	case m.pane() != nil && m.paneNote() != "":
-		return m.pane().Note()
-	case m.filter != "" && m.listFocused && m.view == viewSessions:
-		return "showing sessions with “" + widget.Clean(m.filter) + "”", m.look.BarWarn
-	case m.keyboardNote() != "":
-		return m.keyboardNote(), m.look.BarWarn
 	}
-	return "", m.look.Bar
-}
-
-func (m *model) paneNote() string {
-	text, _ := m.pane().Note()
-	return text
-}
-
-func (m *model) waitingKeys() int {
-	n := 0
-	for p := range m.attachments {
-		n += p.Waiting()
-	}
-	return n
+	return m.pane().Note()
 }
 
 // hints are the next useful keys where the keyboard is.
@@ -201,13 +182,8 @@ func (m *model) hints() []widget.Hint {
 	}); ok {
 		return o.Hints(m)
 	}
-	if p := m.focused(); p != nil && !pending && m.overlay == nil {
-		if all, ok := p.Hints(); ok {
-			return all
-		}
-	}
-	if p := m.pane(); p != nil && !pending && m.overlay == nil {
-		if all, ok := p.Hints(); ok {
+	if !pending && m.overlay == nil {
+		if all, ok := m.pane().Hints(); ok {
 			return all
 		}
 	}
@@ -219,42 +195,6 @@ func (m *model) hints() []widget.Hint {
 		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 	}
 	return hints
-}
-
-// noSessions is the sessions view without any.
-func (m *model) noSessions() *widget.Page {
-	switch {
-	case !m.opened && m.news.Attempts > 0:
-		return &widget.Page{Title: "Connecting to the engine…"}
-	case !m.opened:
-		return &widget.Page{}
-	}
-	return &widget.Page{
-		Title: "No session is running",
-		Lines: []string{"Everything that was started here has exited."},
-		Hints: []widget.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "detach")},
-	}
-}
-
-// drawNoSessions is that page in the place of the terminals, under a title row
-// where the list beside it has one.
-func (m *model) drawNoSessions() []string {
-	w, h := m.layout.tree.W, m.layout.tree.H
-	if m.layout.list.W == 0 {
-		return m.noSessions().Draw(w, h, &m.look)
-	}
-	rule := m.look.Rule.Text(strings.Repeat("─", w))
-	return append([]string{rule}, m.noSessions().Draw(w, h-1, &m.look)...)
-}
-
-// hintFor is the key of an action in lists.
-func (m *model) hintFor(a keymap.Action, does string) widget.Hint {
-	for _, scope := range []keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, ""} {
-		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
-			return widget.Hint{Key: names[0], Does: does}
-		}
-	}
-	return widget.Hint{Key: "", Does: does}
 }
 
 // farewell is the line that is left in the terminal.

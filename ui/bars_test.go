@@ -13,6 +13,7 @@ import (
 // with a failed process and requests if they are asked for.
 func counting(w int, more bool) *model {
 	m := &model{w: w}
+	m.sessions = newSessionsView(env{m})
 	m.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
@@ -62,7 +63,7 @@ func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
 	e.add("second", "two$ ")
 	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
 		d := drive(t, e, w, 24)
-		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.tabs.Current != nil })
+		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.sessions.tabs.Current != nil })
 		bar, _, _ := strings.Cut(d.screen(), "\n")
 		if widget.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, widget.Width(bar), bar)
@@ -89,7 +90,7 @@ func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
 		first.end(api.StateStopped, nil)
 		second.end(api.StateStopped, nil)
 		other.shows("No session is running")
-		one.until("nothing is shown", func() bool { return one.m.tabs.Current == nil })
+		one.until("nothing is shown", func() bool { return one.m.sessions.tabs.Current == nil })
 		if size[0] >= minScreenWidth {
 			one.shows("n new shell")
 		}
@@ -98,7 +99,7 @@ func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
 		}
 		other.press("ctrl+b", "c")
 		other.hasStarted(3)
-		one.until("it is shown", func() bool { return one.m.focused() != nil && strings.Contains(one.screen(), "$ ") })
+		one.until("it is shown", func() bool { return one.m.sessions.focused() != nil && strings.Contains(one.screen(), "$ ") })
 		one.press("'ls")
 		one.typedInto(one.nth(2), "ls")
 	}
@@ -111,10 +112,10 @@ func TestWhatAppearsInADashboardWithoutSessionsLeavesTheViewAlone(t *testing.T) 
 	d.shows("one$ ")
 	d.press("alt+2")
 	first.end(api.StateStopped, nil)
-	d.until("nothing is left", func() bool { return d.m.tabs.Current == nil })
+	d.until("nothing is left", func() bool { return d.m.sessions.tabs.Current == nil })
 	other := drive(t, e, 120, 36)
 	other.hasStarted(2)
-	d.until("it is there", func() bool { return d.m.tabs.Current != nil })
+	d.until("it is there", func() bool { return d.m.sessions.tabs.Current != nil })
 	if d.m.view != viewProcesses {
 		t.Errorf("it shows %s", d.m.view)
 	}
@@ -128,7 +129,7 @@ func TestTheFilterOfTheListIsToldWhereverTheKeyboardIs(t *testing.T) {
 		d := drive(t, e, size[0], size[1])
 		d.shows("one$ ")
 		d.press("ctrl+b", "s", "/", "'zzz", "enter", "tab")
-		if d.m.focused() == nil {
+		if d.m.sessions.focused() == nil {
 			t.Fatal("the terminal has not the keyboard")
 		}
 		d.shows("/zzz")

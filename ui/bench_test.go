@@ -21,26 +21,26 @@ func busy(b *testing.B) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
-	m.w, m.h, m.opened, m.news.Connected = 200, 60, true, true
+	m.w, m.h, m.sessions.opened, m.news.Connected = 200, 60, true, true
 	var leaves []*layout.Node
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))
 		m.news.Processes = append(m.news.Processes, s.process)
-		p := m.tabs.New(s.process.ID)
+		p := m.sessions.tabs.New(s.process.ID)
 		if i == 0 {
 			g := layout.NewTab(p)
-			m.tabs.All, m.tabs.Current = append(m.tabs.All, g), g
+			m.sessions.tabs.All, m.sessions.tabs.Current = append(m.sessions.tabs.All, g), g
 			leaves = append(leaves, g.Root)
 			continue
 		}
-		m.attachments[p] = func() {}
+		m.sessions.feeds.stops[p] = func() {}
 		root, leaf := leaves[(i-1)/2].Split(layout.Axis(i%2), p)
-		m.tabs.Current.Root = root
+		m.sessions.tabs.Current.Root = root
 		leaves = append(leaves, leaf)
 	}
-	m.attachments[leaves[0].Pane] = func() {}
+	m.sessions.feeds.stops[leaves[0].Pane] = func() {}
 	m.relayout()
-	m.refreshList()
+	m.sessions.refreshList()
 	for _, leaf := range leaves {
 		leaf.Pane.Feed.Receive(api.Output{Frame: colourful(0, 60, true)})
 	}
@@ -110,7 +110,7 @@ func BenchmarkViewEverythingChanged(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		for _, l := range m.visible() {
+		for _, l := range m.sessions.visible() {
 			l.Pane.Feed.Receive(api.Output{Frame: colourful(i, 60, false)})
 		}
 		m.sync()

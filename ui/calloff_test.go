@@ -25,7 +25,7 @@ func TestASessionThatIsStillBeingStartedIsCalledOff(t *testing.T) {
 	close(late.answer)
 	d.until("the session that was called off has ended", func() bool {
 		p, ok := d.process("bash-4")
-		return ok && p.State == api.StateStopped && len(d.m.calledOff) == 0
+		return ok && p.State == api.StateStopped && d.m.sessions.starts.starter.CalledOff() == 0
 	})
 	d.hasShape("(a|(b/c))")
 	d.lacks("bash-4")
@@ -37,7 +37,7 @@ func TestAStartThatWaitsForAnotherIsNeverMadeWhenItIsCalledOff(t *testing.T) {
 	d.press("ctrl+b", "%", "ctrl+b", "\"")
 	<-late.asked
 	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.starts) == 1 })
+	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 1 })
 	close(late.answer)
 	d.hasShape("(a|(b/(c|bash-4)))")
 	d.hasStarted(4)
@@ -49,7 +49,7 @@ func TestAStartThatHangsHoldsUpNoneBehindItOnceItIsCalledOff(t *testing.T) {
 	d.press("ctrl+b", "%")
 	<-late.asked
 	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.starts) == 0 })
+	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 0 })
 	d.m.link.Set(d.engine)
 	d.press("ctrl+b", "%")
 	d.hasShape("(a|(b/(c|bash-4)))")
@@ -78,11 +78,11 @@ func TestWhatIsCalledOffIsEndedBeforeItRuns(t *testing.T) {
 	late := lately(d)
 	d.press("ctrl+b", "%")
 	<-late.asked
-	id := d.m.starts[0].id
+	id := d.m.sessions.starts.starter.Waiting()[0]
 	d.engine.starting("slow", id)
 	d.press("ctrl+b", "x", "y")
 	d.until("it has ended", func() bool {
-		p, ok := d.m.process(id)
+		p, ok := d.m.news.Process(id)
 		return ok && p.State == api.StateStopped
 	})
 	d.hasShape("(a|(b/c))")
@@ -96,17 +96,17 @@ func TestCallingOffAStartEndsNobodyElsesSession(t *testing.T) {
 	<-late.asked
 	theirs := d.engine.starting("theirs", "").process.ID
 	d.until("their session is known", func() bool {
-		_, ok := d.m.process(theirs)
+		_, ok := d.m.news.Process(theirs)
 		return ok
 	})
 	d.press("ctrl+b", "x", "y")
-	d.until("it is called off", func() bool { return len(d.m.starts) == 0 })
+	d.until("it is called off", func() bool { return len(d.m.sessions.starts.starter.Waiting()) == 0 })
 	close(late.answer)
 	d.until("the session that was called off has ended", func() bool {
 		p, ok := d.process("bash-5")
 		return ok && p.State == api.StateStopped
 	})
-	if p, _ := d.m.process(theirs); p.State != api.StateStarting {
+	if p, _ := d.m.news.Process(theirs); p.State != api.StateStarting {
 		t.Errorf("somebody else's session is %s", p.State)
 	}
 }

@@ -88,7 +88,7 @@ func TestEscapeLeavesOneThingAfterTheOther(t *testing.T) {
 	d.press("g", "v", "'2")
 	d.shows("2 · line 1/")
 	d.press("esc", "esc")
-	if !d.m.focused().Scrolling() || d.m.focused().Selected() {
+	if !d.m.sessions.focused().Scrolling() || d.m.sessions.focused().Selected() {
 		t.Fatal("escape left too much or too little")
 	}
 	d.press("esc")
@@ -189,8 +189,8 @@ func TestMouseCopiesWhatItDragsOver(t *testing.T) {
 	s := e.add("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
 	d.shows("four")
-	p := d.m.focused()
-	y := d.m.area(d.m.tabs.Current.Focus).Y
+	p := d.m.sessions.focused()
+	y := d.area(d.m.sessions.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
 	d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
 	if p.Scrolling() {
@@ -211,7 +211,7 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 	s.mouse = keys.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("four")
-	y := d.m.area(d.m.tabs.Current.Focus).Y
+	y := d.area(d.m.sessions.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
 	d.until("the program gets the mouse", func() bool {
 		s.mu.Lock()
@@ -232,7 +232,7 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 
 func TestDragBeyondTheEdgeScrollsOnByItself(t *testing.T) {
 	d, _ := reader(t, 80, 24)
-	y := d.m.area(d.m.tabs.Current.Focus).Y
+	y := d.area(d.m.sessions.tabs.Current.Focus).Y
 	d.mouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
 	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.shows("line 470/")
@@ -383,7 +383,7 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 
 func TestWhatIsCopiedLastCountsWhateverComesLast(t *testing.T) {
 	d, _ := reader(t, 80, 24)
-	p := d.m.focused()
+	p := d.m.sessions.focused()
 	slow := p.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
 	d.press("Y")
 	late := slow()

@@ -20,8 +20,8 @@ func TestDashboardStartsAShellWhenThereIsNone(t *testing.T) {
 	d.hasStarted(1)
 	d.shows("$ ")
 	in := e.started[0]
-	if in.CWD != "/home/ann" || in.Cols != d.m.layout.tree.W || in.Rows != d.m.layout.tree.H-1 {
-		t.Errorf("started with %+v, the pane is %v", in, d.m.layout.tree)
+	if in.CWD != "/home/ann" || in.Cols != d.tree().W || in.Rows != d.tree().H-1 {
+		t.Errorf("started with %+v, the pane is %v", in, d.tree())
 	}
 }
 
@@ -84,11 +84,11 @@ func TestSplitsAreBesideAndBelowAndFocusMoves(t *testing.T) {
 	d.typedInto(d.nth(2), "c")
 	d.typedInto(d.nth(1), "b")
 	d.typedInto(first, "a\x02")
-	if got := len(d.m.tabs.Current.Root.Leaves(nil)); got != 3 {
+	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 3 {
 		t.Errorf("%d panes", got)
 	}
 	d.press("alt+left")
-	if d.m.focused() != nil {
+	if d.m.sessions.focused() != nil {
 		t.Error("left of the leftmost pane is not the list")
 	}
 }
@@ -309,7 +309,7 @@ func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {
 	e.mu.Unlock()
 	d.press("ctrl+b", "%")
 	d.shows("no more PTYs")
-	if got := len(d.m.tabs.Current.Root.Leaves(nil)); got != 1 {
+	if got := len(d.m.sessions.tabs.Current.Root.Leaves(nil)); got != 1 {
 		t.Errorf("%d panes are left", got)
 	}
 }
@@ -318,7 +318,7 @@ func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
 	e := newFakeEngine()
 	e.add("first", "one$ ")
 	d := drive(t, e, 10, 3)
-	d.until("news", func() bool { return d.m.opened })
+	d.until("news", func() bool { return d.m.sessions.opened })
 	if got := d.screen(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}
@@ -394,7 +394,7 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
-	tree := d.m.layout.tree
+	tree := d.tree()
 	d.click(tree.X+4, tree.Y+3)
 	d.press("'a")
 	d.typedInto(s, "a")
@@ -404,15 +404,15 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	if len(mice) != 2 || mice[0].X != 4 || mice[0].Y != 2 || mice[1].Kind != keys.MouseUp {
 		t.Errorf("the program got %+v", mice)
 	}
-	before := d.m.tabs.Current.Root.Border()
+	before := d.m.sessions.tabs.Current.Root.Border()
 	d.mouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if got := d.m.tabs.Current.Root.Border(); got != before-10 {
+	if got := d.m.sessions.tabs.Current.Root.Border(); got != before-10 {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)
-	if d.m.tabs.Current.Focus.Pane.ID != d.nth(1).process.ID {
+	if d.m.sessions.tabs.Current.Focus.Pane.ID != d.nth(1).process.ID {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
@@ -480,7 +480,7 @@ func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
 	d.shows("one$ ")
 	d.m.View()
 	d.update(nil)
-	if d.m.dirty || d.m.changed() {
+	if d.m.dirty || d.m.sessions.Changed() {
 		t.Error("a message that changes nothing makes the screen dirty")
 	}
 }
@@ -511,12 +511,12 @@ func TestNextRunOfASessionIsShownWhereTheLastOneFailed(t *testing.T) {
 	status := 1
 	s.end(api.StateFailed, &status)
 	d.shows("exit")
-	d.until("it has ended", func() bool { return d.m.tabs.Current.Focus.Pane.Ended() != nil })
+	d.until("it has ended", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() != nil })
 	s.change(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.until("it runs again", func() bool { return d.m.tabs.Current.Focus.Pane.Ended() == nil })
+	d.until("it runs again", func() bool { return d.m.sessions.tabs.Current.Focus.Pane.Ended() == nil })
 	d.press("'typed")
 	d.typedInto(s, "typed")
 }

@@ -13,7 +13,9 @@ import (
 
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/ui/conn"
+	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
 
@@ -52,7 +54,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	l.Notify = wake.changed
 	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
 	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.input})
-	d.m.list.Home = "/home/ann"
+	d.m.home = "/home/ann"
 	l.Start(func() { l.Run(ctx) })
 	l.Start(func() { wake.run(ctx, d.send) })
 	t.Cleanup(func() {
@@ -198,6 +200,20 @@ func (d *driver) hasStarted(n int) {
 	d.until("another session has started", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return len(d.engine.sessions) == n && len(d.m.starts) == 0
+		return len(d.engine.sessions) == n && len(d.m.sessions.starts.starter.Waiting()) == 0
 	})
 }
+
+// onScreen is where a part of the sessions view is on the screen.
+func (d *driver) onScreen(r widget.Rect) widget.Rect {
+	r.X, r.Y = r.X+d.m.areas.body.X, r.Y+d.m.areas.body.Y
+	return r
+}
+
+// tree is where the terminals are on the screen.
+func (d *driver) tree() widget.Rect { return d.onScreen(d.m.sessions.areas.tree) }
+
+// area is where the terminal of a leaf is on the screen, and leafAt the leaf with
+// its title row.
+func (d *driver) area(l *layout.Node) widget.Rect   { return d.onScreen(d.m.sessions.area(l)) }
+func (d *driver) leafAt(l *layout.Node) widget.Rect { return d.onScreen(l.Rect) }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -22,16 +23,16 @@ func (e env) Context() context.Context                         { return e.m.ctx 
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.At(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learn(started...) }
-func (e env) Home() string                                     { return e.m.list.Home }
+func (e env) Home() string                                     { return e.m.home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
 func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.say(text, bad) }
 func (e env) Unsay()                                           { e.m.hush() }
 func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.showStartForm() }
-func (e env) Ending(id string)                                 { e.m.ending[id] = true }
+func (e env) Ending(id string)                                 { e.m.sessions.list.Ending(id) }
 
 func (e env) ShowSession(id string) tea.Cmd {
-	return tea.Batch(e.m.setView(viewSessions), e.m.openSession(id))
+	return tea.Batch(e.m.setView(viewSessions), e.m.sessions.openSession(id))
 }
 
 // Ask opens a dialog.
@@ -60,27 +61,36 @@ func (e env) SayOnce(text string) tea.Cmd {
 	return e.m.say(text, true)
 }
 
-func (e env) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
-	return e.m.startCommand(near, command, folder)
-}
+func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.takeClip(clip) }
 
-func (e env) StartInPlace(p *terminal.Pane) tea.Cmd { return e.m.startInPlace(p) }
+func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.tell(text, bad) }
 
-func (e env) PutAway(*terminal.Pane) tea.Cmd { return e.m.closePane() }
+func (e env) Notify(text string) tea.Cmd { return e.m.notify(text) }
 
-func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
+func (e env) LongCommand() time.Duration { return e.m.o.Attention.LongCommand }
 
-func (e env) Session() (id, folder string) {
-	p := e.m.currentPane()
-	if p != nil {
-		id = p.ID
+func (e env) Bell() {
+	if e.m.terminal != nil {
+		e.m.terminal.Bell()
 	}
-	return id, e.m.cwd(p)
 }
 
-func (e env) StartSession(command []string, folder string) tea.Cmd {
-	return e.m.startCommand(nil, command, folder)
+func (e env) Attach(ctx context.Context, id string, feed *terminal.Feed) {
+	e.m.link.Start(func() { e.m.link.Attach(ctx, id, feed) })
 }
+
+func (e env) Ended(p api.Process) {
+	e.m.link.Ended(p)
+	e.m.news.Ended(p)
+}
+
+func (e env) ShowSessions() { e.m.switchTo(viewSessions) }
+
+func (e env) Blurred() bool { return e.m.blurred }
+
+func (e env) Covered() bool { return e.m.overlay != nil }
+
+func (e env) HandOver(p *terminal.Pane) tea.Cmd { return e.m.handOver(p) }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visitSession(command, folder, then)
@@ -104,4 +114,18 @@ func (e env) Colors() int {
 		return 16
 	}
 	return 0
+}
+
+func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
+
+func (e env) StartSession(command []string, folder string) tea.Cmd {
+	return e.m.sessions.starts.startCommand(nil, command, folder)
+}
+
+func (e env) Session() (id, folder string) {
+	p := e.m.sessions.currentPane()
+	if p != nil {
+		id = p.ID
+	}
+	return id, e.m.sessions.starts.folder(p)
 }

@@ -23,7 +23,7 @@ func two(t *testing.T) (one, other *driver) {
 func TestADashboardFollowsWhatAnotherOneChanges(t *testing.T) {
 	one, other := two(t)
 	other.press("ctrl+b", "left")
-	focused := other.m.focused()
+	focused := other.m.sessions.focused()
 	for _, step := range []struct {
 		keys  []string
 		shape string
@@ -39,11 +39,11 @@ func TestADashboardFollowsWhatAnotherOneChanges(t *testing.T) {
 		one.isKept()
 		puts := one.engine.layouts.puts
 		other.hasShape(step.shape)
-		if other.m.focused() != focused || other.m.layouts.keeping || one.engine.layouts.puts != puts {
+		if other.m.sessions.focused() != focused || other.m.sessions.keeper.keeping || one.engine.layouts.puts != puts {
 			t.Fatalf("after %v it has another focus, or has its own layout kept", step.keys)
 		}
 	}
-	if diff := cmp.Diff(one.m.writeLayout().Tabs[0].Nodes, other.m.writeLayout().Tabs[0].Nodes); diff != "" {
+	if diff := cmp.Diff(one.m.sessions.keeper.writeLayout().Tabs[0].Nodes, other.m.sessions.keeper.writeLayout().Tabs[0].Nodes); diff != "" {
 		t.Error(diff)
 	}
 	other.press("ctrl+b", "}")
@@ -95,19 +95,19 @@ func TestWhatIsPutAwayInOneDashboardIsPutAwayInTheOthers(t *testing.T) {
 	one.isKept()
 	other.hasShape("(a|b)")
 	other.lacks("c ~/src")
-	if !other.m.closed[one.nth(2).process.ID] {
+	if !other.m.sessions.list.IsPutAway(one.nth(2).process.ID) {
 		t.Error("it is listed")
 	}
 }
 
 func TestALayoutIsFollowedAfterADragAlone(t *testing.T) {
 	one, other := two(t)
-	border := other.m.tabs.Current.Root
+	border := other.m.sessions.tabs.Current.Root
 	held := keys.Mouse{X: border.Border(), Y: 5, Button: keys.ButtonLeft}
 	other.mouse(held)
 	one.press("ctrl+b", "left", "ctrl+b", "}")
 	one.isKept()
-	other.until("it is told of", func() bool { return other.m.news.Revision > other.m.layouts.revision })
+	other.until("it is told of", func() bool { return other.m.news.Revision > other.m.sessions.keeper.revision })
 	other.hasShape("(a|(b/c))")
 	held.Kind = keys.MouseUp
 	other.mouse(held)

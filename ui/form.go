@@ -27,8 +27,8 @@ type formMsg struct {
 }
 
 func (m *model) showStartForm() tea.Cmd {
-	f := overlay.NewStartForm(widget.ShortPath(m.cwd(m.currentPane()), m.list.Home))
-	f.Home = m.list.Home
+	f := overlay.NewStartForm(widget.ShortPath(m.sessions.starts.folder(m.sessions.currentPane()), m.home))
+	f.Home = m.home
 	f.Start = func(in overlay.StartInput) tea.Cmd { return m.startProcess(f, in) }
 	f.InShell = func(line string) bool {
 		words, err := panes.CommandOf(line)
@@ -52,10 +52,10 @@ func (m *model) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea
 	}
 	in := api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()),
-		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, m.list.Home),
+		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, m.home),
 		Env: env, KeepAlive: typed.KeepAlive, Actor: "person",
 	}
-	sandbox := widget.ExpandHome(typed.Sandbox, m.list.Home)
+	sandbox := widget.ExpandHome(typed.Sandbox, m.home)
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		msg := startAsked(ctx, e, in, sandbox)
 		msg.form = f
@@ -164,10 +164,4 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.Drain()...)))
 	}
 	return cmd
-}
-
-// learn takes in processes that were started here, before their events come.
-func (m *model) learn(started ...api.Process) tea.Cmd {
-	m.link.Learn(started...)
-	return m.sync()
 }

@@ -151,7 +151,7 @@ func TestEnterPutsTheCommandOnThePromptOfTheLastSession(t *testing.T) {
 	d.chooses("go test")
 	d.press("enter")
 	d.typedInto(d.nth(0), "go test")
-	if d.m.view != viewSessions || d.m.focused() == nil {
+	if d.m.view != viewSessions || d.m.sessions.focused() == nil {
 		t.Error("the session is not shown with the keyboard")
 	}
 }
@@ -179,7 +179,7 @@ func TestCommandsOfSeveralLinesAreNotRunByBeingPasted(t *testing.T) {
 func TestEnterStartsASessionWhenTheLastHasEnded(t *testing.T) {
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("go test") })
 	d.nth(0).end(api.StateStopped, nil)
-	d.until("the session is gone", func() bool { return d.m.tabs.Current == nil })
+	d.until("the session is gone", func() bool { return d.m.sessions.tabs.Current == nil })
 	d.chooses("go test")
 	d.press("enter")
 	d.hasStarted(2)

@@ -69,7 +69,7 @@ func (e *fakeEngine) RemoveLayout(_ context.Context, name string) error {
 // shape writes the tabs down: sessions by name, "|" beside, "/" below.
 func (d *driver) shape() string {
 	var tabs []string
-	for _, g := range d.m.tabs.All {
+	for _, g := range d.m.sessions.tabs.All {
 		tabs = append(tabs, d.treeShape(g.Root))
 	}
 	return strings.Join(tabs, " ")
@@ -77,7 +77,7 @@ func (d *driver) shape() string {
 
 func (d *driver) treeShape(n *layout.Node) string {
 	if n.Pane != nil {
-		p, _ := d.m.process(n.Pane.ID)
+		p, _ := d.m.news.Process(n.Pane.ID)
 		return p.Name
 	}
 	sign := "|"
@@ -98,7 +98,7 @@ func (d *driver) isKept() {
 	d.until("the layout is kept", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
-		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.writeLayout())
+		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.sessions.keeper.writeLayout())
 	})
 }
 
@@ -119,20 +119,20 @@ func threePanes(t *testing.T) *driver {
 
 func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
 	d := threePanes(t)
-	if name := d.m.tabs.Current.Focus.Pane.ID; name != d.nth(2).process.ID {
+	if name := d.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nth(2).process.ID {
 		t.Errorf("the focus is on %s", name)
 	}
-	if share := d.m.tabs.Current.Root.Share; share != 3000 {
+	if share := d.m.sessions.tabs.Current.Root.Share; share != 3000 {
 		t.Errorf("the left half has %d", share)
 	}
 	d.press("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
 	d.hasShape("(b/a) c")
 	d.isKept()
-	want := d.m.writeLayout()
+	want := d.m.sessions.keeper.writeLayout()
 	again := drive(t, d.engine, 160, 40)
 	again.hasShape("(b/a) c")
 	again.shows("c-screen")
-	if diff := cmp.Diff(want, again.m.writeLayout()); diff != "" {
+	if diff := cmp.Diff(want, again.m.sessions.keeper.writeLayout()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -164,7 +164,7 @@ func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T)
 		<-late.asked
 		close(late.answer)
 	}()
-	d.m.finishStarts(t.Context())
+	d.m.sessions.starts.finishStarts(t.Context(), d.m.link.Start)
 	d.hasShape("(a|(b/(c|(bash-4/bash-5))))")
 	d.m.keepLast()
 	d.isKept()
@@ -178,8 +178,8 @@ func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {
 	d.press("ctrl+b", "%", "ctrl+b", "d")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d.m.finishStarts(ctx)
-	if d.m.keepLast(); len(d.m.writeLayout().Tabs[0].Nodes) != 5 {
+	d.m.sessions.starts.finishStarts(ctx, d.m.link.Start)
+	if d.m.keepLast(); len(d.m.sessions.keeper.writeLayout().Tabs[0].Nodes) != 5 {
 		t.Error("the layout has a pane without a session")
 	}
 }
@@ -216,7 +216,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.press("ctrl+b", "{")
 	d.hasShape("(a|(c/b))")
 	d.press("ctrl+b", "=")
-	if s := d.m.tabs.Current.Root.Share; s != layout.ShareUnit/2 {
+	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/2 {
 		t.Errorf("the left half has %d", s)
 	}
 	d.press("ctrl+b", "!")
@@ -224,7 +224,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.press("ctrl+b", "m", "enter")
 	d.hasShape("(a|(b|c))")
 	d.press("ctrl+b", "=")
-	if s := d.m.tabs.Current.Root.Share; s != layout.ShareUnit/3 {
+	if s := d.m.sessions.tabs.Current.Root.Share; s != layout.ShareUnit/3 {
 		t.Errorf("one of three panes in a row has %d", s)
 	}
 	d.press("ctrl+b", "m")
@@ -312,11 +312,11 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 		d.shows("Show the layout")
 		d.press("'"+c.name, "enter")
 		d.hasShape(c.want)
-		if p := d.m.focused(); p.ID != d.nth(2).process.ID {
+		if p := d.m.sessions.focused(); p.ID != d.nth(2).process.ID {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
-		for _, l := range d.m.tabs.Current.Root.Leaves(nil) {
-			if g, at := d.m.tabs.Of(l.Pane); g != d.m.tabs.Current || at != l || l.Root() != d.m.tabs.Current.Root {
+		for _, l := range d.m.sessions.tabs.Current.Root.Leaves(nil) {
+			if g, at := d.m.sessions.tabs.Of(l.Pane); g != d.m.sessions.tabs.Current || at != l || l.Root() != d.m.sessions.tabs.Current.Root {
 				t.Errorf("%s: the tree is not whole", c.name)
 			}
 		}
@@ -326,9 +326,9 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 
 func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
 	d := threePanes(t)
-	share := func() int { return d.m.tabs.Current.Root.A.Rect.W }
+	share := func() int { return d.m.sessions.tabs.Current.Root.A.Rect.W }
 	before := share()
-	goOn := func(since time.Duration) { d.m.layouts.pushed = time.Now().Add(-since) }
+	goOn := func(since time.Duration) { d.m.sessions.moves.pushed = time.Now().Add(-since) }
 	d.press("ctrl+b", "L")
 	goOn(-time.Hour)
 	d.press("L")
@@ -352,23 +352,23 @@ func TestBordersThatMeetAreJoined(t *testing.T) {
 	d.press("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
 	d.hasStarted(4)
 	d.hasShape("((a|bash-4)/(b/c))")
-	below := d.m.tabs.Current.Root.B
-	wall := d.m.tabs.Current.Root.A.Border()
+	below := d.m.sessions.tabs.Current.Root.B
+	wall := d.m.sessions.tabs.Current.Root.A.Border()
 	at := func(x, y int) string { return string([]rune(strings.Split(d.screen(), "\n")[y])[x]) }
-	if got := at(wall, below.Rect.Y); got != "┴" {
+	if got := at(wall, d.leafAt(below).Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
 	}
 	d.press("ctrl+b", "j", "ctrl+b", "%")
 	d.hasStarted(5)
 	d.hasShape("((a|bash-4)/((b|bash-5)/c))")
-	if got := at(wall, below.Rect.Y); got != "┼" {
+	if got := at(wall, d.leafAt(below).Y); got != "┼" {
 		t.Errorf("two borders meet in %s", got)
 	}
 }
 
 func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	d := threePanes(t)
-	before := d.m.tabs.Current.Root.B.Rect
+	before := d.m.sessions.tabs.Current.Root.B.Rect
 	d.update(tea.WindowSizeMsg{Width: 20, Height: 6})
 	d.shows("c-screen")
 	rows := strings.Split(d.screen(), "\n")
@@ -404,7 +404,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	d.shows("a-screen")
 	d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
 	d.hasShape("(a|(b/c))")
-	if after := d.m.tabs.Current.Root.B.Rect; after != before {
+	if after := d.m.sessions.tabs.Current.Root.B.Rect; after != before {
 		t.Errorf("the right half went from %v to %v", before, after)
 	}
 }
@@ -450,14 +450,14 @@ func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 	d.press("ctrl+b", "%")
 	d.hasShape("(a|(b/(c|bash-4)))")
 	d.isKept()
-	want := d.m.writeLayout()
+	want := d.m.sessions.keeper.writeLayout()
 	other.hasShape("(a|(b/(c|bash-4)))")
 	other.update(tea.WindowSizeMsg{Width: 120, Height: 36})
 	code := 0
 	d.nth(1).end(api.StateExited, &code)
 	other.hasShape("(a|(c|bash-4))")
 	d.hasShape("(a|(c|bash-4))")
-	if other.m.layouts.keeping || !cmp.Equal(*d.engine.layouts.current, want) {
+	if other.m.sessions.keeper.keeping || !cmp.Equal(*d.engine.layouts.current, want) {
 		t.Error("it has its own layout kept")
 	}
 	again := drive(t, d.engine, 160, 40)
@@ -467,17 +467,17 @@ func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "h")
-	below := d.m.tabs.Current.Root.B.B
-	d.click(below.Rect.X+3, below.Rect.Y)
-	if d.m.focused() != below.Pane {
+	below := d.m.sessions.tabs.Current.Root.B.B
+	d.click(d.leafAt(below).X+3, d.leafAt(below).Y)
+	if d.m.sessions.focused() != below.Pane {
 		t.Error("the pane below has no focus")
 	}
 	d.press("ctrl+b", "h")
-	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: below.Rect.Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: d.leafAt(below).Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.focused() == below.Pane || below.Rect.Y != 9 {
-		t.Errorf("after a drag to 9 the border is at %d", below.Rect.Y)
+	if d.m.sessions.focused() == below.Pane || d.leafAt(below).Y != 9 {
+		t.Errorf("after a drag to 9 the border is at %d", d.leafAt(below).Y)
 	}
 }
 

@@ -9,18 +9,14 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
 	"tandem/panes/processes"
-	"tandem/panes/sessions"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/conn"
-	"tandem/ui/layout"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
@@ -52,43 +48,27 @@ type model struct {
 	left     bool             // the person has left; what is typed now goes nowhere
 	handing  bool             // the terminal is being handed to a session; what is typed waits
 
-	w, h   int
-	layout areas
-	view   viewKind
+	w, h  int
+	areas areas
+	view  viewKind
+	home  string // of the person; "" if that is unknown
 
-	news        panes.News
-	opened      bool    // the first snapshot has been taken in
-	starts      []start // sessions that were asked for and are not there yet; the first is being started
-	calledOff   []start // that were not wanted any more while the engine was at them
-	tabs        layout.Tabs
-	shows       uint64
-	attachments map[*terminal.Pane]context.CancelFunc
-	closed      map[string]bool // ended sessions that the person has put away
-	ending      map[string]bool // sessions that were asked to end here
-	unwanted    map[string]bool // those of them that were called off while they were started
-	zoomed      bool
-	blurred     bool // another window has the keyboard
+	news      panes.News
+	views     [viewCount]panes.Pane
+	sessions  *sessionsView
+	processes *processes.Pane
+	history   *history.Pane
+	files     *files.Pane
+	held      panes.Pane // the one that the mouse was pressed in
+	visit     *visit     // nil without one
+	blurred   bool       // another window has the keyboard
 
-	list        sessions.List
-	listFocused bool
-	filter      string
-	views       [viewCount]panes.Pane
-	processes   *processes.Pane
-	held        panes.Pane // the one that the mouse was pressed in
-	history     *history.Pane
-	files       *files.Pane
-	visit       *visit // nil without one
-	layouts     layouts
-	dragged     *layout.Node   // the split whose border the mouse holds
-	dragMoved   bool           // since the button went down
-	pressed     *terminal.Pane // the pane in which a mouse button went down
-	clip        clipboard
-	search      terminal.Search // the last one in a terminal
-	attention   attention
-	pictures    screen.Pictures
+	clip     clipboard
+	notices  notices
+	pictures screen.Pictures
 
 	resolver *keymap.Resolver
-	actions  map[keymap.Action]func(*model) tea.Cmd
+	actions  panes.Actions
 	overlay  overlay.Overlay
 
 	overlayAt    widget.Rect     // where the overlay was drawn last
@@ -109,8 +89,6 @@ type model struct {
 	profile     colorprofile.Profile
 
 	dirty   bool // what is on the screen has to be drawn anew
-	resized bool // a pane may have a size that its session was not told
-	calm    bool // a timer runs that tells sizes
 	content []byte
 	drawn   tea.View
 }
@@ -146,52 +124,6 @@ func (m *model) tell(text string, bad bool) tea.Cmd {
 // hush takes away what was said last.
 func (m *model) hush() { m.toast = toast{serial: m.toast.serial + 1} }
 
-// focused is the pane that keys go to; nil when a list or nothing has them.
-func (m *model) focused() *terminal.Pane {
-	if m.view != viewSessions || m.tabs.Current == nil || m.listFocused {
-		return nil
-	}
-	return m.tabs.Current.Focus.Pane
-}
-
-// tellFocus tells the program in the focused pane that it has the keyboard, or
-// not any more.
-func (m *model) tellFocus(on bool) {
-	if p := m.focused(); p != nil && !(on && m.blurred) {
-		p.Focus(on)
-	}
-}
-
-// moveFocus runs a change of the focus and tells both programs.
-func (m *model) moveFocus(change func()) {
-	before := m.focused()
-	change()
-	m.dirty = true
-	if m.layout.tight {
-		m.relayout()
-	}
-	after := m.focused()
-	if before == after || m.blurred {
-		return
-	}
-	if before != nil {
-		before.Focus(false)
-	}
-	if after != nil {
-		after.Focus(true)
-	}
-}
-
-// process is what is known of a session.
-func (m *model) process(id string) (api.Process, bool) {
-	for i := range m.news.Processes {
-		if m.news.Processes[i].ID == id {
-			return m.news.Processes[i], true
-		}
-	}
-	return api.Process{}, false
-}
-
 // Init does nothing; what there is to begin with comes as messages.
 func (m *model) Init() tea.Cmd { return nil }
 
@@ -212,9 +144,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	waited := m.waiter() != nil
 	cmd := tea.Batch(m.handle(msg), m.afterWaiting(waited))
-	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.tellSizes(), m.fetch(), m.endVisit(), m.pumpLayout(), m.pumpSpinner())
+	return m, tea.Batch(cmd, m.fetch(), m.endVisit(), m.pumpSpinner())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -225,9 +156,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case nil:
 	case message:
 		return msg.take(m)
-	case terminal.Message:
-		m.dirty = true
-		return msg.For().Update(msg)
 	case spinner.TickMsg:
 		return m.turn(msg)
 	case overlay.Answer:
@@ -253,6 +181,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		if m.terminal != nil {
 			m.terminal.Learn(msg)
 		}
+	default:
+		return m.sessions.Update(msg)
 	}
 	return nil
 }
@@ -268,7 +198,7 @@ func (m *model) endToast(serial toastOver) tea.Cmd {
 func (m *model) resize(w, h int) tea.Cmd {
 	m.w, m.h = w, h
 	m.relayout()
-	return m.open()
+	return nil
 }
 
 // typed input
@@ -311,11 +241,6 @@ func (m *model) setBlurred(blurred bool) {
 		return
 	}
 	m.blurred = blurred
-	if !blurred {
-		m.attention.desk.held = nil
-		m.refreshList()
-	}
-	if p := m.focused(); p != nil {
-		p.Focus(!blurred)
-	}
+	m.notices.held = nil
+	m.sessions.SetBlurred(blurred)
 }

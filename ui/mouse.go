@@ -6,9 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
-	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -18,8 +16,10 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 	if m.overlayPress.has(e, m.overlay, time.Now()) {
 		return nil
 	}
-	if e.Kind == keys.MouseUp && m.holds() {
-		return m.letGo(e)
+	if e.Kind == keys.MouseUp && m.held != nil { // let go, whatever is shown by now
+		held := m.held
+		m.held = nil
+		return m.mouseIn(held, e)
 	}
 	if m.overlay != nil && m.overlay != m.overlaySeen { // nobody can have meant it
 		return nil
@@ -35,83 +35,26 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		u.Dismiss(m)
 		return nil
 	}
-	if m.overlay != nil || m.layout.tooSmall() && !m.tight() {
+	if m.overlay != nil || m.areas.small && !m.tight() {
 		return nil
 	}
-	if widget.LeftDown(e) {
-		m.forgetDrag()
+	if widget.LeftDown(e) { // of what was held the end has not been told
+		m.held = nil
 	}
 	switch {
 	case m.held != nil && !widget.IsWheel(e):
 		return m.mouseIn(m.held, e)
-	case m.dragged != nil:
-		m.drag(e)
-		return nil
-	case m.pressed != nil && e.Kind != keys.MouseDown:
-		return m.mouseTo(m.pressed, e)
-	case m.tight() && m.listFocused:
-		if widget.LeftDown(e) {
-			return m.clickSession(m.list.At(e.Y))
-		}
-		return nil
-	case m.tight():
-		return m.mouseOnTree(e)
-	case e.Y == 0:
-		return m.clickTopBar(e)
-	case m.layout.tips.Contains(e.X, e.Y):
-		if widget.LeftDown(e) {
-			return m.hideTips()
-		}
-		return nil
-	case m.pane() != nil:
-		if !m.layout.body.Contains(e.X, e.Y) {
-			return nil
-		}
+	case m.areas.body.Contains(e.X, e.Y):
 		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
 			m.held = m.pane()
 		}
 		return m.mouseIn(m.pane(), e)
-	case m.view != viewSessions:
-		return nil
-	case m.layout.strip.Contains(e.X, e.Y), m.layout.list.Contains(e.X, e.Y):
-		return m.mouseOnList(e)
-	case m.tabs.Current == nil:
-		return nil
+	case m.areas.tips.Contains(e.X, e.Y) && widget.LeftDown(e):
+		return m.hideTips()
+	case e.Y == 0 && !m.areas.tight:
+		return m.clickTopBar(e)
 	}
-	return m.mouseOnTree(e)
-}
-
-// holds reports whether the mouse holds something of a view.
-func (m *model) holds() bool { return m.dragged != nil || m.pressed != nil || m.held != nil }
-
-// letGo has the mouse let go of what it holds, whatever is shown by now. A title
-// row that was clicked and not moved gives its pane the focus, as every other does.
-func (m *model) letGo(e keys.Mouse) tea.Cmd {
-	held, p := m.dragged, m.pressed
-	m.dragged, m.pressed = nil, nil
-	if in := m.held; in != nil {
-		m.held = nil
-		return m.mouseIn(in, e)
-	}
-	if held != nil && !m.dragMoved && m.overlay == nil && m.tabs.Current != nil {
-		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == m.tabs.Current.Root {
-			m.moveFocus(func() { m.tabs.Current.Focus, m.listFocused = leaf, false })
-			m.refreshList()
-		}
-	}
-	if p == nil {
-		return nil
-	}
-	return m.mouseTo(p, e)
-}
-
-// forgetDrag ends a drag of which the end has not been told.
-func (m *model) forgetDrag() {
-	m.dragged, m.held = nil, nil
-	for _, l := range m.visible() {
-		l.Pane.LetGo()
-		l.Pane.Unmark()
-	}
+	return nil
 }
 
 // An overlayPress is the press of a button that an overlay took last. The rest of
@@ -153,84 +96,4 @@ func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func (m *model) mouseOnList(e keys.Mouse) tea.Cmd {
-	switch {
-	case e.Button == keys.WheelUp:
-		m.list.Move(-1)
-	case e.Button == keys.WheelDown:
-		m.list.Move(1)
-	case widget.LeftDown(e) && m.layout.list.W > 0:
-		return m.clickSession(m.list.At(e.Y - m.layout.list.Y))
-	case widget.LeftDown(e):
-		return m.clickSession(m.list.StripAt(e.X, m.layout.strip.W, &m.look))
-	default:
-		return nil
-	}
-	m.dirty = true
-	return nil
-}
-
-// clickSession opens a session; a click beside the rows focuses the list.
-func (m *model) clickSession(id string) tea.Cmd {
-	if id == "" {
-		if !m.listFocused {
-			return m.focusList()
-		}
-		return nil
-	}
-	return m.openSession(id)
-}
-
-func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
-	leaf := m.tabs.Current.Focus
-	if !m.alone() {
-		if border := m.tabs.Current.Root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
-			m.dragged, m.dragMoved = border, false
-			return nil
-		}
-		leaf = m.tabs.Current.Root.LeafAt(e.X, e.Y)
-	}
-	if leaf == nil {
-		return nil
-	}
-	if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
-		if leaf.Pane != m.focused() {
-			m.moveFocus(func() { m.tabs.Current.Focus, m.listFocused = leaf, false })
-			m.refreshList()
-		}
-		m.pressed = leaf.Pane
-	}
-	return m.mouseTo(leaf.Pane, e)
-}
-
-// mouseTo passes an event on to a pane, in its own cells.
-func (m *model) mouseTo(p *terminal.Pane, e keys.Mouse) tea.Cmd {
-	for _, l := range m.visible() {
-		if l.Pane != p {
-			continue
-		}
-		r := m.area(l)
-		if e.Kind == keys.MouseDown && !r.Contains(e.X, e.Y) {
-			return nil
-		}
-		e.X, e.Y = e.X-r.X, e.Y-r.Y
-		return p.Mouse(e)
-	}
-	if p.Selecting() && e.Kind == keys.MouseUp { // out of sight by now
-		return p.Mouse(e)
-	}
-	return nil
-}
-
-// drag moves the border that the mouse holds.
-func (m *model) drag(e keys.Mouse) {
-	held, at := m.dragged, e.X
-	if held.Axis == layout.Below {
-		at = e.Y
-	}
-	m.dragMoved = m.dragMoved || at != held.Border()
-	held.MoveBorder(at)
-	m.relayout()
 }

@@ -26,22 +26,22 @@ func TestABorderIsLetGoOverAnOverlay(t *testing.T) {
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
-	right := d.m.tabs.Current.Focus
-	x := d.m.tabs.Current.Root.Border()
+	right := d.m.sessions.tabs.Current.Focus
+	x := d.m.sessions.tabs.Current.Root.Border()
 	d.button(keys.MouseDown, x, 9)
 	d.button(keys.MouseMove, x-10, 9)
 	d.openHelp()
 	d.button(keys.MouseUp, x-10, 9)
-	if d.m.dragged != nil {
+	if d.m.sessions.mouse.dragged != nil {
 		t.Error("the mouse holds the border still")
 	}
 	d.press("esc")
-	tree := d.m.layout.tree
+	tree := d.tree()
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.tabs.Current.Root.Border(); got != x-10 {
+	if got := d.m.sessions.tabs.Current.Root.Border(); got != x-10 {
 		t.Errorf("a click moved the border from %d to %d", x-10, got)
 	}
-	if d.m.tabs.Current.Focus == right {
+	if d.m.sessions.tabs.Current.Focus == right {
 		t.Error("the click does not give its pane the focus")
 	}
 }
@@ -53,11 +53,11 @@ func TestAPressEndsADragOfWhichTheEndWasNotTold(t *testing.T) {
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
-	x, tree := d.m.tabs.Current.Root.Border(), d.m.layout.tree
-	right := d.m.tabs.Current.Focus
+	x, tree := d.m.sessions.tabs.Current.Root.Border(), d.tree()
+	right := d.m.sessions.tabs.Current.Focus
 	d.button(keys.MouseDown, x, 9)
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.tabs.Current.Root.Border(); got != x || d.m.tabs.Current.Focus == right {
+	if got := d.m.sessions.tabs.Current.Root.Border(); got != x || d.m.sessions.tabs.Current.Focus == right {
 		t.Errorf("the border went from %d to %d", x, got)
 	}
 }
@@ -69,8 +69,8 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 			e.add("bash", "one two three", "four five six", "$ ")
 			d := drive(t, e, 80, 24)
 			d.shows("four")
-			p := d.m.focused()
-			y := d.m.area(d.m.tabs.Current.Focus).Y
+			p := d.m.sessions.focused()
+			y := d.area(d.m.sessions.tabs.Current.Focus).Y
 			d.button(keys.MouseDown, 4, y)
 			d.button(keys.MouseMove, 3, y+1)
 			if cover == "view" {
@@ -80,7 +80,7 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 			}
 			d.button(keys.MouseUp, 3, y+1)
 			d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
-			if p.Scrolling() || d.m.pressed != nil || p.Selecting() {
+			if p.Scrolling() || d.m.sessions.mouse.pressed != nil || p.Selecting() {
 				t.Error("the mouse selects still")
 			}
 		})
@@ -93,7 +93,7 @@ func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 	s.mouse = keys.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("one")
-	y := d.m.area(d.m.tabs.Current.Focus).Y
+	y := d.area(d.m.sessions.tabs.Current.Focus).Y
 	d.button(keys.MouseDown, 4, y)
 	d.openHelp()
 	d.button(keys.MouseUp, 4, y)
@@ -122,7 +122,7 @@ func TestTheClipboardKeepsWhatItHasWhenTheSelectedLinesAreGone(t *testing.T) {
 	d, s := reader(t, 80, 24)
 	d.press("Y")
 	d.until("something is copied", func() bool { return d.m.clip.text != "" })
-	before, p := d.m.clip.text, d.m.focused()
+	before, p := d.m.clip.text, d.m.sessions.focused()
 	f := &api.Frame{Cols: 80, Rows: 24, First: 90_000, Oldest: 80_000, Full: true}
 	for y := range 24 {
 		f.Lines = append(f.Lines, api.NumberedLine{N: f.First + int64(y), Line: plainLine(fmt.Sprint("new ", y))})

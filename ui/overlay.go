@@ -57,7 +57,7 @@ func lay(screen, box []string, at widget.Rect) {
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.scopes()
-	if m.focused() != nil && !m.focused().Scrolling() {
+	if p := m.sessions.focused(); p != nil && !p.Scrolling() {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)

@@ -126,14 +126,14 @@ func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 	for _, p := range all {
 		sign, ink := widget.StateGlyph(&p, &m.look)
 		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
-			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.list.Home), 40)}
+			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
 		}
 		if p.Kind == api.KindSession {
 			c.Kind = "session"
 			choices = append(choices, u.offer(c, func(m *model) tea.Cmd {
-				return tea.Batch(m.setView(viewSessions), m.openSession(p.ID))
+				return tea.Batch(m.setView(viewSessions), m.sessions.openSession(p.ID))
 			}))
 			continue
 		}
@@ -228,7 +228,7 @@ func (u *palette) offerRest(m *model) {
 	u.folders, u.commands = nil, nil
 	for _, path := range u.told.bookmarks {
 		u.folders = append(u.folders, u.offer(widget.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: widget.ShortPath(path, m.list.Home), Detail: "bookmark",
+			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: widget.ShortPath(path, m.home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
 			m.files.GoFolder(path, "")
@@ -238,7 +238,7 @@ func (u *palette) offerRest(m *model) {
 	for _, row := range u.told.commands {
 		u.commands = append(u.commands, u.offer(widget.Choice{
 			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
-			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.list.Home), 40),
+			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.home), 40),
 		}, func(m *model) tea.Cmd { return m.history.PutOnPrompt(row) }))
 	}
 }

@@ -30,7 +30,7 @@ func (m *model) placedPicture() screen.Placed {
 	if picture == nil {
 		return screen.Placed{}
 	}
-	return screen.Placed{Picture: picture, X: m.layout.body.X + x, Y: m.layout.body.Y + y}
+	return screen.Placed{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
 }
 
 // coversPicture reports whether the overlay, as it was drawn last, lies over the

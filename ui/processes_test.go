@@ -337,7 +337,7 @@ func TestEnterOpensTheTerminalOrTheLog(t *testing.T) {
 	d.press("esc")
 	d.selects("shell")
 	d.press("enter")
-	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.focused() != nil })
+	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.sessions.focused() != nil })
 }
 
 func TestMouseSelectsSortsScrollsAndDragsTheBorder(t *testing.T) {
@@ -426,7 +426,7 @@ func TestSandboxFileIsReadStrictly(t *testing.T) {
 func thousandProcesses(b *testing.B) *model {
 	e := newFakeEngine()
 	m := newModel(b.Context(), Options{}.withDefaults(), conn.New(e, nil), &screen.Input{})
-	m.opened, m.news.Connected = true, true
+	m.sessions.opened, m.news.Connected = true, true
 	for i := range 1000 {
 		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
 	}
@@ -438,7 +438,7 @@ func thousandProcesses(b *testing.B) *model {
 func BenchmarkViewThousandProcessesMoving(b *testing.B) {
 	m := thousandProcesses(b)
 	for b.Loop() {
-		m.moveList(1)
+		m.action(keymap.MoveDown)()
 		m.dirty = true
 		m.View()
 	}

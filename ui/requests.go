@@ -21,11 +21,11 @@ func (m *model) noteRequests(before []api.Request) tea.Cmd {
 	for _, r := range m.news.Requests {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
 			scope := keymap.ScopeList
-			if m.focused() != nil {
+			if m.sessions.focused() != nil {
 				scope = keymap.ScopePrefix
 			}
 			asks := overlay.Asker(r) + " asks: " + request(r)
-			return tea.Batch(m.tell(asks+m.withKey(" – ", keymap.Requests, " answers", scope), true), m.notify(asks))
+			return tea.Batch(m.tell(asks+panes.WithKey(m.o.Bindings, " – ", keymap.Requests, " answers", scope), true), m.notify(asks))
 		}
 	}
 	return nil

@@ -23,7 +23,6 @@ import (
 	"tandem/panes/files"
 	"tandem/panes/history"
 	"tandem/panes/processes"
-	"tandem/panes/terminal"
 	"tandem/themes"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
@@ -212,21 +211,17 @@ func endedBy(s os.Signal) error {
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{
 		ctx: ctx, o: o, link: l, in: in,
-		attachments: map[*terminal.Pane]context.CancelFunc{},
-		closed:      map[string]bool{},
-		ending:      map[string]bool{},
-		unwanted:    map[string]bool{},
-		resolver:    keymap.NewResolver(o.Bindings),
-		actions:     actions(),
-		dark:        true,
-		profile:     colorprofile.TrueColor,
+		resolver: keymap.NewResolver(o.Bindings),
+		dark:     true,
+		profile:  colorprofile.TrueColor,
 	}
-	m.tabs.New = func(id string) *terminal.Pane { return terminal.New(env{m}, &m.search, id) }
+	m.sessions = newSessionsView(env{m})
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})
 	m.files = files.New(env{m})
-	m.views = [viewCount]panes.Pane{viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
-	m.list.Home, _ = os.UserHomeDir() // without one paths are shown in full
+	m.views = [viewCount]panes.Pane{viewSessions: m.sessions, viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
+	m.home, _ = os.UserHomeDir() // without one paths are shown in full
+	m.actions = m.makeActions()
 	m.dress()
 	return m
 }

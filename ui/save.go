@@ -36,7 +36,7 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(panes.ErrorText(msg.err), true)
 	}
-	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.list.Home), false)
+	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.home), false)
 }
 
 // writeTo does the save. What fails in the middle leaves no file, or the one that

@@ -1,236 +1,310 @@
 package ui
 
 import (
+	"context"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/sessions"
+	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 )
 
-// changedMsg says that the link has news or a pane's session has.
-type changedMsg struct{}
+// A sessionsEnv is what the view of sessions asks of the dashboard beside what
+// every pane does.
+type sessionsEnv interface {
+	panes.Env
+	Press(keys.Key) tea.Cmd
+	SayOnce(text string) tea.Cmd
+	CopyRead(terminal.Read) tea.Cmd
+	TakeClip(clip []byte) tea.Cmd // of the program that has the keyboard
+	Tell(text string, bad bool) tea.Cmd
+	Notify(text string) tea.Cmd
+	LongCommand() time.Duration
+	Bell()
 
-// sync takes in what the link has learnt.
-func (m *model) sync() tea.Cmd {
-	var cmds []tea.Cmd
-	if n := m.link.Latest(); n.Serial != m.news.Serial {
-		cmds = append(cmds, m.takeNews(n))
+	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx ends
+	Ended(api.Process)                                          // how a session has ended, before there are news of it
+	ShowSessions()                                              // puts the view on the screen
+	Blurred() bool                                              // another window has the keyboard
+	Covered() bool                                              // a dialog lies over the view
+	// HandOver lets the terminal itself become a session; nil where that cannot be.
+	HandOver(*terminal.Pane) tea.Cmd
+}
+
+// A sessionsView is the list of sessions beside the tab that is shown, a tree of
+// terminals.
+type sessionsView struct {
+	env     sessionsEnv
+	list    *sessions.Pane
+	search  terminal.Search // the last one in a terminal
+	actions panes.Actions
+
+	feeds   feeds
+	starts  starts
+	keeper  keeper
+	layouts layoutDialogs
+	moves   moves
+	mouse   mouseHold
+
+	w, h   int
+	areas  sessionAreas
+	tight  bool // there is room for one terminal alone
+	shown  bool
+	sized  bool // its size is known, be it too small
+	opened bool // the first news have been taken in, and something is shown
+
+	tabs        layout.Tabs
+	shows       uint64 // counts tabs that were shown
+	listFocused bool
+	zoomed      bool
+
+	sizes toldSizes
+	dirty bool // something has to be drawn anew
+	drawn drawnRows
+}
+
+func newSessionsView(e sessionsEnv) *sessionsView {
+	v := &sessionsView{env: e, shown: true}
+	v.feeds = feeds{env: e, stops: map[*terminal.Pane]context.CancelFunc{}}
+	inner := sessionsPart{e, v}
+	v.list = sessions.New(inner)
+	v.starts = starts{v: v, starter: sessions.NewStarter(inner), starting: map[string]*terminal.Pane{}}
+	v.keeper, v.layouts, v.moves, v.mouse = keeper{v: v}, layoutDialogs{v: v}, moves{v: v}, mouseHold{v: v}
+	v.list.Show()
+	v.tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
+	v.actions = v.makeActions()
+	return v
+}
+
+// A sessionsPart is what the view does for the list and the terminals in it.
+type sessionsPart struct {
+	sessionsEnv
+	v *sessionsView
+}
+
+func (p sessionsPart) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return p.v.starts.startCommand(near, command, folder)
+}
+func (p sessionsPart) StartInPlace(ended *terminal.Pane) tea.Cmd {
+	return p.v.starts.startInPlace(ended)
+}
+func (p sessionsPart) PutAway(*terminal.Pane) tea.Cmd { return p.v.closePane() }
+func (p sessionsPart) FocusList() tea.Cmd             { return p.v.focusList() }
+
+func (p sessionsPart) LooksAt(id string) bool {
+	return !p.Blurred() && slices.ContainsFunc(p.v.visible(), func(l *layout.Node) bool { return l.Pane.ID == id })
+}
+
+func (p sessionsPart) Focused() (id string, ok bool) {
+	if t := p.v.focused(); t != nil {
+		return t.ID, true
 	}
-	rang := false
-	for p := range m.attachments {
-		if p.Sync() {
-			rang = true
+	return "", false
+}
+
+func (p sessionsPart) Open(id string) tea.Cmd {
+	if id == "" {
+		return p.v.starts.newSession()
+	}
+	return p.v.openSession(id)
+}
+
+// Update takes in the results of what the view and its panes have asked for.
+func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
+	v.dirty = true
+	switch msg := msg.(type) {
+	case terminal.Message:
+		return msg.For().Update(msg)
+	case sessions.StartMsg:
+		return v.starts.takeStarted(msg)
+	case callOffMsg:
+		return v.starts.callOff(msg.pane)
+	case sizesDue:
+		v.sizes.calm = false
+	case settled:
+		for _, l := range v.visible() {
+			l.Pane.Settle()
 		}
+	case keptMsg:
+		v.keeper.done(msg)
+	case layoutTaken:
+		v.layouts.askReplaceLayout(msg)
+	case layoutSavedMsg:
+		return v.layouts.layoutSaved(msg)
+	case layoutsMsg:
+		return v.layouts.takeLayouts(msg)
 	}
-	cmds = append(cmds, m.takeClips())
-	cmds = append(cmds, m.closeFinished())
-	if rang && m.terminal != nil {
-		m.terminal.Bell()
+	return nil
+}
+
+// Fetch opens the first session, tells sessions their sizes and the engine the
+// layout, and has lines fetched that the terminal lacks.
+func (v *sessionsView) Fetch() tea.Cmd {
+	v.keeper.followOthers()
+	cmd := tea.Batch(v.open(), v.starts.starter.EndCalledOff(), v.list.Fetch(), v.sizes.tell(v.visible), v.keeper.keep())
+	if p := v.focused(); p != nil {
+		cmd = tea.Batch(cmd, p.Fetch())
 	}
-	return tea.Batch(cmds...)
+	return cmd
+}
+
+// Take takes a key before it is looked up, if it is a terminal's or moves a border
+// once more.
+func (v *sessionsView) Take(k keys.Key) (taken bool) {
+	for _, l := range v.visible() {
+		l.Pane.Unmark()
+	}
+	if p := v.focused(); p != nil && p.Take(k) {
+		return true
+	}
+	return v.moves.pushAgain(k)
+}
+
+// Key gives a key to the terminal that has the keyboard.
+func (v *sessionsView) Key(k keys.Key) tea.Cmd {
+	if p := v.focused(); p != nil {
+		return p.Key(k)
+	}
+	return nil
+}
+
+// Type is not called: keys come as they were pressed.
+func (v *sessionsView) Type(tea.KeyPressMsg) tea.Cmd { return nil }
+
+// Paste gives text to the terminal that has the keyboard.
+func (v *sessionsView) Paste(text string) tea.Cmd {
+	if p := v.focused(); p != nil {
+		return p.Paste(text)
+	}
+	return nil
+}
+
+// Scopes are those of the terminal that has the keyboard, or of the list.
+func (v *sessionsView) Scopes() []keymap.Scope {
+	if p := v.focused(); p != nil {
+		return p.Scopes()
+	}
+	return v.list.Scopes()
+}
+
+// Hints are those of the terminal that has the keyboard, or of the list.
+func (v *sessionsView) Hints() ([]panes.Hint, bool) {
+	if p := v.focused(); p != nil {
+		return p.Hints()
+	}
+	return v.list.Hints()
+}
+
+// Note says who may type into the session, or what the list shows.
+func (v *sessionsView) Note() (string, widget.Ink) { return v.list.Note() }
+
+// Waits reports whether the choice of a layout is waited for.
+func (v *sessionsView) Waits() bool { return v.layouts.asked != 0 }
+
+// CallOff takes the question back, if the key means that.
+func (v *sessionsView) CallOff(k keys.Key) bool {
+	if v.env.Bindings().Is(k, keymap.ScopePicker, keymap.Cancel) {
+		v.layouts.asked = 0
+	}
+	return v.layouts.asked == 0
+}
+
+// Show and Hide put the view on the screen and take it off.
+func (v *sessionsView) Show() {
+	if !v.shown {
+		v.shown = true
+		v.list.Show()
+		v.tellFocus(true)
+	}
+}
+
+func (v *sessionsView) Hide() {
+	v.tellFocus(false)
+	v.shown = false
+	v.list.Hide()
+}
+
+// SetBlurred tells the program that has the keyboard that another window has it,
+// or has it no more.
+func (v *sessionsView) SetBlurred(blurred bool) {
+	if p := v.focused(); p != nil {
+		p.Focus(!blurred)
+	}
+	if !blurred {
+		v.refreshList()
+	}
+}
+
+// Changed reports whether there is something new to draw since it was asked last.
+func (v *sessionsView) Changed() bool {
+	changed := v.dirty
+	v.dirty = false
+	for _, l := range v.visible() {
+		changed = l.Pane.Changed() || changed
+	}
+	return changed
+}
+
+// Sync takes in what has come for the terminals.
+func (v *sessionsView) Sync() tea.Cmd {
+	rang := false
+	var cmd tea.Cmd
+	for p := range v.feeds.stops {
+		rang = p.Sync() || rang
+	}
+	cmd = tea.Batch(v.takeClips(), v.closeFinished())
+	if rang {
+		v.env.Bell()
+	}
+	return cmd
 }
 
 // takeClips passes on what the program in the focused pane put on the clipboard.
 // Those in other panes have no business there.
-func (m *model) takeClips() (cmd tea.Cmd) {
-	for p := range m.attachments {
-		if clip := p.Feed.TakeClip(); clip != nil && p == m.focused() {
-			cmd = m.takeClip(clip)
+func (v *sessionsView) takeClips() (cmd tea.Cmd) {
+	for p := range v.feeds.stops {
+		if clip := p.Feed.TakeClip(); clip != nil && p == v.focused() {
+			cmd = v.env.TakeClip(clip)
 		}
 	}
 	return cmd
 }
 
-func (m *model) takeNews(n panes.News) tea.Cmd {
-	before := m.news
-	m.news = n
-	m.dirty = true
-	m.restoreLayout()
-	m.reopenRunning()
-	m.unasked(m.adopt)
-	if n.Show != nil {
-		m.showLayout(*n.Show)
-	}
-	m.refreshList()
-	m.tellPanes(&before)
-	cmd := m.notePalette(&before)
-	if n.Stopped != "" {
-		return m.leave()
-	}
-	cmd = tea.Batch(cmd, m.open(), m.endCalledOff())
-	if before.Snapshots > 0 {
-		cmd = tea.Batch(cmd, m.noteSessions(before.Processes, time.Now()), m.noteChanges(before.Processes))
-	}
-	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
-		cmd = tea.Batch(cmd, m.tell("reconnected", false))
-	}
-	cmd = tea.Batch(cmd, m.noteRequests(before.Requests))
-	for _, notice := range n.Notices {
-		cmd = tea.Batch(cmd, m.tell(notice, true))
-	}
-	return cmd
-}
-
-// reopenRunning takes sessions that run again out of those that were put away.
-func (m *model) reopenRunning() {
-	for _, p := range m.news.Processes {
-		if m.closed[p.ID] && !p.State.Ended() {
-			delete(m.closed, p.ID)
-			m.layouts.changed = true
-		}
-	}
-}
-
-// adopt gives every live session that is in no tab one of its own, and drops
-// tabs that were never opened when their session has ended. One that is being
-// started here has its pane already.
-func (m *model) adopt() {
-	if !m.news.Connected {
-		return
-	}
-	live := map[string]bool{}
-	for _, p := range m.news.Processes {
-		if p.Kind != api.KindSession || p.State.Ended() {
-			continue
-		}
-		live[p.ID] = true
-		m.revive(p)
-		if g, _ := m.tabs.Find(p.ID); g == nil && !m.isAskedFor(p.ID) {
-			m.tabs.Add(m.tabs.New(p.ID))
-			m.layouts.changed = true
-		}
-	}
-	for _, g := range slices.Clone(m.tabs.All) {
-		if g == m.tabs.Current {
-			continue
-		}
-		for _, l := range g.Root.Leaves(nil) {
-			if l.Pane.ID != "" && !live[l.Pane.ID] && m.attachments[l.Pane] == nil {
-				m.closeLeaf(g, l)
-			}
-		}
-	}
-	m.showSomething()
-}
-
-// showSomething shows the first session that there is, once none was shown
-// because there was none.
-func (m *model) showSomething() {
-	if m.opened && m.tabs.Current == nil && len(m.tabs.All) > 0 {
-		onList := m.listFocused
-		m.show(m.tabs.All[0], nil)
-		m.listFocused = onList
-	}
-}
-
-// open shows the first session, or starts one, once both the screen's size and
-// the sessions are known.
-func (m *model) open() tea.Cmd {
-	if m.opened || !m.news.Connected || m.w == 0 {
-		return nil
-	}
-	m.opened = true
-	if len(m.tabs.All) > 0 {
-		m.show(m.openingTab(), nil)
-		m.refreshList()
-		return nil
-	}
-	return m.newSession()
-}
-
-// closeFinished puts away the panes whose program has ended well, or was ended
-// on purpose; one that failed stays to be read.
-func (m *model) closeFinished() (told tea.Cmd) {
-	for p := range m.attachments {
-		ended := p.Ended()
-		if ended == nil {
-			continue
-		}
-		g, l := m.tabs.Of(p)
-		switch {
-		case g == nil:
-			m.release(p)
-		case !widget.Failed(ended):
-			if slices.Contains(m.visible(), l) {
-				told = m.tellEnded(ended)
-			}
-			m.unasked(func() { m.closeLeaf(g, l) })
-			m.refreshList()
-		}
-	}
-	return told
-}
-
-// maxEndedRows is how many sessions that ended badly the list shows.
-const maxEndedRows = 20
-
-// refreshList makes the list's rows: sessions in the order of their tabs,
-// then those that ended badly.
-func (m *model) refreshList() {
-	m.seeMarks()
-	var rows []sessions.Row
+// refreshList tells the list how sessions lie.
+func (v *sessionsView) refreshList() {
 	var current string
-	if m.tabs.Current != nil {
-		current = m.tabs.Current.Focus.Pane.ID
+	if v.tabs.Current != nil {
+		current = v.tabs.Current.Focus.Pane.ID
 	}
-	for _, g := range m.tabs.All {
-		leaves := g.Root.Leaves(nil)
-		for i, l := range leaves {
-			if p, ok := m.process(l.Pane.ID); ok {
-				rows = append(rows, sessions.Row{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current, Mark: m.attention.marks[p.ID]})
-			}
+	ids := make([][]string, len(v.tabs.All))
+	for i, t := range v.tabs.All {
+		for _, l := range t.Root.Leaves(nil) {
+			ids[i] = append(ids[i], l.Pane.ID)
 		}
 	}
-	rows = slices.DeleteFunc(append(rows, m.endedRows()...), func(r sessions.Row) bool {
-		return !matches(r.Process, m.filter)
-	})
-	m.list.SetRows(rows)
-	m.list.Focused, m.list.Filter = m.listFocused, m.filter
-	if !m.listFocused {
-		m.list.Select(current)
-	}
-	m.dirty = true
+	v.list.Focus(v.listFocused)
+	v.list.SetTabs(ids, current)
+	v.dirty = true
 }
 
-func branch(i, n int) string {
-	switch {
-	case n == 1:
-		return ""
-	case i == 0:
-		return "┌"
-	case i == n-1:
-		return "└"
+// News brings the tabs up to what is known of sessions.
+func (v *sessionsView) News(before *panes.News) {
+	v.keeper.restoreLayout()
+	if v.list.Reopen() {
+		v.keeper.changed = true
 	}
-	return "│"
-}
-
-// endedRows are the newest sessions that ended badly and are in no tab.
-func (m *model) endedRows() []sessions.Row {
-	var rows []sessions.Row
-	for _, p := range slices.Backward(m.news.Processes) {
-		if p.Kind != api.KindSession || !widget.Failed(&p) || m.closed[p.ID] || len(rows) == maxEndedRows {
-			continue
-		}
-		if g, _ := m.tabs.Find(p.ID); g == nil {
-			rows = append(rows, sessions.Row{Process: p})
-		}
+	v.keeper.unasked(v.adopt)
+	if l := v.env.News().Show; l != nil {
+		v.layouts.showLayout(*l)
 	}
-	return rows
-}
-
-func matches(p api.Process, filter string) bool {
-	if filter == "" {
-		return true
-	}
-	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor
-	if p.Terminal != nil {
-		text += " " + p.Terminal.Title
-	}
-	return strings.Contains(strings.ToLower(text), strings.ToLower(filter))
+	v.refreshList()
+	v.list.News(before)
 }

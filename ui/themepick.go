@@ -128,5 +128,5 @@ func (m *model) keptTheme(msg themeKept) tea.Cmd {
 		m.themesKept = slices.DeleteFunc(m.themesKept, func(name string) bool { return name == msg.name })
 		return m.say(fmt.Sprintf("for this run only: %v", msg.err), true)
 	}
-	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, m.list.Home)), false)
+	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, m.home)), false)
 }

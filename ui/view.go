@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,7 +9,6 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
-	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -18,7 +16,7 @@ import (
 // every message; what has not changed is not drawn again.
 func (m *model) View() tea.View {
 	defer m.leaveOnPanic()
-	if !m.dirty && !m.changed() {
+	if changed := m.sessions.Changed(); !m.dirty && !changed {
 		return m.drawn
 	}
 	m.dirty = false
@@ -27,14 +25,6 @@ func (m *model) View() tea.View {
 		m.terminal.Show(m.drawn, m.w, m.h, m.placedPicture())
 	}
 	return m.drawn
-}
-
-// changed reports whether a pane on the screen has something new to draw.
-func (m *model) changed() (changed bool) {
-	for _, l := range m.visible() {
-		changed = l.Pane.Changed() || changed
-	}
-	return changed
 }
 
 // draw makes the whole screen anew.
@@ -48,12 +38,10 @@ func (m *model) draw() {
 	switch {
 	case m.w <= 0 || m.h <= 0:
 	case m.tight() && m.overlayFits():
-		m.drawn.Content = m.drawTight()
-		m.drawOver()
-	case m.layout.tooSmall():
+		m.drawLayers()
+	case m.areas.small:
 		m.drawn.Content = m.drawTooSmall()
 	default:
-		m.prepare()
 		m.files.Cover(false)
 		m.drawLayers()
 		if m.coversPicture() { // it is drawn in half blocks meanwhile
@@ -73,16 +61,6 @@ func (m *model) overlayFits() bool {
 	return w+4 <= m.w && len(rows)+2 <= m.h
 }
 
-// drawTight draws what there is room for on a small terminal.
-func (m *model) drawTight() string {
-	m.prepare()
-	rows := m.tabs.Current.Focus.Rows
-	if m.listFocused {
-		rows = m.list.Draw(m.layout.tree.W, m.layout.tree.H, &m.look)
-	}
-	return strings.Join(append(slices.Clone(rows), m.statusBar()), "\n")
-}
-
 // drawLayers draws the screen and what lies over it.
 func (m *model) drawLayers() {
 	m.drawn.Content = m.drawScreen()
@@ -91,7 +69,7 @@ func (m *model) drawLayers() {
 
 func (m *model) drawOver() {
 	if m.overlay == nil {
-		m.drawn.Cursor = m.cursor()
+		m.drawn.Cursor = m.cursorIn(m.pane())
 	} else {
 		m.drawOverlay()
 	}
@@ -127,7 +105,7 @@ func (m *model) drawTooSmall() string {
 // wayBack says which keys lead from what has no room to the terminal, which has;
 // "" if it has none either.
 func (m *model) wayBack() string {
-	if !m.layout.tight || m.tabs.Current == nil {
+	if !m.areas.tight || m.sessions.tabs.Current == nil {
 		return ""
 	}
 	text := "esc: back"
@@ -147,85 +125,22 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 	return true
 }
 
-// prepare lets every visible pane make its rows.
-func (m *model) prepare() {
-	focused := m.focused()
-	for _, l := range m.visible() {
-		l.Rows = l.Pane.Draw()
-		l.Title = ""
-		if !m.layout.bare {
-			name, detail, folder := l.Pane.Title()
-			heading := widget.Heading
-			if folder {
-				heading = widget.FolderHeading
-			}
-			l.Title = heading(name, detail, l.Rect.W, l.Pane == focused, &m.look)
-			l.Title = l.Joined(l.Title, &m.look)
-		}
-	}
-}
-
-// drawScreen joins the rows of everything on the screen.
+// drawScreen joins the bars and the rows of the view; where there is little room
+// it has but one bar.
 func (m *model) drawScreen() string {
-	out := append(m.content[:0], m.topBar()...)
-	body := m.layout.body
-	side := m.drawSide()
-	for y := body.Y; y < body.Y+body.H; y++ {
-		out = append(out, '\n')
-		out = m.appendBodyRow(out, side, y)
+	out := m.content[:0]
+	if !m.areas.tight {
+		out = append(append(out, m.topBar()...), '\n')
 	}
-	if m.layout.tips.H > 0 {
-		out = append(append(out, '\n'), m.drawTips()...)
+	for _, row := range m.pane().Draw() {
+		out = append(append(out, row...), '\n')
 	}
-	out = append(out, '\n')
+	if m.areas.tips.H > 0 {
+		out = append(append(out, m.drawTips()...), '\n')
+	}
 	out = append(out, m.statusBar()...)
 	m.content = out
 	return string(out)
-}
-
-// side is what is drawn beside the terminals, or in their place.
-type side struct {
-	list []string // rows of the list's column
-	page []string // rows of another view, or in place of the terminals if there are none
-}
-
-func (m *model) drawSide() (s side) {
-	l := m.layout
-	switch {
-	case m.pane() != nil:
-		s.page = m.pane().Draw()
-		return s
-	case m.zoomed:
-		return s
-	case l.list.W > 0:
-		s.list = m.list.Draw(l.list.W, l.list.H, &m.look)
-	default:
-		s.list = []string{m.list.Strip(l.strip.W, &m.look)}
-	}
-	if m.tabs.Current == nil {
-		s.page = m.drawNoSessions()
-	}
-	return s
-}
-
-func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
-	i := y - m.layout.body.Y
-	switch {
-	case m.view != viewSessions:
-		return append(out, s.page[i]...)
-	case m.zoomed:
-		return append(out, m.tabs.Current.Focus.Rows[i]...)
-	case m.layout.strip.Contains(0, y):
-		return append(out, s.list[i]...)
-	case m.layout.list.W > 0:
-		out = append(out, s.list[i]...)
-		title := m.tabs.Current == nil && i == 0 || m.tabs.Current != nil && m.tabs.Current.Root.TitleAt(y, true)
-		out = append(out, m.look.Rule.Text(layout.Joint(i == 0, title, i == 0))...)
-	}
-	if m.tabs.Current == nil {
-		return append(out, s.page[y-m.layout.tree.Y]...)
-	}
-	return m.tabs.Current.Root.AppendRow(out, y, &m.look)
 }
 
 func (m *model) drawOverlay() {
@@ -245,42 +160,21 @@ func (m *model) drawOverlay() {
 	}
 }
 
-// cursor is the program's cursor in the focused pane.
-func (m *model) cursor() *tea.Cursor {
-	if p := m.pane(); p != nil {
-		return m.cursorIn(p)
-	}
-	p := m.focused()
-	if p == nil {
-		return nil
-	}
-	c := p.Cursor()
-	if c != nil {
-		r := m.area(m.tabs.Current.Focus)
-		c.X, c.Y = c.X+r.X, c.Y+r.Y
-	}
-	return c
-}
-
 // mouseMode asks the terminal for motion only when the program wants it.
 func (m *model) mouseMode() tea.MouseMode {
 	if m.o.NoMouse {
 		return tea.MouseModeNone
 	}
-	if p := m.focused(); p != nil && p.State().Mouse == keys.MouseMotion {
+	if m.sessions.WantsMotion() {
 		return tea.MouseModeAllMotion
 	}
 	return tea.MouseModeCellMotion
 }
 
 func (m *model) windowTitle() string {
-	p := m.focused()
-	if p == nil {
+	title := m.sessions.Title()
+	if title == "" {
 		return "tandem"
 	}
-	name, _, _ := p.Title()
-	if title := widget.Clean(p.State().Title); title != "" {
-		name = title
-	}
-	return "tandem – " + widget.Clip(name, 120)
+	return "tandem – " + widget.Clip(title, 120)
 }

@@ -16,10 +16,10 @@ type visit struct {
 // visitSession starts a command in a session; when that is closed, the view is
 // shown again.
 func (m *model) visitSession(command []string, folder string, then func() tea.Cmd) tea.Cmd {
-	before, from := m.tabs.Current, m.view
-	cmd := m.startCommand(nil, command, folder)
-	if m.view == viewSessions && m.tabs.Current != nil && m.tabs.Current != before {
-		m.visit = &visit{m.tabs.Current.Focus.Pane, from, then}
+	before, from := m.sessions.currentPane(), m.view
+	cmd := m.sessions.starts.startCommand(nil, command, folder)
+	if now := m.sessions.currentPane(); m.view == viewSessions && now != nil && now != before {
+		m.visit = &visit{now, from, then}
 	}
 	return cmd
 }
@@ -30,7 +30,7 @@ func (m *model) endVisit() tea.Cmd {
 	if v == nil {
 		return nil
 	}
-	if g, _ := m.tabs.Of(v.pane); g != nil {
+	if g, _ := m.sessions.tabs.Of(v.pane); g != nil {
 		return nil
 	}
 	m.visit = nil

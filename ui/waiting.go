@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -25,7 +27,7 @@ func (m *model) waiter() panes.Waiter {
 // unless that takes it back, and what was typed for a choice that is still to be
 // shown.
 func (m *model) holdForPick(events []screen.Event) (held bool) {
-	if m.layouts.asked != 0 {
+	if m.sessions.Waits() {
 		m.holdForLayouts(events)
 		return true
 	}
@@ -58,16 +60,22 @@ func (m *model) afterWaiting(waited bool) tea.Cmd {
 func (m *model) insertText(text string) tea.Cmd {
 	m.overlay = nil
 	var cmd tea.Cmd
-	p := m.currentPane()
+	p := m.sessions.currentPane()
 	if p == nil || p.Ended() != nil || p.Err() != nil {
-		cmd = m.newSession()
-		p = m.currentPane()
+		cmd = m.sessions.starts.newSession()
+		p = m.sessions.currentPane()
 	}
-	m.moveFocus(func() {
-		m.switchTo(viewSessions)
-		m.listFocused = false
-	})
+	m.switchTo(viewSessions)
+	m.sessions.focusTerminal()
 	m.relayout()
-	m.refreshList()
 	return tea.Batch(cmd, p.Paste(text))
+}
+
+// holdForLayouts keeps back what was typed for the choice that is asked for. A
+// key that would close it takes the question back, with what came before.
+func (m *model) holdForLayouts(events []screen.Event) {
+	closes := slices.IndexFunc(events, func(e screen.Event) bool {
+		return e.Kind == keys.EventKey && m.sessions.CallOff(e.Key)
+	})
+	m.in.Unread(events[closes+1:])
 }

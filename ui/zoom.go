@@ -12,32 +12,10 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/ui/attach"
 	"tandem/ui/conn"
 )
-
-// zoom lets the focused pane fill the screen, or go back to its place. Where
-// that can be, the terminal itself becomes the session until the next prefix
-// key; else the pane is drawn as large as the screen.
-func (m *model) zoom() tea.Cmd {
-	if m.view != viewSessions || m.tabs.Current == nil {
-		return nil
-	}
-	m.listFocused = false
-	if !m.zoomed {
-		if cmd := m.zoomDirectly(); cmd != nil {
-			return cmd
-		}
-	}
-	m.setZoomed(!m.zoomed)
-	return nil
-}
-
-func (m *model) setZoomed(zoomed bool) {
-	m.zoomed = zoomed
-	m.relayout()
-	m.refreshList()
-}
 
 // zoomedOut is the end of a direct zoom.
 type zoomedOut struct {
@@ -46,14 +24,13 @@ type zoomedOut struct {
 	err     error
 }
 
-// zoomDirectly hands the terminal to the session; nil if that cannot be.
-func (m *model) zoomDirectly() tea.Cmd {
-	p := m.focused()
+// handOver lets the terminal itself become a session until the next prefix key; nil
+// if that cannot be.
+func (m *model) handOver(p *terminal.Pane) tea.Cmd {
 	e, direct := m.link.Now().(conn.Client)
-	if !direct || m.terminal == nil || p == nil || p.ID == "" || !p.Connected() || p.Ended() != nil {
+	if !direct || m.terminal == nil {
 		return nil
 	}
-	p.StopScroll()
 	run := &directZoom{m: m, options: attach.Options{
 		Client: e.API, ID: p.ID, In: m.o.Input, Out: m.o.Output,
 		Prefix: m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
@@ -94,7 +71,7 @@ func (z *directZoom) Run() error {
 // was handed over. It reports whether that is all; a prefix and what follows it
 // is left to the dashboard.
 func (z *directZoom) typeAhead() (all bool) {
-	p := z.m.focused()
+	p := z.m.sessions.focused()
 	events := z.m.in.Drain()
 	for i, t := range events {
 		switch {
@@ -115,10 +92,10 @@ func (z *directZoom) typeAhead() (all bool) {
 // counts as if it had been pressed here, or because there is nothing more to
 // show.
 func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
-	m.takeClips() // what was copied meanwhile has reached the terminal
+	m.sessions.takeClips() // what was copied meanwhile has reached the terminal
 	m.handing = false
 	if msg.undone {
-		m.setZoomed(true)
+		m.sessions.setZoomed(true)
 		return m.handleInput(m.in.Drain())
 	}
 	cmd := m.afterDirectZoom(msg)
@@ -154,7 +131,7 @@ func (m *model) afterZoom(k keys.Key) tea.Cmd {
 	case outcome.Kind != keymap.Bound || outcome.Action == keymap.PaneZoom:
 		return nil
 	case outcome.Action == keymap.ScrollMode, outcome.Action == keymap.HistoryInsert:
-		m.setZoomed(true)
+		m.sessions.setZoomed(true)
 	}
 	if act := m.action(outcome.Action); act != nil {
 		return act()

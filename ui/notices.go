@@ -49,7 +49,7 @@ const unsteady = 10 * time.Second
 // toldAlready keeps a process that fails over and over from being told of each
 // time.
 func (m *model) toldAlready(p *api.Process) bool {
-	a := &m.attention
+	a := &m.notices
 	told := a.failed[p.ID]
 	if a.failed == nil {
 		a.failed = map[string]bool{}
@@ -71,4 +71,59 @@ func withMore(notes []string) string {
 		return notes[0]
 	}
 	return fmt.Sprintf("%s (and %d more)", notes[0], len(notes)-1)
+}
+
+// notifyGap is the least time between two notifications of the desktop; what
+// comes meanwhile is told with the next.
+const notifyGap = 5 * time.Second
+
+// notices are what the person was told that they have not asked for.
+type notices struct {
+	failed map[string]bool // processes that were told to have failed
+	last   time.Time       // when the desktop was told something
+	held   []string        // what it is to be told next
+	timer  bool            // notifyDue is on its way
+}
+
+// notifyDue is the end of the gap after a notification.
+type notifyDue struct{}
+
+// notify has the terminal tell the desktop, unless the person looks at it, wants
+// none, or has quiet hours.
+func (m *model) notify(text string) tea.Cmd {
+	a := &m.o.Attention
+	now := time.Now()
+	if !m.blurred || a.NoNotify || m.terminal == nil || a.Quiet.Have(now) {
+		return nil
+	}
+	d := &m.notices
+	d.held = append(d.held, text)
+	if wait := notifyGap - now.Sub(d.last); wait > 0 {
+		if d.timer {
+			return nil
+		}
+		d.timer = true
+		return tea.Tick(wait, func(time.Time) tea.Msg { return notifyDue{} })
+	}
+	m.tellDesktop(now)
+	return nil
+}
+
+// tellDesktop tells the desktop what was held back.
+func (m *model) tellDesktop(now time.Time) {
+	d := &m.notices
+	if len(d.held) == 0 || m.terminal == nil {
+		return
+	}
+	text := withMore(d.held)
+	d.held, d.last = nil, now
+	m.terminal.Notify(text)
+}
+
+func (m *model) notifyDue() {
+	m.notices.timer = false
+	if m.blurred {
+		m.tellDesktop(time.Now())
+	}
+	m.notices.held = nil
 }

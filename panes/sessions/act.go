@@ -1,0 +1,202 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// target is the session that an action is about: that of the terminal that has
+// the keyboard, or the one under the cursor.
+func (p *Pane) target() (api.Process, bool) {
+	if !p.shown {
+		return api.Process{}, false
+	}
+	if id, ok := p.env.Focused(); ok {
+		return p.env.News().Process(id)
+	}
+	return p.env.News().Process(p.list.Selected())
+}
+
+// AskEnd asks before a session is ended.
+func (p *Pane) AskEnd() tea.Cmd {
+	session, ok := p.target()
+	if !ok {
+		return nil
+	}
+	if session.State.Ended() {
+		return p.askForget()
+	}
+	p.env.Ask(&overlay.Question{
+		Title: fmt.Sprintf("End session %s?", widget.Clean(session.Name)),
+		Lines: []string{"Kills its program and everything it started."},
+		Yes:   "end it",
+		Then:  panes.Result(func() tea.Cmd { return p.End(session.ID) }).Cmd,
+	})
+	return nil
+}
+
+// End ends a session.
+func (p *Pane) End(id string) tea.Cmd {
+	p.Ending(id)
+	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+		_, err := e.Kill(ctx, id)
+		return err
+	})
+}
+
+func (p *Pane) askForget() tea.Cmd {
+	session, ok := p.target()
+	if !ok {
+		return nil
+	}
+	if !session.State.Ended() {
+		return p.env.Say("the session is running; end it first", true)
+	}
+	p.env.Ask(&overlay.Question{
+		Title: fmt.Sprintf("Forget session %s?", widget.Clean(session.Name)),
+		Lines: []string{"Its record and its output are removed."},
+		Yes:   "forget it",
+		Then:  panes.Do(p.env, func(ctx context.Context, e panes.Engine) error { return e.Remove(ctx, session.ID) }),
+	})
+	return nil
+}
+
+func (p *Pane) askName() tea.Cmd {
+	session, ok := p.target()
+	if !ok {
+		return nil
+	}
+	p.env.Ask(overlay.NewPrompt("Rename session", session.Name, func(name string) tea.Cmd {
+		if name == "" || name == session.Name {
+			return nil
+		}
+		return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+			_, err := e.Rename(ctx, session.ID, name)
+			return err
+		})
+	}))
+	return nil
+}
+
+func (p *Pane) askFilter() tea.Cmd {
+	if !p.shown {
+		return nil
+	}
+	var names []string
+	for _, session := range p.env.News().Processes {
+		if session.Kind == api.KindSession {
+			names = append(names, widget.Clean(session.Name))
+		}
+	}
+	p.env.Ask(overlay.NewFilter("Show sessions with", "", p.filter, func(text string) tea.Cmd {
+		p.filter = text
+		p.Refresh()
+		return nil
+	}).SuggestWords(names))
+	return nil
+}
+
+func (p *Pane) clearFilter() tea.Cmd {
+	p.filter = ""
+	p.Refresh()
+	return nil
+}
+
+// toggleKeyboard takes the session's keyboard away from agents, or gives it back.
+func (p *Pane) toggleKeyboard() tea.Cmd {
+	return p.setKeyboard(func(t *api.Terminal) api.SessionKeyboardInput {
+		return api.SessionKeyboardInput{Take: t.Keyboard == ""}
+	})
+}
+
+// toggleOpen lets agents type into a session outside the sandbox that they are
+// held to, or stops that.
+func (p *Pane) toggleOpen() tea.Cmd {
+	return p.setKeyboard(func(t *api.Terminal) api.SessionKeyboardInput {
+		return api.SessionKeyboardInput{Open: !t.Open}
+	})
+}
+
+// setKeyboard says who may type into the session that is meant.
+func (p *Pane) setKeyboard(next func(t *api.Terminal) api.SessionKeyboardInput) tea.Cmd {
+	session, ok := p.target()
+	if !ok || session.Terminal == nil || session.State.Ended() {
+		return nil
+	}
+	in := next(session.Terminal)
+	in.ID = session.ID
+	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+		_, err := e.Keyboard(ctx, in)
+		return err
+	})
+}
+
+// keyboardNote says who may type into the session, and that an agent typed last.
+func (p *Pane) keyboardNote() string {
+	session, ok := p.target()
+	if !ok || session.Terminal == nil || session.State.Ended() {
+		return ""
+	}
+	var parts []string
+	if name, agent := strings.CutPrefix(session.Terminal.Typist, "agent:"); agent {
+		name, _, _ = strings.Cut(name, "/")
+		parts = append(parts, "agent "+widget.Clean(name)+" typed last")
+	}
+	if session.Terminal.Keyboard != "" {
+		parts = append(parts, "keyboard: yours")
+	}
+	if session.Terminal.Open {
+		parts = append(parts, "open to sandboxed agents")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// Ending notes that the person has asked for the end of a session here.
+func (p *Pane) Ending(id string) { p.ending[id] = true }
+
+// PutAway takes an ended session out of the list, in the next dashboards too. It
+// reports whether it was there.
+func (p *Pane) PutAway(id string) (was bool) {
+	was = !p.closed[id]
+	p.closed[id] = true
+	return was
+}
+
+// IsPutAway reports whether a session was taken out of the list.
+func (p *Pane) IsPutAway(id string) bool { return p.closed[id] }
+
+// Reopen takes sessions that run again out of those that were put away. It reports
+// whether there were any.
+func (p *Pane) Reopen() (any bool) {
+	for _, session := range p.env.News().Processes {
+		if p.closed[session.ID] && !session.State.Ended() {
+			delete(p.closed, session.ID)
+			any = true
+		}
+	}
+	return any
+}
+
+// WritePutAway are the newest of the ended sessions that were put away and would
+// be listed else, by id.
+func (p *Pane) WritePutAway() (ids []string) {
+	for _, session := range slices.Backward(p.env.News().Processes) {
+		if len(ids) == api.MostClosed {
+			break
+		}
+		if p.closed[session.ID] && session.Kind == api.KindSession && widget.Failed(&session) {
+			ids = append(ids, session.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

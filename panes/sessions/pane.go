@@ -1,0 +1,246 @@
+package sessions
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+)
+
+// A Pane is the list of sessions: what is done to the one that is meant, and what
+// the person is told of those out of sight.
+type Pane struct {
+	env     Env
+	list    List
+	actions panes.Actions
+	shown   bool
+	w, h    int
+
+	tabs    [][]string // sessions in the order of their tabs
+	current string     // the one that has the keyboard, or had it last
+	filter  string
+
+	closed    map[string]bool // ended sessions that the person has put away
+	ending    map[string]bool // sessions that were asked to end here
+	attention attention
+	told      tea.Cmd // what follows from what was told, for Fetch
+}
+
+// New makes the list.
+func New(env Env) *Pane {
+	p := &Pane{env: env, closed: map[string]bool{}, ending: map[string]bool{}}
+	p.actions = p.makeActions()
+	return p
+}
+
+// News tells of what has become of sessions.
+func (p *Pane) News(before *panes.News) {
+	if before.Snapshots > 0 {
+		p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()))
+	}
+}
+
+// Fetch has nothing to ask for, as sessions come as news, but what was told of them
+// goes away by itself.
+func (p *Pane) Fetch() tea.Cmd {
+	told := p.told
+	p.told = nil
+	return told
+}
+
+// Actions are what the keys of the list do, and those that are about the session
+// that is meant.
+func (p *Pane) Actions() panes.Actions { return p.actions }
+
+// allRows is more than any list has.
+const allRows = 1 << 30
+
+func (p *Pane) makeActions() panes.Actions {
+	move := func(rows func() int) func() tea.Cmd {
+		return func() tea.Cmd {
+			if p.shown {
+				p.list.Move(rows())
+			}
+			return nil
+		}
+	}
+	by := func(rows int) func() tea.Cmd { return move(func() int { return rows }) }
+	return panes.Actions{
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
+		keymap.MovePageDown: move(func() int { return p.page() }),
+		keymap.MovePageUp:   move(func() int { return -p.page() }),
+		keymap.Open:         p.openSelected,
+		keymap.Filter:       p.askFilter,
+		keymap.Clear:        p.clearFilter,
+
+		keymap.SessionRename:   p.askName,
+		keymap.SessionEnd:      p.AskEnd,
+		keymap.SessionForget:   p.askForget,
+		keymap.SessionKeyboard: p.toggleKeyboard,
+		keymap.SessionOpen:     p.toggleOpen,
+	}
+}
+
+func (p *Pane) page() int { return max(p.h-2, 1) }
+
+// openSelected shows the session under the cursor. One that has ended gets a pane
+// that says how.
+func (p *Pane) openSelected() tea.Cmd {
+	switch {
+	case !p.shown:
+		return nil
+	case len(p.list.Rows()) == 0:
+		return p.env.Open("")
+	case p.list.Selected() == "":
+		return nil
+	}
+	return p.env.Open(p.list.Selected())
+}
+
+// Type and Paste take nothing: the filter is a dialog.
+func (p *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
+func (p *Pane) Paste(string) tea.Cmd         { return nil }
+
+// Mouse opens the session that is clicked on; a click beside the rows gives the
+// list the keyboard.
+func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
+	switch {
+	case e.Button == keys.WheelUp:
+		p.list.Move(-1)
+	case e.Button == keys.WheelDown:
+		p.list.Move(1)
+	case widget.LeftDown(e):
+		id := p.at(e.X, e.Y)
+		if id == "" && p.list.Focused {
+			return nil
+		}
+		if id == "" {
+			return p.env.FocusList()
+		}
+		return p.env.Open(id)
+	}
+	return nil
+}
+
+// at is the session that is drawn at a cell.
+func (p *Pane) at(x, y int) string {
+	if p.h == 1 {
+		return p.list.StripAt(x, p.w, p.env.Look())
+	}
+	return p.list.At(y)
+}
+
+// Scopes are those of the list.
+func (p *Pane) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeSessions, keymap.ScopeList} }
+
+// Hints are those of the scopes.
+func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
+
+// Note says what the rows were chosen by, and who may type.
+func (p *Pane) Note() (string, widget.Ink) {
+	ink := p.env.Look().BarWarn
+	if p.filter != "" && p.list.Focused {
+		return "showing sessions with “" + widget.Clean(p.filter) + "”", ink
+	}
+	return p.keyboardNote(), ink
+}
+
+// Resize gives the list its size; a single row of height makes it a strip.
+func (p *Pane) Resize(w, h int) { p.w, p.h = w, h }
+
+// Draw gives the rows of the list.
+func (p *Pane) Draw() []string {
+	if p.h == 1 {
+		return []string{p.list.Strip(p.w, p.env.Look())}
+	}
+	return p.list.Draw(p.w, p.h, p.env.Look())
+}
+
+// Cursor is none.
+func (p *Pane) Cursor() *tea.Cursor { return nil }
+
+// Show and Hide say whether the list is on the screen, or could be.
+func (p *Pane) Show() { p.shown = true }
+func (p *Pane) Hide() { p.shown = false }
+
+// Focus says whether the list has the keyboard.
+func (p *Pane) Focus(on bool) { p.list.Focused = on }
+
+// SetTabs says which sessions lie in which tabs, and which of them has the
+// keyboard or had it last.
+func (p *Pane) SetTabs(tabs [][]string, current string) {
+	p.tabs, p.current = tabs, current
+	p.Refresh()
+}
+
+// Refresh makes the rows anew: sessions in the order of their tabs, then those
+// that ended badly.
+func (p *Pane) Refresh() {
+	p.seeMarks()
+	news := p.env.News()
+	var rows []Row
+	inTab := map[string]bool{}
+	for _, ids := range p.tabs {
+		for i, id := range ids {
+			inTab[id] = true
+			if session, ok := news.Process(id); ok {
+				rows = append(rows, Row{Process: session, Branch: branch(i, len(ids)), Current: id == p.current, Mark: p.attention.marks[id]})
+			}
+		}
+	}
+	rows = slices.DeleteFunc(append(rows, p.endedRows(inTab)...), func(r Row) bool {
+		return !matches(r.Process, p.filter)
+	})
+	p.list.Home, p.list.Filter = p.env.Home(), p.filter
+	p.list.SetRows(rows)
+	if !p.list.Focused {
+		p.list.Select(p.current)
+	}
+}
+
+func branch(i, n int) string {
+	switch {
+	case n == 1:
+		return ""
+	case i == 0:
+		return "┌"
+	case i == n-1:
+		return "└"
+	}
+	return "│"
+}
+
+// maxEndedRows is how many sessions that ended badly the list shows.
+const maxEndedRows = 20
+
+// endedRows are the newest sessions that ended badly and are in no tab.
+func (p *Pane) endedRows(inTab map[string]bool) []Row {
+	var rows []Row
+	for _, session := range slices.Backward(p.env.News().Processes) {
+		if len(rows) == maxEndedRows {
+			break
+		}
+		if session.Kind == api.KindSession && widget.Failed(&session) && !p.closed[session.ID] && !inTab[session.ID] {
+			rows = append(rows, Row{Process: session})
+		}
+	}
+	return rows
+}
+
+func matches(p api.Process, filter string) bool {
+	if filter == "" {
+		return true
+	}
+	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor
+	if p.Terminal != nil {
+		text += " " + p.Terminal.Title
+	}
+	return strings.Contains(strings.ToLower(text), strings.ToLower(filter))
+}

@@ -1,0 +1,160 @@
+package sessions
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
+// it here is nil.
+type fakeEnv struct {
+	Env
+	news    panes.News
+	look    widget.Look
+	engine  *fakeEngine
+	shown   overlay.Overlay
+	opened  string
+	told    string
+	focused string // the session of the terminal that has the keyboard
+	looks   string // the session in sight
+	ending  []string
+}
+
+func (e *fakeEnv) Context() context.Context                     { return context.Background() }
+func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
+func (e *fakeEnv) News() *panes.News                            { return &e.news }
+func (e *fakeEnv) Learn(all ...api.Process) tea.Cmd             { e.news.Learn(all[0]); return nil }
+func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
+func (e *fakeEnv) Home() string                                 { return "/home/ann" }
+func (e *fakeEnv) Ask(o overlay.Overlay)                        { e.shown = o }
+func (e *fakeEnv) Open(id string) tea.Cmd                       { e.opened = id; return nil }
+func (e *fakeEnv) Focused() (string, bool)                      { return e.focused, e.focused != "" }
+func (e *fakeEnv) LooksAt(id string) bool                       { return e.looks == id }
+func (e *fakeEnv) Tell(text string, _ bool) tea.Cmd             { e.told = text; return nil }
+func (e *fakeEnv) Notify(string) tea.Cmd                        { return nil }
+func (e *fakeEnv) LongCommand() time.Duration                   { return 0 }
+func (e *fakeEnv) Ending(id string)                             { e.ending = append(e.ending, id) }
+
+// A fakeEngine keeps what it is asked.
+type fakeEngine struct {
+	panes.Engine
+	started, killed []string
+}
+
+func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+	e.started = append(e.started, in.ID)
+	return session(in.ID, "new", api.StateRunning), nil
+}
+
+func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
+	e.killed = append(e.killed, id)
+	return api.Process{}, nil
+}
+
+// shownPane is the list of sessions a and b, which are in a tab, and c.
+func shownPane() (*Pane, *fakeEnv) {
+	e := &fakeEnv{engine: &fakeEngine{}}
+	for _, id := range []string{"a", "b", "c"} {
+		e.news.Processes = append(e.news.Processes, session(id, "session-"+id, api.StateRunning))
+	}
+	p := New(e)
+	p.Show()
+	p.Focus(true)
+	p.Resize(30, 10)
+	p.SetTabs([][]string{{"a", "b"}, {"c"}}, "a")
+	return p, e
+}
+
+func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
+	t.Helper()
+	act := p.Actions()[a]
+	if act == nil {
+		t.Fatalf("%s does nothing", a)
+	}
+	return act()
+}
+
+func TestWhatIsUnderTheCursorIsOpened(t *testing.T) {
+	p, e := shownPane()
+	p.press(t, keymap.MoveDown)
+	p.press(t, keymap.Open)
+	if e.opened != "b" {
+		t.Errorf("opened %q", e.opened)
+	}
+	p.Mouse(keys.Mouse{X: 4, Y: 3, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	if e.opened != "c" {
+		t.Errorf("a click opened %q", e.opened)
+	}
+}
+
+func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
+	p, e := shownPane()
+	e.focused = "c"
+	p.press(t, keymap.SessionEnd)
+	q, ok := e.shown.(*overlay.Question)
+	if !ok || !strings.Contains(q.Title, "session-c") {
+		t.Fatalf("asked is %+v", e.shown)
+	}
+	q.Then().(panes.Result)()()
+	if len(e.engine.killed) != 1 || e.engine.killed[0] != "c" {
+		t.Errorf("killed %v", e.engine.killed)
+	}
+	if p.TellEnded(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
+		t.Errorf("what was done here is told of: %s", e.told)
+	}
+}
+
+func TestWhatAsksOutOfSightIsMarkedUntilItIsLookedAt(t *testing.T) {
+	p, e := shownPane()
+	before := panes.News{Snapshots: 1, Processes: e.news.Processes}
+	asking := e.news.Processes[2]
+	asking.Terminal = &api.Terminal{Waiting: "secret"}
+	e.news.Processes = []api.Process{e.news.Processes[0], e.news.Processes[1], asking}
+	p.News(&before)
+	if !p.Asks("c") || e.told != "session-c asks for a password" {
+		t.Errorf("told: %q", e.told)
+	}
+	e.looks = "c"
+	p.Refresh()
+	if p.Asks("c") {
+		t.Error("the mark stays")
+	}
+}
+
+// startOf is a start that the engine is asked for by its command.
+func startOf(id string) Start {
+	return Start{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
+}
+
+func TestAStartThatIsCalledOffIsEndedAndHoldsUpNoneBehindIt(t *testing.T) {
+	_, e := shownPane()
+	s := NewStarter(e)
+	first := s.Start(startOf("one"))
+	if s.Start(startOf("two")) != nil {
+		t.Fatal("the second does not wait for the first")
+	}
+	answer := first().(StartMsg)
+	next := s.CallOff("one")
+	if started, _ := s.Update(next().(StartMsg)); started == nil || started.ID != "two" {
+		t.Fatalf("started %+v", started)
+	}
+	started, end := s.Update(answer)
+	if started != nil || !s.Has("one") {
+		t.Fatalf("what was called off is shown: %+v", started)
+	}
+	s.Update(end().(StartMsg))
+	if len(e.engine.killed) != 1 || e.engine.killed[0] != "one" || len(s.Waiting()) != 0 {
+		t.Errorf("killed %v, waiting %v", e.engine.killed, s.Waiting())
+	}
+}

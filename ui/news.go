@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// changedMsg says that the link has news or a pane's session has.
+type changedMsg struct{}
+
+// sync takes in what the link has learnt.
+func (m *model) sync() tea.Cmd {
+	var cmd tea.Cmd
+	if n := m.link.Latest(); n.Serial != m.news.Serial {
+		cmd = m.takeNews(n)
+	}
+	return tea.Batch(cmd, m.sessions.Sync())
+}
+
+func (m *model) takeNews(n panes.News) tea.Cmd {
+	before := m.news
+	m.news = n
+	m.tellPanes(&before)
+	cmd := m.notePalette(&before)
+	if n.Stopped != "" {
+		return m.leave()
+	}
+	if before.Snapshots > 0 {
+		cmd = tea.Batch(cmd, m.noteChanges(before.Processes))
+	}
+	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
+		cmd = tea.Batch(cmd, m.tell("reconnected", false))
+	}
+	cmd = tea.Batch(cmd, m.noteRequests(before.Requests))
+	for _, notice := range n.Notices {
+		cmd = tea.Batch(cmd, m.tell(notice, true))
+	}
+	return cmd
+}
+
+// learn takes in processes that were started here, before their events come.
+func (m *model) learn(started ...api.Process) tea.Cmd {
+	m.link.Learn(started...)
+	return m.sync()
+}
+
+// lastWord bounds how long leaving waits for sessions that are being started and
+// to have the layout kept.
+const lastWord = 300 * time.Millisecond
+
+// keepLast has the layout kept that the person leaves behind.
+func (m *model) keepLast() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	m.sessions.keeper.keepLast(ctx, m.link.Start)
+}
+
+// call runs an operation on the engine as a command.
+func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+	return panes.Call(env{m}, do, failed)
+}
+
+func (m *model) done(msg panes.DoneMsg) tea.Cmd {
+	if msg.Err != nil {
+		return m.say(panes.ErrorText(msg.Err), true)
+	}
+	return nil
+}

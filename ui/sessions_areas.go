@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes/widget"
+	"tandem/ui/layout"
+)
+
+// The session list has a column of its own as long as that leaves the
+// terminals listLeaves columns; on a narrower screen it is a row.
+const (
+	minListWidth = 25
+	maxListWidth = 34
+	listLeaves   = 80
+)
+
+// sessionAreas say where the parts of the view are in it. Those that are not shown
+// are empty.
+type sessionAreas struct {
+	list  widget.Rect // the session list as a column
+	strip widget.Rect // the session list as a row
+	tree  widget.Rect // the terminals
+	bare  bool        // the one terminal has no title row
+}
+
+// sessionAreasFor divides a view; alone says that one terminal has all of it.
+func sessionAreasFor(w, h, panes int, alone bool) sessionAreas {
+	a := sessionAreas{tree: widget.Rect{W: w, H: h}}
+	switch {
+	case alone:
+		a.bare = true
+	case w >= minListWidth+1+listLeaves:
+		a.list = widget.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves), H: h}
+		a.tree.X = a.list.W + 1
+		a.tree.W = w - a.tree.X
+	default:
+		a.strip = widget.Rect{W: w, H: 1}
+		a.tree.Y++
+		a.tree.H--
+		a.bare = panes == 1
+	}
+	return a
+}
+
+// content is the part of a leaf's rectangle that its terminal has.
+func (a sessionAreas) content(leaf widget.Rect) widget.Rect {
+	if a.bare {
+		return leaf
+	}
+	leaf.Y++
+	leaf.H--
+	return leaf
+}
+
+// Resize gives the view its size; nothing of it is shown without one.
+func (v *sessionsView) Resize(w, h int) {
+	v.w, v.h, v.sized = w, h, true
+	v.relayout()
+}
+
+// relayout divides the view anew and gives every visible terminal its size.
+func (v *sessionsView) relayout() {
+	v.dirty = true
+	v.keeper.changed = true
+	var leaves []*layout.Node
+	if v.tabs.Current != nil {
+		leaves = v.tabs.Current.Root.Leaves(nil)
+	}
+	v.areas = sessionAreas{}
+	if v.w <= 0 || v.h <= 0 {
+		return
+	}
+	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.alone())
+	list := v.areas.list
+	switch {
+	case v.tight:
+		list = v.areas.tree
+	case list.W == 0:
+		list = v.areas.strip
+	}
+	v.list.Resize(list.W, list.H)
+	if v.tabs.Current == nil {
+		return
+	}
+	if !v.tight {
+		v.tabs.Current.Root.Place(v.areas.tree)
+	}
+	for _, l := range leaves {
+		if v.alone() && l != v.tabs.Current.Focus {
+			continue
+		}
+		r := v.area(l)
+		l.Pane.Resize(r.W, r.H)
+		l.Pane.RowsBelow(v.h - r.Y - r.H)
+		v.feeds.attach(l.Pane)
+	}
+	v.sizes.changed = true
+}
+
+// visible are the leaves that are on the screen.
+func (v *sessionsView) visible() []*layout.Node {
+	switch {
+	case v.tabs.Current == nil || !v.shown || v.w <= 0:
+		return nil
+	case v.alone():
+		return []*layout.Node{v.tabs.Current.Focus}
+	}
+	return v.tabs.Current.Root.Leaves(nil)
+}
+
+// alone reports whether the focused pane has all the room that there is.
+func (v *sessionsView) alone() bool { return v.zoomed || v.tight }
+
+// area is where the terminal of a leaf is in the view.
+func (v *sessionsView) area(l *layout.Node) widget.Rect {
+	if v.alone() {
+		return v.areas.tree
+	}
+	return v.areas.content(l.Rect)
+}
+
+const (
+	// sizeEvery is how often sessions are told of a size while it changes.
+	sizeEvery = 60 * time.Millisecond
+	// settleTime is how long a session has to take a size before the pane
+	// shows that it has another one.
+	settleTime = 300 * time.Millisecond
+)
+
+// toldSizes are what sessions were told of theirs.
+type toldSizes struct {
+	changed bool // a pane may have a size that its session was not told
+	calm    bool // a timer runs until the next are told
+}
+
+// sizesDue ends the pause after sizes were told; settled comes when they should
+// have been taken.
+type (
+	sizesDue struct{}
+	settled  struct{}
+)
+
+// tell tells sessions of their panes' sizes: at once the first time, then
+// at most every sizeEvery while they go on changing.
+func (s *toldSizes) tell(visible func() []*layout.Node) tea.Cmd {
+	if !s.changed || s.calm {
+		return nil
+	}
+	*s = toldSizes{calm: true}
+	for _, l := range visible() {
+		l.Pane.Resized()
+	}
+	return tea.Batch(
+		tea.Tick(sizeEvery, func(time.Time) tea.Msg { return sizesDue{} }),
+		tea.Tick(settleTime, func(time.Time) tea.Msg { return settled{} }),
+	)
+}

@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/layout"
+)
+
+// drawnRows are the rows of the view as they were drawn last, in one piece of
+// memory.
+type drawnRows struct {
+	text []byte
+	ends []int
+	rows []string
+}
+
+// Draw gives the rows of the view. The slice is valid until the next call.
+func (v *sessionsView) Draw() []string {
+	v.prepare()
+	if v.tight && v.tabs.Current != nil {
+		if v.listFocused {
+			return v.list.Draw()
+		}
+		return v.tabs.Current.Focus.Rows
+	}
+	var list, page []string
+	if !v.zoomed {
+		list = v.list.Draw()
+	}
+	if v.tabs.Current == nil {
+		page = v.drawNoSessions()
+	}
+	d := &v.drawn
+	d.text, d.ends, d.rows = d.text[:0], d.ends[:0], d.rows[:0]
+	for y := range v.h {
+		d.text = v.appendRow(d.text, list, page, y)
+		d.ends = append(d.ends, len(d.text))
+	}
+	text, from := string(d.text), 0
+	for _, end := range d.ends {
+		d.rows = append(d.rows, text[from:end])
+		from = end
+	}
+	return d.rows
+}
+
+// appendRow appends row y of the view, of the list's rows and the terminals, or of
+// the page in their place.
+func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte {
+	switch {
+	case v.zoomed && v.tabs.Current != nil:
+		return append(out, v.tabs.Current.Focus.Rows[y]...)
+	case v.areas.strip.Contains(0, y):
+		return append(out, list[y]...)
+	case v.areas.list.W > 0:
+		out = append(out, list[y]...)
+		title := v.tabs.Current == nil && y == 0 || v.tabs.Current != nil && v.tabs.Current.Root.TitleAt(y, true)
+		out = append(out, v.env.Look().Rule.Text(layout.Joint(y == 0, title, y == 0))...)
+	}
+	if v.tabs.Current == nil {
+		return append(out, page[y-v.areas.tree.Y]...)
+	}
+	return v.tabs.Current.Root.AppendRow(out, y, v.env.Look())
+}
+
+// prepare lets every visible pane make its rows.
+func (v *sessionsView) prepare() {
+	focused, look := v.focused(), v.env.Look()
+	for _, l := range v.visible() {
+		l.Rows = l.Pane.Draw()
+		l.Title = ""
+		if v.areas.bare {
+			continue
+		}
+		name, detail, folder := l.Pane.Title()
+		heading := widget.Heading
+		if folder {
+			heading = widget.FolderHeading
+		}
+		l.Title = l.Joined(heading(name, detail, l.Rect.W, l.Pane == focused, look), look)
+	}
+}
+
+// Cursor is that of the terminal that has the keyboard.
+func (v *sessionsView) Cursor() *tea.Cursor {
+	p := v.focused()
+	if p == nil {
+		return nil
+	}
+	c := p.Cursor()
+	if c != nil {
+		r := v.area(v.tabs.Current.Focus)
+		c.X, c.Y = c.X+r.X, c.Y+r.Y
+	}
+	return c
+}
+
+// WantsMotion reports whether the program that has the keyboard is told of all
+// that the mouse does.
+func (v *sessionsView) WantsMotion() bool {
+	p := v.focused()
+	return p != nil && p.State().Mouse == keys.MouseMotion
+}
+
+// Title is what the terminal's window may be called.
+func (v *sessionsView) Title() string {
+	p := v.focused()
+	if p == nil {
+		return ""
+	}
+	if title := widget.Clean(p.State().Title); title != "" {
+		return title
+	}
+	name, _, _ := p.Title()
+	return name
+}
+
+// noSessions is the view without any.
+func (v *sessionsView) noSessions() *widget.Page {
+	switch {
+	case !v.opened && v.env.News().Attempts > 0:
+		return &widget.Page{Title: "Connecting to the engine…"}
+	case !v.opened:
+		return &widget.Page{}
+	}
+	hint := func(a keymap.Action, does string) panes.Hint {
+		return panes.HintIn(v.env.Bindings(), a, does, keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, "")
+	}
+	return &widget.Page{
+		Title: "No session is running",
+		Lines: []string{"Everything that was started here has exited."},
+		Hints: []panes.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
+	}
+}
+
+// drawNoSessions is that page in the place of the terminals, under a title row
+// where the list beside it has one.
+func (v *sessionsView) drawNoSessions() []string {
+	w, h, look := v.areas.tree.W, v.areas.tree.H, v.env.Look()
+	if v.areas.list.W == 0 {
+		return v.noSessions().Draw(w, h, look)
+	}
+	rule := look.Rule.Text(strings.Repeat("─", w))
+	return append([]string{rule}, v.noSessions().Draw(w, h-1, look)...)
+}

@@ -1,0 +1,183 @@
+package ui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes"
+	"tandem/panes/sessions"
+	"tandem/panes/terminal"
+	"tandem/ui/layout"
+	"tandem/ui/overlay"
+)
+
+// starts are the sessions that the person asks for, from the key to the session in
+// its pane.
+type starts struct {
+	v        *sessionsView
+	starter  *sessions.Starter
+	starting map[string]*terminal.Pane // panes whose session is not there yet, by the id that it will have
+}
+
+// newSession starts a shell in a tab of its own and shows it at once; what is
+// typed meanwhile waits in the pane.
+func (s *starts) newSession() tea.Cmd { return s.startCommand(s.v.currentPane(), nil, "") }
+
+// startCommand starts a command in a new session and shows it; without one a
+// shell. Without a folder it is where the session near is.
+func (s *starts) startCommand(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	p := s.v.tabs.New("")
+	s.v.show(s.v.tabs.Add(p), nil)
+	s.v.env.ShowSessions()
+	return s.start(p, near, command, folder)
+}
+
+// split starts a shell beside or below the focused pane.
+func (s *starts) split(x layout.Axis) tea.Cmd {
+	if !s.v.shown || s.v.tabs.Current == nil {
+		return s.newSession()
+	}
+	if s.v.zoomed {
+		s.v.zoomed = false
+		s.v.relayout()
+	}
+	leaf := s.v.tabs.Current.Focus
+	if !leaf.CanSplit(x) {
+		return s.v.env.Say("no room to split this pane", true)
+	}
+	p := s.v.tabs.New("")
+	var created *layout.Node
+	s.v.tabs.Current.Root, created = leaf.Split(x, p)
+	s.v.show(s.v.tabs.Current, created)
+	return s.start(p, leaf.Pane, nil, "")
+}
+
+// startInPlace starts a shell in a pane after its program has ended.
+func (s *starts) startInPlace(ended *terminal.Pane) tea.Cmd {
+	_, leaf := s.v.tabs.Of(ended)
+	if leaf == nil {
+		return nil
+	}
+	s.v.feeds.release(ended)
+	s.v.putAway(ended)
+	leaf.Pane = s.v.tabs.New("")
+	s.v.relayout()
+	s.v.refreshList()
+	return s.start(leaf.Pane, ended, nil, "")
+}
+
+// start starts the session of a pane that is on the screen already.
+func (s *starts) start(p, near *terminal.Pane, command []string, folder string) tea.Cmd {
+	id := sessions.NewID()
+	s.starting[id] = p
+	return s.starter.Start(sessions.Start{ID: id, Command: command, Size: p.Feed.Size, Where: func() (string, string) {
+		switch {
+		case folder != "":
+			return folder, ""
+		case near != nil:
+			return s.folder(near), near.ID
+		}
+		return s.folder(nil), ""
+	}})
+}
+
+// folder is where a new session starts: where that of a pane is.
+func (s *starts) folder(near *terminal.Pane) string {
+	if near != nil {
+		if p, ok := s.v.env.News().Process(near.ID); ok && p.CWD != "" {
+			return p.CWD
+		}
+	}
+	return s.v.env.Folder()
+}
+
+// takeStarted gives a pane the session that was started for it, or closes it when
+// there is none.
+func (s *starts) takeStarted(msg sessions.StartMsg) tea.Cmd {
+	started, cmd := s.starter.Update(msg)
+	if started == nil {
+		return tea.Batch(cmd, s.closeUnwanted())
+	}
+	pane := s.starting[started.ID]
+	delete(s.starting, started.ID)
+	t, l := s.v.tabs.Of(pane)
+	if started.Err != nil {
+		if t != nil {
+			s.v.closeLeaf(t, l)
+		}
+		s.v.adopt()
+		s.v.refreshList()
+		return tea.Batch(cmd, s.v.env.Say(panes.ErrorText(started.Err), true))
+	}
+	if t != nil {
+		pane.ID = started.Process.ID
+	}
+	learn := s.v.env.Learn(started.Process) // or news that are older would take it away again
+	if t == s.v.tabs.Current {
+		s.v.relayout()
+	}
+	s.v.adopt()
+	s.v.refreshList()
+	return tea.Batch(cmd, learn)
+}
+
+// closeUnwanted closes panes of sessions that were called off.
+func (s *starts) closeUnwanted() tea.Cmd {
+	for _, l := range s.v.tabs.Leaves() {
+		if l.Pane.ID != "" && s.starter.Unwanted(l.Pane.ID) {
+			t, _ := s.v.tabs.Of(l.Pane)
+			s.v.closeLeaf(t, l)
+			s.v.refreshList()
+		}
+	}
+	s.v.adopt()
+	return nil
+}
+
+// callOffMsg says that the person does not want the session any more that is being
+// started for a pane.
+type callOffMsg struct{ pane *terminal.Pane }
+
+// askCallOff asks as if the session were there, because whoever presses the key
+// answers without looking.
+func (s *starts) askCallOff(p *terminal.Pane) tea.Cmd {
+	s.v.env.Ask(&overlay.Question{
+		Title: "End the new session?",
+		Lines: []string{"It is still being started."},
+		Yes:   "end it",
+		Then:  func() tea.Msg { return callOffMsg{p} },
+	})
+	return nil
+}
+
+// callOff closes the pane of a session that is not there yet, and ends it once it
+// is.
+func (s *starts) callOff(p *terminal.Pane) tea.Cmd {
+	if p.ID != "" {
+		return s.v.list.End(p.ID)
+	}
+	for id, pane := range s.starting {
+		if pane != p {
+			continue
+		}
+		delete(s.starting, id)
+		cmd := s.starter.CallOff(id)
+		if t, l := s.v.tabs.Of(p); t != nil {
+			s.v.closeLeaf(t, l)
+		}
+		s.v.refreshList()
+		return cmd
+	}
+	return nil
+}
+
+// finishStarts has the sessions that were asked for and are not there yet in
+// their panes, if the engine gives them before ctx ends. Nothing else runs in the
+// dashboard any more.
+func (s *starts) finishStarts(ctx context.Context, task func(func())) {
+	for _, started := range s.starter.Finish(ctx, task) {
+		s.v.env.News().Learn(started.Process)
+		s.starting[started.ID].ID = started.Process.ID
+	}
+}
