@@ -12,11 +12,12 @@ import (
 
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/engine/vt/grid"
 	"tandem/engine/vt10x"
 )
 
 // grids are the grids that every behaviour is checked on.
-var grids = map[string]func(cols, rows int) vt.Grid{"own": nil, "vt10x": vt10x.New}
+var grids = map[string]func(cols, rows int) grid.Grid{"own": nil, "vt10x": vt10x.New}
 
 // TestCases runs testdata/*.test; testdata/README says how they are written.
 // Each case runs on every grid, with its input whole and byte by byte.

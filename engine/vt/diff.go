@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/styled"
+import (
+	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
+)
 
 // A Diff takes a viewer from one state to the next.
 type Diff struct {
@@ -90,7 +93,9 @@ func (t *store) kept(n int64) styled.NumberedLine {
 	return styled.NumberedLine{N: n, Line: t.line(t.cells, attrs)}
 }
 
-func (t *store) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }
+func (t *store) internCluster(b []byte) grid.Glyph {
+	return grid.FirstCluster + grid.Glyph(t.clusters.id(b))
+}
 
 // Lines gives up to n lines from absolute line number from on; scrollback and
 // screen are one sequence. Lines that are gone are left out.

@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/vt/grid"
+
 // splitWide blanks a wide cluster that has a half on either side of the left
 // edge of column x.
 func (t *store) splitWide(x, y int) {
@@ -8,17 +10,17 @@ func (t *store) splitWide(x, y int) {
 	}
 	g := t.scr.grid
 	right := g.Cell(x, y)
-	if right.Glyph != Tail {
+	if right.Glyph != grid.Tail {
 		return
 	}
 	left := g.Cell(x-1, y)
-	t.pair = [2]Cell{{0, left.Style}, {0, right.Style}}
+	t.pair = [2]grid.Cell{{Style: left.Style}, {Style: right.Style}}
 	g.Put(x-1, y, t.pair[:])
 	t.touch(y)
 }
 
 // splitColumns blanks the wide clusters that the sides of a rectangle cut.
-func (t *store) splitColumns(r Rect) {
+func (t *store) splitColumns(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.splitWide(r.Left, y)
 		t.splitWide(r.Right+1, y)
@@ -26,7 +28,7 @@ func (t *store) splitColumns(r Rect) {
 }
 
 // eraseCells blanks n cells of a row.
-func (t *page) eraseCells(x, y, n int, s StyleID) {
+func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
 	n = min(n, t.cols-x)
 	if n <= 0 {
 		return
@@ -202,7 +204,7 @@ func (t *page) keepScreen() {
 	if used == 0 {
 		return
 	}
-	all := Rect{0, 0, t.cols - 1, t.rows - 1}
+	all := grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	t.scrollUp(all, used, true)
 }
 
@@ -240,7 +242,7 @@ func (t *store) protected(x, y int) bool {
 
 // align does DECALN: the screen full of E.
 func (t *page) align() {
-	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	t.cur.origin = false
 	t.moveTo(0, 0)
 	row := make([]byte, t.cols)

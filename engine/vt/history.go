@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
 )
 
 // chunkSize is how many bytes of lines are kept together. Lines are dropped
@@ -59,7 +60,7 @@ func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
 func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
 
 // push appends a line under number h.end.
-func (h *history) push(cells []Cell, attrs lineAttrs, clusters []string) {
+func (h *history) push(cells []grid.Cell, attrs lineAttrs, clusters []string) {
 	if h.maxLines <= 0 {
 		h.end++
 		h.oldest = h.end
@@ -150,7 +151,7 @@ func (h *history) clear() {
 }
 
 // get appends the cells of line n, which must be kept, to dst.
-func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []Cell, attrs lineAttrs) {
+func (h *history) get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) (cells []grid.Cell, attrs lineAttrs) {
 	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
 	c := h.chunks[i]
 	text, runs := c.line(int(n - c.first))
@@ -191,7 +192,7 @@ func (c *chunk) line(i int) (text, runs []byte) {
 }
 
 // eachStyle calls f for every style that a kept line uses.
-func (h *history) eachStyle(f func(StyleID)) {
+func (h *history) eachStyle(f func(grid.StyleID)) {
 	for _, c := range h.chunks {
 		for i := int(max(h.oldest-c.first, 0)); i < len(c.lines); i++ {
 			_, runs := c.line(i)
@@ -204,20 +205,20 @@ func (h *history) eachStyle(f func(StyleID)) {
 	}
 }
 
-func appendRun(dst []byte, style StyleID, kind, size int) []byte {
+func appendRun(dst []byte, style grid.StyleID, kind, size int) []byte {
 	dst = binary.AppendUvarint(dst, uint64(style)<<2|uint64(kind))
 	return binary.AppendUvarint(dst, uint64(size))
 }
 
-func readRun(b []byte) (style StyleID, kind, size, used int) {
+func readRun(b []byte) (style grid.StyleID, kind, size, used int) {
 	head, n := binary.Uvarint(b)
 	length, m := binary.Uvarint(b[n:])
-	return StyleID(head >> 2), int(head & 3), int(length), n + m
+	return grid.StyleID(head >> 2), int(head & 3), int(length), n + m
 }
 
 // packText appends the text of cells to dst and their runs to runs; a single
 // narrow run in the default style goes without saying.
-func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []byte) {
+func packText(dst, runs []byte, cells []grid.Cell, clusters []string) (text, list []byte) {
 	for i := 0; i < len(cells); {
 		start, kind, n := len(dst), cellKind(cells, i), 0
 		switch kind {
@@ -229,7 +230,7 @@ func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []b
 		case runWide:
 			dst, n = packWide(dst, cells[i:])
 		default:
-			dst = append(dst, clusters[cells[i].Glyph-firstCluster]...)
+			dst = append(dst, clusters[cells[i].Glyph-grid.FirstCluster]...)
 			n = 1 + kind - runCluster
 		}
 		runs = appendRun(runs, cells[i].Style, kind, len(dst)-start)
@@ -240,7 +241,7 @@ func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []b
 
 // packNarrow appends the code points of the cells up to the first of another
 // style or kind, and says how many cells these are.
-func packNarrow(dst []byte, cells []Cell) (text []byte, n int) {
+func packNarrow(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	style := cells[0].Style
 	dst = slices.Grow(dst, utf8.UTFMax*len(cells))
 	for n < len(cells) {
@@ -257,7 +258,7 @@ func packNarrow(dst []byte, cells []Cell) (text []byte, n int) {
 }
 
 // packASCII packs the cells up to the first that is not ASCII in one style.
-func packASCII(dst []byte, cells []Cell, style StyleID) int {
+func packASCII(dst []byte, cells []grid.Cell, style grid.StyleID) int {
 	dst = dst[:len(cells)]
 	for i, c := range cells {
 		if c.Style != style || c.Glyph >= utf8.RuneSelf {
@@ -269,11 +270,11 @@ func packASCII(dst []byte, cells []Cell, style StyleID) int {
 }
 
 // packWide does what packNarrow does for code points that take two cells each.
-func packWide(dst []byte, cells []Cell) (text []byte, n int) {
+func packWide(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	style := cells[0].Style
-	for ; n+1 < len(cells) && cells[n+1].Glyph == Tail; n += 2 {
+	for ; n+1 < len(cells) && cells[n+1].Glyph == grid.Tail; n += 2 {
 		c := cells[n]
-		if c.Style != style || c.Glyph >= firstCluster {
+		if c.Style != style || c.Glyph >= grid.FirstCluster {
 			break
 		}
 		if r := c.Glyph; r >= 0x800 && r <= 0xFFFF { // by far the most
@@ -286,31 +287,31 @@ func packWide(dst []byte, cells []Cell) (text []byte, n int) {
 }
 
 // cellKind is the kind of run that the cell belongs to.
-func cellKind(cells []Cell, i int) int {
+func cellKind(cells []grid.Cell, i int) int {
 	kind := runNarrow
-	if g := cells[i].Glyph; g >= firstCluster && g != Tail {
+	if g := cells[i].Glyph; g >= grid.FirstCluster && g != grid.Tail {
 		kind = runCluster
 	}
-	if i+1 < len(cells) && cells[i+1].Glyph == Tail {
+	if i+1 < len(cells) && cells[i+1].Glyph == grid.Tail {
 		kind++
 	}
 	return kind
 }
 
 // unpackRun appends the cells of one run.
-func unpackRun(dst []Cell, text []byte, style StyleID, kind int, intern func([]byte) Glyph) []Cell {
+func unpackRun(dst []grid.Cell, text []byte, style grid.StyleID, kind int, intern func([]byte) grid.Glyph) []grid.Cell {
 	switch kind {
 	case runCluster:
-		return append(dst, Cell{intern(text), style})
+		return append(dst, grid.Cell{Glyph: intern(text), Style: style})
 	case runWideCluster:
-		return append(dst, Cell{intern(text), style}, Cell{Tail, style})
+		return append(dst, grid.Cell{Glyph: intern(text), Style: style}, grid.Cell{Glyph: grid.Tail, Style: style})
 	}
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
 		text = text[n:]
-		dst = append(dst, Cell{Glyph(r), style})
+		dst = append(dst, grid.Cell{Glyph: grid.Glyph(r), Style: style})
 		if kind == runWide {
-			dst = append(dst, Cell{Tail, style})
+			dst = append(dst, grid.Cell{Glyph: grid.Tail, Style: style})
 		}
 	}
 	return dst

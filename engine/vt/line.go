@@ -6,12 +6,13 @@ import (
 
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
 )
 
 // trimBlank cuts the trailing cells that are blank in the default style.
-func trimBlank(cells []Cell) []Cell {
+func trimBlank(cells []grid.Cell) []grid.Cell {
 	n := len(cells)
-	for n > 0 && (cells[n-1] == Cell{} || cells[n-1].blank()) {
+	for n > 0 && (cells[n-1] == grid.Cell{} || cells[n-1].Blank()) {
 		n--
 	}
 	return cells[:n]
@@ -19,22 +20,22 @@ func trimBlank(cells []Cell) []Cell {
 
 // appendGlyph appends the text of one cell: a space for a blank, nothing for
 // the second half of a wide cluster.
-func (t *store) appendGlyph(dst []byte, g Glyph) []byte {
+func (t *store) appendGlyph(dst []byte, g grid.Glyph) []byte {
 	switch {
 	case g == 0:
 		return append(dst, ' ')
 	case g < utf8.RuneSelf:
 		return append(dst, byte(g))
-	case g < firstCluster:
+	case g < grid.FirstCluster:
 		return utf8.AppendRune(dst, rune(g))
-	case g == Tail:
+	case g == grid.Tail:
 		return dst
 	}
-	return append(dst, t.clusters.text[g-firstCluster]...)
+	return append(dst, t.clusters.text[g-grid.FirstCluster]...)
 }
 
 // style gives the outside form of an interned style.
-func (t *store) style(id StyleID) styled.Style {
+func (t *store) style(id grid.StyleID) styled.Style {
 	p := t.styles.pens[id]
 	s := p.look()
 	s.Link = t.links.text[p.link]
@@ -42,7 +43,7 @@ func (t *store) style(id StyleID) styled.Style {
 }
 
 // line turns cells into runs.
-func (t *store) line(cells []Cell, attrs lineAttrs) styled.Line {
+func (t *store) line(cells []grid.Cell, attrs lineAttrs) styled.Line {
 	l := styled.Line{Wrapped: attrs.wrapped, Size: attrs.size, Prompt: attrs.mark&MarkPrompt != 0, Output: attrs.mark&MarkOutput != 0}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
@@ -55,7 +56,7 @@ func (t *store) line(cells []Cell, attrs lineAttrs) styled.Line {
 	bounds := ends[:0]
 	for i, c := range cells {
 		split := c.Style != cells[start].Style
-		if c.Glyph != Tail {
+		if c.Glyph != grid.Tail {
 			was := alone
 			alone = t.standsAlone(c.Glyph)
 			anyAlone = anyAlone || alone
@@ -83,11 +84,11 @@ func (t *store) line(cells []Cell, attrs lineAttrs) styled.Line {
 
 // standsAlone says that a glyph has to be a run of its own, since it measures
 // more than its cells or would be one with what stands before it.
-func (t *store) standsAlone(g Glyph) bool {
-	if g < firstCluster {
+func (t *store) standsAlone(g grid.Glyph) bool {
+	if g < grid.FirstCluster {
 		return cellwidth.Absorbed(rune(g))
 	}
-	text := t.clusters.text[g-firstCluster]
+	text := t.clusters.text[g-grid.FirstCluster]
 	first, n := utf8.DecodeRuneInString(text)
 	second, _ := utf8.DecodeRuneInString(text[n:])
 	if cellwidth.Absorbed(first) && !cellwidth.IsFlag(first, second) || strings.HasSuffix(text, "\u200d") {

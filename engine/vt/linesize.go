@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/styled"
+import (
+	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
+)
 
 // lineAttrs is what is known of a line beside its cells.
 type lineAttrs struct {
@@ -69,7 +72,7 @@ func (r *rowState) lastColumn(cols int) int {
 // sticksOut says that a wide cluster at a place ends behind it. At the last column
 // it cannot have been written there, and no wrap is pending behind it.
 func (s *screen) sticksOut(x, y int) bool {
-	return x+1 < len(s.grid.Row(y)) && s.grid.Cell(x+1, y).Glyph == Tail
+	return x+1 < len(s.grid.Row(y)) && s.grid.Cell(x+1, y).Glyph == grid.Tail
 }
 
 // keepInSight moves the cursor left when its row has become too narrow for it,

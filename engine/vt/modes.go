@@ -3,6 +3,7 @@ package vt
 import (
 	"time"
 
+	"tandem/engine/vt/grid"
 	"tandem/keys"
 )
 
@@ -303,7 +304,7 @@ func (t *Terminal) setColumns(on bool) {
 		return
 	}
 	m.width.wide = on
-	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	m.leftRight = false
 	if !m.width.keeps || m.level < 5 {
 		t.moveTo(0, 0)
@@ -341,7 +342,7 @@ func (t *Terminal) softReset() {
 	m.keys.appCursor, m.keys.appKeypad, m.leftRight, m.keys.lock = false, false, false, false
 	m.reverseWrap, m.reverseAll = false, false
 	m.rectExtent, m.guarded = 0, false
-	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	x, y := t.cur.x, t.cur.y
 	t.cur = cursor{x: x, y: y}
 	t.scr.saved = cursor{}
@@ -361,6 +362,6 @@ func (t *Terminal) hardReset() {
 	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
 	t.notice, t.remoteHost = notice{}, ""
 	t.eraseRows(0, t.rows-1)
-	t.last = Cell{}
+	t.last = grid.Cell{}
 	t.setTitle("")
 }

@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/vt/grid"
+
 // A Place is a cell in the sequence of scrollback and screen.
 type Place struct {
 	Line int64 // absolute number
@@ -87,7 +89,7 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 
 // cellsOf gives the cells of a line, which is there; they are good until the
 // next call.
-func (t *store) cellsOf(n int64) []Cell {
+func (t *store) cellsOf(n int64) []grid.Cell {
 	if n < t.hist.end {
 		t.cells, _ = t.hist.get(n, t.cells[:0], t.internCluster)
 		return t.cells
@@ -108,7 +110,7 @@ func (t *store) AppendCells(dst []byte, n int64, from, to int) []byte {
 	}
 	cells := t.cellsOf(n)
 	from, to = max(from, 0), min(to, len(cells))
-	if from > 0 && from < to && cells[from].Glyph == Tail {
+	if from > 0 && from < to && cells[from].Glyph == grid.Tail {
 		from--
 	}
 	for x := from; x < to; x++ {
@@ -126,7 +128,7 @@ func (t *store) CellAt(n int64, offset int) (x, behind int) {
 	cells := t.cellsOf(n)
 	for x = 0; x < len(cells); x = behind {
 		behind = x + 1
-		for behind < len(cells) && cells[behind].Glyph == Tail {
+		for behind < len(cells) && cells[behind].Glyph == grid.Tail {
 			behind++
 		}
 		t.text = t.appendGlyph(t.text[:0], cells[x].Glyph)

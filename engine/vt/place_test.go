@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/engine/vt/grid"
 )
 
 func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
@@ -15,7 +17,7 @@ func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
 		var want []string
 		for n := oldest; n < end; n++ {
 			for x, c := range term.cellsOf(n) {
-				if c.Glyph == Tail || c.blank() {
+				if c.Glyph == grid.Tail || c.Blank() {
 					continue
 				}
 				keep = append(keep, &Place{n, x})

@@ -8,6 +8,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/grid"
 )
 
 // maxCluster is the longest cluster a cell holds, in bytes. The code points
@@ -35,7 +36,7 @@ func (t *writer) printASCII(s []byte) {
 		t.advance(n, limit)
 		s = s[n:]
 	}
-	t.printed(rune(final), Glyph(final), false)
+	t.printed(rune(final), grid.Glyph(final), false)
 }
 
 // printCharset prints ASCII through a character set that is not ASCII.
@@ -46,7 +47,7 @@ func (t *writer) printCharset(s []byte) {
 			set, t.cur.single = t.cur.g[t.cur.single], 0
 		}
 		r := set.Translate(b)
-		t.put(r, Glyph(r), 1)
+		t.put(r, grid.Glyph(r), 1)
 	}
 }
 
@@ -108,7 +109,7 @@ func (t *writer) advance(n, limit int) {
 }
 
 // printed notes what combining characters and REP need.
-func (t *writer) printed(r rune, g Glyph, wide bool) {
+func (t *writer) printed(r rune, g grid.Glyph, wide bool) {
 	t.joinOK = true
 	t.lastRune, t.last.Glyph, t.lastWide = r, g, wide
 }
@@ -116,19 +117,19 @@ func (t *writer) printed(r rune, g Glyph, wide bool) {
 // print prints a character from U+00A0 on.
 func (t *writer) print(r rune) {
 	if r < 0x300 {
-		t.put(r, Glyph(r), 1)
+		t.put(r, grid.Glyph(r), 1)
 		return
 	}
 	if t.joinOK && t.mayJoin(r) && t.join(r) {
 		return
 	}
 	if w := cellwidth.Rune(r); w > 0 {
-		t.put(r, Glyph(r), w)
+		t.put(r, grid.Glyph(r), w)
 	}
 }
 
 // put prints one cluster of w cells.
-func (t *writer) put(r rune, g Glyph, w int) {
+func (t *writer) put(r rune, g grid.Glyph, w int) {
 	t.cur.single = 0
 	limit := t.beforePrint()
 	if w == 2 && t.cur.x == limit {
@@ -141,7 +142,7 @@ func (t *writer) put(r rune, g Glyph, w int) {
 	}
 	t.makeRoom(w, limit)
 	style := t.penID()
-	t.pair = [2]Cell{{g, style}, {Tail, style}}
+	t.pair = [2]grid.Cell{{Glyph: g, Style: style}, {Glyph: grid.Tail, Style: style}}
 	t.scr.grid.Put(t.cur.x, t.cur.y, t.pair[:w])
 	t.wrote(t.cur.y, t.cur.x+w)
 	if w == 2 {
@@ -214,7 +215,7 @@ func (t *writer) join(r rune) bool {
 	default:
 		return true // it would need a cell that is not there
 	}
-	t.pair = [2]Cell{cell, {Tail, cell.Style}}
+	t.pair = [2]grid.Cell{cell, {Glyph: grid.Tail, Style: cell.Style}}
 	n := 1
 	if wide {
 		n = 2

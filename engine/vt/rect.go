@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/styled"
+import (
+	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
+)
 
 // csiRect does the rectangle operations (DEC STD 070; xterm ctlseqs).
 func (t *host) csiRect(b byte) {
@@ -24,13 +27,13 @@ func (t *host) csiRect(b byte) {
 
 // rectAt reads top, left, bottom and right from parameter i on, counted from
 // the origin and cut to what may be addressed.
-func (t *host) rectAt(i int) (Rect, bool) {
+func (t *host) rectAt(i int) (grid.Rect, bool) {
 	x0, y0 := t.origin()
 	right, bottom := t.cols, t.rows
 	if t.cur.origin {
 		right, bottom = t.region.Right+1, t.region.Bottom+1
 	}
-	r := Rect{
+	r := grid.Rect{
 		Top: t.param(i, 1) - 1 + y0, Left: t.param(i+1, 1) - 1 + x0,
 		Bottom: min(t.param(i+2, bottom-y0)+y0, bottom) - 1,
 		Right:  min(t.param(i+3, right-x0)+x0, right) - 1,
@@ -48,7 +51,7 @@ func (t *host) fillRect() {
 	width := r.Right - r.Left + 1
 	t.cells = t.cells[:0]
 	for range width {
-		t.cells = append(t.cells, Cell{Glyph(ch), t.penID()})
+		t.cells = append(t.cells, grid.Cell{Glyph: grid.Glyph(ch), Style: t.penID()})
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.putCells(r.Left, y, t.cells)
@@ -56,7 +59,7 @@ func (t *host) fillRect() {
 }
 
 // putCells writes whole cells over what stands there.
-func (t *writer) putCells(x, y int, cells []Cell) {
+func (t *writer) putCells(x, y int, cells []grid.Cell) {
 	t.splitWide(x, y)
 	t.splitWide(x+len(cells), y)
 	t.scr.grid.Put(x, y, cells)
@@ -64,7 +67,7 @@ func (t *writer) putCells(x, y int, cells []Cell) {
 }
 
 // eraseRect does DECERA and DECSERA.
-func (t *writer) eraseRect(r Rect, selective bool) {
+func (t *writer) eraseRect(r grid.Rect, selective bool) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.erase(r.Left, y, r.Right-r.Left+1, selective)
 	}
@@ -95,12 +98,12 @@ func (t *host) copyRect() {
 func (t *writer) copyCells(x, y, toX, toY, n int) {
 	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[x:min(x+n+1, t.cols)]...)
 	if len(t.cells) > n {
-		if t.cells[n].Glyph == Tail {
+		if t.cells[n].Glyph == grid.Tail {
 			t.cells[n-1].Glyph = 0
 		}
 		t.cells = t.cells[:n]
 	}
-	if t.cells[0].Glyph == Tail {
+	if t.cells[0].Glyph == grid.Tail {
 		t.cells[0].Glyph = 0
 	}
 	t.putCells(toX, toY, t.cells)
@@ -134,10 +137,10 @@ func (t *host) changeRect(reverse bool) {
 
 // changeCells changes a part of a row; a wide cluster goes with its first half.
 func (t *host) changeCells(left, right, y int, reverse bool) {
-	if t.scr.grid.Cell(left, y).Glyph == Tail {
+	if t.scr.grid.Cell(left, y).Glyph == grid.Tail {
 		left++
 	}
-	if right < t.cols-1 && t.scr.grid.Cell(right+1, y).Glyph == Tail {
+	if right < t.cols-1 && t.scr.grid.Cell(right+1, y).Glyph == grid.Tail {
 		right++
 	}
 	if left > right {
@@ -202,9 +205,9 @@ func (t *host) checksum() {
 }
 
 // cellSum is what one cell adds to DECRQCRA's checksum.
-func (t *host) cellSum(c Cell, first bool) int {
+func (t *host) cellSum(c grid.Cell, first bool) int {
 	how := t.mode.checksum
-	if c.empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
+	if c.Empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
 		return 0
 	}
 	sum := t.glyphSum(c)
@@ -225,7 +228,7 @@ func (t *host) cellSum(c Cell, first bool) int {
 
 // glyphSum is the sum of a cell's code points; eight bits of the first one
 // alone unless checksumWide is set.
-func (t *host) glyphSum(c Cell) (sum int) {
+func (t *host) glyphSum(c grid.Cell) (sum int) {
 	t.text = t.appendGlyph(t.text[:0], c.Glyph)
 	for _, r := range string(t.text) {
 		if t.mode.checksum&checksumWide == 0 {

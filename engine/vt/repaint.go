@@ -7,6 +7,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/grid"
 	"tandem/engine/vt/xcolor"
 )
 
@@ -96,7 +97,7 @@ func (p *painter) rows(s *screen) {
 		wrapped := s.rows[y].wrapped && y+1 < len(s.rows)
 		switch {
 		case wrapped:
-			if n := len(cells) - 1; cells[n].blank() && wideFirst(s, y+1) && s.rows[y].padded {
+			if n := len(cells) - 1; cells[n].Blank() && wideFirst(s, y+1) && s.rows[y].padded {
 				cells = cells[:n]
 			}
 		case goesOn:
@@ -126,13 +127,13 @@ func (p *painter) lineSize(y int, size styled.LineSize) {
 }
 
 func wideFirst(s *screen, y int) bool {
-	return len(s.grid.Row(y)) > 1 && s.grid.Cell(1, y).Glyph == Tail
+	return len(s.grid.Row(y)) > 1 && s.grid.Cell(1, y).Glyph == grid.Tail
 }
 
 // row paints cells from where the cursor is.
-func (p *painter) row(cells []Cell) {
+func (p *painter) row(cells []grid.Cell) {
 	for _, c := range cells {
-		if c.Glyph == Tail {
+		if c.Glyph == grid.Tail {
 			continue
 		}
 		p.setPen(p.t.styles.pens[c.Style])
@@ -146,8 +147,8 @@ func (p *painter) row(cells []Cell) {
 // glyph paints a cluster whose code points are one in mode 2027 alone in that
 // mode. Of a terminal whose program has not asked for the mode it stays as it
 // was: some have it by themselves.
-func (p *painter) glyph(g Glyph) {
-	if p.t.mode.clusters || g < firstCluster || !ownCells(p.t.clusters.text[g-firstCluster]) {
+func (p *painter) glyph(g grid.Glyph) {
+	if p.t.mode.clusters || g < grid.FirstCluster || !ownCells(p.t.clusters.text[g-grid.FirstCluster]) {
 		p.dst = p.t.appendGlyph(p.dst, g)
 		return
 	}
@@ -217,7 +218,7 @@ func (p *painter) cursor(c cursor) {
 func (p *painter) printLast(c cursor, x0, y0 int) {
 	row := p.t.scr.grid.Row(c.y)
 	x := c.x - 1
-	if x > 0 && row[x].Glyph == Tail {
+	if x > 0 && row[x].Glyph == grid.Tail {
 		x--
 	}
 	if x < x0 || row[x].Glyph != p.t.last.Glyph {
@@ -232,7 +233,7 @@ func (p *painter) printLast(c cursor, x0, y0 int) {
 func (p *painter) place(c cursor, s *screen, x0, y0 int) {
 	x := c.x
 	c.pending = c.pending && !s.sticksOut(x, c.y)
-	if c.pending && x > 0 && s.grid.Cell(x, c.y).Glyph == Tail {
+	if c.pending && x > 0 && s.grid.Cell(x, c.y).Glyph == grid.Tail {
 		x--
 	}
 	p.csi("", "H", c.y-y0+1, x-x0+1)

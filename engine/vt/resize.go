@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
 )
 
 // Resize sets the size, each side clamped to 1…1000. Lines of the main screen
@@ -30,7 +31,7 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 	}
 	t.cols, t.rows = cols, rows
 	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
-	t.region = Rect{0, 0, cols - 1, rows - 1}
+	t.region = grid.Rect{Right: cols - 1, Bottom: rows - 1}
 	t.cur.x, t.cur.y = min(t.cur.x, cols-1), min(t.cur.y, rows-1)
 	t.stayInSight(pending)
 	t.joinOK = false
@@ -58,14 +59,14 @@ type mark struct{ row, x int }
 type reflow struct {
 	t     *store
 	cols  int
-	out   history // what was rewrapped so far; numbers from 0
-	line  []Cell  // the logical line being gathered
-	mark  RowMark // of its rows
-	rows  int     // rows read so far
-	open  bool    // rows of line were read
-	marks []*mark // places not yet mapped that lie in rows read
-	at    []int   // their offsets in line
-	wait  []*mark // places in rows to come
+	out   history     // what was rewrapped so far; numbers from 0
+	line  []grid.Cell // the logical line being gathered
+	mark  RowMark     // of its rows
+	rows  int         // rows read so far
+	open  bool        // rows of line were read
+	marks []*mark     // places not yet mapped that lie in rows read
+	at    []int       // their offsets in line
+	wait  []*mark     // places in rows to come
 }
 
 // reflowMain rewraps the scrollback and the main screen.
@@ -83,7 +84,7 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Place) {
 	places := t.markPlaces(keep)
 	f := reflow{t: &t.store, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
 	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
-	cells := []Cell(nil)
+	cells := []grid.Cell(nil)
 	for n := t.hist.oldest; n < t.hist.end; n++ {
 		var attrs lineAttrs
 		cells, attrs = t.hist.get(n, cells[:0], t.internCluster)
@@ -130,7 +131,7 @@ func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 }
 
 // add takes one row.
-func (f *reflow) add(cells []Cell, attrs lineAttrs) {
+func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
 	if attrs.size != styled.SingleSize {
 		f.flush()
 	}
@@ -164,11 +165,11 @@ func (f *reflow) cutOff(size styled.LineSize) {
 }
 
 // cropCells cuts a row; of a wide cluster it leaves no half.
-func cropCells(cells []Cell, cols int) []Cell {
+func cropCells(cells []grid.Cell, cols int) []grid.Cell {
 	if len(cells) <= cols {
 		return cells
 	}
-	if cells[cols].Glyph == Tail {
+	if cells[cols].Glyph == grid.Tail {
 		cells[cols-1].Glyph = 0
 	}
 	return cells[:cols]
@@ -198,10 +199,10 @@ func (f *reflow) flush() {
 }
 
 // narrow replaces wide clusters, for a screen of one column.
-func narrow(cells []Cell) []Cell {
+func narrow(cells []grid.Cell) []grid.Cell {
 	out := cells[:0]
 	for _, c := range cells {
-		if c.Glyph == Tail {
+		if c.Glyph == grid.Tail {
 			out[len(out)-1].Glyph = utf8.RuneError
 			continue
 		}
@@ -213,7 +214,7 @@ func narrow(cells []Cell) []Cell {
 // cut says where the row that starts at from ends.
 func (f *reflow) cut(from int) int {
 	to := min(from+f.cols, len(f.line))
-	if to < len(f.line) && f.line[to].Glyph == Tail && to-1 > from {
+	if to < len(f.line) && f.line[to].Glyph == grid.Tail && to-1 > from {
 		to--
 	}
 	return to
@@ -247,7 +248,7 @@ func (t *store) install(s *screen, rows *history, first, cols, height int) {
 	s.newRows(height, t.epoch)
 	base := t.hist.oldest
 	hist := history{maxLines: t.hist.maxLines, maxBytes: t.hist.maxBytes, oldest: base, end: base}
-	cells := []Cell(nil)
+	cells := []grid.Cell(nil)
 	for n := int(rows.oldest); n < int(rows.end); n++ {
 		var attrs lineAttrs
 		cells, attrs = rows.get(int64(n), cells[:0], t.internCluster)
@@ -274,7 +275,7 @@ func (t *Terminal) cropOther(cols, rows int) (first int) {
 		t.cur.y -= first
 	}
 	height := min(t.rows-first, rows)
-	saved := make([][]Cell, height)
+	saved := make([][]grid.Cell, height)
 	for y := range saved {
 		saved[y] = cropCells(slices.Clone(s.grid.Row(first+y)), cols)
 	}

@@ -3,12 +3,13 @@ package vt
 import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/grid"
 )
 
 // A screen is one of the two: cells, what the front end knows of each row, and
 // what DECSC and the kitty keyboard protocol keep for each screen.
 type screen struct {
-	grid  Grid
+	grid  grid.Grid
 	rows  []rowState // a part of slab
 	slab  []rowState
 	saved cursor
@@ -38,12 +39,12 @@ type cursor struct {
 
 // text gives the cells of a row that belong to its line: all of a row that
 // goes on but the one left free, else those up to the last that is not blank.
-func (s *screen) text(y int) []Cell {
+func (s *screen) text(y int) []grid.Cell {
 	cells, r := s.grid.Row(y), &s.rows[y]
 	switch {
 	case !r.wrapped:
 		return trimBlank(cells[:r.used])
-	case r.padded && cells[len(cells)-1].blank():
+	case r.padded && cells[len(cells)-1].Blank():
 		return cells[:len(cells)-1]
 	}
 	return cells
@@ -62,26 +63,11 @@ func (s *screen) attrs(y int) lineAttrs {
 
 // newRows makes all that is known of rows new, changed in an epoch.
 func (s *screen) newRows(n int, epoch uint64) {
-	s.slab = make([]rowState, slabSize*n)
+	s.slab = make([]rowState, grid.SlabSize*n)
 	s.rows = s.slab[:n]
 	for y := range s.rows {
 		s.rows[y].version = epoch
 	}
-}
-
-// slabSize is how much longer than a screen the slices are that it slides over.
-const slabSize = 4
-
-// slide moves a window of slab on by one element, and back to the start where
-// the slab ends, so that scrolling costs the same for all screens. The last
-// element is any.
-func slide[T any](slab, window []T) []T {
-	n := len(window)
-	if cap(window) == n {
-		copy(slab, window[1:])
-		return slab[:n]
-	}
-	return window[1 : n+1]
 }
 
 // wrote marks a row of the shown screen as changed before column end.
@@ -186,7 +172,7 @@ func (t *page) reverseLineFeed() {
 
 // scrollUp moves a rectangle up by n rows. With keep, what leaves the top of
 // the main screen goes to the scrollback.
-func (t *page) scrollUp(r Rect, n int, keep bool) {
+func (t *page) scrollUp(r grid.Rect, n int, keep bool) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n <= 0 {
 		return
@@ -203,7 +189,7 @@ func (t *page) scrollUp(r Rect, n int, keep bool) {
 	t.scroll(r, n, whole)
 }
 
-func (t *page) scrollDown(r Rect, n int) {
+func (t *page) scrollDown(r grid.Rect, n int) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n > 0 {
 		t.scroll(r, -n, r.Left == 0 && r.Right == t.cols-1)
@@ -211,7 +197,7 @@ func (t *page) scrollDown(r Rect, n int) {
 }
 
 // scroll moves rows whose numbers stay: all of them changed.
-func (t *page) scroll(r Rect, n int, whole bool) {
+func (t *page) scroll(r grid.Rect, n int, whole bool) {
 	if !whole {
 		t.splitColumns(r)
 	}
@@ -244,7 +230,7 @@ func (t *store) widest(top, bottom int) int16 {
 // come free are new.
 func (t *page) moveRows(top, bottom, n int) {
 	if n == 1 && top == 0 && bottom == t.rows-1 {
-		t.scr.rows = slide(t.scr.slab, t.scr.rows)
+		t.scr.rows = grid.Slide(t.scr.slab, t.scr.rows)
 		t.freshRow(bottom)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/cellwidth"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/grid"
 	"tandem/engine/vt/scan"
 )
 
@@ -28,13 +29,13 @@ func (t *writer) printSimple(p []byte) int {
 
 // fillSimple fills cells with the simple characters at the start of p, ASCII
 // among them where it is wanted. It says how many cells and bytes these are.
-func fillSimple(cells []Cell, p []byte, style StyleID, ascii bool) (filled, used int) {
+func fillSimple(cells []grid.Cell, p []byte, style grid.StyleID, ascii bool) (filled, used int) {
 	for used < len(p) && filled < len(cells) {
 		if b := p[used]; b < 0x80 {
 			if b < ' ' || b == 0x7F || !ascii {
 				break
 			}
-			cells[filled] = Cell{Glyph(b), style}
+			cells[filled] = grid.Cell{Glyph: grid.Glyph(b), Style: style}
 			filled++
 			used++
 			continue
@@ -49,9 +50,9 @@ func fillSimple(cells []Cell, p []byte, style StyleID, ascii bool) (filled, used
 		if n == 0 || w == 0 || filled+w > len(cells) {
 			break
 		}
-		cells[filled] = Cell{Glyph(r), style}
+		cells[filled] = grid.Cell{Glyph: grid.Glyph(r), Style: style}
 		if w == 2 {
-			cells[filled+1] = Cell{Tail, style}
+			cells[filled+1] = grid.Cell{Glyph: grid.Tail, Style: style}
 		}
 		filled += w
 		used += n
@@ -61,13 +62,13 @@ func fillSimple(cells []Cell, p []byte, style StyleID, ascii bool) (filled, used
 
 // fillWide fills cells with the Chinese characters and Hangul syllables at the
 // start of p, and says how many there are.
-func fillWide(cells []Cell, p []byte, style StyleID) (n int) {
+func fillWide(cells []grid.Cell, p []byte, style grid.StyleID) (n int) {
 	for len(p) >= 3 && len(cells) >= 2 && p[0]&0xF0 == 0xE0 && (p[1]^0x80)|(p[2]^0x80) < 0x40 {
 		r := rune(p[0]&0x0F)<<12 | rune(p[1]&0x3F)<<6 | rune(p[2]&0x3F)
 		if !commonWide(r) {
 			break
 		}
-		cells[0], cells[1] = Cell{Glyph(r), style}, Cell{Tail, style}
+		cells[0], cells[1] = grid.Cell{Glyph: grid.Glyph(r), Style: style}, grid.Cell{Glyph: grid.Tail, Style: style}
 		cells, p = cells[2:], p[3:]
 		n++
 	}
@@ -75,12 +76,12 @@ func fillWide(cells []Cell, p []byte, style StyleID) (n int) {
 }
 
 // putSimple prints cells that fit in the row.
-func (t *writer) putSimple(cells []Cell, limit int) {
+func (t *writer) putSimple(cells []grid.Cell, limit int) {
 	t.makeRoom(len(cells), limit)
 	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
 	t.wrote(t.cur.y, t.cur.x+len(cells))
 	last := cells[len(cells)-1].Glyph
-	wide := last == Tail
+	wide := last == grid.Tail
 	if wide {
 		last = cells[len(cells)-2].Glyph
 	}

@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/styled"
+import (
+	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
+)
 
 // attrProtected marks cells that selective erase leaves alone (DECSCA). It
 // lives in interned styles only and never leaves the package.
@@ -38,10 +41,10 @@ const (
 // Numbers of styles that no cell uses any more are taken back by the
 // terminal's collectUnused.
 type styleTable struct {
-	pens  []pen     // by StyleID; 0 is the zero pen
-	next  []StyleID // by StyleID: another one with the same head; 0 ends it
-	heads []StyleID // by hash; their number is a power of two
-	free  []StyleID
+	pens  []pen          // by StyleID; 0 is the zero pen
+	next  []grid.StyleID // by StyleID: another one with the same head; 0 ends it
+	heads []grid.StyleID // by hash; their number is a power of two
+	free  []grid.StyleID
 	n     int // interned
 	limit int // interned styles that are worth a collection
 }
@@ -51,13 +54,13 @@ const minHeads = 64
 
 func newStyleTable() styleTable {
 	return styleTable{
-		pens: make([]pen, 1, 16), next: make([]StyleID, 1, 16),
-		heads: make([]StyleID, minHeads), limit: minStyles,
+		pens: make([]pen, 1, 16), next: make([]grid.StyleID, 1, 16),
+		heads: make([]grid.StyleID, minHeads), limit: minStyles,
 	}
 }
 
 // id interns a pen.
-func (s *styleTable) id(p pen) StyleID {
+func (s *styleTable) id(p pen) grid.StyleID {
 	if p == (pen{}) {
 		return 0
 	}
@@ -69,20 +72,20 @@ func (s *styleTable) id(p pen) StyleID {
 	return s.add(p)
 }
 
-func (s *styleTable) head(p *pen) *StyleID { return &s.heads[int(p.hash())&(len(s.heads)-1)] }
+func (s *styleTable) head(p *pen) *grid.StyleID { return &s.heads[int(p.hash())&(len(s.heads)-1)] }
 
 // add gives a pen that is not interned a number.
-func (s *styleTable) add(p pen) StyleID {
+func (s *styleTable) add(p pen) grid.StyleID {
 	if s.n == len(s.heads) {
-		s.heads = make([]StyleID, 2*len(s.heads))
+		s.heads = make([]grid.StyleID, 2*len(s.heads))
 		s.chain()
 	}
-	var id StyleID
+	var id grid.StyleID
 	if n := len(s.free); n > 0 {
 		id, s.free = s.free[n-1], s.free[:n-1]
 		s.pens[id] = p
 	} else {
-		id = StyleID(len(s.pens))
+		id = grid.StyleID(len(s.pens))
 		s.pens, s.next = append(s.pens, p), append(s.next, 0)
 	}
 	head := s.head(&p)
@@ -97,7 +100,7 @@ func (s *styleTable) chain() {
 	for i := range s.pens {
 		if p := &s.pens[i]; *p != (pen{}) {
 			head := s.head(p)
-			s.next[i], *head = *head, StyleID(i)
+			s.next[i], *head = *head, grid.StyleID(i)
 		}
 	}
 }
@@ -110,7 +113,7 @@ func (s *styleTable) sweep(used []bool) {
 	for i := range s.pens {
 		if !used[i] && s.pens[i] != (pen{}) {
 			s.pens[i] = pen{}
-			s.free = append(s.free, StyleID(i))
+			s.free = append(s.free, grid.StyleID(i))
 			s.n--
 		}
 	}

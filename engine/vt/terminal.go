@@ -1,14 +1,18 @@
 package vt
 
-import "time"
+import (
+	"time"
+
+	"tandem/engine/vt/grid"
+)
 
 // Options configure a Terminal. Only the size has no useful zero.
 type Options struct {
 	Cols, Rows      int
-	Grid            func(cols, rows int) Grid // nil: the package's own grid
-	ScrollbackLines int                       // 0: 10,000; negative: none
-	ScrollbackBytes int                       // 0: 64 MiB
-	Colors          Palette                   // what colour queries answer with; zero: DefaultPalette
+	Grid            func(cols, rows int) grid.Grid // nil: the package's own grid
+	ScrollbackLines int                            // 0: 10,000; negative: none
+	ScrollbackBytes int                            // 0: 64 MiB
+	Colors          Palette                        // what colour queries answer with; zero: DefaultPalette
 
 	// Reply takes what the terminal answers to the program. It is called from
 	// Write, must not block, and may be nil. It may keep the slice.
@@ -44,7 +48,7 @@ type Terminal struct {
 // A store is what can be read: the cells of both screens and the scrollback, what
 // their styles, links and clusters stand for, and what has changed since when.
 type store struct {
-	newGrid    func(cols, rows int) Grid
+	newGrid    func(cols, rows int) grid.Grid
 	cols, rows int
 	main       *screen
 	other      *screen // the alternate screen, nil until first used
@@ -59,9 +63,9 @@ type store struct {
 	gone     []uint64 // by line number modulo length: versions of lines that left
 	goneLost uint64   // newest version that fell out of gone
 
-	cells []Cell  // scratch
-	pair  [2]Cell // scratch: one cluster
-	text  []byte  // scratch
+	cells []grid.Cell  // scratch
+	pair  [2]grid.Cell // scratch: one cluster
+	text  []byte       // scratch
 }
 
 // A page is the screen shown as it is edited: the cursor and its pen, margins, tab
@@ -69,9 +73,9 @@ type store struct {
 type page struct {
 	store
 	cur        cursor
-	penStyle   StyleID // of cur.pen
-	penChanged bool    // penStyle does not fit cur.pen
-	region     Rect    // margins
+	penStyle   grid.StyleID // of cur.pen
+	penChanged bool         // penStyle does not fit cur.pen
+	region     grid.Rect    // margins
 	tabs       []bool
 	mode       modeSet
 }
@@ -79,9 +83,9 @@ type page struct {
 // A writer prints characters on a page, and knows what was printed last.
 type writer struct {
 	page
-	joinOK   bool // the last thing done was printing the cluster before the cursor
-	lastRune rune // last code point printed
-	last     Cell // last cluster printed, for REP; lastWide goes with it
+	joinOK   bool      // the last thing done was printing the cluster before the cursor
+	lastRune rune      // last code point printed
+	last     grid.Cell // last cluster printed, for REP; lastWide goes with it
 	lastWide bool
 	lastEnd  int // its last column
 }
@@ -107,7 +111,7 @@ type host struct {
 // New returns a cleared terminal with replies switched on.
 func New(o Options) *Terminal {
 	if o.Grid == nil {
-		o.Grid = newCellGrid
+		o.Grid = grid.New
 	}
 	if o.ScrollbackLines == 0 {
 		o.ScrollbackLines = 10000
@@ -177,7 +181,7 @@ func (t *host) event(e Event) {
 }
 
 // penID gives the interned style of the pen.
-func (t *page) penID() StyleID {
+func (t *page) penID() grid.StyleID {
 	if t.penChanged {
 		t.penChanged = false
 		t.penStyle = t.styles.id(t.cur.pen)
@@ -187,7 +191,7 @@ func (t *page) penID() StyleID {
 
 // blankID gives the style of cells that are erased now: the background colour
 // alone (back colour erase).
-func (t *page) blankID() StyleID {
+func (t *page) blankID() grid.StyleID {
 	if t.cur.pen.bg == 0 {
 		return 0
 	}
@@ -221,16 +225,16 @@ func (t *Terminal) collectUnused() {
 		for y := range t.rows {
 			for _, c := range s.grid.Row(y) {
 				styles[c.Style] = true
-				if c.Glyph >= firstCluster && c.Glyph != Tail {
-					clusters[c.Glyph-firstCluster] = true
+				if c.Glyph >= grid.FirstCluster && c.Glyph != grid.Tail {
+					clusters[c.Glyph-grid.FirstCluster] = true
 				}
 			}
 		}
 	}
-	if g := t.last.Glyph; g >= firstCluster {
-		clusters[g-firstCluster] = true
+	if g := t.last.Glyph; g >= grid.FirstCluster {
+		clusters[g-grid.FirstCluster] = true
 	}
-	t.hist.eachStyle(func(id StyleID) { styles[id] = true })
+	t.hist.eachStyle(func(id grid.StyleID) { styles[id] = true })
 	t.clusters.sweep(clusters)
 	t.styles.sweep(styles)
 	t.penChanged = true

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hinshun/vt10x"
 
-	"tandem/engine/vt"
+	"tandem/engine/vt/grid"
 )
 
 // styleBase is added to a style's number to make it a true colour: below it,
@@ -18,28 +18,28 @@ const maxPending = 32 << 10
 
 // A grid drives one vt10x terminal. Writes are gathered and given to vt10x
 // when a cell is read.
-type grid struct {
+type screen struct {
 	term       vt10x.Terminal
 	cols, rows int
 	out        []byte // not yet given to term
 	x, y       int    // where term's cursor is after out; x is -1 when not known
-	style      vt.StyleID
+	style      grid.StyleID
 	styled     bool  // term's colour is style
 	used       []int // by row: from this column on all is blank in style 0
 	names      names
-	row        []vt.Cell
-	moved      []vt.Cell
+	row        []grid.Cell
+	moved      []grid.Cell
 }
 
 // New returns a blank grid.
-func New(cols, rows int) vt.Grid {
-	g := &grid{}
+func New(cols, rows int) grid.Grid {
+	g := &screen{}
 	g.Resize(cols, rows)
 	return g
 }
 
 // Resize starts with a new vt10x terminal: its own resize loses lines.
-func (g *grid) Resize(cols, rows int) {
+func (g *screen) Resize(cols, rows int) {
 	g.cols, g.rows = cols, rows
 	g.out, g.styled, g.x = g.out[:0], false, -1
 	g.used = make([]int, rows)
@@ -50,7 +50,7 @@ func (g *grid) Resize(cols, rows int) {
 
 // flush gives vt10x what was gathered. Should it panic after all, the cells
 // stay as they are: whatever is wrong with them, the session goes on.
-func (g *grid) flush() {
+func (g *screen) flush() {
 	if len(g.out) == 0 {
 		return
 	}
@@ -65,14 +65,14 @@ func (g *grid) flush() {
 }
 
 // room flushes when much is gathered.
-func (g *grid) room() {
+func (g *screen) room() {
 	if len(g.out) > maxPending {
 		g.flush()
 	}
 }
 
 // csi appends a control sequence of up to two numbers.
-func (g *grid) csi(final byte, ns ...int) {
+func (g *screen) csi(final byte, ns ...int) {
 	g.out = append(g.out, 0x1b, '[')
 	for i, n := range ns {
 		if i > 0 {
@@ -84,7 +84,7 @@ func (g *grid) csi(final byte, ns ...int) {
 }
 
 // at moves vt10x's cursor.
-func (g *grid) at(x, y int) {
+func (g *screen) at(x, y int) {
 	if g.x != x || g.y != y {
 		g.csi('H', y+1, x+1)
 		g.x, g.y = x, y
@@ -93,7 +93,7 @@ func (g *grid) at(x, y int) {
 
 // use sets the style of what is written or erased next: its number as the
 // foreground colour, so that the colour read back names the style.
-func (g *grid) use(s vt.StyleID) {
+func (g *screen) use(s grid.StyleID) {
 	if g.styled && g.style == s {
 		return
 	}
@@ -108,13 +108,13 @@ func (g *grid) use(s vt.StyleID) {
 }
 
 // wrote notes that n cells were written from the cursor on.
-func (g *grid) wrote(n int) {
+func (g *screen) wrote(n int) {
 	if g.x += n; g.x >= g.cols {
 		g.x = -1
 	}
 }
 
-func (g *grid) PutASCII(x, y int, text []byte, s vt.StyleID) {
+func (g *screen) PutASCII(x, y int, text []byte, s grid.StyleID) {
 	g.room()
 	g.use(s)
 	g.at(x, y)
@@ -123,7 +123,7 @@ func (g *grid) PutASCII(x, y int, text []byte, s vt.StyleID) {
 	g.used[y] = max(g.used[y], x+len(text))
 }
 
-func (g *grid) Put(x, y int, cells []vt.Cell) {
+func (g *screen) Put(x, y int, cells []grid.Cell) {
 	g.room()
 	for i, c := range cells {
 		r := g.rune(c.Glyph)
@@ -135,42 +135,42 @@ func (g *grid) Put(x, y int, cells []vt.Cell) {
 	g.used[y] = max(g.used[y], x+len(cells))
 }
 
-func (g *grid) Cell(x, y int) vt.Cell {
+func (g *screen) Cell(x, y int) grid.Cell {
 	if x >= g.used[y] {
-		return vt.Cell{}
+		return grid.Cell{}
 	}
 	g.flush()
 	return g.cell(x, y)
 }
 
-func (g *grid) cell(x, y int) vt.Cell {
+func (g *screen) cell(x, y int) grid.Cell {
 	c := g.term.Cell(x, y)
-	var s vt.StyleID
+	var s grid.StyleID
 	if c.FG >= styleBase && c.FG < vt10x.DefaultFG {
-		s = vt.StyleID(c.FG - styleBase)
+		s = grid.StyleID(c.FG - styleBase)
 	}
-	return vt.Cell{Glyph: g.names.glyph(c.Char), Style: s}
+	return grid.Cell{Glyph: g.names.glyph(c.Char), Style: s}
 }
 
-func (g *grid) Row(y int) []vt.Cell {
+func (g *screen) Row(y int) []grid.Cell {
 	g.row = g.read(g.row[:0], 0, y, g.cols)
 	return g.row
 }
 
 // read appends n cells to dst.
-func (g *grid) read(dst []vt.Cell, x, y, n int) []vt.Cell {
+func (g *screen) read(dst []grid.Cell, x, y, n int) []grid.Cell {
 	g.flush()
 	for i := range n {
 		if x+i < g.used[y] {
 			dst = append(dst, g.cell(x+i, y))
 		} else {
-			dst = append(dst, vt.Cell{})
+			dst = append(dst, grid.Cell{})
 		}
 	}
 	return dst
 }
 
-func (g *grid) Erase(x, y, n int, s vt.StyleID) {
+func (g *screen) Erase(x, y, n int, s grid.StyleID) {
 	g.erased(x, y, n, s)
 	g.room()
 	g.use(s)
@@ -183,7 +183,7 @@ func (g *grid) Erase(x, y, n int, s vt.StyleID) {
 }
 
 // erased keeps used.
-func (g *grid) erased(x, y, n int, s vt.StyleID) {
+func (g *screen) erased(x, y, n int, s grid.StyleID) {
 	switch {
 	case s != 0:
 		g.used[y] = max(g.used[y], min(x+n, g.cols))
@@ -192,7 +192,7 @@ func (g *grid) erased(x, y, n int, s vt.StyleID) {
 	}
 }
 
-func (g *grid) Insert(x, y, right, n int, s vt.StyleID) {
+func (g *screen) Insert(x, y, right, n int, s grid.StyleID) {
 	n = min(n, right-x+1)
 	if right == g.cols-1 {
 		g.inRow('@', x, y, n, s)
@@ -204,7 +204,7 @@ func (g *grid) Insert(x, y, right, n int, s vt.StyleID) {
 	g.Erase(x, y, n, s)
 }
 
-func (g *grid) Delete(x, y, right, n int, s vt.StyleID) {
+func (g *screen) Delete(x, y, right, n int, s grid.StyleID) {
 	n = min(n, right-x+1)
 	if right == g.cols-1 {
 		g.inRow('P', x, y, n, s)
@@ -218,7 +218,7 @@ func (g *grid) Delete(x, y, right, n int, s vt.StyleID) {
 	g.Erase(right+1-n, y, n, s)
 }
 
-func (g *grid) inRow(final byte, x, y, n int, s vt.StyleID) {
+func (g *screen) inRow(final byte, x, y, n int, s grid.StyleID) {
 	g.room()
 	g.use(s)
 	g.at(x, y)
@@ -227,7 +227,7 @@ func (g *grid) inRow(final byte, x, y, n int, s vt.StyleID) {
 
 // Scroll moves whole rows with SU and SD inside vt10x's margins; parts of rows
 // are read and written again.
-func (g *grid) Scroll(r vt.Rect, n int, s vt.StyleID) {
+func (g *screen) Scroll(r grid.Rect, n int, s grid.StyleID) {
 	if r.Left > 0 || r.Right < g.cols-1 {
 		g.scrollPart(r, n, s)
 		return
@@ -264,7 +264,7 @@ func shift(to, from, free []int, fill int) {
 	}
 }
 
-func (g *grid) scrollPart(r vt.Rect, n int, s vt.StyleID) {
+func (g *screen) scrollPart(r grid.Rect, n int, s grid.StyleID) {
 	width := r.Right - r.Left + 1
 	for i := range r.Bottom - r.Top + 1 {
 		to := r.Top + i

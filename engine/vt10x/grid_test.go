@@ -6,18 +6,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tandem/engine/vt"
+	"tandem/engine/vt/grid"
 )
 
 func TestPrivateCodePointsAreUsedAgain(t *testing.T) {
-	g := New(4, 2).(*grid)
+	g := New(4, 2).(*screen)
 	for i := range 50000 {
-		g.Put(i%4, 0, []vt.Cell{{Glyph: vt.Glyph(0x110000 + i)}})
+		g.Put(i%4, 0, []grid.Cell{{Glyph: grid.Glyph(0x110000 + i)}})
 	}
 	if got := len(g.names.glyphs); got > 8192 {
 		t.Errorf("%d private code points for four cells", got)
 	}
-	if got, want := g.Cell(3, 0).Glyph, vt.Glyph(0x110000+49999); got != want {
+	if got, want := g.Cell(3, 0).Glyph, grid.Glyph(0x110000+49999); got != want {
 		t.Errorf("last cell is %x, want %x", got, want)
 	}
 }
@@ -27,7 +27,7 @@ func TestResizeStartsBlank(t *testing.T) {
 	g.PutASCII(0, 1, []byte("abcd"), 3)
 	g.Resize(3, 3)
 	for y := range 3 {
-		if diff := cmp.Diff(make([]vt.Cell, 3), g.Row(y)); diff != "" {
+		if diff := cmp.Diff(make([]grid.Cell, 3), g.Row(y)); diff != "" {
 			t.Errorf("row %d (-want +got)\n%s", y, diff)
 		}
 	}
@@ -39,7 +39,7 @@ func TestResizeStartsBlank(t *testing.T) {
 
 // TestPanicInTheLibraryIsContained breaks the terminal underneath.
 func TestPanicInTheLibraryIsContained(t *testing.T) {
-	g := New(4, 2).(*grid)
+	g := New(4, 2).(*screen)
 	g.PutASCII(0, 0, []byte("ab"), 0)
 	g.flush()
 	g.out = append(g.out, "\x1b[-1P"...)

@@ -1,6 +1,6 @@
 package vt10x
 
-import "tandem/engine/vt"
+import "tandem/engine/vt/grid"
 
 // vt10x keeps one code point a cell. What is not one plain code point gets one
 // from the private-use planes 15 and 16; programs that print code points of
@@ -14,33 +14,33 @@ const (
 // names gives glyphs their private code points. Those that no cell shows any
 // more are used again.
 type names struct {
-	runes  map[vt.Glyph]rune
-	glyphs []vt.Glyph // by rune - firstName; 0 when free
+	runes  map[grid.Glyph]rune
+	glyphs []grid.Glyph // by rune - firstName; 0 when free
 	free   []rune
 	limit  int
 }
 
-func newNames() names { return names{runes: map[vt.Glyph]rune{}, limit: 4096} }
+func newNames() names { return names{runes: map[grid.Glyph]rune{}, limit: 4096} }
 
 // glyph gives the glyph behind a code point read from vt10x.
-func (n *names) glyph(r rune) vt.Glyph {
+func (n *names) glyph(r rune) grid.Glyph {
 	switch {
 	case r == ' ':
 		return 0
 	case r < tailRune:
-		return vt.Glyph(r)
+		return grid.Glyph(r)
 	case r == tailRune:
-		return vt.Tail
+		return grid.Tail
 	}
 	return n.glyphs[r-firstName]
 }
 
 // rune gives the code point to write for a glyph.
-func (g *grid) rune(gl vt.Glyph) rune {
+func (g *screen) rune(gl grid.Glyph) rune {
 	switch {
 	case gl == 0:
 		return ' '
-	case gl == vt.Tail:
+	case gl == grid.Tail:
 		return tailRune
 	case gl < tailRune:
 		return rune(gl)
@@ -75,7 +75,7 @@ func (n *names) next() rune {
 }
 
 // sweepNames takes back the code points that no cell shows.
-func (g *grid) sweepNames() {
+func (g *screen) sweepNames() {
 	g.flush()
 	used := make([]bool, len(g.names.glyphs))
 	for y := range g.rows {

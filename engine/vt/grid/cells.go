@@ -1,10 +1,10 @@
-package vt
+package grid
 
-// A cellGrid is the package's own grid: one slab of cells and the order of its
+// A slab is one slab of cells and the order of its
 // rows, so that scrolling whole rows moves their places instead of cells.
-type cellGrid struct {
+type slab struct {
 	cols, rows int
-	slab       []Cell
+	cells      []Cell
 	order      []cellRow // by row; a part of orders
 	orders     []cellRow
 	moved      []cellRow // scratch of Scroll
@@ -14,16 +14,17 @@ type cellGrid struct {
 // they are all zero, so that a short line costs no more than its text.
 type cellRow struct{ at, used int32 }
 
-func newCellGrid(cols, rows int) Grid {
-	g := &cellGrid{}
+// New makes a grid of cols × rows, all blank in the default style.
+func New(cols, rows int) Grid {
+	g := &slab{}
 	g.Resize(cols, rows)
 	return g
 }
 
-func (g *cellGrid) Resize(cols, rows int) {
+func (g *slab) Resize(cols, rows int) {
 	g.cols, g.rows = cols, rows
-	g.slab = make([]Cell, cols*rows)
-	g.orders = make([]cellRow, slabSize*rows)
+	g.cells = make([]Cell, cols*rows)
+	g.orders = make([]cellRow, SlabSize*rows)
 	g.order = g.orders[:rows]
 	g.moved = make([]cellRow, rows)
 	for y := range g.order {
@@ -31,20 +32,20 @@ func (g *cellGrid) Resize(cols, rows int) {
 	}
 }
 
-func (g *cellGrid) row(y int) []Cell {
+func (g *slab) row(y int) []Cell {
 	at := int(g.order[y].at)
-	return g.slab[at : at+g.cols : at+g.cols]
+	return g.cells[at : at+g.cols : at+g.cols]
 }
 
 // write gives the cells from x on, of which the first n will change.
-func (g *cellGrid) write(x, y, n int) []Cell {
+func (g *slab) write(x, y, n int) []Cell {
 	row := &g.order[y]
 	row.used = max(row.used, int32(x+n))
 	at := int(row.at)
-	return g.slab[at+x : at+g.cols]
+	return g.cells[at+x : at+g.cols]
 }
 
-func (g *cellGrid) PutASCII(x, y int, text []byte, s StyleID) {
+func (g *slab) PutASCII(x, y int, text []byte, s StyleID) {
 	cells := g.write(x, y, len(text))
 	cells = cells[:len(text)]
 	for i, b := range text {
@@ -52,13 +53,13 @@ func (g *cellGrid) PutASCII(x, y int, text []byte, s StyleID) {
 	}
 }
 
-func (g *cellGrid) Put(x, y int, cells []Cell) { copy(g.write(x, y, len(cells)), cells) }
+func (g *slab) Put(x, y int, cells []Cell) { copy(g.write(x, y, len(cells)), cells) }
 
-func (g *cellGrid) Cell(x, y int) Cell { return g.slab[int(g.order[y].at)+x] }
+func (g *slab) Cell(x, y int) Cell { return g.cells[int(g.order[y].at)+x] }
 
-func (g *cellGrid) Row(y int) []Cell { return g.row(y) }
+func (g *slab) Row(y int) []Cell { return g.row(y) }
 
-func (g *cellGrid) Erase(x, y, n int, s StyleID) {
+func (g *slab) Erase(x, y, n int, s StyleID) {
 	row := &g.order[y]
 	if s == 0 && x+n >= int(row.used) {
 		n = max(int(row.used)-x, 0)
@@ -69,25 +70,25 @@ func (g *cellGrid) Erase(x, y, n int, s StyleID) {
 	blankCells(g.write(x, y, n)[:n], s)
 }
 
-func (g *cellGrid) Insert(x, y, right, n int, s StyleID) {
+func (g *slab) Insert(x, y, right, n int, s StyleID) {
 	row := g.write(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row[n:], row)
 	blankCells(row[:n], s)
 }
 
-func (g *cellGrid) Delete(x, y, right, n int, s StyleID) {
+func (g *slab) Delete(x, y, right, n int, s StyleID) {
 	row := g.write(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row, row[n:])
 	blankCells(row[len(row)-n:], s)
 }
 
-func (g *cellGrid) Scroll(r Rect, n int, s StyleID) {
+func (g *slab) Scroll(r Rect, n int, s StyleID) {
 	switch whole := r.Left == 0 && r.Right == g.cols-1; {
 	case whole && n == 1 && r.Top == 0 && r.Bottom == g.rows-1:
 		top := g.order[0]
-		g.order = slide(g.orders, g.order)
+		g.order = Slide(g.orders, g.order)
 		g.order[r.Bottom] = top
 		g.Erase(0, r.Bottom, g.cols, s)
 	case whole:
@@ -98,7 +99,7 @@ func (g *cellGrid) Scroll(r Rect, n int, s StyleID) {
 }
 
 // scrollRows rotates the rows in order and blanks those that came round.
-func (g *cellGrid) scrollRows(r Rect, n int, s StyleID) {
+func (g *slab) scrollRows(r Rect, n int, s StyleID) {
 	order := g.order[r.Top : r.Bottom+1]
 	fresh := r.Top
 	if n > 0 {
@@ -117,7 +118,7 @@ func (g *cellGrid) scrollRows(r Rect, n int, s StyleID) {
 }
 
 // scrollPart copies cells between rows.
-func (g *cellGrid) scrollPart(r Rect, n int, s StyleID) {
+func (g *slab) scrollPart(r Rect, n int, s StyleID) {
 	height, width := r.Bottom-r.Top+1, r.Right-r.Left+1
 	for i := range height {
 		to := r.Top + i
@@ -141,4 +142,19 @@ func blankCells(cells []Cell, s StyleID) {
 	for i := range cells {
 		cells[i] = Cell{Style: s}
 	}
+}
+
+// SlabSize is how much longer than a screen the slices are that it slides over.
+const SlabSize = 4
+
+// Slide moves a window of slab on by one element, and back to the start where
+// the slab ends, so that scrolling costs the same for all screens. The last
+// element is any.
+func Slide[T any](slab, window []T) []T {
+	n := len(window)
+	if cap(window) == n {
+		copy(slab, window[1:])
+		return slab[:n]
+	}
+	return window[1 : n+1]
 }

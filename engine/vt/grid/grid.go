@@ -1,16 +1,19 @@
-package vt
+// Package grid is the cells of a screen: what a cell holds, the interface of what keeps them, and a grid that does. It
+// knows neither sequences nor cursors, and of styles and clusters only their numbers.
+package grid
 
 // StyleID is the number of an interned style. 0 is the default style. Numbers
 // stay below 1<<23.
 type StyleID uint32
 
 // A Glyph is what stands in one cell: 0 for a blank, a code point, a number
-// from 0x110000 on for a cluster of several code points (known to the front
+// from FirstCluster on for a cluster of several code points (known to the front
 // end only), or Tail.
 type Glyph uint32
 
 const (
-	firstCluster Glyph = 0x110000
+	// FirstCluster is the number of the first cluster of several code points.
+	FirstCluster Glyph = 0x110000
 
 	// Tail is the second cell of a wide cluster, behind its first.
 	Tail Glyph = 1 << 31
@@ -22,11 +25,11 @@ type Cell struct {
 	Style StyleID
 }
 
-// blank says that nothing is to be seen: a space in the default style.
-func (c Cell) blank() bool { return c.Style == 0 && (c.Glyph == 0 || c.Glyph == ' ') }
+// Blank says that nothing is to be seen: a space in the default style.
+func (c Cell) Blank() bool { return c.Style == 0 && (c.Glyph == 0 || c.Glyph == ' ') }
 
-// empty says that the cell holds a space, in whatever style.
-func (c Cell) empty() bool { return c.Glyph == 0 || c.Glyph == ' ' }
+// Empty says that the cell holds a space, in whatever style.
+func (c Cell) Empty() bool { return c.Glyph == 0 || c.Glyph == ' ' }
 
 // A Grid keeps the cells of one screen and nothing else. The front end gives
 // it whole clusters, coordinates inside the grid and interned styles, and

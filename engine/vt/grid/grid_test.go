@@ -1,34 +1,35 @@
-package vt_test
+package grid_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"tandem/engine/vt"
+	"tandem/engine/vt/grid"
 	"tandem/engine/vt10x"
 )
 
 // A model is the simplest grid there is.
-type model struct{ cells [][]vt.Cell }
+type model struct{ cells [][]grid.Cell }
 
 func newModel(cols, rows int) *model {
-	m := &model{cells: make([][]vt.Cell, rows)}
+	m := &model{cells: make([][]grid.Cell, rows)}
 	for y := range m.cells {
-		m.cells[y] = make([]vt.Cell, cols)
+		m.cells[y] = make([]grid.Cell, cols)
 	}
 	return m
 }
 
-func (m *model) scroll(r vt.Rect, n int, s vt.StyleID) {
+func (m *model) scroll(r grid.Rect, n int, s grid.StyleID) {
 	was := newModel(len(m.cells[0]), len(m.cells))
 	for y := range m.cells {
 		copy(was.cells[y], m.cells[y])
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
 		for x := r.Left; x <= r.Right; x++ {
-			m.cells[y][x] = vt.Cell{Style: s}
+			m.cells[y][x] = grid.Cell{Style: s}
 			if from := y + n; from >= r.Top && from <= r.Bottom {
 				m.cells[y][x] = was.cells[from][x]
 			}
@@ -38,31 +39,31 @@ func (m *model) scroll(r vt.Rect, n int, s vt.StyleID) {
 
 // TestGridKeepsWhatASimpleModelKeeps is what every Grid has to pass.
 func TestGridKeepsWhatASimpleModelKeeps(t *testing.T) {
-	for name, grid := range map[string]func(cols, rows int) vt.Grid{"own": vt.NewCellGrid, "vt10x": vt10x.New} {
-		t.Run(name, func(t *testing.T) { checkGrid(t, grid) })
+	for name, open := range map[string]func(cols, rows int) grid.Grid{"own": grid.New, "vt10x": vt10x.New} {
+		t.Run(name, func(t *testing.T) { checkGrid(t, open) })
 	}
 }
 
-func checkGrid(t *testing.T, grid func(cols, rows int) vt.Grid) {
+func checkGrid(t *testing.T, open func(cols, rows int) grid.Grid) {
 	const cols, rows = 8, 5
-	glyphs := []vt.Glyph{'a', 'é', '中', 0xE0B0, 0xF0001, 0x10FFFF, 0x110000, 0x110007, vt.Tail}
+	glyphs := []grid.Glyph{'a', 'é', '中', 0xE0B0, 0xF0001, 0x10FFFF, 0x110000, 0x110007, grid.Tail}
 	rapid.Check(t, func(t *rapid.T) {
-		g, m := grid(cols, rows), newModel(cols, rows)
+		g, m := open(cols, rows), newModel(cols, rows)
 		num := func(name string, low, high int) int { return rapid.IntRange(low, high).Draw(t, name) }
 		for range num("steps", 1, 60) {
 			x, y := num("x", 0, cols-1), num("y", 0, rows-1)
 			n, right := num("n", 1, cols-x), num("right", x, cols-1)
-			s := vt.StyleID(rapid.SampledFrom([]int{0, 1, 255, 256, 70000}).Draw(t, "style"))
+			s := grid.StyleID(rapid.SampledFrom([]int{0, 1, 255, 256, 70000}).Draw(t, "style"))
 			row := m.cells[y]
 			switch num("operation", 0, 6) {
 			case 0:
 				text := "abcdefgh"[:n]
 				g.PutASCII(x, y, []byte(text), s)
 				for i := range text {
-					row[x+i] = vt.Cell{Glyph: vt.Glyph(text[i]), Style: s}
+					row[x+i] = grid.Cell{Glyph: grid.Glyph(text[i]), Style: s}
 				}
 			case 1:
-				cells := []vt.Cell{{Glyph: rapid.SampledFrom(glyphs).Draw(t, "glyph"), Style: s}}
+				cells := []grid.Cell{{Glyph: rapid.SampledFrom(glyphs).Draw(t, "glyph"), Style: s}}
 				g.Put(x, y, cells)
 				copy(row[x:], cells)
 			case 2:
@@ -81,7 +82,7 @@ func checkGrid(t *testing.T, grid func(cols, rows int) vt.Grid) {
 				copy(part, part[n:])
 				blank(part[len(part)-n:], s)
 			case 5:
-				r := vt.Rect{Left: x, Right: right, Top: y, Bottom: num("bottom", y, rows-1)}
+				r := grid.Rect{Left: x, Right: right, Top: y, Bottom: num("bottom", y, rows-1)}
 				if num("whole", 0, 1) == 1 {
 					r.Left, r.Right = 0, cols-1
 				}
@@ -98,15 +99,18 @@ func checkGrid(t *testing.T, grid func(cols, rows int) vt.Grid) {
 			}
 		}
 		for y := range rows {
-			if diff := cmp.Diff(m.cells[y], append([]vt.Cell(nil), g.Row(y)...)); diff != "" {
+			if diff := cmp.Diff(m.cells[y], append([]grid.Cell(nil), g.Row(y)...)); diff != "" {
 				t.Fatalf("row %d (-model +grid)\n%s", y, diff)
+			}
+			if used := grid.Used(g, y); slices.ContainsFunc(g.Row(y)[used:], func(c grid.Cell) bool { return c != grid.Cell{} }) {
+				t.Fatalf("row %d has cells from column %d on: %v", y, used, g.Row(y))
 			}
 		}
 	})
 }
 
-func blank(cells []vt.Cell, s vt.StyleID) {
+func blank(cells []grid.Cell, s grid.StyleID) {
 	for i := range cells {
-		cells[i] = vt.Cell{Style: s}
+		cells[i] = grid.Cell{Style: s}
 	}
 }
