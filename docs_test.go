@@ -8,9 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"tandem/keys/keymap"
-	"tandem/persist/config"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -18,9 +15,9 @@ var update = flag.Bool("update", false, "write the generated pages anew")
 func TestGeneratedPagesAreUpToDate(t *testing.T) {
 	for page, want := range map[string]string{
 		"docs/api.md":  apiReference(),
-		"docs/keys.md": keymap.Reference(),
+		"docs/keys.md": keysReference(),
 
-		"docs/config.md": config.Reference(),
+		"docs/config.md": configReference(),
 	} {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {

@@ -192,23 +192,3 @@ func TestHintsAreTheNextUsefulKeys(t *testing.T) {
 		t.Errorf("in a question: %v", got)
 	}
 }
-
-func TestReferenceNamesEveryActionAndKey(t *testing.T) {
-	page := Reference()
-	for _, d := range Catalogue() {
-		if !strings.Contains(page, "`"+string(d.Action)+"`") || !strings.Contains(page, d.Help) {
-			t.Errorf("the page does not tell %s", d.Action)
-		}
-		for _, scope := range scopes() {
-			if names := DefaultBindings().KeysOf(d.Action, scope); len(names) > 0 {
-				if scope != d.Scope {
-					t.Errorf("a key of %s without a scope is in %s, not in the first scope of the page, %s", d.Action, d.Scope, scope)
-				}
-				break
-			}
-		}
-	}
-	if !strings.Contains(page, "| `ctrl+b c` | start a session | `session.new` |") {
-		t.Error("the page does not show the chord of session.new")
-	}
-}

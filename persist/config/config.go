@@ -19,7 +19,7 @@ import (
 
 // Config is what config.toml may say. Every key is optional; zero values mean
 // the default that the package which uses them documents. What each key is for
-// is told to the person by settings.
+// is told to the person by Settings.
 type Config struct {
 	Theme      string `toml:"theme"`       // "auto" or the name of a theme
 	ThemeDark  string `toml:"theme_dark"`  // of "auto" on a dark background

@@ -164,18 +164,18 @@ func FuzzParseConfig(f *testing.F) {
 
 func TestEverySettingIsAKeyAndHasTheValueItSays(t *testing.T) {
 	known := map[string]bool{}
-	for _, s := range settings() {
-		known[s.key] = true
-		if s.key == "keys" {
+	for _, s := range Settings() {
+		known[s.Key] = true
+		if s.Key == "keys" {
 			continue
 		}
-		text := s.key + " = " + s.value
+		text := s.Key + " = " + s.Value
 		c, err := Parse([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := valueOf(c, s.key); got != s.value && s.value != "0" {
+		if got := valueOf(c, s.Key); got != s.Value && s.Value != "0" {
 			t.Errorf("%s reads as %s", text, got)
 		}
 	}

@@ -76,7 +76,7 @@ func (m *mistakes) ofKey(key []string, err error) {
 	}
 	want := "a table"
 	if s, ok := settingOf(name); ok {
-		want = s.want
+		want = s.Want
 	}
 	place, _ := locate(m.legible(), key)
 	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: want %s", name, want)})

@@ -108,8 +108,8 @@ func writeExcerpt(b *strings.Builder, lines []string, at span) {
 // suggestion names the key that was probably meant.
 func suggestion(name string) string {
 	var keys []string
-	for _, s := range settings() {
-		keys = append(keys, s.key)
+	for _, s := range Settings() {
+		keys = append(keys, s.Key)
 	}
 	if like := nearest(name, keys); like != "" {
 		return "; did you mean " + like + "?"

@@ -11,19 +11,19 @@ import (
 	"tandem/themes"
 )
 
-// A setting is a key of config.toml, for people: the default file, what is in
+// A Setting is a key of config.toml, for people: the default file, what is in
 // effect, the page about it and the words of a mistake come from this.
-type setting struct {
-	key   string // with the table before it: "agents.sandbox"
-	want  string // what a value is, behind "want"
-	value string // the default, in TOML; of a key without one an example
-	none  string // what holds without the key, where value is an example
-	doc   string
+type Setting struct {
+	Key   string // with the table before it: "agents.sandbox"
+	Want  string // what a value is, behind "want"
+	Value string // the default, in TOML; of a key without one an example
+	None  string // what holds without the key, where value is an example
+	Doc   string
 }
 
-// settings lists every key, in the order of the file.
-func settings() []setting {
-	return []setting{
+// Settings lists every key, in the order of the file.
+func Settings() []Setting {
+	return []Setting{
 		{"theme", "a name in quotes", `"auto"`, "", "The colours. auto follows your terminal's background. No theme paints over that background,\nso choose one made for it. One of\n" + wrapNames(themes.Names())},
 		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto uses on a dark background."},
 		{"theme_light", "a name in quotes", `"light"`, "", "What auto uses on a light background."},
@@ -85,16 +85,16 @@ func wrapNames(names []string) string {
 }
 
 // settingOf finds a setting by its key.
-func settingOf(key string) (setting, bool) {
+func settingOf(key string) (Setting, bool) {
 	if strings.HasPrefix(key, "keys.") {
 		key = "keys"
 	}
-	for _, s := range settings() {
-		if s.key == key {
+	for _, s := range Settings() {
+		if s.Key == key {
 			return s, true
 		}
 	}
-	return setting{}, false
+	return Setting{}, false
 }
 
 // valueOf is what a configuration says for a key, in TOML; "" if nothing.
@@ -151,18 +151,18 @@ func (c Config) Values() map[string]any {
 	if c.Keys == nil {
 		values["keys"] = map[string][]string{}
 	}
-	for _, s := range settings() {
-		text := valueOf(c, s.key)
-		if text == "" && s.none == "" {
-			text = s.value
+	for _, s := range Settings() {
+		text := valueOf(c, s.Key)
+		if text == "" && s.None == "" {
+			text = s.Value
 		}
 		switch {
-		case s.key == "keys":
-		case s.key == "prefix" && len(c.Keys["prefix"]) > 0:
+		case s.Key == "keys":
+		case s.Key == "prefix" && len(c.Keys["prefix"]) > 0:
 		case text == "":
-			values[s.key] = nil
+			values[s.Key] = nil
 		default:
-			values[s.key] = json.RawMessage(text)
+			values[s.Key] = json.RawMessage(text)
 		}
 	}
 	return values

@@ -1,20 +1,23 @@
-package keymap
+package main
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
+
+	"tandem/keys/keymap"
 )
 
-// Reference is the catalogue as a page in Markdown: what every key does, and
+// keysReference is the catalogue as a page in Markdown: what every key does, and
 // the names by which the configuration binds it to another.
-func Reference() string {
+func keysReference() string {
 	var out strings.Builder
-	out.WriteString(referenceHead)
-	b := DefaultBindings()
-	for _, scope := range scopes() {
+	out.WriteString(keysHead)
+	b := keymap.DefaultBindings()
+	for _, scope := range keyScopes() {
 		var rows strings.Builder
-		for _, d := range b.definitions {
+		for _, d := range keymap.Catalogue() {
 			names := b.KeysOf(d.Action, scope)
 			if len(names) == 0 {
 				continue
@@ -28,7 +31,7 @@ func Reference() string {
 	return out.String()
 }
 
-const referenceHead = `# Keys
+const keysHead = `# Keys
 
 This page is made from the catalogue in the package keys/keymap.
 
@@ -49,10 +52,10 @@ A key without a scope before it belongs to the first scope below in which the ac
 action without keys. A key that would mean two things at once is an error.
 `
 
-// scopes lists every scope once, in the order of the page.
-func scopes() []Scope {
-	all := []Scope{ScopePrefix}
-	for _, chain := range Chains() {
+// keyScopes lists every scope once, in the order of the page.
+func keyScopes() []keymap.Scope {
+	all := []keymap.Scope{keymap.ScopePrefix}
+	for _, chain := range keymap.Chains() {
 		for _, s := range chain {
 			if !slices.Contains(all, s) {
 				all = append(all, s)
@@ -69,4 +72,24 @@ func keyCells(names []string) string {
 		cells[i] = "`" + strings.ReplaceAll(n, "|", `\|`) + "`"
 	}
 	return strings.Join(cells, " ")
+}
+
+func TestKeysReferenceNamesEveryActionAndKey(t *testing.T) {
+	page := keysReference()
+	for _, d := range keymap.Catalogue() {
+		if !strings.Contains(page, "`"+string(d.Action)+"`") || !strings.Contains(page, d.Help) {
+			t.Errorf("the page does not tell %s", d.Action)
+		}
+		for _, scope := range keyScopes() {
+			if names := keymap.DefaultBindings().KeysOf(d.Action, scope); len(names) > 0 {
+				if scope != d.Scope {
+					t.Errorf("a key of %s without a scope is in %s, not in the first scope of the page, %s", d.Action, d.Scope, scope)
+				}
+				break
+			}
+		}
+	}
+	if !strings.Contains(page, "| `ctrl+b c` | start a session | `session.new` |") {
+		t.Error("the page does not show the chord of session.new")
+	}
 }
