@@ -48,13 +48,28 @@ type Env struct {
 
 // SaveEnv writes the environment overlay durably, readable by this user alone.
 func (s *Store) SaveEnv(env Env) error {
-	path := filepath.Join(s.dir, envName)
-	b, err := json.MarshalIndent(envFile{SchemaVersion, env}, "", "  ")
+	return s.saveShared("environment", envName, true, envFile{SchemaVersion, env})
+}
+
+// saveShared writes a file that is of no single process.
+func (s *Store) saveShared(what, name string, durable bool, v any) error {
+	path := filepath.Join(s.dir, name)
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
-		err = replaceFile(path, true, append(b, '\n'))
+		err = replaceFile(path, durable, append(b, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("save environment %s: %w", path, err)
+		return fmt.Errorf("save %s %s: %w", what, path, err)
+	}
+	return nil
+}
+
+// loadShared reads such a file into v; without one v stays as it is.
+func (s *Store) loadShared(what, name string, v any) error {
+	path := filepath.Join(s.dir, name)
+	err := loadFile(path, func(b []byte) error { return decodeSchema(b, v) })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("load %s %s: %w", what, path, err)
 	}
 	return nil
 }
@@ -62,11 +77,9 @@ func (s *Store) SaveEnv(env Env) error {
 // LoadEnv reads the environment overlay; without a file it is empty. A damaged
 // file is set aside as env.json.bad and is an error.
 func (s *Store) LoadEnv() (Env, error) {
-	path := filepath.Join(s.dir, envName)
 	var f envFile
-	err := loadFile(path, func(b []byte) error { return decodeSchema(b, &f) })
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Env{}, fmt.Errorf("load environment %s: %w", path, err)
+	if err := s.loadShared("environment", envName, &f); err != nil {
+		return Env{}, err
 	}
 	if f.Variables == nil {
 		f.Variables = map[string]string{}

@@ -2,10 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 )
 
 const layoutsName = "layouts.json"
@@ -20,25 +16,15 @@ type Layouts struct {
 // SaveLayouts replaces layouts.json. It does not wait for the disk: after a loss
 // of power an earlier one may be there.
 func (s *Store) SaveLayouts(l Layouts) error {
-	path := filepath.Join(s.dir, layoutsName)
 	l.Schema = SchemaVersion
-	b, err := json.Marshal(l)
-	if err == nil {
-		err = replaceFile(path, false, append(b, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("save layouts %s: %w", path, err)
-	}
-	return nil
+	return s.saveShared("layouts", layoutsName, false, l)
 }
 
 // LoadLayouts reads the layouts; without a file there are none. A damaged file
 // is set aside as layouts.json.bad and is an error.
 func (s *Store) LoadLayouts() (l Layouts, err error) {
-	path := filepath.Join(s.dir, layoutsName)
-	err = loadFile(path, func(b []byte) error { return decodeSchema(b, &l) })
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Layouts{}, fmt.Errorf("load layouts %s: %w", path, err)
+	if err = s.loadShared("layouts", layoutsName, &l); err != nil {
+		return Layouts{}, err
 	}
 	return l, nil
 }

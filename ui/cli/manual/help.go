@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,11 +17,7 @@ func Help(out output.Printer, cmd *cobra.Command) {
 	paint := out.Painter()
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
 
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short + "."
-	}
-	fmt.Fprintln(&b, text)
+	fmt.Fprintln(&b, about(cmd))
 	section("Usage")
 	fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
@@ -49,6 +46,9 @@ func Help(out output.Printer, cmd *cobra.Command) {
 	}
 	fmt.Fprint(out.Stdout, b.String()) // if that fails there is nobody to tell
 }
+
+// about is what a verb does, as long as it is told.
+func about(cmd *cobra.Command) string { return cmp.Or(cmd.Long, cmd.Short+".") }
 
 func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 	width := 0

@@ -56,11 +56,7 @@ func verbPage(verb *cobra.Command, version string) string {
 	name := "tandem-" + verb.Name()
 	manHead(&b, name, version, strings.ToLower(verb.Short[:1])+verb.Short[1:])
 	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
-	text := verb.Long
-	if text == "" {
-		text = verb.Short + "."
-	}
-	manText(&b, text)
+	manText(&b, about(verb))
 	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {
@@ -80,11 +76,7 @@ func manHead(b *strings.Builder, name, version, short string) {
 // manVerb is a section of a verb, and those below it.
 func manVerb(b *strings.Builder, verb *cobra.Command) {
 	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(manUse(verb)) + "\n.PP\n")
-	text := verb.Long
-	if text == "" {
-		text = verb.Short + "."
-	}
-	manText(b, text)
+	manText(b, about(verb))
 	manFlags(b, "", verb.LocalNonPersistentFlags())
 	if verb.Name() == "completion" {
 		manLines(b, verb.Example)
