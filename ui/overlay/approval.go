@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -205,21 +203,13 @@ func requestLines(r api.Request, width int) []string {
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if isInvisible(r) {
+		if cellwidth.Invisible(r) {
 			fmt.Fprintf(&b, "\\u{%x}", r)
 		} else {
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
-}
-
-// isInvisible says that a character controls, shows nothing, looks like a space
-// and is none, or differs from font to font.
-func isInvisible(r rune) bool {
-	const brailleBlank = '\u2800'
-	return r == utf8.RuneError || r == brailleBlank || !unicode.IsPrint(r) ||
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // folded cuts a text into lines of a width.

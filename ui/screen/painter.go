@@ -78,15 +78,15 @@ func (p *painter) latest() frame {
 	return p.next
 }
 
-// run paints until ctx ends or the terminal fails, which it tells.
-func (p *painter) run(ctx context.Context, failed func(error)) {
+// Run paints until ctx ends or the terminal fails, which it tells.
+func (p *painter) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.dirty:
 		}
-		if err := p.paint(); err != nil {
+		if err := p.Paint(); err != nil {
 			failed(err)
 			return
 		}
@@ -94,8 +94,8 @@ func (p *painter) run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// hurry ends a rest, because a key was pressed and its echo is to be seen.
-func (p *painter) hurry() { ring(p.typed) }
+// Hurry ends a rest, because a key was pressed and its echo is to be seen.
+func (p *painter) Hurry() { ring(p.typed) }
 
 // rest keeps frames apart.
 func (p *painter) rest(ctx context.Context) {
@@ -203,8 +203,8 @@ func (p *painter) flush() error {
 	return p.err
 }
 
-// paint writes what differs between the frame shown and the next one.
-func (p *painter) paint() error {
+// Paint writes what differs between the frame shown and the next one.
+func (p *painter) Paint() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	f := p.latest()

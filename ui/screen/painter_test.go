@@ -60,7 +60,7 @@ func (c *canvas) written() string {
 func (c *canvas) show(v tea.View) string {
 	c.t.Helper()
 	c.update(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
-	if err := c.paint(); err != nil {
+	if err := c.Paint(); err != nil {
 		c.t.Fatal(err)
 	}
 	return c.written()
@@ -154,7 +154,7 @@ func TestFailedTerminalStopsThePainter(t *testing.T) {
 	c.file.Close()
 	c.update(func(f *frame) { f.view, f.w, f.h = viewOf("a"), 20, 3 })
 	var failed error
-	c.run(t.Context(), func(err error) { failed = err })
+	c.Run(t.Context(), func(err error) { failed = err })
 	if failed == nil {
 		t.Error("no failure was told")
 	}

@@ -103,7 +103,7 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 				now.ink, now.wide = step+1, rapid.Bool().Draw(r, "wide")
 			}
 			c.update(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
-			if err := c.paint(); err != nil {
+			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}
 			screen.Write([]byte(c.written()))

@@ -31,7 +31,7 @@ func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
 			}
 			rows[h-1] = "status"[:min(6, w)]
 			c.update(func(f *frame) { f.view, f.w, f.h = viewOf(rows...), w, h })
-			if err := c.paint(); err != nil {
+			if err := c.Paint(); err != nil {
 				r.Fatal(err)
 			}
 			screen.Write([]byte(c.written()))

@@ -23,7 +23,7 @@ const stalled = 500 * time.Millisecond
 type Terminal struct {
 	in, out *os.File
 	saved   *term.State
-	painter *painter
+	*painter
 	stopped bool // by SIGTSTP, with the terminal given back
 }
 
@@ -177,16 +177,6 @@ func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 		t.painter.update(func(f *frame) { f.sync = true })
 	}
 }
-
-// Run paints until ctx ends or the terminal fails, which it tells.
-func (t *Terminal) Run(ctx context.Context, failed func(error)) { t.painter.run(ctx, failed) }
-
-// Hurry paints the next frame without a pause, because a key was pressed and its
-// echo is to be seen.
-func (t *Terminal) Hurry() { t.painter.hurry() }
-
-// Paint writes what differs from the frame before, at once.
-func (t *Terminal) Paint() error { return t.painter.paint() }
 
 // Leave lets somebody else have the terminal, in the alternate screen, until
 // Enter.

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"tandem/engine/cellwidth"
 )
 
 // Visible shows control characters, text that runs backwards and bytes that are
@@ -22,7 +24,7 @@ func Escape(s, keep string) string {
 // Exact shows text of several lines that somebody allows: no character goes
 // unseen, and none looks like a space that is none.
 func Exact(s string) string {
-	return escapeAllBut(s, func(r rune) bool { return r == '\n' || !isInvisible(r) })
+	return escapeAllBut(s, func(r rune) bool { return r == '\n' || !cellwidth.Invisible(r) })
 }
 
 // ExactLine is exact on one line.
@@ -64,18 +66,10 @@ func printed(r rune) bool {
 	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
 }
 
-// isInvisible says that a character controls, shows nothing, looks like a space
-// and is none, or differs from font to font.
-func isInvisible(r rune) bool {
-	const brailleBlank = '\u2800'
-	return r == brailleBlank || !unicode.IsPrint(r) ||
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
 // escapeJSON writes the characters that do not show, all of which are within
 // strings, as \u and four digits of UTF-16.
 func escapeJSON(text string) string {
-	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && isInvisible(r) }
+	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && cellwidth.Invisible(r) }
 	if strings.IndexFunc(text, hidden) < 0 {
 		return text
 	}
