@@ -434,7 +434,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 		{"files.transfer", `{"kind":"copy","items":[{"path":"a","to":"../../etc/b"}],"base":"/tmp/c"}`, 403, "rule 3"},
 		{"history.save", `{"path":"/etc/history"}`, 403, "rule 3"},
 		{"session.kill", `{"id":"a"}`, 403, "rule 4"},
-		{"engine.stop", `{"replace":"/bin/true"}`, 403, "only you can"},
+		{"engine.stop", `{"replace":"/bin/true"}`, 403, "only the person can"},
 		{"files.read", `{"path":"/proc/version"}`, 403, "outside the allowed folders"},
 		{"files.read", `{"path":"/proc/version","roots":["/"]}`, 403, "outside the allowed folders"},
 		{"exec", `{"command":["echo","ok"]}`, 200, `"stdout":"ok\n"`},
