@@ -94,9 +94,8 @@ func echoOf(t testing.TB, answer string) echo {
 }
 
 const (
-	noRPC    = "the message is not JSON-RPC 2.0: "
-	noID     = `"id" must be a string or a whole number`
-	giveTool = `; give {"name": "one that tools/list gives", "arguments": {…}}`
+	noRPC = "the message is not JSON-RPC 2.0: "
+	noID  = `"id" must be a string or a whole number`
 )
 
 func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
@@ -124,8 +123,8 @@ func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
 		{"an empty batch", `[]`, echo{nil, -32600, "the batch is empty"}},
 		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, echo{3.0, -32601, ""}},
 		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, echo{4.0, -32602, `tools/call: no tool is named "nope"; tools/list lists them`}},
-		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, "tools/call: params.name must be a string, not an array" + giveTool}},
-		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, echo{4.0, -32602, "tools/call: params are missing" + giveTool}},
+		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, "tools/call: params.name must be a string, not an array"}},
+		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, echo{4.0, -32600, `invalid request: missing required "params"`}},
 		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, echo{4.0, -32602, "tools/list: unknown cursor; leave it out to start from the beginning"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -23,89 +23,54 @@ const (
 	toldMost = 80
 )
 
-// A shape is what the params of a method have to be.
-type shape struct {
-	params   any    // pointer to the SDK's type of them
-	required string // member that must be a text with something in it
-	example  string // what to give; "" if it may be left out
-}
-
-// Shapes are those of the methods that clients call (MCP 2025-11-25 and
-// 2026-07-28, Schema).
-func Shapes(method string) (shape, bool) {
-	const uri = `{"uri": "one that resources/list gives"}`
+// ParamsOf is where the params of a call are read into, as the SDK reads them;
+// nil for a method that clients do not call (MCP 2025-11-25 and 2026-07-28, Schema).
+func ParamsOf(method string) any {
 	switch method {
 	case "initialize":
-		return shape{&sdk.InitializeParams{}, "",
-			`{"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "…", "version": "…"}}`}, true
+		return &sdk.InitializeParams{}
 	case "tools/call":
-		return shape{&sdk.CallToolParamsRaw{}, "name", `{"name": "one that tools/list gives", "arguments": {…}}`}, true
+		return &sdk.CallToolParamsRaw{}
 	case "prompts/get":
-		return shape{&sdk.GetPromptParams{}, "name", `{"name": "one that prompts/list gives", "arguments": {"…": "text"}}`}, true
+		return &sdk.GetPromptParams{}
 	case "resources/read":
-		return shape{&sdk.ReadResourceParams{}, "uri", uri}, true
+		return &sdk.ReadResourceParams{}
 	case "resources/subscribe":
-		return shape{&sdk.SubscribeParams{}, "uri", uri}, true
+		return &sdk.SubscribeParams{}
 	case "resources/unsubscribe":
-		return shape{&sdk.UnsubscribeParams{}, "uri", uri}, true
+		return &sdk.UnsubscribeParams{}
 	case "completion/complete":
-		return shape{&sdk.CompleteParams{}, "",
-			`{"ref": {"type": "ref/prompt", "name": "…"}, "argument": {"name": "…", "value": "…"}}`}, true
+		return &sdk.CompleteParams{}
 	case "subscriptions/listen":
-		return shape{&sdk.SubscriptionsListenParams{}, "", `{"notifications": {…}}`}, true
+		return &sdk.SubscriptionsListenParams{}
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
-		return shape{&sdk.ListToolsParams{}, "", ""}, true
+		return &sdk.ListToolsParams{}
 	case "ping", "server/discover":
-		return shape{&sdk.PingParams{}, "", ""}, true
+		return &sdk.PingParams{}
 	}
-	return shape{}, false
+	return nil
 }
 
-// paramsProblem says in words what is wrong with the params of a call, and what to
-// give; "" for nothing. The SDK says it in Go's words.
+// paramsProblem says in words which part of a call's params does not have the type
+// that it should have; "" for none. The SDK says it in Go's words.
 func paramsProblem(method string, params json.RawMessage) string {
-	s, known := Shapes(method)
-	if !known {
+	into := ParamsOf(method)
+	if into == nil || len(params) == 0 {
 		return ""
 	}
-	wrong := s.paramsProblem(params)
-	if wrong == "" {
-		return ""
+	if method == "tools/call" {
+		params = withoutArguments(params)
 	}
-	wrong = method + ": " + wrong
-	if s.example != "" {
-		wrong += "; give " + s.example
-	}
-	return wrong
-}
-
-func (s shape) paramsProblem(params json.RawMessage) string {
-	if len(params) == 0 || string(params) == "null" {
-		if s.example != "" {
-			return "params are missing"
-		}
-		return ""
-	}
-	if err := json.Unmarshal(s.light(params), s.params); err != nil {
-		return unfitting(reflect.TypeOf(s.params).Elem(), err)
-	}
-	if s.required != "" && textIn(params, s.required) == "" {
-		return "params." + s.required + " is missing"
-	}
-	if p, ok := s.params.(interface{ GetProgressToken() any }); ok {
-		switch p.GetProgressToken().(type) {
-		case nil, string, float64:
-		default:
-			return "params._meta.progressToken must be a string or a number"
-		}
+	if err := json.Unmarshal(params, into); err != nil {
+		return method + ": " + unfitting(reflect.TypeOf(into).Elem(), err)
 	}
 	return ""
 }
 
-// light is the params of a call without what is for the tool alone to judge, and
-// may be large.
-func (s shape) light(params json.RawMessage) json.RawMessage {
-	if _, ok := s.params.(*sdk.CallToolParamsRaw); !ok || params[0] != '{' {
+// withoutArguments is the params of a call without what is for the tool alone to
+// judge, and may be large.
+func withoutArguments(params json.RawMessage) json.RawMessage {
+	if params[0] != '{' {
 		return params
 	}
 	start, end := memberAt(params, "arguments")
