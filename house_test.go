@@ -30,7 +30,6 @@ var tooLarge = map[string]string{
 	"struct engine/supervise/proc":     "to be split",
 	"struct ui/model":                  "to be split",
 	"type engine/supervise/Control":    "to be split",
-	"type engine/host":                 "to be split",
 	"type panes/terminal/Terminal":     "to be split",
 	"type ui/model":                    "to be split",
 }

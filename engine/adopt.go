@@ -50,7 +50,7 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 		if api.State(f.Rec.State).Ended() {
 			proctree.DropCgroup(f.Rec.Cgroup) // an engine before may not have come to it
 		}
-		h.readmit(&f)
+		h.restoreGrant(&f)
 		if err := h.place(ctx, c, client, f, masters[i]); err != nil {
 			return err
 		}

@@ -2,139 +2,19 @@ package engine
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/readiness"
 	"tandem/engine/sandbox"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
-
-// A gate lets confined processes out to the hosts that their profiles allow. It
-// listens once the first one needs it, and where processes of engines before
-// know it.
-type gate struct {
-	log *slog.Logger
-
-	mu      sync.Mutex
-	proxies []*sandbox.Proxy // the first one is for new processes
-	passes  map[string]pass  // by process id
-}
-
-// A pass is one process's way out.
-type pass struct {
-	proxy  *sandbox.Proxy
-	url    string // a secret of the process
-	revoke func()
-}
-
-// admit gives the URL under which a process can get out. known is the one that
-// it, or its last run, had from an engine before; that stays good if it can.
-func (g *gate) admit(id, known string, layers sandbox.Layers, refused func(line string)) (string, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p, ok := g.passes[id]; ok {
-		return p.url, nil
-	}
-	proxy, err := g.open(known)
-	if err != nil {
-		return "", err
-	}
-	if g.passes == nil {
-		g.passes = make(map[string]pass)
-	}
-	if known != "" {
-		revoke, err := proxy.Restore(known, layers, refused)
-		if err == nil {
-			g.passes[id] = pass{proxy, known, revoke}
-			return known, nil
-		}
-		g.log.Warn("restore network", "id", id, "error", err)
-	}
-	made, revoke, err := proxy.Grant(layers, refused)
-	if err != nil {
-		return "", err
-	}
-	g.passes[id] = pass{proxy, made, revoke}
-	return made, nil
-}
-
-// open gives the proxy that listens at the port of a known URL or, if that
-// cannot be, any.
-func (g *gate) open(known string) (*sandbox.Proxy, error) {
-	port := portOf(known)
-	for _, p := range g.proxies {
-		if port == 0 || p.Port() == port {
-			return p, nil
-		}
-	}
-	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port})
-	if err != nil && port != 0 {
-		g.log.Warn("open proxy again", "error", err)
-		return g.open("")
-	}
-	if err != nil {
-		return nil, err
-	}
-	g.proxies = append(g.proxies, p)
-	return p, nil
-}
-
-// portOf is the port of a proxy's URL, 0 if it has none.
-func portOf(proxyURL string) int {
-	u, err := url.Parse(proxyURL)
-	if err != nil {
-		return 0
-	}
-	port, _ := strconv.Atoi(u.Port())
-	return port
-}
-
-// dialer connects as a confined process may, which has been admitted.
-func (g *gate) dialer(id string) readiness.Dialer {
-	return func(ctx context.Context, _, address string) (net.Conn, error) {
-		g.mu.Lock()
-		p, ok := g.passes[id]
-		g.mu.Unlock()
-		if !ok {
-			return nil, errors.New("its sandbox allows no network")
-		}
-		return p.proxy.Dial(ctx, p.url, address)
-	}
-}
-
-// expel ends the pass of a process, if it has one.
-func (g *gate) expel(id string) {
-	g.mu.Lock()
-	p, ok := g.passes[id]
-	delete(g.passes, id)
-	g.mu.Unlock()
-	if ok {
-		p.revoke()
-	}
-}
-
-func (g *gate) close() {
-	g.mu.Lock()
-	proxies := g.proxies
-	g.mu.Unlock()
-	for _, p := range proxies {
-		p.Close()
-	}
-}
 
 // A way is how a record's child is started.
 type way struct {
@@ -150,7 +30,7 @@ func (h *host) launch(r store.Record, keeperConfines bool) (way, error) {
 		argv, env := h.settings().shells.inject(r, r.Argv, h.childEnv(r))
 		return way{argv: argv, env: env}, nil
 	}
-	layers, proxyURL, err := h.admitted(r)
+	layers, proxyURL, err := h.confinement(r)
 	if err != nil {
 		return way{}, err
 	}
@@ -166,7 +46,7 @@ func (h *host) launch(r store.Record, keeperConfines bool) (way, error) {
 // launchConfined is how a command is started on behalf of a record's child,
 // within the same sandbox.
 func (h *host) launchConfined(r store.Record, command []string) (argv, env []string, err error) {
-	layers, proxyURL, err := h.admitted(r)
+	layers, proxyURL, err := h.confinement(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,13 +54,13 @@ func (h *host) launchConfined(r store.Record, command []string) (argv, env []str
 	return argv, env, nil
 }
 
-// admitted gives a record's layers, and the URL of its way out if they need one.
-func (h *host) admitted(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
+// confinement gives a record's layers, and the URL of its way out if they need one.
+func (h *host) confinement(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
 	if layers, err = sandbox.LoadLayers(h.store.SandboxPath(r.ID)); err != nil {
 		return nil, "", err
 	}
 	if layers.NeedsProxy() {
-		proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(r))
+		proxyURL, err = h.proxies.grant(r.ID, r.ProxyURL, layers, h.refused(r))
 	}
 	return layers, proxyURL, err
 }
@@ -233,10 +113,10 @@ func (h *host) refused(r store.Record) func(line string) {
 	}
 }
 
-// readmit lets a process that runs since an engine before go on using its way
+// restoreGrant lets a process that runs since an engine before go on using its way
 // out. If that engine died before it could write the URL down, the child's
 // environment has it.
-func (h *host) readmit(f *supervise.Found) {
+func (h *host) restoreGrant(f *supervise.Found) {
 	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
 		return
@@ -250,10 +130,10 @@ func (h *host) readmit(f *supervise.Found) {
 	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
-		now, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(*r))
+		now, err = h.proxies.grant(r.ID, r.ProxyURL, layers, h.refused(*r))
 	}
 	if err == nil && now != r.ProxyURL {
-		err = fmt.Errorf("port %d, its way out, is not free any more; restart it to give it another", portOf(r.ProxyURL))
+		err = fmt.Errorf("port %d, its way out, is already in use; restart it to give it another", portOf(r.ProxyURL))
 	}
 	if err != nil {
 		h.log.Error("restore network", "id", r.ID, "error", err)

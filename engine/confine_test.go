@@ -123,9 +123,9 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
-	open := func(id string) (*gate, string) {
-		g := &gate{log: log}
-		made, err := g.admit(id, "", layers, nil)
+	open := func(id string) (*proxies, string) {
+		g := &proxies{log: log}
+		made, err := g.grant(id, "", layers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,16 +135,16 @@ func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	defer first.close() // so that its port is taken
 	second, b := open("b")
 	second.close()
-	g := gate{log: log}
+	g := proxies{log: log}
 	defer g.close()
-	if again, err := g.admit("b", b, layers, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
+	if again, err := g.grant("b", b, layers, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", b, again, err)
 	}
-	other, err := g.admit("a", a, layers, nil) // that port is taken
+	other, err := g.grant("a", a, layers, nil) // that port is taken
 	if err != nil || other == a || proxied(t, other) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", a, other, err)
 	}
-	if again, err := g.admit("a", a, layers, nil); again != other || err != nil {
+	if again, err := g.grant("a", a, layers, nil); again != other || err != nil {
 		t.Errorf("%s became %s, %v", other, again, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
@@ -51,6 +50,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// An engine is what Run wires: the host that starts things, and what serves them.
+type engine struct {
+	o       Options
+	lock    *os.File // on the data folder
+	log     *slog.Logger
+	ownLog  *ownLog
+	fault   error  // why the data folder could not be written at the start; nil if it could
+	stop    func() // ends the engine
+	host    *host
+	files   *service.Files
+	layouts *service.Layouts
+	arbiter *approval.Arbiter
+}
+
 // Run serves the data folder until ctx ends or a client stops the engine; it
 // then returns nil. Sessions and processes go on in the keeper. Its log goes to
 // standard error.
@@ -73,58 +86,55 @@ func Run(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	closed := []string{o.DataDir}
+	if o.Policy != "" {
+		closed = append(closed, filepath.Dir(o.Policy))
+	}
 	h := &host{
 		o:       o,
-		lock:    lock,
 		log:     log,
-		ownLog:  out,
 		store:   data,
-		fault:   fault,
 		bootID:  bootID,
 		cgroups: proctree.CgroupFolder(),
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  terminal.NewChunks(),
-		stop:    cancel,
+		closed:  closed,
 		logs:    logs.New(log),
+		proxies: proxies{log: log},
 	}
-	h.closed = []string{o.DataDir}
-	if o.Policy != "" {
-		h.closed = append(h.closed, filepath.Dir(o.Policy))
-	}
+	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.holdReplays()
-	h.gate.log = log
-	h.arbiter = approval.New(o.Policy, log, func(e api.Event) { h.control.Tell(e) })
-	h.guard = &access.Guard{
-		DataDir: o.DataDir, BootID: bootID, SandboxPath: data.SandboxPath,
-		KeeperPID: func() int { return h.link.pid() },
-		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
-			return h.control.Visit(ctx, func(e supervise.Entry) { f(e.Rec, e.Session) })
-		},
-	}
-	if h.env, err = service.NewEnv(data, log); err != nil {
-		log.Error("load environment", "error", err)
-		h.problems = append(h.problems, err.Error())
-	}
-	if h.layouts, err = service.NewLayouts(data); err != nil {
-		log.Error("load layouts", "error", err)
-		h.problems = append(h.problems, err.Error())
-	}
-	if err := h.set(o.Settings); err != nil {
-		log.Error("shells are started as they are", "error", err)
-		h.problems = append(h.problems, err.Error())
-	}
+	e.load()
 	h.control = supervise.NewControl(ctx, h, log)
-	h.files = service.NewFiles(ctx, o.DataDir, h.closed)
-	h.layouts.Ended, h.layouts.Tell = h.control.EndedIDs, h.control.Tell
-	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, func(text string) {
-		h.control.TellNotice(text)
-	})
+	e.files = service.NewFiles(ctx, o.DataDir, closed)
+	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
+	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
+	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)
 	defer h.history.Close()
 	h.history.Tell(func(n int64) {
 		h.control.Tell(api.Event{Type: api.EventHistory, History: n})
 	})
 	h.control.History = h.history
-	return h.run(ctx)
+	return e.run(ctx)
+}
+
+// load reads what was set for the things that are started, and how dashboards were
+// arranged. What of it is wrong keeps no engine from its sessions: the person is
+// told.
+func (e *engine) load() {
+	h := e.host
+	problem := func(what string, err error) {
+		if err != nil {
+			e.log.Error(what, "error", err)
+			h.problems = append(h.problems, err.Error())
+		}
+	}
+	var err error
+	h.env, err = service.NewEnv(h.store, e.log)
+	problem("load environment", err)
+	e.layouts, err = service.NewLayouts(h.store)
+	problem("load layouts", err)
+	problem("shells are started as they are", h.set(e.o.Settings))
 }
 
 // newLogger makes the engine's log, which holds no secrets.
@@ -133,59 +143,59 @@ func newLogger(out io.Writer) *slog.Logger {
 }
 
 // run connects to the keeper, takes over what is there, and serves.
-func (h *host) run(ctx context.Context) error {
-	socket, keeperSocket := api.Sockets(h.o.DataDir)
+func (e *engine) run(ctx context.Context) error {
+	socket, keeperSocket := api.Sockets(e.o.DataDir)
 	client, err := keeper.Dial(ctx, keeperSocket)
 	if err != nil {
 		return err
 	}
-	if err := h.goOnWithoutWriting(ctx, client); err != nil {
+	if err := e.goOnWithoutWriting(ctx, client); err != nil {
 		client.Close()
 		return err
 	}
-	h.link = newLink(client)
-	h.link.log = h.log
-	h.link.start = h.startKeeper
-	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
-	h.link.charges = h.charges
-	h.link.exited = h.exited
-	h.link.notice = h.control.TellNotice
+	e.host.link = newLink(client)
+	e.host.link.log = e.log
+	e.host.link.start = e.startKeeper
+	e.host.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
+	e.host.link.handovers = e.host.handovers
+	e.host.link.exited = e.host.exited
+	e.host.link.notice = e.host.control.TellNotice
 
-	defer h.sessions.Wait()
-	defer h.closeSessions()
-	if err := h.takeStock(ctx, h.control, client); err != nil {
+	defer e.host.sessions.Wait()
+	defer e.closeSessions()
+	if err := e.host.takeStock(ctx, e.host.control, client); err != nil {
 		client.Close()
 		return err
 	}
-	h.control.Left = h.env.Forget
-	h.control.ReapAfter(h.o.ReapAfter)
-	h.control.AwaitOwners(h.env.Owners())
-	return h.serve(ctx, socket, client)
+	e.host.control.Left = e.host.env.Forget
+	e.host.control.ReapAfter(e.o.ReapAfter)
+	e.host.control.AwaitOwners(e.host.env.Owners())
+	return e.serve(ctx, socket, client)
 }
 
 // goOnWithoutWriting decides whether an engine is of use that can save nothing: if
 // there are sessions or processes, so that they stay in reach.
-func (h *host) goOnWithoutWriting(ctx context.Context, client keeperClient) error {
-	if h.fault == nil {
+func (e *engine) goOnWithoutWriting(ctx context.Context, client keeperClient) error {
+	if e.fault == nil {
 		return nil
 	}
 	children, err := client.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
-	if records, _ := h.store.Load(); len(children) == 0 && len(records) == 0 {
-		return h.fault
+	if records, _ := e.host.store.Load(); len(children) == 0 && len(records) == 0 {
+		return e.fault
 	}
-	h.log.Error("nothing can be saved", "error", h.fault)
+	e.log.Error("nothing can be saved", "error", e.fault)
 	return nil
 }
 
 // unsaved tells that nothing can be saved, for as long as that is so; "" if it can.
-func (h *host) unsaved() string {
-	if h.fault == nil {
+func (e *engine) unsaved() string {
+	if e.fault == nil {
 		return ""
 	}
-	if _, err := store.Open(h.o.DataDir); err != nil {
+	if _, err := store.Open(e.o.DataDir); err != nil {
 		return "nothing can be saved: " + err.Error()
 	}
 	return ""
@@ -193,26 +203,26 @@ func (h *host) unsaved() string {
 
 // startKeeper gets a new keeper. Without its data folder an engine is of no use
 // to anybody: it ends, and does not bring the folder back.
-func (h *host) startKeeper(ctx context.Context) error {
-	if !holdsFolder(h.lock, h.o.DataDir) {
-		h.stop()
-		return fmt.Errorf("start keeper: the data folder %s was deleted", h.o.DataDir)
+func (e *engine) startKeeper(ctx context.Context) error {
+	if !holdsFolder(e.lock, e.o.DataDir) {
+		e.stop()
+		return fmt.Errorf("start keeper: the data folder %s was deleted", e.o.DataDir)
 	}
-	return startKeeper(ctx, h.o.Keeper, h.o.DataDir)
+	return startKeeper(ctx, e.o.Keeper, e.o.DataDir)
 }
 
 // serve runs everything until ctx ends, then nothing any more. Clients can
 // connect once the table is complete and on disk.
-func (h *host) serve(ctx context.Context, socket string, client keeperClient) error {
+func (e *engine) serve(ctx context.Context, socket string, client keeperClient) error {
 	var running sync.WaitGroup
-	running.Go(h.control.Run)
-	running.Go(func() { h.link.run(ctx) })
+	running.Go(e.host.control.Run)
+	running.Go(func() { e.host.link.run(ctx) })
 	defer func() {
-		h.stop()
+		e.stop()
 		running.Wait()
-		h.link.close()
+		e.host.link.close()
 	}()
-	written, err := supervise.Ask(ctx, h.control, h.control.Written)
+	written, err := supervise.Ask(ctx, e.host.control, e.host.control.Written)
 	if err != nil {
 		return nil // failed to start
 	}
@@ -222,8 +232,8 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		return nil
 	}
 	listener, err := server.Listen(socket)
-	if err != nil && h.fault != nil {
-		listener, err = server.Listen(api.SpareSocket(h.o.DataDir))
+	if err != nil && e.fault != nil {
+		listener, err = server.Listen(api.SpareSocket(e.o.DataDir))
 	}
 	if err != nil {
 		return err
@@ -232,13 +242,13 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
-	h.allowReplays()
-	running.Go(func() { h.watchFolder(ctx) })
-	running.Go(func() { h.expireIdle(ctx) })
-	running.Go(func() { h.followSettings(ctx) })
-	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
-	err = h.mux().Serve(ctx, listener)
-	h.log.Info("end", "error", err)
+	e.host.allowReplays()
+	running.Go(func() { e.watchFolder(ctx) })
+	running.Go(func() { e.expireIdle(ctx) })
+	running.Go(func() { e.followSettings(ctx) })
+	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
+	err = e.mux().Serve(ctx, listener)
+	e.log.Info("end", "error", err)
 	return err
 }
 
@@ -258,11 +268,11 @@ func (h *host) allowReplays() {
 
 // closeSessions lets go of all terminals; the keeper holds them on. It runs
 // when the control goroutine does not any more.
-func (h *host) closeSessions() {
-	h.control.Close()
-	h.logs.Close()
-	h.gate.close()
-	h.files.Close()
+func (e *engine) closeSessions() {
+	e.host.control.Close()
+	e.host.logs.Close()
+	e.host.proxies.close()
+	e.files.Close()
 }
 
 // folderCheck is the time between looks at whether the data folder is there.
@@ -271,7 +281,7 @@ const folderCheck = time.Minute
 // watchFolder ends engine and keeper when somebody has deleted the data folder
 // and nothing runs any more: nobody could reach them again. It also bounds what
 // the runtime has written to engine.log, which does not go through h.log.
-func (h *host) watchFolder(ctx context.Context) {
+func (e *engine) watchFolder(ctx context.Context) {
 	tick := time.NewTicker(folderCheck)
 	defer tick.Stop()
 	for {
@@ -280,20 +290,20 @@ func (h *host) watchFolder(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		h.ownLog.bound()
-		if holdsFolder(h.lock, h.o.DataDir) {
+		e.ownLog.bound()
+		if holdsFolder(e.lock, e.o.DataDir) {
 			continue
 		}
-		running, err := supervise.Ask(ctx, h.control, h.control.Running)
+		running, err := supervise.Ask(ctx, e.host.control, e.host.control.Running)
 		if err != nil || running > 0 {
 			continue
 		}
-		h.log.Warn("the data folder is gone and nothing runs: ending")
-		if client, err := h.link.get(ctx); err == nil {
+		e.log.Warn("the data folder is gone and nothing runs: ending")
+		if client, err := e.host.link.get(ctx); err == nil {
 			err = client.Pause(ctx)
-			h.log.Info("pause keeper", "error", err)
+			e.log.Info("pause keeper", "error", err)
 		}
-		h.stop()
+		e.stop()
 		return
 	}
 }

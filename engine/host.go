@@ -10,13 +10,12 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
-	"tandem/engine/approval"
 	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
@@ -41,9 +40,7 @@ const (
 // A host is the world of a real engine: disk, keeper, terminals.
 type host struct {
 	o        Options
-	lock     *os.File // on the data folder
 	log      *slog.Logger
-	ownLog   *ownLog
 	store    *store.Store
 	bootID   string
 	cgroups  string // where those of children go; "" for none
@@ -53,20 +50,13 @@ type host struct {
 	chunks   *sync.Pool
 	table    proctree.Table
 	env      *service.Env
-	layouts  *service.Layouts
-	guard    *access.Guard
 	closed   []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
 	history  *history.History
 	logs     *logs.Logs
 	now      atomic.Pointer[current]
-	gate     gate
-	arbiter  *approval.Arbiter
-	fault    error    // why the data folder could not be written at the start; nil if it could
-	problems []string // found at the start, told to the first who watches; owned by control
-	stop     func()   // ends the engine
+	proxies  proxies
+	problems []string // found at the start, for the person
 	sessions sync.WaitGroup
-
-	files *service.Files
 }
 
 func (h *host) Save(r store.Record, durable bool) error {
@@ -218,6 +208,20 @@ func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w wa
 	return spec, w, err
 }
 
+// makeInput makes the FIFO that is a process's standard input and gives its
+// path; empty for a process that reads nothing. The child keeps it open in both
+// directions, so that it outlives every process of ours.
+func (h *host) makeInput(r store.Record) (string, error) {
+	if !r.Stdin {
+		return "", nil
+	}
+	path := h.store.InputPath(r.ID)
+	if err := syscall.Mkfifo(path, 0o600); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	return path, nil
+}
+
 // startOccupied looks at a start that the keeper refused because it knows a
 // child with this id. One that is dead is only not written off yet; one that
 // lives is what an engine before this one has asked for.
@@ -341,7 +345,7 @@ func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
 }
 
 func (h *host) Forget(id string) {
-	h.gate.expel(id)
+	h.proxies.revoke(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -355,7 +359,7 @@ func (h *host) Forget(id string) {
 }
 
 func (h *host) Remove(id string, durable bool) error {
-	h.gate.expel(id)
+	h.proxies.revoke(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	dir := h.store.Dir(id)
 	h.logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
@@ -365,15 +369,15 @@ func (h *host) Remove(id string, durable bool) error {
 	return h.store.Discard(id)
 }
 
-// charges are the children that a new keeper has to take over.
-func (h *host) charges(ctx context.Context) []charge {
-	var all []charge
+// handovers are the children that a new keeper has to look after.
+func (h *host) handovers(ctx context.Context) []handover {
+	var all []handover
 	err := h.control.Visit(ctx, func(e supervise.Entry) {
 		who := e.Rec.Identity
 		if who == nil || e.State.Ended() {
 			return
 		}
-		c := charge{
+		c := handover{
 			child: keeper.Child{ID: e.Rec.ID, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: e.Rec.TTY},
 			dir:   h.store.Dir(e.Rec.ID),
 			logs:  h.logsOf(e.Rec),

@@ -29,16 +29,16 @@ type keeperClient interface {
 }
 
 const (
-	// keeperPatience is how long a start waits for a keeper while there is none.
-	keeperPatience = 5 * time.Second
+	// keeperTimeout is how long a start waits for a keeper while there is none.
+	keeperTimeout = 5 * time.Second
 	// keeperRetry is the time between attempts to get a new keeper, at first;
 	// it doubles up to keeperRetryMost.
 	keeperRetry     = 50 * time.Millisecond
 	keeperRetryMost = 10 * time.Second
 )
 
-// A charge is a child with what a keeper needs to look after it.
-type charge struct {
+// A handover is a child with what a keeper needs to look after it.
+type handover struct {
 	child  keeper.Child
 	dir    string
 	logs   keeper.Logs
@@ -48,12 +48,12 @@ type charge struct {
 // A link is the connection to whichever keeper there is. When the keeper dies
 // it gets a new one and hands it every child.
 type link struct {
-	log     *slog.Logger
-	start   func(ctx context.Context) error                 // starts a keeper process
-	dial    func(ctx context.Context) (keeperClient, error) // connects to it
-	charges func(ctx context.Context) []charge              // all children that live
-	exited  func(keeper.Child)
-	notice  func(text string)
+	log       *slog.Logger
+	start     func(ctx context.Context) error                 // starts a keeper process
+	dial      func(ctx context.Context) (keeperClient, error) // connects to it
+	handovers func(ctx context.Context) []handover            // all children that live
+	exited    func(keeper.Child)
+	notice    func(text string)
 
 	mu     sync.Mutex
 	client keeperClient  // nil while there is none
@@ -68,7 +68,7 @@ func newLink(client keeperClient) *link {
 
 // get gives the connection, after a while if there is none at the moment.
 func (l *link) get(ctx context.Context) (keeperClient, error) {
-	ctx, cancel := context.WithTimeout(ctx, keeperPatience)
+	ctx, cancel := context.WithTimeout(ctx, keeperTimeout)
 	defer cancel()
 	for {
 		l.mu.Lock()
@@ -164,7 +164,7 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range l.charges(ctx) {
+	for _, c := range l.handovers(ctx) {
 		if err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master); err != nil {
 			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
 			if errors.Is(err, keeper.ErrLost) {

@@ -15,9 +15,9 @@ import (
 
 const lockName = "engine.lock"
 
-// lockPatience is how long an engine that was killed may still hold the lock:
+// lockTimeout is how long an engine that was killed may still hold the lock:
 // its parent knows of its end before the last of its threads is gone.
-const lockPatience = time.Second
+const lockTimeout = time.Second
 
 // lockFolder makes sure that no other engine works on the data folder. The
 // kernel drops the lock when this process ends, however that happens.
@@ -31,7 +31,7 @@ func lockFolder(dataDir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock data folder: %v", err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	for end := time.Now().Add(lockPatience); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
+	for end := time.Now().Add(lockTimeout); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
 		time.Sleep(2 * time.Millisecond)
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	}

@@ -24,7 +24,7 @@ func TestAPanicInAnOperationLeavesNoSecretInTheLog(t *testing.T) {
 		var log bytes.Buffer
 		h := &host{log: newLogger(&log)}
 		h.control = supervise.NewControl(t.Context(), h, h.log)
-		mux := h.mux()
+		mux := (&engine{log: h.log, host: h}).mux()
 		op := api.Operation[api.Empty, api.Empty]{Name: "test.panic"}
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
 		answer := httptest.NewRecorder()

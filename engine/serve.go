@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/history"
 	"tandem/engine/proctree"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -17,40 +20,48 @@ import (
 const auditName = "audit.jsonl"
 
 // mux serves the operation table. Every call passes the guard's check.
-func (h *host) mux() *server.Mux {
-	m := server.NewMux(h.guard.Check)
-	m.Log = h.log
+func (e *engine) mux() *server.Mux {
+	h := e.host
+	guard := &access.Guard{
+		DataDir: e.o.DataDir, BootID: h.bootID, SandboxPath: h.store.SandboxPath,
+		KeeperPID: func() int { return h.link.pid() },
+		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
+			return h.control.Visit(ctx, func(p supervise.Entry) { f(p.Rec, p.Session) })
+		},
+	}
+	m := server.NewMux(guard.Check)
+	m.Log = e.log
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups, Shell: h.shell}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
-			Control: h.control, Layouts: h.layouts, Arbiter: h.arbiter, Log: h.log, Info: h.info, Problems: h.problems,
+			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.info, Problems: h.problems,
 			Keeper:  func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
-			Unsaved: h.unsaved, Stop: h.stop, EndRemains: h.EndRemains,
+			Unsaved: e.unsaved, Stop: e.stop, EndRemains: h.EndRemains,
 		},
-		&service.Sessions{Control: h.control, Guard: h.guard, Starter: starter, Store: h.store, Logs: h.logs},
+		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs},
 		&service.Processes{
-			Control: h.control, Guard: h.guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: h.log,
-			Meter: proctree.NewMeter(), Table: &h.table, DataDir: h.o.DataDir, EndRemains: h.EndRemains,
+			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
+			Meter: proctree.NewMeter(), Table: &h.table, DataDir: e.o.DataDir, EndRemains: h.EndRemains,
 		},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
-		&service.Approvals{Control: h.control, Arbiter: h.arbiter, Audit: store.NewLines(filepath.Join(h.o.DataDir, auditName)), Log: h.log},
-		service.History{History: h.history, Recent: new(history.Recent), Files: h.files},
-		h.env, h.files, h.layouts,
+		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},
+		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
+		h.env, e.files, e.layouts,
 	} {
 		s.Handle(m)
 	}
 	return m
 }
 
-func (h *host) info() api.Info {
-	socket, _ := api.Sockets(h.o.DataDir)
+func (e *engine) info() api.Info {
+	socket, _ := api.Sockets(e.o.DataDir)
 	return api.Info{
 		EnginePID: os.Getpid(),
-		KeeperPID: h.link.pid(),
-		Version:   h.o.Version,
+		KeeperPID: e.host.link.pid(),
+		Version:   e.o.Version,
 		Protocol:  api.Protocol,
-		DataDir:   h.o.DataDir,
+		DataDir:   e.o.DataDir,
 		Socket:    socket,
-		BootID:    h.bootID,
+		BootID:    e.host.bootID,
 	}
 }

@@ -60,19 +60,19 @@ func (h *host) set(s Settings) error {
 
 // followSettings takes in changes until ctx ends. Ones that cannot be read
 // change nothing.
-func (h *host) followSettings(ctx context.Context) {
-	if h.o.Follow == nil {
+func (e *engine) followSettings(ctx context.Context) {
+	if e.o.Follow == nil {
 		return
 	}
-	h.o.Follow(ctx, func(s Settings, err error) {
+	e.o.Follow(ctx, func(s Settings, err error) {
 		if err == nil {
-			err = h.set(s)
-			h.history.Ignore(s.HistoryIgnore)
-			h.control.ReapAfter(s.ReapAfter)
-			h.log.Info("new settings")
+			err = e.host.set(s)
+			e.host.history.Ignore(s.HistoryIgnore)
+			e.host.control.ReapAfter(s.ReapAfter)
+			e.log.Info("new settings")
 		}
 		if err != nil {
-			h.control.TellNotice(err.Error())
+			e.host.control.TellNotice(err.Error())
 		}
 	})
 }

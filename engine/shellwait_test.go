@@ -343,10 +343,10 @@ func TestShellMarksOutliveTheEngine(t *testing.T) {
 
 func TestIdleSessionsOfAgentsExpire(t *testing.T) {
 	withLoop(t, func(r *loop) {
-		h := &host{o: Options{IdleExpiry: 30 * time.Minute}, control: r.c}
+		e := &engine{o: Options{IdleExpiry: 30 * time.Minute}, host: &host{control: r.c}}
 		ctx, cancel := context.WithCancel(r.Context())
 		done := make(chan struct{})
-		go func() { h.expireIdle(ctx); close(done) }()
+		go func() { e.expireIdle(ctx); close(done) }()
 		defer func() { cancel(); <-done }()
 		begun := time.Now()
 		var all []string

@@ -114,7 +114,7 @@ func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return h.usedSince(rec, now.Add(-30*time.Minute))
+		return usedSince(data, rec, now.Add(-30*time.Minute))
 	}
 	if input == "" || used(long, long, long) || !used(now, long, long) || !used(long, now, long) || !used(long, long, now) {
 		t.Error("what is used is taken for idle, or what is idle for used")
