@@ -97,11 +97,12 @@ func (sc *lineScan) matches(line []byte) bool {
 }
 
 func (sc *lineScan) byTable(line []byte) bool {
-	at := sc.first
+	at, first, columns := sc.first, sc.first, &sc.column
 	for i := 0; ; {
+		table := sc.table // follow may make another
 		for ; i < len(line); i++ {
-			next := sc.table[at+sc.column[line[i]]]
-			if next < sc.first {
+			next := table[at+columns[line[i]]]
+			if next < first {
 				break
 			}
 			at = next
@@ -115,11 +116,12 @@ func (sc *lineScan) byTable(line []byte) bool {
 }
 
 func (sc *lineScan) byTableBack(line []byte) bool {
-	at := sc.first
+	at, first, columns := sc.first, sc.first, &sc.column
 	for {
+		table := sc.table
 		for ; len(line) > 0; line = line[:len(line)-1] {
-			next := sc.table[at+sc.column[line[len(line)-1]]]
-			if next < sc.first {
+			next := table[at+columns[line[len(line)-1]]]
+			if next < first {
 				break
 			}
 			at = next
