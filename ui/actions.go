@@ -9,97 +9,109 @@ import (
 	"tandem/ui/screen"
 )
 
+// An input takes what the person does, and gives it to what has the keyboard or is
+// under the mouse.
+type input struct {
+	m        *model
+	queue    *screen.Input
+	resolver *keymap.Resolver
+	actions  panes.Actions // of the dashboard itself
+	held     panes.Pane    // the one that the mouse was pressed in
+	blurred  bool          // another window has the keyboard
+	left     bool          // the person has left; what is typed now goes nowhere
+}
+
 // makeActions is what each action of the dashboard itself does.
-func (m *model) makeActions() panes.Actions {
-	view := func(v viewKind) func() tea.Cmd { return func() tea.Cmd { return m.setView(v) } }
+func (in *input) makeActions() panes.Actions {
+	view := func(v viewKind) func() tea.Cmd { return func() tea.Cmd { return in.m.setView(v) } }
 	return panes.Actions{
 		keymap.ViewSessions: view(viewSessions), keymap.ViewProcesses: view(viewProcesses),
 		keymap.ViewHistory: view(viewHistory), keymap.ViewFiles: view(viewFiles),
 
-		keymap.ProcessNew:    m.showStartForm,
-		keymap.HistoryInsert: m.history.Recall,
-		keymap.PasteBuffer:   m.pasteBuffer,
+		keymap.ProcessNew:    in.m.form.show,
+		keymap.HistoryInsert: in.m.history.Recall,
+		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
-		keymap.Requests: m.showRequests,
-		keymap.Help:     m.showHelp,
-		keymap.Palette:  m.showPalette,
+		keymap.Requests: in.m.showRequests,
+		keymap.Help:     in.m.showHelp,
+		keymap.Palette:  in.m.showPalette,
 
-		keymap.ThemePick: m.showThemes,
-		keymap.TipsHide:  m.hideTips,
+		keymap.ThemePick: in.m.theme.show,
+		keymap.TipsHide:  in.m.hideTips,
 
-		keymap.Detach: m.leave,
-		keymap.Quit:   m.leave,
+		keymap.Detach: in.m.leave,
+		keymap.Quit:   in.m.leave,
 	}
 }
 
 // scopes are the scopes of what has the keyboard, from the inside outward.
-func (m *model) scopes() []keymap.Scope {
-	if m.overlay != nil {
-		return m.overlay.Scopes()
+func (in *input) scopes() []keymap.Scope {
+	if in.m.dialog.open != nil {
+		return in.m.dialog.open.Scopes()
 	}
-	return append(m.pane().Scopes(), keymap.ScopeGlobal)
+	return append(in.m.pane().Scopes(), keymap.ScopeGlobal)
 }
 
-// pressKey is the way of every key: an action, or on to the program.
-func (m *model) pressKey(k keys.Key) tea.Cmd {
-	pending := m.resolver.Pending()
-	if m.overlay == nil && !pending && k.Phase != keys.Release && m.takeKey(k) {
+// press is the way of every key: an action, or on to the program.
+func (in *input) press(k keys.Key) tea.Cmd {
+	pending := in.resolver.Pending()
+	if in.m.dialog.open == nil && !pending && k.Phase != keys.Release && in.takeKey(k) {
 		return nil
 	}
-	outcome := m.resolver.Resolve(k, m.scopes()...)
-	if pending != m.resolver.Pending() {
-		m.dirty = true
+	outcome := in.resolver.Resolve(k, in.scopes()...)
+	if pending != in.resolver.Pending() {
+		in.m.dirty = true
 	}
 	switch outcome.Kind {
 	case keymap.Bound:
-		m.dirty = true
-		if m.overlay != nil {
-			return m.overlay.Do(m, outcome.Action)
+		in.m.dirty = true
+		if in.m.dialog.open != nil {
+			return in.m.dialog.open.Do(env{in.m}, outcome.Action)
 		}
-		if act := m.action(outcome.Action); act != nil {
+		if act := in.action(outcome.Action); act != nil {
 			return act()
 		}
 	case keymap.Unbound:
-		return m.typeKey(k)
+		return in.typeKey(k)
 	}
 	return nil
 }
 
 // typeKey gives a key that means nothing to the dashboard to what has the
 // keyboard.
-func (m *model) typeKey(k keys.Key) tea.Cmd {
-	if m.overlay != nil {
-		m.dirty = true
+func (in *input) typeKey(k keys.Key) tea.Cmd {
+	if in.m.dialog.open != nil {
+		in.m.dirty = true
 		if press, ok := screen.Press(k); ok {
-			return m.overlay.Type(m, press)
+			return in.m.dialog.open.Type(env{in.m}, press)
 		}
 		return nil
 	}
-	if t, ok := m.pane().(panes.KeyTaker); ok {
+	if t, ok := in.m.pane().(panes.KeyTaker); ok {
 		return t.Key(k)
 	}
-	return m.typeIn(m.pane(), k)
+	return in.typeIn(in.m.pane(), k)
 }
 
 // takeKey lets a key be taken before it is looked up.
-func (m *model) takeKey(k keys.Key) (taken bool) {
-	t, ok := m.pane().(panes.KeyTaker)
-	return ok && t.Take(k) || m.leaveTooSmall(k)
+func (in *input) takeKey(k keys.Key) (taken bool) {
+	t, ok := in.m.pane().(panes.KeyTaker)
+	return ok && t.Take(k) || in.m.leaveTooSmall(k)
 }
 
 // paste gives pasted text to what has the keyboard.
-func (m *model) paste(text string) tea.Cmd {
-	if m.overlay != nil {
-		m.dirty = true
-		return m.overlay.Paste(m, text)
+func (in *input) paste(text string) tea.Cmd {
+	if in.m.dialog.open != nil {
+		in.m.dirty = true
+		return in.m.dialog.open.Paste(env{in.m}, text)
 	}
-	m.dirty = m.dirty || m.view != viewSessions
-	return m.pane().Paste(text)
+	in.m.dirty = in.m.dirty || in.m.view != viewSessions
+	return in.m.pane().Paste(text)
 }
 
 func (m *model) setView(v viewKind) tea.Cmd {
-	if v != m.view && !m.toast.news { // what was said of the other view would hide the keys of this one
-		m.hush()
+	if v != m.view && !m.notices.toast.news { // what was said of the other view would hide the keys of this one
+		m.notices.unsay()
 	}
 	m.switchTo(v)
 	m.relayout()
@@ -108,6 +120,6 @@ func (m *model) setView(v viewKind) tea.Cmd {
 
 // leave ends the dashboard and nothing else.
 func (m *model) leave() tea.Cmd {
-	m.left = true
+	m.input.left = true
 	return tea.Quit
 }

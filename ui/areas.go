@@ -20,6 +20,7 @@ const (
 // areas say where everything is on a screen of a size. Rectangles that are not
 // shown are empty.
 type areas struct {
+	w, h  int
 	body  widget.Rect // the view
 	tips  widget.Rect // the line for newcomers
 	small bool        // there is no room for the dashboard
@@ -27,6 +28,7 @@ type areas struct {
 }
 
 func areasFor(w, h int, tips bool) (a areas) {
+	a.w, a.h = w, h
 	if w < minScreenWidth || h < minScreenHeight {
 		a.small = true
 		if w >= minTightWidth && h >= minTightHeight {
@@ -46,9 +48,9 @@ func areasFor(w, h int, tips bool) (a areas) {
 // screen only a terminal has room.
 func (m *model) relayout() {
 	m.dirty = true
-	m.areas = areasFor(m.w, m.h, m.tipsShown())
+	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown())
 	m.sessions.tight = m.areas.tight
-	for v, p := range m.views {
+	for v, p := range m.views() {
 		if m.areas.small && viewKind(v) != viewSessions {
 			p.Resize(0, 0)
 			continue

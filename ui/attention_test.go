@@ -43,8 +43,8 @@ func TestASessionOutOfSightThatRingsIsTold(t *testing.T) {
 	here.turns(func(p *api.Process) { p.Terminal.Rang = true })
 	away.turns(func(p *api.Process) { p.Terminal.Rang = true })
 	d.shows("away rings")
-	if strings.Contains(d.m.toast.text, "here") {
-		t.Errorf("the session in sight is told of: %s", d.m.toast.text)
+	if strings.Contains(d.m.notices.toast.text, "here") {
+		t.Errorf("the session in sight is told of: %s", d.m.notices.toast.text)
 	}
 }
 
@@ -101,17 +101,17 @@ func TestQuietHoursGoAroundMidnight(t *testing.T) {
 func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	d, _, _ := watchful(t)
 	told := d.notifications()
-	d.m.notify("in sight")
+	d.m.notices.notify("in sight")
 	if told() != nil {
 		t.Fatal("the desktop is told of what the person looks at")
 	}
 	d.typed(screen.Event{Kind: keys.EventFocusOut})
-	d.m.notify("first")
+	d.m.notices.notify("first")
 	if got := told(); !slices.Equal(got, []string{"first"}) {
 		t.Fatalf("told: %q", got)
 	}
-	d.m.notify("second")
-	d.m.notify("third")
+	d.m.notices.notify("second")
+	d.m.notices.notify("third")
 	if told() != nil {
 		t.Error("notifications follow each other without a gap")
 	}
@@ -121,9 +121,9 @@ func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	}
 	d.m.notices.last = time.Time{}
 	d.m.o.Attention.Quiet = Hours{0, 24 * 60}
-	d.m.notify("at night")
+	d.m.notices.notify("at night")
 	d.m.o.Attention = Attention{NoNotify: true}
-	d.m.notify("unwanted")
+	d.m.notices.notify("unwanted")
 	if told() != nil {
 		t.Error("the desktop is told at night, or against the person's will")
 	}

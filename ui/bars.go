@@ -13,7 +13,7 @@ import (
 
 // topBar names the program, the views with their numbers, and how things are.
 func (m *model) topBar() string {
-	look := &m.look
+	look := &m.theme.look
 	views, counts := m.topBarParts()
 	line, used := "", views
 	if views > 0 {
@@ -33,7 +33,7 @@ func (m *model) topBar() string {
 		used += c.cells()
 		text += c.ink.Text(c.text)
 	}
-	return line + look.Bar.Text(widget.Spaces(m.w-used)) + text
+	return line + look.Bar.Text(widget.Spaces(m.areas.w-used)) + text
 }
 
 const (
@@ -49,14 +49,14 @@ func (v viewKind) label() string { return fmt.Sprintf(" %d %s ", int(v)+1, v) }
 // counts, and the last of these for those that somebody has to look after.
 func (m *model) topBarParts() (views int, counts []barCount) {
 	counts = m.counts()
-	room := m.w - 1
+	room := m.areas.w - 1
 	for v := viewKind(0); v < viewCount; v++ {
 		room -= widget.Width(v.label())
 	}
 	for _, c := range counts {
 		room -= c.cells()
 	}
-	if name := widget.Width(barName) + 1; m.w >= barNameAt && room >= name {
+	if name := widget.Width(barName) + 1; m.areas.w >= barNameAt && room >= name {
 		return name, counts
 	}
 	for room < 0 && len(counts) > 0 {
@@ -79,7 +79,7 @@ func (c barCount) cells() int { return widget.Width(c.text) }
 // have failed and run: what matters most comes first.
 func (m *model) counts() (counts []barCount) {
 	running, failed, waiting := m.tally()
-	g, look := &m.look.Glyphs, &m.look
+	g, look := &m.theme.look.Glyphs, &m.theme.look
 	parts := []struct {
 		glyph, what string
 		n           int
@@ -95,7 +95,7 @@ func (m *model) counts() (counts []barCount) {
 			continue
 		}
 		label := fmt.Sprintf("%s %d ", p.glyph, p.n)
-		if m.w >= barNameAt {
+		if m.areas.w >= barNameAt {
 			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
 		}
 		counts = append(counts, barCount{label, p.ink})
@@ -126,20 +126,20 @@ func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.
 
 // statusBar shows the next useful keys, or what the person should know.
 func (m *model) statusBar() string {
-	look := &m.look
+	look := &m.theme.look
 	note, noteInk := m.note()
-	right := widget.Clip(note, m.w-2)
-	room := m.w - 1
+	right := widget.Clip(note, m.areas.w-2)
+	room := m.areas.w - 1
 	if right != "" {
 		room -= widget.Width(right) + 3
 	}
 	line, used := widget.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
-	gap := max(m.w-1-used, 0)
+	gap := max(m.areas.w-1-used, 0)
 	if right == "" {
 		return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap))
 	}
 	right += " "
-	gap = max(m.w-1-used-widget.Width(right), 0)
+	gap = max(m.areas.w-1-used-widget.Width(right), 0)
 	return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap)) + noteInk.Text(right)
 }
 
@@ -162,13 +162,13 @@ func (m *model) note() (string, widget.Ink) {
 		if m.sessions.Waits() {
 			text += panes.WithKey(m.o.Bindings, "; ", keymap.Cancel, " leaves the choice of a layout", keymap.ScopePicker)
 		}
-		return text, m.look.BarWarn
-	case m.toast.text != "" && m.toast.bad:
-		return m.toast.text, m.look.BarBad
-	case m.toast.text != "":
-		return m.toast.text, m.look.BarGood
+		return text, m.theme.look.BarWarn
+	case m.notices.toast.text != "" && m.notices.toast.bad:
+		return m.notices.toast.text, m.theme.look.BarBad
+	case m.notices.toast.text != "":
+		return m.notices.toast.text, m.theme.look.BarGood
 	case m.faultNote() != "":
-		return m.faultNote(), m.look.BarBad
+		return m.faultNote(), m.theme.look.BarBad
 	}
 	return m.pane().Note()
 }
@@ -176,13 +176,13 @@ func (m *model) note() (string, widget.Ink) {
 // hints are the next useful keys where the keyboard is.
 func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
-	pending := m.resolver.Pending()
-	if o, ok := m.overlay.(interface {
+	pending := m.input.resolver.Pending()
+	if o, ok := m.dialog.open.(interface {
 		Hints(overlay.Host) []widget.Hint
 	}); ok {
-		return o.Hints(m)
+		return o.Hints(env{m})
 	}
-	if !pending && m.overlay == nil {
+	if !pending && m.dialog.open == nil {
 		if all, ok := m.pane().Hints(); ok {
 			return all
 		}
@@ -191,7 +191,7 @@ func (m *model) hints() []widget.Hint {
 	if pending {
 		hints = append(hints, widget.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
 	}
-	for _, h := range b.Hints(pending, m.scopes()...) {
+	for _, h := range b.Hints(pending, m.input.scopes()...) {
 		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 	}
 	return hints

@@ -12,9 +12,9 @@ import (
 // counting is a model of a width with three sessions, of which one waits, and
 // with a failed process and requests if they are asked for.
 func counting(w int, more bool) *model {
-	m := &model{w: w}
+	m := &model{areas: areas{w: w}}
 	m.sessions = newSessionsView(env{m})
-	m.look.Glyphs = themes.UnicodeGlyphs()
+	m.theme.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
 		m.news.Processes = append(m.news.Processes, p)

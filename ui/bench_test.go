@@ -21,7 +21,7 @@ func busy(b *testing.B) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
-	m.w, m.h, m.sessions.opened, m.news.Connected = 200, 60, true, true
+	m.areas.w, m.areas.h, m.sessions.opened, m.news.Connected = 200, 60, true, true
 	var leaves []*layout.Node
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))

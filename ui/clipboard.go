@@ -19,10 +19,11 @@ const maxClipboard = api.MaxClip
 
 // A clipboard is what was copied last, in whichever pane, and is pasted next.
 type clipboard struct {
+	m       *model
 	text    string
 	copies  int  // counts what was copied or is to be
 	reading bool // what is to be copied is on its way
-	paste   bool // and to be pasted when it is there
+	pasting bool // and to be pasted when it is there
 }
 
 // readMsg is text that was to be copied.
@@ -33,49 +34,49 @@ type readMsg struct {
 	err    error
 }
 
-func (msg readMsg) take(m *model) tea.Cmd { return m.copyWasRead(msg) }
+func (msg readMsg) take(m *model) tea.Cmd { return m.clip.wasRead(msg) }
 
 // copyRead copies what read gives, unless something newer was copied meanwhile.
-func (m *model) copyRead(read terminal.Read) tea.Cmd {
-	m.clip.copies++
-	serial := m.clip.copies
-	m.clip.reading = true
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+func (c *clipboard) copyRead(read terminal.Read) tea.Cmd {
+	c.copies++
+	serial := c.copies
+	c.reading = true
+	return c.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		text, cut, err := read(ctx, e)
 		return readMsg{serial, text, cut, err}
 	}, func(err error) tea.Msg { return readMsg{serial: serial, err: err} })
 }
 
-// copyWasRead takes what was copied; what something newer has overtaken counts no
+// wasRead takes what was copied; what something newer has overtaken counts no
 // more.
-func (m *model) copyWasRead(msg readMsg) tea.Cmd {
-	if msg.serial != m.clip.copies {
+func (c *clipboard) wasRead(msg readMsg) tea.Cmd {
+	if msg.serial != c.copies {
 		return nil
 	}
-	paste := m.clip.paste
-	m.clip.reading, m.clip.paste = false, false
+	paste := c.pasting
+	c.reading, c.pasting = false, false
 	if msg.err != nil {
-		return m.say(panes.ErrorText(msg.err), true)
+		return c.m.notices.say(panes.ErrorText(msg.err), true)
 	}
-	say := m.copy(msg.text, "", msg.cut)
+	say := c.copy(msg.text, "", msg.cut)
 	if paste && msg.text != "" {
-		return tea.Batch(say, m.paste(msg.text))
+		return tea.Batch(say, c.m.input.paste(msg.text))
 	}
 	return say
 }
 
 // copy makes text what is pasted next, here and in other programs. much says in
 // words how much it is, "" if that is to be counted; cut, that there was more.
-func (m *model) copy(text, much string, cut bool) tea.Cmd {
-	m.clip.copies++
-	m.clip.reading, m.clip.paste = false, false
+func (c *clipboard) copy(text, much string, cut bool) tea.Cmd {
+	c.copies++
+	c.reading, c.pasting = false, false
 	if text == "" {
-		return m.say("nothing to copy", false)
+		return c.m.notices.say("nothing to copy", false)
 	}
 	if much == "" {
 		much = howMuch(text)
 	}
-	m.clip.text = text
+	c.text = text
 	what := "copied " + much
 	switch {
 	case cut:
@@ -84,30 +85,30 @@ func (m *model) copy(text, much string, cut bool) tea.Cmd {
 		what += "; too long for the clipboard"
 	}
 	if len(text) <= maxClipboard {
-		m.offerClip(text)
+		c.offer(text)
 	}
-	return m.say(what, cut)
+	return c.m.notices.say(what, cut)
 }
 
-// takeClip passes on to the person's terminal what a program put on the clipboard.
+// take passes on to the person's terminal what a program put on the clipboard.
 // While another window has the keyboard, no program has business there.
-func (m *model) takeClip(clip []byte) tea.Cmd {
-	if m.blurred || m.handing || m.o.NoClipboard || len(clip) > maxClipboard {
+func (c *clipboard) take(clip []byte) tea.Cmd {
+	if c.m.input.blurred || c.m.zoom.handing || c.m.o.NoClipboard || len(clip) > maxClipboard {
 		return nil
 	}
 	text := string(clip)
-	m.offerClip(text)
+	c.offer(text)
 	if text == "" {
 		return nil
 	}
-	m.clip.text = text
-	return m.say("the program copied "+howMuch(text), false)
+	c.text = text
+	return c.m.notices.say("the program copied "+howMuch(text), false)
 }
 
-// offerClip puts text on the clipboard of the person's terminal.
-func (m *model) offerClip(text string) {
-	if m.terminal != nil {
-		m.terminal.Copy(text)
+// offer puts text on the clipboard of the person's terminal.
+func (c *clipboard) offer(text string) {
+	if c.m.terminal != nil {
+		c.m.terminal.Copy(text)
 	}
 }
 
@@ -127,14 +128,14 @@ func howMuch(text string) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
-// pasteBuffer pastes what was copied last.
-func (m *model) pasteBuffer() tea.Cmd {
-	if m.clip.reading {
-		m.clip.paste = true
+// pasteLast pastes what was copied last.
+func (c *clipboard) pasteLast() tea.Cmd {
+	if c.reading {
+		c.pasting = true
 		return nil
 	}
-	if m.clip.text == "" {
-		return m.say("nothing was copied yet", false)
+	if c.text == "" {
+		return c.m.notices.say("nothing was copied yet", false)
 	}
-	return m.paste(m.clip.text)
+	return c.m.input.paste(c.text)
 }

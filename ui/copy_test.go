@@ -319,7 +319,7 @@ func TestEmacsKeysWorkInScrollMode(t *testing.T) {
 	e.add("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
 	d.m.o.Bindings = keymap.DefaultBindings().EmacsCopy()
-	d.m.resolver = keymap.NewResolver(d.m.o.Bindings)
+	d.m.input.resolver = keymap.NewResolver(d.m.o.Bindings)
 	d.shows("four")
 	d.press("ctrl+b", "[", "alt+<", "alt+f", "ctrl+f", "ctrl+space", "ctrl+n", "ctrl+e", "ctrl+w")
 	d.until("the text is copied", func() bool { return d.m.clip.text == " two three\nfour five six" })
@@ -363,14 +363,14 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 	here.copies("one")
 	d.until("copied by the program", copied("one"))
 	d.shows("the program copied 3 characters")
-	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusOut}}))
+	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventFocusOut}}))
 	here.copies("behind")
 	here.print(plainLine("later"))
 	d.shows("later")
 	if d.m.clip.text != "one" {
 		t.Errorf("copied %q while another window has the keyboard", d.m.clip.text)
 	}
-	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusIn}}))
+	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventFocusIn}}))
 	d.m.o.NoClipboard = true
 	here.copies("two")
 	here.print(plainLine("much later"))

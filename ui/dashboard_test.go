@@ -66,7 +66,7 @@ func TestPasteArrivesWhole(t *testing.T) {
 	d.shows("$ ")
 	text := strings.Repeat("line of a large paste\n", 50_000)
 	d.press("'a")
-	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventPaste, Paste: text}}))
+	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventPaste, Paste: text}}))
 	d.press("'b")
 	d.typedInto(s, "a"+text+"b")
 }
@@ -186,7 +186,7 @@ func TestWhoEndedTheSessionThatIsShownIsTold(t *testing.T) {
 	second.end(api.StateStopped, nil)
 	d.shows("second was ended from elsewhere")
 	d.shows("four$ ")
-	d.m.hush()
+	d.m.notices.unsay()
 	d.press("ctrl+b", "x", "'y")
 	d.shows("No session is running")
 	d.lacks("was ended")
@@ -222,11 +222,11 @@ func TestWhatWasSaidOfAViewDoesNotCoverTheKeysOfTheNext(t *testing.T) {
 	e.add("first", "one$ ")
 	d := drive(t, e, 120, 36)
 	d.shows("one$ ")
-	d.m.say("that is no name", true)
+	d.m.notices.say("that is no name", true)
 	d.shows("that is no name")
 	d.press("alt+2")
 	d.lacks("that is no name")
-	d.m.tell("web failed", true)
+	d.m.notices.tell("web failed", true)
 	d.press("alt+1")
 	d.shows("web failed")
 }
@@ -260,7 +260,7 @@ func TestRenameTakesALine(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.shows("one$ ")
 	d.press("ctrl+b", ",", "ctrl+u", "'web 漢x", "backspace")
-	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventPaste, Paste: " two\n"}}))
+	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventPaste, Paste: " two\n"}}))
 	d.press("enter")
 	d.shows("web 漢 two")
 }
@@ -429,7 +429,7 @@ func TestFocusReportsFollowTheKeyboard(t *testing.T) {
 	if got[len(got)-2] || !got[len(got)-1] {
 		t.Errorf("leaving and coming back reported %v", got)
 	}
-	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusOut}}))
+	d.run(d.m.input.take([]screen.Event{{Kind: keys.EventFocusOut}}))
 	if got := s.reports(); got[len(got)-1] {
 		t.Errorf("another window has the keyboard, reported %v", got)
 	}
@@ -498,7 +498,7 @@ func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
 		}
 		batch = append(batch, screen.Event{Kind: keys.EventKey, Key: k})
 	}
-	d.run(d.m.handleInput(batch))
+	d.run(d.m.input.take(batch))
 	d.until("the dashboard ends", func() bool { return d.quit })
 	d.typedInto(d.nth(0), "a")
 }

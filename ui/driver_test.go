@@ -54,7 +54,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	l.Notify = wake.changed
 	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
 	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.input})
-	d.m.home = "/home/ann"
+	d.m.o.Home = "/home/ann"
 	l.Start(func() { l.Run(ctx) })
 	l.Start(func() { wake.run(ctx, d.send) })
 	t.Cleanup(func() {
@@ -140,7 +140,7 @@ func (d *driver) press(names ...string) {
 func (d *driver) pressAtOnce(names ...string) {
 	d.t.Helper()
 	for _, k := range d.named(names) {
-		d.m.in.Add(screen.Event{Kind: keys.EventKey, Key: k})
+		d.m.input.queue.Add(screen.Event{Kind: keys.EventKey, Key: k})
 	}
 	d.update(inputMsg{})
 }
@@ -171,7 +171,7 @@ func (d *driver) mouse(e keys.Mouse) { d.typed(screen.Event{Kind: keys.EventMous
 // typed has the model take in something that the person did, as it does when it
 // is told that input waits.
 func (d *driver) typed(e screen.Event) {
-	d.m.in.Add(e)
+	d.m.input.queue.Add(e)
 	d.update(inputMsg{})
 }
 

@@ -23,12 +23,12 @@ func (e env) Context() context.Context                         { return e.m.ctx 
 func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.At(ctx) }
 func (e env) News() *panes.News                                { return &e.m.news }
 func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learn(started...) }
-func (e env) Home() string                                     { return e.m.home }
+func (e env) Home() string                                     { return e.m.o.Home }
 func (e env) Folder() string                                   { return e.m.o.CWD }
-func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.say(text, bad) }
-func (e env) Unsay()                                           { e.m.hush() }
+func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.say(text, bad) }
+func (e env) Unsay()                                           { e.m.notices.unsay() }
 func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
-func (e env) StartProcess() tea.Cmd                            { return e.m.showStartForm() }
+func (e env) StartProcess() tea.Cmd                            { return e.m.form.show() }
 func (e env) Ending(id string)                                 { e.m.sessions.list.Ending(id) }
 
 func (e env) ShowSession(id string) tea.Cmd {
@@ -37,35 +37,35 @@ func (e env) ShowSession(id string) tea.Cmd {
 
 // Ask opens a dialog.
 func (e env) Ask(o overlay.Overlay) {
-	e.m.overlay = o
+	e.m.dialog.open = o
 	e.m.dirty = true
 }
 
-func (e env) Close()                    { e.m.Close() }
+func (e env) Close()                    { e.m.dialog.open = nil }
 func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
-func (e env) Look() *widget.Look        { return &e.m.look }
-func (e env) Spinner() string           { return e.m.Spinner() }
+func (e env) Look() *widget.Look        { return &e.m.theme.look }
+func (e env) Spinner() string           { return e.m.dialog.sign() }
 
-func (e env) Shows(o overlay.Overlay) bool { return e.m.overlay == o }
+func (e env) Shows(o overlay.Overlay) bool { return e.m.dialog.open == o }
 
-func (e env) Copy(text, what string) tea.Cmd { return e.m.copy(text, what, false) }
+func (e env) Copy(text, what string) tea.Cmd { return e.m.clip.copy(text, what, false) }
 
-func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.copyRead(read) }
+func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.clip.copyRead(read) }
 
-func (e env) Press(k keys.Key) tea.Cmd { return e.m.pressKey(k) }
+func (e env) Press(k keys.Key) tea.Cmd { return e.m.input.press(k) }
 
 func (e env) SayOnce(text string) tea.Cmd {
-	if e.m.toast.bad && e.m.toast.text == text {
+	if e.m.notices.toast.bad && e.m.notices.toast.text == text {
 		return nil
 	}
-	return e.m.say(text, true)
+	return e.m.notices.say(text, true)
 }
 
-func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.takeClip(clip) }
+func (e env) TakeClip(clip []byte) tea.Cmd { return e.m.clip.take(clip) }
 
-func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.tell(text, bad) }
+func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.notices.tell(text, bad) }
 
-func (e env) Notify(text string) tea.Cmd { return e.m.notify(text) }
+func (e env) Notify(text string) tea.Cmd { return e.m.notices.notify(text) }
 
 func (e env) LongCommand() time.Duration { return e.m.o.Attention.LongCommand }
 
@@ -86,26 +86,26 @@ func (e env) Ended(p api.Process) {
 
 func (e env) ShowSessions() { e.m.switchTo(viewSessions) }
 
-func (e env) Blurred() bool { return e.m.blurred }
+func (e env) Blurred() bool { return e.m.input.blurred }
 
-func (e env) Covered() bool { return e.m.overlay != nil }
+func (e env) Covered() bool { return e.m.dialog.open != nil }
 
-func (e env) HandOver(p *terminal.Pane) tea.Cmd { return e.m.handOver(p) }
+func (e env) HandOver(p *terminal.Pane) tea.Cmd { return e.m.zoom.handOver(p) }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visitSession(command, folder, then)
 }
 
 func (e env) UnsayNote() {
-	if !e.m.toast.bad {
-		e.m.hush()
+	if !e.m.notices.toast.bad {
+		e.m.notices.unsay()
 	}
 }
 
 func (e env) FileIcons() bool { return e.m.o.FileIcons }
 
 func (e env) Colors() int {
-	switch e.m.profile {
+	switch e.m.theme.profile {
 	case colorprofile.TrueColor:
 		return 1 << 24
 	case colorprofile.ANSI256:

@@ -43,8 +43,8 @@ func TestAWrongNameIsToldInTheDialogWithWhatWasTyped(t *testing.T) {
 	for text, mistake := range map[string]string{"x/y": "a name cannot contain /", ".": "not a valid name", "..": "not a valid name"} {
 		d.press("R", "ctrl+u", "'"+text, "enter")
 		d.shows(mistake)
-		if p, ok := d.m.overlay.(*overlay.Prompt); !ok || p.Field.Text() != text {
-			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.overlay)
+		if p, ok := d.m.dialog.open.(*overlay.Prompt); !ok || p.Field.Text() != text {
+			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.dialog.open)
 		}
 		d.press("'z")
 		d.lacks(mistake)

@@ -80,7 +80,7 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 
 func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
-	d.m.home = dir
+	d.m.o.Home = dir
 	d.press("c", "ctrl+u", "'~/")
 	d.shows("~/deep/")
 	d.press("tab")

@@ -51,7 +51,7 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*driver, string)
 // on; "" without one.
 func (d *driver) cursorRow() string {
 	for row := range strings.Lines(d.screen()) {
-		if d.m.w >= 140 { // the folder above is before it
+		if d.m.areas.w >= 140 { // the folder above is before it
 			_, row, _ = strings.Cut(row, "│")
 		}
 		if runes := []rune(row); len(runes) > 4 && runes[0] == '▌' {

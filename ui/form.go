@@ -18,6 +18,12 @@ import (
 	"tandem/ui/screen"
 )
 
+// A processForm is the form that starts a process, while it is open.
+type processForm struct {
+	m     *model
+	ahead []screen.Event // typed while it waits, for what comes then
+}
+
 // formMsg is the outcome of a form: the process, or what is wrong with a field.
 type formMsg struct {
 	form    *overlay.StartForm
@@ -26,20 +32,20 @@ type formMsg struct {
 	err     error
 }
 
-func (m *model) showStartForm() tea.Cmd {
-	f := overlay.NewStartForm(widget.ShortPath(m.sessions.starts.folder(m.sessions.currentPane()), m.home))
-	f.Home = m.home
-	f.Start = func(in overlay.StartInput) tea.Cmd { return m.startProcess(f, in) }
+func (s *processForm) show() tea.Cmd {
+	f := overlay.NewStartForm(widget.ShortPath(s.m.sessions.starts.folder(s.m.sessions.currentPane()), s.m.o.Home))
+	f.Home = s.m.o.Home
+	f.Start = func(in overlay.StartInput) tea.Cmd { return s.start(f, in) }
 	f.InShell = func(line string) bool {
 		words, err := panes.CommandOf(line)
 		return err == nil && words[0] == "/bin/sh"
 	}
-	m.overlay, m.ahead = f, nil
+	s.m.dialog.open, s.ahead = f, nil
 	return nil
 }
 
-// startProcess reads what was typed into a form and asks the engine.
-func (m *model) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
+// start reads what was typed into a form and asks the engine.
+func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
 	command, err := panes.CommandOf(typed.Command)
 	if err != nil {
 		f.Fail(overlay.FieldCommand, err.Error())
@@ -52,11 +58,11 @@ func (m *model) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea
 	}
 	in := api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()),
-		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, m.home),
+		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, s.m.o.Home),
 		Env: env, KeepAlive: typed.KeepAlive, Actor: "person",
 	}
-	sandbox := widget.ExpandHome(typed.Sandbox, m.home)
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	sandbox := widget.ExpandHome(typed.Sandbox, s.m.o.Home)
+	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		msg := startAsked(ctx, e, in, sandbox)
 		msg.form = f
 		return msg
@@ -109,59 +115,58 @@ func readSandbox(path string) (*api.Sandbox, error) {
 	return &profile, nil
 }
 
-// waitingForm is the form that waits for the engine; nil without one.
-func (m *model) waitingForm() *overlay.StartForm {
-	if f, ok := m.overlay.(*overlay.StartForm); ok && f.Busy() {
+// waiting is the form that waits for the engine; nil without one.
+func (s *processForm) waiting() *overlay.StartForm {
+	if f, ok := s.m.dialog.open.(*overlay.StartForm); ok && f.Busy() {
 		return f
 	}
 	return nil
 }
 
-// holdForForm keeps back what is typed while a form waits for the engine: it is
+// hold keeps back what is typed while a form waits for the engine: it is
 // for what comes then. A single esc, two of them after something else, or one
 // without an engine, close the form.
-func (m *model) holdForForm(f *overlay.StartForm, events []screen.Event) (held bool) {
+func (s *processForm) hold(f *overlay.StartForm, events []screen.Event) (held bool) {
 	esc := func(e screen.Event) bool {
-		return e.Kind == keys.EventKey && m.o.Bindings.Is(e.Key, keymap.ScopeForm, keymap.Cancel)
+		return e.Kind == keys.EventKey && s.m.o.Bindings.Is(e.Key, keymap.ScopeForm, keymap.Cancel)
 	}
 	for i, e := range events {
-		n := len(m.ahead)
-		closes := esc(e) && (n == 0 || esc(m.ahead[n-1]) || !m.news.Connected)
+		n := len(s.ahead)
+		closes := esc(e) && (n == 0 || esc(s.ahead[n-1]) || !s.m.news.Connected)
 		if closes || e.Kind != keys.EventKey && e.Kind != keys.EventPaste {
 			if i > 0 {
-				m.in.Unread(events[i:])
-				m.in.Notify()
+				s.m.input.queue.Unread(events[i:])
+				s.m.input.queue.Notify()
 			}
 			return i > 0
 		}
-		m.ahead = append(m.ahead, e)
-		f.Held = len(m.ahead)
+		s.ahead = append(s.ahead, e)
+		f.Held = len(s.ahead)
 	}
 	return true
 }
 
-// formAnswered takes in the engine's answer, then what was typed before it came.
-func (m *model) formAnswered(msg formMsg) tea.Cmd {
-	m.dirty = true
-	open := m.overlay == overlay.Overlay(msg.form)
-	ahead := m.ahead
+// answered takes in the engine's answer, then what was typed before it came.
+func (s *processForm) answered(msg formMsg) tea.Cmd {
+	open := s.m.dialog.open == overlay.Overlay(msg.form)
+	ahead := s.ahead
 	if open {
-		m.ahead, msg.form.Held = nil, 0
+		s.ahead, msg.form.Held = nil, 0
 	}
 	switch {
 	case msg.err != nil && !open:
-		return m.say(panes.ErrorText(msg.err), true)
+		return s.m.notices.say(panes.ErrorText(msg.err), true)
 	case msg.err != nil: // what was typed was not for the form
 		msg.form.Fail(msg.field, panes.ErrorText(msg.err))
 		return nil
 	case open:
-		m.overlay = nil
+		s.m.dialog.open = nil
 	}
-	cmd := m.learn(msg.process)
-	m.processes.Select(msg.process.ID)
-	cmd = tea.Batch(cmd, m.say("started "+widget.Clean(msg.process.Name), false))
+	cmd := s.m.learn(msg.process)
+	s.m.processes.Select(msg.process.ID)
+	cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.Clean(msg.process.Name), false))
 	if open {
-		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.Drain()...)))
+		cmd = tea.Batch(cmd, s.m.input.take(append(ahead, s.m.input.queue.Drain()...)))
 	}
 	return cmd
 }

@@ -16,7 +16,7 @@ func (d *driver) rebinds(changes map[keymap.Action][]string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.m.rebind(b)
+	d.m.input.rebind(b)
 	d.m.o.Bindings = b
 	d.m.dirty = true
 }
@@ -60,11 +60,11 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "[", "/")
-	find := d.m.overlay
+	find := d.m.dialog.open
 	d.rebinds(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
-	d.m.overlay = overlay.NewPrompt("x", "", nil)
+	d.m.dialog.open = overlay.NewPrompt("x", "", nil)
 	searching := &overlay.Help{}
-	searching.Do(d.m, keymap.HelpSearch)
+	searching.Do(env{d.m}, keymap.HelpSearch)
 	overlays := []overlay.Overlay{
 		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), overlay.NewStartForm(""),
 		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, find, &overlay.Help{}, searching,
@@ -72,7 +72,7 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	for _, o := range overlays {
 		for _, h := range o.(interface {
 			Hints(overlay.Host) []widget.Hint
-		}).Hints(d.m) {
+		}).Hints(env{d.m}) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
 			}

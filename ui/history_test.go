@@ -26,7 +26,7 @@ func onHistory(t *testing.T, w, h int, prepare func(*fakeEngine)) *driver {
 }
 
 // typesQuery reports whether the query has the keyboard.
-func (d *driver) typesQuery() bool { return d.m.scopes()[0] == keymap.ScopeRecall }
+func (d *driver) typesQuery() bool { return d.m.input.scopes()[0] == keymap.ScopeRecall }
 
 func (d *driver) chosen() string {
 	row, _ := d.m.history.Selected()
@@ -363,7 +363,7 @@ func TestHistoryOverATerminalPutsTheChosenCommandOnItsPrompt(t *testing.T) {
 	if got := d.nth(0).input(); got != "go test" && got != "go vet" {
 		t.Errorf("the prompt has %q", got)
 	}
-	if d.m.overlay != nil {
+	if d.m.dialog.open != nil {
 		t.Error("the history is still open")
 	}
 }
@@ -380,7 +380,7 @@ func TestEnterTypedAheadWaitsForTheAnswerAndWhatFollowsGoesToTheShell(t *testing
 func TestEscTakesAChoiceBackThatWaits(t *testing.T) {
 	d := recalls(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
 	d.press("'x", "enter", "esc")
-	d.until("the history is closed", func() bool { return d.m.overlay == nil })
+	d.until("the history is closed", func() bool { return d.m.dialog.open == nil })
 	d.press("'ls")
 	d.typedInto(d.nth(0), "ls")
 }

@@ -263,10 +263,10 @@ func TestALayoutIsChosenWithTheMouse(t *testing.T) {
 	d.shows("saved as two")
 	d.press("ctrl+b", "space")
 	d.shows("Show the layout")
-	inside := d.m.overlayAt
+	inside := d.m.dialog.at
 	wheel := keys.Mouse{X: inside.X + 5, Y: inside.Y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
 	d.mouse(wheel)
-	if c, _ := d.m.overlay.(*overlay.Picker).List.Selected(); c.Text != "two" {
+	if c, _ := d.m.dialog.open.(*overlay.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
 	d.nth(0).mouse = keys.MouseClick
@@ -276,7 +276,7 @@ func TestALayoutIsChosenWithTheMouse(t *testing.T) {
 	d.press("ctrl+b", "space")
 	d.shows("Show the layout")
 	d.click(0, inside.Y)
-	if d.m.overlay != nil {
+	if d.m.dialog.open != nil {
 		t.Error("a click beside it did not close it")
 	}
 	if got := d.nth(0).mice; len(got) > 0 {
@@ -290,7 +290,7 @@ func TestAPaneIsMovedWithTheMouse(t *testing.T) {
 	d.hasShape("(a|b) c")
 	d.press("ctrl+b", "m")
 	d.shows("Move the pane beside")
-	d.click(d.m.overlayAt.X+5, d.m.overlayAt.Y+3)
+	d.click(d.m.dialog.at.X+5, d.m.dialog.at.Y+3)
 	d.hasShape("(a|(b|c))")
 }
 
@@ -430,7 +430,7 @@ func TestOverlaysAreDrawnOnSmallTerminalsWhereTheyFit(t *testing.T) {
 		}
 		d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
 		d.press("esc")
-		if d.m.overlay != nil {
+		if d.m.dialog.open != nil {
 			t.Fatalf("%s is still open", key)
 		}
 	}
@@ -570,12 +570,12 @@ func TestAClickThatIsBeforeTheChoiceIsDrawnIsNotForIt(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "T")
 	d.click(1, 1)
-	if d.m.overlay == nil {
+	if d.m.dialog.open == nil {
 		t.Fatal("it is gone")
 	}
 	d.shows("keep it")
 	d.click(1, 1)
-	if d.m.overlay != nil {
+	if d.m.dialog.open != nil {
 		t.Error("it is still there")
 	}
 }

@@ -12,47 +12,47 @@ import (
 
 // mouse handles one mouse event: what was pressed keeps the mouse until the
 // button is released.
-func (m *model) mouse(e keys.Mouse) tea.Cmd {
-	if m.overlayPress.has(e, m.overlay, time.Now()) {
+func (in *input) mouse(e keys.Mouse) tea.Cmd {
+	if in.m.dialog.press.has(e, in.m.dialog.open, time.Now()) {
 		return nil
 	}
-	if e.Kind == keys.MouseUp && m.held != nil { // let go, whatever is shown by now
-		held := m.held
-		m.held = nil
-		return m.mouseIn(held, e)
+	if e.Kind == keys.MouseUp && in.held != nil { // let go, whatever is shown by now
+		held := in.held
+		in.held = nil
+		return in.mouseIn(held, e)
 	}
-	if m.overlay != nil && m.overlay != m.overlaySeen { // nobody can have meant it
+	if in.m.dialog.open != nil && in.m.dialog.open != in.m.dialog.seen { // nobody can have meant it
 		return nil
 	}
-	if u, ok := m.overlay.(interface {
+	if u, ok := in.m.dialog.open.(interface {
 		Mouse(overlay.Host, keys.Mouse) tea.Cmd
-	}); ok && m.overlayAt.Contains(e.X, e.Y) {
-		m.dirty = true
-		e.X, e.Y = e.X-m.overlayAt.X-2, e.Y-m.overlayAt.Y-1
-		return u.Mouse(m, e)
+	}); ok && in.m.dialog.at.Contains(e.X, e.Y) {
+		in.m.dirty = true
+		e.X, e.Y = e.X-in.m.dialog.at.X-2, e.Y-in.m.dialog.at.Y-1
+		return u.Mouse(env{in.m}, e)
 	}
-	if u, ok := m.overlay.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click beside it
-		u.Dismiss(m)
+	if u, ok := in.m.dialog.open.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click beside it
+		u.Dismiss(env{in.m})
 		return nil
 	}
-	if m.overlay != nil || m.areas.small && !m.tight() {
+	if in.m.dialog.open != nil || in.m.areas.small && !in.m.tight() {
 		return nil
 	}
 	if widget.LeftDown(e) { // of what was held the end has not been told
-		m.held = nil
+		in.held = nil
 	}
 	switch {
-	case m.held != nil && !widget.IsWheel(e):
-		return m.mouseIn(m.held, e)
-	case m.areas.body.Contains(e.X, e.Y):
+	case in.held != nil && !widget.IsWheel(e):
+		return in.mouseIn(in.held, e)
+	case in.m.areas.body.Contains(e.X, e.Y):
 		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
-			m.held = m.pane()
+			in.held = in.m.pane()
 		}
-		return m.mouseIn(m.pane(), e)
-	case m.areas.tips.Contains(e.X, e.Y) && widget.LeftDown(e):
-		return m.hideTips()
-	case e.Y == 0 && !m.areas.tight:
-		return m.clickTopBar(e)
+		return in.mouseIn(in.m.pane(), e)
+	case in.m.areas.tips.Contains(e.X, e.Y) && widget.LeftDown(e):
+		return in.m.hideTips()
+	case e.Y == 0 && !in.m.areas.tight:
+		return in.clickTopBar(e)
 	}
 	return nil
 }
@@ -84,15 +84,15 @@ func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bo
 	return p.down && p.on != open && !widget.IsWheel(e)
 }
 
-func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
+func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 	if !widget.LeftDown(e) {
 		return nil
 	}
-	x, _ := m.topBarParts()
+	x, _ := in.m.topBarParts()
 	for v := viewKind(0); v < viewCount; v++ {
 		x += widget.Width(v.label())
 		if e.X < x {
-			return m.setView(v)
+			return in.m.setView(v)
 		}
 	}
 	return nil

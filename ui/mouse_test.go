@@ -16,7 +16,7 @@ func (d *driver) button(kind keys.MouseKind, x, y int) {
 func (d *driver) openHelp() {
 	d.t.Helper()
 	d.press("ctrl+b", "?")
-	d.until("an overlay is open", func() bool { d.screen(); return d.m.overlay != nil && d.m.overlay == d.m.overlaySeen })
+	d.until("an overlay is open", func() bool { d.screen(); return d.m.dialog.open != nil && d.m.dialog.open == d.m.dialog.seen })
 }
 
 func TestABorderIsLetGoOverAnOverlay(t *testing.T) {

@@ -31,14 +31,14 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 		return m.leave()
 	}
 	if before.Snapshots > 0 {
-		cmd = tea.Batch(cmd, m.noteChanges(before.Processes))
+		cmd = tea.Batch(cmd, m.notices.noteChanges(before.Processes))
 	}
 	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
-		cmd = tea.Batch(cmd, m.tell("reconnected", false))
+		cmd = tea.Batch(cmd, m.notices.tell("reconnected", false))
 	}
-	cmd = tea.Batch(cmd, m.noteRequests(before.Requests))
+	cmd = tea.Batch(cmd, m.notices.noteRequests(before.Requests))
 	for _, notice := range n.Notices {
-		cmd = tea.Batch(cmd, m.tell(notice, true))
+		cmd = tea.Batch(cmd, m.notices.tell(notice, true))
 	}
 	return cmd
 }
@@ -67,7 +67,7 @@ func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func
 
 func (m *model) done(msg panes.DoneMsg) tea.Cmd {
 	if msg.Err != nil {
-		return m.say(panes.ErrorText(msg.Err), true)
+		return m.notices.say(panes.ErrorText(msg.Err), true)
 	}
 	return nil
 }

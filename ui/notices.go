@@ -11,14 +11,14 @@ import (
 )
 
 // noteChanges tells of processes that have failed or become ready.
-func (m *model) noteChanges(before []api.Process) tea.Cmd {
+func (n *notices) noteChanges(before []api.Process) tea.Cmd {
 	old := make(map[string]*api.Process, len(before))
 	for i := range before {
 		old[before[i].ID] = &before[i]
 	}
 	var failed, ready []string
-	for i := range m.news.Processes {
-		p := &m.news.Processes[i]
+	for i := range n.m.news.Processes {
+		p := &n.m.news.Processes[i]
 		was := old[p.ID]
 		if was == nil && time.Since(p.StartedAt) < unsteady {
 			was = &api.Process{} // so new that its start was not seen
@@ -27,7 +27,7 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 			continue
 		}
 		switch {
-		case inTrouble(p) && !inTrouble(was) && !m.toldAlready(p):
+		case inTrouble(p) && !inTrouble(was) && !n.toldAlready(p):
 			failed = append(failed, widget.Clean(p.Name)+" failed: "+widget.HowEnded(p))
 		case isReady(p) && !isReady(was):
 			ready = append(ready, widget.Clean(p.Name)+" is ready")
@@ -35,9 +35,9 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return tea.Batch(m.tell(withMore(failed), true), m.notify(withMore(failed)))
+		return tea.Batch(n.tell(withMore(failed), true), n.notify(withMore(failed)))
 	case len(ready) > 0:
-		return tea.Batch(m.tell(withMore(ready), false), m.notify(withMore(ready)))
+		return tea.Batch(n.tell(withMore(ready), false), n.notify(withMore(ready)))
 	}
 	return nil
 }
@@ -48,8 +48,8 @@ const unsteady = 10 * time.Second
 
 // toldAlready keeps a process that fails over and over from being told of each
 // time.
-func (m *model) toldAlready(p *api.Process) bool {
-	a := &m.notices
+func (n *notices) toldAlready(p *api.Process) bool {
+	a := &n.m.notices
 	told := a.failed[p.ID]
 	if a.failed == nil {
 		a.failed = map[string]bool{}
@@ -79,6 +79,8 @@ const notifyGap = 5 * time.Second
 
 // notices are what the person was told that they have not asked for.
 type notices struct {
+	m      *model
+	toast  toast
 	failed map[string]bool // processes that were told to have failed
 	last   time.Time       // when the desktop was told something
 	held   []string        // what it is to be told next
@@ -90,13 +92,13 @@ type notifyDue struct{}
 
 // notify has the terminal tell the desktop, unless the person looks at it, wants
 // none, or has quiet hours.
-func (m *model) notify(text string) tea.Cmd {
-	a := &m.o.Attention
+func (n *notices) notify(text string) tea.Cmd {
+	a := &n.m.o.Attention
 	now := time.Now()
-	if !m.blurred || a.NoNotify || m.terminal == nil || a.Quiet.Have(now) {
+	if !n.m.input.blurred || a.NoNotify || n.m.terminal == nil || a.Quiet.Have(now) {
 		return nil
 	}
-	d := &m.notices
+	d := &n.m.notices
 	d.held = append(d.held, text)
 	if wait := notifyGap - now.Sub(d.last); wait > 0 {
 		if d.timer {
@@ -105,25 +107,63 @@ func (m *model) notify(text string) tea.Cmd {
 		d.timer = true
 		return tea.Tick(wait, func(time.Time) tea.Msg { return notifyDue{} })
 	}
-	m.tellDesktop(now)
+	n.tellDesktop(now)
 	return nil
 }
 
 // tellDesktop tells the desktop what was held back.
-func (m *model) tellDesktop(now time.Time) {
-	d := &m.notices
-	if len(d.held) == 0 || m.terminal == nil {
+func (n *notices) tellDesktop(now time.Time) {
+	d := &n.m.notices
+	if len(d.held) == 0 || n.m.terminal == nil {
 		return
 	}
 	text := withMore(d.held)
 	d.held, d.last = nil, now
-	m.terminal.Notify(text)
+	n.m.terminal.Notify(text)
 }
 
-func (m *model) notifyDue() {
-	m.notices.timer = false
-	if m.blurred {
-		m.tellDesktop(time.Now())
+func (n *notices) due() {
+	n.timer = false
+	if n.m.input.blurred {
+		n.tellDesktop(time.Now())
 	}
-	m.notices.held = nil
+	n.held = nil
+}
+
+// A toast is a message in the status bar that goes away by itself.
+type toast struct {
+	text   string
+	bad    bool
+	news   bool // it tells of what happened by itself, and not how a key has ended
+	serial int
+}
+
+const toastTime = 4 * time.Second
+
+// toastOver is the end of the toast with that number.
+type toastOver int
+
+// say shows a toast.
+func (n *notices) say(text string, bad bool) tea.Cmd {
+	n.toast = toast{text: widget.Clean(text), bad: bad, serial: n.toast.serial + 1}
+	n.m.dirty = true
+	serial := toastOver(n.toast.serial)
+	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
+}
+
+// tell shows a toast of what nobody has asked for here.
+func (n *notices) tell(text string, bad bool) tea.Cmd {
+	cmd := n.say(text, bad)
+	n.toast.news = true
+	return cmd
+}
+
+// unsay takes away what was said last.
+func (n *notices) unsay() { n.toast = toast{serial: n.toast.serial + 1} }
+
+func (n *notices) endToast(serial toastOver) tea.Cmd {
+	if int(serial) == n.toast.serial {
+		n.toast.text = ""
+	}
+	return nil
 }

@@ -11,20 +11,6 @@ import (
 	"tandem/ui/overlay"
 )
 
-// Close takes the overlay away.
-func (m *model) Close() {
-	m.overlay = nil
-	m.dirty = true
-}
-
-// Bindings are what keys mean.
-func (m *model) Bindings() keymap.Bindings { return m.o.Bindings }
-
-// Look is what everything is drawn in.
-func (m *model) Look() *widget.Look { return &m.look }
-
-var _ overlay.Host = (*model)(nil)
-
 // box draws a frame around an overlay's rows and returns it with its place in
 // the middle of the screen.
 func box(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
@@ -56,7 +42,7 @@ func lay(screen, box []string, at widget.Rect) {
 }
 
 func (m *model) showHelp() tea.Cmd {
-	scopes := m.scopes()
+	scopes := m.input.scopes()
 	if p := m.sessions.focused(); p != nil && !p.Scrolling() {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
@@ -66,15 +52,14 @@ func (m *model) showHelp() tea.Cmd {
 			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
 		}
 	}
-	m.overlay = &overlay.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show()}
+	m.dialog.open = &overlay.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show()}
 	return nil
 }
 
 // answered goes on with what a command of an overlay has found, if that is open.
-func (m *model) answered(a overlay.Answer) tea.Cmd {
-	if m.overlay != a.Of {
+func (d *dialog) answered(a overlay.Answer) tea.Cmd {
+	if d.open != a.Of {
 		return nil
 	}
-	m.dirty = true
 	return a.Do()
 }

@@ -47,14 +47,13 @@ const paletteDelay = 100 * time.Millisecond
 const paletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
-	u := &palette{over: m.scopes()}
+	u := &palette{over: m.input.scopes()}
 	u.Title, u.Verb = "Find anything", paletteVerb
 	u.Pick = func(c widget.Choice) tea.Cmd { return u.does[c.Number](m) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
 	u.fill()
-	m.overlay = u
-	m.dirty = true
+	m.dialog.open = u
 	return u.ask(m, 0)
 }
 
@@ -93,13 +92,13 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
-			act := m.action(row.Action)
+			act := m.input.action(row.Action)
 			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true
 			c := u.offer(widget.Choice{
-				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
+				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
 				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
 			}, func(*model) tea.Cmd { return act() })
 			if row.Short == "" {
@@ -112,9 +111,9 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	choices = append(choices, later...)
 	if !seen[keymap.ProcessNew] {
 		choices = append(choices, u.offer(widget.Choice{
-			Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: "start a process",
+			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: "start a process",
 			Also: "new " + string(keymap.ProcessNew),
-		}, (*model).showStartForm))
+		}, func(m *model) tea.Cmd { return m.form.show() }))
 	}
 	return choices
 }
@@ -124,9 +123,9 @@ func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 	all := slices.Clone(m.news.Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
-		sign, ink := widget.StateGlyph(&p, &m.look)
+		sign, ink := widget.StateGlyph(&p, &m.theme.look)
 		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
-			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.home), 40)}
+			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.o.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
 		}
@@ -186,11 +185,10 @@ func (u *palette) refresh(m *model) tea.Cmd {
 	return u.ask(m, paletteDelay)
 }
 
-// takePalette offers what has come while the palette is still open.
-func (m *model) takePalette(msg paletteMsg) tea.Cmd {
-	u := msg.palette
+// take offers what has come while the palette is still open.
+func (u *palette) take(m *model, msg paletteMsg) tea.Cmd {
 	u.asked = false
-	if m.overlay != overlay.Overlay(u) || msg.err != nil && u.known {
+	if m.dialog.open != overlay.Overlay(u) || msg.err != nil && u.known {
 		return nil
 	}
 	u.told = msg
@@ -200,7 +198,7 @@ func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 	} else {
 		u.fill()
 	}
-	u.known, m.dirty = true, true
+	u.known = true
 	if u.stale {
 		return u.ask(m, paletteDelay)
 	}
@@ -219,7 +217,6 @@ func (u *palette) noteProcesses(m *model) {
 	u.open = u.processChoices(m)
 	u.offerRest(m)
 	u.List.Renew(u.all())
-	m.dirty = true
 }
 
 // offerRest offers what the engine has told.
@@ -228,7 +225,7 @@ func (u *palette) offerRest(m *model) {
 	u.folders, u.commands = nil, nil
 	for _, path := range u.told.bookmarks {
 		u.folders = append(u.folders, u.offer(widget.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: widget.ShortPath(path, m.home), Detail: "bookmark",
+			Kind: "folder", Sign: "/", SignInk: m.theme.look.Accent, Text: widget.ShortPath(path, m.o.Home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
 			m.files.GoFolder(path, "")
@@ -237,15 +234,15 @@ func (u *palette) offerRest(m *model) {
 	}
 	for _, row := range u.told.commands {
 		u.commands = append(u.commands, u.offer(widget.Choice{
-			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
-			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.home), 40),
+			Kind: "command", Sign: "$", SignInk: m.theme.look.Dim, Text: row.Command.Command,
+			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.o.Home), 40),
 		}, func(m *model) tea.Cmd { return m.history.PutOnPrompt(row) }))
 	}
 }
 
 // notePalette has an open palette offer what is new.
 func (m *model) notePalette(before *panes.News) tea.Cmd {
-	u, ok := m.overlay.(*palette)
+	u, ok := m.dialog.open.(*palette)
 	if !ok {
 		return nil
 	}

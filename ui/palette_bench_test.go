@@ -21,7 +21,7 @@ func BenchmarkPaletteKey(b *testing.B) {
 		})
 	}
 	m.showPalette()
-	msg := paletteMsg{palette: m.overlay.(*palette)}
+	msg := paletteMsg{palette: m.dialog.open.(*palette)}
 	for i := range 200 {
 		msg.commands = append(msg.commands, api.HistoryRow{Command: api.Command{
 			Command: fmt.Sprintf("docker compose -f deploy/%d.yaml up --build --remove-orphans", i), CWD: "/home/ann/src"}})
@@ -31,7 +31,7 @@ func BenchmarkPaletteKey(b *testing.B) {
 	var model tea.Model = m
 	i := 0
 	for b.Loop() {
-		m.pressKey(typed[i%len(typed)])
+		m.input.press(typed[i%len(typed)])
 		i++
 		model.View()
 	}

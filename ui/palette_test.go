@@ -31,7 +31,7 @@ func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 		return d.m.view == viewProcesses && d.onLog() && ok && p.Name == "web"
 	})
 	d.press(":", "'ses shell", "enter")
-	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.overlay == nil })
+	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.dialog.open == nil })
 }
 
 func TestAnActionOfThePaletteIsDone(t *testing.T) {
@@ -45,7 +45,7 @@ func TestAnActionOfThePaletteIsDone(t *testing.T) {
 	d.shows("nothing matches")
 	d.press("enter", "esc")
 	d.lacks("nothing matches")
-	if d.m.overlay != nil {
+	if d.m.dialog.open != nil {
 		t.Error("the palette is still open")
 	}
 }
@@ -71,18 +71,18 @@ func TestThePaletteIsClicked(t *testing.T) {
 	d.shows("start a session")
 	for y, line := range strings.Split(d.screen(), "\n") {
 		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
-			d.click(d.m.overlayAt.X+10, y)
+			d.click(d.m.dialog.at.X+10, y)
 			break
 		}
 	}
 	d.hasStarted(2)
 	for _, key := range []string{":", "?", "T"} {
 		d.press("ctrl+b", key)
-		if d.m.overlay == nil {
+		if d.m.dialog.open == nil {
 			t.Fatalf("%s opens nothing", key)
 		}
 		d.screen()
-		if d.click(0, 29); d.m.overlay != nil {
+		if d.click(0, 29); d.m.dialog.open != nil {
 			t.Errorf("a click beside what %s opens does not close it", key)
 		}
 	}
@@ -93,14 +93,14 @@ func TestThePaletteShowsOnlyWhatCanBeDoneHere(t *testing.T) {
 	e.add("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	d.shows("$ ")
-	u := &palette{over: d.m.scopes()}
+	u := &palette{over: d.m.input.scopes()}
 	for _, c := range u.actionChoices(d.m) {
 		if strings.Contains(c.Also, string(keymap.ProcessKill)) || strings.Contains(c.Also, string(keymap.Palette)) {
 			t.Errorf("the palette of a terminal has %q", c.Text)
 		}
 	}
 	d.press("alt+2")
-	u = &palette{over: d.m.scopes()}
+	u = &palette{over: d.m.input.scopes()}
 	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
 	}
@@ -142,23 +142,23 @@ func TestThemesAreSeenWhileTheyAreChosen(t *testing.T) {
 		return "/home/ann/config.toml", nil
 	}
 	d.shows("$ ")
-	before := d.m.look
+	before := d.m.theme.look
 	d.press("ctrl+b", "T", "'nord")
-	if d.m.look == before {
+	if d.m.theme.look == before {
 		t.Error("nord looks as before")
 	}
 	d.press("esc")
-	if d.m.look != before {
+	if d.m.theme.look != before {
 		t.Error("the look did not come back")
 	}
 	d.press("ctrl+b", "T", "'nord", "enter")
 	d.shows(`theme = "nord" is in ~/config.toml now`)
 	d.update(settingsMsg{Theme: "nord"})
 	d.shows(`theme = "nord" is in ~/config.toml now`)
-	nord := d.m.look
+	nord := d.m.theme.look
 	d.press("ctrl+b", "T", "'latte", "enter")
 	d.shows("for this run only: the disk is full")
-	if d.m.look == nord {
+	if d.m.theme.look == nord {
 		t.Error("what was chosen does not hold")
 	}
 }
@@ -172,10 +172,10 @@ func TestNewSettingsHoldAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := d.m.look
+	before := d.m.theme.look
 	d.update(settingsMsg{Bindings: bindings, Theme: "nord", NoMouse: true})
 	d.shows("config reloaded")
-	if d.m.look == before || d.m.mouseMode() != 0 {
+	if d.m.theme.look == before || d.m.mouseMode() != 0 {
 		t.Error("look or mouse are as before")
 	}
 	d.update(settingsMsg{Fault: "config.toml line 3: there is no key"})
@@ -221,7 +221,7 @@ func TestBookmarksAreInThePalette(t *testing.T) {
 	d := drive(t, e, 100, 30)
 	d.shows("$ ")
 	d.press("ctrl+b", ":")
-	u := d.m.overlay.(*palette)
+	u := d.m.dialog.open.(*palette)
 	d.update(paletteMsg{palette: u, bookmarks: []string{"/home/ann/src/web"}})
 	d.press("'fol web")
 	d.shows("~/src/web")
@@ -240,7 +240,7 @@ func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.update(settingsMsg{Bindings: bindings})
-	d.m.hush()
+	d.m.notices.unsay()
 	d.m.dirty = true
 	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q detach", "? keys"} {
 		d.shows(hint)
@@ -256,7 +256,7 @@ func TestCommandsThatAreRunMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
 	d.shows("$ ")
 	d.press("ctrl+b", ":", "'make")
 	d.shows("make test")
-	u := d.m.overlay.(*palette)
+	u := d.m.dialog.open.(*palette)
 	chosen := func() string { c, _ := u.List.Selected(); return c.Text }
 	for range 10 {
 		if chosen() == "make test" {
@@ -283,7 +283,7 @@ func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.
 	d := drive(t, e, 100, 30)
 	d.shows("$ ")
 	d.press("ctrl+b", ":", "'web")
-	u := d.m.overlay.(*palette)
+	u := d.m.dialog.open.(*palette)
 	d.until("the engine has answered", func() bool { return u.known })
 	d.until("the cursor is on the second", func() bool {
 		c, _ := u.List.Selected()

@@ -18,7 +18,7 @@ func (m *model) seePictures(msg tea.Msg) {
 			m.pictures.Measured(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.dark)) {
+	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.theme.dark)) {
 		m.dirty = true
 	}
 }
@@ -37,10 +37,10 @@ func (m *model) placedPicture() screen.Placed {
 // picture.
 func (m *model) coversPicture() bool {
 	p := m.placedPicture()
-	if m.overlay == nil || p.Picture == nil {
+	if m.dialog.open == nil || p.Picture == nil {
 		return false
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)
-	o := m.overlayAt
+	o := m.dialog.at
 	return at.Overlaps(image.Rect(o.X, o.Y, o.X+o.W, o.Y+o.H))
 }

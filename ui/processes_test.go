@@ -50,7 +50,7 @@ func (d *driver) selects(name string) {
 }
 
 // onLog reports whether the log has the keyboard.
-func (d *driver) onLog() bool { return d.m.scopes()[0] == keymap.ScopeLog }
+func (d *driver) onLog() bool { return d.m.input.scopes()[0] == keymap.ScopeLog }
 
 // logHeading is the row of the log's heading on the screen.
 func (d *driver) logHeading() int {
@@ -140,7 +140,7 @@ func TestTabCompletesFolders(t *testing.T) {
 	d.press("tab", "'t")
 	d.shows("tab: project-two/")
 	d.press("tab")
-	if got := d.m.overlay.(*overlay.StartForm).Input().Folder; got != folder+"/project-two/" {
+	if got := d.m.dialog.open.(*overlay.StartForm).Input().Folder; got != folder+"/project-two/" {
 		t.Errorf("the folder is %s", got)
 	}
 }
@@ -242,13 +242,13 @@ func TestProcessThatFailsOverAndOverIsToldOfOnce(t *testing.T) {
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
 	m.news.Processes = []api.Process{bad}
-	if m.noteChanges([]api.Process{fine}); m.toast.text != "web failed: exited with status 1" {
-		t.Fatalf("told %q", m.toast.text)
+	if m.notices.noteChanges([]api.Process{fine}); m.notices.toast.text != "web failed: exited with status 1" {
+		t.Fatalf("told %q", m.notices.toast.text)
 	}
-	m.toast.text = ""
+	m.notices.toast.text = ""
 	m.news.Processes[0].StartedAt = exited.Add(-time.Second)
-	if m.noteChanges([]api.Process{fine}); m.toast.text != "" {
-		t.Errorf("told again: %q", m.toast.text)
+	if m.notices.noteChanges([]api.Process{fine}); m.notices.toast.text != "" {
+		t.Errorf("told again: %q", m.notices.toast.text)
 	}
 }
 
@@ -438,7 +438,7 @@ func thousandProcesses(b *testing.B) *model {
 func BenchmarkViewThousandProcessesMoving(b *testing.B) {
 	m := thousandProcesses(b)
 	for b.Loop() {
-		m.action(keymap.MoveDown)()
+		m.input.action(keymap.MoveDown)()
 		m.dirty = true
 		m.View()
 	}
@@ -513,7 +513,7 @@ func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
 func TestEscClosesAFormThatTheEngineDoesNotAnswer(t *testing.T) {
 	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.press("n", "'hay")
-	d.m.overlay.(*overlay.StartForm).Start = func(overlay.StartInput) tea.Cmd { return nil } // an answer will not come
+	d.m.dialog.open.(*overlay.StartForm).Start = func(overlay.StartInput) tea.Cmd { return nil } // an answer will not come
 	d.press("enter", "tab", "'x")
 	d.shows("Starting… 2 keys wait")
 	d.press("esc")

@@ -17,15 +17,15 @@ import (
 // noteRequests says what agents have asked since before. The question itself
 // waits for a key: a dialog that opens under somebody's fingers would be
 // answered by what they type.
-func (m *model) noteRequests(before []api.Request) tea.Cmd {
-	for _, r := range m.news.Requests {
+func (n *notices) noteRequests(before []api.Request) tea.Cmd {
+	for _, r := range n.m.news.Requests {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
 			scope := keymap.ScopeList
-			if m.sessions.focused() != nil {
+			if n.m.sessions.focused() != nil {
 				scope = keymap.ScopePrefix
 			}
 			asks := overlay.Asker(r) + " asks: " + request(r)
-			return tea.Batch(m.tell(asks+panes.WithKey(m.o.Bindings, " – ", keymap.Requests, " answers", scope), true), m.notify(asks))
+			return tea.Batch(n.tell(asks+panes.WithKey(n.m.o.Bindings, " – ", keymap.Requests, " answers", scope), true), n.notify(asks))
 		}
 	}
 	return nil
@@ -52,17 +52,17 @@ func request(r api.Request) string {
 // showRequests opens the oldest request.
 func (m *model) showRequests() tea.Cmd {
 	if len(m.news.Requests) == 0 {
-		return m.say("no requests from agents", false)
+		return m.notices.say("no requests from agents", false)
 	}
-	m.overlay = &overlay.Approval{
+	m.dialog.open = &overlay.Approval{
 		Requests: func() []api.Request { return m.news.Requests },
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
-			m.hush() // what told of the request has done its work
+			m.notices.unsay() // what told of the request has done its work
 			return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 				return panes.DoneMsg{Err: e.Answer(ctx, in)}
 			}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 		},
-		Refuse: func(why string) tea.Cmd { return m.say(why, true) },
+		Refuse: func(why string) tea.Cmd { return m.notices.say(why, true) },
 	}
 	return nil
 }

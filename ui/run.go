@@ -49,6 +49,7 @@ type Options struct {
 	Output  *os.File // default os.Stdout; has to be a terminal
 	Version string
 	CWD     string // where the first session starts; default the present folder
+	Home    string // of the person; default the one of the system
 }
 
 // newsEvery is the least time between two wakings of the program by what
@@ -100,6 +101,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CWD == "" {
 		o.CWD, _ = os.Getwd() // without one the engine chooses
+	}
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir() // without one paths are shown in full
 	}
 	return o
 }
@@ -153,7 +157,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	m.stop, m.terminal = cancel, t
-	m.setProfile(t.Profile())
+	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
@@ -209,20 +213,16 @@ func endedBy(s os.Signal) error {
 }
 
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
-	m := &model{
-		ctx: ctx, o: o, link: l, in: in,
-		resolver: keymap.NewResolver(o.Bindings),
-		dark:     true,
-		profile:  colorprofile.TrueColor,
-	}
+	m := &model{ctx: ctx, o: o, link: l}
+	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
+	m.theme = theming{m: m, dark: true, profile: colorprofile.TrueColor}
+	m.dialog, m.form, m.notices, m.clip, m.zoom = dialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m}
 	m.sessions = newSessionsView(env{m})
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})
 	m.files = files.New(env{m})
-	m.views = [viewCount]panes.Pane{viewSessions: m.sessions, viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
-	m.home, _ = os.UserHomeDir() // without one paths are shown in full
-	m.actions = m.makeActions()
-	m.dress()
+	m.input.actions = m.input.makeActions()
+	m.theme.apply()
 	return m
 }
 

@@ -34,9 +34,9 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 		panes.AskReplace(env{m}, msg.Path, m.save(msg.Saving, true))
 		return nil
 	case msg.err != nil:
-		return m.say(panes.ErrorText(msg.err), true)
+		return m.notices.say(panes.ErrorText(msg.err), true)
 	}
-	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.home), false)
+	return m.notices.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
 }
 
 // writeTo does the save. What fails in the middle leaves no file, or the one that

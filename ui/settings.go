@@ -34,46 +34,45 @@ type settingsMsg Settings
 // takeSettings lets new settings hold at once. Ones that cannot be read change
 // nothing, and the status bar says so until they can.
 func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
-	m.dirty = true
 	next := Settings(msg)
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.say(widget.Clean(next.Fault)+"; what held before still does", true)
+		return m.notices.say(widget.Clean(next.Fault)+"; what held before still does", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
 	}
-	worn := m.takeTheme(next.Theme)
-	m.rebind(next.Bindings)
+	worn := m.theme.takeSetting(next.Theme)
+	m.input.rebind(next.Bindings)
 	m.o.Settings = next
-	m.dress()
+	m.theme.apply()
 	if worn {
 		return nil
 	}
-	return m.say("config reloaded", false)
+	return m.notices.say("config reloaded", false)
 }
 
 // rebind lets other keys count. A prefix that was pressed goes on waiting: what is
 // typed after it is for the dashboard and not for a program.
-func (m *model) rebind(b keymap.Bindings) {
-	pending := m.resolver.Pending()
-	m.resolver = keymap.NewResolver(b)
+func (in *input) rebind(b keymap.Bindings) {
+	pending := in.resolver.Pending()
+	in.resolver = keymap.NewResolver(b)
 	if pending {
-		m.resolver.Resolve(b.PrefixKeys()[0], keymap.ScopeGlobal)
+		in.resolver.Resolve(b.PrefixKeys()[0], keymap.ScopeGlobal)
 	}
 }
 
-// takeTheme lets the theme of new settings count, and reports whether it was
+// takeSetting lets the theme of new settings count, and reports whether it was
 // written by a choice here: then it is worn already, or one that was chosen since.
-func (m *model) takeTheme(name string) (worn bool) {
-	if at := slices.Index(m.themesKept, name); at >= 0 {
-		m.themesKept = m.themesKept[at+1:]
-		if m.themePicked == name {
-			m.themePicked = ""
+func (t *theming) takeSetting(name string) (worn bool) {
+	if at := slices.Index(t.kept, name); at >= 0 {
+		t.kept = t.kept[at+1:]
+		if t.picked == name {
+			t.picked = ""
 		}
 		return true
 	}
-	m.themePicked = ""
+	t.picked = ""
 	return false
 }
 

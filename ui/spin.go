@@ -4,8 +4,20 @@ import (
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/widget"
 	"tandem/themes"
+	"tandem/ui/overlay"
 )
+
+// A dialog is the overlay that is open, if one is, and what it shows of waiting.
+type dialog struct {
+	m     *model
+	open  overlay.Overlay
+	at    widget.Rect     // where one was drawn last
+	seen  overlay.Overlay // the one that was
+	press overlayPress
+	busy  busySign
+}
 
 // A busySign turns while an overlay waits for something.
 type busySign struct {
@@ -13,39 +25,38 @@ type busySign struct {
 	turning bool // a tick is on its way
 }
 
-// busy reports whether the overlay waits for something.
-func (m *model) busy() bool {
-	o, ok := m.overlay.(interface{ Busy() bool })
+// isBusy reports whether the overlay waits for something.
+func (d *dialog) isBusy() bool {
+	o, ok := d.open.(interface{ Busy() bool })
 	return ok && o.Busy()
 }
 
-// pumpSpinner has the sign turn as soon as something is waited for.
-func (m *model) pumpSpinner() tea.Cmd {
-	s := &m.spinner
-	if s.turning || !m.busy() {
+// pump has the sign turn as soon as something is waited for.
+func (d *dialog) pump() tea.Cmd {
+	s := &d.busy
+	if s.turning || !d.isBusy() {
 		return nil
 	}
 	frames := spinner.MiniDot
-	if m.look.Glyphs == themes.ASCIIGlyphs() {
+	if d.m.theme.look.Glyphs == themes.ASCIIGlyphs() {
 		frames = spinner.Line
 	}
-	s.spinner, s.turning, m.dirty = spinner.New(spinner.WithSpinner(frames)), true, true
+	s.spinner, s.turning = spinner.New(spinner.WithSpinner(frames)), true
 	return s.spinner.Tick
 }
 
 // turn shows the next frame of the sign, or ends it.
-func (m *model) turn(msg spinner.TickMsg) (cmd tea.Cmd) {
-	if m.spinner.turning = m.busy(); m.spinner.turning {
-		m.spinner.spinner, cmd = m.spinner.spinner.Update(msg)
+func (d *dialog) turn(msg spinner.TickMsg) (cmd tea.Cmd) {
+	if d.busy.turning = d.isBusy(); d.busy.turning {
+		d.busy.spinner, cmd = d.busy.spinner.Update(msg)
 	}
-	m.dirty = true
 	return cmd
 }
 
-// Spinner is the sign beside what is waited for.
-func (m *model) Spinner() string {
-	if !m.spinner.turning {
+// sign is the sign beside what is waited for.
+func (d *dialog) sign() string {
+	if !d.busy.turning {
 		return ""
 	}
-	return m.spinner.spinner.View() + " "
+	return d.busy.spinner.View() + " "
 }

@@ -9,29 +9,39 @@ import (
 	"tandem/themes"
 )
 
-// setDark takes the theme that goes with the terminal's background, unless the
-// person named one.
-func (m *model) setDark(dark bool) {
-	m.groundTold = true
-	if m.dark == dark {
-		return
-	}
-	m.dark = dark
-	m.dress()
+// theming is how the dashboard looks: in the theme of the settings, or of this run.
+type theming struct {
+	m       *model
+	look    widget.Look
+	dark    bool
+	told    bool     // the terminal has told whether it is dark
+	picked  string   // for this run, or being tried; "" is the theme of the settings
+	kept    []string // chosen for good here, and not read from the configuration yet
+	profile colorprofile.Profile
 }
 
-// dress makes the look anew.
-func (m *model) dress() {
-	settings := m.o.Settings
-	if m.themePicked != "" {
-		settings.Theme = m.themePicked
+// setDark takes the theme that goes with the terminal's background, unless the
+// person named one.
+func (t *theming) setDark(dark bool) {
+	t.told = true
+	if t.dark == dark {
+		return
 	}
-	theme, err := themes.ByName(settings.themeFor(m.dark), m.dark)
+	t.dark = dark
+	t.apply()
+}
+
+// apply makes the look anew.
+func (t *theming) apply() {
+	settings := t.m.o.Settings
+	if t.picked != "" {
+		settings.Theme = t.picked
+	}
+	theme, err := themes.ByName(settings.themeFor(t.dark), t.dark)
 	if err != nil {
-		theme = themes.ForBackground(m.dark)
+		theme = themes.ForBackground(t.dark)
 	}
-	m.look = widget.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
-	m.dirty = true
+	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 }
 
 // themeFor is the name of the theme on a dark or light background.
@@ -45,9 +55,9 @@ func (s Settings) themeFor(dark bool) string {
 	return s.ThemeLight
 }
 
-func (m *model) setProfile(p colorprofile.Profile) {
-	if m.profile != p {
-		m.profile = p
-		m.dress()
+func (t *theming) setProfile(p colorprofile.Profile) {
+	if t.profile != p {
+		t.profile = p
+		t.apply()
 	}
 }

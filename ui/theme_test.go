@@ -11,19 +11,19 @@ import (
 func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
 	d := drive(t, newFakeEngine(), 120, 36)
 	d.shows("$ ")
-	dark := d.m.look
+	dark := d.m.theme.look
 	d.update(tea.BackgroundColorMsg{Color: color.White})
-	light := d.m.look
+	light := d.m.theme.look
 	if light == dark {
 		t.Fatal("a white background changes nothing")
 	}
 	d.update(uv.DarkColorSchemeEvent{})
-	if d.m.look != dark {
+	if d.m.theme.look != dark {
 		t.Error("the theme does not go back with the terminal's")
 	}
 	d.m.o.Theme = "dark"
 	d.update(tea.BackgroundColorMsg{Color: color.White})
-	if d.m.look != dark {
+	if d.m.theme.look != dark {
 		t.Error("the named theme gives way to the terminal's background")
 	}
 }
@@ -33,12 +33,12 @@ func TestThemeForTheOtherBackgroundSaysThatItIsHardToRead(t *testing.T) {
 	e.add("first", "one$ ")
 	d := drive(t, e, 120, 40)
 	d.shows("one$ ")
-	d.m.showThemes()
+	d.m.theme.show()
 	d.shows("made for light terminals")
 	d.lacks("hard to read")
 	d.press("esc")
 	d.update(tea.BackgroundColorMsg{Color: color.White})
-	d.m.showThemes()
+	d.m.theme.show()
 	d.shows("made for dark terminals, hard to read on this one")
 }
 
@@ -65,17 +65,17 @@ func TestThemesThatAreChosenOneAfterTheOtherEndWithTheLast(t *testing.T) {
 		d.press("ctrl+b", "T", "'"+name, "enter")
 		d.shows(name)
 	}
-	last := d.m.look
+	last := d.m.theme.look
 	d.update(settingsMsg{Theme: "nord"})
-	if d.m.look != last {
+	if d.m.theme.look != last {
 		t.Error("the file that is read late undoes what was chosen since")
 	}
 	d.update(settingsMsg{Theme: "dracula"})
-	if d.m.look != last || d.m.themePicked != "" {
+	if d.m.theme.look != last || d.m.theme.picked != "" {
 		t.Error("what was chosen is not what the settings say")
 	}
 	d.update(settingsMsg{Theme: "nord"})
-	if d.m.look == last {
+	if d.m.theme.look == last {
 		t.Error("a change of the file changes nothing")
 	}
 }

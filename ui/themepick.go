@@ -18,104 +18,103 @@ type themeKept struct {
 	err        error
 }
 
-// showThemes lets the person choose a theme. Each is seen while it is under the
+// show lets the person choose a theme. Each is seen while it is under the
 // cursor.
-func (m *model) showThemes() tea.Cmd {
-	names := m.themeNames()
-	look := m.look // it stays readable, whatever is tried
-	before := m.themePicked
+func (t *theming) show() tea.Cmd {
+	names := t.names()
+	look := t.look // it stays readable, whatever is tried
+	before := t.picked
 	now := before
 	if now == "" {
-		now = m.o.Theme
+		now = t.m.o.Theme
 	}
 	u := &overlay.Picker{Title: "Theme", Wide: 72, Look: &look, Verb: func(widget.Choice) string { return "keep it" }}
 	var choices []widget.Choice
 	for i, name := range names {
-		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
-			Sign: m.look.Glyphs.Running, SignInk: m.themeInk(name)})
+		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: t.detail(name),
+			Sign: t.look.Glyphs.Running, SignInk: t.ink(name)})
 	}
 	u.List.Set(choices)
 	u.List.Select(max(slices.Index(names, now), 0))
 	u.Moved = func() {
 		if c, ok := u.List.Selected(); ok {
-			m.wear(names[c.Number])
+			t.try(names[c.Number])
 		}
 	}
-	u.Cancel = func() { m.wear(before) }
-	u.Pick = func(c widget.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
-	m.overlay = u
-	m.dirty = true
+	u.Cancel = func() { t.try(before) }
+	u.Pick = func(c widget.Choice) tea.Cmd { return t.keep(names[c.Number]) }
+	t.m.dialog.open = u
 	return nil
 }
 
-// themeNames are all themes, those for the terminal's background first.
-func (m *model) themeNames() []string {
+// names are all themes, those for the terminal's background first.
+func (t *theming) names() []string {
 	names := themes.Names()
-	slices.SortStableFunc(names, func(a, b string) int { return m.themeRank(a) - m.themeRank(b) })
+	slices.SortStableFunc(names, func(a, b string) int { return t.rank(a) - t.rank(b) })
 	return append([]string{"auto"}, names...)
 }
 
-func (m *model) themeRank(name string) int {
-	if theme, err := themes.ByName(name, m.dark); err == nil && theme.Dark == m.dark {
+func (t *theming) rank(name string) int {
+	if theme, err := themes.ByName(name, t.dark); err == nil && theme.Dark == t.dark {
 		return 0
 	}
 	return 1
 }
 
-// themeInk is a theme's own colour.
-func (m *model) themeInk(name string) widget.Ink {
-	theme, err := themes.ByName(name, m.dark)
+// ink is a theme's own colour.
+func (t *theming) ink(name string) widget.Ink {
+	theme, err := themes.ByName(name, t.dark)
 	if err != nil {
-		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: m.o.ThemeDark, ThemeLight: m.o.ThemeLight}.themeFor(m.dark), "dark"), m.dark)
+		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: t.m.o.ThemeDark, ThemeLight: t.m.o.ThemeLight}.themeFor(t.dark), "dark"), t.dark)
 	}
-	return widget.InkOf(theme.Styles(m.profile).Accent)
+	return widget.InkOf(theme.Styles(t.profile).Accent)
 }
 
-// themeDetail says what a theme is for.
-func (m *model) themeDetail(name string) string {
+// detail says what a theme is for.
+func (t *theming) detail(name string) string {
 	if name == "auto" {
 		return "follows the terminal"
 	}
-	theme, err := themes.ByName(name, m.dark)
+	theme, err := themes.ByName(name, t.dark)
 	switch {
 	case err != nil:
 		return ""
 	case theme.Own:
 		return "its own colours"
-	case theme.Dark == m.dark:
+	case theme.Dark == t.dark:
 		return ""
 	case theme.Dark:
-		return "made for dark terminals" + m.readability()
+		return "made for dark terminals" + t.readability()
 	}
-	return "made for light terminals" + m.readability()
+	return "made for light terminals" + t.readability()
 }
 
 // readability warns of a theme for the other kind of background, where the
 // terminal has told which it has: the ground is the terminal's own.
-func (m *model) readability() string {
-	if m.groundTold {
+func (t *theming) readability() string {
+	if t.told {
 		return ", hard to read on this one"
 	}
 	return ""
 }
 
-// wear takes a theme for this run; "" is that of the settings.
-func (m *model) wear(name string) {
-	if m.themePicked != name {
-		m.themePicked = name
-		m.dress()
+// try takes a theme for this run; "" is that of the settings.
+func (t *theming) try(name string) {
+	if t.picked != name {
+		t.picked = name
+		t.apply()
 	}
 }
 
-// keepTheme makes a theme the person's.
-func (m *model) keepTheme(name string) tea.Cmd {
-	m.wear(name)
-	keep := m.o.KeepTheme
+// keep makes a theme the person's.
+func (t *theming) keep(name string) tea.Cmd {
+	t.try(name)
+	keep := t.m.o.KeepTheme
 	if keep == nil {
-		return m.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
+		return t.m.notices.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
 	}
-	if m.o.Theme != name {
-		m.themesKept = append(m.themesKept, name)
+	if t.m.o.Theme != name {
+		t.kept = append(t.kept, name)
 	}
 	return func() tea.Msg {
 		path, err := keep(name)
@@ -123,10 +122,10 @@ func (m *model) keepTheme(name string) tea.Cmd {
 	}
 }
 
-func (m *model) keptTheme(msg themeKept) tea.Cmd {
+func (t *theming) wasKept(msg themeKept) tea.Cmd {
 	if msg.err != nil {
-		m.themesKept = slices.DeleteFunc(m.themesKept, func(name string) bool { return name == msg.name })
-		return m.say(fmt.Sprintf("for this run only: %v", msg.err), true)
+		t.kept = slices.DeleteFunc(t.kept, func(name string) bool { return name == msg.name })
+		return t.m.notices.say(fmt.Sprintf("for this run only: %v", msg.err), true)
 	}
-	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, m.home)), false)
+	return t.m.notices.say(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, t.m.o.Home)), false)
 }

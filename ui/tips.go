@@ -13,7 +13,9 @@ import (
 const tipsHeight = 20
 
 // tipsShown reports whether newcomers have a line of their own.
-func (m *model) tipsShown() bool { return m.o.Tips && m.h >= tipsHeight && m.w >= minScreenWidth }
+func (m *model) tipsShown() bool {
+	return m.o.Tips && m.areas.h >= tipsHeight && m.areas.w >= minScreenWidth
+}
 
 // hideTips takes the line away for good.
 func (m *model) hideTips() tea.Cmd {
@@ -33,7 +35,7 @@ func (m *model) hideTips() tea.Cmd {
 
 // drawTips is the line: four keys, and how to be rid of it.
 func (m *model) drawTips() string {
-	look, b := &m.look, m.o.Bindings
+	look, b := &m.theme.look, m.o.Bindings
 	prefix := b.PrefixKeys()[0].Show()
 	actions := []keymap.Action{keymap.SessionNew, keymap.SplitBeside, keymap.Help, keymap.Detach, keymap.TipsHide}
 	welcome := " New here? Press " + prefix + ", then  "
@@ -51,12 +53,12 @@ func (m *model) drawTips() string {
 				hints = append(hints, widget.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
 			}
 		}
-		line, used = widget.Hints(hints, m.w-widget.Width(welcome), 1, look.Key, look.Text)
+		line, used = widget.Hints(hints, m.areas.w-widget.Width(welcome), 1, look.Key, look.Text)
 		if used == hintCells(hints) {
 			break
 		}
 	}
-	return look.Accent.Text(welcome) + line + widget.Spaces(m.w-widget.Width(welcome)-used)
+	return look.Accent.Text(welcome) + line + widget.Spaces(m.areas.w-widget.Width(welcome)-used)
 }
 
 // hintCells is the width of hints beside each other.

@@ -22,7 +22,7 @@ func (m *model) View() tea.View {
 	m.dirty = false
 	m.draw()
 	if m.terminal != nil {
-		m.terminal.Show(m.drawn, m.w, m.h, m.placedPicture())
+		m.terminal.Show(m.drawn, m.areas.w, m.areas.h, m.placedPicture())
 	}
 	return m.drawn
 }
@@ -36,8 +36,8 @@ func (m *model) draw() {
 		WindowTitle: m.windowTitle(),
 	}
 	switch {
-	case m.w <= 0 || m.h <= 0:
-	case m.tight() && m.overlayFits():
+	case m.areas.w <= 0 || m.areas.h <= 0:
+	case m.tight() && m.dialog.fits():
 		m.drawLayers()
 	case m.areas.small:
 		m.drawn.Content = m.drawTooSmall()
@@ -51,14 +51,14 @@ func (m *model) draw() {
 	}
 }
 
-// overlayFits reports whether all of the overlay, if there is one, can be seen:
+// fits reports whether all of the overlay, if there is one, can be seen:
 // nobody should answer a question that they cannot read.
-func (m *model) overlayFits() bool {
-	if m.overlay == nil {
+func (d *dialog) fits() bool {
+	if d.open == nil {
 		return true
 	}
-	rows, w, _, _ := m.overlay.Draw(m, m.w, m.h)
-	return w+4 <= m.w && len(rows)+2 <= m.h
+	rows, w, _, _ := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
+	return w+4 <= d.m.areas.w && len(rows)+2 <= d.m.areas.h
 }
 
 // drawLayers draws the screen and what lies over it.
@@ -68,35 +68,35 @@ func (m *model) drawLayers() {
 }
 
 func (m *model) drawOver() {
-	if m.overlay == nil {
+	if m.dialog.open == nil {
 		m.drawn.Cursor = m.cursorIn(m.pane())
 	} else {
-		m.drawOverlay()
+		m.dialog.draw()
 	}
 }
 
 // drawTooSmall says what is needed in as many words as there is room for.
 func (m *model) drawTooSmall() string {
 	needs := fmt.Sprintf("needs %d×%d", minScreenWidth, minScreenHeight)
-	long := fmt.Sprintf("terminal too small: %d×%d, %s", m.w, m.h, needs)
-	back, room := m.wayBack(), m.h
+	long := fmt.Sprintf("terminal too small: %d×%d, %s", m.areas.w, m.areas.h, needs)
+	back, room := m.wayBack(), m.areas.h
 	if back != "" {
 		room--
 	}
 	var words []string
 	for _, text := range []string{long, "too small: " + needs, needs} {
-		if words = overlay.Wrap(text, m.w); len(words) <= room {
+		if words = overlay.Wrap(text, m.areas.w); len(words) <= room {
 			break
 		}
 	}
 	if back != "" {
 		words = append(words, back)
 	}
-	rows := make([]string, m.h)
-	first := max((m.h-len(words))/2, 0)
+	rows := make([]string, m.areas.h)
+	first := max((m.areas.h-len(words))/2, 0)
 	for i, line := range words {
-		if first+i < m.h {
-			rows[first+i] = widget.Center(line, m.w)
+		if first+i < m.areas.h {
+			rows[first+i] = widget.Center(line, m.areas.w)
 		}
 	}
 	return strings.Join(rows, "\n")
@@ -109,7 +109,7 @@ func (m *model) wayBack() string {
 		return ""
 	}
 	text := "esc: back"
-	if key := first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)); key != "" && m.overlay == nil {
+	if key := first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)); key != "" && m.dialog.open == nil {
 		text = "esc or " + key + ": back"
 	}
 	return text
@@ -118,7 +118,7 @@ func (m *model) wayBack() string {
 // leaveTooSmall is esc in a view that there is no room for: it leads back to the
 // terminal.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.overlay != nil || m.view == viewSessions || m.wayBack() == "" {
+	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.dialog.open != nil || m.view == viewSessions || m.wayBack() == "" {
 		return false
 	}
 	m.setView(viewSessions)
@@ -143,20 +143,20 @@ func (m *model) drawScreen() string {
 	return string(out)
 }
 
-func (m *model) drawOverlay() {
-	screen := widget.Rect{X: 0, Y: 0, W: m.w, H: m.h}
-	inside, w, x, y := m.overlay.Draw(m, m.w, m.h)
-	rows, at := box(inside, w, screen, &m.look)
-	if p, ok := m.overlay.(interface{ Low() bool }); ok && p.Low() {
-		at.Y = max(m.h-1-at.H, 0)
+func (d *dialog) draw() {
+	screen := widget.Rect{X: 0, Y: 0, W: d.m.areas.w, H: d.m.areas.h}
+	inside, w, x, y := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
+	rows, at := box(inside, w, screen, &d.m.theme.look)
+	if p, ok := d.open.(interface{ Low() bool }); ok && p.Low() {
+		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
-	all := strings.Split(m.drawn.Content, "\n")
-	m.overlayAt, m.overlaySeen = at, m.overlay
+	all := strings.Split(d.m.drawn.Content, "\n")
+	d.at, d.seen = at, d.open
 	lay(all, rows, at)
-	m.drawn.Content = strings.Join(all, "\n")
+	d.m.drawn.Content = strings.Join(all, "\n")
 	if x >= 0 {
-		m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
-		m.drawn.Cursor.Shape = tea.CursorBar
+		d.m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
+		d.m.drawn.Cursor.Shape = tea.CursorBar
 	}
 }
 

@@ -9,15 +9,20 @@ import (
 	"tandem/ui/screen"
 )
 
+// views are the views by their number.
+func (m *model) views() [viewCount]panes.Pane {
+	return [viewCount]panes.Pane{viewSessions: m.sessions, viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
+}
+
 // pane is the view that is shown.
-func (m *model) pane() panes.Pane { return m.views[m.view] }
+func (m *model) pane() panes.Pane { return m.views()[m.view] }
 
 // switchTo shows a view, in the place of another one.
 func (m *model) switchTo(v viewKind) {
 	if v != m.view {
 		m.pane().Hide()
 		if m.view != viewSessions { // a terminal is told that the button is released
-			m.held = nil
+			m.input.held = nil
 		}
 	}
 	m.view = v
@@ -26,7 +31,7 @@ func (m *model) switchTo(v viewKind) {
 
 // tellPanes tells every pane that there are news of the engine.
 func (m *model) tellPanes(before *panes.News) {
-	for _, p := range m.views {
+	for _, p := range m.views() {
 		p.News(before)
 	}
 	m.dirty = true
@@ -35,37 +40,37 @@ func (m *model) tellPanes(before *panes.News) {
 // fetch lets every pane ask for what it needs now.
 func (m *model) fetch() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.views {
+	for _, p := range m.views() {
 		cmds = append(cmds, p.Fetch())
 	}
 	return tea.Batch(cmds...)
 }
 
 // action is what an action does where the keyboard is; nil if it does nothing.
-func (m *model) action(a keymap.Action) func() tea.Cmd {
-	if act := m.pane().Actions()[a]; act != nil && m.view != viewSessions {
+func (in *input) action(a keymap.Action) func() tea.Cmd {
+	if act := in.m.pane().Actions()[a]; act != nil && in.m.view != viewSessions {
 		return act
 	}
-	if act := m.actions[a]; act != nil {
+	if act := in.actions[a]; act != nil {
 		return act
 	}
-	return m.sessions.Action(a)
+	return in.m.sessions.Action(a)
 }
 
 // typeIn gives a key to the pane that is shown.
-func (m *model) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
+func (in *input) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
 	press, ok := screen.Press(k)
 	if !ok {
 		return nil
 	}
-	m.dirty = true
+	in.m.dirty = true
 	return p.Type(press)
 }
 
 // mouseIn gives an event of the mouse to a pane, in its own cells.
-func (m *model) mouseIn(p panes.Pane, e keys.Mouse) tea.Cmd {
-	m.dirty = m.dirty || m.view != viewSessions
-	e.X, e.Y = e.X-m.areas.body.X, e.Y-m.areas.body.Y
+func (in *input) mouseIn(p panes.Pane, e keys.Mouse) tea.Cmd {
+	in.m.dirty = in.m.dirty || in.m.view != viewSessions
+	e.X, e.Y = e.X-in.m.areas.body.X, e.Y-in.m.areas.body.Y
 	return p.Mouse(e)
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // waiter is the dialog or the view that waits for an answer; nil if none does.
-func (m *model) waiter() panes.Waiter {
-	if w, ok := m.overlay.(panes.Waiter); ok && w.Waits() {
+func (in *input) waiter() panes.Waiter {
+	if w, ok := in.m.dialog.open.(panes.Waiter); ok && w.Waits() {
 		return w
 	}
-	for _, p := range m.views {
+	for _, p := range in.m.views() {
 		if w, ok := p.(panes.Waiter); ok && w.Waits() {
 			return w
 		}
@@ -23,18 +23,18 @@ func (m *model) waiter() panes.Waiter {
 	return nil
 }
 
-// holdForPick keeps back what was typed behind a choice, or a form, that waits,
+// hold keeps back what was typed behind a choice, or a form, that waits,
 // unless that takes it back, and what was typed for a choice that is still to be
 // shown.
-func (m *model) holdForPick(events []screen.Event) (held bool) {
-	if m.sessions.Waits() {
-		m.holdForLayouts(events)
+func (in *input) hold(events []screen.Event) (held bool) {
+	if in.m.sessions.Waits() {
+		in.holdForLayouts(events)
 		return true
 	}
-	if f := m.waitingForm(); f != nil {
-		return m.holdForForm(f, events)
+	if f := in.m.form.waiting(); f != nil {
+		return in.m.form.hold(f, events)
 	}
-	w := m.waiter()
+	w := in.waiter()
 	if w == nil {
 		return false
 	}
@@ -43,22 +43,22 @@ func (m *model) holdForPick(events []screen.Event) (held bool) {
 			return false
 		}
 	}
-	m.in.Unread(events)
+	in.queue.Unread(events)
 	return true
 }
 
 // afterWaiting goes on with what was kept back, once what it waited for is there.
-func (m *model) afterWaiting(waited bool) tea.Cmd {
-	if !waited || m.waiter() != nil {
+func (in *input) afterWaiting(waited bool) tea.Cmd {
+	if !waited || in.waiter() != nil {
 		return nil
 	}
-	return m.handleInput(m.in.Drain())
+	return in.take(in.queue.Drain())
 }
 
 // insertText types text into the session used last, or into a new one if that
 // has ended.
 func (m *model) insertText(text string) tea.Cmd {
-	m.overlay = nil
+	m.dialog.open = nil
 	var cmd tea.Cmd
 	p := m.sessions.currentPane()
 	if p == nil || p.Ended() != nil || p.Err() != nil {
@@ -73,9 +73,9 @@ func (m *model) insertText(text string) tea.Cmd {
 
 // holdForLayouts keeps back what was typed for the choice that is asked for. A
 // key that would close it takes the question back, with what came before.
-func (m *model) holdForLayouts(events []screen.Event) {
+func (in *input) holdForLayouts(events []screen.Event) {
 	closes := slices.IndexFunc(events, func(e screen.Event) bool {
-		return e.Kind == keys.EventKey && m.sessions.CallOff(e.Key)
+		return e.Kind == keys.EventKey && in.m.sessions.CallOff(e.Key)
 	})
-	m.in.Unread(events[closes+1:])
+	in.queue.Unread(events[closes+1:])
 }

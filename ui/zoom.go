@@ -17,6 +17,12 @@ import (
 	"tandem/ui/conn"
 )
 
+// A zoom is the way of a terminal that becomes a session, and back.
+type zoom struct {
+	m       *model
+	handing bool // the terminal is being handed over; what is typed waits
+}
+
 // zoomedOut is the end of a direct zoom.
 type zoomedOut struct {
 	outcome attach.Outcome
@@ -26,17 +32,17 @@ type zoomedOut struct {
 
 // handOver lets the terminal itself become a session until the next prefix key; nil
 // if that cannot be.
-func (m *model) handOver(p *terminal.Pane) tea.Cmd {
-	e, direct := m.link.Now().(conn.Client)
-	if !direct || m.terminal == nil {
+func (z *zoom) handOver(p *terminal.Pane) tea.Cmd {
+	e, direct := z.m.link.Now().(conn.Client)
+	if !direct || z.m.terminal == nil {
 		return nil
 	}
-	run := &directZoom{m: m, options: attach.Options{
-		Client: e.API, ID: p.ID, In: m.o.Input, Out: m.o.Output,
-		Prefix: m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
-		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.Cooked(),
+	run := &directZoom{m: z.m, options: attach.Options{
+		Client: e.API, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
+		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
+		NoClipboard: z.m.o.NoClipboard, Cooked: z.m.terminal.Cooked(),
 	}}
-	m.handing = true
+	z.handing = true
 	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, run.undone, err} })
 }
 
@@ -63,7 +69,7 @@ func (z *directZoom) Run() error {
 	if z.outcome.Reason == attach.HungUp {
 		return err
 	}
-	z.m.in.Feed(z.outcome.Rest) // nobody else reads now
+	z.m.input.queue.Feed(z.outcome.Rest) // nobody else reads now
 	return errors.Join(err, z.m.terminal.Enter())
 }
 
@@ -72,11 +78,11 @@ func (z *directZoom) Run() error {
 // is left to the dashboard.
 func (z *directZoom) typeAhead() (all bool) {
 	p := z.m.sessions.focused()
-	events := z.m.in.Drain()
+	events := z.m.input.queue.Drain()
 	for i, t := range events {
 		switch {
 		case t.Kind == keys.EventKey && slices.ContainsFunc(z.options.Prefix, t.Key.Same):
-			z.m.in.Unread(events[i:])
+			z.m.input.queue.Unread(events[i:])
 			return false
 		case p == nil:
 		case t.Kind == keys.EventKey:
@@ -88,61 +94,61 @@ func (z *directZoom) typeAhead() (all bool) {
 	return true
 }
 
-// zoomedOut goes on where the direct zoom was left: with a prefix key, which
+// over goes on where the direct zoom was left: with a prefix key, which
 // counts as if it had been pressed here, or because there is nothing more to
 // show.
-func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
-	m.sessions.takeClips() // what was copied meanwhile has reached the terminal
-	m.handing = false
+func (z *zoom) over(msg zoomedOut) tea.Cmd {
+	z.m.sessions.takeClips() // what was copied meanwhile has reached the terminal
+	z.handing = false
 	if msg.undone {
-		m.sessions.setZoomed(true)
-		return m.handleInput(m.in.Drain())
+		z.m.sessions.setZoomed(true)
+		return z.m.input.take(z.m.input.queue.Drain())
 	}
-	cmd := m.afterDirectZoom(msg)
-	return tea.Batch(cmd, m.handleInput(m.in.Drain()))
+	cmd := z.after(msg)
+	return tea.Batch(cmd, z.m.input.take(z.m.input.queue.Drain()))
 }
 
-func (m *model) afterDirectZoom(msg zoomedOut) tea.Cmd {
-	m.w, m.h = m.terminal.Size()
-	m.relayout()
-	cmd := m.sync()
+func (z *zoom) after(msg zoomedOut) tea.Cmd {
+	z.m.areas.w, z.m.areas.h = z.m.terminal.Size()
+	z.m.relayout()
+	cmd := z.m.sync()
 	if msg.err != nil {
-		return tea.Batch(cmd, m.say(panes.ErrorText(msg.err), true))
+		return tea.Batch(cmd, z.m.notices.say(panes.ErrorText(msg.err), true))
 	}
 	switch msg.outcome.Reason {
 	case attach.PrefixKey:
-		return tea.Batch(cmd, m.afterZoom(msg.outcome.Key))
+		return tea.Batch(cmd, z.press(msg.outcome.Key))
 	case attach.Detached, attach.HungUp:
-		return m.leave()
+		return z.m.leave()
 	case attach.Interrupted:
-		return m.interrupted(msg.outcome.Signal)
+		return z.interrupted(msg.outcome.Signal)
 	}
 	return cmd
 }
 
-// afterZoom does what the key after the prefix means. What concerns the pane
+// press does what the key after the prefix means. What concerns the pane
 // as it was seen goes on with the pane filling the screen.
-func (m *model) afterZoom(k keys.Key) tea.Cmd {
-	prefix := m.o.Bindings.PrefixKeys()[0]
-	m.resolver.Cancel()
-	m.resolver.Resolve(prefix, keymap.ScopeGlobal)
-	outcome := m.resolver.Resolve(k, m.scopes()...)
+func (z *zoom) press(k keys.Key) tea.Cmd {
+	prefix := z.m.o.Bindings.PrefixKeys()[0]
+	z.m.input.resolver.Cancel()
+	z.m.input.resolver.Resolve(prefix, keymap.ScopeGlobal)
+	outcome := z.m.input.resolver.Resolve(k, z.m.input.scopes()...)
 	switch {
 	case outcome.Kind != keymap.Bound || outcome.Action == keymap.PaneZoom:
 		return nil
 	case outcome.Action == keymap.ScrollMode, outcome.Action == keymap.HistoryInsert:
-		m.sessions.setZoomed(true)
+		z.m.sessions.setZoomed(true)
 	}
-	if act := m.action(outcome.Action); act != nil {
+	if act := z.m.input.action(outcome.Action); act != nil {
 		return act()
 	}
 	return nil
 }
 
 // interrupted ends the dashboard as a signal that came to it would have.
-func (m *model) interrupted(s os.Signal) tea.Cmd {
+func (z *zoom) interrupted(s os.Signal) tea.Cmd {
 	if s != nil {
-		m.stop(endedBy(s))
+		z.m.stop(endedBy(s))
 	}
-	return m.leave()
+	return z.m.leave()
 }
