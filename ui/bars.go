@@ -8,7 +8,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // topBar names the program, the views with their numbers, and how things are.
@@ -173,16 +172,14 @@ func (m *model) note() (string, widget.Ink) {
 	return m.pane().Note()
 }
 
-// hints are the next useful keys where the keyboard is.
+// hints are the next useful keys where the keyboard is; a dialog tells its own.
 func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.input.resolver.Pending()
-	if o, ok := m.dialog.open.(interface {
-		Hints(overlay.Host) []widget.Hint
-	}); ok {
-		return o.Hints(env{m})
+	if m.dialog.open != nil {
+		return nil
 	}
-	if !pending && m.dialog.open == nil {
+	if !pending {
 		if all, ok := m.pane().Hints(); ok {
 			return all
 		}

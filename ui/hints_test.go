@@ -79,3 +79,12 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 		}
 	}
 }
+
+func TestADialogTellsItsKeysOnce(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "x")
+	d.shows("End session")
+	if n := strings.Count(d.screen(), "end it"); n != 1 {
+		t.Errorf("the key is told %d times:\n%s", n, d.screen())
+	}
+}

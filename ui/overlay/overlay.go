@@ -11,11 +11,10 @@ import (
 	"tandem/panes/widget"
 )
 
-// An Overlay is a dialog. Besides, it may have the methods Mouse(Host,
-// keys.Mouse) tea.Cmd, for events inside its frame, in cells from its first row,
-// Dismiss(Host), for a click beside it, Hints(Host) []widget.Hint, which the
-// status bar shows too, Low() bool, which has it drawn at the bottom, and Busy()
-// bool, while it waits for something.
+// An Overlay is a dialog, with its keys in the last row. Besides, it may have the
+// methods Mouse(Host, keys.Mouse) tea.Cmd, for events inside its frame, in cells
+// from its first row, Dismiss(Host), for a click beside it, Low() bool, which has it
+// drawn at the bottom, and Busy() bool, while it waits for something.
 type Overlay interface {
 	// Scopes are where its keys are looked up.
 	Scopes() []keymap.Scope
