@@ -47,6 +47,15 @@ type KeyTaker interface {
 	Key(keys.Key) tea.Cmd       // one that is bound to nothing, let go or pressed
 }
 
+// Untyped is for panes that nothing is typed into, and whose hints are those of
+// their scopes.
+type Untyped struct{}
+
+func (Untyped) Type(tea.KeyPressMsg) tea.Cmd { return nil }
+func (Untyped) Paste(string) tea.Cmd         { return nil }
+func (Untyped) Cursor() *tea.Cursor          { return nil }
+func (Untyped) Hints() ([]Hint, bool)        { return nil, false }
+
 // Actions are what a pane does, by the action that a key is bound to.
 type Actions map[keymap.Action]func() tea.Cmd
 

@@ -46,18 +46,18 @@ func TestMarkedCommandsAreForgottenAfterAQuestion(t *testing.T) {
 	d.press("g", "j", "space") // make, with both of its runs
 	d.shows("3 marked")
 	d.press("D")
-	d.shows("Forget 3 commands?")
+	d.shows("Delete 3 commands?")
 	d.shows("go vet")
 	d.shows("All their runs go")
 	d.press("n")
-	d.lacks("Forget 3 commands?")
+	d.lacks("Delete 3 commands?")
 	d.shows("3 marked")
 	if got := d.engine.called(); got != "" {
 		t.Errorf("the engine was asked for %s", got)
 	}
 	d.press("D", "y")
 	d.calls(`forget "go vet" []; forget "make" []; forget "go test" []`)
-	d.shows("No command yet")
+	d.shows("No commands yet")
 	d.lacks("3 marked")
 }
 
@@ -70,7 +70,7 @@ func TestSingleRunsAreMarkedAndForgottenWhereEachIsARow(t *testing.T) {
 	d.press("u")
 	d.shows("4 runs")
 	d.pressAtOnce("space", "space", "D")
-	d.shows("Forget 2 runs?")
+	d.shows("Delete 2 runs?")
 	d.press("y")
 	d.calls(`forget "" [3 4]`)
 	d.shows("2 runs")

@@ -47,11 +47,11 @@ func TestHistoryShowsTheNewestFirstWithItsOutput(t *testing.T) {
 	})
 	d.chooses("false")
 	d.shows("✗ exit 1")
-	d.shows("it printed nothing")
+	d.shows("no output")
 	d.press("j")
 	d.chooses("make")
 	d.shows("making")
-	d.lacks("it printed nothing")
+	d.lacks("no output")
 }
 
 // nthLog is the log of a session.
@@ -63,11 +63,11 @@ func (e *fakeEngine) nthLog(i int, log string) {
 
 func TestEmptyHistorySaysWhatFillsIt(t *testing.T) {
 	d := onHistory(t, 80, 24, func(*fakeEngine) {})
-	d.shows("No command yet")
+	d.shows("No commands yet")
 	d.shows("L load a history")
 	d.engine.ran("make")
 	d.chooses("make")
-	d.lacks("No command yet")
+	d.lacks("No commands yet")
 }
 
 func TestQueryFindsAsItIsTypedAndEscClearsIt(t *testing.T) {
@@ -234,11 +234,11 @@ func TestForgetAsksAndTakesAllRunsOrOne(t *testing.T) {
 	d.chooses("secret")
 	d.shows("2 runs")
 	d.press("D")
-	d.shows("Forget all 2 runs")
+	d.shows("Delete all 2 runs")
 	d.press("n", "u")
 	d.shows("3 runs")
 	d.press("D")
-	d.shows("Forget this run?")
+	d.shows("Delete this run?")
 	d.press("y")
 	d.calls(`forget "" [3]`)
 	d.shows("2 runs")
@@ -438,12 +438,12 @@ func TestNothingIsOfferedToBeDoneWithWhatWasNotFound(t *testing.T) {
 	d := recalls(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
 	d.shows("insert at the prompt")
 	d.press("'zzz")
-	d.shows("nothing was found")
+	d.shows("nothing found")
 	d.lacks("insert at the prompt")
 	d.shows("esc close")
 	d = onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
 	d.press("'/zzz", "enter")
-	d.shows("nothing was found")
+	d.shows("nothing found")
 	d.lacks("insert at the prompt")
 	d.shows("esc clear")
 }

@@ -198,7 +198,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.shows("two has not ended")
 	d.selects("gone")
 	d.press("D")
-	d.shows("Forget gone?")
+	d.shows("Delete gone?")
 	d.press("y")
 	d.until("it is gone", func() bool { return len(d.m.news.Processes) == 3 })
 }
@@ -474,7 +474,7 @@ func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
 		d.shows("nobody looks for")
 		d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
 		d.shows("started hay")
-		d.shows("searches as soon as something is printed")
+		d.shows("waiting for output to search")
 		d.engine.ran("something else") // news in which the process may not be yet
 		d.until("that is known", func() bool { return d.m.news.History > 0 })
 		if p, _ := d.m.processes.Selected(); p.Name != "hay" || !d.onLog() {

@@ -119,7 +119,7 @@ func (f *Pane) edit() tea.Cmd {
 func (f *Pane) visit(command []string, then func() tea.Cmd) tea.Cmd {
 	command, folder, err := carried(command, f.folder.path)
 	if err != nil {
-		return f.env.Say(err.Error(), true)
+		return f.env.Say(panes.ErrorText(err), true)
 	}
 	return f.env.Visit(command, folder, then)
 }

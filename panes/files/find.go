@@ -95,23 +95,17 @@ func (u *fileFinder) end() {
 }
 
 func (u *fileFinder) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
+	by := map[rune]int{tea.KeyUp: -1, tea.KeyDown: 1, tea.KeyPgUp: -10, tea.KeyPgDown: 10}[k.Code]
 	switch {
-	case k.Code == tea.KeyUp:
-		u.cursor = max(u.cursor-1, 0)
-	case k.Code == tea.KeyDown:
-		u.cursor = max(min(u.cursor+1, len(u.found)-1), 0)
-	case k.Code == tea.KeyPgUp:
-		u.cursor = max(u.cursor-10, 0)
-	case k.Code == tea.KeyPgDown:
-		u.cursor = max(min(u.cursor+10, len(u.found)-1), 0)
+	case by != 0:
+		u.cursor = max(min(u.cursor+by, len(u.found)-1), 0)
+		return nil
 	case k.Code == tea.KeyTab:
 		u.contents = !u.contents
-		return u.search()
 	default:
 		u.field.Type(k)
-		return u.search()
 	}
-	return nil
+	return u.search()
 }
 
 func (u *fileFinder) Paste(_ overlay.Host, text string) tea.Cmd {
@@ -224,17 +218,14 @@ func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, 
 	look := u.f.env.Look()
 	width = min(max(w*4/5, 56), w-6)
 	height = max(min(height-8, 30), 5)
-	title := "Find a file below "
+	title := "Find files in "
 	if u.contents {
-		title = "Search in the files below "
+		title = "Search file contents in "
 	}
 	title += u.f.shownPath(u.folder)
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
-	if u.cursor < u.top {
-		u.top = u.cursor
-	}
-	u.top = max(u.top, u.cursor-height+1)
+	u.top = widget.Follow(u.top, u.cursor, len(u.found), height)
 	for i := u.top; i < u.top+height; i++ {
 		switch {
 		case i < len(u.found):

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"tandem/engine/api"
 	"tandem/panes/widget"
@@ -11,11 +13,17 @@ import (
 // fileIcon is one cell that tells the kind of a file, a character of Nerd Fonts
 // (their fa, dev, seti and custom sets, in the private use area).
 func fileIcon(f *api.FileInfo) string {
+	name := strings.ToLower(f.Name)
+	icons := iconsByName()
 	switch {
 	case f.Broken:
 		return "\uf127"
+	case widget.IsFolder(f) && (f.Name == ".git" || f.Name == ".github"):
+		return icons[".gitignore"]
+	case widget.IsFolder(f) && f.Name == "node_modules":
+		return "\ue718"
 	case widget.IsFolder(f):
-		return folderIcon(f.Name)
+		return "\uf07b"
 	case f.Type == "link":
 		return "\uf0c1"
 	case f.Type == "fifo":
@@ -25,127 +33,60 @@ func fileIcon(f *api.FileInfo) string {
 	case f.Type == "device":
 		return "\uf0a0"
 	}
-	name := strings.ToLower(f.Name)
-	if icon := namedIcon(name); icon != "" {
-		return icon
+	plain := "\uf15b"
+	if widget.IsExecutable(f) {
+		plain = "\uf120"
 	}
-	ext := filepath.Ext(name)
-	for _, icon := range []string{languageIcon(ext), mediaIcon(ext), plainIcon(ext)} {
-		if icon != "" {
-			return icon
+	return cmp.Or(icons[name], icons[filepath.Ext(name)], plain)
+}
+
+// iconsByName are the icons of files by their whole names and their extensions.
+var iconsByName = sync.OnceValue(func() map[string]string {
+	icons := map[string]string{}
+	for icon, names := range iconTable() {
+		for name := range strings.FieldsSeq(names) {
+			icons[name] = icon
 		}
 	}
-	if widget.IsExecutable(f) {
-		return "\uf120"
-	}
-	return "\uf15b"
-}
+	return icons
+})
 
-func folderIcon(name string) string {
-	switch name {
-	case ".git", ".github":
-		return "\ue702"
-	case "node_modules":
-		return "\ue718"
+func iconTable() map[string]string {
+	return map[string]string{
+		"\ue702": ".gitignore .gitattributes .gitmodules .gitconfig",
+		"\ue7b0": "dockerfile containerfile .dockerignore docker-compose.yml compose.yaml compose.yml",
+		"\uf013": "makefile gnumakefile justfile cmakelists.txt procfile .toml .yaml .yml .ini .conf .cfg .env .service",
+		"\uf24e": "license licence copying",
+		"\ue627": "go.mod go.sum go.work .go",
+		"\ue606": ".py .pyi .ipynb",
+		"\ue74e": ".js .mjs .cjs .jsx",
+		"\ue628": ".ts .tsx .mts",
+		"\ue7a8": ".rs",
+		"\ue61e": ".c .h",
+		"\ue61d": ".cc .cpp .cxx .hpp .hh",
+		"\ue739": ".rb",
+		"\ue738": ".java .jar .class",
+		"\ue73d": ".php",
+		"\ue620": ".lua",
+		"\ue62b": ".vim",
+		"\ue736": ".html .htm",
+		"\ue749": ".css .scss .sass",
+		"\ue795": ".sh .bash .zsh .fish",
+		"\uf1c9": ".cs .kt .swift .scala .hs .ml .ex .exs .erl .clj .zig .nim .pl .r .jl .vue .svelte .xml",
+		"\uf1c5": ".png .jpg .jpeg .gif .webp .svg .bmp .ico .tif .tiff .avif .heic",
+		"\uf1c7": ".mp3 .flac .ogg .opus .wav .m4a .aac",
+		"\uf1c8": ".mp4 .mkv .webm .mov .avi .cast",
+		"\uf1c6": ".zip .tar .gz .tgz .xz .bz2 .zst .7z .rar .deb .rpm .iso",
+		"\uf1c1": ".pdf",
+		"\uf1c2": ".doc .docx .odt .rtf",
+		"\uf1c3": ".xls .xlsx .ods .csv .tsv",
+		"\uf1c4": ".ppt .pptx .odp",
+		"\uf031": ".ttf .otf .woff .woff2",
+		"\ue73e": ".md .markdown",
+		"\uf15c": ".txt .log .rst .adoc .org .tex .diff .patch",
+		"\ue60b": ".json .jsonl",
+		"\uf1c0": ".sql .db .sqlite .sqlite3",
+		"\uf023": ".lock",
+		"\uf084": ".pem .crt .key .pub .gpg .asc",
 	}
-	return "\uf07b"
-}
-
-// namedIcon is for files that are known by their whole name.
-func namedIcon(name string) string {
-	switch name {
-	case ".gitignore", ".gitattributes", ".gitmodules", ".gitconfig":
-		return "\ue702"
-	case "dockerfile", "containerfile", ".dockerignore", "docker-compose.yml", "compose.yaml", "compose.yml":
-		return "\ue7b0"
-	case "makefile", "gnumakefile", "justfile", "cmakelists.txt", "procfile":
-		return "\uf013"
-	case "license", "licence", "copying":
-		return "\uf24e"
-	case "go.mod", "go.sum", "go.work":
-		return "\ue627"
-	}
-	return ""
-}
-
-func languageIcon(ext string) string {
-	switch ext {
-	case ".go":
-		return "\ue627"
-	case ".py", ".pyi", ".ipynb":
-		return "\ue606"
-	case ".js", ".mjs", ".cjs", ".jsx":
-		return "\ue74e"
-	case ".ts", ".tsx", ".mts":
-		return "\ue628"
-	case ".rs":
-		return "\ue7a8"
-	case ".c", ".h":
-		return "\ue61e"
-	case ".cc", ".cpp", ".cxx", ".hpp", ".hh":
-		return "\ue61d"
-	case ".rb":
-		return "\ue739"
-	case ".java", ".jar", ".class":
-		return "\ue738"
-	case ".php":
-		return "\ue73d"
-	case ".lua":
-		return "\ue620"
-	case ".vim":
-		return "\ue62b"
-	case ".html", ".htm":
-		return "\ue736"
-	case ".css", ".scss", ".sass":
-		return "\ue749"
-	case ".sh", ".bash", ".zsh", ".fish":
-		return "\ue795"
-	case ".cs", ".kt", ".swift", ".scala", ".hs", ".ml", ".ex", ".exs", ".erl", ".clj", ".zig", ".nim", ".pl", ".r", ".jl", ".vue", ".svelte", ".xml":
-		return "\uf1c9"
-	}
-	return ""
-}
-
-func mediaIcon(ext string) string {
-	switch ext {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic":
-		return "\uf1c5"
-	case ".mp3", ".flac", ".ogg", ".opus", ".wav", ".m4a", ".aac":
-		return "\uf1c7"
-	case ".mp4", ".mkv", ".webm", ".mov", ".avi", ".cast":
-		return "\uf1c8"
-	case ".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".7z", ".rar", ".deb", ".rpm", ".iso":
-		return "\uf1c6"
-	case ".pdf":
-		return "\uf1c1"
-	case ".doc", ".docx", ".odt", ".rtf":
-		return "\uf1c2"
-	case ".xls", ".xlsx", ".ods", ".csv", ".tsv":
-		return "\uf1c3"
-	case ".ppt", ".pptx", ".odp":
-		return "\uf1c4"
-	case ".ttf", ".otf", ".woff", ".woff2":
-		return "\uf031"
-	}
-	return ""
-}
-
-func plainIcon(ext string) string {
-	switch ext {
-	case ".md", ".markdown":
-		return "\ue73e"
-	case ".txt", ".log", ".rst", ".adoc", ".org", ".tex", ".diff", ".patch":
-		return "\uf15c"
-	case ".json", ".jsonl":
-		return "\ue60b"
-	case ".toml", ".yaml", ".yml", ".ini", ".conf", ".cfg", ".env", ".service":
-		return "\uf013"
-	case ".sql", ".db", ".sqlite", ".sqlite3":
-		return "\uf1c0"
-	case ".lock":
-		return "\uf023"
-	case ".pem", ".crt", ".key", ".pub", ".gpg", ".asc":
-		return "\uf084"
-	}
-	return ""
 }

@@ -30,7 +30,7 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case row < l.rows.Len():
 			l.out = append(l.out, l.drawRow(row, w, now, look))
 		case row == l.rows.Len() && row > 0 && l.Omitted > 0:
-			text := "    and " + widget.Itoa(l.Omitted) + " more, which are too many to show"
+			text := "    and " + widget.Itoa(l.Omitted) + " more (too many to show)"
 			l.out = append(l.out, look.Dim.Text(widget.Fit(text, w)))
 		case y == 0 && l.Note != "":
 			ink := look.Dim
@@ -49,20 +49,14 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 
 // follow keeps the cursor among the h visible rows.
 func (l *List) follow(h int) {
-	if l.cursor < l.top {
-		l.top = l.cursor
-	}
-	if h > 0 && l.cursor >= l.top+h {
-		l.top = l.cursor - h + 1
-	}
 	rows := l.rows.Len()
+	cursor := l.cursor
 	if l.Omitted > 0 {
-		rows++ // that says so
+		if rows++; cursor == rows-2 && h > 1 {
+			cursor++ // the row that says so is in sight with the last one
+		}
 	}
-	l.top = max(min(l.top, rows-h), 0)
-	if l.Omitted > 0 && l.cursor == l.rows.Len()-1 && h > 1 {
-		l.top = max(rows-h, 0)
-	}
+	l.top = widget.Follow(l.top, cursor, rows, h)
 }
 
 func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {

@@ -16,6 +16,7 @@ import (
 // A Pane is the view of a folder: its entries, the preview of the one under the
 // cursor, and the folder above where there is room.
 type Pane struct {
+	panes.Untyped
 	env     panes.Env
 	actions panes.Actions
 	shown   bool
@@ -141,16 +142,6 @@ func (f *Pane) Scopes() []keymap.Scope {
 	}
 	return []keymap.Scope{keymap.ScopeFiles, keymap.ScopeList}
 }
-
-// Hints are those of the scopes.
-func (f *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
-
-// Type and Paste do nothing: nothing is typed into this view.
-func (f *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
-func (f *Pane) Paste(string) tea.Cmd         { return nil }
-
-// Cursor is nil.
-func (f *Pane) Cursor() *tea.Cursor { return nil }
 
 // SetScreen says how pictures can be shown, and whether that is news.
 func (f *Pane) SetScreen(s graphics.Screen) (changed bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/panes/widget"
 )
 
 // A Column is what the entries of a folder can be sorted by.
@@ -83,22 +84,12 @@ func (s *Set) Arrange(o Order) *Rows {
 			continue
 		}
 		folded[i] = strings.ToLower(name)
-		if holdsWords(folded[i], words) {
+		if widget.Holds(folded[i], words) {
 			r.shown = append(r.shown, int32(i))
 		}
 	}
 	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(s, int(a), int(b), folded[a], folded[b]) })
 	return r
-}
-
-func holdsWords(name string, words []string) bool {
-	for _, word := range words {
-		bare, inverse := strings.CutPrefix(word, "!")
-		if bare != "" && strings.Contains(name, bare) == inverse {
-			return false
-		}
-	}
-	return true
 }
 
 // compare has folders before files, and for equal ones the names decide; the

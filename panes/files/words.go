@@ -7,8 +7,10 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
+	"tandem/panes"
 	"tandem/panes/widget"
 )
 
@@ -17,7 +19,7 @@ import (
 func (f *Pane) startHere(command []string) tea.Cmd {
 	command, folder, err := carried(command, f.folder.path)
 	if err != nil {
-		return f.env.Say(err.Error(), true)
+		return f.env.Say(panes.ErrorText(err), true)
 	}
 	return f.env.StartSession(command, folder)
 }
@@ -34,7 +36,7 @@ func carried(command []string, folder string) ([]string, string, error) {
 	}
 	for _, word := range append([]string{folder}, command...) {
 		if strings.HasSuffix(word, "\n") {
-			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be passed to a program; R renames it")
+			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be passed to a program").WithHint("rename the file")
 		}
 	}
 	for _, word := range command {
@@ -50,8 +52,8 @@ func carried(command []string, folder string) ([]string, string, error) {
 // shellWord is a word as a shell reads it, whatever bytes it has, written in
 // what can be seen. A line break at its end is lost.
 func shellWord(word string) string {
-	if !widget.NeedsEscapes(word) {
-		return shellQuote(word)
+	if quoted, err := syntax.Quote(word, syntax.LangPOSIX); err == nil && !widget.NeedsEscapes(word) {
+		return quoted
 	}
 	var out strings.Builder
 	out.WriteString(`"$(printf %b '`)
@@ -64,15 +66,4 @@ func shellWord(word string) string {
 	}
 	out.WriteString(`')"`)
 	return out.String()
-}
-
-// shellQuote is a word as a shell reads it.
-func shellQuote(word string) string {
-	plain := strings.IndexFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("./-_+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
-	if plain && word != "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

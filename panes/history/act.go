@@ -75,7 +75,7 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 	}
 	p.env.Ask(&overlay.Question{
 		Title: "Run " + widget.Clip(widget.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
-		Lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
+		Lines: []string{"It contained a secret, which was not kept:", redacted + " stands in its place."},
 		Yes:   "run it anyway",
 		Then:  start,
 	})
@@ -156,21 +156,21 @@ func (p *Pane) copyCommand(row api.HistoryRow) tea.Cmd { return p.copyCommands([
 // forgotten.
 func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
 	in := api.HistoryRemoveInput{IDs: []int64{row.ID}}
-	title, what := "Forget this run?", "Its output stays in the log of its session."
+	title, what := "Delete this run?", "Its output stays in the log of its session."
 	if !p.every {
 		in = api.HistoryRemoveInput{Command: row.Command.Command}
-		title = "Forget this command?"
+		title = "Delete this command?"
 		switch n := p.detail.Total(row.ID); {
 		case n > 1:
-			title = "Forget all " + widget.Itoa(n) + " runs of this command?"
+			title = "Delete all " + widget.Itoa(n) + " runs of this command?"
 		case n == 0 && row.Runs > 1:
-			title = "Forget all runs of this command?"
+			title = "Delete all runs of this command?"
 		}
 	}
 	p.env.Ask(&overlay.Question{
 		Title: title,
 		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
-		Yes:   "forget it",
+		Yes:   "delete",
 		Then:  p.forget([]api.HistoryRemoveInput{in}),
 	})
 	return nil

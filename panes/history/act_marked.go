@@ -62,10 +62,10 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	if len(rows) == 1 {
 		return p.askForgetCommand(rows[0])
 	}
-	what, title := "All their runs go", "Forget "+commands(len(rows))+"?"
+	what, title := "All their runs go", "Delete "+commands(len(rows))+"?"
 	var removals []api.HistoryRemoveInput
 	if p.every {
-		title, what = "Forget "+widget.Itoa(len(rows))+" runs?", "Other runs stay"
+		title, what = "Delete "+widget.Itoa(len(rows))+" runs?", "Other runs stay"
 		removals = []api.HistoryRemoveInput{{}}
 	}
 	for _, row := range rows {
@@ -78,7 +78,7 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	p.env.Ask(&overlay.Question{
 		Title: title,
 		Lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
-		Yes:   "forget them",
+		Yes:   "delete",
 		Then:  p.forget(removals),
 	})
 	return nil

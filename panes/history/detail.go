@@ -89,9 +89,9 @@ func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
 	switch {
 	case d.note != "" || len(d.output) > 0:
 	case out.Terminal && strings.Contains(out.Text, fullScreen):
-		d.note = "it used the whole screen; no text to show"
+		d.note = "full-screen program; no text to show"
 	default:
-		d.note = "it printed nothing"
+		d.note = "no output"
 	}
 	return true
 }
@@ -276,7 +276,7 @@ func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
 	case c.Stopped:
 		words += howStopped(c)
 	case c.ExitSignal != "":
-		words = "ended by SIG" + words
+		words = "terminated by SIG" + words
 	case c.ExitCode != nil:
 		words = "exit " + strconv.Itoa(*c.ExitCode)
 	case running:

@@ -69,9 +69,9 @@ func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	case c.Process == "" || c.Kind == "added":
 		return Output{Note: "output not recorded"}
 	case c.Kind == "session" && c.LogEnd == 0:
-		return Output{Note: "where its output begins was not told by the shell"}
+		return Output{Note: "the shell did not mark where its output begins"}
 	case c.LogEnd > 0 && c.LogEnd <= c.LogStart:
-		return Output{Note: "it printed nothing"}
+		return Output{Note: "no output"}
 	case c.LogEnd > 0:
 		return outputBetween(ctx, e, c)
 	}
@@ -86,7 +86,7 @@ func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
 	case err != nil:
 		return lostOutput(err)
 	case out.Start >= c.LogEnd:
-		return Output{Note: "its output is gone from the log"}
+		return Output{Note: "output no longer in the log"}
 	}
 	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
@@ -111,14 +111,14 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 		all.Text += out.Data
 	}
 	if all.Text == "" {
-		all.Note = "it has printed nothing"
+		all.Note = "no output"
 	}
 	return all
 }
 
 func lostOutput(err error) Output {
 	if errors.Is(err, api.CodeNotFound) {
-		return Output{Note: "its output is gone from the log"}
+		return Output{Note: "output no longer in the log"}
 	}
-	return Output{Note: "its output cannot be read: " + widget.Clean(panes.ErrorText(err))}
+	return Output{Note: "cannot read the output: " + widget.Clean(panes.ErrorText(err))}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/panes/widget"
 )
 
 // A List is the list of commands that a search of the history finds,
@@ -169,7 +170,7 @@ func (l *List) Selected() (row api.HistoryRow, ok bool) {
 // Move moves the cursor, as far as there are rows.
 func (l *List) Move(by int) {
 	l.cursor = max(min(l.cursor+by, l.total-1), 0)
-	l.follow(l.height)
+	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
 }
 
 // Go puts the cursor on a row.
@@ -187,15 +188,4 @@ func (l *List) RowAt(y int) int {
 		return row
 	}
 	return -1
-}
-
-// follow keeps the cursor among the n visible rows.
-func (l *List) follow(n int) {
-	if l.cursor < l.top {
-		l.top = l.cursor
-	}
-	if n > 0 && l.cursor >= l.top+n {
-		l.top = l.cursor - n + 1
-	}
-	l.top = max(min(l.top, l.total-n), 0)
 }

@@ -38,7 +38,7 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		return l.out
 	}
 	l.height = h - 1
-	l.follow(l.height)
+	l.top = widget.Follow(l.top, l.cursor, l.total, l.height)
 	l.measure(w)
 	l.out = append(l.out, l.drawHead(w, look))
 	for i := l.top; len(l.out) < h; i++ {
@@ -47,7 +47,7 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case row != nil:
 			l.out = append(l.out, l.drawRow(row, i == l.cursor, w, now, look))
 		case i == 0 && l.settled && l.err == nil:
-			l.out = append(l.out, look.Dim.Text(widget.Fit("  nothing was found", w)))
+			l.out = append(l.out, look.Dim.Text(widget.Fit("  nothing found", w)))
 		case i == 0 && l.err != nil:
 			l.out = append(l.out, look.Bad.Text(widget.Fit("  "+widget.Clean(api.AsError(l.err).Message), w)))
 		default:

@@ -165,7 +165,7 @@ func TestWhatIsShownStaysUntilAnotherSearchIsAnswered(t *testing.T) {
 		t.Errorf("the rows are gone:\n%s", screen)
 	}
 	c.serve(&l)
-	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "nothing was found") {
+	if screen := strings.Join(drawHistory(&l, 80, 5), "\n"); !strings.Contains(screen, "nothing found") {
 		t.Errorf("no word of it:\n%s", screen)
 	}
 }
@@ -342,9 +342,9 @@ func TestDetailSaysWhyThereIsNoOutput(t *testing.T) {
 		out  Output
 		want string
 	}{
-		{Output{Note: "its output is gone from the log"}, "gone from the log"},
-		{Output{Terminal: true, Text: "\x1b[?1049hvim\x1b[?1049l"}, "whole screen"},
-		{Output{Terminal: true, Text: "\x1b[K\r\n"}, "printed nothing"},
+		{Output{Note: "output no longer in the log"}, "no longer in the log"},
+		{Output{Terminal: true, Text: "\x1b[?1049hvim\x1b[?1049l"}, "full-screen program"},
+		{Output{Terminal: true, Text: "\x1b[K\r\n"}, "no output"},
 	} {
 		if text := detailOf(t, failedCommand(), 1, test.out).text(80, 14); !strings.Contains(text, test.want) {
 			t.Errorf("no %q in\n%s", test.want, text)

@@ -274,7 +274,7 @@ func (p *Pane) empty() *widget.Page {
 		return nil
 	}
 	return &widget.Page{
-		Title: "No command yet",
+		Title: "No commands yet",
 		Lines: []string{
 			"What you type in sessions is kept here, and what you or agents",
 			"run: where, when, how long it took and how it ended.",
@@ -286,29 +286,29 @@ func (p *Pane) empty() *widget.Page {
 }
 
 // Hints are the next useful keys in the view.
-func (p *Pane) Hints() ([]panes.Hint, bool) { return p.hints(), true }
+func (p *Pane) Hints() ([]panes.Hint, bool) {
+	if p.typing && p.empty() == nil {
+		return []panes.Hint{p.hint(keymap.HistoryPick, "done"),
+			p.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), p.hint(keymap.HistoryLeave, "clear")}, true
+	}
+	return append(p.hints(), p.hint(keymap.Quit, "detach"), p.hint(keymap.Help, "keys")), true
+}
 
 func (p *Pane) hints() []panes.Hint {
 	hint := p.hint
 	switch {
 	case p.empty() != nil:
-		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
-	case p.typing:
-		return []panes.Hint{hint(keymap.HistoryPick, "done"),
-			p.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), hint(keymap.HistoryLeave, "clear")}
+		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions")}
 	case p.onDetail:
-		return []panes.Hint{p.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
-	}
-	if p.list.MarkedRows() > 0 {
+		return []panes.Hint{p.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list")}
+	case p.list.MarkedRows() > 0:
 		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"),
-			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
-	}
-	if p.list.Settled() && p.list.Total() == 0 {
-		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
+			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark")}
+	case p.list.Settled() && p.list.Total() == 0:
+		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear")}
 	}
 	return []panes.Hint{hint(keymap.Open, "insert at the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
-		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark"),
-		hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
+		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark")}
 }
 
 // hint is the hint of an action where the keyboard may be.

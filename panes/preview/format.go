@@ -66,11 +66,11 @@ func faultOf(err error) string {
 	var ofTIFF tiff.UnsupportedError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "which takes too long to be shown here"
+		return "takes too long to show here"
 	case errors.Is(err, bmp.ErrUnsupported), errors.As(err, &ofPNG), errors.As(err, &ofJPEG), errors.As(err, &ofTIFF):
-		return "of a kind that is not shown here"
+		return "cannot be shown here"
 	}
-	return "which is damaged"
+	return "damaged"
 }
 
 // Chunks of WebP (developers.google.com/speed/webp/docs/riff_container).

@@ -51,7 +51,7 @@ func (part *Part) picture(ctx context.Context, src Source, r Request, head []byt
 	if format.name == "" {
 		what := otherPicture(head)
 		if what != "" {
-			part.tell(what, "of a kind that is not shown here")
+			part.tell(what, "cannot be shown here")
 		}
 		return what != ""
 	}
@@ -65,7 +65,7 @@ func (part *Part) picture(ctx context.Context, src Source, r Request, head []byt
 	}
 	switch {
 	case part.size > mostPictureBytes, err == nil && tooManyPixels(config):
-		part.tell(what, "too large to be shown here")
+		part.tell(what, "too large to show here")
 		return true
 	case err != nil:
 		part.tell(what, faultOf(err))
@@ -159,7 +159,7 @@ func (p *Preview) drawPicture(w, h int, look *widget.Look) []string {
 	if rows := img.draw(w, h, p.Colors, p.Screen); rows != nil {
 		return rows
 	}
-	return []string{look.Dim.Text(widget.Fit(" a picture, which takes more colours than this terminal has", w))}
+	return []string{look.Dim.Text(widget.Fit(" a picture; this terminal has too few colours to show it", w))}
 }
 
 // room is the empty cells below what the terminal draws. They are concealed and

@@ -227,8 +227,8 @@ func TestPicturesAreDrawnWhereThereAreColours(t *testing.T) {
 		t.Errorf("the heading is %q", got)
 	}
 	v.Colors = 0
-	v.shows("takes more colours")
-	view(t, "/half.png", out.Bytes()[:30]).shows("which is damaged")
+	v.shows("too few colours")
+	view(t, "/half.png", out.Bytes()[:30]).shows("damaged")
 }
 
 func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {

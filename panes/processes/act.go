@@ -123,11 +123,11 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 	on := !targets[0].KeepAlive
 	said := p.env.Say(these(targets)+": keep-alive is off", false)
 	if on {
-		ends := "it ends"
+		ends := "it exits"
 		if len(targets) > 1 {
-			ends = "one ends"
+			ends = "one exits"
 		}
-		said = p.env.Say(these(targets)+": started again whenever "+ends, false)
+		said = p.env.Say(these(targets)+": restarts whenever "+ends, false)
 	}
 	return tea.Batch(said, p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
@@ -146,9 +146,13 @@ func (p *Pane) askForget() tea.Cmd {
 	case len(all) == 0:
 		return nil
 	case len(targets) == 0:
-		return p.env.Say(these(all)+" has not ended; stop it first", true)
+		what := " is still running; stop it first"
+		if len(all) > 1 {
+			what = " are still running; stop them first"
+		}
+		return p.env.Say(these(all)+what, true)
 	}
-	return p.confirm("Forget "+these(targets)+"?", "The record and the log are removed.", "forget", targets,
+	return p.confirm("Delete "+these(targets)+"?", "The record and the log are deleted.", "delete", targets,
 		p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := e.Remove(ctx, p.ID)
 			if errors.Is(err, api.CodeNotFound) {
@@ -162,7 +166,7 @@ func (p *Pane) askForget() tea.Cmd {
 func (p *Pane) askSignal() tea.Cmd {
 	targets := living(p.table.Targets())
 	if len(targets) == 0 {
-		return p.env.Say("only a process that runs can get a signal", false)
+		return p.env.Say("only a running process can get a signal", false)
 	}
 	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
@@ -175,15 +179,15 @@ func (p *Pane) askSignal() tea.Cmd {
 
 func signals() []overlay.MenuItem {
 	return []overlay.MenuItem{
-		{Name: "HUP", Does: "often: read the configuration again"},
-		{Name: "INT", Does: "as ctrl+c does"},
-		{Name: "TERM", Does: "please end"},
-		{Name: "QUIT", Does: "end and leave a trace"},
-		{Name: "USR1", Does: "its own meaning"},
-		{Name: "USR2", Does: "its own meaning"},
-		{Name: "STOP", Does: "halt"},
+		{Name: "HUP", Does: "often: reload the configuration"},
+		{Name: "INT", Does: "what ctrl+c sends"},
+		{Name: "TERM", Does: "ask it to stop"},
+		{Name: "QUIT", Does: "quit and dump core"},
+		{Name: "USR1", Does: "up to the program"},
+		{Name: "USR2", Does: "up to the program"},
+		{Name: "STOP", Does: "pause"},
 		{Name: "CONT", Does: "resume"},
-		{Name: "WINCH", Does: "the terminal's size has changed"},
-		{Name: "KILL", Does: "end at once"},
+		{Name: "WINCH", Does: "terminal resized"},
+		{Name: "KILL", Does: "force it to stop"},
 	}
 }

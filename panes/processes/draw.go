@@ -110,7 +110,7 @@ func (p *Pane) empty() *widget.Page {
 		return panes.HintIn(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
 	}
 	return &widget.Page{
-		Title: "No process yet",
+		Title: "No processes yet",
 		Lines: []string{"What you start here keeps running without the dashboard,", "and its output is kept."},
 		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}

@@ -50,9 +50,9 @@ func (l *Log) drawEmpty(look *widget.Look) []string {
 	case l.err != nil && len(l.tail) == 0:
 		text = widget.Clean(l.err.Error())
 	case l.known && len(l.tail) == 0:
-		text = "nothing printed yet"
+		text = "no output yet"
 		if l.state.Ended() {
-			text = "it has printed nothing"
+			text = "no output"
 		}
 	}
 	first := max(l.h-len(l.tail), 0)
@@ -211,13 +211,13 @@ func (l *Log) status() string {
 		parts = append(parts, l.Stream)
 	}
 	if l.err != nil {
-		parts = append(parts, "cannot be read now")
+		parts = append(parts, "cannot be read")
 	}
 	if l.finding.pattern != "" {
 		parts = append(parts, "/"+widget.Clip(widget.Clean(l.Pattern()), 20))
 	}
 	if l.clock && l.Terminal {
-		parts = append(parts, "no times of a terminal")
+		parts = append(parts, "a terminal's log has no times")
 	}
 	if l.left > 0 {
 		parts = append(parts, fmt.Sprintf("column %d", l.left+1))

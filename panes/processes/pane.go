@@ -20,6 +20,7 @@ const metricsEvery = time.Second
 // A Pane is the view of processes: a table above the log of the process under
 // its cursor.
 type Pane struct {
+	panes.Untyped
 	env     panes.Env
 	actions panes.Actions
 	shown   bool
@@ -149,9 +150,6 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeProcesses, keymap.ScopeList}
 }
 
-// Hints are those of the scopes.
-func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
-
 // Note says what is under way, marked or filtered.
 func (p *Pane) Note() (string, widget.Ink) { return p.note(), p.env.Look().BarWarn }
 
@@ -161,7 +159,7 @@ func (p *Pane) note() string {
 	case p.find != nil:
 		return "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
 	case p.pending != nil:
-		return "searches as soon as something is printed"
+		return "waiting for output to search"
 	case t.Marked() > 0:
 		return widget.Itoa(t.Marked()) + " marked"
 	case t.Filter() != "":
@@ -169,13 +167,6 @@ func (p *Pane) note() string {
 	}
 	return ""
 }
-
-// Type and Paste do nothing: nothing is typed into this view.
-func (p *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
-func (p *Pane) Paste(string) tea.Cmd         { return nil }
-
-// Cursor is nil.
-func (p *Pane) Cursor() *tea.Cursor { return nil }
 
 // Actions are what the keys of the table and the log do.
 func (p *Pane) Actions() panes.Actions { return p.actions }

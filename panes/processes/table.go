@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/panes/widget"
 )
 
 // A Table is the table of processes with a cursor, marks, an order and a
@@ -156,13 +157,7 @@ func matchesFilter(p *api.Process, filter string) bool {
 	}
 	text := strings.ToLower(strings.Join([]string{p.Name, p.Command, p.CWD, string(p.State), p.Actor,
 		string(p.Kind), pidText(p), portsText(p)}, "\n"))
-	for _, word := range strings.Fields(strings.ToLower(filter)) {
-		bare, inverse := strings.CutPrefix(word, "!")
-		if bare != "" && strings.Contains(text, bare) == inverse {
-			return false
-		}
-	}
-	return true
+	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
 }
 
 // RowAt is the index of the row drawn at y, -1 for none.

@@ -60,7 +60,7 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	if h <= 0 {
 		return t.out
 	}
-	t.follow(h - 1)
+	t.top = widget.Follow(t.top, t.cursor, len(t.shown), h-1)
 	t.measure(w, h-1, now)
 	t.out = append(t.out, t.drawHead(w, look))
 	for row := t.top; len(t.out) < h; row++ {
@@ -75,17 +75,6 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		}
 	}
 	return t.out
-}
-
-// follow keeps the cursor among the n visible rows.
-func (t *Table) follow(n int) {
-	if t.cursor < t.top {
-		t.top = t.cursor
-	}
-	if n > 0 && t.cursor >= t.top+n {
-		t.top = t.cursor - n + 1
-	}
-	t.top = max(min(t.top, len(t.shown)-n), 0)
 }
 
 // unusedColumn reports whether a column has nothing to say of any process, so

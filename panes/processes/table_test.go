@@ -60,7 +60,7 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
 		"   ▲   name    pid   cpu%            mem     up   rst   ports   exit  who     command                                 ",
 		"▌  ✗   cache                                                          person  serve cache  start redis: no such file  ",
-		"   ↻   api                                          3              1  bot     serve api  starts again in 4s           ",
+		"   ↻   api                                          3              1  bot     serve api  restarts in 4s               ",
 		"   ● ∞ web    4711    140     ▁▂▃▇   12M  1h30m        80,443         person  serve web                               ",
 		"   ● ❯ zsh    4711    1.2     ▁▂▃▇   12M  1h30m                       person  serve zsh                               ",
 		"   ■   job                                                      TERM  person  serve job                               ",
@@ -69,7 +69,7 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
 		"   ▲   name    pid   cpu%   mem   up   rst   ports   exit   ",
 		"▌  ✗   cache  start redis: no such …                        ",
-		"   ↻   api    starts again in 4s         3              1   ",
+		"   ↻   api    restarts in 4s             3              1   ",
 	})
 }
 

@@ -226,8 +226,7 @@ func (c *Choices) Go(y int) bool {
 // Draw gives h rows of w cells.
 func (c *Choices) Draw(w, h int, look *Look) []string {
 	c.rows = h
-	c.top = max(min(c.top, c.cursor), c.cursor-h+1, 0)
-	c.top = max(min(c.top, len(c.shown)-h), 0)
+	c.top = Follow(c.top, c.cursor, len(c.shown), h)
 	rows := make([]string, 0, h)
 	for y := range h {
 		if c.top+y < len(c.shown) {

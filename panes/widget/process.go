@@ -18,11 +18,11 @@ func HowEnded(p *api.Process) string {
 	case p.ExitCode != nil:
 		return fmt.Sprintf("exited with status %d", *p.ExitCode)
 	case p.ExitSignal != "":
-		return "ended by " + Clean(p.ExitSignal)
+		return "terminated by " + Clean(p.ExitSignal)
 	case p.ExitUnknown:
-		return "ended, its status is unknown"
+		return "exited; status unknown"
 	}
-	return "ended"
+	return "exited"
 }
 
 // HowEndedIn is HowEnded in fewer words where w cells are too few for it.
@@ -73,13 +73,13 @@ func BesideExit(p *api.Process, now time.Time) string {
 // againIn says when a process in backoff is started again.
 func againIn(p *api.Process, now time.Time) string {
 	if p.Supervision == nil || p.Supervision.NextStart == nil {
-		return ", waits to be started again"
+		return ", waiting to restart"
 	}
 	wait := p.Supervision.NextStart.Sub(now)
 	if wait < time.Second {
-		return ", starts again now"
+		return ", restarting now"
 	}
-	return ", starts again in " + Age(wait+time.Second-1)
+	return ", restarts in " + Age(wait+time.Second-1)
 }
 
 // CommandStatus is the sign and the words for how a command has ended, and

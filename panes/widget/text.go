@@ -285,3 +285,23 @@ func Thousands(n int) string {
 	}
 	return digits
 }
+
+// Holds reports whether text holds every word, and none of those behind a "!".
+func Holds(text string, words []string) bool {
+	for _, word := range words {
+		bare, inverse := strings.CutPrefix(word, "!")
+		if bare != "" && strings.Contains(text, bare) == inverse {
+			return false
+		}
+	}
+	return true
+}
+
+// Follow is the first row in sight that keeps the cursor among height rows, of
+// which there are rows in all.
+func Follow(top, cursor, rows, height int) int {
+	if height > 0 {
+		top = max(top, cursor-height+1)
+	}
+	return max(min(top, cursor, rows-height), 0)
+}
