@@ -481,7 +481,7 @@ func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
 			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.onLog())
 		}
 		d.nth(2).write("some hay\na needle\n")
-		d.lacks("searches as soon")
+		d.lacks("waiting for output to search")
 		d.lacks("searching")
 		d.shows("/needle")
 		d.lacks("no match")
