@@ -159,7 +159,7 @@ type listing struct {
 	rows    *Rows
 	omitted int
 	partial bool // the rest is on its way
-	took    time.Duration
+	elapsed time.Duration
 }
 
 // listEntries lists the folder as far as a limit, from behind what is held of it
@@ -174,7 +174,7 @@ func (f *folder) listEntries(held *Set, limit int) tea.Cmd {
 		if l.partial = l.omitted > 0 && limit < mostEntries; l.omitted > 0 && !l.partial {
 			l.alsoHas(ctx, e, path, name)
 		}
-		l.rows, l.took = l.entries.Arrange(order), time.Since(begin)
+		l.rows, l.elapsed = l.entries.Arrange(order), time.Since(begin)
 		return l, nil
 	}, f.listed)
 }
@@ -227,7 +227,7 @@ func (f *folder) listed(l listing, err error) tea.Cmd {
 	if l.partial {
 		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries))
 	}
-	return tea.Batch(cmd, f.tidy(), f.restListing(min(max(3*l.took, 150*time.Millisecond), 10*time.Second)))
+	return tea.Batch(cmd, f.tidy(), f.restListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second)))
 }
 
 // tidy gives back the memory that a large folder has taken.

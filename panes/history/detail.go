@@ -285,8 +285,8 @@ func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
 		sign, words = look.Glyphs.Unknown, "exit unknown"
 	}
 	text := ""
-	if took := widget.Took(c.DurationMS); took != "" {
-		text += " · took " + took
+	if elapsed := widget.Elapsed(c.DurationMS); elapsed != "" {
+		text += " · took " + elapsed
 	}
 	text += " · " + whenText(c.StartedAt, now)
 	r := widget.Row{}
@@ -364,11 +364,11 @@ func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Lo
 		exit = mostExit
 	}
 	r.Add(widget.Fit(sign+" "+words, min(exit, w)), ink)
-	if w < exit+tookCells+agoCells+2 {
+	if w < exit+elapsedCells+agoCells+2 {
 		r.Add(widget.Spaces(w+2-r.Cells), "")
 		return r.Text.String()
 	}
-	r.Add(widget.PadLeft(widget.Took(h.DurationMS), tookCells+1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
+	r.Add(widget.PadLeft(widget.Elapsed(h.DurationMS), elapsedCells+1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
 	if h.Actor != d.row.Actor {
 		who = "  " + widget.Clip(widget.Who(h.Actor), mostWho)

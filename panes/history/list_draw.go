@@ -10,16 +10,16 @@ import (
 // Widths of the columns of the history, and the widths of the list from which
 // on they are shown.
 const (
-	exitCells = 6 // at least; a row that was stopped takes more
-	mostExit  = 9
-	tookCells = 6
-	agoCells  = 4
-	runsCells = 5
+	exitCells    = 6 // at least; a row that was stopped takes more
+	mostExit     = 9
+	elapsedCells = 6
+	agoCells     = 4
+	runsCells    = 5
 
-	tookFrom   = 64
-	folderFrom = 74
-	runsFrom   = 92
-	whoFrom    = 104
+	elapsedFrom = 64
+	folderFrom  = 74
+	runsFrom    = 92
+	whoFrom     = 104
 
 	mostWho     = 14
 	leastFolder = 6
@@ -28,7 +28,7 @@ const (
 )
 
 // columns are the widths of the columns; 0 for one that is left out.
-type columns struct{ exit, took, command, runs, folder, who int }
+type columns struct{ exit, elapsed, command, runs, folder, who int }
 
 // Draw gives h rows of w cells: the names of the columns and the commands. The
 // slice is valid until the next call.
@@ -66,15 +66,15 @@ func (l *List) measure(w int) {
 	}
 	mostFolder := min(w/4, 40)
 	c.exit = max(c.exit, exitCells)
-	if w >= tookFrom {
-		c.took = tookCells
+	if w >= elapsedFrom {
+		c.elapsed = elapsedCells
 	}
 	for i := l.top; i < l.top+l.height; i++ {
 		row := l.at(i)
 		if row == nil {
 			continue
 		}
-		if row.Stopped && w >= tookFrom {
+		if row.Stopped && w >= elapsedFrom {
 			c.exit = mostExit
 		}
 		if w >= folderFrom {
@@ -89,7 +89,7 @@ func (l *List) measure(w int) {
 		c.runs = runsCells
 	}
 	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last is the margin
-	for _, cells := range []int{c.took, c.runs, c.folder, c.who} {
+	for _, cells := range []int{c.elapsed, c.runs, c.folder, c.who} {
 		if cells > 0 {
 			c.command -= cells + historyGap
 		}
@@ -99,24 +99,22 @@ func (l *List) measure(w int) {
 func (l *List) drawHead(w int, look *widget.Look) string {
 	c := &l.columns
 	r := widget.Row{}
-	r.Add(widget.Spaces(historyLead), "")
-	r.Add(widget.Fit("exit", c.exit), look.Dim)
-	if c.took > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.PadLeft("took", c.took), look.Dim)
-	}
-	r.Add(widget.Spaces(1)+widget.PadLeft("age", agoCells)+widget.Spaces(historyGap), look.Dim)
-	r.Add(widget.Fit("command", c.command), look.Dim)
-	if c.runs > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.PadLeft("runs", c.runs), look.Dim)
-	}
-	if c.folder > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.Fit("folder", c.folder), look.Dim)
-	}
-	if c.who > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.Fit("who", c.who), look.Dim)
-	}
+	r.Add(widget.Spaces(historyLead)+widget.Fit("exit", c.exit), look.Dim)
+	addCell(&r, c.elapsed, widget.PadLeft("took", c.elapsed), look.Dim)
+	r.Add(" "+widget.PadLeft("age", agoCells), look.Dim)
+	addCell(&r, c.command, widget.Fit("command", c.command), look.Dim)
+	addCell(&r, c.runs, widget.PadLeft("runs", c.runs), look.Dim)
+	addCell(&r, c.folder, widget.Fit("folder", c.folder), look.Dim)
+	addCell(&r, c.who, widget.Fit("who", c.who), look.Dim)
 	r.Add(widget.Spaces(w-r.Cells), "")
 	return r.Text.String()
+}
+
+// addCell adds a cell of a column, if that is shown.
+func addCell(r *widget.Row, cells int, text string, ink widget.Ink) {
+	if cells > 0 {
+		r.Add(widget.Spaces(historyGap)+text, ink)
+	}
 }
 
 // drawRow draws a command. The row with the cursor is one colour.
@@ -137,28 +135,20 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 		words = ""
 	}
 	r.Add(widget.Fit(sign+" "+words, c.exit), ink)
-	if c.took > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.PadLeft(widget.Took(h.DurationMS), c.took), look.Dim)
-	}
-	r.Add(widget.Spaces(1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells)+widget.Spaces(historyGap), look.Dim)
+	addCell(&r, c.elapsed, widget.PadLeft(widget.Elapsed(h.DurationMS), c.elapsed), look.Dim)
+	r.Add(" "+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells)+widget.Spaces(historyGap), look.Dim)
 	text := look.Text
 	if cursor {
 		text = look.Current
 	}
 	widget.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, text, look.Match, look)
-	if c.runs > 0 {
-		runs := ""
-		if h.Runs > 1 {
-			runs = "×" + widget.Itoa(h.Runs)
-		}
-		r.Add(widget.Spaces(historyGap)+widget.PadLeft(runs, c.runs), look.Dim)
+	runs := ""
+	if h.Runs > 1 {
+		runs = "×" + widget.Itoa(h.Runs)
 	}
-	if c.folder > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.Pad(widget.ClipPath(widget.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
-	}
-	if c.who > 0 {
-		r.Add(widget.Spaces(historyGap)+widget.Fit(widget.Who(h.Actor), c.who), look.Dim)
-	}
+	addCell(&r, c.runs, widget.PadLeft(runs, c.runs), look.Dim)
+	addCell(&r, c.folder, widget.Pad(widget.ClipPath(widget.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
+	addCell(&r, c.who, widget.Fit(widget.Who(h.Actor), c.who), look.Dim)
 	r.Add(widget.Spaces(w-r.Cells), "")
 	if r.Plain {
 		return look.Selected.Text(r.Text.String())

@@ -205,7 +205,7 @@ func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
 			}
 		}
 		head := drawHistory(&l, w, 8)[0]
-		for name, from := range map[string]int{"command": 30, "took": tookFrom, "folder": folderFrom, "runs": runsFrom, "who": whoFrom} {
+		for name, from := range map[string]int{"command": 30, "took": elapsedFrom, "folder": folderFrom, "runs": runsFrom, "who": whoFrom} {
 			if has := strings.Contains(head, name); has != (w >= from) && name != "command" || name == "command" && w >= from && !has {
 				t.Fatalf("width %d: %q", w, head)
 			}
@@ -259,8 +259,8 @@ func TestMarkedTextIsAsWideAsItIsTold(t *testing.T) {
 
 func TestDurationsAndAgesAreShort(t *testing.T) {
 	for ms, want := range map[int64]string{-1: "", 0: "0ms", 999: "999ms", 3450: "3.4s", 59_999: "59s", 125_000: "2m05s", 12_000_000: "3h20m"} {
-		if got := widget.Took(ms); got != want {
-			t.Errorf("Took(%d) = %q, want %q", ms, got, want)
+		if got := widget.Elapsed(ms); got != want {
+			t.Errorf("Elapsed(%d) = %q, want %q", ms, got, want)
 		}
 	}
 	day := 24 * time.Hour

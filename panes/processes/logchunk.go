@@ -28,18 +28,18 @@ func chunkOf(out *api.ProcessLogOutput, partial bool) chunk {
 func (c *chunk) cut(n int) logLine {
 	i := strings.IndexByte(c.text, '\n')
 	line := logLine{offset: c.offset}
-	took := i + 1
+	size := i + 1
 	switch {
 	case i > n || i < 0 && len(c.text) > n:
-		took = wholeRunes(c.text, max(n, 1))
-		line.raw = c.text[:took]
+		size = wholeRunes(c.text, max(n, 1))
+		line.raw = c.text[:size]
 	case i < 0:
-		took = len(c.text)
+		size = len(c.text)
 		line.raw, line.open = c.text, true
 	default:
 		line.raw = c.text[:i]
 	}
-	c.drop(took)
+	c.drop(size)
 	return line
 }
 

@@ -56,11 +56,11 @@ func (p *Pane) fetchLog() tea.Cmd {
 	log := p.log
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
 		return e.Log(ctx, request.Input)
-	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.tookLog(log, request, out, err) })
+	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })
 }
 
-// tookLog hands the log what it has asked for.
-func (p *Pane) tookLog(log *Log, request LogRequest, out api.ProcessLogOutput, err error) tea.Cmd {
+// handToLog hands the log what it has asked for.
+func (p *Pane) handToLog(log *Log, request LogRequest, out api.ProcessLogOutput, err error) tea.Cmd {
 	if log != p.log {
 		return nil
 	}

@@ -242,14 +242,14 @@ func applySGR(st *api.Style, n []int) int {
 	case p == 49:
 		st.BG = 0
 	case p == 38, p == 48, p == 58:
-		c, took := extendedColor(n)
+		c, used := extendedColor(n)
 		switch p {
 		case 38:
 			st.FG = c
 		case 48:
 			st.BG = c
 		}
-		return took
+		return used
 	}
 	return 1
 }

@@ -36,9 +36,9 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", s/86400)
 }
 
-// Took is how long something ran, in at most six cells: "12ms", "3.4s",
+// Elapsed is how long something ran, in at most six cells: "12ms", "3.4s",
 // "2m05s", "3h20m"; "" if that is unknown.
-func Took(ms int64) string {
+func Elapsed(ms int64) string {
 	switch d := time.Duration(ms) * time.Millisecond; {
 	case ms < 0:
 		return ""
