@@ -207,9 +207,9 @@ func TestRunAgainAsksWhenASecretIsMissing(t *testing.T) {
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("deploy --token ***") })
 	d.chooses("deploy --token ***")
 	d.press("r")
-	d.shows("It had a secret in it")
+	d.shows("It contained a secret")
 	d.press("n")
-	d.lacks("It had a secret in it")
+	d.lacks("It contained a secret")
 	if got := d.engine.called(); got != "" {
 		t.Errorf("the engine was asked for %s", got)
 	}

@@ -195,7 +195,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.press("s", "'34", "enter")
 	d.calls("restart 03; keep 03 true; signal 03 USR2; signal 03 34")
 	d.press("D")
-	d.shows("two has not ended")
+	d.shows("two is still running")
 	d.selects("gone")
 	d.press("D")
 	d.shows("Delete gone?")
@@ -232,7 +232,7 @@ func TestFailuresAndReadinessAreTold(t *testing.T) {
 		p.State, p.ExitCode, p.PID, p.Supervision = api.StateBackoff, &one, 0, &api.Supervision{NextStart: &soon, Restarts: 1}
 	})
 	d.shows("web failed: exited with status 1")
-	d.shows("starts again in")
+	d.shows("restarts in")
 }
 
 func TestProcessThatFailsOverAndOverIsToldOfOnce(t *testing.T) {
