@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/logs"
@@ -41,15 +40,9 @@ func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, 
 	in.Env = s.Starter.Env.with(ctx, in.Env)
 	rec, err := s.record(in)
 	if err == nil {
-		err = own(ctx, &rec, api.LeaseDetached)
-	}
-	if err == nil && in.ID != "" {
-		rec.ID, err = in.ID, s.Starter.claim(in.ID)
+		err = s.Starter.settle(ctx, &rec, in.ID, api.LeaseDetached, in.Sandbox)
 	}
 	if err != nil {
-		return api.ExecOutput{}, err
-	}
-	if err := s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox)); err != nil {
 		return api.ExecOutput{}, err
 	}
 	timeout := execTimeout

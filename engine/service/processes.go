@@ -54,13 +54,7 @@ func (s *Processes) start(ctx context.Context, in api.ProcessStartInput) (api.Pr
 	in.Env = s.Starter.Env.with(ctx, in.Env)
 	rec, err := s.Starter.processRecord(in)
 	if err == nil {
-		err = own(ctx, &rec, in.Lease)
-	}
-	if err == nil && in.ID != "" {
-		rec.ID, err = in.ID, s.Starter.claim(in.ID)
-	}
-	if err == nil {
-		err = s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox))
+		err = s.Starter.settle(ctx, &rec, in.ID, in.Lease, in.Sandbox)
 	}
 	if err != nil {
 		return api.Process{}, err

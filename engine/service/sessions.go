@@ -51,13 +51,7 @@ func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Pro
 	}
 	rec, err := s.Starter.recordOf(api.KindSession, in)
 	if err == nil {
-		err = own(ctx, &rec, in.Lease)
-	}
-	if err == nil && in.ID != "" {
-		rec.ID, err = in.ID, s.Starter.claim(in.ID)
-	}
-	if err == nil {
-		err = s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox))
+		err = s.Starter.settle(ctx, &rec, in.ID, in.Lease, in.Sandbox)
 	}
 	if err != nil {
 		return api.Process{}, err

@@ -19,9 +19,7 @@ import (
 	"tandem/persist/store"
 )
 
-const (
-	defaultCols, defaultRows = 80, 24
-)
+const defaultCols, defaultRows = 80, 24
 
 // A Starter makes records of what clients ask to start, and starts them.
 type Starter struct {
@@ -194,6 +192,21 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)
 	return nil
+}
+
+// settle completes a new record: whose it is, the id that the client has made for it
+// if any, and how it is confined.
+func (s *Starter) settle(ctx context.Context, r *store.Record, id string, lease api.Lease, asked *api.Sandbox) error {
+	if err := own(ctx, r, lease); err != nil {
+		return err
+	}
+	if id != "" {
+		if err := s.claim(id); err != nil {
+			return err
+		}
+		r.ID = id
+	}
+	return s.confine(r, access.Layers(ctx, asked))
 }
 
 // claim takes an id that a client has made.

@@ -22,7 +22,7 @@ const (
 	mostJobWait = time.Minute
 )
 
-// A transfer is a copy, a move or the like,  a transfer under way, or one that is over.
+// A transfer moves, copies or deletes files; it is under way, or over.
 type transfer struct {
 	id      string
 	kind    string
