@@ -222,7 +222,7 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 		running.Wait()
 		e.host.link.close()
 	}()
-	written, err := supervise.Ask(ctx, e.host.control, e.host.control.Written)
+	written, err := e.host.control.Written(ctx)
 	if err != nil {
 		return nil // failed to start
 	}

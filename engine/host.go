@@ -79,12 +79,8 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	return ptylog.Open(h.store.LogPath(r), ptylog.Options{Limit: limit})
 }
 
-// Spawn starts a child once nothing is left of the one before. What has no
-// terminal writes its log itself.
-func (h *host) Spawn(ctx context.Context, r store.Record, before supervise.Predecessor) (supervise.Started, error) {
-	if err := h.clear(h.control.Context(), r, before); err != nil {
-		return supervise.Started{}, err
-	}
+// Spawn starts a child. What has no terminal writes its log itself.
+func (h *host) Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, error) {
 	if ctx.Err() != nil {
 		return supervise.Started{}, h.errCalledOff(r)
 	}
@@ -92,17 +88,17 @@ func (h *host) Spawn(ctx context.Context, r store.Record, before supervise.Prede
 		return supervise.Started{}, err
 	}
 	if r.TTY {
-		return h.spawnSession(ctx, r, before.Former)
+		return h.spawnSession(ctx, r, former, waits)
 	}
 	begin, errorsBegin := logs.FileSize(h.store.LogPath(r)), logs.FileSize(h.store.ErrorLogPath(r))
-	s, _, err := h.start(ctx, r, before.Former)
+	s, _, err := h.start(ctx, r, former, waits)
 	s.LogStart, s.ErrorLogStart = begin, errorsBegin
 	return s, err
 }
 
-// clear waits for the end of what is left of an earlier run: its terminal's log
+// Clear waits for the end of what is left of an earlier run: its terminal's log
 // is open, its other processes hold ports and files.
-func (h *host) clear(ctx context.Context, r store.Record, before supervise.Predecessor) error {
+func (h *host) Clear(ctx context.Context, r store.Record, before supervise.Predecessor) error {
 	if before.Live != nil {
 		select {
 		case <-before.Live.Gone():
@@ -119,7 +115,7 @@ func (h *host) clear(ctx context.Context, r store.Record, before supervise.Prede
 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
-func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity) (supervise.Started, error) {
+func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, error) {
 	log, err := h.openLog(r)
 	if err != nil {
 		return supervise.Started{}, err
@@ -129,7 +125,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 		log.Close()
 		return supervise.Started{}, err
 	}
-	s, master, err := h.start(ctx, r, former)
+	s, master, err := h.start(ctx, r, former, waits)
 	if err != nil {
 		log.Close()
 		return supervise.Started{}, err
@@ -152,7 +148,10 @@ func (h *host) errCalledOff(r store.Record) error {
 // start has the keeper start a record's child, and gives its terminal's master.
 // Once the keeper is asked, the child is there whatever becomes of ctx. former is
 // the child before.
-func (h *host) start(ctx context.Context, r store.Record, former store.Identity) (supervise.Started, *os.File, error) {
+func (h *host) start(ctx context.Context, r store.Record, former store.Identity, waits func()) (supervise.Started, *os.File, error) {
+	if h.link.pid() == 0 {
+		waits()
+	}
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
 		return supervise.Started{}, nil, h.errCalledOff(r)
@@ -169,9 +168,11 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity)
 	began, since := time.Now(), proctree.BootTicks()
 	child, master, err := startChild(ctx, client, r, spec, w.confinement)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
+		waits()
 		child, master, err = h.startOccupied(ctx, client, spec, err)
 	}
 	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
+		waits()
 		child, master, err = h.salvage(ctx, r, former, since)
 	}
 	switch {

@@ -21,7 +21,9 @@ type quietWorld struct {
 
 func (quietWorld) Save(store.Record, bool) error { return nil }
 
-func (w quietWorld) Spawn(_ context.Context, r store.Record, _ supervise.Predecessor) (supervise.Started, error) {
+func (quietWorld) Clear(context.Context, store.Record, supervise.Predecessor) error { return nil }
+
+func (w quietWorld) Spawn(_ context.Context, r store.Record, _ store.Identity, _ func()) (supervise.Started, error) {
 	return supervise.Started{Child: keeper.Child{ID: r.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: r.TTY}, Live: w.sessions[r.ID]}, nil
 }
 

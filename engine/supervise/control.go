@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -39,10 +39,13 @@ const (
 type World interface {
 	// Save writes a record; with durable set it survives a loss of power too.
 	Save(r store.Record, durable bool) error
-	// Spawn starts the child of a record and, for a terminal, its session, once
-	// nothing is left of the one before. When ctx ends before the child is asked
-	// for there is none.
-	Spawn(ctx context.Context, r store.Record, before Predecessor) (Started, error)
+	// Clear waits until nothing is left of the child before, and ends what is.
+	Clear(ctx context.Context, r store.Record, before Predecessor) error
+	// Spawn starts the child of a record and, for a terminal, its session. When ctx
+	// ends before the child is asked for there is none. former is the child before,
+	// PID 0 if there was none. waits is called before a wait that may be long, so
+	// that others start meanwhile.
+	Spawn(ctx context.Context, r store.Record, former store.Identity, waits func()) (Started, error)
 	// EndTree ends a record's child and everything that came of it, and returns
 	// when nothing of that is left. held is until when the child is known to have
 	// been there, as proc.held; signal is sent instead of the stop signal.
@@ -94,7 +97,6 @@ type Started struct {
 // A Predecessor is what may be left of the run before. Its zero value is
 // nothing.
 type Predecessor struct {
-	Former   store.Identity // of the child before, ended or not; PID 0 if there was none
 	Identity store.Identity // of a child whose tree may not have ended; PID 0 if it has
 	Held     uint64         // as proc.held
 	Live     Session        // closed, but maybe not gone
@@ -105,6 +107,8 @@ type Ending struct {
 	Exit keeper.Exit
 	At   time.Time // zero when nobody saw it
 }
+
+func (b Predecessor) isNothing() bool { return b.Identity.PID == 0 && b.Live == nil }
 
 // unknown reports whether nobody can tell how a child ended.
 func (e *Ending) unknown() bool { return e == nil || e.Exit.Unknown }
@@ -145,8 +149,7 @@ type proc struct {
 	rev     int         // of rec; what is announced is what was saved at rev
 	told    int         // the rev that was announced last
 	waiters []waiter
-	jobs    []func() // disk work, one at a time and in order
-	working bool
+	work    work
 }
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }
@@ -171,10 +174,9 @@ type Control struct {
 	procs    map[string]*proc
 	hub      hub
 	box      *mailbox.Mailbox
-	busy     int           // processes with disk work
-	onIdle   chan struct{} // closed when there is none; nil if nobody waits
-	trimming bool          // old ones are about to be removed
-	screens  []*proc       // ended ones whose session is there, as long unused as it goes first
+	effects  *effects
+	trimming bool    // old ones are about to be removed
+	screens  []*proc // ended ones whose session is there, as long unused as it goes first
 	environs environs
 	closing  bool               // everything is being ended: nothing may be started any more
 	History  *history.History   // nil where nobody keeps it
@@ -182,21 +184,22 @@ type Control struct {
 	roster   roster
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
-	workers  sync.WaitGroup
 	done     chan struct{}
 }
 
 // NewControl makes a control whose table can be filled before it runs. It and
 // its workers end with ctx.
 func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
+	box := mailbox.New()
 	return &Control{
-		ctx:   ctx,
-		world: w,
-		log:   log,
-		table: newTable(),
-		procs: make(map[string]*proc),
-		box:   mailbox.New(),
-		done:  make(chan struct{}),
+		ctx:     ctx,
+		world:   guarded{w, log},
+		log:     log,
+		table:   newTable(),
+		procs:   make(map[string]*proc),
+		box:     box,
+		effects: newEffects(box.Post),
+		done:    make(chan struct{}),
 	}
 }
 
@@ -209,14 +212,35 @@ func (c *Control) Run() {
 		case <-c.ctx.Done():
 		case <-c.box.Wake:
 			for _, f := range c.box.Take() {
-				f()
+				c.step(f)
 			}
 		}
 	}
 	c.frozen = true
 	c.disperse()
 	c.hub.close()
-	c.workers.Wait()
+	c.effects.running.Wait()
+}
+
+// step does what was posted. What panics has left the state of processes half
+// changed: the engine ends, and the next one finds them as they are.
+func (c *Control) step(f func()) {
+	if c.panics(f) {
+		panic("the control loop failed; engine.log says at what")
+	}
+}
+
+// panics runs f and logs what it panics with. The runtime would write that to
+// engine.log as it is; the log redacts.
+func (c *Control) panics(f func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			c.log.Error("control loop panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+	return false
 }
 
 // insert puts a record into the table.
@@ -263,50 +287,6 @@ func (c *Control) handle(id string, e event) {
 	p.share()
 }
 
-// work runs f in a worker.
-func (c *Control) work(f func()) {
-	c.workers.Go(f)
-}
-
-// onDisk queues disk work of a process behind the work that waits already.
-func (c *Control) onDisk(p *proc, job func()) {
-	p.jobs = append(p.jobs, job)
-	if !p.working {
-		p.working = true
-		c.busy++
-		c.nextJob(p)
-	}
-}
-
-// Written gives a channel that is closed when all that was decided so far is on
-// disk. It is asked for once, before the first client.
-func (c *Control) Written() <-chan struct{} {
-	idle := make(chan struct{})
-	if c.busy == 0 {
-		close(idle)
-	} else {
-		c.onIdle = idle
-	}
-	return idle
-}
-
-func (c *Control) nextJob(p *proc) {
-	if len(p.jobs) == 0 {
-		p.working = false
-		if c.busy--; c.busy == 0 && c.onIdle != nil {
-			close(c.onIdle)
-			c.onIdle = nil
-		}
-		return
-	}
-	job := p.jobs[0]
-	p.jobs = p.jobs[1:]
-	c.work(func() {
-		job()
-		c.box.Post(func() { c.nextJob(p) })
-	})
-}
-
 // become changes the state of a process and saves it; it is announced once it
 // is on disk.
 func (c *Control) become(p *proc, s api.State) {
@@ -332,7 +312,7 @@ func (c *Control) write(p *proc) {
 		return
 	}
 	rec, rev, durable, wantLines := p.rec, p.rev, p.promised(), p.showsLines()
-	c.onDisk(p, func() {
+	c.effects.add(&p.work, &c.effects.writes, func() {
 		err := c.world.Save(rec, durable)
 		var lines []string
 		if wantLines {
@@ -382,7 +362,7 @@ func (c *Control) probe(p *proc, child keeper.Child) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	p.unprobe = cancel
 	rec := p.rec
-	c.work(func() {
+	c.effects.wait(func() {
 		defer cancel()
 		err := c.world.Probe(ctx, rec)
 		switch {

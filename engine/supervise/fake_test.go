@@ -74,7 +74,9 @@ func (w *fakeWorld) Save(r store.Record, _ bool) error {
 	return nil
 }
 
-func (w *fakeWorld) Spawn(ctx context.Context, r store.Record, _ Predecessor) (Started, error) {
+func (w *fakeWorld) Clear(context.Context, store.Record, Predecessor) error { return nil }
+
+func (w *fakeWorld) Spawn(ctx context.Context, r store.Record, _ store.Identity, _ func()) (Started, error) {
 	if w.spawnWaits {
 		<-ctx.Done()
 		w.mu.Lock()

@@ -110,7 +110,7 @@ func (c *Control) expect(owner string, grace time.Duration) {
 func (c *Control) settleLeft(owner string) {
 	c.log.Info("agent has gone", "owner", owner)
 	if c.Left != nil {
-		c.work(func() { c.Left(owner) })
+		c.effects.wait(func() { c.Left(owner) })
 	}
 	for _, p := range c.owned(owner) {
 		if p.rec.LeftAt.IsZero() {
@@ -151,7 +151,7 @@ func (c *Control) sweep(owner string, lease api.Lease) {
 	if len(records) == 0 {
 		return
 	}
-	c.work(func() {
+	c.effects.wait(func() {
 		if _, err := c.world.EndRemains(c.ctx, records, ""); err != nil {
 			c.log.Warn("end what was left behind", "owner", owner, "error", err)
 		}

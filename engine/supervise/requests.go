@@ -407,6 +407,12 @@ func (c *Control) Close() {
 	}
 }
 
+// Written gives a channel that is closed when all that was decided so far is on
+// disk. It is asked for once, before the first client.
+func (c *Control) Written(ctx context.Context) (<-chan struct{}, error) {
+	return Ask(ctx, c, c.effects.written)
+}
+
 // Tell publishes an event.
 func (c *Control) Tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
 

@@ -17,33 +17,51 @@ func (c *Control) spawnFirst(p *proc) {
 	rec, durable := p.rec, p.promised()
 	ctx, cancel := context.WithCancel(c.ctx)
 	p.callOff = cancel
-	c.onDisk(p, func() {
+	c.effects.addStart(&p.work, func(waits func()) {
 		defer cancel()
 		if err := c.world.Save(rec, durable); err != nil {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.spawnNow(ctx, rec, Predecessor{})
+		c.spawnNow(ctx, rec, store.Identity{}, waits)
 	})
 }
 
-// spawn asks the keeper for the child, unless the process was asked to stop
-// meanwhile: then it only ends what is left of the run before.
+// spawn asks the keeper for the child once nothing is left of the run before,
+// unless the process was asked to stop meanwhile.
 func (c *Control) spawn(p *proc, before Predecessor) {
 	rec := p.rec
 	ctx, cancel := context.WithCancel(c.ctx)
 	if p.callOff = cancel; rec.Desired == desiredStopped {
 		cancel()
 	}
-	c.work(func() {
-		defer cancel()
-		c.spawnNow(ctx, rec, before)
+	start := func() {
+		c.effects.startBeside(&p.work, func(waits func()) {
+			defer cancel()
+			former := store.Identity{}
+			if rec.Former != nil {
+				former = *rec.Former
+			}
+			c.spawnNow(ctx, rec, former, waits)
+		})
+	}
+	if before.isNothing() {
+		start()
+		return
+	}
+	c.effects.wait(func() {
+		if err := c.world.Clear(c.ctx, rec, before); err != nil {
+			cancel()
+			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+			return
+		}
+		c.box.Post(start)
 	})
 }
 
 // spawnNow runs in a worker.
-func (c *Control) spawnNow(ctx context.Context, rec store.Record, before Predecessor) {
-	s, err := c.world.Spawn(ctx, rec, before)
+func (c *Control) spawnNow(ctx context.Context, rec store.Record, former store.Identity, waits func()) {
+	s, err := c.world.Spawn(ctx, rec, former, waits)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
@@ -66,8 +84,9 @@ func startPending(c *Control, p *proc, _ event) {
 	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
 	p.down = false
 	p.again, p.fault, p.signal, p.patience, p.lines = false, "", "", 0, nil
+	p.work.calm()
 	c.become(p, api.StateStarting)
-	c.onDisk(p, func() {
+	c.effects.add(&p.work, &c.effects.writes, func() {
 		c.box.Post(func() {
 			if !c.frozen {
 				c.spawn(p, before)
@@ -86,9 +105,6 @@ func (p *proc) leave() Predecessor {
 		if !p.gone {
 			before.Identity, before.Held = *p.rec.Identity, p.held
 		}
-	}
-	if p.rec.Former != nil {
-		before.Former = *p.rec.Former
 	}
 	p.rec.Identity, p.held = nil, 0
 	return before

@@ -72,7 +72,7 @@ func noteGone(c *Control, p *proc, _ event) {
 	p.gone, p.killing = true, false
 	if p.ending == nil {
 		rec := p.rec
-		c.work(func() {
+		c.effects.wait(func() {
 			late := c.world.LateExit(c.ctx, rec)
 			// The keeper's own word may come first, and another child begin.
 			c.post(rec.ID, event{kind: evExited, Started: Started{Child: childOf(rec)}, ending: late})
@@ -141,7 +141,7 @@ func (p *proc) life() life {
 // forget lets the keeper drop an ended child.
 func (c *Control) forget(p *proc) {
 	id := p.rec.ID
-	c.onDisk(p, func() { c.world.Forget(id) })
+	c.effects.add(&p.work, &c.effects.forgets, func() { c.world.Forget(id) })
 }
 
 // forgetLate lets the keeper drop a child whose end it learned after us.
@@ -184,6 +184,7 @@ func stopOnceStarted(c *Control, p *proc, e event) {
 	if p.callOff != nil {
 		p.callOff()
 	}
+	c.effects.hurry(&p.work)
 	p.signal, p.patience = e.signal, e.patience
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
@@ -221,8 +222,9 @@ func endProcess(c *Control, p *proc) {
 	if p.patience > 0 {
 		rec.StopTimeoutMS = p.patience
 	}
-	c.onDisk(p, func() {
-		c.work(func() {
+	c.effects.hurry(&p.work)
+	c.effects.add(&p.work, &c.effects.writes, func() {
+		c.effects.wait(func() {
 			if err := c.world.EndTree(c.ctx, rec, held, signal); err != nil {
 				c.post(rec.ID, event{kind: evStuck, err: err})
 				return
@@ -289,7 +291,7 @@ func drop(c *Control, p *proc) {
 	p.release()
 	p.close()
 	id, durable := p.rec.ID, p.startsAtBoot()
-	c.onDisk(p, func() {
+	c.effects.add(&p.work, &c.effects.writes, func() {
 		err := c.world.Remove(id, durable)
 		c.box.Post(func() { c.dropped(p, err) })
 	})
