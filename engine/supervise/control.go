@@ -18,22 +18,6 @@ import (
 	"tandem/persist/store"
 )
 
-const (
-	// endedKept is how many ended records are kept; older ones are removed.
-	endedKept = 200
-	// endedSpare is how many more there may be, so that they are not removed one
-	// by one, each in the way of the next command.
-	endedSpare = 20
-)
-
-const (
-	// endedIdle is how long the screen of an ended process stays in memory.
-	endedIdle = time.Minute
-	// endedScreens is how many of these there are at most that nobody watches. The
-	// logs hold them too, so what comes later than that is only slower.
-	endedScreens = 32
-)
-
 // A World is what the control loop can cause. Its methods may block; the
 // control loop calls them only from workers.
 type World interface {
@@ -115,17 +99,14 @@ func (e *Ending) unknown() bool { return e == nil || e.Exit.Unknown }
 
 // A proc is all the control loop knows about one process.
 type proc struct {
-	rec      store.Record // as wanted and as known now; State is an api.State
-	logPath  string
-	command  string   // its argv as a line, secrets replaced
-	argv     []string // as clients see it, secrets replaced
-	ending   *Ending  // set once the child has ended
-	held     uint64   // when the child was known to have just ended, in clock ticks since boot; 0 if that came late
-	drained  bool     // all its output has been read
-	gone     bool     // nothing that it started is left
-	killing  bool     // a worker ends its tree
-	down     bool     // it was stopped when it had ended by itself already
-	removing bool     // a worker deletes its folder
+	rec     store.Record // as wanted and as known now; State is an api.State
+	logPath string
+	command string   // its argv as a line, secrets replaced
+	argv    []string // as clients see it, secrets replaced
+	exit
+	stop     stopping
+	killing  bool // a worker ends its tree
+	removing bool // a worker deletes its folder
 	live     Session
 	last     terminal.Facts // of a session that is no longer live
 	idle     *time.Timer    // closes the session of an ended process
@@ -136,10 +117,6 @@ type proc struct {
 	unbound  func()             // ends the bounding of the log
 	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
 	atBoot   bool               // its policy is, or was, one that starts it after a reboot
-	again    bool               // somebody has asked to start it when it has ended
-	fault    string             // why the run that is being ended counts as failed
-	signal   string             // asked for instead of the stop signal
-	patience int                // asked for instead of the stop time-out, in milliseconds
 	lines    []string           // the end of its log, in backoff and when it failed
 	removals []chan<- outcome   // who wants it removed once it is stopped
 	runs     int                // how often its child was seen to begin
@@ -150,6 +127,23 @@ type proc struct {
 	told    int         // the rev that was announced last
 	waiters []waiter
 	work    work
+}
+
+// An exit is what is known of the end of a run.
+type exit struct {
+	ending  *Ending // set once the child has ended
+	held    uint64  // when the child was known to have just ended, in clock ticks since boot; 0 if that came late
+	drained bool    // all its output has been read
+	gone    bool    // nothing that it started is left
+	down    bool    // it was stopped when it had ended by itself already
+}
+
+// A stopping is what was asked for where a run is being ended.
+type stopping struct {
+	again     bool   // somebody has asked to start it when it has ended
+	fault     string // why the run counts as failed
+	signal    string // instead of the stop signal
+	timeoutMS int    // instead of the stop time-out
 }
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }
@@ -458,91 +452,6 @@ func byAge(a, b *proc) int {
 		return -1
 	}
 	return 1
-}
-
-// dropIdle closes the session of an ended process when nobody has used it for
-// a while, or when many others were used since.
-func (c *Control) dropIdle(p *proc) {
-	c.dropScreens(p)
-	if p.idle != nil {
-		p.idle.Reset(endedIdle)
-		return
-	}
-	p.idle = time.AfterFunc(endedIdle, func() {
-		c.box.Post(func() {
-			switch {
-			case p.live == nil || !p.state().Ended():
-			case p.live.Facts().Viewers > 0:
-				p.idle.Reset(endedIdle)
-			default:
-				p.close()
-			}
-		})
-	})
-}
-
-// dropScreens notes that the session of an ended process is used, and closes
-// those beyond endedScreens.
-func (c *Control) dropScreens(used *proc) {
-	c.screens = slices.DeleteFunc(c.screens, func(p *proc) bool {
-		return p == used || p.live == nil || !p.state().Ended()
-	})
-	c.screens = append(c.screens, used)
-	for _, p := range c.screens[:max(0, len(c.screens)-endedScreens)] {
-		if p.live.Facts().Viewers == 0 {
-			p.close()
-		}
-	}
-}
-
-// close closes the session and keeps what it showed.
-func (p *proc) close() {
-	if p.idle != nil {
-		p.idle.Stop()
-	}
-	if p.live != nil {
-		p.last = p.live.Facts()
-		p.live.Close()
-		p.live = nil
-	}
-	p.share()
-}
-
-// trimSoon trims once for all that ends at this moment.
-func (c *Control) trimSoon() {
-	if c.trimming {
-		return
-	}
-	c.trimming = true
-	c.box.Post(func() {
-		c.trimming = false
-		if !c.frozen {
-			c.trimEnded()
-		}
-	})
-}
-
-// trimEnded removes the oldest ended sessions and transient processes, down to
-// endedKept each. Others stay until somebody removes them.
-func (c *Control) trimEnded() {
-	c.trim(func(p *proc) bool { return p.rec.Transient })
-	c.trim(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
-}
-
-func (c *Control) trim(kind func(*proc) bool) {
-	var ended []*proc
-	for _, p := range c.procs {
-		if kind(p) && p.state().Ended() {
-			ended = append(ended, p)
-		}
-	}
-	if len(ended) <= endedKept+endedSpare {
-		return
-	}
-	slices.SortFunc(ended, byAge)
-	for _, p := range ended[:len(ended)-endedKept] {
-		c.handle(p.rec.ID, event{kind: evRemove})
-	}
 }
 
 // Running counts the processes that have a live child.

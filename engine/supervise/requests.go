@@ -105,7 +105,7 @@ func always(api.State) bool { return true }
 // StopProcess sends signal instead of the process's own, and SIGKILL after
 // timeoutMS; "" and 0 leave that to the process.
 func (c *Control) StopProcess(ctx context.Context, q Request, signal string, timeoutMS int) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evStop, signal: signal, patience: timeoutMS})
+	return c.request(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
 func (c *Control) RestartProcess(ctx context.Context, q Request) (api.Process, error) {

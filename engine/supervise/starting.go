@@ -81,9 +81,7 @@ func startPending(c *Control, p *proc, _ event) {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
-	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
-	p.down = false
-	p.again, p.fault, p.signal, p.patience, p.lines = false, "", "", 0, nil
+	p.exit, p.stop, p.killing, p.lines = exit{}, stopping{}, false, nil
 	p.work.calm()
 	c.become(p, api.StateStarting)
 	c.effects.add(&p.work, &c.effects.writes, func() {
@@ -138,7 +136,7 @@ func begin(c *Control, p *proc, e event) {
 	c.noteStart(p, e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
-		p.again = p.rec.Desired == desiredRunning
+		p.stop.again = p.rec.Desired == desiredRunning
 		c.become(p, api.StateStopping)
 		endProcess(c, p)
 	case known && p.state() == api.StateRunning:
@@ -294,7 +292,7 @@ func restartRunning(c *Control, p *proc, e event) {
 		return
 	}
 	p.await(e.reply, isUp)
-	p.rec.Failures, p.again = 0, true
+	p.rec.Failures, p.stop.again = 0, true
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
 }
@@ -311,7 +309,7 @@ func restartStopping(c *Control, p *proc, e event) {
 		p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 		c.save(p)
 	}
-	p.again, p.rec.Failures = true, 0
+	p.stop.again, p.rec.Failures = true, 0
 	p.await(e.reply, isUp)
 	if !p.killing { // it was stuck
 		endProcess(c, p)
@@ -352,8 +350,8 @@ func endUnready(c *Control, p *proc, e event) {
 	if !sameChild(p.rec.Identity, e.Child) || p.ending != nil {
 		return
 	}
-	p.fault = e.err.Error()
-	c.notice(p.rec.Name + ": " + p.fault)
+	p.stop.fault = e.err.Error()
+	c.notice(p.rec.Name + ": " + p.stop.fault)
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
 }
@@ -362,7 +360,7 @@ func endUnready(c *Control, p *proc, e event) {
 // starts.
 func conclude(c *Control, p *proc, e event) {
 	p.ending, p.drained, p.gone = &e.ending, true, true
-	p.again = p.state() == api.StateStopping && p.rec.Desired == desiredRunning
+	p.stop.again = p.state() == api.StateStopping && p.rec.Desired == desiredRunning
 	if p.rec.Identity == nil {
 		p.ending = nil
 	}

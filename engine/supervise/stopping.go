@@ -118,7 +118,7 @@ func settle(c *Control, p *proc) {
 		c.become(p, api.StateStopped)
 		c.forget(p)
 		c.removeStopped(p)
-	case stopping && p.again && !c.closing:
+	case stopping && p.stop.again && !c.closing:
 		startAgain(c, p, event{})
 	default:
 		c.carryOut(p, judge(p.rec, p.life(), rand.Float64()))
@@ -135,7 +135,7 @@ func (p *proc) life() life {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return life{exit: p.ending.Exit, lasted: at.Sub(p.rec.StartedAt), fault: p.fault}
+	return life{exit: p.ending.Exit, lasted: at.Sub(p.rec.StartedAt), fault: p.stop.fault}
 }
 
 // forget lets the keeper drop an ended child.
@@ -153,7 +153,7 @@ func stop(c *Control, p *proc, e event) {
 	if p.killing && p.rec.Desired == desiredStopped {
 		return
 	}
-	p.signal, p.patience, p.again = e.signal, e.patience, false
+	p.stop.signal, p.stop.timeoutMS, p.stop.again = e.signal, e.timeoutMS, false
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	c.become(p, api.StateStopping)
 	if !p.killing {
@@ -185,7 +185,7 @@ func stopOnceStarted(c *Control, p *proc, e event) {
 		p.callOff()
 	}
 	c.effects.hurry(&p.work)
-	p.signal, p.patience = e.signal, e.patience
+	p.stop.signal, p.stop.timeoutMS = e.signal, e.timeoutMS
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
 		c.save(p)
@@ -212,15 +212,15 @@ func ErrEnded(r store.Record) error {
 func endProcess(c *Control, p *proc) {
 	p.disarm()
 	p.killing = true
-	if p.live != nil && p.ending == nil && p.fault == "" {
+	if p.live != nil && p.ending == nil && p.stop.fault == "" {
 		p.live.Stopping()
 	}
-	rec, held, signal := p.rec, p.held, p.signal
+	rec, held, signal := p.rec, p.held, p.stop.signal
 	if p.ending == nil { // nobody has told of its end
 		held = proctree.BootTicks()
 	}
-	if p.patience > 0 {
-		rec.StopTimeoutMS = p.patience
+	if p.stop.timeoutMS > 0 {
+		rec.StopTimeoutMS = p.stop.timeoutMS
 	}
 	c.effects.hurry(&p.work)
 	c.effects.add(&p.work, &c.effects.writes, func() {

@@ -42,13 +42,13 @@ func (k eventKind) verb() string {
 type event struct {
 	kind eventKind
 	Started
-	ending   Ending
-	rebooted bool
-	err      error
-	signal   string // instead of the process's stop signal
-	by       string // who asks: person, or agent:NAME/VERSION; "" for the engine itself
-	patience int    // milliseconds from there to SIGKILL; 0: the process's own
-	reply    chan<- outcome
+	ending    Ending
+	rebooted  bool
+	err       error
+	signal    string // instead of the process's stop signal
+	by        string // who asks: person, or agent:NAME/VERSION; "" for the engine itself
+	timeoutMS int    // milliseconds from there to SIGKILL; 0: the process's own
+	reply     chan<- outcome
 }
 
 type action func(c *Control, p *proc, e event)
