@@ -176,6 +176,8 @@ func TestPluginEditsAllOrNothing(t *testing.T) {
 			"Edit not applied: \"x\" found 2 times.\nhint: search for more of the text around it, or pass replaceAll", true},
 		row{"edit", edit(object{"search": "", "replace": "x"}), "Edit not applied: there is nothing to search for.", true},
 		row{"edit", edit(), "edit HOME/f: there are no edits", true},
+		row{"edit", edit(object{"search": "B", "replace": "b"}, object{"search": "x"}),
+			"call edit: argument \"edits[1].replace\" is missing\nhint: it takes: path, edits", true},
 		row{"edit", object{"path": ".", "edits": []object{{"search": "x", "replace": ""}}}, "Path is not a file.", true},
 	)
 	if got := r.content("f"); got != "\ufeffA\r\nB\r\nx x\r\n" {

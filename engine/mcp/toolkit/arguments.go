@@ -140,19 +140,66 @@ func taken(t Tool) string {
 	return "it takes: " + strings.Join(names, ", ")
 }
 
-// missing says which required argument is not there.
+// missing says which required argument, or member of what is in one, is not there.
 func missing(t Tool, args json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(args, &given); err != nil {
 		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
 	}
-	for _, f := range reflect.VisibleFields(t.In) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if value, ok := given[name]; (!ok || string(value) == "null") && name != "" && !strings.Contains(options, "omit") {
-			return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name).WithHint(taken(t))
-		}
+	if name := lacking(t.In, args); name != "" {
+		return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name[1:]).WithHint(taken(t))
 	}
 	return nil
+}
+
+// lacking names the first member that a value of a type must have and has not,
+// by its path from the value, as .edits[0].replace; "" if none is missing. The value has been decoded
+// as the type before.
+func lacking(t reflect.Type, value json.RawMessage) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch schemaType(t) {
+	case "array":
+		var elements []json.RawMessage
+		if json.Unmarshal(value, &elements) != nil {
+			return ""
+		}
+		for i, e := range elements {
+			if name := lacking(t.Elem(), e); name != "" {
+				return fmt.Sprintf("[%d]%s", i, name)
+			}
+		}
+	case "object":
+		if t.Kind() == reflect.Struct {
+			return lackingField(t, value)
+		}
+	}
+	return ""
+}
+
+func lackingField(t reflect.Type, value json.RawMessage) string {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(value, &given) != nil {
+		return ""
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		member, ok := given[name]
+		if !ok || string(member) == "null" {
+			if !strings.Contains(options, "omit") {
+				return "." + name
+			}
+			continue
+		}
+		if inner := lacking(f.Type, member); inner != "" {
+			return "." + name + inner
+		}
+	}
+	return ""
 }
 
 func FieldNames(t reflect.Type) []string {
