@@ -81,7 +81,7 @@ func (f *feeds) retire(t *layout.Tab, create func(id string) *terminal.Pane) {
 // waiting is how many inputs wait for sessions that are not reached.
 func (f *feeds) waiting() (n int) {
 	for p := range f.stops {
-		n += p.Waiting()
+		n += p.Outbox.Waiting()
 	}
 	return n
 }

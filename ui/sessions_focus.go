@@ -129,7 +129,7 @@ func (v *sessionsView) zoom() tea.Cmd {
 		return nil
 	}
 	v.listFocused = false
-	if p := v.focused(); !v.zoomed && p.ID != "" && p.Connected() && p.Ended() == nil {
+	if p := v.focused(); !v.zoomed && p.ID != "" && p.Outbox.Connected() && p.Ended() == nil {
 		if cmd := v.env.HandOver(p); cmd != nil {
 			p.StopScroll()
 			return cmd

@@ -86,9 +86,9 @@ func (z *directZoom) typeAhead() (all bool) {
 			return false
 		case p == nil:
 		case t.Kind == keys.EventKey:
-			p.Send(api.Input{Key: &t.Key})
+			p.Outbox.Send(api.Input{Key: &t.Key})
 		case t.Kind == keys.EventPaste:
-			p.Send(api.Input{Paste: &t.Paste})
+			p.Outbox.Send(api.Input{Paste: &t.Paste})
 		}
 	}
 	return true

@@ -129,10 +129,10 @@ func (p *Pane) Paste(text string) tea.Cmd {
 // input sends input, and says so when it could not be kept, so that nothing is
 // lost silently.
 func (p *Pane) input(in api.Input) tea.Cmd {
-	if !p.Connected() { // the bar counts what waits
+	if !p.Outbox.Connected() { // the bar counts what waits
 		p.changed = true
 	}
-	if err := p.Send(in); err != nil {
+	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
 	return nil

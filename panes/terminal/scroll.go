@@ -108,8 +108,8 @@ func (t *Terminal) beginAt(top int64, cursor api.Place) {
 func (t *Terminal) StopScroll() {
 	told := t.scroll.active && t.scroll.told != [3]api.Place{}
 	t.scroll = scroll{}
-	if told && t.viewer != nil && t.ended == nil {
-		t.viewer.Send(api.Input{Anchors: []api.Place{}})
+	if told {
+		t.Outbox.tell(api.Input{Anchors: []api.Place{}})
 	}
 }
 
@@ -182,7 +182,7 @@ func (t *Terminal) Cover(rows int) { t.scroll.hidden = max(rows, 0) }
 
 // fetch asks for the lines around the position that are not held.
 func (t *Terminal) fetch() {
-	if !t.scroll.active || t.viewer == nil {
+	if !t.scroll.active || !t.Outbox.Connected() {
 		return
 	}
 	from, n := t.scroll.top-aroundView, t.size.Rows+2*aroundView
@@ -192,7 +192,7 @@ func (t *Terminal) fetch() {
 		return
 	}
 	t.scroll.asked = missing
-	t.Send(api.Input{Lines: &missing})
+	t.Outbox.Send(api.Input{Lines: &missing})
 }
 
 // Lacks is what the pane would show of a session that has ended and is not
@@ -233,11 +233,11 @@ func (t *Terminal) follow(st ScreenState) {
 func (t *Terminal) tellAnchors() {
 	s := &t.scroll
 	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
-	if !s.active || t.viewer == nil || t.ended != nil || now == s.told && s.serial == t.serial {
+	if !s.active || now == s.told && s.serial == t.Outbox.serial {
 		return
 	}
-	if t.viewer.Send(api.Input{Anchors: now[:]}) == nil {
-		s.told, s.serial = now, t.serial
+	if t.Outbox.tell(api.Input{Anchors: now[:]}) {
+		s.told, s.serial = now, t.Outbox.serial
 	}
 }
 

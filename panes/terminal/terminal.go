@@ -1,32 +1,16 @@
 package terminal
 
 import (
-	"errors"
-
 	"tandem/engine/api"
 	"tandem/keys"
 )
 
-// What a pane keeps of typed input while its session cannot be reached.
-const (
-	maxQueuedInputs = 50_000
-	maxQueuedBytes  = 4 << 20
-)
-
-// ErrNotSent says that input was refused because the session has not been
-// reachable for too long.
-var ErrNotSent = errors.New("not sent: the session cannot be reached")
-
 // A Terminal is a pane that shows one session live and types into it. All its
 // methods are for the goroutine that draws; what arrives comes through Feed.
 type Terminal struct {
-	ID   string // the session's
-	Feed *Feed
-
-	viewer Viewer
-	serial int // of viewer
-	queue  []api.Input
-	queued int // bytes in queue
+	ID     string // the session's
+	Feed   *Feed
+	Outbox Outbox // what it gets
 
 	size   api.Size // area that the pane has
 	told   api.Size // size that the session was told
@@ -67,13 +51,12 @@ func (t *Terminal) Sync() (rang bool) {
 	if st.ended != t.ended || st.err != t.err || screen.version != t.version {
 		t.changed = true
 	}
-	t.ended, t.err, t.viewer, t.version = st.ended, st.err, st.viewer, screen.version
-	if st.viewer != nil && st.serial != t.serial {
-		t.serial = st.serial
+	t.ended, t.err, t.version = st.ended, st.err, screen.version
+	if t.Outbox.attach(st) {
 		t.told = api.Size{}
 		t.Resized()
 	}
-	t.flush()
+	t.Outbox.flush()
 	if !screen.Known {
 		return false
 	}
@@ -93,54 +76,6 @@ func (t *Terminal) Changed() bool {
 	return changed
 }
 
-// Send passes input on, in the order of the calls. While the session cannot be
-// reached input waits, up to a bound; beyond it, and when the session has
-// ended, the error is ErrNotSent and nothing was kept.
-func (t *Terminal) Send(in api.Input) error {
-	if t.ended != nil || t.err != nil {
-		return ErrNotSent
-	}
-	n := inputSize(in)
-	if len(t.queue) >= maxQueuedInputs || t.queued+n > maxQueuedBytes {
-		return ErrNotSent
-	}
-	t.queue = append(t.queue, in)
-	t.queued += n
-	t.flush()
-	return nil
-}
-
-// flush sends what waits, as far as the attachment takes it.
-func (t *Terminal) flush() {
-	sent := 0
-	for t.viewer != nil && sent < len(t.queue) {
-		if t.viewer.Send(t.queue[sent]) != nil {
-			t.viewer = nil
-			break
-		}
-		t.queued -= inputSize(t.queue[sent])
-		t.queue[sent] = api.Input{}
-		sent++
-	}
-	if sent > 0 {
-		t.queue = append(t.queue[:0], t.queue[sent:]...)
-	}
-}
-
-func inputSize(in api.Input) int {
-	n := len(in.Bytes)
-	if in.Paste != nil {
-		n += len(*in.Paste)
-	}
-	return n
-}
-
-// Waiting is how many inputs have not been sent yet.
-func (t *Terminal) Waiting() int { return len(t.queue) }
-
-// Connected reports whether the session is reached at present.
-func (t *Terminal) Connected() bool { return t.viewer != nil }
-
 // Ended is the session's last state once it has ended, else nil.
 func (t *Terminal) Ended() *api.Process { return t.ended }
 
@@ -159,12 +94,12 @@ func (t *Terminal) SetSize(w, h int) {
 
 // Resized tells the session the pane's size if it does not know it yet.
 func (t *Terminal) Resized() {
-	if t.viewer == nil || t.told == t.size || t.ended != nil {
+	if !t.Outbox.Connected() || t.told == t.size || t.ended != nil {
 		return
 	}
 	t.told = t.size
 	size := t.size
-	t.Send(api.Input{Resize: &size})
+	t.Outbox.Send(api.Input{Resize: &size})
 }
 
 // Settle says that the session has had the time to take the pane's size; if it
@@ -176,9 +111,7 @@ func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
 
 // Focus tells the program that it has gained or lost the keyboard.
 func (t *Terminal) Focus(on bool) {
-	if t.viewer != nil && t.ended == nil {
-		t.viewer.Send(api.Input{Focus: &on})
-	}
+	t.Outbox.tell(api.Input{Focus: &on})
 }
 
 // WantsMouse reports whether a mouse event is the program's. With shift it is
@@ -195,7 +128,7 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	if t.WantsMouse(e) {
 		e.Y += t.offset(st)
-		return t.Send(api.Input{Mouse: &e}) == nil
+		return t.Outbox.Send(api.Input{Mouse: &e}) == nil
 	}
 	if !wheel || e.Kind != keys.MouseDown {
 		return false
@@ -221,6 +154,6 @@ func (t *Terminal) wheelKeys(b keys.Button) {
 		key.Code = keys.Up
 	}
 	for range wheelLines {
-		t.Send(api.Input{Key: &key})
+		t.Outbox.Send(api.Input{Key: &key})
 	}
 }

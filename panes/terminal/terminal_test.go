@@ -102,7 +102,7 @@ func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
 	p.Sync()
 	got := plain(p, 60, 3)
 	check(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
-	if err := p.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, ErrNotSent) || len(box.sent) > 0 {
+	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, ErrNotSent) || len(box.sent) > 0 {
 		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
 	}
 	if _, ok := p.Cursor(); ok {
@@ -190,7 +190,7 @@ func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
 func typeText(t *testing.T, p *Terminal, text string) {
 	t.Helper()
 	for _, r := range text {
-		if err := p.Send(api.Input{Key: &keys.Key{Code: keys.Code(r), Text: string(r)}}); err != nil {
+		if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: keys.Code(r), Text: string(r)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -201,11 +201,11 @@ func TestInputBeyondTheBoundIsRefusedAndNotLostSilently(t *testing.T) {
 	for range maxQueuedInputs {
 		typeText(t, p, "x")
 	}
-	if err := p.Send(api.Input{Key: &keys.Key{Code: 'y', Text: "y"}}); !errors.Is(err, ErrNotSent) {
+	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'y', Text: "y"}}); !errors.Is(err, ErrNotSent) {
 		t.Errorf("one more: %v", err)
 	}
-	if p.Waiting() != maxQueuedInputs {
-		t.Errorf("%d inputs wait", p.Waiting())
+	if p.Outbox.Waiting() != maxQueuedInputs {
+		t.Errorf("%d inputs wait", p.Outbox.Waiting())
 	}
 }
 
