@@ -109,7 +109,7 @@ func (t *Terminal) matchSpans(top int64, h int, look *widget.Look) map[int64][]s
 		n--
 	}
 	for n < top+int64(h) {
-		joined := t.join(n)
+		joined := t.Feed.Screen.join(n)
 		for _, at := range s.search.FindAllStringIndex(joined.text, -1) {
 			if at[0] < at[1] {
 				joined.mark(spans, at[0], at[1], s.cursor, look)
@@ -118,67 +118,4 @@ func (t *Terminal) matchSpans(top int64, h int, look *widget.Look) map[int64][]s
 		n += int64(max(len(joined.rows), 1))
 	}
 	return spans
-}
-
-// longestWrap bounds how many rows a line that wrapped is taken to have.
-const longestWrap = 200
-
-// A joinedLine is a line with the rows that it wrapped into.
-type joinedLine struct {
-	text  string
-	first int64
-	rows  [][]cluster
-	at    []int // where each row begins in text
-}
-
-func (t *Terminal) join(first int64) joinedLine {
-	j := joinedLine{first: first}
-	for n := first; len(j.rows) < longestWrap; n++ {
-		l, ok := t.Feed.Screen.line(n)
-		if !ok {
-			break
-		}
-		row := clusters(nil, l)
-		j.rows = append(j.rows, row)
-		j.at = append(j.at, len(j.text))
-		j.text += textOf(row)
-		if !l.Wrapped {
-			break
-		}
-	}
-	return j
-}
-
-// mark adds the spans of the text from byte from up to byte to.
-func (j *joinedLine) mark(spans map[int64][]span, from, to int, cursor api.Place, look *widget.Look) {
-	ink := look.Match
-	begin := true
-	var parts []span
-	var lines []int64
-	for i, row := range j.rows {
-		at := j.at[i]
-		s := span{from: -1}
-		for _, c := range row {
-			if at < to && at+len(c.text) > from {
-				if s.from < 0 {
-					s.from = c.x
-				}
-				s.to = c.x + c.w
-			}
-			at += len(c.text)
-		}
-		if s.from < 0 {
-			continue
-		}
-		line := j.first + int64(i)
-		if begin && cursor.Line == line && cursor.Cell >= s.from && cursor.Cell < s.to {
-			ink = look.FoundHere
-		}
-		begin = false
-		parts, lines = append(parts, s), append(lines, line)
-	}
-	for i, s := range parts {
-		s.ink = ink
-		spans[lines[i]] = append(spans[lines[i]], s)
-	}
 }

@@ -157,16 +157,16 @@ func TestSelectionsAreWhatWillBeCopied(t *testing.T) {
 		shown []string // with what is selected in brackets
 	}{
 		{"characters", SelectText, cellAt(0, 4), cellAt(2, 3),
-			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(2, 4)},
+			api.SessionTextInput{From: cellAt(0, 4), To: cellAt(2, 4)},
 			[]string{"one [two ] ", "[three]    ", "[four] five", "six      "}},
 		{"backwards", SelectText, cellAt(2, 3), cellAt(0, 4),
-			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(2, 4)},
+			api.SessionTextInput{From: cellAt(0, 4), To: cellAt(2, 4)},
 			[]string{"one [two ] ", "[three]    ", "[four] five", "six      "}},
 		{"lines take all rows that a line wrapped into", SelectLines, cellAt(1, 2), cellAt(1, 0),
-			api.SessionTextInput{ID: "1", From: cellAt(0, 0), To: cellAt(2, 0)},
+			api.SessionTextInput{From: cellAt(0, 0), To: cellAt(2, 0)},
 			[]string{"[one two  ]", "[three    ]", "four five", "six      "}},
 		{"block", SelectBlock, cellAt(0, 6), cellAt(2, 2),
-			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(2, 7), Block: true},
+			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(2, 7), Block: true},
 			[]string{"on[e two]  ", "th[ree  ]  ", "fo[ur fi]ve", "six      "}},
 	}
 	for _, tt := range tests {
@@ -317,19 +317,19 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 		want api.SessionTextInput
 	}{
 		{"drag", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, false) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5)}},
+			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5)}},
 		{"drag upwards", func(p *Terminal) { p.Press(4, 1, 1); p.Drag(2, 0, false) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5)}},
+			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5)}},
 		{"drag with alt", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, true) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5), Block: true}},
+			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5), Block: true}},
 		{"double click on a path", func(p *Terminal) { p.Press(5, 0, 1); p.Press(5, 0, 2) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(0, 14)}},
+			api.SessionTextInput{From: cellAt(0, 4), To: cellAt(0, 14)}},
 		{"double click on a wide character", func(p *Terminal) { p.Press(1, 1, 2) },
-			api.SessionTextInput{ID: "1", From: cellAt(1, 0), To: cellAt(1, 4)}},
+			api.SessionTextInput{From: cellAt(1, 0), To: cellAt(1, 4)}},
 		{"double click and drag", func(p *Terminal) { p.Press(16, 0, 2); p.Drag(10, 1, false) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 15), To: cellAt(1, 23)}},
+			api.SessionTextInput{From: cellAt(0, 15), To: cellAt(1, 23)}},
 		{"triple click", func(p *Terminal) { p.Press(5, 0, 3) },
-			api.SessionTextInput{ID: "1", From: cellAt(0, 0), To: cellAt(1, 0)}},
+			api.SessionTextInput{From: cellAt(0, 0), To: cellAt(1, 0)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -514,7 +514,7 @@ func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
 	check(t, plain(p, 20, 3)[1:], []string{"two                 ", "and more            "})
 	p.Move(LineDown)
 	p.Move(WordEnd)
-	text, held := p.HeldText(p.Selection())
+	text, held := p.Feed.Screen.HeldText(p.Selection())
 	if text != "two and" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
@@ -558,10 +558,10 @@ func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
 	if in, ok := p.Release(); !ok || in.From != (api.Place{Line: 50}) || in.To != (api.Place{Line: 50, Cell: 5}) {
 		t.Errorf("selected %+v", in)
 	}
-	if text, held := p.HeldText(api.SessionTextInput{From: api.Place{Line: 50}, To: api.Place{Line: 51, Cell: 7}}); !held || text != "first one\nsecond " {
+	if text, held := p.Feed.Screen.HeldText(api.SessionTextInput{From: api.Place{Line: 50}, To: api.Place{Line: 51, Cell: 7}}); !held || text != "first one\nsecond " {
 		t.Errorf("held %v: %q", held, text)
 	}
-	if _, held := p.HeldText(api.SessionTextInput{From: api.Place{Line: 40}, To: api.Place{Line: 52}}); held {
+	if _, held := p.Feed.Screen.HeldText(api.SessionTextInput{From: api.Place{Line: 40}, To: api.Place{Line: 52}}); held {
 		t.Error("what has not come is held")
 	}
 }

@@ -78,6 +78,14 @@ func at(row []cluster, x int) int {
 	return len(row)
 }
 
+// lastCell is the column of a row's last character.
+func lastCell(row []cluster) int {
+	if len(row) == 0 {
+		return 0
+	}
+	return row[len(row)-1].x
+}
+
 // width is how many cells a row's text takes.
 func width(row []cluster) int {
 	if len(row) == 0 {

@@ -121,10 +121,11 @@ func (p *Pane) copyLine() tea.Cmd {
 
 // Copy copies a part of the session's text.
 func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
-	if p.Lost(in) {
+	in.ID = p.ID
+	if p.Feed.Screen.Lost(in) {
 		return p.env.Say("nothing copied: those lines are gone from the scrollback", true)
 	}
-	if text, held := p.HeldText(in); held {
+	if text, held := p.Feed.Screen.HeldText(in); held {
 		return p.env.Copy(text, "")
 	}
 	return p.env.CopyRead(func(ctx context.Context, e panes.Engine) (string, bool, error) {

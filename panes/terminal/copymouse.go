@@ -50,7 +50,7 @@ func (t *Terminal) Press(x, y, clicks int) {
 	}
 	switch clicks {
 	case 2:
-		from, to, text := t.tokenAround(p)
+		from, to, text := t.Feed.Screen.tokenAround(p)
 		if text == "" {
 			return
 		}
@@ -121,7 +121,7 @@ func (t *Terminal) extendUnit(p api.Place) {
 	if t.unit == [2]api.Place{} || s.sel.kind != SelectText {
 		return
 	}
-	from, to, text := t.tokenAround(p)
+	from, to, text := t.Feed.Screen.tokenAround(p)
 	if text == "" {
 		from, to = p, p
 	}

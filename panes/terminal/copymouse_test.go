@@ -62,7 +62,7 @@ func TestADragCopiesTheLinesItBeganOnHoweverFastOthersCome(t *testing.T) {
 			}
 			s.Drag(8, 4, false)
 			in, ok := s.Release()
-			if text, held := s.HeldText(in); !ok || !held || text != "line 1007\nline 1008\nline 1009" {
+			if text, held := s.Feed.Screen.HeldText(in); !ok || !held || text != "line 1007\nline 1008\nline 1009" {
 				t.Errorf("copied %v, held %v: %q", ok, held, text)
 			}
 			if s.Scrolling() {
@@ -80,7 +80,7 @@ func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
 	s.Feed.Receive(api.Output{Frame: f})
 	s.Press(6, 3, 2)
 	in, _ := s.Release()
-	if text, held := s.HeldText(in); text != "1003" || !held {
+	if text, held := s.Feed.Screen.HeldText(in); text != "1003" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
 }
@@ -109,7 +109,7 @@ func TestLinesAreNumberedAnewBetweenAPressAndTheDrag(t *testing.T) {
 	plain(s.Terminal, 20, 10)
 	s.Drag(6, 3, false)
 	in, _ := s.Release()
-	if text, held := s.HeldText(in); text != "line 42\nline 43" || !held {
+	if text, held := s.Feed.Screen.HeldText(in); text != "line 42\nline 43" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
 }
@@ -120,18 +120,18 @@ func TestWhatNobodyHasAnyMoreIsNotCopiedAsBlanks(t *testing.T) {
 	between := func(from, to int64) api.SessionTextInput {
 		return api.SessionTextInput{From: cellAt(from, 0), To: cellAt(to, 20)}
 	}
-	if gone := between(2000, 3000); !s.Lost(gone) {
+	if gone := between(2000, 3000); !s.Feed.Screen.Lost(gone) {
 		t.Error("lines that nobody has are not lost")
 	}
-	if text, held := s.HeldText(between(1008, 1500)); !held || text != "line 1008\nline 1009\n" {
+	if text, held := s.Feed.Screen.HeldText(between(1008, 1500)); !held || text != "line 1008\nline 1009\n" {
 		t.Errorf("held %v: %q", held, text)
 	}
 	for _, kept := range []api.SessionTextInput{between(1008, 1500), between(2000, s.first), between(s.first, s.first+2)} {
-		if s.Lost(kept) {
+		if s.Feed.Screen.Lost(kept) {
 			t.Errorf("%+v is lost", kept)
 		}
 	}
-	if _, held := s.HeldText(between(2000, s.first)); held {
+	if _, held := s.Feed.Screen.HeldText(between(2000, s.first)); held {
 		t.Error("what the session has is not asked for")
 	}
 }

@@ -9,14 +9,14 @@ import (
 // HeldText is the text of a selection as the pane shows it; ok is false when the
 // session has lines of it that are not held. Lines that nobody has any more are
 // left out.
-func (t *Terminal) HeldText(in api.SessionTextInput) (text string, ok bool) {
-	if !t.holds(in) {
+func (s *Screen) HeldText(in api.SessionTextInput) (text string, ok bool) {
+	if !s.holds(in) {
 		return "", false
 	}
 	var b, line strings.Builder
-	held := t.Feed.Screen.held(in.From.Line, in.To.Line+1)
+	held := s.held(in.From.Line, in.To.Line+1)
 	for i, n := range held {
-		l, _ := t.Feed.Screen.line(n)
+		l, _ := s.line(n)
 		from, to := 0, 1<<30
 		if in.Block || n == in.From.Line {
 			from = in.From.Cell
@@ -48,16 +48,16 @@ func (t *Terminal) HeldText(in api.SessionTextInput) (text string, ok bool) {
 }
 
 // Lost reports whether nobody has any line of a selection any more.
-func (t *Terminal) Lost(in api.SessionTextInput) bool {
+func (s *Screen) Lost(in api.SessionTextInput) bool {
 	last := lastOf(in)
-	return last < t.State().Oldest && len(t.Feed.Screen.held(in.From.Line, last+1)) == 0
+	return last < s.State().Oldest && len(s.held(in.From.Line, last+1)) == 0
 }
 
 // holds reports whether all lines of a selection are held that the session has.
-func (t *Terminal) holds(in api.SessionTextInput) bool {
+func (s *Screen) holds(in api.SessionTextInput) bool {
 	last := lastOf(in)
-	for n := max(in.From.Line, t.State().Oldest); n <= last; n++ {
-		if _, ok := t.Feed.Screen.line(n); !ok {
+	for n := max(in.From.Line, s.State().Oldest); n <= last; n++ {
+		if _, ok := s.line(n); !ok {
 			return false
 		}
 	}

@@ -33,8 +33,8 @@ const edges = ".,:;!?&*=#@%+$"
 
 // tokenAround is the first and the last place of the word at p, as a double
 // click takes it, and its text.
-func (t *Terminal) tokenAround(p api.Place) (from, to api.Place, text string) {
-	w := t.walk(p)
+func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
+	w := s.walk(p)
 	if w.i >= len(w.row) || p.Cell >= w.row[w.i].x+w.row[w.i].w {
 		return p, p, ""
 	}
@@ -71,16 +71,16 @@ func (t *Terminal) tokenAround(p api.Place) (from, to api.Place, text string) {
 // there is nothing of the kind.
 func (t *Terminal) TargetHere() (target Target, ok bool) {
 	p := t.scroll.cursor
-	if link := t.linkAt(p); link != "" {
+	if link := t.Feed.Screen.linkAt(p); link != "" {
 		return Target{URL: link}, true
 	}
-	_, _, text := t.tokenAround(p)
+	_, _, text := t.Feed.Screen.tokenAround(p)
 	return parseTarget(text)
 }
 
 // linkAt is the hyperlink (OSC 8) of a cell.
-func (t *Terminal) linkAt(p api.Place) string {
-	row, _ := t.row(p.Line)
+func (s *Screen) linkAt(p api.Place) string {
+	row, _ := s.row(p.Line)
 	if i := at(row, p.Cell); i < len(row) {
 		return widget.CleanLink(row[i].style.Link)
 	}

@@ -143,7 +143,7 @@ func (t *Terminal) scrollWithCursor(lines int) {
 func (t *Terminal) ScrollHome() { t.Go(api.Place{Line: t.State().Oldest}) }
 func (t *Terminal) ScrollEnd() {
 	if t.scroll.active {
-		t.Go(api.Place{Line: t.lastLine()})
+		t.Go(api.Place{Line: t.Feed.Screen.lastLine()})
 		t.scrollTo(t.lastTop(t.State()))
 	}
 }

@@ -44,7 +44,7 @@ func (t *Terminal) Select(kind SelectKind) {
 func (t *Terminal) SelectBetween(first, last int64) {
 	if t.scroll.active {
 		t.scroll.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
-		t.Go(api.Place{Line: min(last, t.lastLine())})
+		t.Go(api.Place{Line: min(last, t.Feed.Screen.lastLine())})
 	}
 }
 
@@ -66,37 +66,38 @@ func (t *Terminal) Swap() (ok bool) {
 
 // Selection is what is selected, as session.text takes it.
 func (t *Terminal) Selection() api.SessionTextInput {
-	return t.textRange(t.scroll.sel, t.scroll.cursor)
+	return t.Feed.Screen.textRange(t.scroll.sel, t.scroll.cursor)
 }
 
 // Line is the text of the line that the cursor is in, without its line end.
 func (t *Terminal) Line() api.SessionTextInput {
-	first, last := t.whole(t.scroll.cursor.Line)
-	return api.SessionTextInput{ID: t.ID, From: api.Place{Line: first}, To: api.Place{Line: last, Cell: t.State().Cols}}
+	first, last := t.Feed.Screen.whole(t.scroll.cursor.Line)
+	return api.SessionTextInput{From: api.Place{Line: first}, To: api.Place{Line: last, Cell: t.State().Cols}}
 }
 
-func (t *Terminal) textRange(sel selection, cursor api.Place) api.SessionTextInput {
+// textRange is a selection as session.text takes it.
+func (s *Screen) textRange(sel selection, cursor api.Place) api.SessionTextInput {
 	from, to := ordered(sel.anchor, cursor)
-	in := api.SessionTextInput{ID: t.ID}
+	var in api.SessionTextInput
 	switch sel.kind {
 	case SelectLines:
-		from.Line, _ = t.whole(from.Line)
-		_, to.Line = t.whole(to.Line)
+		from.Line, _ = s.whole(from.Line)
+		_, to.Line = s.whole(to.Line)
 		from.Cell, to = 0, api.Place{Line: to.Line + 1}
 	case SelectBlock:
 		left, right := min(from.Cell, to.Cell), max(from.Cell, to.Cell)
 		from.Cell, to.Cell, in.Block = left, right+1, true
 	default: // whole clusters, of which the session may have a cell each
-		from.Cell, _ = t.clusterAt(from)
-		_, to.Cell = t.clusterAt(to)
+		from.Cell, _ = s.clusterAt(from)
+		_, to.Cell = s.clusterAt(to)
 	}
 	in.From, in.To = from, to
 	return in
 }
 
 // clusterAt is the columns from one and up to another of the cluster at a place.
-func (t *Terminal) clusterAt(p api.Place) (from, to int) {
-	l, _ := t.Feed.Screen.line(p.Line)
+func (s *Screen) clusterAt(p api.Place) (from, to int) {
+	l, _ := s.line(p.Line)
 	row := clusters(nil, l)
 	if i := at(row, p.Cell); i < len(row) {
 		return row[i].x, row[i].x + row[i].w
@@ -111,43 +112,27 @@ func ordered(a, b api.Place) (from, to api.Place) {
 	return a, b
 }
 
-// whole is the first and the last row of the line that a row is part of, as far
-// as it is held.
-func (t *Terminal) whole(n int64) (first, last int64) {
-	for first = n; n-first < longestWrap; first-- {
-		if l, ok := t.Feed.Screen.line(first - 1); !ok || !l.Wrapped {
-			break
-		}
-	}
-	for last = n; last-n < longestWrap; last++ {
-		if l, ok := t.Feed.Screen.line(last); !ok || !l.Wrapped {
-			break
-		}
-	}
-	return first, last
-}
-
 // spanIn is the part of a selection in a line that is w cells wide in sight.
-func (t *Terminal) spanIn(in api.SessionTextInput, n int64, w int) (s span, ok bool) {
-	s = span{from: in.From.Cell, to: in.To.Cell}
+func (s *Screen) spanIn(in api.SessionTextInput, n int64, w int) (part span, ok bool) {
+	part = span{from: in.From.Cell, to: in.To.Cell}
 	switch {
 	case n < in.From.Line || n > in.To.Line || n == in.To.Line && in.To.Cell == 0:
-		return s, false
+		return part, false
 	case in.Block:
-		return s, true
+		return part, true
 	}
-	l, _ := t.Feed.Screen.line(n)
+	l, _ := s.line(n)
 	end := max(width(clusters(nil, l)), 1)
 	if in.From.Cell == 0 && in.To.Cell == 0 { // whole lines
 		end = w
 	}
 	if n > in.From.Line {
-		s.from = 0
+		part.from = 0
 	}
 	if n < in.To.Line {
-		s.to = max(end, s.from+1)
+		part.to = max(end, part.from+1)
 	}
-	return s, true
+	return part, true
 }
 
 // drawMarks draws the rows anew that hold a match or a part of the selection.
@@ -161,12 +146,12 @@ func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
 	if sel.kind == selectNothing && len(spans) == 0 {
 		return
 	}
-	in := t.textRange(sel, cursor)
+	in := t.Feed.Screen.textRange(sel, cursor)
 	w = min(w, st.Cols)
 	for y := range t.rows {
 		n := top + int64(y)
 		marks := spans[n]
-		if s, ok := t.spanIn(in, n, w); ok && sel.kind != selectNothing {
+		if s, ok := t.Feed.Screen.spanIn(in, n, w); ok && sel.kind != selectNothing {
 			s.ink = look.Selected
 			marks = append(marks, s)
 		}
