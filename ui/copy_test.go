@@ -88,7 +88,7 @@ func TestEscapeLeavesOneThingAfterTheOther(t *testing.T) {
 	d.press("g", "v", "'2")
 	d.shows("2 · line 1/")
 	d.press("esc", "esc")
-	if !d.m.sessions.focused().Scrolling() || d.m.sessions.focused().Selected() {
+	if !d.m.sessions.focused().Scroll.Active() || d.m.sessions.focused().Scroll.Selected() {
 		t.Fatal("escape left too much or too little")
 	}
 	d.press("esc")
@@ -193,7 +193,7 @@ func TestMouseCopiesWhatItDragsOver(t *testing.T) {
 	y := d.area(d.m.sessions.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
 	d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
-	if p.Scrolling() {
+	if p.Scroll.Active() {
 		t.Error("the live screen is not shown")
 	}
 	d.click(5, y+1)

@@ -80,7 +80,7 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 			}
 			d.button(keys.MouseUp, 3, y+1)
 			d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
-			if p.Scrolling() || d.m.sessions.mouse.pressed != nil || p.Selecting() {
+			if p.Scroll.Active() || d.m.sessions.mouse.pressed != nil || p.Selecting() {
 				t.Error("the mouse selects still")
 			}
 		})

@@ -43,7 +43,7 @@ func lay(screen, box []string, at widget.Rect) {
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.input.scopes()
-	if p := m.sessions.focused(); p != nil && !p.Scrolling() {
+	if p := m.sessions.focused(); p != nil && !p.Scroll.Active() {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)

@@ -131,7 +131,7 @@ func (v *sessionsView) zoom() tea.Cmd {
 	v.listFocused = false
 	if p := v.focused(); !v.zoomed && p.ID != "" && p.Outbox.Connected() && p.Ended() == nil {
 		if cmd := v.env.HandOver(p); cmd != nil {
-			p.StopScroll()
+			p.Scroll.Stop()
 			return cmd
 		}
 	}

@@ -198,7 +198,7 @@ func (k *keeper) followOthers() {
 func (k *keeper) follow(l api.Layout) {
 	for _, id := range l.Closed {
 		if p, ok := k.v.env.News().Process(id); ok && p.State.Ended() && k.v.list.PutAway(id) {
-			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scrolling() { // unless it is being read
+			if t, leaf := k.v.tabs.Find(id); t != nil && !leaf.Pane.Scroll.Active() { // unless it is being read
 				k.v.closeLeaf(t, leaf)
 			}
 		}

@@ -28,8 +28,8 @@ func reading(w, h int, at api.Place, rows ...string) *Terminal {
 		f.Lines[i].N = int64(i)
 	}
 	p, _ := live(w, h, f)
-	p.StartScroll()
-	p.Go(at)
+	p.Scroll.Start()
+	p.Scroll.Go(at)
 	return p
 }
 
@@ -87,10 +87,10 @@ func TestCursorMovesByWordsLinesAndParagraphs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := reading(20, 6, tt.from, rows...)
 			if tt.count > 1 {
-				p.CountDigit(tt.count)
+				p.Scroll.CountDigit(tt.count)
 			}
-			p.Move(tt.motion)
-			if got := p.Place(); got != tt.want {
+			p.Scroll.Move(tt.motion)
+			if got := p.Scroll.Place(); got != tt.want {
 				t.Errorf("at %v, want %v", got, tt.want)
 			}
 		})
@@ -99,50 +99,50 @@ func TestCursorMovesByWordsLinesAndParagraphs(t *testing.T) {
 
 func TestColumnIsKeptOverShorterLines(t *testing.T) {
 	p := reading(20, 4, cellAt(0, 8), "a long line", "abc", "another long one")
-	p.Move(LineDown)
-	p.Move(LineDown)
-	if got := p.Place(); got != cellAt(2, 8) {
+	p.Scroll.Move(LineDown)
+	p.Scroll.Move(LineDown)
+	if got := p.Scroll.Place(); got != cellAt(2, 8) {
 		t.Errorf("at %v", got)
 	}
-	p.Move(LineEnd)
-	p.Move(LineUp)
-	if got := p.Place(); got != cellAt(1, 2) {
+	p.Scroll.Move(LineEnd)
+	p.Scroll.Move(LineUp)
+	if got := p.Scroll.Place(); got != cellAt(1, 2) {
 		t.Errorf("behind the end of a line, the next one up is at %v", got)
 	}
 }
 
 func TestLinesThatWrappedAreOneForMoves(t *testing.T) {
 	p := reading(6, 4, cellAt(0, 4), `abc de\`, `fgh ij\`, "kl m")
-	p.Move(WordEnd)
-	if got := p.Place(); got != cellAt(1, 2) {
+	p.Scroll.Move(WordEnd)
+	if got := p.Scroll.Place(); got != cellAt(1, 2) {
 		t.Errorf("e goes to %v", got)
 	}
-	p.Move(LineEnd)
-	if got := p.Place(); got != cellAt(2, 3) {
+	p.Scroll.Move(LineEnd)
+	if got := p.Scroll.Place(); got != cellAt(2, 3) {
 		t.Errorf("$ goes to %v", got)
 	}
-	p.Move(LineStart)
-	if got := p.Place(); got != cellAt(0, 0) {
+	p.Scroll.Move(LineStart)
+	if got := p.Scroll.Place(); got != cellAt(0, 0) {
 		t.Errorf("0 goes to %v", got)
 	}
 }
 
 func TestNumberBeforeAMoveIsShownAndUsedOnce(t *testing.T) {
 	p := reading(40, 4, cellAt(0, 0), "a", "b", "c", "d")
-	if p.CountDigit(0) {
+	if p.Scroll.CountDigit(0) {
 		t.Error("0 alone is a number")
 	}
-	p.CountDigit(1)
-	p.CountDigit(0)
+	p.Scroll.CountDigit(1)
+	p.Scroll.CountDigit(0)
 	if rows := plain(p, 40, 4); !strings.Contains(rows[0], "10 · line 1/4") {
 		t.Errorf("shown: %q", rows[0])
 	}
-	p.Move(LineDown)
-	if got := p.Place(); got.Line != 3 {
+	p.Scroll.Move(LineDown)
+	if got := p.Scroll.Place(); got.Line != 3 {
 		t.Errorf("10j goes to %v", got)
 	}
-	p.Move(LineUp)
-	if got := p.Place(); got.Line != 2 {
+	p.Scroll.Move(LineUp)
+	if got := p.Scroll.Place(); got.Line != 2 {
 		t.Errorf("k afterwards goes to %v", got)
 	}
 }
@@ -172,9 +172,9 @@ func TestSelectionsAreWhatWillBeCopied(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := reading(9, 4, tt.a, rows...)
-			p.Select(tt.kind)
-			p.Go(tt.b)
-			if d := cmp.Diff(tt.want, p.Selection()); d != "" {
+			p.Scroll.Select(tt.kind)
+			p.Scroll.Go(tt.b)
+			if d := cmp.Diff(tt.want, p.Scroll.Selection()); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 			if d := cmp.Diff(tt.shown, bracketed(p, 9, 4)); d != "" {
@@ -189,7 +189,7 @@ func bracketed(p *Terminal, w, h int) []string {
 	look := &widget.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
 	p.rows = p.rows[:0]
 	st := p.State()
-	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.top(st), W: w, H: h})
+	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.Scroll.topOf(st), W: w, H: h})
 	p.drawMarks(st, w, look)
 	var rows []string
 	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
@@ -201,47 +201,47 @@ func bracketed(p *Terminal, w, h int) []string {
 
 func TestEndsOfASelectionAreSwappedAndItsKindIsChanged(t *testing.T) {
 	p := reading(9, 2, cellAt(0, 2), "abcdefgh", "ijklmnop")
-	if p.Swap() {
+	if p.Scroll.Swap() {
 		t.Error("swapped the ends of nothing")
 	}
-	p.Select(SelectText)
-	p.Go(cellAt(1, 3))
-	if !p.Swap() || p.Place() != cellAt(0, 2) {
-		t.Errorf("at %v", p.Place())
+	p.Scroll.Select(SelectText)
+	p.Scroll.Go(cellAt(1, 3))
+	if !p.Scroll.Swap() || p.Scroll.Place() != cellAt(0, 2) {
+		t.Errorf("at %v", p.Scroll.Place())
 	}
-	p.Select(SelectBlock)
-	if in := p.Selection(); !in.Block {
+	p.Scroll.Select(SelectBlock)
+	if in := p.Scroll.Selection(); !in.Block {
 		t.Errorf("%+v", in)
 	}
-	p.Select(SelectBlock)
-	if p.Selected() || !p.Scrolling() {
+	p.Scroll.Select(SelectBlock)
+	if p.Scroll.Selected() || !p.Scroll.Active() {
 		t.Error("the same key again does not end the selection")
 	}
 }
 
 func TestCancelGoesBackOneStepAtATime(t *testing.T) {
 	p := reading(9, 2, cellAt(0, 0), "a", "b")
-	p.MarkMatches(regexp.MustCompile("a"))
-	p.Select(SelectLines)
-	p.CountDigit(3)
+	p.Scroll.MarkMatches(regexp.MustCompile("a"))
+	p.Scroll.Select(SelectLines)
+	p.Scroll.CountDigit(3)
 	for i := range 3 {
-		if !p.Cancel() {
+		if !p.Scroll.Cancel() {
 			t.Errorf("nothing to cancel at step %d", i)
 		}
 	}
-	if p.Cancel() || p.Selected() || p.Marked() != nil {
+	if p.Scroll.Cancel() || p.Scroll.Selected() || p.Scroll.Marked() != nil {
 		t.Error("something is left")
 	}
 }
 
 func TestAllMatchesInSightAreMarkedOverWrapsToo(t *testing.T) {
 	p := reading(8, 4, cellAt(0, 0), "foo Foo", `a foo f\`, "oo fo", "漢foo字")
-	p.MarkMatches(regexp.MustCompile("foo"))
+	p.Scroll.MarkMatches(regexp.MustCompile("foo"))
 	want := []string{"<foo] Foo ", "a {foo] {f] ", "{oo] fo   ", "漢{foo]字 "}
 	if d := cmp.Diff(want, bracketed(p, 8, 4)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	p.Found(2, 7)
+	p.Scroll.Found(2, 7)
 	if row := plain(p, 60, 4)[0]; !strings.Contains(row, "match 2/7 · line 1/4") {
 		t.Errorf("%q", row)
 	}
@@ -249,8 +249,8 @@ func TestAllMatchesInSightAreMarkedOverWrapsToo(t *testing.T) {
 
 func TestWideCharacterCutByABlockIsMarkedWhole(t *testing.T) {
 	p := reading(8, 2, cellAt(0, 1), "漢字漢字", "abcdefgh")
-	p.Select(SelectBlock)
-	p.Go(cellAt(1, 4))
+	p.Scroll.Select(SelectBlock)
+	p.Scroll.Go(cellAt(1, 4))
 	want := []string{"[漢字漢]字", "a[bcde]fgh"}
 	if d := cmp.Diff(want, bracketed(p, 8, 2)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -274,10 +274,10 @@ func TestOutputDoesNotMoveWhatIsReadAndItIsHeld(t *testing.T) {
 	if got := plain(p, 20, 10); got[3] != "row 3               " {
 		t.Errorf("%q", got)
 	}
-	if p.Place() != cellAt(3, 2) {
-		t.Errorf("the cursor went to %v", p.Place())
+	if p.Scroll.Place() != cellAt(3, 2) {
+		t.Errorf("the cursor went to %v", p.Scroll.Place())
 	}
-	p.StopScroll()
+	p.Scroll.Stop()
 	p.Sync()
 	p.Feed.Receive(api.Output{Frame: screenOf(20, 10, first, "y")})
 	if _, held := p.Feed.Screen.line(3); held {
@@ -287,10 +287,10 @@ func TestOutputDoesNotMoveWhatIsReadAndItIsHeld(t *testing.T) {
 
 func TestPlaceIsFoundAgainAfterAResizeThatWrapsAnew(t *testing.T) {
 	p, box := live(20, 4, screenOf(20, 4, 100, "a", "b", "c", "d"))
-	p.StartScroll()
-	p.Go(cellAt(102, 0))
-	p.Select(SelectLines)
-	p.Go(cellAt(103, 0))
+	p.Scroll.Start()
+	p.Scroll.Go(cellAt(102, 0))
+	p.Scroll.Select(SelectLines)
+	p.Scroll.Go(cellAt(103, 0))
 	last := box.sent[len(box.sent)-1]
 	if d := cmp.Diff([]api.Place{cellAt(100, 0), cellAt(103, 0), cellAt(102, 0)}, last.Anchors); d != "" {
 		t.Fatalf("(-want +got)\n%s", d)
@@ -299,11 +299,11 @@ func TestPlaceIsFoundAgainAfterAResizeThatWrapsAnew(t *testing.T) {
 	f.Anchors = []api.Place{cellAt(198, 0), cellAt(201, 0), cellAt(200, 3)}
 	p.Feed.Receive(api.Output{Frame: f})
 	p.Sync()
-	if p.scroll.top != 198 || p.Place() != cellAt(201, 0) || p.scroll.sel.anchor != cellAt(200, 3) {
-		t.Errorf("top %d, cursor %v, selection from %v", p.scroll.top, p.Place(), p.scroll.sel.anchor)
+	if p.Scroll.top != 198 || p.Scroll.Place() != cellAt(201, 0) || p.Scroll.sel.anchor != cellAt(200, 3) {
+		t.Errorf("top %d, cursor %v, selection from %v", p.Scroll.top, p.Scroll.Place(), p.Scroll.sel.anchor)
 	}
 	box.sent = nil
-	p.StopScroll()
+	p.Scroll.Stop()
 	if len(box.sent) != 1 || box.sent[0].Anchors == nil || len(box.sent[0].Anchors) != 0 {
 		t.Errorf("the session still keeps places: %v", box.sent)
 	}
@@ -316,36 +316,36 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 		do   func(p *Terminal)
 		want api.SessionTextInput
 	}{
-		{"drag", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, false) },
+		{"drag", func(p *Terminal) { p.Pointer.Press(2, 0, 1); p.Pointer.Drag(4, 1, false) },
 			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5)}},
-		{"drag upwards", func(p *Terminal) { p.Press(4, 1, 1); p.Drag(2, 0, false) },
+		{"drag upwards", func(p *Terminal) { p.Pointer.Press(4, 1, 1); p.Pointer.Drag(2, 0, false) },
 			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5)}},
-		{"drag with alt", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, true) },
+		{"drag with alt", func(p *Terminal) { p.Pointer.Press(2, 0, 1); p.Pointer.Drag(4, 1, true) },
 			api.SessionTextInput{From: cellAt(0, 2), To: cellAt(1, 5), Block: true}},
-		{"double click on a path", func(p *Terminal) { p.Press(5, 0, 1); p.Press(5, 0, 2) },
+		{"double click on a path", func(p *Terminal) { p.Pointer.Press(5, 0, 1); p.Pointer.Press(5, 0, 2) },
 			api.SessionTextInput{From: cellAt(0, 4), To: cellAt(0, 14)}},
-		{"double click on a wide character", func(p *Terminal) { p.Press(1, 1, 2) },
+		{"double click on a wide character", func(p *Terminal) { p.Pointer.Press(1, 1, 2) },
 			api.SessionTextInput{From: cellAt(1, 0), To: cellAt(1, 4)}},
-		{"double click and drag", func(p *Terminal) { p.Press(16, 0, 2); p.Drag(10, 1, false) },
+		{"double click and drag", func(p *Terminal) { p.Pointer.Press(16, 0, 2); p.Pointer.Drag(10, 1, false) },
 			api.SessionTextInput{From: cellAt(0, 15), To: cellAt(1, 23)}},
-		{"triple click", func(p *Terminal) { p.Press(5, 0, 3) },
+		{"triple click", func(p *Terminal) { p.Pointer.Press(5, 0, 3) },
 			api.SessionTextInput{From: cellAt(0, 0), To: cellAt(1, 0)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p, _ := live(30, 3, screenOf(30, 3, 0, rows...))
 			tt.do(p)
-			got, ok := p.Release()
+			got, ok := p.Pointer.Release()
 			if d := cmp.Diff(tt.want, got); d != "" || !ok {
 				t.Errorf("ok %v (-want +got)\n%s", ok, d)
 			}
-			if p.Scrolling() {
+			if p.Scroll.Active() {
 				t.Error("the live screen is not shown again")
 			}
 			if rows := strings.Join(bracketed(p, 30, 3), "\n"); !strings.Contains(rows, "[") {
 				t.Errorf("what was selected is not marked:\n%s", rows)
 			}
-			if !p.Unflash() || p.Unflash() {
+			if !p.Scroll.Unflash() || p.Scroll.Unflash() {
 				t.Error("the marks do not go away")
 			}
 		})
@@ -354,28 +354,28 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 
 func TestClickAloneSelectsNothing(t *testing.T) {
 	p, _ := live(30, 3, screenOf(30, 3, 0, "one", "two"))
-	p.Press(1, 1, 1)
-	if p.Drag(1, 1, false); p.Scrolling() {
+	p.Pointer.Press(1, 1, 1)
+	if p.Pointer.Drag(1, 1, false); p.Scroll.Active() {
 		t.Error("a click began a selection")
 	}
-	if _, ok := p.Release(); ok {
+	if _, ok := p.Pointer.Release(); ok {
 		t.Error("a click copies")
 	}
 }
 
 func TestDragBeyondTheEdgeScrolls(t *testing.T) {
 	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
-	p.Press(0, 1, 1)
+	p.Pointer.Press(0, 1, 1)
 	for range 5 {
-		if !p.Drag(0, -1, false) {
+		if !p.Pointer.Drag(0, -1, false) {
 			t.Fatal("the mouse is not beyond the edge")
 		}
 	}
-	if p.scroll.top != 45 || p.Place() != cellAt(45, 0) {
-		t.Errorf("top %d, cursor %v", p.scroll.top, p.Place())
+	if p.Scroll.top != 45 || p.Scroll.Place() != cellAt(45, 0) {
+		t.Errorf("top %d, cursor %v", p.Scroll.top, p.Scroll.Place())
 	}
-	p.Release()
-	if !p.Scrolling() || !p.Selected() {
+	p.Pointer.Release()
+	if !p.Scroll.Active() || !p.Scroll.Selected() {
 		t.Error("what was scrolled to is not shown any more")
 	}
 }
@@ -410,13 +410,13 @@ func TestPathsAndAddressesAreFoundUnderTheCursor(t *testing.T) {
 	}
 	for _, tt := range tests {
 		p := reading(40, 2, cellAt(0, tt.x), tt.row)
-		got, ok := p.TargetHere()
+		got, ok := p.Scroll.Target()
 		if d := cmp.Diff(tt.want, got); d != "" || !ok {
 			t.Errorf("%s: ok %v (-want +got)\n%s", tt.row, ok, d)
 		}
 	}
 	p := reading(40, 2, cellAt(0, 3), "a   b")
-	if got, ok := p.TargetHere(); ok {
+	if got, ok := p.Scroll.Target(); ok {
 		t.Errorf("blanks are %+v", got)
 	}
 }
@@ -457,30 +457,30 @@ func TestAnyKeysOnAnyLinesKeepTheCursorInSight(t *testing.T) {
 		}
 		h := rapid.IntRange(1, 8).Draw(t, "h")
 		p, _ := live(rapid.IntRange(1, 20).Draw(t, "w"), h, f)
-		p.StartScroll()
-		p.MarkMatches(regexp.MustCompile(`(?i)[a漢]+`))
+		p.Scroll.Start()
+		p.Scroll.MarkMatches(regexp.MustCompile(`(?i)[a漢]+`))
 		for range rapid.IntRange(1, 30).Draw(t, "keys") {
 			switch k := rapid.IntRange(0, 30).Draw(t, "key"); {
 			case k <= int(Newest):
-				p.Move(Motion(k))
+				p.Scroll.Move(Motion(k))
 			case k < 24:
-				p.Select(SelectKind(k - 20))
+				p.Scroll.Select(SelectKind(k - 20))
 			case k < 26:
-				p.CountDigit(k - 20)
+				p.Scroll.CountDigit(k - 20)
 			case k == 26:
-				p.Swap()
+				p.Scroll.Swap()
 			case k == 27:
-				p.TargetHere()
+				p.Scroll.Target()
 			case k == 28:
-				p.Press(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), rapid.IntRange(1, 3).Draw(t, "n"))
+				p.Pointer.Press(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), rapid.IntRange(1, 3).Draw(t, "n"))
 			case k == 29:
-				p.Drag(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), false)
+				p.Pointer.Drag(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), false)
 			default:
-				p.ScrollBy(rapid.IntRange(-5, 5).Draw(t, "lines"))
+				p.Scroll.By(rapid.IntRange(-5, 5).Draw(t, "lines"))
 			}
-			in := p.Selection()
-			if p.Scrolling() && !p.scroll.drag && (p.Selected() && in.To.Before(in.From) && !in.Block || p.Place().Line < p.scroll.top || p.Place().Line >= p.scroll.top+int64(h)) {
-				t.Fatalf("top %d, cursor %v, selection %+v", p.scroll.top, p.Place(), in)
+			in := p.Scroll.Selection()
+			if p.Scroll.Active() && !p.Scroll.drag && (p.Scroll.Selected() && in.To.Before(in.From) && !in.Block || p.Scroll.Place().Line < p.Scroll.top || p.Scroll.Place().Line >= p.Scroll.top+int64(h)) {
+				t.Fatalf("top %d, cursor %v, selection %+v", p.Scroll.top, p.Scroll.Place(), in)
 			}
 			plain(p, 20, h)
 		}
@@ -496,9 +496,9 @@ func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 	if c, _ := p.Cursor(); c.X != 4 {
 		t.Errorf("the cursor is at %d", c.X)
 	}
-	p.Press(2, 0, 1)
-	p.Drag(5, 0, false)
-	if in, _ := p.Release(); in.From.Cell != 1 || in.To.Cell != 4 {
+	p.Pointer.Press(2, 0, 1)
+	p.Pointer.Drag(5, 0, false)
+	if in, _ := p.Pointer.Release(); in.From.Cell != 1 || in.To.Cell != 4 {
 		t.Errorf("selected %+v", in)
 	}
 	check(t, bracketed(p, 12, 2), []string{"a [b 漢  ]    ", "x           "})
@@ -506,21 +506,21 @@ func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 
 func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
 	p := reading(20, 3, cellAt(1, 0), "one", `two \`, "and more")
-	p.Select(SelectText)
+	p.Scroll.Select(SelectText)
 	f := screenOf(20, 3, 90_000, "x", "y", "z")
 	f.Full, f.Oldest = false, 80_000
 	p.Feed.Receive(api.Output{Frame: f})
 	p.Sync()
 	check(t, plain(p, 20, 3)[1:], []string{"two                 ", "and more            "})
-	p.Move(LineDown)
-	p.Move(WordEnd)
-	text, held := p.Feed.Screen.HeldText(p.Selection())
+	p.Scroll.Move(LineDown)
+	p.Scroll.Move(WordEnd)
+	text, held := p.Feed.Screen.HeldText(p.Scroll.Selection())
 	if text != "two and" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
-	p.ScrollBy(100_000)
-	if p.Place().Line < 80_000 {
-		t.Errorf("at %v", p.Place())
+	p.Scroll.By(100_000)
+	if p.Scroll.Place().Line < 80_000 {
+		t.Errorf("at %v", p.Scroll.Place())
 	}
 }
 
@@ -528,21 +528,21 @@ func TestCursorIsShownOnceKeysAreUsed(t *testing.T) {
 	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
 	shown := func() bool { _, ok := p.Cursor(); return ok }
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
-	if !p.Scrolling() || shown() {
+	if !p.Scroll.Active() || shown() {
 		t.Error("the wheel shows a cursor")
 	}
-	p.StartScroll()
+	p.Scroll.Start()
 	if !shown() {
 		t.Error("there is no cursor in scroll mode")
 	}
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
-	if !p.Scrolling() {
+	if !p.Scroll.Active() {
 		t.Error("the wheel ends what a key began")
 	}
-	p.StopScroll()
-	p.Press(0, 1, 1)
-	p.Drag(0, -1, false)
-	p.Release()
+	p.Scroll.Stop()
+	p.Pointer.Press(0, 1, 1)
+	p.Pointer.Drag(0, -1, false)
+	p.Pointer.Release()
 	if !shown() {
 		t.Error("there is no cursor behind a drag")
 	}
@@ -554,8 +554,8 @@ func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
 	f := screenOf(20, 3, 51, "second two", "third three", "fourth four")
 	f.Full = false
 	p.Feed.Receive(api.Output{Frame: f})
-	p.Press(1, 0, 2)
-	if in, ok := p.Release(); !ok || in.From != (api.Place{Line: 50}) || in.To != (api.Place{Line: 50, Cell: 5}) {
+	p.Pointer.Press(1, 0, 2)
+	if in, ok := p.Pointer.Release(); !ok || in.From != (api.Place{Line: 50}) || in.To != (api.Place{Line: 50, Cell: 5}) {
 		t.Errorf("selected %+v", in)
 	}
 	if text, held := p.Feed.Screen.HeldText(api.SessionTextInput{From: api.Place{Line: 50}, To: api.Place{Line: 51, Cell: 7}}); !held || text != "first one\nsecond " {
@@ -569,11 +569,11 @@ func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
 func TestLettersWithAVowelBesideThemAreSelectedWhole(t *testing.T) {
 	p := reading(12, 1, api.Place{Line: 0, Cell: 0}, "xกำyकी")
 	for _, tt := range []struct{ cell, from, to int }{{0, 0, 1}, {1, 1, 3}, {2, 1, 3}, {3, 3, 4}, {5, 4, 6}} {
-		p.Go(api.Place{Line: 0, Cell: tt.cell})
-		p.Select(SelectText)
-		if in := p.Selection(); in.From.Cell != tt.from || in.To.Cell != tt.to {
+		p.Scroll.Go(api.Place{Line: 0, Cell: tt.cell})
+		p.Scroll.Select(SelectText)
+		if in := p.Scroll.Selection(); in.From.Cell != tt.from || in.To.Cell != tt.to {
 			t.Errorf("at cell %d: cells %d to %d, want %d to %d", tt.cell, in.From.Cell, in.To.Cell, tt.from, tt.to)
 		}
-		p.Select(SelectText)
+		p.Scroll.Select(SelectText)
 	}
 }

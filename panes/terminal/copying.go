@@ -26,10 +26,10 @@ func (p *Pane) makeActions() panes.Actions {
 			return nil
 		}
 	}
-	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Select(kind) }) }
+	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.Select(kind) }) }
 	all := panes.Actions{
-		keymap.ScrollMode:        do(p.StartScroll),
-		keymap.ScrollLeave:       do(p.StopScroll),
+		keymap.ScrollMode:        do(p.Scroll.Start),
+		keymap.ScrollLeave:       do(p.Scroll.Stop),
 		keymap.ScrollCancel:      p.cancelCopy,
 		keymap.ScrollSelect:      selects(SelectText),
 		keymap.ScrollSelectLine:  selects(SelectLines),
@@ -49,7 +49,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ScrollCommandBack:  p.whileScrolling(func() tea.Cmd { return p.findCommand(true) }),
 	}
 	for action, motion := range motions() {
-		all[action] = do(func() { p.Move(motion) })
+		all[action] = do(func() { p.Scroll.Move(motion) })
 	}
 	return all
 }
@@ -57,7 +57,7 @@ func (p *Pane) makeActions() panes.Actions {
 // whileScrolling is an action that scroll mode alone has.
 func (p *Pane) whileScrolling(act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
-		if !p.Scrolling() {
+		if !p.Scroll.Active() {
 			return nil
 		}
 		return act()
@@ -83,21 +83,21 @@ func motions() map[keymap.Action]Motion {
 func (p *Pane) cancelCopy() tea.Cmd {
 	p.endFind()
 	p.find.held = nil
-	if p.Scrolling() && !p.Cancel() {
-		p.StopScroll()
+	if p.Scroll.Active() && !p.Scroll.Cancel() {
+		p.Scroll.Stop()
 	}
 	return nil
 }
 
 func (p *Pane) swapOrOpen() tea.Cmd {
-	if p.Swap() {
+	if p.Scroll.Swap() {
 		return nil
 	}
 	return p.openTarget()
 }
 
 func (p *Pane) copyOrOpen() tea.Cmd {
-	if p.Selected() {
+	if p.Scroll.Selected() {
 		return p.copySelection()
 	}
 	return p.openTarget()
@@ -105,17 +105,17 @@ func (p *Pane) copyOrOpen() tea.Cmd {
 
 // copySelection copies what is selected and goes back to the live screen.
 func (p *Pane) copySelection() tea.Cmd {
-	if !p.Selected() {
+	if !p.Scroll.Selected() {
 		return p.env.Say("nothing is selected", false)
 	}
-	copying := p.Copy(p.Selection())
-	p.StopScroll()
+	copying := p.Copy(p.Scroll.Selection())
+	p.Scroll.Stop()
 	return copying
 }
 
 func (p *Pane) copyLine() tea.Cmd {
-	copying := p.Copy(p.Line())
-	p.StopScroll()
+	copying := p.Copy(p.Scroll.Line())
+	p.Scroll.Stop()
 	return copying
 }
 
@@ -152,7 +152,10 @@ func (msg endedLines) For() *Pane { return msg.pane }
 // Fetch asks for lines of a session that has ended, which has nobody any more to
 // send them by itself.
 func (p *Pane) Fetch() tea.Cmd {
-	lacks, ok := p.Lacks()
+	if p.Ended() == nil {
+		return nil
+	}
+	lacks, ok := p.Scroll.Lacks()
 	if !ok {
 		return nil
 	}

@@ -31,54 +31,51 @@ const (
 )
 
 // Move moves the cursor, as often as the number says that was typed before.
-func (t *Terminal) Move(m Motion) {
-	s := &t.scroll
+func (s *ScrollMode) Move(m Motion) {
 	if !s.active {
 		return
 	}
 	s.wheel = false
-	n, counted := t.Count()
+	n, counted := s.Count()
 	switch m {
 	case LineDown:
-		t.vertical(n)
+		s.vertical(n)
 	case LineUp:
-		t.vertical(-n)
+		s.vertical(-n)
 	case PageDown, PageUp, HalfDown, HalfUp:
-		t.ScrollPages(min(n, 1000) * [...]int{2, -2, 1, -1}[m-PageDown])
+		s.Pages(min(n, 1000) * [...]int{2, -2, 1, -1}[m-PageDown])
 	case ScreenTop, ScreenMiddle, ScreenBottom:
-		t.toScreen(m, n)
+		s.toScreen(m, n)
 	case Newest:
 		if counted {
-			t.Go(api.Place{Line: min(t.State().Oldest+int64(n)-1, t.Feed.Screen.lastLine())})
+			s.Go(api.Place{Line: min(s.screen.State().Oldest+int64(n)-1, s.screen.lastLine())})
 			break
 		}
-		t.ScrollEnd()
+		s.End()
 	case Oldest:
-		t.ScrollHome()
+		s.Home()
 	default:
-		t.inText(m, n)
+		s.inText(m, n)
 	}
-	t.tellAnchors()
+	s.tellAnchors()
 }
 
-func (t *Terminal) vertical(lines int) {
-	s := &t.scroll
-	st := t.State()
-	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(t.Feed.Screen.lastLine(), s.cursor.Line)), t.oldest(st))
-	t.keepCursor()
-	t.keepColumn()
-	t.fetch()
+func (s *ScrollMode) vertical(lines int) {
+	st := s.screen.State()
+	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(s.screen.lastLine(), s.cursor.Line)), s.oldest(st))
+	s.keepCursor()
+	s.keepColumn()
+	s.fetch()
 }
 
 // keepColumn puts the cursor back into the column that it came from, as far as
 // the line goes.
-func (t *Terminal) keepColumn() {
-	s := &t.scroll
+func (s *ScrollMode) keepColumn() {
 	s.cursor.Cell = s.want
 	if s.sel.kind == SelectBlock {
 		return
 	}
-	row, ok := t.Feed.Screen.row(s.cursor.Line)
+	row, ok := s.screen.row(s.cursor.Line)
 	if !ok {
 		return
 	}
@@ -89,9 +86,8 @@ func (t *Terminal) keepColumn() {
 	}
 }
 
-func (t *Terminal) toScreen(m Motion, n int) {
-	s := &t.scroll
-	h := t.size.Rows
+func (s *ScrollMode) toScreen(m Motion, n int) {
+	h := s.height
 	row := min(n, h) - 1
 	switch m {
 	case ScreenMiddle:
@@ -99,13 +95,13 @@ func (t *Terminal) toScreen(m Motion, n int) {
 	case ScreenBottom:
 		row = h - min(n, h)
 	}
-	s.cursor.Line = min(s.top+int64(row), max(t.Feed.Screen.lastLine(), s.top))
-	t.keepColumn()
+	s.cursor.Line = min(s.top+int64(row), max(s.screen.lastLine(), s.top))
+	s.keepColumn()
 }
 
 // inText does the motions that depend on the text.
-func (t *Terminal) inText(m Motion, n int) {
-	w := t.Feed.Screen.walk(t.scroll.cursor)
+func (s *ScrollMode) inText(m Motion, n int) {
+	w := s.screen.walk(s.cursor)
 	before := w.place()
 	for range n {
 		from := w.place()
@@ -137,9 +133,9 @@ func (t *Terminal) inText(m Motion, n int) {
 		}
 	}
 	if w.place() != before {
-		t.Go(w.place())
+		s.Go(w.place())
 	}
 	if m == LineEnd {
-		t.scroll.want = 1 << 20
+		s.want = 1 << 20
 	}
 }

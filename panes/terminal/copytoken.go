@@ -67,14 +67,14 @@ func (s *Screen) tokenAround(p api.Place) (from, to api.Place, text string) {
 	return from, to, b.String()
 }
 
-// TargetHere is what could be opened where the cursor is; ok is false when
+// Target is what could be opened where the cursor is; ok is false when
 // there is nothing of the kind.
-func (t *Terminal) TargetHere() (target Target, ok bool) {
-	p := t.scroll.cursor
-	if link := t.Feed.Screen.linkAt(p); link != "" {
+func (s *ScrollMode) Target() (target Target, ok bool) {
+	p := s.cursor
+	if link := s.screen.linkAt(p); link != "" {
 		return Target{URL: link}, true
 	}
-	_, _, text := t.Feed.Screen.tokenAround(p)
+	_, _, text := s.screen.tokenAround(p)
 	return parseTarget(text)
 }
 

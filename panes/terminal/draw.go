@@ -16,15 +16,15 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	if !st.Known {
 		return t.drawUnknown(w, h, look)
 	}
-	t.drawn = drawnTop{t.top(st), st.fulls}
-	if !t.scroll.active && !t.pressed.down { // what is seen can be selected, whatever comes meanwhile
-		t.Feed.Screen.keep(t.drawn.line, t.drawn.line+int64(h))
+	t.Pointer.seen = drawnTop{t.Scroll.topOf(st), st.fulls}
+	if !t.Scroll.active && !t.Pointer.pressed.down { // what is seen can be selected, whatever comes meanwhile
+		t.Feed.Screen.keep(t.Pointer.seen.line, t.Pointer.seen.line+int64(h))
 	}
-	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h})
+	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.Pointer.seen.line, W: w, H: h})
 	t.drawMarks(st, w, look)
 	t.fill(st, w, h, look)
-	if t.scroll.active {
-		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.position(st)+" ", look.Selected)
+	if t.Scroll.active {
+		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.Scroll.position(st)+" ", look.Selected)
 	} else if t.ended != nil {
 		t.rows[h-1] = endedRow(t.ended, w, look)
 	}
@@ -53,25 +53,6 @@ func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 	return t.rows
 }
 
-// top is the line at the pane's top: where it was scrolled to, or as far down
-// as it takes to see the cursor.
-func (t *Terminal) top(st ScreenState) int64 {
-	if t.scroll.active {
-		return t.scroll.top
-	}
-	return st.First + int64(t.offset(st))
-}
-
-// offset is how many rows of a screen that is higher than the pane are above
-// the pane's top.
-func (t *Terminal) offset(st ScreenState) int {
-	h := t.size.Rows
-	if st.Rows <= h {
-		return 0
-	}
-	return min(max(st.Cursor.Y-h+1, 0), st.Rows-h)
-}
-
 // fill makes the rows w cells wide and h many; what lies outside the session's
 // screen shows a pattern, so that it is seen not to be part of it.
 func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
@@ -98,24 +79,15 @@ func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
 // there is none to show.
 func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	st := t.State()
-	if t.scroll.active {
-		return t.copyCursor()
+	if t.Scroll.active {
+		return t.Scroll.cursorIn(t.size.Cols)
 	}
 	c = st.Cursor
 	l, _ := t.Feed.Screen.line(st.First + int64(c.Y))
-	c.Y -= t.offset(st)
+	c.Y -= st.above(t.size.Rows)
 	c.X = min(c.X*scale(l), st.Cols-1)
 	shown := st.Known && c.Visible && t.ended == nil
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
-}
-
-// copyCursor is where the cursor of scroll mode stands in the pane. The wheel
-// and the mouse need none.
-func (t *Terminal) copyCursor() (c api.Cursor, ok bool) {
-	s := &t.scroll
-	l, _ := t.Feed.Screen.line(s.cursor.Line)
-	c = api.Cursor{X: s.cursor.Cell * scale(l), Y: int(s.cursor.Line - s.top), Visible: true}
-	return c, !s.wheel && !s.mouse && c.X < t.size.Cols && c.Y >= 0 && c.Y < t.size.Rows
 }
 
 // endedRow is the last row of a pane whose program is gone, with what can be

@@ -29,10 +29,10 @@ type findLine struct {
 }
 
 func (p *Pane) askFind(backward bool) tea.Cmd {
-	p.Cover(findRows - p.below)
+	p.Scroll.Cover(findRows - p.below)
 	p.find.line = &findLine{
 		pane: p, backward: backward, regexp: p.last.pattern.Regexp,
-		origin: p.Position(), from: p.Place(), before: p.Marked(),
+		origin: p.Scroll.Position(), from: p.Scroll.Place(), before: p.Scroll.Marked(),
 	}
 	p.env.Ask(p.find.line)
 	return nil
@@ -48,12 +48,12 @@ func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text
 
 func (f *findLine) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	h.Close()
-	f.pane.Cover(0)
+	f.pane.Scroll.Cover(0)
 	switch {
 	case a != keymap.Accept:
 		f.pane.endFind()
-		f.pane.MarkMatches(f.before)
-		f.pane.Return(f.origin)
+		f.pane.Scroll.MarkMatches(f.before)
+		f.pane.Scroll.Return(f.origin)
 		return nil
 	case f.field.Text() == "":
 		f.pane.last.backward = f.backward
@@ -87,18 +87,18 @@ func (f *findLine) Paste(_ overlay.Host, text string) tea.Cmd {
 func (f *findLine) changed() tea.Cmd {
 	f.pane.endFind()
 	f.problem = ""
-	f.pane.Return(f.origin)
+	f.pane.Scroll.Return(f.origin)
 	if f.field.Text() == "" {
-		f.pane.MarkMatches(nil)
+		f.pane.Scroll.MarkMatches(nil)
 		return nil
 	}
 	re, err := f.pattern().Compile()
 	if err != nil {
 		f.problem = panes.ErrorText(err)
-		f.pane.MarkMatches(nil)
+		f.pane.Scroll.MarkMatches(nil)
 		return nil
 	}
-	f.pane.MarkMatches(re)
+	f.pane.Scroll.MarkMatches(re)
 	return f.pane.findMatch(api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
 }
 
@@ -179,7 +179,7 @@ const maxSteps = 1000
 
 // findStep goes on to the n-th match from the cursor.
 func (p *Pane) findStep(in api.SessionFindInput, n int) tea.Cmd {
-	in.From = p.Place()
+	in.From = p.Scroll.Place()
 	if in.Mark != "" {
 		in.From.Cell = 0
 	}
@@ -195,7 +195,7 @@ const maxHeld = 1000
 func (p *Pane) holdKey(k keys.Key) (held bool) {
 	f, b := &p.find, p.env.Bindings()
 	switch {
-	case f.stop == nil || !p.Scrolling():
+	case f.stop == nil || !p.Scroll.Active():
 		return false
 	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
 		return false
@@ -246,7 +246,7 @@ func (p *Pane) found(msg foundMsg) tea.Cmd {
 		return nil
 	}
 	p.endFind()
-	if !p.Scrolling() {
+	if !p.Scroll.Active() {
 		return p.letKeys()
 	}
 	return tea.Batch(p.showFound(msg), p.letKeys())
@@ -260,15 +260,15 @@ func (p *Pane) showFound(msg foundMsg) tea.Cmd {
 		return p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.out.Match == nil && typing:
 		p.find.line.problem = "no match"
-		p.Found(0, 0)
+		p.Scroll.Found(0, 0)
 	case msg.out.Match == nil && msg.input.Mark != "":
 		return p.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
 	case msg.out.Match == nil:
 		return p.env.Say("no match", false)
 	default:
-		p.Go(msg.out.Match.From)
+		p.Scroll.Go(msg.out.Match.From)
 		if msg.input.Mark == "" {
-			p.Found(msg.out.Number, msg.out.Total)
+			p.Scroll.Found(msg.out.Number, msg.out.Total)
 		}
 		if !typing && msg.wrapped() {
 			return p.env.Say("search wrapped", false)
@@ -283,15 +283,15 @@ func (p *Pane) findNext(other bool) tea.Cmd {
 	if p.last.pattern.Text == "" || err != nil {
 		return p.askFind(other)
 	}
-	p.MarkMatches(re)
-	n, _ := p.Count()
+	p.Scroll.MarkMatches(re)
+	n, _ := p.Scroll.Count()
 	backward := p.last.backward != other
 	return p.findStep(api.SessionFindInput{Pattern: p.last.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
 func (p *Pane) findCommand(above bool) tea.Cmd {
-	n, _ := p.Count()
+	n, _ := p.Scroll.Count()
 	return p.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
@@ -307,7 +307,7 @@ type outputMsg struct {
 // selectOutput selects the output of the command at the cursor, or of the last
 // one before that had any.
 func (p *Pane) selectOutput() tea.Cmd {
-	line := p.Place().Line
+	line := p.Scroll.Place().Line
 	ctx, serial := p.beginFind()
 	return func() tea.Msg {
 		e, err := p.env.Engine(ctx)
@@ -358,7 +358,7 @@ func (p *Pane) outputFound(msg outputMsg) tea.Cmd {
 	case msg.none:
 		say = p.env.Say("no command with output here; the shell has to mark its prompts", false)
 	default:
-		p.SelectBetween(msg.first, msg.last)
+		p.Scroll.SelectBetween(msg.first, msg.last)
 	}
 	return tea.Batch(say, p.letKeys())
 }

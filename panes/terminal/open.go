@@ -17,12 +17,12 @@ import (
 
 // openTarget opens the path or the address under the cursor.
 func (p *Pane) openTarget() tea.Cmd {
-	target, ok := p.TargetHere()
+	target, ok := p.Scroll.Target()
 	switch {
 	case !ok:
 		return p.env.Say("no path or address here", false)
 	case target.URL != "":
-		p.StopScroll()
+		p.Scroll.Stop()
 		return p.openURL(target.URL)
 	}
 	path := widget.ExpandHome(target.Path, p.env.Home())
@@ -55,7 +55,7 @@ func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 	if msg.err != nil {
 		return p.env.Say(panes.ErrorText(msg.err), true)
 	}
-	p.StopScroll()
+	p.Scroll.Stop()
 	if msg.info.Type == "dir" || msg.info.ToDir {
 		return p.env.StartNear(p, nil, msg.path)
 	}

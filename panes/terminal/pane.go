@@ -61,7 +61,7 @@ func (p *Pane) Actions() panes.Actions { return p.actions }
 
 // Scopes are those of the program or of scroll mode.
 func (p *Pane) Scopes() []keymap.Scope {
-	if p.Scrolling() {
+	if p.Scroll.Active() {
 		return []keymap.Scope{keymap.ScopeScroll}
 	}
 	return []keymap.Scope{keymap.ScopeTerminal}
@@ -74,10 +74,10 @@ func (p *Pane) Take(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey
 // countKey takes a digit of the number before a move; ok reports whether the key
 // was one.
 func (p *Pane) countKey(k keys.Key) (ok bool) {
-	if !p.Scrolling() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
+	if !p.Scroll.Active() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
 		return false
 	}
-	ok = p.CountDigit(int(k.Text[0] - '0'))
+	ok = p.Scroll.CountDigit(int(k.Text[0] - '0'))
 	p.changed = p.changed || ok
 	return ok
 }
@@ -86,7 +86,7 @@ func (p *Pane) countKey(k keys.Key) (ok bool) {
 // is in its place.
 func (p *Pane) Key(k keys.Key) tea.Cmd {
 	switch {
-	case p.Scrolling():
+	case p.Scroll.Active():
 		return p.scrollKey(k)
 	case p.Ended() != nil || p.Err() != nil:
 		return p.keyAfterEnd(k)
@@ -98,7 +98,7 @@ func (p *Pane) Key(k keys.Key) tea.Cmd {
 // pressed twice is vi's ctrl+b.
 func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
 	if p.env.Bindings().Is(k, keymap.ScopeGlobal, keymap.Prefix) {
-		p.Move(PageUp)
+		p.Scroll.Move(PageUp)
 		p.changed = true
 	}
 	return nil
@@ -119,8 +119,8 @@ func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
 
 // Paste gives pasted text to the program.
 func (p *Pane) Paste(text string) tea.Cmd {
-	if p.Scrolling() {
-		p.StopScroll()
+	if p.Scroll.Active() {
+		p.Scroll.Stop()
 		p.changed = true
 	}
 	return p.input(api.Input{Paste: &text})
@@ -206,7 +206,7 @@ const directHints = 2
 // mode those of its scope.
 func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	switch {
-	case p.Scrolling():
+	case p.Scroll.Active():
 		return nil, false
 	case p.Ended() != nil:
 		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, true

@@ -124,8 +124,8 @@ func TestKeysTypedWhileASearchIsUnderWayWaitForIt(t *testing.T) {
 		t.Fatal("the key is not held")
 	}
 	p.Update(search())
-	if p.Place().Line != 1 || len(e.pressed) != 1 {
-		t.Errorf("the cursor is in line %d, %d keys were let go", p.Place().Line, len(e.pressed))
+	if p.Scroll.Place().Line != 1 || len(e.pressed) != 1 {
+		t.Errorf("the cursor is in line %d, %d keys were let go", p.Scroll.Place().Line, len(e.pressed))
 	}
 	if other, _, _ := shownPane(); other.Update(search()) != nil {
 		t.Error("another pane takes the answer")
@@ -136,8 +136,8 @@ func TestALineOfTheLiveScreenIsCopied(t *testing.T) {
 	p, e, _ := shownPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollCopyLine)
-	if e.copied != "one" || p.Scrolling() {
-		t.Errorf("%q is copied, scrolling %t", e.copied, p.Scrolling())
+	if e.copied != "one" || p.Scroll.Active() {
+		t.Errorf("%q is copied, scrolling %t", e.copied, p.Scroll.Active())
 	}
 }
 

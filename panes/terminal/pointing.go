@@ -48,14 +48,14 @@ func (p *Pane) Selecting() bool { return p.mouse.selects }
 func (p *Pane) LetGo() {
 	if p.mouse.selects {
 		p.mouse.selects = false
-		p.Release()
+		p.Pointer.Release()
 		p.Unmark()
 		p.changed = true
 	}
 }
 
 // Unmark takes the marks away that the mouse left on the live screen.
-func (p *Pane) Unmark() { p.changed = p.Unflash() || p.changed }
+func (p *Pane) Unmark() { p.changed = p.Scroll.Unflash() || p.changed }
 
 // selectByMouse handles the left button in a pane whose program does not take
 // the mouse.
@@ -66,12 +66,12 @@ func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case widget.LeftDown(e):
 		m.selects = true
-		p.Terminal.Press(e.X, e.Y, m.clicks.press(time.Now(), e.X, e.Y))
+		p.Pointer.Press(e.X, e.Y, m.clicks.press(time.Now(), e.X, e.Y))
 	case e.Kind == keys.MouseMove:
 		return p.dragTo()
 	case e.Kind == keys.MouseUp:
 		m.selects = false
-		in, ok := p.Release()
+		in, ok := p.Pointer.Release()
 		if !ok {
 			return nil
 		}
@@ -84,7 +84,7 @@ func (p *Pane) selectByMouse(e keys.Mouse) tea.Cmd {
 // goes on with that.
 func (p *Pane) dragTo() tea.Cmd {
 	m := &p.mouse
-	if !p.Drag(m.x, m.y, m.block) || m.dragging {
+	if !p.Pointer.Drag(m.x, m.y, m.block) || m.dragging {
 		return nil
 	}
 	m.dragging = true

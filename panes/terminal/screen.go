@@ -44,6 +44,15 @@ type ScreenState struct {
 	anchors []api.Place // of the last full frame
 }
 
+// above is how many rows of a screen that is higher than a pane of h rows are
+// above the pane's top.
+func (st ScreenState) above(h int) int {
+	if st.Rows <= h {
+		return 0
+	}
+	return min(max(st.Cursor.Y-h+1, 0), st.Rows-h)
+}
+
 // A heldLine keeps a line together with how it was last drawn.
 type heldLine struct {
 	line  api.Line

@@ -12,8 +12,18 @@ import (
 // moves of the cursor.
 const aroundView = 250
 
-// scroll is where a pane looks while it does not follow the output, and what is
-// selected there.
+// A ScrollMode is a terminal that does not follow the output: it looks at a place
+// of its own, where a cursor moves, selects and searches.
+type ScrollMode struct {
+	screen *Screen
+	outbox *Outbox
+	height int       // of the pane
+	flash  selection // what the mouse has selected, while it stays marked on the live screen
+	scroll
+}
+
+// scroll is where a ScrollMode looks and what is selected there; nothing while
+// the output is followed.
 type scroll struct {
 	active bool
 	wheel  bool  // began with the wheel: ends by itself at the bottom
@@ -38,18 +48,18 @@ type scroll struct {
 }
 
 // lastTop is the pane's first line when it shows the end of the screen.
-func (t *Terminal) lastTop(st ScreenState) int64 {
-	return st.First + int64(max(st.Rows-t.size.Rows, 0))
+func (s *ScrollMode) lastTop(st ScreenState) int64 {
+	return st.First + int64(max(st.Rows-s.height, 0))
 }
 
 // oldest is the first line that can be read: of the scrollback or, when that has
 // gone on beyond what is in sight, of what is held.
-func (t *Terminal) oldest(st ScreenState) int64 {
-	n := t.scroll.top
-	if !t.scroll.active || n >= st.Oldest {
+func (s *ScrollMode) oldest(st ScreenState) int64 {
+	n := s.top
+	if !s.active || n >= st.Oldest {
 		return st.Oldest
 	}
-	held := t.Feed.Screen.held(n-aroundView, min(n+int64(t.size.Rows), st.Oldest))
+	held := s.screen.held(n-aroundView, min(n+int64(s.height), st.Oldest))
 	i := sort.Search(len(held), func(i int) bool { return held[i] >= n })
 	if i == len(held) {
 		return st.Oldest
@@ -60,161 +70,160 @@ func (t *Terminal) oldest(st ScreenState) int64 {
 	return held[i]
 }
 
-// clampScroll keeps the position inside what the session still has.
-func (t *Terminal) clampScroll(st ScreenState) {
-	s := &t.scroll
+// topOf is the line at the pane's top: where it was scrolled to, or as far down
+// as it takes to see the cursor.
+func (s *ScrollMode) topOf(st ScreenState) int64 {
+	if s.active {
+		return s.top
+	}
+	return st.First + int64(st.above(s.height))
+}
+
+// clamp keeps the position inside what the session still has.
+func (s *ScrollMode) clamp(st ScreenState) {
 	if !s.active {
 		return
 	}
-	last, oldest := t.lastTop(st), t.oldest(st)
+	last, oldest := s.lastTop(st), s.oldest(st)
 	s.top = max(min(s.top, last), oldest)
 	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), oldest)
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
 	if s.wheel && s.top == last {
-		t.StopScroll()
+		s.Stop()
 	}
 }
 
-// Scrolling reports whether the pane is in scroll mode.
-func (t *Terminal) Scrolling() bool { return t.scroll.active }
+// Active reports whether the pane is in scroll mode.
+func (s *ScrollMode) Active() bool { return s.active }
 
-// StartScroll enters scroll mode at the present place.
-func (t *Terminal) StartScroll() {
-	if t.State().Known {
-		t.begin()
-		t.scroll.wheel, t.scroll.mouse = false, false
+// Start enters scroll mode at the present place.
+func (s *ScrollMode) Start() {
+	if s.screen.State().Known {
+		s.begin()
+		s.wheel, s.mouse = false, false
 	}
 }
 
 // begin enters scroll mode with what the session's screen shows now.
-func (t *Terminal) begin() {
-	st := t.State()
-	t.beginAt(t.top(st), api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)})
+func (s *ScrollMode) begin() {
+	st := s.screen.State()
+	s.beginAt(s.topOf(st), api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)})
 }
 
 // beginAt enters scroll mode with a line at the top and the cursor at a place.
-func (t *Terminal) beginAt(top int64, cursor api.Place) {
-	t.flash = selection{}
-	if t.scroll.active {
+func (s *ScrollMode) beginAt(top int64, cursor api.Place) {
+	s.flash = selection{}
+	if s.active {
 		return
 	}
-	t.scroll = scroll{active: true, top: top, start: top, full: t.State().fulls, cursor: cursor, want: cursor.Cell}
-	t.keepCursor()
-	t.fetch()
+	s.scroll = scroll{active: true, top: top, start: top, full: s.screen.State().fulls, cursor: cursor, want: cursor.Cell}
+	s.keepCursor()
+	s.fetch()
 }
 
-// StopScroll follows the output again. What was in sight stays held until the
-// pane is drawn: it may be about to be copied.
-func (t *Terminal) StopScroll() {
-	told := t.scroll.active && t.scroll.told != [3]api.Place{}
-	t.scroll = scroll{}
+// Stop follows the output again. What was in sight stays held until the pane is
+// drawn: it may be about to be copied.
+func (s *ScrollMode) Stop() {
+	told := s.active && s.told != [3]api.Place{}
+	s.scroll = scroll{}
 	if told {
-		t.Outbox.tell(api.Input{Anchors: []api.Place{}})
+		s.outbox.tell(api.Input{Anchors: []api.Place{}})
 	}
 }
 
-// ScrollBy moves what is in sight by lines, negative is up; the cursor stays in
-// sight.
-func (t *Terminal) ScrollBy(lines int) {
-	if t.scroll.active {
-		t.scrollTo(t.scroll.top + int64(lines))
+// By moves what is in sight by lines, negative is up; the cursor stays in sight.
+func (s *ScrollMode) By(lines int) {
+	if s.active {
+		s.to(s.top + int64(lines))
 	}
 }
 
-// ScrollPages moves by that many times half the pane's height less a line, and
-// the cursor with it.
-func (t *Terminal) ScrollPages(halves int) {
-	t.scrollWithCursor(halves * max(t.size.Rows-1, 1) / 2)
+// Pages moves by that many times half the pane's height less a line, and the
+// cursor with it.
+func (s *ScrollMode) Pages(halves int) {
+	s.withCursor(halves * max(s.height-1, 1) / 2)
 }
 
-func (t *Terminal) scrollWithCursor(lines int) {
-	s := &t.scroll
+// withCursor moves what is in sight by lines, and the cursor with it.
+func (s *ScrollMode) withCursor(lines int) {
 	if !s.active {
 		return
 	}
 	s.cursor.Line += int64(lines)
 	s.top += int64(lines)
-	t.clampScroll(t.State())
-	t.keepColumn()
-	t.fetch()
+	s.clamp(s.screen.State())
+	s.keepColumn()
+	s.fetch()
 }
 
-// ScrollHome and ScrollEnd go to the first line kept and to the last.
-func (t *Terminal) ScrollHome() { t.Go(api.Place{Line: t.State().Oldest}) }
-func (t *Terminal) ScrollEnd() {
-	if t.scroll.active {
-		t.Go(api.Place{Line: t.Feed.Screen.lastLine()})
-		t.scrollTo(t.lastTop(t.State()))
+// Home and End go to the first line kept and to the last.
+func (s *ScrollMode) Home() { s.Go(api.Place{Line: s.screen.State().Oldest}) }
+func (s *ScrollMode) End() {
+	if s.active {
+		s.Go(api.Place{Line: s.screen.lastLine()})
+		s.to(s.lastTop(s.screen.State()))
 	}
 }
 
-func (t *Terminal) scrollTo(top int64) {
-	s := &t.scroll
+// to puts a line at the pane's top; the cursor stays in sight.
+func (s *ScrollMode) to(top int64) {
 	s.top = top
-	t.clampScroll(t.State())
-	s.cursor.Line = min(max(s.cursor.Line, s.top), s.top+int64(t.size.Rows)-1)
-	t.fetch()
+	s.clamp(s.screen.State())
+	s.cursor.Line = min(max(s.cursor.Line, s.top), s.top+int64(s.height)-1)
+	s.fetch()
 }
 
 // keepCursor moves what is in sight as little as shows the cursor.
-func (t *Terminal) keepCursor() {
-	s := &t.scroll
+func (s *ScrollMode) keepCursor() {
 	s.top = min(s.top, s.cursor.Line)
-	s.top = max(s.top, s.cursor.Line-int64(t.inSight())+1)
-	t.clampScroll(t.State())
+	s.top = max(s.top, s.cursor.Line-int64(s.inSight())+1)
+	s.clamp(s.screen.State())
 }
 
-// Wheel scrolls with the mouse: up begins scroll mode, the bottom ends it.
-func (t *Terminal) wheelBy(lines int) {
-	if lines < 0 && !t.scroll.active {
-		t.begin()
-		t.scroll.wheel = true
+// wheelBy scrolls with the mouse: up begins scroll mode, the bottom ends it.
+func (s *ScrollMode) wheelBy(lines int) {
+	if lines < 0 && !s.active {
+		s.begin()
+		s.wheel = true
 	}
-	t.ScrollBy(lines)
+	s.By(lines)
 }
 
 // inSight is how many rows of the pane can be seen.
-func (t *Terminal) inSight() int { return max(t.size.Rows-t.scroll.hidden, 1) }
+func (s *ScrollMode) inSight() int { return max(s.height-s.hidden, 1) }
 
 // Cover says that something covers rows at the pane's bottom, so that matches
 // are shown above it.
-func (t *Terminal) Cover(rows int) { t.scroll.hidden = max(rows, 0) }
+func (s *ScrollMode) Cover(rows int) { s.hidden = max(rows, 0) }
 
 // fetch asks for the lines around the position that are not held.
-func (t *Terminal) fetch() {
-	if !t.scroll.active || !t.Outbox.Connected() {
+func (s *ScrollMode) fetch() {
+	if !s.outbox.Connected() {
 		return
 	}
-	from, n := t.scroll.top-aroundView, t.size.Rows+2*aroundView
-	t.Feed.Screen.keep(from, from+int64(n))
-	missing := t.Feed.Screen.Missing(from, n)
-	if missing.Count == 0 || missing == t.scroll.asked {
-		return
+	if missing, ok := s.Lacks(); ok {
+		s.outbox.Send(api.Input{Lines: &missing})
 	}
-	t.scroll.asked = missing
-	t.Outbox.Send(api.Input{Lines: &missing})
 }
 
-// Lacks is what the pane would show of a session that has ended and is not
-// held; each range is told once.
-func (t *Terminal) Lacks() (lines api.LineRange, ok bool) {
-	if !t.scroll.active || t.ended == nil {
+// Lacks is what is not held around the position; each range is told once.
+func (s *ScrollMode) Lacks() (lines api.LineRange, ok bool) {
+	if !s.active {
 		return lines, false
 	}
-	from, n := t.scroll.top-aroundView, t.size.Rows+2*aroundView
-	t.Feed.Screen.keep(from, from+int64(n))
-	lines = t.Feed.Screen.Missing(from, n)
-	if lines.Count == 0 || lines == t.scroll.asked {
+	from, n := s.top-aroundView, s.height+2*aroundView
+	s.screen.keep(from, from+int64(n))
+	lines = s.screen.Missing(from, n)
+	if lines.Count == 0 || lines == s.asked {
 		return lines, false
 	}
-	t.scroll.asked = lines
+	s.asked = lines
 	return lines, true
 }
 
 // follow takes over where a resize that wrapped lines anew has put what is in
 // sight, and tells the session what to keep next.
-func (t *Terminal) follow(st ScreenState) {
-	s := &t.scroll
+func (s *ScrollMode) follow(st ScreenState) {
 	if !s.active {
 		return
 	}
@@ -225,25 +234,32 @@ func (t *Terminal) follow(st ScreenState) {
 			s.told = [3]api.Place(st.anchors)
 			s.want = s.cursor.Cell
 		}
-		t.keepCursor()
+		s.keepCursor()
 	}
-	t.tellAnchors()
+	s.tellAnchors()
 }
 
-func (t *Terminal) tellAnchors() {
-	s := &t.scroll
+// tellAnchors tells the session which places to find again after a resize.
+func (s *ScrollMode) tellAnchors() {
 	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
-	if !s.active || now == s.told && s.serial == t.Outbox.serial {
+	if !s.active || now == s.told && s.serial == s.outbox.serial {
 		return
 	}
-	if t.Outbox.tell(api.Input{Anchors: now[:]}) {
-		s.told, s.serial = now, t.Outbox.serial
+	if s.outbox.tell(api.Input{Anchors: now[:]}) {
+		s.told, s.serial = now, s.outbox.serial
 	}
+}
+
+// cursorIn is where the cursor stands in the pane, which is w cells wide. The
+// wheel and the mouse need none.
+func (s *ScrollMode) cursorIn(w int) (c api.Cursor, ok bool) {
+	l, _ := s.screen.line(s.cursor.Line)
+	c = api.Cursor{X: s.cursor.Cell * scale(l), Y: int(s.cursor.Line - s.top), Visible: true}
+	return c, !s.wheel && !s.mouse && c.X < w && c.Y >= 0 && c.Y < s.height
 }
 
 // position says where the cursor is: "line 120/2000".
-func (t *Terminal) position(st ScreenState) string {
-	s := &t.scroll
+func (s *ScrollMode) position(st ScreenState) string {
 	line := s.cursor.Line
 	if s.wheel {
 		line = s.top
@@ -256,4 +272,12 @@ func (t *Terminal) position(st ScreenState) string {
 		text = fmt.Sprintf("%d · %s", s.count, text)
 	}
 	return text
+}
+
+// Unflash takes the marks away that the mouse has left on the live screen, and
+// reports whether there were any.
+func (s *ScrollMode) Unflash() bool {
+	was := s.flash.kind != selectNothing
+	s.flash = selection{}
+	return was
 }

@@ -24,8 +24,7 @@ type selection struct {
 
 // Select begins a selection at the cursor, gives the one that there is another
 // kind, or ends one of the same kind.
-func (t *Terminal) Select(kind SelectKind) {
-	s := &t.scroll
+func (s *ScrollMode) Select(kind SelectKind) {
 	switch {
 	case !s.active:
 		return
@@ -37,42 +36,41 @@ func (t *Terminal) Select(kind SelectKind) {
 		s.sel.kind = kind
 	}
 	s.wheel = false
-	t.tellAnchors()
+	s.tellAnchors()
 }
 
 // SelectBetween selects whole lines, and shows the last of them.
-func (t *Terminal) SelectBetween(first, last int64) {
-	if t.scroll.active {
-		t.scroll.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
-		t.Go(api.Place{Line: min(last, t.Feed.Screen.lastLine())})
+func (s *ScrollMode) SelectBetween(first, last int64) {
+	if s.active {
+		s.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
+		s.Go(api.Place{Line: min(last, s.screen.lastLine())})
 	}
 }
 
 // Selected reports whether anything is selected.
-func (t *Terminal) Selected() bool { return t.scroll.active && t.scroll.sel.kind != selectNothing }
+func (s *ScrollMode) Selected() bool { return s.active && s.sel.kind != selectNothing }
 
 // Swap puts the cursor at the other end of the selection; ok is false when
 // nothing is selected.
-func (t *Terminal) Swap() (ok bool) {
-	s := &t.scroll
-	if !t.Selected() {
+func (s *ScrollMode) Swap() (ok bool) {
+	if !s.Selected() {
 		return false
 	}
 	end := s.sel.anchor
 	s.sel.anchor = s.cursor
-	t.Go(end)
+	s.Go(end)
 	return true
 }
 
 // Selection is what is selected, as session.text takes it.
-func (t *Terminal) Selection() api.SessionTextInput {
-	return t.Feed.Screen.textRange(t.scroll.sel, t.scroll.cursor)
+func (s *ScrollMode) Selection() api.SessionTextInput {
+	return s.screen.textRange(s.sel, s.cursor)
 }
 
 // Line is the text of the line that the cursor is in, without its line end.
-func (t *Terminal) Line() api.SessionTextInput {
-	first, last := t.Feed.Screen.whole(t.scroll.cursor.Line)
-	return api.SessionTextInput{From: api.Place{Line: first}, To: api.Place{Line: last, Cell: t.State().Cols}}
+func (s *ScrollMode) Line() api.SessionTextInput {
+	first, last := s.screen.whole(s.cursor.Line)
+	return api.SessionTextInput{From: api.Place{Line: first}, To: api.Place{Line: last, Cell: s.screen.State().Cols}}
 }
 
 // textRange is a selection as session.text takes it.
@@ -137,12 +135,12 @@ func (s *Screen) spanIn(in api.SessionTextInput, n int64, w int) (part span, ok 
 
 // drawMarks draws the rows anew that hold a match or a part of the selection.
 func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
-	top := t.top(st)
-	sel, cursor := t.scroll.sel, t.scroll.cursor
-	if !t.scroll.active {
-		sel, cursor = t.flash, t.flash.cursor
+	top := t.Scroll.topOf(st)
+	sel, cursor := t.Scroll.sel, t.Scroll.cursor
+	if !t.Scroll.active {
+		sel, cursor = t.Scroll.flash, t.Scroll.flash.cursor
 	}
-	spans := t.matchSpans(top, len(t.rows), look)
+	spans := t.Scroll.matchSpans(top, len(t.rows), look)
 	if sel.kind == selectNothing && len(spans) == 0 {
 		return
 	}

@@ -12,34 +12,28 @@ type Terminal struct {
 	Feed   *Feed
 	Outbox Outbox // what it gets
 
-	size   api.Size // area that the pane has
-	told   api.Size // size that the session was told
-	ended  *api.Process
-	err    error
-	bells  uint32
-	heard  bool
-	scroll scroll
+	Scroll  ScrollMode
+	Pointer Pointer // what the mouse selects
 
-	flash   selection    // what the mouse has selected, while it stays marked
-	pressed press        // of the mouse button
-	unit    [2]api.Place // the word of a double click that a drag began with
+	size  api.Size // area that the pane has
+	told  api.Size // size that the session was told
+	ended *api.Process
+	err   error
+	bells uint32
+	heard bool
 
-	drawn   drawnTop
 	version uint64 // of the screen
 	changed bool
 	settled bool // a size that differs from the pane's is here to stay
 	rows    []string
 }
 
-// A drawnTop is the line at the pane's top when it was drawn last.
-type drawnTop struct {
-	line int64
-	full uint64 // the full frame that the number belongs to
-}
-
 // NewTerminal makes a pane for a session; somebody has to fill its Feed.
 func NewTerminal(id string) *Terminal {
-	return &Terminal{ID: id, Feed: &Feed{}}
+	t := &Terminal{ID: id, Feed: &Feed{}}
+	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, &t.Outbox
+	t.Pointer.scroll = &t.Scroll
+	return t
 }
 
 // Sync takes over what has arrived in the feed since the last time: a new
@@ -62,9 +56,9 @@ func (t *Terminal) Sync() (rang bool) {
 	}
 	rang = t.heard && screen.Bells != t.bells
 	t.bells, t.heard = screen.Bells, true
-	t.follow(screen)
-	t.clampScroll(screen)
-	t.fetch()
+	t.Scroll.follow(screen)
+	t.Scroll.clamp(screen)
+	t.Scroll.fetch()
 	return rang
 }
 
@@ -88,7 +82,7 @@ func (t *Terminal) SetSize(w, h int) {
 	if s == t.size {
 		return
 	}
-	t.size, t.settled = s, false
+	t.size, t.settled, t.Scroll.height = s, false, s.Rows
 	t.Feed.setSize(s)
 }
 
@@ -117,7 +111,7 @@ func (t *Terminal) Focus(on bool) {
 // WantsMouse reports whether a mouse event is the program's. With shift it is
 // not, as terminals have it.
 func (t *Terminal) WantsMouse(e keys.Mouse) bool {
-	return t.State().Mouse != keys.MouseOff && !t.scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
+	return t.State().Mouse != keys.MouseOff && !t.Scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
 }
 
 // Mouse handles a mouse event at cells of this pane. What the program has not
@@ -127,7 +121,7 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 	st := t.State()
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	if t.WantsMouse(e) {
-		e.Y += t.offset(st)
+		e.Y += st.above(t.size.Rows)
 		return t.Outbox.Send(api.Input{Mouse: &e}) == nil
 	}
 	if !wheel || e.Kind != keys.MouseDown {
@@ -138,9 +132,9 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 		return true
 	}
 	if e.Button == keys.WheelUp {
-		t.wheelBy(-wheelLines)
+		t.Scroll.wheelBy(-wheelLines)
 	} else {
-		t.wheelBy(wheelLines)
+		t.Scroll.wheelBy(wheelLines)
 	}
 	return true
 }

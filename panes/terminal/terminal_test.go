@@ -113,8 +113,8 @@ func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
 func TestScrollModeStaysAtItsLinesWhileOutputGoesOn(t *testing.T) {
 	p, box := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{{N: 8, Line: line(run("eight", 5, api.Style{}))}}})
-	p.StartScroll()
-	p.ScrollBy(-2)
+	p.Scroll.Start()
+	p.Scroll.By(-2)
 	if n := len(box.sent); n != 1 || box.sent[0].Lines == nil {
 		t.Fatalf("scrolling up asked for %v", box.sent)
 	}
@@ -124,23 +124,23 @@ func TestScrollModeStaysAtItsLinesWhileOutputGoesOn(t *testing.T) {
 	p.Feed.Receive(api.Output{Frame: next})
 	p.Sync()
 	check(t, plain(p, 14, 2), []string{"ei line 10/15 ", "      ········"})
-	p.ScrollBy(-100)
-	if got := p.scroll.top; got != 0 {
+	p.Scroll.By(-100)
+	if got := p.Scroll.top; got != 0 {
 		t.Errorf("scrolled above the oldest line to %d", got)
 	}
-	p.ScrollEnd()
-	p.StopScroll()
+	p.Scroll.End()
+	p.Scroll.Stop()
 	check(t, plain(p, 6, 2), []string{"thirte", "fourte"})
 }
 
 func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
 	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
-	if !p.Scrolling() || p.scroll.top != 7 {
-		t.Fatalf("after the wheel: scrolling %v at %d", p.Scrolling(), p.scroll.top)
+	if !p.Scroll.Active() || p.Scroll.top != 7 {
+		t.Fatalf("after the wheel: scrolling %v at %d", p.Scroll.Active(), p.Scroll.top)
 	}
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
-	if p.Scrolling() {
+	if p.Scroll.Active() {
 		t.Error("the wheel at the bottom does not follow the output again")
 	}
 }
@@ -150,8 +150,8 @@ func TestMouseGoesToAProgramThatAskedForIt(t *testing.T) {
 	f.Mouse = keys.MouseClick
 	p, box := live(6, 2, f)
 	p.Mouse(keys.Mouse{X: 3, Y: 1, Button: keys.WheelUp})
-	if len(box.sent) != 1 || box.sent[0].Mouse == nil || box.sent[0].Mouse.X != 3 || p.Scrolling() {
-		t.Errorf("sent %v, scrolling %v", box.sent, p.Scrolling())
+	if len(box.sent) != 1 || box.sent[0].Mouse == nil || box.sent[0].Mouse.X != 3 || p.Scroll.Active() {
+		t.Errorf("sent %v, scrolling %v", box.sent, p.Scroll.Active())
 	}
 }
 

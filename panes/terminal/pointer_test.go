@@ -51,21 +51,21 @@ func TestADragCopiesTheLinesItBeganOnHoweverFastOthersCome(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := scrollingPane(10)
 			s.print(5, 10_000)
-			s.Press(0, 2, 1)
+			s.Pointer.Press(0, 2, 1)
 			for range tt.frames {
 				s.print(tt.lines, 10_000)
 			}
-			s.Drag(9, 4, false)
+			s.Pointer.Drag(9, 4, false)
 			check(t, plain(s.Terminal, 20, 10)[2:5], []string{"line 1007           ", "line 1008           ", "line 1009           "})
 			for range tt.frames {
 				s.print(tt.lines, 10_000)
 			}
-			s.Drag(8, 4, false)
-			in, ok := s.Release()
+			s.Pointer.Drag(8, 4, false)
+			in, ok := s.Pointer.Release()
 			if text, held := s.Feed.Screen.HeldText(in); !ok || !held || text != "line 1007\nline 1008\nline 1009" {
 				t.Errorf("copied %v, held %v: %q", ok, held, text)
 			}
-			if s.Scrolling() {
+			if s.Scroll.Active() {
 				t.Error("the live screen is not shown")
 			}
 		})
@@ -78,8 +78,8 @@ func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
 	f := s.frame(s.first)
 	f.Full = false
 	s.Feed.Receive(api.Output{Frame: f})
-	s.Press(6, 3, 2)
-	in, _ := s.Release()
+	s.Pointer.Press(6, 3, 2)
+	in, _ := s.Pointer.Release()
 	if text, held := s.Feed.Screen.HeldText(in); text != "1003" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
@@ -87,28 +87,28 @@ func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
 
 func TestADragOverTheUpperEdgeStaysWithWhatIsHeld(t *testing.T) {
 	s := scrollingPane(10)
-	s.Press(0, 2, 1)
+	s.Pointer.Press(0, 2, 1)
 	for range 100 {
 		s.print(30_000, 10_000)
 	}
 	for range 5 {
-		s.Drag(0, -1, false)
+		s.Pointer.Drag(0, -1, false)
 		s.print(30_000, 10_000)
 	}
-	if in, _ := s.Release(); in.From.Line != 1000 || in.To.Line != 1002 {
+	if in, _ := s.Pointer.Release(); in.From.Line != 1000 || in.To.Line != 1002 {
 		t.Errorf("selected %+v", in)
 	}
 }
 
 func TestLinesAreNumberedAnewBetweenAPressAndTheDrag(t *testing.T) {
 	s := scrollingPane(10)
-	s.Press(0, 2, 1)
+	s.Pointer.Press(0, 2, 1)
 	s.first = 40
 	s.Feed.Receive(api.Output{Frame: s.frame(0)})
 	s.Sync()
 	plain(s.Terminal, 20, 10)
-	s.Drag(6, 3, false)
-	in, _ := s.Release()
+	s.Pointer.Drag(6, 3, false)
+	in, _ := s.Pointer.Release()
 	if text, held := s.Feed.Screen.HeldText(in); text != "line 42\nline 43" || !held {
 		t.Errorf("held %v: %q", held, text)
 	}
