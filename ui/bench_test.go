@@ -17,7 +17,7 @@ import (
 
 // busy is a dashboard of 200×60 with four panes that are full of colour, and
 // the frames that change it.
-func busy(b *testing.B) (m *model, change func(i int)) {
+func busy(b testing.TB) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
@@ -65,6 +65,14 @@ func colourful(seed, lines int, full bool) *api.Frame {
 		f.Lines = append(f.Lines, api.NumberedLine{N: int64(y), Line: l})
 	}
 	return f
+}
+
+func TestAViewWithNothingNewAllocatesNothing(t *testing.T) {
+	m, _ := busy(t)
+	m.View()
+	if n := testing.AllocsPerRun(100, func() { m.View() }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
 }
 
 func BenchmarkViewUnchanged(b *testing.B) {

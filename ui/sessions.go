@@ -67,7 +67,8 @@ type sessionsView struct {
 	zoomed      bool
 
 	sizes toldSizes
-	dirty bool // something has to be drawn anew
+	dirty bool           // something has to be drawn anew
+	asked []*layout.Node // kept by Changed, which is asked after every message
 	drawn drawnRows
 }
 
@@ -247,7 +248,8 @@ func (v *sessionsView) SetBlurred(blurred bool) {
 func (v *sessionsView) Changed() bool {
 	changed := v.dirty
 	v.dirty = false
-	for _, l := range v.visible() {
+	v.asked = v.appendVisible(v.asked[:0])
+	for _, l := range v.asked {
 		changed = l.Pane.Changed() || changed
 	}
 	return changed

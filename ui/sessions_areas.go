@@ -101,14 +101,17 @@ func (v *sessionsView) relayout() {
 }
 
 // visible are the leaves that are on the screen.
-func (v *sessionsView) visible() []*layout.Node {
+func (v *sessionsView) visible() []*layout.Node { return v.appendVisible(nil) }
+
+// appendVisible appends them to a slice.
+func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	switch {
 	case v.tabs.Current == nil || !v.shown || v.w <= 0:
-		return nil
+		return leaves
 	case v.alone():
-		return []*layout.Node{v.tabs.Current.Focus}
+		return append(leaves, v.tabs.Current.Focus)
 	}
-	return v.tabs.Current.Root.Leaves(nil)
+	return v.tabs.Current.Root.Leaves(leaves)
 }
 
 // alone reports whether the focused pane has all the room that there is.
