@@ -462,7 +462,7 @@ func FuzzBoundary(f *testing.F) {
 		if strings.ContainsFunc(text[from:cut], func(r rune) bool { return r < ' ' && r != '\x1b' }) {
 			return // see unfinished
 		}
-		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[from:], "\x00\x7f")); r > 0x2ff && !unicode.Is(unicode.Han, r) {
+		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[from:], "\x00\x7f\x1b")); r > 0x2ff && !unicode.Is(unicode.Han, r) {
 			return // it may join the character before, which is on the screen already
 		}
 		parts := vt.New(vt.Options{Cols: 20, Rows: 5})

@@ -92,9 +92,10 @@ func readStat(root string, pid int) (stat, error) {
 // field, the program's name in parentheses, may itself hold spaces,
 // parentheses and newlines.
 func parseStat(b []byte) (stat, error) {
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	name := bytes.LastIndexByte(b, ')')
+	fields := bytes.Fields(b[name+1:])
 	const first, start = 3, 22 // numbers of fields; fields begins behind the name
-	if len(fields) <= start-first || len(fields[0]) != 1 {
+	if name < 0 || len(fields) <= start-first || len(fields[0]) != 1 {
 		return stat{}, errors.New("stat line is damaged")
 	}
 	n, err := strconv.ParseUint(string(fields[start-first]), 10, 64)
