@@ -61,7 +61,7 @@ func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Pro
 
 func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
 	lookAtNeeds(ctx, s.Control)
-	all, err := supervise.Ask(ctx, s.Control, s.Control.Listed)
+	all, err := s.Control.Listed(ctx)
 	sessions := []api.Process{}
 	for _, p := range all {
 		if p.Kind == api.KindSession {

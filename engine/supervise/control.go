@@ -165,17 +165,17 @@ type Control struct {
 	world    World
 	log      *slog.Logger
 	table    table
-	procs    map[string]*proc
+	procs    processes
 	hub      hub
 	box      *mailbox.Mailbox
 	effects  *effects
-	trimming bool    // old ones are about to be removed
-	screens  []*proc // ended ones whose session is there, as long unused as it goes first
+	trimming bool // old ones are about to be removed
+	screens  screens
 	environs environs
 	closing  bool               // everything is being ended: nothing may be started any more
 	History  *history.History   // nil where nobody keeps it
 	Left     func(owner string) // told of a client that has gone; it may block
-	roster   roster
+	leases   leases
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
 	done     chan struct{}
@@ -185,16 +185,19 @@ type Control struct {
 // its workers end with ctx.
 func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
 	box := mailbox.New()
-	return &Control{
+	c := &Control{
 		ctx:     ctx,
 		world:   guarded{w, log},
 		log:     log,
 		table:   newTable(),
-		procs:   make(map[string]*proc),
+		procs:   make(processes),
 		box:     box,
 		effects: newEffects(box.Post),
 		done:    make(chan struct{}),
+		screens: screens{post: box.Post},
 	}
+	c.leases.c = c
+	return c
 }
 
 // Run is the control goroutine. When its context ends it takes no more events,
@@ -211,7 +214,7 @@ func (c *Control) Run() {
 		}
 	}
 	c.frozen = true
-	c.disperse()
+	c.leases.stop()
 	c.hub.close()
 	c.effects.running.Wait()
 }
@@ -286,7 +289,7 @@ func (c *Control) handle(id string, e event) {
 func (c *Control) become(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
 	p.rec.State = string(s)
-	c.noteEnd(p)
+	p.noteEnd(c.History)
 	c.save(p)
 }
 
@@ -349,7 +352,7 @@ func (c *Control) saved(p *proc, rev int, lines []string, err error) {
 }
 
 // probe starts the readiness check of a child that runs.
-func (c *Control) probe(p *proc, child keeper.Child) {
+func probe(c *Control, p *proc, child keeper.Child) {
 	if p.rec.Ready == nil || p.rec.WasReady {
 		return
 	}
@@ -374,18 +377,18 @@ func (c *Control) announce(p *proc) {
 	p.view, p.told = describe(p), p.rev
 	c.publish(p)
 	state := p.state()
-	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: c.current(p)})
+	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: p.current()})
 	if state.Ended() {
 		if p.live != nil {
-			p.live.Finish(c.current(p))
-			c.dropIdle(p)
+			p.live.Finish(p.current())
+			c.screens.use(p)
 		}
-		c.trimSoon()
+		trimSoon(c)
 	}
 }
 
 func (c *Control) publish(p *proc) {
-	view := c.current(p)
+	view := p.current()
 	c.hub.publishOf(p.rec, api.Event{Type: api.EventProcess, Process: &view})
 }
 
@@ -417,50 +420,4 @@ func (c *Control) Touched(id string) {
 			c.publish(p)
 		}
 	})
-}
-
-// Listed gives what is announced, oldest first.
-func (c *Control) Listed() []api.Process {
-	var all []*proc
-	for _, p := range c.procs {
-		if p.view.ID != "" {
-			all = append(all, p)
-		}
-	}
-	slices.SortFunc(all, byAge)
-	out := make([]api.Process, len(all))
-	for i, p := range all {
-		out[i] = c.current(p)
-	}
-	return out
-}
-
-// listedFor is listed for a reader of events.
-func (c *Control) listedFor(lasting bool) []api.Process {
-	all := c.Listed()
-	if lasting {
-		all = slices.DeleteFunc(all, func(p api.Process) bool { return c.procs[p.ID].rec.Transient })
-	}
-	return all
-}
-
-func byAge(a, b *proc) int {
-	if d := a.rec.CreatedAt.Compare(b.rec.CreatedAt); d != 0 {
-		return d
-	}
-	if a.rec.ID < b.rec.ID {
-		return -1
-	}
-	return 1
-}
-
-// Running counts the processes that have a live child.
-func (c *Control) Running() int {
-	n := 0
-	for _, p := range c.procs {
-		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
-			n++
-		}
-	}
-	return n
 }

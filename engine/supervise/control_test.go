@@ -294,7 +294,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.running("a")
 		s, _ := Ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.Listed()})
+			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.procs.listed()})
 		})
 		r.running("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {

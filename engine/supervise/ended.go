@@ -21,16 +21,23 @@ const (
 	endedScreens = 32
 )
 
-// dropIdle closes the session of an ended process when nobody has used it for
-// a while, or when many others were used since.
-func (c *Control) dropIdle(p *proc) {
-	c.dropScreens(p)
+// screens are the sessions of ended processes that are in memory still. The control
+// goroutine owns them.
+type screens struct {
+	post func(func()) // runs something on the control goroutine
+	open []*proc      // as long unused as it goes first
+}
+
+// use keeps the session of an ended process until nobody has used it for a while,
+// or many others were used since.
+func (s *screens) use(p *proc) {
+	s.closeOthers(p)
 	if p.idle != nil {
 		p.idle.Reset(endedIdle)
 		return
 	}
 	p.idle = time.AfterFunc(endedIdle, func() {
-		c.box.Post(func() {
+		s.post(func() {
 			switch {
 			case p.live == nil || !p.state().Ended():
 			case p.live.Facts().Viewers > 0:
@@ -42,14 +49,14 @@ func (c *Control) dropIdle(p *proc) {
 	})
 }
 
-// dropScreens notes that the session of an ended process is used, and closes
+// closeOthers notes that the session of an ended process is used, and closes
 // those beyond endedScreens.
-func (c *Control) dropScreens(used *proc) {
-	c.screens = slices.DeleteFunc(c.screens, func(p *proc) bool {
+func (s *screens) closeOthers(used *proc) {
+	s.open = slices.DeleteFunc(s.open, func(p *proc) bool {
 		return p == used || p.live == nil || !p.state().Ended()
 	})
-	c.screens = append(c.screens, used)
-	for _, p := range c.screens[:max(0, len(c.screens)-endedScreens)] {
+	s.open = append(s.open, used)
+	for _, p := range s.open[:max(0, len(s.open)-endedScreens)] {
 		if p.live.Facts().Viewers == 0 {
 			p.close()
 		}
@@ -70,7 +77,7 @@ func (p *proc) close() {
 }
 
 // trimSoon trims once for all that ends at this moment.
-func (c *Control) trimSoon() {
+func trimSoon(c *Control) {
 	if c.trimming {
 		return
 	}
@@ -78,29 +85,23 @@ func (c *Control) trimSoon() {
 	c.box.Post(func() {
 		c.trimming = false
 		if !c.frozen {
-			c.trimEnded()
+			trimEnded(c)
 		}
 	})
 }
 
 // trimEnded removes the oldest ended sessions and transient processes, down to
 // endedKept each. Others stay until somebody removes them.
-func (c *Control) trimEnded() {
-	c.trim(func(p *proc) bool { return p.rec.Transient })
-	c.trim(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
+func trimEnded(c *Control) {
+	trim(c, func(p *proc) bool { return p.rec.Transient })
+	trim(c, func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
 }
 
-func (c *Control) trim(kind func(*proc) bool) {
-	var ended []*proc
-	for _, p := range c.procs {
-		if kind(p) && p.state().Ended() {
-			ended = append(ended, p)
-		}
-	}
+func trim(c *Control, kind func(*proc) bool) {
+	ended := c.procs.oldestFirst(func(p *proc) bool { return kind(p) && p.state().Ended() })
 	if len(ended) <= endedKept+endedSpare {
 		return
 	}
-	slices.SortFunc(ended, byAge)
 	for _, p := range ended[:len(ended)-endedKept] {
 		c.handle(p.rec.ID, event{kind: evRemove})
 	}

@@ -24,8 +24,8 @@ type Entry struct {
 	shared  *shared
 }
 
-func (c *Control) entryOf(p *proc) Entry {
-	e := Entry{Rec: p.rec, View: c.current(p), State: p.state(), Runs: p.runs, logPath: p.logPath, shared: &p.shared}
+func (p *proc) entry() Entry {
+	e := Entry{Rec: p.rec, View: p.current(), State: p.state(), Runs: p.runs, logPath: p.logPath, shared: &p.shared}
 	if p.rec.Identity != nil && p.ending == nil && !e.State.Ended() {
 		e.Child = *p.rec.Identity
 	}
@@ -79,12 +79,12 @@ func (s *shared) written(path string) int64 {
 
 // Entry finds what is announced by id, name or unique prefix.
 func (c *Control) Entry(ctx context.Context, id string, kinds ...api.Kind) (Entry, error) {
-	return c.entryThat(ctx, func() (*proc, error) { return c.find(id, kinds...) })
+	return c.entryThat(ctx, func() (*proc, error) { return c.procs.find(id, kinds...) })
 }
 
 // EntryToStart finds also what is being started for the first time.
 func (c *Control) EntryToStart(ctx context.Context, id string) (Entry, error) {
-	return c.entryThat(ctx, func() (*proc, error) { return c.findToEnd(id) })
+	return c.entryThat(ctx, func() (*proc, error) { return c.procs.findToEnd(id) })
 }
 
 // EntryByID finds by the whole id, also what nobody was told of yet.
@@ -103,7 +103,7 @@ func (c *Control) entryThat(ctx context.Context, find func() (*proc, error)) (En
 		if err != nil {
 			return Entry{}, err
 		}
-		return c.entryOf(p), nil
+		return p.entry(), nil
 	})
 }
 
@@ -116,7 +116,7 @@ func errRemoved(id string) error {
 func (c *Control) Visit(ctx context.Context, f func(e Entry)) error {
 	return c.on(ctx, func() error {
 		for _, p := range c.procs {
-			f(c.entryOf(p))
+			f(p.entry())
 		}
 		return nil
 	})
@@ -131,7 +131,7 @@ type Measurable struct {
 // Measurables are what is announced, oldest first.
 func (c *Control) Measurables(ctx context.Context) ([]Measurable, error) {
 	return Ask(ctx, c, func() []Measurable {
-		all := c.Listed()
+		all := c.procs.listed()
 		out := make([]Measurable, len(all))
 		for i, view := range all {
 			out[i] = MeasurableOf(c.procs[view.ID].rec, view)
@@ -159,11 +159,28 @@ func (c *Control) EndedIDs(ctx context.Context) (map[string]bool, error) {
 	})
 }
 
+// Running counts the processes that have a live child. It is called on the control
+// goroutine.
+func (c *Control) Running() int {
+	n := 0
+	for _, p := range c.procs {
+		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
+			n++
+		}
+	}
+	return n
+}
+
+// Listed gives what is announced, oldest first.
+func (c *Control) Listed(ctx context.Context) ([]api.Process, error) {
+	return Ask(ctx, c, c.procs.listed)
+}
+
 // SessionOf gives a session's terminal, with what is announced of it; that of a
 // program that has ended is made anew from its log if need be.
 func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, api.Process, error) {
 	e, err := try(ctx, c, func() (e Entry, err error) {
-		p, err := c.find(id, api.KindSession)
+		p, err := c.procs.find(id, api.KindSession)
 		if err != nil {
 			return e, err
 		}
@@ -171,7 +188,7 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 		if p.live == nil && !p.state().Ended() && !waiting {
 			return e, api.Errorf(api.CodeUnavailable, "use session %s: its terminal is not there", p.rec.Name)
 		}
-		e.View = c.current(p)
+		e.View = p.current()
 		if p.live == nil {
 			revived := c.world.Revive(p.rec)
 			if !waiting { // its viewers stay for the next run
@@ -180,7 +197,7 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 			p.live = revived
 		}
 		if p.state().Ended() {
-			c.dropIdle(p)
+			c.screens.use(p)
 		}
 		e.Session = p.live.(*terminal.Session)
 		e.Session.NoteUse()

@@ -309,7 +309,7 @@ func (r *rig) view(id string) api.Process {
 }
 
 func (r *rig) listed() []api.Process {
-	all, err := Ask(r.Context(), r.c, r.c.Listed)
+	all, err := r.c.Listed(r.Context())
 	if err != nil {
 		r.Fatal(err)
 	}

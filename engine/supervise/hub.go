@@ -88,15 +88,15 @@ func (h *hub) close() {
 // control goroutine. A client that owner names is here for as long.
 func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
 	s, err := Ask(ctx, c, func() *subscriber {
-		c.arrive(owner)
-		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.listedFor(lasting)})...)
+		c.leases.arrive(owner)
+		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.procs.listedFor(lasting)})...)
 	})
 	if err != nil {
 		return err
 	}
 	defer c.box.Post(func() {
 		c.hub.drop(s)
-		c.depart(owner)
+		c.leases.depart(owner)
 	})
 	for {
 		select {

@@ -72,7 +72,7 @@ func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
 		if n := len(s.events); n != 0 {
 			t.Errorf("%d events: %+v", n, <-s.events)
 		}
-		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.listedFor(true) }); len(all) != 0 {
+		if all, _ := Ask(r.Context(), r.c, func() []api.Process { return r.c.procs.listedFor(true) }); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})

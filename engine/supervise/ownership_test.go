@@ -29,8 +29,8 @@ func (r *rig) do(f func()) {
 }
 
 func (r *rig) leave(owner string) {
-	r.do(func() { r.c.arrive(owner) })
-	r.do(func() { r.c.depart(owner) })
+	r.do(func() { r.c.leases.arrive(owner) })
+	r.do(func() { r.c.leases.depart(owner) })
 }
 
 func TestWhatAVanishedAgentLeftBehindGoesOnAndSaysSo(t *testing.T) {
@@ -48,7 +48,7 @@ func TestWhatAVanishedAgentLeftBehindGoesOnAndSaysSo(t *testing.T) {
 		if r.w.onDisk("a").LeftAt.IsZero() {
 			t.Error("that is not on disk")
 		}
-		r.do(func() { r.c.arrive("agent1") })
+		r.do(func() { r.c.leases.arrive("agent1") })
 		if p := r.view("a"); p.Owner.Left || !r.w.onDisk("a").LeftAt.IsZero() {
 			t.Errorf("after its return: %+v", p.Owner)
 		}
@@ -74,7 +74,7 @@ func TestALeaseForTheSessionEndsWithIt(t *testing.T) {
 // alone.
 func TestWhatAPersonHasTakenIsNotEndedForItsAgent(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.c.roster.reap = time.Minute
+		r.c.leases.reap = time.Minute
 		r.owned("a", "agent1", api.LeaseSession)
 		r.owned("b", "agent1", api.LeaseDetached)
 		r.do(func() { r.c.procs["a"].rec.Keyboard, r.c.procs["b"].rec.Keyboard = "dashboard", "dashboard" })
@@ -94,7 +94,7 @@ func TestAClientThatComesBackInTimeLosesNothing(t *testing.T) {
 		r.owned("a", "agent1", api.LeaseSession)
 		r.leave("agent1")
 		time.Sleep(leaveGrace / 2)
-		r.do(func() { r.c.arrive("agent1") })
+		r.do(func() { r.c.leases.arrive("agent1") })
 		time.Sleep(time.Hour)
 		if p := r.view("a"); p.State != api.StateRunning || p.Owner.Left {
 			t.Errorf("state %s, %+v", p.State, p.Owner)
@@ -104,7 +104,7 @@ func TestAClientThatComesBackInTimeLosesNothing(t *testing.T) {
 
 func TestWhatWasLeftBehindIsEndedOnlyByThePersonsRule(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.do(func() { r.c.roster.reap = time.Hour })
+		r.do(func() { r.c.leases.reap = time.Hour })
 		r.owned("kept", "agent1", api.LeaseForever)
 		r.owned("reaped", "agent1", api.LeaseDetached)
 		r.leave("agent1")
@@ -124,7 +124,7 @@ func TestWhatWasLeftBehindIsEndedOnlyByThePersonsRule(t *testing.T) {
 
 func TestWhatEndedCommandsLeftBehindIsEndedByTheSameRule(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.do(func() { r.c.roster.reap = time.Hour })
+		r.do(func() { r.c.leases.reap = time.Hour })
 		r.owned("done", "agent1", api.LeaseDetached)
 		r.owned("kept", "agent1", api.LeaseForever)
 		for _, id := range []string{"done", "kept"} {
@@ -161,7 +161,7 @@ func TestAfterAnEngineStartOwnersHaveTimeToComeBack(t *testing.T) {
 		r.owned("b", "agent2", api.LeaseSession)
 		r.do(func() { r.c.AwaitOwners(nil) })
 		time.Sleep(returnGrace / 2)
-		r.do(func() { r.c.arrive("agent2") })
+		r.do(func() { r.c.leases.arrive("agent2") })
 		time.Sleep(returnGrace)
 		if p := r.view("a"); p.State == api.StateRunning {
 			t.Error("what was leased by a client that stays away goes on")

@@ -107,7 +107,7 @@ func describeEnding(view *api.Process, e *Ending) {
 }
 
 // current is what was announced last, with what the session shows now.
-func (c *Control) current(p *proc) api.Process {
+func (p *proc) current() api.Process {
 	view := p.view
 	if !p.rec.TTY {
 		return view

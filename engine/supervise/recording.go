@@ -10,8 +10,8 @@ import (
 
 // noteStart tells the history of what somebody has started for the first time.
 // Of a shell in which somebody types, what is typed there is told.
-func (c *Control) noteStart(p *proc, e event) {
-	if c.History == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
+func (p *proc) noteStart(h *history.History, e event) {
+	if h == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
 		return
 	}
 	r := p.rec
@@ -19,7 +19,7 @@ func (c *Control) noteStart(p *proc, e event) {
 	if r.Transient {
 		kind = history.KindExec
 	}
-	c.History.Began(histdb.Row{
+	h.Began(histdb.Row{
 		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
 		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
 	})
@@ -28,8 +28,8 @@ func (c *Control) noteStart(p *proc, e event) {
 // noteEnd tells the history of a process that has ended for good. One that was
 // only kept from being started again had ended by itself, and not well. What
 // somebody has interrupted counts as stopped.
-func (c *Control) noteEnd(p *proc) {
-	if c.History == nil || !p.state().Ended() {
+func (p *proc) noteEnd(h *history.History) {
+	if h == nil || !p.state().Ended() {
 		return
 	}
 	view := describe(p)
@@ -39,5 +39,5 @@ func (c *Control) noteEnd(p *proc) {
 	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.last.Interrupt, p.ending.At) && (view.ExitCode == nil || *view.ExitCode != 0):
 		view.State = api.StateStopped
 	}
-	c.History.Ended(view)
+	h.Ended(view)
 }

@@ -83,17 +83,17 @@ func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, 
 // start puts a new record into the table. reply is answered when its announced
 // state is as wanted, or it could not be started.
 func (c *Control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
-	switch other := c.namedLive(r.Name); {
+	switch other := c.procs.namedLive(r.Name); {
 	case c.closing:
 		return api.ErrEnding()
 	case other != nil && named:
 		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
-	r.Name = c.freeName(r.Name)
+	r.Name = c.procs.freeName(r.Name)
 	p := c.insert(r, logPath)
 	p.await(reply, until)
-	c.spawnFirst(p)
+	spawnFirst(c, p)
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (c *Control) request(ctx context.Context, q Request, e event) (api.Process,
 	w := c.pending("")
 	e.reply, e.by = w.reply, q.By
 	err := c.on(ctx, func() error {
-		p, err := c.findToEnd(q.ID, q.Kinds...)
+		p, err := c.procs.findToEnd(q.ID, q.Kinds...)
 		if err == nil {
 			err = q.check(c, p)
 		}
@@ -143,7 +143,7 @@ func (q Request) check(c *Control, p *proc) error {
 	if q.Allowed == nil {
 		return nil
 	}
-	return q.Allowed(c.current(p))
+	return q.Allowed(p.current())
 }
 
 // change changes what is wanted of a process and waits until that is announced.
@@ -151,7 +151,7 @@ func (q Request) check(c *Control, p *proc) error {
 func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.pending("")
 	err := c.on(ctx, func() error {
-		p, err := c.find(q.ID, q.Kinds...)
+		p, err := c.procs.find(q.ID, q.Kinds...)
 		if err == nil {
 			err = q.check(c, p)
 		}
@@ -169,7 +169,7 @@ func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply c
 
 func (c *Control) Rename(ctx context.Context, q Request, name string) (api.Process, error) {
 	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error {
-		if err := c.checkName(p, name); err != nil {
+		if err := c.procs.checkName(p, name); err != nil {
 			return err
 		}
 		p.rec.Name = name
@@ -179,20 +179,12 @@ func (c *Control) Rename(ctx context.Context, q Request, name string) (api.Proce
 	})
 }
 
-// checkName refuses the name of something else that has not ended.
-func (c *Control) checkName(p *proc, name string) error {
-	if other := c.namedLive(name); other != nil && other != p && !p.state().Ended() {
-		return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, name)
-	}
-	return nil
-}
-
 // SetKeyboard notes who has a session's keyboard, "" for whoever types, and
 // whether agents may type that it is outside the sandbox of.
 func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
 	w := c.pending("")
 	s, err := try(ctx, c, func() (*terminal.Session, error) {
-		p, err := c.find(q.ID, api.KindSession)
+		p, err := c.procs.find(q.ID, api.KindSession)
 		switch {
 		case err != nil:
 			return nil, err
@@ -239,12 +231,12 @@ type Update struct {
 
 // UpdateProcess changes what is wanted of a process, whatever it does.
 func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.Process, error) {
-	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return c.apply(p, u, reply) })
+	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return apply(c, p, u, reply) })
 }
 
 // apply makes an update hold. What waits for a restart that is not wanted any more
 // has ended.
-func (c *Control) apply(p *proc, u Update, reply chan<- outcome) error {
+func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
 	if u.Restart != nil {
 		restart = *u.Restart
@@ -258,7 +250,7 @@ func (c *Control) apply(p *proc, u Update, reply chan<- outcome) error {
 		}
 	}
 	if u.Name != nil {
-		if err := c.checkName(p, *u.Name); err != nil {
+		if err := c.procs.checkName(p, *u.Name); err != nil {
 			return err
 		}
 		p.rec.Name = *u.Name
@@ -275,7 +267,7 @@ func (c *Control) apply(p *proc, u Update, reply chan<- outcome) error {
 	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
 		p.disarm()
 		c.become(p, api.StateExited)
-		c.forget(p)
+		forget(c, p)
 		return nil
 	}
 	c.save(p)
@@ -287,7 +279,7 @@ func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.Sta
 	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady()) }
 	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		if p.view.State == p.state() && now(p) {
-			reply <- outcome{process: c.current(p)}
+			reply <- outcome{process: p.current()}
 			return nil
 		}
 		p.await(reply, func(api.State) bool { return now(p) })
@@ -309,7 +301,7 @@ func (c *Control) Announced(ctx context.Context, id string) (api.Process, error)
 		case p == nil:
 			return errRemoved(id)
 		case p.view.ID != "":
-			w.reply <- outcome{process: c.current(p)}
+			w.reply <- outcome{process: p.current()}
 		default:
 			p.await(w.reply, HasStarted)
 		}
@@ -337,7 +329,7 @@ func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.P
 func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
-		c.closing, longest = true, c.longestStop()
+		c.closing, longest = true, c.procs.longestStop()
 		return c.stopEach("", func(api.Process) bool { return true })
 	})
 	if err != nil {
@@ -354,13 +346,7 @@ func (c *Control) Reopen() { c.box.Post(func() { c.closing = false }) }
 
 // stopEach asks all that are wanted to end, oldest first.
 func (c *Control) stopEach(signal string, wanted func(api.Process) bool) []Pending {
-	var live []*proc
-	for _, p := range c.procs {
-		if !p.state().Ended() && wanted(c.current(p)) {
-			live = append(live, p)
-		}
-	}
-	slices.SortFunc(live, byAge)
+	live := c.procs.oldestFirst(func(p *proc) bool { return !p.state().Ended() && wanted(p.current()) })
 	replies := make([]Pending, len(live))
 	for i, p := range live {
 		replies[i] = c.pending(p.rec.ID)
@@ -384,19 +370,8 @@ func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, f
 	return stopped, failed
 }
 
-// longestStop is the longest stop time-out of what has not ended.
-func (c *Control) longestStop() time.Duration {
-	longest := defaultStopTimeout
-	for _, p := range c.procs {
-		if !p.state().Ended() {
-			longest = max(longest, StopTimeout(p.rec))
-		}
-	}
-	return longest
-}
-
 // ReapAfter has what agents leave behind ended after d from now on; 0: never.
-func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.roster.reap = d }) }
+func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.leases.reap = d }) }
 
 // Close lets go of all terminals, once the control goroutine does not run any more.
 func (c *Control) Close() {

@@ -13,7 +13,7 @@ import (
 )
 
 // spawnFirst starts a new process. The intent is on disk before the child can be.
-func (c *Control) spawnFirst(p *proc) {
+func spawnFirst(c *Control, p *proc) {
 	rec, durable := p.rec, p.promised()
 	ctx, cancel := context.WithCancel(c.ctx)
 	p.callOff = cancel
@@ -23,13 +23,13 @@ func (c *Control) spawnFirst(p *proc) {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.spawnNow(ctx, rec, store.Identity{}, waits)
+		spawnNow(c, ctx, rec, store.Identity{}, waits)
 	})
 }
 
 // spawn asks the keeper for the child once nothing is left of the run before,
 // unless the process was asked to stop meanwhile.
-func (c *Control) spawn(p *proc, before Predecessor) {
+func spawn(c *Control, p *proc, before Predecessor) {
 	rec := p.rec
 	ctx, cancel := context.WithCancel(c.ctx)
 	if p.callOff = cancel; rec.Desired == desiredStopped {
@@ -42,7 +42,7 @@ func (c *Control) spawn(p *proc, before Predecessor) {
 			if rec.Former != nil {
 				former = *rec.Former
 			}
-			c.spawnNow(ctx, rec, former, waits)
+			spawnNow(c, ctx, rec, former, waits)
 		})
 	}
 	if before.isNothing() {
@@ -60,7 +60,7 @@ func (c *Control) spawn(p *proc, before Predecessor) {
 }
 
 // spawnNow runs in a worker.
-func (c *Control) spawnNow(ctx context.Context, rec store.Record, former store.Identity, waits func()) {
+func spawnNow(c *Control, ctx context.Context, rec store.Record, former store.Identity, waits func()) {
 	s, err := c.world.Spawn(ctx, rec, former, waits)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
@@ -87,7 +87,7 @@ func startPending(c *Control, p *proc, _ event) {
 	c.effects.add(&p.work, &c.effects.writes, func() {
 		c.box.Post(func() {
 			if !c.frozen {
-				c.spawn(p, before)
+				spawn(c, p, before)
 			}
 		})
 	})
@@ -133,7 +133,7 @@ func begin(c *Control, p *proc, e event) {
 		}
 		beginRun(&p.rec)
 	}
-	c.noteStart(p, e)
+	p.noteStart(c.History, e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
 		p.stop.again = p.rec.Desired == desiredRunning
@@ -142,7 +142,7 @@ func begin(c *Control, p *proc, e event) {
 	case known && p.state() == api.StateRunning:
 		c.announce(p)
 	case p.rec.Transient && !p.expected(api.StateRunning):
-		c.becomeSoon(p, api.StateRunning)
+		becomeSoon(c, p, api.StateRunning)
 	default:
 		c.become(p, api.StateRunning)
 	}
@@ -150,7 +150,7 @@ func begin(c *Control, p *proc, e event) {
 		childEnded(p)
 		settle(c, p)
 	} else if p.state() == api.StateRunning {
-		c.probe(p, e.Child)
+		probe(c, p, e.Child)
 	}
 }
 
@@ -196,16 +196,16 @@ func startFailed(c *Control, p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		p.failStart(e.err)
 		c.become(p, api.StateStopped)
-		c.removeStopped(p)
+		removeStopped(c, p)
 		return
 	}
 	p.fail(e.err)
 	v := judge(p.rec, life{fault: e.err.Error()}, rand.Float64())
-	c.carryOut(p, v)
+	carryOut(c, p, v)
 }
 
 // carryOut brings about what the policy has decided.
-func (c *Control) carryOut(p *proc, v verdict) {
+func carryOut(c *Control, p *proc, v verdict) {
 	p.rec.Failures = v.failures
 	if v.reason != "" {
 		p.rec.Error = v.reason
@@ -215,25 +215,25 @@ func (c *Control) carryOut(p *proc, v verdict) {
 		startAgain(c, p, event{})
 	case v.state == api.StateBackoff && !c.closing:
 		p.rec.NextStart = time.Now().Add(v.delay)
-		c.arm(p)
+		arm(c, p)
 		c.become(p, api.StateBackoff)
 	default:
 		if v.state != api.StateFailed {
 			v.state = api.StateExited
 		}
 		if p.rec.Transient && v.state == api.StateExited && !p.ending.unknown() {
-			c.becomeExited(p)
+			becomeExited(c, p)
 		} else {
 			c.become(p, v.state)
 		}
 		if p.runs > 0 { // else the keeper does not know it
-			c.forget(p)
+			forget(c, p)
 		}
 	}
 }
 
 // arm sets the timer of a process in backoff.
-func (c *Control) arm(p *proc) {
+func arm(c *Control, p *proc) {
 	id := p.rec.ID
 	var timer *time.Timer
 	timer = time.AfterFunc(min(time.Until(p.rec.NextStart), longestDelay), func() {
@@ -328,7 +328,7 @@ func restartEnded(c *Control, p *proc, e event) {
 		e.answer(outcome{err: api.Errorf(api.CodeConflict, "restart %s: it is being removed", p.rec.Name)})
 		return
 	case p.state().Ended():
-		p.rec.Name = c.freeName(p.rec.Name)
+		p.rec.Name = c.procs.freeName(p.rec.Name)
 	}
 	p.await(e.reply, isUp)
 	p.rec.Failures = 0
@@ -374,7 +374,7 @@ func conclude(c *Control, p *proc, e event) {
 	case e.rebooted:
 		c.become(p, api.StateExited)
 	case p.state() == api.StateBackoff:
-		c.arm(p)
+		arm(c, p)
 		c.announce(p)
 	case p.rec.Identity != nil:
 		settle(c, p)

@@ -116,12 +116,12 @@ func settle(c *Control, p *proc) {
 	switch {
 	case p.rec.Desired == desiredStopped:
 		c.become(p, api.StateStopped)
-		c.forget(p)
-		c.removeStopped(p)
+		forget(c, p)
+		removeStopped(c, p)
 	case stopping && p.stop.again && !c.closing:
 		startAgain(c, p, event{})
 	default:
-		c.carryOut(p, judge(p.rec, p.life(), rand.Float64()))
+		carryOut(c, p, judge(p.rec, p.life(), rand.Float64()))
 	}
 }
 
@@ -139,13 +139,13 @@ func (p *proc) life() life {
 }
 
 // forget lets the keeper drop an ended child.
-func (c *Control) forget(p *proc) {
+func forget(c *Control, p *proc) {
 	id := p.rec.ID
 	c.effects.add(&p.work, &c.effects.forgets, func() { c.world.Forget(id) })
 }
 
 // forgetLate lets the keeper drop a child whose end it learned after us.
-func forgetLate(c *Control, p *proc, _ event) { c.forget(p) }
+func forgetLate(c *Control, p *proc, _ event) { forget(c, p) }
 
 // stop writes down that the process shall not run, then ends it.
 func stop(c *Control, p *proc, e event) {
@@ -174,7 +174,7 @@ func stopWaiting(c *Control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	c.become(p, api.StateStopped)
-	c.forget(p)
+	forget(c, p)
 }
 
 // stopOnceStarted writes the wish down and calls the start off; begin acts on the
@@ -258,7 +258,7 @@ func removeOnceStopped(_ *Control, p *proc, e event) {
 	p.removals = append(p.removals, e.reply)
 }
 
-func (c *Control) removeStopped(p *proc) {
+func removeStopped(c *Control, p *proc) {
 	for _, reply := range p.removals {
 		id := p.rec.ID
 		c.box.Post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
@@ -293,11 +293,11 @@ func drop(c *Control, p *proc) {
 	id, durable := p.rec.ID, p.startsAtBoot()
 	c.effects.add(&p.work, &c.effects.writes, func() {
 		err := c.world.Remove(id, durable)
-		c.box.Post(func() { c.dropped(p, err) })
+		c.box.Post(func() { dropped(c, p, err) })
 	})
 }
 
-func (c *Control) dropped(p *proc, err error) {
+func dropped(c *Control, p *proc, err error) {
 	p.removing = false
 	if err != nil {
 		p.fail(err)

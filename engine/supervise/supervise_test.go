@@ -160,10 +160,10 @@ func TestAStartThatWaitsIsCalledOff(t *testing.T) {
 		r.w.spawnWaits = true
 		begun := r.begin("new")
 		r.do(func() {
-			if p, err := r.c.findToEnd("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
+			if p, err := r.c.procs.findToEnd("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
 				t.Errorf("found to be ended: %v", err)
 			}
-			if _, err := r.c.find("name-new"); !errors.Is(err, api.CodeNotFound) {
+			if _, err := r.c.procs.find("name-new"); !errors.Is(err, api.CodeNotFound) {
 				t.Errorf("found to be used: %v", err)
 			}
 		})
@@ -467,7 +467,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
 					r.c.box.Post(func() {
-						if err := r.c.apply(r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
+						if err := apply(r.c, r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}
 					})

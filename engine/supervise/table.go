@@ -27,17 +27,6 @@ const (
 	evRemove      eventKind = "removal asked for"
 )
 
-// verb is what somebody does who asks for it.
-func (k eventKind) verb() string {
-	switch k {
-	case evRestart:
-		return "restart"
-	case evRemove:
-		return "remove"
-	}
-	return "end"
-}
-
 // An event carries what its kind says.
 type event struct {
 	kind eventKind

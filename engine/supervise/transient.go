@@ -22,16 +22,16 @@ const (
 
 // becomeSoon is become, but for a state that is over in a moment there is
 // neither a write nor an announcement.
-func (c *Control) becomeSoon(p *proc, s api.State) {
+func becomeSoon(c *Control, p *proc, s api.State) {
 	p.rec.State = string(s)
-	c.saveIn(p, soon)
+	saveIn(c, p, soon)
 }
 
 // becomeExited announces the end of a one-shot command at once.
-func (c *Control) becomeExited(p *proc) {
+func becomeExited(c *Control, p *proc) {
 	p.rec.State = string(api.StateExited)
-	c.noteEnd(p)
-	c.saveIn(p, later)
+	p.noteEnd(c.History)
+	saveIn(c, p, later)
 	c.announce(p)
 }
 
@@ -59,7 +59,7 @@ func AfterStart(begin func() (end func())) (end func()) {
 }
 
 // saveIn saves a process in a while, unless that is done before.
-func (c *Control) saveIn(p *proc, d time.Duration) {
+func saveIn(c *Control, p *proc, d time.Duration) {
 	p.rev++
 	rev := p.rev
 	time.AfterFunc(d, func() {
