@@ -173,7 +173,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	}
 	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
 		waits()
-		child, master, err = h.salvage(ctx, r, former, since)
+		child, master, err = h.recoverStart(ctx, r, former, since)
 	}
 	switch {
 	case err == nil:

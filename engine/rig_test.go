@@ -15,8 +15,8 @@ import (
 	"tandem/engine/api/client"
 )
 
-// patience bounds how long a test waits for something to happen.
-const patience = 60 * time.Second
+// testTimeout bounds how long a test waits for something to happen.
+const testTimeout = 60 * time.Second
 
 // A machine is a real keeper and engine on a data folder of their own.
 type machine struct {
@@ -46,7 +46,7 @@ func (m *machine) options() client.Options {
 
 // end ends everything, sees that nothing is left and removes the folder.
 func (m *machine) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	if m.Failed() {
 		m.Log(m.log())
@@ -75,7 +75,7 @@ func (m *machine) log() string {
 // eventually waits until something holds.
 func (m *machine) eventually(what string, holds func() bool) {
 	m.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			m.Fatalf("waited in vain for %s\n%s", what, m.log())
 		}
@@ -131,7 +131,7 @@ func (m *machine) screen(id string) string {
 func (m *machine) shows(id, text string) {
 	m.Helper()
 	var last string
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		if last = m.screen(id); strings.Contains(last, text) {
 			return
 		}

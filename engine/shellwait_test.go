@@ -123,7 +123,7 @@ func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
 		t.Fatalf("%+v", w)
 	}
 	m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 400}) // no look is due any more
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	answered := false
 	for e, err := range m.client.Watch(ctx) {

@@ -139,7 +139,7 @@ func (k *keeper) ended(c *child, e Exit) {
 	go func() {
 		defer k.recording.Done()
 		k.writers <- struct{}{}
-		err := patiently(func() error { return writeExit(dir, file, hurry) })
+		err := retryDescriptor(func() error { return writeExit(dir, file, hurry) })
 		<-k.writers
 		k.do(func() { k.recorded(c, e, err) })
 	}()

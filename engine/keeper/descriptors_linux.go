@@ -40,9 +40,9 @@ func descriptorsOf(tty bool) int {
 	return 1
 }
 
-// patiently does what opens a file, again while there is no descriptor for it:
+// retryDescriptor does what opens a file, again while there is no descriptor for it:
 // starts need some for a moment only.
-func patiently(open func() error) error {
+func retryDescriptor(open func() error) error {
 	const pause, most = 10 * time.Millisecond, 500
 	for try := 0; ; try++ {
 		err := open()

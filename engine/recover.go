@@ -22,18 +22,18 @@ import (
 // errUnsettled says that the keeper that was asked is lost too.
 var errUnsettled = errors.New("the keeper was lost")
 
-// salvagePause is the time between two looks.
-const salvagePause = 2 * time.Millisecond
+// recoverPause is the time between two looks.
+const recoverPause = 2 * time.Millisecond
 
-// salvage finds out what came of a start whose keeper was lost. Whoever waits is
+// recoverStart finds out what came of a start whose keeper was lost. Whoever waits is
 // told when no keeper comes for long; the child is looked for all the same.
 // former is the child before, since the time of the request in clock ticks since
 // boot.
-func (h *host) salvage(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	for {
 		client, err := h.link.get(ctx)
 		if err == nil {
-			child, master, err := h.salvageWith(ctx, client, r, former, since)
+			child, master, err := h.recoverStartWith(ctx, client, r, former, since)
 			if !errors.Is(err, errUnsettled) && !errors.Is(err, keeper.ErrLost) {
 				return child, master, err
 			}
@@ -43,13 +43,13 @@ func (h *host) salvage(ctx context.Context, r store.Record, former store.Identit
 		select {
 		case <-ctx.Done():
 			return keeper.Child{}, nil, ctx.Err()
-		case <-time.After(salvagePause):
+		case <-time.After(recoverPause):
 		}
 	}
 }
 
-// salvageWith is one attempt, with one keeper.
-func (h *host) salvageWith(ctx context.Context, client keeperClient, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
+// recoverStartWith is one attempt, with one keeper.
+func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	held, err := client.List(ctx)
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
@@ -118,7 +118,7 @@ func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (stor
 			return store.Identity{}, false, nil
 		}
 		select {
-		case <-time.After(salvagePause):
+		case <-time.After(recoverPause):
 		case <-ctx.Done():
 			return store.Identity{}, false, ctx.Err()
 		}
@@ -138,7 +138,7 @@ func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 			return all
 		}
 		select {
-		case <-time.After(salvagePause):
+		case <-time.After(recoverPause):
 		case <-ctx.Done():
 			return all
 		}
