@@ -16,7 +16,15 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 	flag := filepath.Join(m.dir, "flag")
 	p := m.run(api.ProcessStartInput{Command: append(sh(`echo one; while [ ! -e "$0" ]; do sleep 0.01; done; echo two; exec sleep 1000`), flag)})
 	m.prints(p, "one")
-	first := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
+	times := func(lines int) (known []api.LogTime) { // what is printed can be read before its time is noted
+		m.Helper()
+		m.eventually("the times of lines", func() bool {
+			known = call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
+			return len(known) >= lines
+		})
+		return known
+	}
+	first := times(1)
 	if len(first) != 1 || first[0].Offset != 0 || first[0].At.Before(began.Add(-time.Second)) || first[0].At.After(time.Now()) {
 		t.Fatalf("%+v", first)
 	}
@@ -25,7 +33,7 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.prints(p, "two")
-	both := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
+	both := times(2)
 	if len(both) != 2 || both[0] != first[0] || both[1].Offset != 4 || both[1].At.Sub(first[0].At) < logs.StampGap {
 		t.Errorf("%+v after %+v", both, first)
 	}
