@@ -194,7 +194,7 @@ var layers = map[string]layer{
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
 	"engine/supervise":   {[]string{"engine/api", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
-	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
+	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},

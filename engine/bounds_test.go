@@ -236,7 +236,7 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 	}
 	for _, name := range append(names, "events.watch", "session.attach") {
 		if treatments[name] == "" {
-			t.Errorf("%s: nobody has said how an agent has to be kept within its bounds", name)
+			t.Errorf("%s has no rule for what an agent may do", name)
 		}
 	}
 	if len(ways) != len(names) || len(treatments) != len(names)+2 {

@@ -30,9 +30,9 @@ func (h *host) EndTree(ctx context.Context, r store.Record, held uint64, signal 
 	return h.treeOf(r, held).End(ctx, &h.table, stepsOf(r, signal))
 }
 
-// EndRemains ends what is left of records whose child has ended, and tells of
-// how many there was something. Only what carries their mark is theirs: the
-// numbers of a child that has ended may be somebody else's by now.
+// EndRemains ends what records whose child has ended left running, and gives
+// how many of them had left something. Only processes with their mark are
+// theirs: the pid of a child that has ended may have been reused.
 func (h *host) EndRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
 	boot, err := store.BootID()
 	if err != nil {

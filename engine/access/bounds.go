@@ -20,7 +20,7 @@ import (
 type rule int
 
 const (
-	undecided   rule = iota // nobody has decided, so agents may not
+	undecided   rule = iota // missing from the table: refused to agents
 	open                    // it tells or changes nothing that an agent may not know or change
 	personOnly              // agents may not, nor what runs in a session or process of theirs
 	bookkeeping             // what the agents' server does for the person, for agents that only read too

@@ -13,7 +13,7 @@ func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
 	}
 	for _, name := range names {
 		if rules[name] == undecided {
-			t.Errorf("%s: nobody has said how an agent is kept within its bounds", name)
+			t.Errorf("%s has no rule for what an agent may do", name)
 		}
 	}
 	if len(rules) != len(names) {

@@ -91,8 +91,8 @@ func (a *Arbiter) current() policy.Policy {
 }
 
 // New makes the arbiter of the policy at path, which need not be there.
-// announce is told of requests and of what is wrong with the policy; it does not
-// block.
+// announce gets an event for each request and for each mistake in the policy; it
+// must not block.
 func New(path string, log *slog.Logger, announce func(api.Event)) *Arbiter {
 	return &Arbiter{path: path, log: log, announce: announce}
 }

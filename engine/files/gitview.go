@@ -29,8 +29,8 @@ type gitView struct {
 	settings settings
 }
 
-// newGitView makes a view of a repository. An error that is none of ours means that
-// git would know nothing of it.
+// newGitView makes a view of a repository. An error that is not an *Error means that
+// git does not know the folder either.
 func newGitView(ctx context.Context, t *Tree, program string, repo repository) (*gitView, error) {
 	p, err := t.locate(repo.worktree, way{verb: "ask git about"})
 	if err != nil {

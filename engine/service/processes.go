@@ -29,8 +29,8 @@ type Processes struct {
 	DataDir string
 	Log     *slog.Logger
 
-	// EndRemains ends what is left of records whose child has ended, and tells of
-	// how many there was something.
+	// EndRemains ends what records whose child has ended left running, and gives
+	// how many of them had left something.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 }
 

@@ -34,8 +34,8 @@ type World interface {
 	// when nothing of that is left. held is until when the child is known to have
 	// been there, as proc.held; signal is sent instead of the stop signal.
 	EndTree(ctx context.Context, r store.Record, held uint64, signal string) error
-	// EndRemains ends what is left of records whose child has ended, and tells of
-	// how many there was something.
+	// EndRemains ends what records whose child has ended left running, and gives
+	// how many of them had left something.
 	EndRemains(ctx context.Context, records []store.Record, signal string) (int, error)
 	// Probe waits until a child is ready and gives nil, or why it is not.
 	Probe(ctx context.Context, r store.Record) error

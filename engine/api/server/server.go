@@ -34,7 +34,7 @@ const (
 type Mux struct {
 	routes map[string]route // by name
 	Stall  time.Duration    // how long a watcher may take nothing
-	Log    *slog.Logger     // told of panics and of what is wrong with connections
+	Log    *slog.Logger     // gets panics of operations and errors of connections
 
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
 	check  Check
