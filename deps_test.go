@@ -153,7 +153,7 @@ var layers = map[string]layer{
 		"a client knows the operations and the connection, nothing of what serves them",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire"},
+		[]string{"engine/api", "engine/api/wire", "engine/secrets"},
 		"a server knows the operations and the connection; what an operation does is its handler's",
 	},
 	"engine/api/wire": {

@@ -19,6 +19,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/secrets"
 )
 
 const (
@@ -131,7 +132,7 @@ func (m *Mux) guard(name string, f func() error) (err error) {
 			panic(p)
 		}
 		m.Log.Error("operation panicked", "operation", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %v", name, p).
+		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %s", name, secrets.RedactLine(fmt.Sprint(p))).
 			WithHint("engine.log has the details")
 	}()
 	return f()
