@@ -338,7 +338,8 @@ func TestAndroidMarksAreCutOutWhereverReadingPauses(t *testing.T) {
 			read.Data, rest = append(read.Data, rest[:n]...), rest[n:]
 			output, _ := read.Cut(rest != "")
 			got.WriteString(output)
-			taken := read.Agent.Readers.At("x") - read.Base
+			seen, _ := read.Agent.Seen.At("x")
+			taken := seen.At - read.Base
 			read.Data, read.Base = read.Data[taken:], read.Base+taken
 		}
 		want := strings.ToValidUTF8(android.EndMark().ReplaceAllString(whole, ""), "\uFFFD")

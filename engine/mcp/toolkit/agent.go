@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -40,7 +39,7 @@ type Agent struct {
 
 	Environ map[string]string // what programs that it starts inherit
 
-	Readers readers
+	Seen Seen
 
 	Lost atomic.Bool // the engine has gone since it was last heard of
 }
@@ -74,6 +73,9 @@ func (f *Agent) Attend(ctx context.Context, heard func(api.Event)) {
 			}
 			pause = watchAgain
 			f.Lost.Store(false)
+			if e.Type == api.EventRemoved {
+				f.Seen.Forget(e.ID)
+			}
 			heard(e)
 		}
 		f.Lost.Store(true)
@@ -100,30 +102,6 @@ func (f *Agent) Revive(ctx context.Context) error {
 	engine.Close() // the agent's own client reaches the same socket
 	f.Lost.Store(false)
 	return nil
-}
-
-// readers remember how far each session's output was read by the tools that
-// give what is new since the last call.
-type readers struct {
-	mu      sync.Mutex
-	cursors map[string]int64
-}
-
-// At tells where to read on; 0 at first.
-func (r *readers) At(id string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.cursors[id]
-}
-
-// Set remembers how far was read.
-func (r *readers) Set(id string, cursor int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cursors == nil {
-		r.cursors = make(map[string]int64)
-	}
-	r.cursors[id] = cursor
 }
 
 // ActorOf names an agent after what it says of itself.

@@ -166,7 +166,8 @@ type Tape struct {
 
 // more reads on, and waits for something to read if there is nothing.
 func (t *Tape) more(ctx context.Context, wait time.Duration) (api.State, error) {
-	since := t.Agent.Readers.At(t.ID)
+	seen, _ := t.Agent.Seen.At(t.ID)
+	since := seen.At
 	if t.begun {
 		since = t.Base + int64(len(t.Data))
 	}
@@ -264,6 +265,6 @@ func (t *Tape) Cut(more bool) (output string, dropped int64) {
 		}
 		data = data[:toolkit.WholeLength(data)]
 	}
-	t.Agent.Readers.Set(t.ID, t.Base+int64(len(data)))
+	t.Agent.Seen.Set(t.ID, toolkit.Cursor{At: t.Base + int64(len(data))})
 	return strings.ToValidUTF8(string(EndMark().ReplaceAll(data, nil)), "\uFFFD"), t.dropped
 }

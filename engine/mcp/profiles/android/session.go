@@ -300,7 +300,8 @@ func (t terminalShell) read(ctx context.Context, f *toolkit.Agent, p api.Process
 func (terminalShell) readTo(ctx context.Context, f *toolkit.Agent, p api.Process, to int64) (sessionOutput, error) {
 	var b strings.Builder
 	var dropped int64
-	for since := f.Readers.At(p.ID); ; {
+	seen, _ := f.Seen.At(p.ID)
+	for since := seen.At; ; {
 		out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: since, Max: toolkit.StreamMost})
 		if err != nil {
 			return sessionOutput{}, err
@@ -309,7 +310,7 @@ func (terminalShell) readTo(ctx context.Context, f *toolkit.Agent, p api.Process
 		dropped += out.Dropped
 		done := out.NextCursor == since || b.Len() >= toolkit.StreamMost || to > 0 && out.NextCursor >= to
 		since = out.NextCursor
-		f.Readers.Set(p.ID, since)
+		f.Seen.Set(p.ID, toolkit.Cursor{At: since})
 		if done {
 			output := marksText().ReplaceAllString(b.String(), "")
 			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= toolkit.StreamMost}, nil

@@ -201,7 +201,8 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	since := f.Readers.At(p.ID)
+	seen, _ := f.Seen.At(p.ID)
+	since := seen.At
 	if in.Since != nil {
 		since = *in.Since
 	}
@@ -209,7 +210,7 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	f.Readers.Set(p.ID, got.State.NextCursor)
+	f.Seen.Set(p.ID, toolkit.Cursor{At: got.State.NextCursor})
 	return got.Result().Of(p.ID), nil
 }
 
