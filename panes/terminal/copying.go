@@ -155,10 +155,11 @@ func (p *Pane) Fetch() tea.Cmd {
 	if p.Ended() == nil {
 		return nil
 	}
-	lacks, ok := p.Scroll.Lacks()
-	if !ok {
+	lacks := p.Scroll.lacks()
+	if lacks.Count == 0 || lacks == p.Scroll.asked {
 		return nil
 	}
+	p.Scroll.asked = lacks
 	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
 	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		lines, err := linesOf(ctx, e, o)

@@ -159,6 +159,22 @@ func TestEnterStartsAShellWhereAProgramHasEnded(t *testing.T) {
 	}
 }
 
+func TestLinesOfAnEndedSessionAreFetchedWhenScrolledTo(t *testing.T) {
+	p, _, box := shownPane()
+	p.Feed.Receive(api.Output{Frame: screenOf(40, 10, 50, "$ exit")})
+	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited}})
+	p.Sync()
+	p.press(t, keymap.ScrollMode)
+	box.sent = nil
+	p.Scroll.By(-20)
+	if p.Fetch() == nil || len(box.sent) > 0 {
+		t.Errorf("nothing is fetched; the program that has ended was sent %v", box.sent)
+	}
+	if p.Fetch() != nil {
+		t.Error("the same lines are fetched twice")
+	}
+}
+
 func TestATitleSaysWhereAShellIs(t *testing.T) {
 	p, e, _ := shownPane()
 	if name, detail, folder := p.Title(); name != "build" || detail != "~/src" || !folder {

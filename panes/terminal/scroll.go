@@ -196,29 +196,22 @@ func (s *ScrollMode) inSight() int { return max(s.height-s.hidden, 1) }
 // are shown above it.
 func (s *ScrollMode) Cover(rows int) { s.hidden = max(rows, 0) }
 
-// fetch asks for the lines around the position that are not held.
+// fetch asks for the lines around the position that are not held, each range
+// once; one that cannot be sent now is asked for at the next call.
 func (s *ScrollMode) fetch() {
-	if !s.outbox.Connected() {
-		return
-	}
-	if missing, ok := s.Lacks(); ok {
-		s.outbox.Send(api.Input{Lines: &missing})
+	if missing := s.lacks(); missing.Count > 0 && missing != s.asked && s.outbox.tell(api.Input{Lines: &missing}) {
+		s.asked = missing
 	}
 }
 
-// Lacks is what is not held around the position; each range is told once.
-func (s *ScrollMode) Lacks() (lines api.LineRange, ok bool) {
+// lacks is what is not held around the position.
+func (s *ScrollMode) lacks() api.LineRange {
 	if !s.active {
-		return lines, false
+		return api.LineRange{}
 	}
 	from, n := s.top-aroundView, s.height+2*aroundView
 	s.screen.keep(from, from+int64(n))
-	lines = s.screen.Missing(from, n)
-	if lines.Count == 0 || lines == s.asked {
-		return lines, false
-	}
-	s.asked = lines
-	return lines, true
+	return s.screen.Missing(from, n)
 }
 
 // follow takes over where a resize that wrapped lines anew has put what is in
