@@ -81,6 +81,22 @@ func TestTheNativeToolsAreThere(t *testing.T) {
 	}
 }
 
+func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
+	var want, got []string
+	files := strings.Fields("read read_json write edit write_output grep find ls")
+	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
+		if !slices.Contains(files, one.Name) {
+			want = append(want, one.Name)
+		}
+	}
+	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.TerminalTools}}) {
+		got = append(got, one.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(got) < 20 {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
 func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}, ReadOnly: true})
 	if len(tools) == 0 {

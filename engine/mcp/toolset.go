@@ -29,6 +29,5 @@ func offers(o toolkit.Options, t toolkit.Tool) bool {
 	if o.ReadOnly && t.Effect != api.Read {
 		return false
 	}
-	return slices.Contains(o.Profiles, toolkit.All) ||
-		slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool { return slices.Contains(t.Profiles, p) })
+	return slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool { return p.Offers(t) })
 }

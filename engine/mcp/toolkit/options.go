@@ -90,11 +90,24 @@ const (
 	Terminal Profile = "terminal"
 	Plugin   Profile = "plugin"
 	All      Profile = "all" // every tool of the others, each once
+
+	TerminalTools Profile = "terminal-tools" // Native without the tools for files
 )
 
 // Profiles lists all profiles.
 func Profiles() []Profile {
-	return []Profile{Native, Core, Android, OS, Terminal, Plugin, All}
+	return []Profile{Native, TerminalTools, Core, Android, OS, Terminal, Plugin, All}
+}
+
+// Offers reports whether a profile has a tool.
+func (p Profile) Offers(t Tool) bool {
+	switch p {
+	case All:
+		return true
+	case TerminalTools:
+		return slices.Contains(t.Profiles, Native) && !t.Files
+	}
+	return slices.Contains(t.Profiles, p)
 }
 
 // ParseProfiles reads names, each of which may be a list with commas.
@@ -106,7 +119,7 @@ func ParseProfiles(names []string) ([]Profile, error) {
 			continue
 		}
 		if !slices.Contains(Profiles(), p) {
-			return nil, fmt.Errorf("profile %q: want native, core, android, os, terminal, plugin or all", name)
+			return nil, fmt.Errorf("profile %q: want native, terminal-tools, core, android, os, terminal, plugin or all", name)
 		}
 		if !slices.Contains(chosen, p) {
 			chosen = append(chosen, p)

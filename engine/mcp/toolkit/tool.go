@@ -20,7 +20,8 @@ type Tool struct {
 	Doc        string // for the agent: what it does and when to use it, short
 	Effect     api.Effect
 	Idempotent bool
-	Profiles   []Profile // that offer it, beside All
+	Profiles   []Profile // that offer it, beside All and TerminalTools
+	Files      bool      // works on files, as tools of the client's own may do
 	In, Out    reflect.Type
 
 	// Judged says that all it does are operations called with the context given,

@@ -12,7 +12,11 @@ import (
 // pluginTools are the tools of the profile plugin: files, search, commands for
 // a shell, and durable processes. The native profile has them too.
 func Tools() []toolkit.Tool {
-	tools := slices.Concat(fileTools(), searchTools(), []toolkit.Tool{execTool()}, processTools())
+	files := slices.Concat(fileTools(), searchTools())
+	for i := range files {
+		files[i].Files = true
+	}
+	tools := slices.Concat(files, []toolkit.Tool{execTool()}, processTools())
 	for i := range tools {
 		tools[i].Judged = true
 		if tools[i].Profiles == nil {
