@@ -72,7 +72,9 @@ func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
 	if p := call(m, api.SessionStart, in); p.ID != id {
 		t.Errorf("started %s", p.ID)
 	}
-	if _, err := api.SessionStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeConflict) {
+	other := in
+	other.Command = []string{"sleep", "1000"}
+	if _, err := api.SessionStart.Call(t.Context(), m.client, other); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("the same id again: %v", err)
 	}
 	for _, bad := range []string{"mine", "../../../../a", "0123456789AB", "0123456789abcd"} {

@@ -126,7 +126,7 @@ type SessionStartInput struct {
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\""`
 	Lease   Lease             `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
 	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
-	ID      string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the session before the answer; default: new ones"`
+	ID      string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the session before the answer and may ask for it again; default: new ones"`
 }
 
 // SessionListOutput is the output of session.list, oldest first.

@@ -101,7 +101,7 @@ type ProcessStartInput struct {
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file that it is started for"`
-	ID      string        `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer; default: new ones"`
+	ID      string        `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
 }
 
 // ProcessListInput is the input of process.list.
@@ -252,7 +252,7 @@ type ExecInput struct {
 	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
 	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
-	ID        string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer; default: new ones"`
+	ID        string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
 }
 
 // A Daemon is a command that had not ended in the time its caller had for it.

@@ -39,22 +39,23 @@ func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.exec) }
 func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
 	in.Env = s.Starter.Env.with(ctx, in.Env)
 	rec, err := s.record(in)
-	if err == nil {
-		err = s.Starter.settle(ctx, &rec, in.ID, api.LeaseDetached, in.Sandbox)
-	}
 	if err != nil {
 		return api.ExecOutput{}, err
+	}
+	began := time.Now()
+	answer, err := s.Starter.begin(ctx, &rec, request{id: in.ID, named: in.Name != "", lease: api.LeaseDetached, sandbox: in.Sandbox}, api.State.Ended)
+	if err != nil {
+		return api.ExecOutput{}, err
+	}
+	if !answer.Began.IsZero() {
+		began = answer.Began
 	}
 	timeout := execTimeout
 	if in.TimeoutMS > 0 {
 		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithDeadline(ctx, began.Add(timeout))
 	defer cancel()
-	answer, err := s.Starter.enter(ctx, rec, in.Name != "", api.State.Ended)
-	if err != nil {
-		return api.ExecOutput{}, err
-	}
 	p, err := answer.Wait(limited)
 	out := api.ExecOutput{TimedOut: errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil}
 	if err != nil && !out.TimedOut {

@@ -53,13 +53,10 @@ func (s *Processes) Handle(m *server.Mux) {
 func (s *Processes) start(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
 	in.Env = s.Starter.Env.with(ctx, in.Env)
 	rec, err := s.Starter.processRecord(in)
-	if err == nil {
-		err = s.Starter.settle(ctx, &rec, in.ID, in.Lease, in.Sandbox)
-	}
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.startRecord(ctx, rec, in.Name != "")
+	return s.Starter.start(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
 }
 
 func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {

@@ -50,13 +50,10 @@ func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Pro
 		}
 	}
 	rec, err := s.Starter.recordOf(api.KindSession, in)
-	if err == nil {
-		err = s.Starter.settle(ctx, &rec, in.ID, in.Lease, in.Sandbox)
-	}
 	if err != nil {
 		return api.Process{}, err
 	}
-	return s.Starter.startRecord(ctx, rec, in.Name != "")
+	return s.Starter.start(ctx, rec, request{id: in.ID, named: in.Name != "", lease: in.Lease, sandbox: in.Sandbox})
 }
 
 func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {

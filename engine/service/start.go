@@ -194,38 +194,64 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	return nil
 }
 
-// settle completes a new record: whose it is, the id that the client has made for it
-// if any, and how it is confined.
-func (s *Starter) settle(ctx context.Context, r *store.Record, id string, lease api.Lease, asked *api.Sandbox) error {
-	if err := own(ctx, r, lease); err != nil {
-		return err
+// begin completes a new record, with whose it is, the id that the client has made for
+// it if any, and how it is confined, and begins to start it. What was asked for before
+// under the same id is not started again. The answer comes when its announced state
+// is as wanted, or it could not be started.
+func (s *Starter) begin(ctx context.Context, r *store.Record, in request, until func(api.State) bool) (supervise.Pending, error) {
+	none := supervise.Pending{}
+	if err := own(ctx, r, in.lease); err != nil {
+		return none, err
 	}
-	if id != "" {
-		if err := s.claim(id); err != nil {
-			return err
+	if in.id != "" {
+		r.ID = in.id
+		switch again, ok, err := s.claim(ctx, *r, until); {
+		case err != nil:
+			return none, err
+		case ok:
+			return again, nil
 		}
-		r.ID = id
 	}
-	return s.confine(r, access.Layers(ctx, asked))
+	if err := s.confine(r, access.Layers(ctx, in.sandbox)); err != nil {
+		return none, err
+	}
+	return s.enter(ctx, *r, in.named, until)
 }
 
-// claim takes an id that a client has made.
-func (s *Starter) claim(id string) error {
-	switch err := s.Store.Claim(id); {
+// A request is what a client says of a start beside what is started.
+type request struct {
+	id      string // made by the client; "" for a new one
+	named   bool   // the name is the client's wish
+	lease   api.Lease
+	sandbox *api.Sandbox
+}
+
+// claim takes an id that a client has made. If the same was asked for before under it,
+// as by somebody whose answer was lost with an engine, that is answered.
+func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
+	err = s.Store.Claim(r.ID)
+	if errors.Is(err, fs.ErrExist) {
+		again, ok, err = s.Control.StartedBefore(ctx, r, until)
+		if ok || err != nil {
+			return again, ok, err
+		}
+		err = s.Store.Claim(r.ID)
+	}
+	switch {
 	case errors.Is(err, store.ErrNoID):
-		return api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(id))
+		err = api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(r.ID))
 	case errors.Is(err, fs.ErrExist):
-		return api.Errorf(api.CodeConflict, "start session: id %s is taken", id)
+		err = api.Errorf(api.CodeConflict, "start session: id %s is taken", r.ID)
 	case err != nil:
-		return api.Errorf(api.CodeUnavailable, "start session: %v", err)
+		err = api.Errorf(api.CodeUnavailable, "start session: %v", err)
 	}
-	return nil
+	return again, false, err
 }
 
-// startRecord starts a new record and answers when it runs, has ended already,
-// or could not be started.
-func (s *Starter) startRecord(ctx context.Context, rec store.Record, named bool) (api.Process, error) {
-	answer, err := s.enter(ctx, rec, named, supervise.HasStarted)
+// start starts a new record and answers when it runs, has ended already, or could
+// not be started.
+func (s *Starter) start(ctx context.Context, r store.Record, in request) (api.Process, error) {
+	answer, err := s.begin(ctx, &r, in, supervise.HasStarted)
 	if err != nil {
 		return api.Process{}, err
 	}

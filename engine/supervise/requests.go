@@ -24,6 +24,8 @@ type Request struct {
 
 // A Pending is the answer to a request, which comes later.
 type Pending struct {
+	Began time.Time // of what was started before: when that was, if it is known
+
 	c     *Control
 	id    string
 	reply chan outcome
@@ -42,6 +44,11 @@ func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	case <-w.c.done:
 		return api.Process{}, api.ErrEnding()
 	case <-ctx.Done():
+	}
+	select {
+	case o := <-w.reply: // it was there in time
+		return o.process, o.err
+	default:
 		w.c.box.Post(func() { w.c.abandon(w) })
 		return api.Process{}, ctx.Err()
 	}
@@ -96,6 +103,44 @@ func (c *Control) start(r store.Record, logPath string, named bool, until func(a
 	spawnFirst(c, p)
 	return nil
 }
+
+// StartedBefore is StartNew of a record whose id is taken: if the same was started under
+// it, the answer is that one's. ok is false if nothing was, or nothing is any more.
+func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
+	w = c.pending(r.ID)
+	removed := false
+	ok, err = try(ctx, c, func() (bool, error) {
+		p := c.procs[r.ID]
+		switch {
+		case p == nil:
+			return false, nil
+		case !p.isSameStart(r):
+			return false, api.Errorf(api.CodeConflict, "start %s: id %s is taken", r.Kind, r.ID)
+		case p.wasNotBegun():
+			removed = true
+			c.handle(r.ID, event{kind: evRemove, reply: w.reply})
+			return false, nil
+		case p.view.State == p.state() && until(p.state()):
+			w.reply <- outcome{process: p.current()}
+		default:
+			p.await(w.reply, until)
+		}
+		w.Began = p.rec.StartedAt
+		return true, nil
+	})
+	if err == nil && removed {
+		_, err = w.Wait(ctx)
+	}
+	return w, ok, err
+}
+
+// isSameStart reports whether a record is of what was started as this process.
+func (p *proc) isSameStart(r store.Record) bool {
+	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
+}
+
+// wasNotBegun reports whether a first start came to nothing for sure, as its engine ended.
+func (p *proc) wasNotBegun() bool { return p.state() == api.StateFailed && p.rec.Error == notBegun }
 
 func HasStarted(s api.State) bool { return s != api.StateStarting }
 

@@ -356,6 +356,9 @@ func endUnready(c *Control, p *proc, e event) {
 	endProcess(c, p)
 }
 
+// notBegun is why something failed that an engine has written down and not begun.
+const notBegun = "the engine ended before it was started"
+
 // conclude goes on with a process whose child is not there when an engine
 // starts.
 func conclude(c *Control, p *proc, e event) {
@@ -381,7 +384,7 @@ func conclude(c *Control, p *proc, e event) {
 	case supervised:
 		startPending(c, p, e) // an engine before has counted it, and got no further
 	default:
-		p.rec.Error = "the engine ended before it was started"
+		p.rec.Error = notBegun
 		c.become(p, api.StateFailed)
 	}
 }

@@ -201,19 +201,29 @@ func (s *Store) NewID() (string, error) {
 var ErrNoID = errors.New("not an id")
 
 // Claim takes an id that somebody else has made, unless a folder has it
-// (fs.ErrExist). If it comes to nothing the folder, which is empty, goes with a
-// later Load.
+// (fs.ErrExist). One that was claimed before a crash, and came to nothing, is free.
+// If it comes to nothing the folder, which is empty, goes with a later Load.
 func (s *Store) Claim(id string) error {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 6 || strings.ToLower(id) != id {
 		return fmt.Errorf("claim id %q: %w", id, ErrNoID)
 	}
-	if err := os.Mkdir(s.Dir(id), 0o700); err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := os.Mkdir(s.Dir(id), 0o700); err != nil && !s.leftOver(id) {
 		return fmt.Errorf("claim id: %w", err)
 	}
-	s.mu.Lock()
 	s.fresh[id] = struct{}{}
-	s.mu.Unlock()
 	return nil
+}
+
+// leftOver reports whether a crash has left an id's folder before there was a
+// record in it. The lock is held.
+func (s *Store) leftOver(id string) bool {
+	if _, ours := s.fresh[id]; ours {
+		return false
+	}
+	entries, err := os.ReadDir(s.Dir(id))
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName })
 }
 
 // Remove deletes a process's folder with all that is in it; one that is not

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
+
+func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
+	m := startMachine(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	in := api.ExecInput{ID: "0123456789ab", Command: sh("echo x >> " + ran + "; echo out; exit 3")}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			out, err := api.Exec.Call(context.Background(), m.client, in)
+			if errors.Is(err, api.CodeConflict) { // the first one has only claimed it yet
+				out, err = call(m, api.Exec, in), nil
+			}
+			if err != nil || out.Stdout != "out\n" || out.Process.ExitCode == nil || *out.Process.ExitCode != 3 || out.TimedOut {
+				t.Errorf("it answers %+v, %v", out, err)
+			}
+		})
+	}
+	all.Wait()
+	if text, err := os.ReadFile(ran); err != nil || string(text) != "x\n" {
+		t.Errorf("it ran %d times, %v", strings.Count(string(text), "x"), err)
+	}
+	in.Command = sh("true")
+	if _, err := api.Exec.Call(context.Background(), m.client, in); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("another command under its id: %v", err)
+	}
+	start := api.ProcessStartInput{ID: "0123456789ac", Name: "web", Command: []string{"sleep", "1000"}}
+	if first, again := call(m, api.ProcessStart, start), call(m, api.ProcessStart, start); first.PID == 0 || first.PID != again.PID {
+		t.Errorf("a process is started twice: %d and %d", first.PID, again.PID)
+	}
+	session := api.SessionStartInput{ID: "0123456789ad", Command: []string{"cat"}}
+	if first, again := call(m, api.SessionStart, session), call(m, api.SessionStart, session); first.PID == 0 || first.PID != again.PID {
+		t.Errorf("a session is started twice: %d and %d", first.PID, again.PID)
+	}
+}
+
+func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
+	m := startMachine(t)
+	dir := t.TempDir()
+	ran, end := filepath.Join(dir, "ran"), filepath.Join(dir, "end")
+	in := api.ExecInput{ID: "0123456789ab", TimeoutMS: 60_000,
+		Command: sh("echo x >> " + ran + "; until test -e " + end + "; do sleep 0.01; done; echo out")}
+	lost := make(chan error)
+	go func() {
+		_, err := api.Exec.Call(context.Background(), m.client, in)
+		lost <- err
+	}()
+	m.eventually("the command", func() bool { _, err := os.Stat(ran); return err == nil })
+	m.crash(m.info().EnginePID)
+	if err := <-lost; !errors.Is(err, api.CodeUnavailable) {
+		t.Fatalf("the call whose engine died: %v", err)
+	}
+	short := in
+	short.TimeoutMS = 1
+	if out := call(m, api.Exec, short); !out.TimedOut {
+		t.Errorf("its time is over, counted from its start: %+v", out)
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := call(m, api.Exec, in); out.Stdout != "out\n" || out.Process.ExitCode == nil || out.TimedOut {
+		t.Errorf("asked again it answers %+v", out)
+	}
+	if out := call(m, api.Exec, short); out.TimedOut { // it has ended by now
+		t.Errorf("what has ended timed out: %+v", out)
+	}
+	if text, err := os.ReadFile(ran); err != nil || string(text) != "x\n" {
+		t.Errorf("it ran %d times, %v", strings.Count(string(text), "x"), err)
+	}
+}
+
+// A crash may come after an id was claimed, and after the record is written, before
+// the keeper is asked for a child.
+func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
+	m := startMachine(t)
+	folder := func(id string) string { return filepath.Join(m.dir, "processes", id) }
+	command := []string{"echo", "out"}
+	record := call(m, api.Exec, api.ExecInput{ID: "0123456789a0", Command: command})
+	text, err := os.ReadFile(filepath.Join(folder(record.Process.ID), "record.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r store.Record
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	engine := m.info().EnginePID
+	claimed, written := "0123456789ab", "0123456789ac"
+	r.ID, r.State, r.Identity, r.Runs = written, string(api.StateStarting), nil, nil
+	for _, id := range []string{claimed, written} {
+		if err := os.MkdirAll(folder(id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err = json.Marshal(r); err == nil {
+		err = os.WriteFile(filepath.Join(folder(written), "record.json"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.crash(engine)
+	for _, id := range []string{claimed, written} {
+		out := call(m, api.Exec, api.ExecInput{ID: id, Command: command})
+		if out.Process.ID != id || out.Stdout != "out\n" || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {
+			t.Errorf("%s: %+v", id, out)
+		}
+	}
+}
