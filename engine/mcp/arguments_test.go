@@ -42,9 +42,10 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 
 func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"command":"x","env":{"A":1}}`: `call process_start: what is in argument "env" must be a string, not a number`,
-		`{"command":"x","env":["A=1"]}`: `call process_start: argument "env" must be an object, not an array`,
-		`{"command":"x","env":"A=1"}`:   `call process_start: argument "env" must be an object, not a string`,
+		`{"command":"x","env":{"A":null,"B":{}}}`: `call process_start: argument "env.A" must be a string, not null`,
+		`{"command":"x","env":{"A":"x","B":[1]}}`: `call process_start: argument "env.B" must be a string, not an array`,
+		`{"command":"x","env":["A=1"]}`:           `call process_start: argument "env" must be an object, not an array`,
+		`{"command":"x","env":"A=1"}`:             `call process_start: argument "env" must be an object, not a string`,
 	} {
 		_, err := toolkit.Decode[plugin.StartInput](toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}, json.RawMessage(args))
 		if err == nil || err.Error() != want {
@@ -63,5 +64,47 @@ func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
 	since := int64(-1)
 	if diff := cmp.Diff(native.ProcessLogInput{ID: "x", Since: &since, Tail: 20, MaxOutput: 3}, in); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
+	tool := toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}
+	in, err := toolkit.Decode[plugin.StartInput](tool, json.RawMessage(`{"command":"x","env":{"PORT":8080,"RATIO":1.50,"DEBUG":true,"S":"1"}}`))
+	want := toolkit.Env{"PORT": "8080", "RATIO": "1.50", "DEBUG": "true", "S": "1"}
+	if diff := cmp.Diff(want, in.Env); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if schema := string(toolkit.InputSchema(tool.In)); !strings.Contains(schema, `"env":{"type":"object","additionalProperties":{"type":"string"}}`) {
+		t.Errorf("the schema changed: %s", schema)
+	}
+}
+
+func TestNullIsNoElementOfAList(t *testing.T) {
+	type lists struct {
+		Command []string   `json:"command"`
+		Rows    [][]string `json:"rows,omitempty"`
+	}
+	tool := toolkit.Tool{Name: "run", In: reflect.TypeFor[lists]()}
+	for args, want := range map[string]string{
+		`{"command":["echo",null]}`:          `call run: argument "command[1]" cannot be null`,
+		`{"command":[],"rows":[["a",null]]}`: `call run: argument "rows[0][1]" cannot be null`,
+		`{"command":[],"rows":[null]}`:       `call run: argument "rows[0]" cannot be null`,
+	} {
+		if _, err := toolkit.Decode[lists](tool, json.RawMessage(args)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+func TestAnIDIsTakenUnderEachOfItsNames(t *testing.T) {
+	tool := toolkit.Tool{Name: "process_get", In: reflect.TypeFor[toolkit.IDInput]()}
+	for _, args := range []string{`{"id":"x"}`, `{"processId":"x"}`, `{"process_id":"x"}`, `{"session_id":"x"}`} {
+		if in, err := toolkit.Decode[toolkit.IDInput](tool, json.RawMessage(args)); err != nil || in.ID != "x" {
+			t.Errorf("%s: %+v, %v", args, in, err)
+		}
+	}
+	_, err := toolkit.Decode[toolkit.IDInput](tool, json.RawMessage(`{"id":"x","processId":"y"}`))
+	if want := `call process_get: unknown argument "processId"`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

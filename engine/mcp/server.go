@@ -80,7 +80,7 @@ type server struct {
 }
 
 func newServer(ctx context.Context, o toolkit.Options) *server {
-	s := &server{o: o.Complete(), ctx: ctx, stateful: true, names: map[string]bool{}, log: o.Log}
+	s := &server{o: o.Complete(), ctx: ctx, stateful: true, names: map[string]bool{}, list: []listedTool{}, log: o.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -39,13 +39,12 @@ func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 }
 
 // spelled is arguments with the names that the tool knows where they differ in
-// spelling alone, timeout_ms for timeoutMs; nil if none does.
+// spelling alone, timeout_ms for timeoutMs, or name an id otherwise; nil if none does.
 func spelled(t Tool, args json.RawMessage) json.RawMessage {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(args, &given) != nil {
 		return nil
 	}
-	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 	changed := false
 	for _, name := range FieldNames(t.In) {
 		for key, value := range given {
@@ -63,6 +62,16 @@ func spelled(t Tool, args json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return b
+}
+
+// plain is the name of an argument without how it is spelled. What has one id
+// is told of it under any of its names.
+func plain(name string) string {
+	name = strings.ToLower(strings.ReplaceAll(name, "_", ""))
+	if name == "processid" || name == "sessionid" {
+		return "id"
+	}
+	return name
 }
 
 // wholeNumbers is arguments with 3 for 3.0, which is an integer to a JSON schema
@@ -146,15 +155,19 @@ func missing(t Tool, args json.RawMessage) error {
 	if err := json.Unmarshal(args, &given); err != nil {
 		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
 	}
-	if name := lacking(t.In, args); name != "" {
+	name := lacking(t.In, args)
+	switch {
+	case strings.HasSuffix(name, "]"):
+		return api.Errorf(api.CodeInvalid, "call %s: argument %q cannot be null", t.Name, name[1:])
+	case name != "":
 		return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.Name, name[1:]).WithHint(taken(t))
 	}
 	return nil
 }
 
 // lacking names the first member that a value of a type must have and has not,
-// by its path from the value, as .edits[0].replace; "" if none is missing. The value has been decoded
-// as the type before.
+// by its path from the value, as .edits[0].replace, or the first element of a list that is null;
+// "" if there is neither. The value has been decoded as the type before.
 func lacking(t reflect.Type, value json.RawMessage) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -166,6 +179,9 @@ func lacking(t reflect.Type, value json.RawMessage) string {
 			return ""
 		}
 		for i, e := range elements {
+			if string(e) == "null" {
+				return fmt.Sprintf("[%d]", i)
+			}
 			if name := lacking(t.Elem(), e); name != "" {
 				return fmt.Sprintf("[%d]%s", i, name)
 			}

@@ -119,6 +119,8 @@ func valueOf(value string) string {
 	switch {
 	case word == "number" && rest != "":
 		return Brief(rest)
+	case word == "null":
+		return word
 	case word == "bool":
 		return "a boolean"
 	case word == "number", word == "string", word == "array", word == "object":

@@ -151,10 +151,10 @@ func androidCWD(f *toolkit.Agent, path, base string) (string, error) {
 }
 
 type androidRun struct {
-	Command   string            `json:"command"`
-	CWD       string            `json:"cwd,omitempty"`
-	TimeoutMS int               `json:"timeout_ms,omitempty" doc:"default 60000, at most 300000"`
-	Env       map[string]string `json:"env,omitempty"`
+	Command   string      `json:"command"`
+	CWD       string      `json:"cwd,omitempty"`
+	TimeoutMS int         `json:"timeout_ms,omitempty" doc:"default 60000, at most 300000"`
+	Env       toolkit.Env `json:"env,omitempty"`
 }
 
 func (in androidRun) Subject(f *toolkit.Agent) toolkit.Subject {

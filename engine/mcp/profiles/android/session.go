@@ -24,15 +24,15 @@ const (
 
 // localSessionInput are the arguments of both kinds of session.
 type localSessionInput struct {
-	Action    string            `json:"action" enum:"start,exec,write,read,resize,kill,list"`
-	SessionID string            `json:"session_id,omitempty"`
-	Command   string            `json:"command,omitempty"`
-	Input     string            `json:"input,omitempty" doc:"sent to stdin as it is"`
-	CWD       string            `json:"cwd,omitempty"`
-	Rows      int               `json:"rows,omitempty"`
-	Cols      int               `json:"cols,omitempty"`
-	Timeout   int               `json:"timeout,omitempty" doc:"seconds, default 30, at most 300"`
-	Env       map[string]string `json:"env,omitempty"`
+	Action    string      `json:"action" enum:"start,exec,write,read,resize,kill,list"`
+	SessionID string      `json:"session_id,omitempty"`
+	Command   string      `json:"command,omitempty"`
+	Input     string      `json:"input,omitempty" doc:"sent to stdin as it is"`
+	CWD       string      `json:"cwd,omitempty"`
+	Rows      int         `json:"rows,omitempty"`
+	Cols      int         `json:"cols,omitempty"`
+	Timeout   int         `json:"timeout,omitempty" doc:"seconds, default 30, at most 300"`
+	Env       toolkit.Env `json:"env,omitempty"`
 }
 
 type termuxSessionInput localSessionInput

@@ -39,11 +39,11 @@ func nativeSessionTools() []toolkit.Tool {
 }
 
 type sessionStartInput struct {
-	Command string            `json:"command,omitempty"`
-	Name    string            `json:"name,omitempty"`
-	CWD     string            `json:"cwd,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever"`
+	Command string      `json:"command,omitempty"`
+	Name    string      `json:"name,omitempty"`
+	CWD     string      `json:"cwd,omitempty"`
+	Env     toolkit.Env `json:"env,omitempty"`
+	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever"`
 }
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {

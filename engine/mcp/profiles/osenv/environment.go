@@ -34,8 +34,8 @@ type envGet struct {
 }
 
 type envSet struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
+	Key   string           `json:"key"`
+	Value toolkit.EnvValue `json:"value"`
 	anybody
 }
 
@@ -111,13 +111,14 @@ func setEnv(ctx context.Context, f *toolkit.Agent, in envSet) (toolkit.Result, e
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
-	if err := toolkit.CheckVariable(in.Key, in.Value); err != nil {
+	value := string(in.Value)
+	if err := toolkit.CheckVariable(in.Key, value); err != nil {
 		return toolkit.Result{}, err
 	}
-	if _, err := api.EnvSet.Call(ctx, f.Engine, api.EnvSetInput{Name: in.Key, Value: in.Value, Client: true}); err != nil {
+	if _, err := api.EnvSet.Call(ctx, f.Engine, api.EnvSetInput{Name: in.Key, Value: value, Client: true}); err != nil {
 		return toolkit.Result{}, err
 	}
-	return envAnswer(shownEnv(in.Key, in.Value, false), "set_at", true), nil
+	return envAnswer(shownEnv(in.Key, value, false), "set_at", true), nil
 }
 
 func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Result, error) {

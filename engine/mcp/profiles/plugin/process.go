@@ -16,13 +16,13 @@ import (
 )
 
 type StartInput struct {
-	Command   string            `json:"command"`
-	Name      string            `json:"name,omitempty"`
-	CWD       string            `json:"cwd,omitempty"`
-	Env       map[string]string `json:"env,omitempty"`
-	KeepAlive bool              `json:"keepAlive,omitempty" doc:"restart it whenever it ends"`
-	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"as for exec"`
-	Lease     api.Lease         `json:"lease,omitempty" enum:"detached,session,forever"`
+	Command   string       `json:"command"`
+	Name      string       `json:"name,omitempty"`
+	CWD       string       `json:"cwd,omitempty"`
+	Env       toolkit.Env  `json:"env,omitempty"`
+	KeepAlive bool         `json:"keepAlive,omitempty" doc:"restart it whenever it ends"`
+	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"as for exec"`
+	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever"`
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
