@@ -245,7 +245,7 @@ type ExecInput struct {
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
 	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
-	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, instead of letting it go on as a process"`
+	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, with SIGTERM and 2 seconds later SIGKILL, instead of letting it go on as a process"`
 	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the time-out it is a daemon, which is not forgotten when it has ended"`
 	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`
 	Exact     bool              `json:"exact,omitempty" jsonschema:"give output that is not UTF-8 as stdout_bytes and stderr_bytes"`

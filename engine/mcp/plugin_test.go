@@ -316,7 +316,7 @@ func TestPluginRunsCommands(t *testing.T) {
 		row{"exec", run("(sleep 1; echo late) & echo first"), "first\nExit code: 0", false},
 		row{"exec", object{"command": "true", "cwd": "gone"}, "start in HOME/gone: no such file or directory", true},
 		row{"exec", object{"command": "sleep 60; echo no", "timeoutMs": 1, "kill": true},
-			"Timed out after 100 ms and was ended. Signal: SIGKILL", true},
+			"Timed out after 100 ms and was ended. Signal: SIGTERM", true},
 		row{"exec", object{"command": "true", "sandbox": object{"filesytem": object{}}},
 			"read sandbox: unknown field \"filesytem\"\nhint: its shape is " +
 				"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},

@@ -18,6 +18,9 @@ const (
 	execTimeout    = 30 * time.Second
 	execOutput     = 64 << 10
 	execOutputMost = 16 << 20
+	// killGrace is how long a command whose time is over may take to end by
+	// itself once it was asked to.
+	killGrace = 2 * time.Second
 )
 
 // plain are variables with which programs print for a reader that is none, and
@@ -106,7 +109,7 @@ func (s *Commands) overdue(ctx context.Context, id string, in api.ExecInput) (ap
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "stop"), "SIGKILL", 0)
+	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "stop"), "SIGTERM", int(killGrace.Milliseconds()))
 	if errors.Is(err, api.CodeEnded) {
 		return s.Control.Announced(ctx, id)
 	}

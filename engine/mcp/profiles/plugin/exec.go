@@ -73,7 +73,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	p := out.Process
 	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: out.DurationMS}
 	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, ending(out, timeout))}.With(state).Of(p.ID)
-	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0) {
+	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
 		r = r.Fail()
 	}
 	return r, nil
