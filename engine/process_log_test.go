@@ -42,3 +42,29 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+func TestBothStreamsComeInTheOrderInWhichTheyWereWritten(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }
+		step 1; echo one; step 2; echo two >&2; step 3; echo three; step 4; echo four >&2; exec sleep 1000`), filepath.Join(m.dir, "flag"))})
+	var text string
+	for i, word := range []string{"one\n", "two\n", "three\n", "four\n"} {
+		if err := os.WriteFile(filepath.Join(m.dir, "flag."+string(rune('1'+i))), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		text += word
+		var last api.LogPart
+		m.eventually(word, func() bool {
+			out := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Stream: "both"})
+			if out.Data == "" || len(out.Data) < len(text) {
+				return false
+			}
+			if out.Data != text {
+				t.Fatalf("%q, want %q", out.Data, text)
+			}
+			last = out.Parts[len(out.Parts)-1]
+			return true
+		})
+		m.eventually("some time later", func() bool { return last.At != nil && time.Since(*last.At) > 2*logs.StampGap })
+	}
+}

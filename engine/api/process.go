@@ -42,7 +42,9 @@ type Process struct {
 	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell, with secrets replaced by ***"`
 	Argv    []string `json:"argv" jsonschema:"program and arguments, with secrets replaced by ***"`
 	Actor   string   `json:"actor" jsonschema:"who started it: \"person\" or \"agent:NAME\""`
-	LogPath string   `json:"log_path" jsonschema:"file of all its output"`
+	LogPath string   `json:"log_path" jsonschema:"file of all its output, or of its standard output where standard error is kept apart"`
+
+	ErrorLogPath string `json:"error_log_path,omitempty" jsonschema:"file of its standard error, where that is kept apart"`
 
 	StartedAt time.Time  `json:"started_at" jsonschema:"when it was started last"`
 	ExitedAt  *time.Time `json:"exited_at,omitempty" jsonschema:"when it ended"`

@@ -153,7 +153,7 @@ type ProcessUpdateInput struct {
 // tail it starts at the oldest byte kept.
 type ProcessLogInput struct {
 	ID       string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
-	Stream   string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart"`
+	Stream   string `json:"stream,omitempty" jsonschema:"where they are kept apart: stdout (the default), stderr, or both together in the order in which they were written, to a tenth of a second and as far as the engine saw that, else stdout first"`
 	Since    *int64 `json:"since,omitempty" jsonschema:"absolute offset in bytes; negative counts from the end"`
 	FromLine *int64 `json:"from_line,omitempty" jsonschema:"line kept, from 0; negative counts from the end"`
 	Tail     int    `json:"tail,omitempty" jsonschema:"only the last lines, this many"`
@@ -165,6 +165,8 @@ type ProcessLogInput struct {
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
 	Exact    bool   `json:"exact,omitempty" jsonschema:"give data that is not UTF-8 as data_bytes"`
 	Times    bool   `json:"times,omitempty" jsonschema:"tell when data was written, as far as the engine saw that"`
+
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"beside since, with stream both: the offset in standard error; default: its oldest byte"`
 }
 
 // ProcessLogOutput is the output of process.log.
@@ -178,6 +180,9 @@ type ProcessLogOutput struct {
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
+
+	Parts  []LogPart `json:"parts,omitempty" jsonschema:"of both streams: what data is made of, in order"`
+	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"of both streams: the offsets in standard error; those beside it are in standard output"`
 }
 
 func (o *ProcessLogOutput) Bulk() []Member {
@@ -185,6 +190,21 @@ func (o *ProcessLogOutput) Bulk() []Member {
 		{Name: "data", Text: &o.Data},
 		{Name: "data_bytes", Text: &o.DataBytes},
 	}
+}
+
+// A LogPart is a part of the data of both streams that one of them printed.
+type LogPart struct {
+	Stream string     `json:"stream" jsonschema:"stdout or stderr"`
+	Bytes  int        `json:"bytes" jsonschema:"length of the part"`
+	At     *time.Time `json:"at,omitempty" jsonschema:"when it was written, if the engine saw that"`
+}
+
+// A LogPlace is where in a log an answer about it lies.
+type LogPlace struct {
+	Start      int64 `json:"start" jsonschema:"absolute offset of what is given"`
+	NextCursor int64 `json:"next_cursor" jsonschema:"since_stderr of the next call"`
+	End        int64 `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
+	Dropped    int64 `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 }
 
 // A LogTime tells when what a log has from an offset on, up to that of the next
@@ -211,6 +231,7 @@ func exactly(text, encoded string) ([]byte, error) {
 
 // A LogMatch is a line of a log that a search has found.
 type LogMatch struct {
+	Stream string   `json:"stream,omitempty" jsonschema:"of both streams: stdout or stderr"`
 	Offset int64    `json:"offset" jsonschema:"absolute offset of the line"`
 	Text   string   `json:"text" jsonschema:"the line"`
 	Before []string `json:"before,omitempty" jsonschema:"lines before it"`
@@ -224,11 +245,13 @@ type ProcessWaitInput struct {
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
-	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: in both"`
+	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: both"`
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: its oldest byte"`
 	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"beside since, for both streams: the offset in standard error"`
 }
 
 // ProcessWaitOutput is the output of process.wait.
@@ -270,6 +293,8 @@ type ExecOutput struct {
 	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"in base64, instead of a stderr that is not UTF-8, if exact was asked for"`
 	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"bytes before stdout that are in the log only"`
 	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
+	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset behind stdout: since of process.log"`
+	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset behind stderr: since_stderr of process.log"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
 }

@@ -124,14 +124,8 @@ func (s *Logs) Close() {
 	s.run.Wait()
 }
 
-// follow gives a channel that gets a token whenever the log at path has grown,
-// or may have. end is nil but for a terminal's log. Who follows calls stop.
-func (s *Logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
-	c := make(chan struct{}, 1)
-	return c, s.join(c, path, end)
-}
-
-// join has a channel of one told that the log at path has grown.
+// join has a channel of one told whenever the log at path has grown, or may
+// have. end is nil but for a terminal's log. Who joins calls stop.
 func (s *Logs) join(c chan struct{}, path string, end func() int64) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -384,6 +384,12 @@ func TestToBoundALogWaitsForNoFile(t *testing.T) {
 	})
 }
 
+// follow gives a channel that is told whenever the log at path has grown.
+func (s *Logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, s.join(c, path, end)
+}
+
 func TestFollowersComeAndGo(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.linger = time.Microsecond
@@ -650,7 +656,7 @@ func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
 	if _, _, err := trimFile(r.source.Path, 64<<10); err != nil {
 		t.Fatal(err)
 	}
-	end, dropped, err := Tail(r.source.Path, 16<<20)
+	end, dropped, err := Tail(r.source.Path, 16<<20, false)
 	if err != nil || dropped == 0 || int(dropped)+len(end) != 40_000*14 || !bytes.HasPrefix(end, []byte("line ")) || bytes.IndexByte(end, 0) >= 0 {
 		t.Errorf("%d bytes behind %d that begin with %.20q, %v", len(end), dropped, end, err)
 	}

@@ -48,12 +48,12 @@ type Source struct {
 // stream is the part of the log that a request is about.
 func (p Source) stream(name string) (Source, error) {
 	switch {
-	case name == "":
+	case name == "", name == "both":
 	case name != "stdout" && name != "stderr":
-		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.Name, name).WithHint("stdout or stderr")
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.Name, name).WithHint("stdout, stderr or both")
 	case p.ErrPath == "":
-		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are not kept apart", p.Name).
-			WithHint("leave the stream out, or start it with a split log")
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are in one log", p.Name).
+			WithHint("leave stream out: the log has both")
 	case name == "stderr":
 		p.Path = p.ErrPath
 	}
@@ -91,14 +91,12 @@ type logQuery struct {
 
 	since *int64 // where it goes on, once known
 	tail  int64  // what a search backward does not go behind
+	text  []byte // what was read last
 }
 
 // Read answers process.log.
 func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.ProcessLogOutput, error) {
-	q, err := newLogQuery(in, p)
-	if q != nil {
-		q.logs = s
-	}
+	run, err := s.reading(in, p)
 	if err == nil {
 		err = p.await(ctx)
 	}
@@ -106,16 +104,18 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 		return api.ProcessLogOutput{}, err
 	}
 	if in.WaitMS <= 0 || in.Backward {
-		return q.run(ctx)
+		return run(ctx)
 	}
-	grew, stop := s.follow(q.source.Path, p.End)
-	defer stop()
+	grew := make(chan struct{}, 1)
+	for _, path := range p.pathsOf(in.Stream) {
+		defer s.join(grew, path, p.End)()
+	}
 	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, logWaitMost))
 	defer wait.Stop()
 	recheck := time.NewTicker(logStateRecheck)
 	defer recheck.Stop()
 	for {
-		out, err := q.run(ctx)
+		out, err := run(ctx)
 		if err != nil || out.Data != "" || out.DataBytes != "" || len(out.Matches) > 0 || out.State.Ended() {
 			return out, err
 		}
@@ -134,6 +134,28 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 	}
 }
 
+// reading is what gives what there is now of what a request asks for, each time
+// from where it ended before.
+func (s *Logs) reading(in api.ProcessLogInput, p Source) (run func(context.Context) (api.ProcessLogOutput, error), err error) {
+	if in.Stream == "both" && p.ErrPath != "" {
+		q, err := newBothQuery(s, in, p)
+		if err != nil {
+			return nil, err
+		}
+		return q.run, nil
+	}
+	q, err := newLogQuery(in, p)
+	if err != nil {
+		return nil, err
+	}
+	q.logs = s
+	return func(ctx context.Context) (api.ProcessLogOutput, error) {
+		out, err := q.run(ctx)
+		out.Data, out.DataBytes = InJSON(q.text, in.Exact)
+		return out, err
+	}, nil
+}
+
 // newLogQuery checks a request.
 func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	source, err := p.stream(in.Stream)
@@ -150,6 +172,8 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	switch {
 	case starts > 1:
 		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since, from_line and tail exclude each other", p.Name)
+	case in.SinceStderr != nil && in.Stream != "both":
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since_stderr goes with the stream both", p.Name)
 	case min(in.Tail, in.Max, in.Context, in.Limit, in.WaitMS) < 0:
 		return nil, api.Errorf(api.CodeInvalid, "read log of %s: tail, max, context, limit and wait_ms cannot be negative", p.Name)
 	case in.Backward && in.Grep == "":
@@ -237,7 +261,7 @@ func (q *logQuery) data(l *linelog.File, out *api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
-	out.Data, out.DataBytes = InJSON(text, q.in.Exact)
+	q.text = text
 	out.NextCursor = out.Start + int64(len(text))
 	if q.in.Times {
 		out.Times = q.logs.timesOf(q.source.Path, out.Start, out.NextCursor)

@@ -5,12 +5,14 @@ import (
 	"io"
 	"os"
 
+	"tandem/engine/vt/scan"
 	"tandem/persist/sparse"
 )
 
 // Tail is the end of a log, of at most a number of bytes; dropped is how many
-// there are, or were, before. It begins with a whole character.
-func Tail(path string, most int) (end []byte, dropped int64, err error) {
+// there are, or were, before. It begins with a whole character, and if more of
+// the log is to come it ends with one.
+func Tail(path string, most int, more bool) (end []byte, dropped int64, err error) {
 	source := Source{Path: path}
 	l, err := source.open()
 	if err != nil || l == nil {
@@ -31,6 +33,9 @@ func Tail(path string, most int) (end []byte, dropped int64, err error) {
 		p = p[:n]
 		for cut := 0; cut < 3 && from > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
 			p, from = p[1:], from+1
+		}
+		if more {
+			p = p[:scan.Whole(p)]
 		}
 		return p, from, nil
 	}

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -22,14 +21,20 @@ type stamps []stamp
 
 type stamp struct {
 	offset int64
-	at     int64 // in milliseconds since 1970
+	at     int64 // in microseconds since 1970
 }
 
 // add notes that what is written from an offset on is written now.
 func (t stamps) add(offset int64, now time.Time) stamps {
-	at := now.UnixMilli()
-	if n := len(t); n > 0 && (at-t[n-1].at < StampGap.Milliseconds() || offset <= t[n-1].offset) {
-		return t
+	at := now.UnixMicro()
+	if n := len(t); n > 0 {
+		last := &t[n-1]
+		if offset == last.offset { // nothing was written there yet
+			last.at = max(last.at, at)
+		}
+		if at-last.at < StampGap.Microseconds() || offset <= last.offset {
+			return t
+		}
 	}
 	if len(t) >= stampsMost {
 		kept := t[:0]
@@ -50,7 +55,7 @@ func (t stamps) between(from, to int64) (all []api.LogTime) {
 		if s.offset >= to {
 			break
 		}
-		all = append(all, api.LogTime{Offset: s.offset, At: time.UnixMilli(s.at)})
+		all = append(all, api.LogTime{Offset: s.offset, At: time.UnixMicro(s.at)})
 	}
 	return all
 }
@@ -60,11 +65,10 @@ func (t stamps) between(from, to int64) (all []api.LogTime) {
 func (s *Logs) timesOf(path string, from, to int64) []api.LogTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.times[path]
 	if f := s.files[path]; f != nil && f.end == nil && f.size >= 0 && to > f.size {
-		t = slices.Clone(t).add(f.size, time.Now())
+		s.grown(f)
 	}
-	return t.between(from, to)
+	return s.times[path].between(from, to)
 }
 
 // Begin notes that what a log has from an offset on is written from now on.

@@ -158,6 +158,17 @@ func (p Source) paths() []string {
 	return []string{p.ErrPath, p.Path}
 }
 
+// pathsOf are the files of what a request calls a stream.
+func (p Source) pathsOf(stream string) []string {
+	switch {
+	case stream == "both":
+		return p.paths()
+	case stream == "stderr":
+		return []string{p.ErrPath}
+	}
+	return []string{p.Path}
+}
+
 // lastWrite is when a process wrote something last: now for a terminal, whose
 // log does not tell, and its start if it has written nothing since.
 func (p Source) lastWrite() time.Time {
@@ -204,11 +215,13 @@ func (p Source) Behind(in api.ProcessWaitInput) ([]Place, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case in.Since == nil && in.Stream == "":
+	case p.ErrPath != "" && in.Since != nil && in.SinceStderr != nil:
+		return p.Places(*in.Since, *in.SinceStderr), nil
+	case in.Since == nil && (in.Stream == "" || in.Stream == "both"):
 		return p.Places(0, 0), nil
 	case in.Since == nil:
 		return []Place{{part.Path, 0}}, nil
-	case in.Stream == "" && p.ErrPath != "":
+	case (in.Stream == "" || in.Stream == "both") && p.ErrPath != "":
 		return nil, api.Errorf(api.CodeInvalid, "wait for a line of %s: it has two logs, and since is an offset in one", p.Name).
 			WithHint("give stream, stdout or stderr, too")
 	}

@@ -129,10 +129,11 @@ func duration(p api.Process) time.Duration {
 func (s *Commands) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
 	dir := s.Store.Dir(r.ID)
-	stdout, dropped, err := logs.Tail(filepath.Join(dir, store.StdoutName), most)
-	out.StdoutDropped = dropped
-	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, store.StderrName), most)
-	out.StderrDropped = dropped
+	more := !out.Process.State.Ended()
+	stdout, dropped, err := logs.Tail(filepath.Join(dir, store.StdoutName), most, more)
+	out.StdoutDropped, out.StdoutCursor = dropped, dropped+int64(len(stdout))
+	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, store.StderrName), most, more)
+	out.StderrDropped, out.StderrCursor = dropped, dropped+int64(len(stderr))
 	if err := errors.Join(err, errStderr); err != nil {
 		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, err)
 	}

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"path/filepath"
 	"time"
 
 	"tandem/engine/api"
@@ -44,6 +45,9 @@ func describe(p *proc) api.Process {
 	}
 	if view.State == api.StateStopped || view.State == api.StateStopping {
 		view.EndedBy = r.EndedBy
+	}
+	if r.SplitLog {
+		view.ErrorLogPath = filepath.Join(filepath.Dir(p.logPath), store.StderrName)
 	}
 	view.Owner = ownership(r)
 	if r.Project != nil {
