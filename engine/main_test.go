@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 	}
 	if len(os.Args) == 2 {
 		switch role := os.Args[1]; role {
+		case "repl":
+			os.Exit(runREPL())
 		case "keeper", "engine":
 			os.Exit(runRole(role))
 		}

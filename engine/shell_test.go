@@ -114,10 +114,11 @@ func TestExecOutsideAPromptIsRefused(t *testing.T) {
 	m := startMachine(t)
 	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"bash", "--norc"}})
 	m.sh(p.ID, "true")
-	m.write(p.ID, "cat\r")
-	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Input: true, TimeoutMS: 20000})
+	m.write(p.ID, "printf begun; sleep 1000\r")
+	since := int64(0)
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "^begun", Since: &since})
 	_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
-	if err == nil || !strings.Contains(err.Error(), "it is running cat") {
+	if err == nil || !strings.Contains(err.Error(), "it is running printf begun; sleep 1000") {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,7 +6,7 @@ import "time"
 // in a live shell, waiting, the keyboard, and what an agent may do.
 var (
 	SessionExec = Operation[SessionExecInput, SessionExecOutput]{"session.exec",
-		"Runs one command line in a session's shell, and tells its output and exit code.", Destructive}
+		"Runs one command line in a session's shell, or gives it to the program that reads there, and tells its output.", Destructive}
 	SessionWait = Operation[SessionWaitInput, SessionWaitOutput]{"session.wait",
 		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read}
 	SessionKeyboard = Operation[SessionKeyboardInput, Process]{"session.keyboard",
@@ -42,6 +42,8 @@ type SessionExecOutput struct {
 	ExitCode   *int    `json:"exit_code" jsonschema:"null when it has not ended or the shell did not say"`
 	DurationMS float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
 	TimedOut   bool    `json:"timed_out" jsonschema:"it had not ended in time, and goes on"`
+	Waits      string  `json:"waits,omitempty" jsonschema:"input or secret: what runs has not ended and waits for somebody to type"`
+	Question   string  `json:"question,omitempty" jsonschema:"with waits: the line it asks with, which output is without"`
 	Alive      bool    `json:"alive" jsonschema:"the session has not ended"`
 	Method     string  `json:"method" jsonschema:"how the end was known: marks (the shell said so), marker (a line printed behind the command), exit (the session ended), or none"`
 	CWD        string  `json:"cwd,omitempty" jsonschema:"the shell's folder afterwards, where it tells"`

@@ -5,14 +5,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/engine/proctree"
-	"tandem/engine/pty"
 )
 
 const (
@@ -26,15 +23,10 @@ const (
 	pasteSettles    = 150 * time.Millisecond
 	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
 	interruptGrace  = 2 * time.Second
-	untoldLooks     = 20 // at a shell that reads on without having told of a command it was given
-	outputPerResult = 4  // bytes read for each byte that is kept, as styles and redrawing go
+	relayLooks      = 100 // at a shell on another machine, which answers when it can
+	untoldLooks     = 20  // at a shell that reads on without having told of a command it was given
+	outputPerResult = 4   // bytes read for each byte that is kept, as styles and redrawing go
 )
-
-// shellPrograms take command lines, or lead to what does.
-var shellPrograms = [...]string{
-	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox",
-	"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl",
-}
 
 // errTimeout ends the waits of an exec whose time is over.
 var errTimeout = errors.New("timed out")
@@ -48,9 +40,17 @@ type execution struct {
 	changed chan struct{}
 	start   int64
 	typedAt time.Time
-	still   int  // looks in a row that saw the shell read at its prompt
-	nested  bool // in a shell that the session's own has started
-	marker  bool // the end is told by a line behind the command
+	began   time.Time
+	lines   int      // that were typed
+	still   int      // looks in a row that saw somebody read
+	typed   string   // in place of the command
+	reader  []string // arguments of what reads, where it is not the session's own shell at its prompt
+	relayed bool     // behind a program that passes on what is typed
+	nested  bool     // in a shell that the session's own has started
+	marker  bool     // the end is told by a line behind the command
+	plain   bool     // what reads is no shell: it gets the text as it is
+	before  string   // the cursor's row before that
+	waits   Need     // what the program waits for that has not ended
 }
 
 func CheckExec(in *api.SessionExecInput) error {
@@ -63,7 +63,7 @@ func CheckExec(in *api.SessionExecInput) error {
 	case in.TimeoutMS < 0 || in.MaxOutput < 0:
 		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", names.Shown(in.ID))
 	}
-	in.Command = strings.Trim(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
+	in.Command = strings.TrimLeft(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
 	if in.TimeoutMS == 0 {
 		in.TimeoutMS = int(shellTime.Milliseconds())
 	}
@@ -80,11 +80,15 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	if err := e.awaitPrompt(ctx); err != nil {
 		return api.SessionExecOutput{}, err
 	}
+	if !e.plain {
+		e.in.Command = strings.TrimRight(e.in.Command, "\r\n")
+	}
 	if e.s.o.Kind == Tandem && strings.Contains(e.in.Command, "\n") {
 		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell accepts one line at a time", e.name)
 	}
 	text := e.text()
 	e.watch = e.s.marks.follow()
+	e.s.marks.means(e.typed, e.in.Command)
 	defer e.s.marks.unfollow()
 	e.start, e.typedAt = e.s.t.Log().End(), time.Now()
 	if err := e.s.t.TypeInto(ctx, text); err != nil {
@@ -107,33 +111,22 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
-	idle := 0
 	for {
 		state := e.s.marks.state()
 		if e.s.t.Shown() < e.s.t.Log().End() {
 			state.phase = phaseBetween // there is more to know
 		}
-		switch state.phase {
-		case phaseReady:
-			if done, err := e.checkReady(ctx, state); done {
-				return err
-			}
-		case phaseRunning:
-			if e.nested = e.runsShell(); !e.nested {
-				return e.errBusy(state.line)
-			}
-			fallthrough
-		case phaseUnknown:
-			if idle++; !e.reads() {
-				idle = 0
-			}
-			if e.s.t.Modes().Alt {
-				return e.errBusy("")
-			}
-			if e.s.marks.nonce == "" && idle > 0 || idle > 3 {
-				e.useMarker()
-				return nil
-			}
+		var done bool
+		var err error
+		switch {
+		case state.phase == phaseBetween:
+		case state.phase == phaseReady && !(state.entered && e.othersRead()):
+			done, err = e.checkReady(ctx, state)
+		default:
+			done, err = e.checkReader(ctx, state)
+		}
+		if done || err != nil {
+			return err
 		}
 		select {
 		case <-e.changed:
@@ -195,21 +188,11 @@ func (e *execution) useMarker() {
 	e.s.marks.lend(hex.EncodeToString(word))
 }
 
-// runsShell reports whether the program in the foreground, started by the
-// session's shell, is one that takes command lines, here or elsewhere.
-func (e *execution) runsShell() bool {
-	group, err := pty.Foreground(e.s.o.Master)
-	if err != nil || group == e.s.o.PID { // a command of the shell itself
-		return false
-	}
-	s, ok := proctree.Read(group)
-	return ok && slices.Contains(shellPrograms[:], s.Name)
-}
-
 // awaitEnd waits until the command has ended and the next prompt is there.
 func (e *execution) awaitEnd(ctx context.Context) error {
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
+	e.still = 0
 	stuck := 0
 	for {
 		seen := e.s.marks.seen(e.watch)
@@ -218,12 +201,17 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 			return nil
 		case seen.ended && e.marker && e.reads():
 			return nil
+		case !seen.ended && e.mayAsk(seen):
+			if need, err := e.asks(ctx); err != nil || need != NeedNothing {
+				e.waits = need
+				return err
+			}
 		case !seen.begun && !seen.ended:
 			if stuck++; !e.reads() {
 				stuck = 0
 			}
 			// A shell that edits several lines at once has no prompt for more.
-			if stuck > 3 && (seen.continued > 0 || e.marker) || stuck > untoldLooks {
+			if stuck > 3 && (seen.continued > 0 || e.marker) && !e.relayed || stuck > e.patience() {
 				return e.giveUp(ctx)
 			}
 		}
@@ -242,8 +230,8 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 // reads reports whether the shell itself waits for input and all that it printed
 // is known.
 func (e *execution) reads() bool {
-	look := pty.LookAt(e.s.o.Master, e.s.o.PID)
-	return look.Reads && !look.Hidden && (look.Own || e.nested) && e.s.t.Shown() == e.s.t.Log().End()
+	look := e.s.look()
+	return look.Reads && !look.Hidden && (look.Own || e.nested)
 }
 
 // giveUp clears a command that the shell waits for the rest of.
@@ -282,7 +270,7 @@ func (s *Shell) Exec(ctx context.Context, in api.SessionExecInput, name string) 
 		return none, api.Errorf(api.CodeConflict, "run in %s: another command line is running there", name).
 			WithHint("wait for it to finish, or use another session")
 	}
-	e := &execution{s: s, in: in, name: name}
+	e := &execution{s: s, in: in, name: name, began: time.Now()}
 	timed, cancel := context.WithTimeoutCause(ctx, time.Duration(in.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
 	var leave func()

@@ -36,8 +36,10 @@ const (
 
 // An commandWatch follows what becomes of one line that was typed for exec.
 type commandWatch struct {
-	begun     bool  // a mark told that a command begins
-	start     int64 // offset where the first command's output begins
+	typed     string // what the shell is given for the command, if that is not its own text
+	line      string // the command then
+	begun     bool   // a mark told that a command begins
+	start     int64  // offset where the first command's output begins
 	ended     bool
 	end       int64 // offset behind the last command's output
 	exit      *int
@@ -181,6 +183,9 @@ func (m *marks) tellLine(f markFound) {
 	number := f.Option("n")
 	m.line, m.told = f.Line, number == "" || number != m.number
 	m.number = number
+	if w := m.watch; w != nil && !w.begun && w.typed != "" && m.line == w.typed {
+		m.line = w.line
+	}
 }
 
 func (m *marks) begin(f markFound) {
@@ -356,6 +361,13 @@ func (m *marks) follow() *commandWatch {
 	defer m.mu.Unlock()
 	m.watch = &commandWatch{}
 	return m.watch
+}
+
+// means says what is typed for the command that is followed.
+func (m *marks) means(typed, line string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watch.typed, m.watch.line = typed, line
 }
 
 // unfollow ends that.

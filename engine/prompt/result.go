@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,8 +14,13 @@ import (
 func (e *execution) text() []byte {
 	modes := e.s.t.Modes().Modes
 	command := e.in.Command
+	if !e.plain && e.editsLines() && mustQuote(command, modes.BracketedPaste) {
+		command = "eval " + quoteAll(command)
+		e.typed = command
+	}
 	several := strings.Contains(command, "\n")
 	switch {
+	case e.plain:
 	case e.marker:
 		command = markerLines(command, e.s.marks.word())
 	case !several:
@@ -23,11 +29,47 @@ func (e *execution) text() []byte {
 	case !modes.BracketedPaste:
 		command = "{\n" + command + "\n}"
 	}
-	if modes.BracketedPaste && e.s.o.Kind != Python {
+	e.lines = 1 + strings.Count(command, "\n")
+	if modes.BracketedPaste && (e.plain || e.s.o.Kind != Python) {
 		return append(keys.EncodePaste(nil, command, modes), '\r')
 	}
 	modes.BracketedPaste = false
 	return append(keys.EncodePaste(nil, command, modes), '\r')
+}
+
+// editsLines reports whether the shell is one that changes lines before it reads them:
+// it expands its history in them, and completes words where they have tabs.
+func (e *execution) editsLines() bool {
+	if e.reader == nil {
+		return e.s.o.Kind == Bash || e.s.o.Kind == Zsh
+	}
+	name := strings.TrimPrefix(filepath.Base(e.reader[0]), "-")
+	return name == "bash" || name == "zsh"
+}
+
+// mustQuote reports whether such a shell would change a command: ! names a line of the
+// history unless blanks, = or ( follow (bash(1), HISTORY EXPANSION), as ^ does where a
+// line begins.
+func mustQuote(command string, pasted bool) bool {
+	if !pasted && strings.Contains(command, "\t") {
+		return true
+	}
+	for line := range strings.Lines(command) {
+		if strings.HasPrefix(line, "^") {
+			return true
+		}
+		for i := 0; i+1 < len(line); i++ {
+			if line[i] == '!' && strings.IndexByte(" \t\n=(", line[i+1]) < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quoteAll writes text as one word on one line, of bash and zsh.
+func quoteAll(text string) string {
+	return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "!", `\041`).Replace(text) + "'"
 }
 
 // markerLines puts lines around a command that print marks. The shell reads all
@@ -94,11 +136,26 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
 	out.CWD = s.t.CWD()
 	text, dropped, err := e.output(from, to, seen.ended)
-	if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // its terminal has echoed all of it before
+	if e.plain {
+		text = withoutTyped(strings.TrimPrefix(text, e.before), e.in.Command)
+	} else if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // its terminal has echoed all of it before
 		text = withoutEcho(text, e.in.Command)
 	}
-	out.Output, out.Dropped = text, dropped
+	out.Dropped, out.Waits = dropped, string(e.waits)
+	if out.Output = text; e.waits != NeedNothing {
+		out.Output, out.Question = e.question(text)
+	}
 	return out, err
+}
+
+// question takes off an output what the program has asked with: the line that it has
+// not ended. A program that has the whole screen asks otherwise.
+func (e *execution) question(text string) (output, question string) {
+	if e.s.t.Modes().Alt {
+		return text, ""
+	}
+	at := strings.LastIndexByte(text, '\n') + 1
+	return text[:at], strings.TrimRight(text[at:], " ")
 }
 
 // echoEnd is where the output of a command begins in a shell that does not
@@ -121,6 +178,9 @@ func (e *execution) output(from, to int64, ended bool) (text string, dropped int
 		p = p[:i]
 	}
 	cols, rows := e.s.t.Size()
+	if e.before != "" { // columns count from there
+		p = append([]byte(e.before), p...)
+	}
 	text = cleanOutput(p, cols, rows)
 	dropped = max(0, start-from)
 	if cut := len(text) - e.in.MaxOutput; cut > 0 {
@@ -156,4 +216,18 @@ func withoutEcho(text, command string) string {
 		}
 	}
 	return text[lineEnd([]byte(text)):]
+}
+
+// withoutTyped takes off an output the lines that a program has echoed of a text,
+// each behind a prompt for more if it has drawn one.
+func withoutTyped(text, typed string) string {
+	for line := range strings.Lines(typed) {
+		first, rest, ok := strings.Cut(text, "\n")
+		line = strings.TrimRight(line, " \t\n")
+		if !ok || line == "" || !strings.HasSuffix(strings.TrimRight(first, " "), line) {
+			break
+		}
+		text = rest
+	}
+	return text
 }

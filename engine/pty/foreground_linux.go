@@ -26,6 +26,10 @@ type Look struct {
 	Reads  bool // it waits for input
 	Hidden bool // which is not echoed, as a password
 	Own    bool // it is the child that the terminal was made for
+
+	PID       int  // of the process that waits
+	Polls     bool // it waits for a key among other things, and may be busy with those
+	Canonical bool // input goes line by line
 }
 
 // LookAt looks at the program in the foreground of the terminal with this
@@ -35,10 +39,11 @@ func LookAt(master *os.File, child int) Look {
 	if err != nil || fg.group <= 0 {
 		return Look{}
 	}
-	look := Look{Own: fg.group == child}
+	look := Look{Own: fg.group == child, Canonical: fg.canonical}
 	for _, pid := range groupMembers(fg.group, child) {
-		if fg.reads(pid) {
+		if how := fg.waits(pid); how != waitsNot {
 			look.Reads, look.Hidden = true, fg.canonical && !fg.echo
+			look.PID, look.Polls = pid, how == waitsPolling
 			break
 		}
 	}
@@ -125,23 +130,34 @@ func childrenOf(pid int) (all []int) {
 	return all
 }
 
-// reads reports whether a process is blocked in a read of the terminal, or,
+// A waitKind is how a process waits for input.
+type waitKind int
+
+const (
+	waitsNot waitKind = iota
+	waitsPolling
+	waitsReading
+)
+
+// waits tells whether a process is blocked in a read of the terminal, or,
 // where input goes key by key, in waiting for something to read there.
-func (fg foreground) reads(pid int) bool {
+func (fg foreground) waits(pid int) waitKind {
 	dir := "/proc/" + strconv.Itoa(pid)
 	tasks, err := os.ReadDir(dir + "/task")
 	if err != nil {
-		return false
+		return waitsNot
 	}
-	reading := false
+	how := waitsNot
 	for _, task := range tasks[:min(len(tasks), threadsMost)] {
 		state := threadState(dir + "/task/" + task.Name())
 		if state == 'R' || state == 'D' {
-			return false // it computes
+			return waitsNot // it computes
 		}
-		reading = reading || state == 'S' && fg.threadReads(dir+"/task/"+task.Name(), pid)
+		if state == 'S' {
+			how = max(how, fg.threadWaits(dir+"/task/"+task.Name(), pid))
+		}
 	}
-	return reading
+	return how
 }
 
 func threadState(dir string) byte {
@@ -153,48 +169,61 @@ func threadState(dir string) byte {
 	return text[end+2]
 }
 
-// threadReads looks at the system call that a thread is blocked in. Where that
+// threadWaits looks at the system call that a thread is blocked in. Where that
 // may not be seen, as of another user's program, the function in the kernel or
 // the terminal's mode must do.
-func (fg foreground) threadReads(dir string, pid int) bool {
+func (fg foreground) threadWaits(dir string, pid int) waitKind {
 	text, err := os.ReadFile(dir + "/syscall")
 	if err != nil {
-		return fg.seemsToRead(dir)
+		return fg.seemsToWait(dir)
 	}
 	call, args, ok := parseSyscall(string(text))
 	if !ok {
-		return false
+		return waitsNot
 	}
 	switch call {
 	case unix.SYS_READ, unix.SYS_READV:
-		return fg.isTerminal(dir, int(args[0]))
+		return fg.ifTerminal(dir, int(args[0]), waitsReading)
 	}
 	if fg.canonical {
-		return false
+		return waitsNot
 	}
 	for _, fd := range awaited(dir, pid, call, args) {
 		if fg.isTerminal(dir, fd) {
-			return true
+			return waitsPolling
 		}
 	}
-	return false
+	return waitsNot
 }
 
-// seemsToRead judges by what anybody may see.
-func (fg foreground) seemsToRead(dir string) bool {
+// seemsToWait judges by what anybody may see.
+func (fg foreground) seemsToWait(dir string) waitKind {
 	where, err := os.ReadFile(dir + "/wchan")
 	if err != nil || string(where) == "0" || len(where) == 0 {
-		return fg.canonical && !fg.echo // another user's program, as one that asks for a password
+		if fg.canonical && !fg.echo { // another user's program, as one that asks for a password
+			return waitsReading
+		}
+		return waitsNot
 	}
 	switch function := string(where); {
 	case function == "n_tty_read":
-		return true
+		return waitsReading
 	case function == "wait_woken":
-		return fg.isTerminal(dir, 0)
+		return fg.ifTerminal(dir, 0, waitsReading)
 	case strings.HasPrefix(function, "poll_schedule_timeout"), function == "do_poll", function == "do_select", function == "ep_poll":
-		return !fg.canonical && fg.isTerminal(dir, 0)
+		if !fg.canonical {
+			return fg.ifTerminal(dir, 0, waitsPolling)
+		}
 	}
-	return false
+	return waitsNot
+}
+
+// ifTerminal is how, if a descriptor of a process is this terminal.
+func (fg foreground) ifTerminal(dir string, fd int, how waitKind) waitKind {
+	if fg.isTerminal(dir, fd) {
+		return how
+	}
+	return waitsNot
 }
 
 // parseSyscall reads /proc/<pid>/syscall: the number and six arguments.

@@ -69,6 +69,7 @@ type sessionRan struct {
 	ExitCode   *int    `json:"exit_code"`
 	DurationMS float64 `json:"duration_ms"`
 	TimedOut   bool    `json:"timed_out"`
+	Waits      string  `json:"waits,omitempty"` // input or secret: the command goes on when it has that
 }
 
 type sessionOutput struct {
@@ -270,7 +271,10 @@ func (t terminalShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process
 	}
 	out, err := t.readTo(ctx, f, p, ran.NextCursor)
 	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, in.Command)
-	return sessionRan{sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: ran.DurationMS, TimedOut: ran.TimedOut}, err
+	return sessionRan{
+		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: ran.DurationMS, Waits: ran.Waits,
+		TimedOut: ran.TimedOut || ran.Waits != "", // all that says that the command goes on
+	}, err
 }
 
 // movesOnly is what readline sends to draw a line once more.

@@ -102,7 +102,9 @@ type execState struct {
 	ExitCode   *int    `json:"exit_code,omitempty"`
 	DurationMS float64 `json:"duration_ms"`
 	TimedOut   bool    `json:"timed_out"`
-	Method     string  `json:"method"` // how the end was known: marks, marker, exit or none
+	Method     string  `json:"method"`          // how the end was known: marks, marker, exit or none
+	Waits      string  `json:"waits,omitempty"` // input or secret
+	Question   string  `json:"question,omitempty"`
 	CWD        string  `json:"cwd,omitempty"`
 	Dropped    int64   `json:"dropped"` // bytes of output before the text
 	NextCursor int64   `json:"next_cursor"`
@@ -121,7 +123,7 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 		return toolkit.Result{}, err
 	}
 	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut,
-		Method: out.Method, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
+		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
 	r := toolkit.Text(out.Output)
 	r.Content = append(r.Content, &sdk.TextContent{Text: state.line()})
 	return r.With(state).Of(in.ID), nil
@@ -130,6 +132,8 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 // line tells how it went.
 func (s execState) line() string {
 	switch {
+	case s.Waits != "":
+		return waitsLine(s.Waits, s.Question)
 	case s.TimedOut:
 		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", s.DurationMS/1000, s.NextCursor)
 	case s.ExitCode != nil:
@@ -138,6 +142,14 @@ func (s execState) line() string {
 		return "[the session has ended]"
 	}
 	return "[exit code unknown]"
+}
+
+// waitsLine says what a program waits for, and what it has asked.
+func waitsLine(waits, question string) string {
+	if question == "" {
+		return "[waits for " + waits + "]"
+	}
+	return "[waits for " + waits + ": " + toolkit.PlainText(question) + "]"
 }
 
 type sessionWriteInput struct {

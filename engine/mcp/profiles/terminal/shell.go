@@ -112,7 +112,7 @@ func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return out.Alive && !out.TimedOut, nil
+	return out.Alive && !out.TimedOut && out.Waits == "", nil
 }
 
 // shellKindOf says how a shell is started.

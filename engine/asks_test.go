@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// runREPL is a program that is no shell: it says what it was given line by line, asks
+// for more after a colon, and says so when it is interrupted.
+func runREPL() int {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, syscall.SIGINT)
+	go func() {
+		for range interrupted {
+			fmt.Println("INTERRUPTED")
+		}
+	}()
+	fmt.Print("repl 1> ")
+	lines := bufio.NewScanner(os.Stdin)
+	for n := 2; lines.Scan(); n++ {
+		switch line := lines.Text(); {
+		case line == "quit":
+			return 5
+		case strings.HasSuffix(line, ":"):
+			fmt.Print("...> ")
+		default:
+			fmt.Printf("got %q\nrepl %d> ", line, n)
+		}
+	}
+	return 0
+}
+
+// waitsFor runs a command in a session that is to wait for somebody to type then.
+func (m *machine) waitsFor(id, command, waits, question string) api.SessionExecOutput {
+	m.Helper()
+	out := call(m, api.SessionExec, api.SessionExecInput{ID: id, Command: command, TimeoutMS: 20000})
+	if out.Waits != waits || out.Question != question || out.TimedOut || out.ExitCode != nil || !out.Alive {
+		m.Errorf("%q: %+v, want that it waits for %s with %q\nlog %q", command, out, waits, question, lastOf(m.logOf(m.get(id)), 600))
+	}
+	return out
+}
+
+func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	ask := `sh -c 'echo begin; printf "Sure? "; read x; echo "got $x"; exit 3'`
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil {
+			continue
+		}
+		if out := m.waitsFor(p.ID, ask, "input", "Sure?"); out.Output != "begin\n" {
+			t.Errorf("%s: %+v", c.name, out)
+		}
+		wantRun(m, p.ID, "yes", "got yes\n", 3)
+		wantRun(m, p.ID, "echo on", "on\n", 0)
+	}
+}
+
+func TestAnExecEndsWhenABuiltinAsks(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}, {"sh", "-c", "exec sh"}} {
+		p := m.start(argv...)
+		m.sh(p.ID, "true")
+		m.waitsFor(p.ID, "printf 'Name? '; read x", "input", "Name?")
+		m.write(p.ID, "anna\r")
+		m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true, IdleMS: 1000})
+		wantRun(m, p.ID, "echo $x", "anna\n", 0)
+		m.waitsFor(p.ID, "echo one\nprintf 'Name? '\nread y", "input", "Name?")
+		m.write(p.ID, "berta\r")
+		m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true, IdleMS: 1000})
+		wantRun(m, p.ID, "echo $y", "berta\n", 0)
+	}
+}
+
+func TestASecretIsNotAnsweredByACommand(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.waitsFor(p.ID, `read -s -p "Password: " x`, "secret", "Password:")
+	_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "ls"})
+	if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "waits for a secret") {
+		t.Errorf("%v", err)
+	}
+	m.write(p.ID, "xyzzy\r")
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
+	wantRun(m, p.ID, "echo $x", "xyzzy\n", 0)
+}
+
+func TestWhatIsNoShellGetsTheTextAsItIs(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, inShell := m.start(self, "repl"), m.start("bash", "--norc")
+	m.waitsFor(inShell.ID, self+" repl", "input", "repl 1>")
+	for _, p := range []api.Process{alone, inShell} {
+		if out := m.waitsFor(p.ID, "a !! $x 'b", "input", "repl 2>"); out.Output != "got \"a !! $x 'b\"\n" {
+			t.Errorf("%+v", out)
+		}
+		m.waitsFor(p.ID, "for x:", "input", "...>")
+		if out := m.waitsFor(p.ID, "one\ntwo", "input", "repl 5>"); !strings.Contains(out.Output, "got \"one\"\n") || !strings.Contains(out.Output, "got \"two\"\n") {
+			t.Errorf("%+v", out)
+		}
+		log := m.logOf(p)
+		if strings.Contains(log, "INTERRUPTED") || strings.Contains(log, "133;C;aid=") && p.ID == alone.ID || strings.Contains(log, "printf") {
+			t.Errorf("%q", log)
+		}
+	}
+	wantRun(m, inShell.ID, "quit", "", 5)
+}
+
+func TestAScriptThatAsksGetsTheTextAsItIs(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	script := filepath.Join(m.dir, "asks")
+	if err := os.WriteFile(script, []byte("printf 'Cost in $ '; read x; echo \"got $x\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := m.start("sh", "-c", "exec sh "+script)
+	if out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "12"}); out.Output != "got 12\n" {
+		t.Errorf("%+v\n%q", out, m.logOf(p))
+	}
+}
+
+func TestTheHistoryIsNotExpandedInACommand(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	for _, argv := range [][]string{{"bash", "--norc"}, {"sh", "-c", "exec bash --norc"}, {"zsh", "-f"}} {
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			t.Logf("%s is not here", argv[0])
+			continue
+		}
+		p := m.start(argv...)
+		m.sh(p.ID, "true")
+		wantRun(m, p.ID, `echo "wow!!" !x it\'s '!true' $((1+1))`, "wow!! !x it's !true 2\n", 0)
+		wantRun(m, p.ID, "cat <<'E'\n!!\n\ta\\tb\nE\nfalse", "!!\n\ta\\tb\n", 1)
+	}
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "echo !true")
+	m.sh(p.ID, "true")
+	rows := m.history(api.HistorySearchInput{Process: p.ID, Limit: 100, Query: "echo"})
+	if len(rows) != 1 || rows[0].Command.Command != "echo !true" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestTabsOfACommandCompleteNothing(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "bind 'set enable-bracketed-paste off'")
+	m.sh(p.ID, "true")
+	wantRun(m, p.ID, "if true; then\n\tprintf 'a\tb\\n'\nfi", "a\tb\n", 0)
+}

@@ -1,0 +1,96 @@
+package prompt
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/engine/pty"
+)
+
+// lineShells take command lines as a POSIX shell does.
+var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh"}
+
+// relays pass on what is typed to a terminal of their own, in which anything may run.
+// They wait for keys all the time.
+var relays = [...]string{"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl"}
+
+// takesLines reports whether the program that was seen to read is a shell at a prompt
+// of its own, or leads to one. Nothing but the command itself may be typed into what is not.
+func (s *Shell) takesLines(ctx context.Context, look pty.Look) (bool, error) {
+	argv := argumentsOf(look.PID)
+	switch {
+	case isInteractive(argv) && look.Polls: // it edits the line: its builtins do not wait like that
+		return true, nil
+	case isInteractive(argv), isRelay(argv):
+		row, err := s.row(ctx)
+		return endsPrompt(row), err
+	}
+	return false, nil
+}
+
+// row is the cursor's row, up to the cursor.
+func (s *Shell) row(ctx context.Context) (string, error) {
+	c, err := s.t.Cursor(ctx)
+	if err != nil {
+		return "", err
+	}
+	rows, err := s.t.Rows(ctx)
+	if err != nil || c.Y >= len(rows) {
+		return "", err
+	}
+	text := []rune(rows[c.Y])
+	for len(text) < c.X {
+		text = append(text, ' ')
+	}
+	return string(text[:c.X]), nil
+}
+
+func argumentsOf(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
+}
+
+// isInteractive reports whether argv starts a shell that reads command lines from its
+// terminal, no script and no command.
+func isInteractive(argv []string) bool {
+	if len(argv) > 1 && filepath.Base(argv[0]) == "busybox" {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 || !slices.Contains(lineShells[:], strings.TrimPrefix(filepath.Base(argv[0]), "-")) {
+		return false
+	}
+	for i := 1; i < len(argv); i++ {
+		switch a := argv[i]; {
+		case a == "--rcfile", a == "--init-file", a == "-o", a == "+o", a == "-O", a == "+O":
+			i++
+		case !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+"):
+			return false
+		case !strings.HasPrefix(a, "--") && strings.Contains(a, "c"):
+			return false
+		}
+	}
+	return true
+}
+
+func isRelay(argv []string) bool {
+	return len(argv) > 0 && slices.Contains(relays[:], filepath.Base(argv[0]))
+}
+
+// endsPrompt reports whether a row ends as the prompts of shells do, and not as that of
+// psql, whose prompts say by a character before # or $ what it waits for.
+func endsPrompt(row string) bool {
+	row = strings.TrimRight(row, " ")
+	for _, end := range [...]string{"$", "#", "%"} {
+		if before, ok := strings.CutSuffix(row, end); ok {
+			return before == "" || !strings.ContainsAny(before[len(before)-1:], `=-('"*!^$`)
+		}
+	}
+	return strings.HasSuffix(row, "❯")
+}
