@@ -52,7 +52,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys"},
+		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/retry", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/cli/cast": {
@@ -78,6 +78,10 @@ var layers = map[string]layer{
 	"ui/cli/retry": {
 		[]string{"engine/api", "engine/api/client"},
 		"what outlives an engine calls the next one, whoever looks on",
+	},
+	"ui/cli/setup": {
+		[]string{"engine/api"},
+		"settings of other programs are edited whatever is asked and printed; of ours it knows where the socket is",
 	},
 	"ui/cli/shell": {
 		[]string{"ui/cli/output"},

@@ -132,7 +132,7 @@ func newRoot(o Options) *cobra.Command {
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		recCommand(a), playCommand(a), manCommand(a),
-		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a),
+		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a),
 		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
 	)
 	settle(root)

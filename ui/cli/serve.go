@@ -75,10 +75,8 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 			return output.Usagef(cmd, "--%s goes with --serve --http", name)
 		}
 	}
-	for i, name := range f.o.Profiles {
-		if f.o.Profiles[i] = strings.TrimSpace(name); !slices.Contains(profiles, f.o.Profiles[i]) {
-			return output.Usagef(cmd, "unknown profile %q; known are %s", output.Visible(name), strings.Join(profiles, ", "))
-		}
+	if err := checkProfiles(cmd, f.o.Profiles, profiles); err != nil {
+		return err
 	}
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
 		return output.Usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", output.Visible(f.o.ToolPrefix))
@@ -89,6 +87,16 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	return f.absolute(cmd)
 }
 
+// checkProfiles refuses profiles that there are not.
+func checkProfiles(cmd *cobra.Command, given, profiles []string) error {
+	for i, name := range given {
+		if given[i] = strings.TrimSpace(name); !slices.Contains(profiles, given[i]) {
+			return output.Usagef(cmd, "unknown profile %q; known are %s", output.Visible(name), strings.Join(profiles, ", "))
+		}
+	}
+	return nil
+}
+
 // asLimit bounds the name of --as.
 const asLimit = 64
 
@@ -96,13 +104,21 @@ const asLimit = 64
 // in an agent's.
 const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-func (f *serveFlags) absolute(cmd *cobra.Command) error {
-	for i, root := range f.o.Roots {
+// absoluteRoots makes the folders of --root absolute.
+func absoluteRoots(cmd *cobra.Command, roots []string) error {
+	for i, root := range roots {
 		dir, err := filepath.Abs(root)
 		if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
 			return output.Usagef(cmd, "--root %s: not a folder", output.Visible(root))
 		}
-		f.o.Roots[i] = dir
+		roots[i] = dir
+	}
+	return nil
+}
+
+func (f *serveFlags) absolute(cmd *cobra.Command) error {
+	if err := absoluteRoots(cmd, f.o.Roots); err != nil {
+		return err
 	}
 	if f.o.TokenFile != "" {
 		path, err := filepath.Abs(f.o.TokenFile)

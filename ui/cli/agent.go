@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/output"
+	"tandem/ui/cli/setup"
+)
+
+func agentCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "agent",
+		Short:   "Set up agents' programs",
+		Long:    "What agents' programs (Claude Code, Codex, Cursor and others) have to be told of Tandem.",
+		Example: "tandem agent setup\ntandem agent setup claude",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(agentSetupCommand(a))
+	return cmd
+}
+
+// setupFlags are the flags of `tandem agent setup`.
+type setupFlags struct {
+	project, print, remove, yes bool
+	wish                        setup.Wish
+}
+
+func (f *setupFlags) add(flags *pflag.FlagSet, profiles []string) {
+	flags.BoolVar(&f.project, "project", false, "in the settings of the project in this folder, not in yours")
+	flags.BoolVar(&f.print, "print", false, "print the settings and write nothing")
+	flags.BoolVar(&f.remove, "remove", false, "undo it: take Tandem out of the settings")
+	flags.StringSliceVar(&f.wish.Profiles, "profile", nil, "tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
+	flags.StringArrayVar(&f.wish.Roots, "root", nil, "confine file tools to this `folder`")
+	flags.BoolVar(&f.wish.ReadOnly, "read-only", false, "only tools that change nothing")
+	flags.StringVar(&f.wish.HTTP, "http", "", "use the server at this `URL`, http://127.0.0.1:7777/mcp for example")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+}
+
+func agentSetupCommand(a *app) *cobra.Command {
+	var f setupFlags
+	cmd := &cobra.Command{
+		Use:   "setup [CLIENT]",
+		Short: "Add Tandem to a client's settings",
+		Long: "Adds Tandem to the settings of an agent's program, a client, or takes it out again. It shows the\n" +
+			"change and asks first; comments and everything else in the file stay as they are. Without CLIENT\n" +
+			"it lists the clients it knows, which of them are here, and which are set up.\n\n" +
+			"Clients: " + strings.Join(setup.Names(), ", ") + ".",
+		Example: "tandem agent setup\ntandem agent setup claude\ntandem agent setup cursor --project --root .\n" +
+			"tandem agent setup codex --print\ntandem agent setup claude --remove",
+		Args: atMost(1),
+		ValidArgsFunction: first(func(*cobra.Command, []string, string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, c := range setup.Clients() {
+				found = append(found, cobra.CompletionWithDesc(c.Name, c.Title))
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := a.machine()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return a.listClients(cmd, m)
+			}
+			c, known := setup.Find(args[0])
+			if !known {
+				return output.Misused(fmt.Sprintf("unknown client %q", output.Visible(args[0])), "known are "+strings.Join(setup.Names(), ", "))
+			}
+			if err := f.check(cmd, c, a.Profiles); err != nil {
+				return err
+			}
+			return a.setUp(m, c, f)
+		},
+	}
+	f.add(cmd.Flags(), a.Profiles)
+	_ = cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(a.Profiles, cobra.ShellCompDirectiveNoFileComp)) // fails only for flags that are not there
+	_ = cmd.RegisterFlagCompletionFunc("root", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+	_ = cmd.RegisterFlagCompletionFunc("http", cobra.FixedCompletions([]string{"http://127.0.0.1:7777/mcp"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// machine is where settings are written.
+func (a *app) machine() (setup.Machine, error) {
+	home := a.env("HOME")
+	if !filepath.IsAbs(home) {
+		return setup.Machine{}, output.Misused("find settings: there is no home directory", "set HOME")
+	}
+	m := setup.Machine{Home: home, Env: a.env}
+	if account, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+		m.Account = account.HomeDir
+	}
+	var err, err2, err3 error
+	m.Dir, err = os.Getwd()
+	m.DataDir, err2 = api.DataDir()
+	m.Program, err3 = os.Executable()
+	return m, errors.Join(err, err2, err3)
+}
+
+// check finds flags that do not go together, or with a client, and makes paths
+// absolute.
+func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string) error {
+	changed := func(names ...string) string {
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				return name
+			}
+		}
+		return ""
+	}
+	serving := changed("profile", "root", "read-only")
+	switch {
+	case f.remove && changed("print", "http") != "":
+		return output.Usagef(cmd, "--%s does not go with --remove", changed("print", "http"))
+	case f.remove && serving != "":
+		return output.Usagef(cmd, "--%s does not go with --remove", serving)
+	case f.wish.HTTP != "" && serving != "":
+		return output.Misused("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
+	case f.wish.HTTP != "" && !isURL(f.wish.HTTP):
+		return output.Usagef(cmd, "--http %s: want a URL such as http://127.0.0.1:7777/mcp", output.Visible(f.wish.HTTP))
+	case f.wish.HTTP != "" && !c.TakesHTTP():
+		return output.Misused(fmt.Sprintf("set up %s over HTTP: it takes no token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
+	}
+	if err := checkProfiles(cmd, f.wish.Profiles, profiles); err != nil {
+		return err
+	}
+	return absoluteRoots(cmd, f.wish.Roots)
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// listClients lists what can be set up.
+func (a *app) listClients(cmd *cobra.Command, m setup.Machine) error {
+	for _, name := range []string{"project", "print", "remove", "profile", "root", "read-only", "http", "yes"} {
+		if cmd.Flags().Changed(name) {
+			return output.Usagef(cmd, "--%s goes with a client", name)
+		}
+	}
+	states := m.States()
+	return a.out.Answer(states, func() string {
+		t := a.out.Table("CLIENT", "HERE", "SET UP", "SETTINGS")
+		for _, s := range states {
+			here, tint := "no", output.Faint
+			if s.Found {
+				here, tint = "yes", output.Plain
+			}
+			t.Add(output.Tinted(s.Name, tint), output.Tinted(here, tint), setUpCell(s), output.Tinted(output.Visible(home(s.User)), tint))
+		}
+		return t.String()
+	})
+}
+
+func setUpCell(s setup.State) output.Cell {
+	switch {
+	case s.Error != "":
+		return output.Tinted("unreadable", output.Red)
+	case s.SetUp:
+		return output.Tinted("yes", output.Green)
+	case s.InThis:
+		return output.Tinted("in this project", output.Green)
+	}
+	return output.Tinted("no", output.Faint)
+}
+
+// A setupAnswer is what came of a setup.
+type setupAnswer struct {
+	Client string   `json:"client"`
+	Path   string   `json:"path"`
+	Status string   `json:"status"` // written, removed, unchanged
+	Diff   []string `json:"diff,omitempty"`
+}
+
+// setUp changes a client's settings, or prints them.
+func (a *app) setUp(m setup.Machine, c setup.Client, f setupFlags) error {
+	if f.project && !c.HasProject() {
+		return output.Misused(fmt.Sprintf("set up %s: it has no settings for one project", c.Title), "leave out --project")
+	}
+	if f.print {
+		text, path, err := m.Snippet(c, f.wish, f.project)
+		if err != nil {
+			return err
+		}
+		a.tellToken(m, f)
+		return a.out.Answer(map[string]any{"client": c.Name, "path": path, "text": text}, func() string { return output.VisibleLines(text) })
+	}
+	plan, err := m.Add(c, f.wish, f.project)
+	answer := setupAnswer{c.Name, "", "written", nil}
+	if f.remove {
+		plan, err = m.Remove(c, f.project)
+		answer.Status = "removed"
+	}
+	if err != nil {
+		return err
+	}
+	if answer.Path = plan.Path; !plan.Changed() {
+		answer.Status = "unchanged"
+	} else if answer.Diff = plan.Diff(); !a.out.JSON {
+		a.out.Tell("%s\n%s", plan.Path, strings.Join(answer.Diff, "\n"))
+	}
+	if plan.Changed() && !f.yes {
+		if err := a.confirm("set up "+c.Title, "Change this file?"); err != nil {
+			return err
+		}
+	}
+	if plan.Changed() {
+		if err := plan.Write(); err != nil {
+			return err
+		}
+	}
+	if !f.remove {
+		a.tellToken(m, f)
+	}
+	return a.out.Answer(answer, func() string { return setupText(c, answer, f.remove) })
+}
+
+func setupText(c setup.Client, answer setupAnswer, remove bool) string {
+	where := output.Visible(home(answer.Path))
+	switch {
+	case answer.Status == "removed":
+		return fmt.Sprintf("removed from %s; %s notices when it starts again\n", where, c.Title)
+	case answer.Status == "written":
+		return fmt.Sprintf("%s is set up; restart it if it is running\n", c.Title)
+	case remove:
+		return fmt.Sprintf("not set up in %s\n", where)
+	}
+	return fmt.Sprintf("%s is already set up in %s\n", c.Title, where)
+}
+
+// tellToken tells where the token of a server over HTTP is to come from.
+func (a *app) tellToken(m setup.Machine, f setupFlags) {
+	if f.wish.HTTP != "" {
+		a.out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, "agent-tokens"))
+	}
+}
