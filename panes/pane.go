@@ -9,7 +9,8 @@ import (
 )
 
 // A Pane is one view of the dashboard. The dashboard calls it from Bubble Tea's
-// goroutine alone, and draws it anew after whatever it was told.
+// goroutine alone and, unless it is a Redrawer, draws it anew after whatever it
+// was told.
 type Pane interface {
 	// News tells the pane that there are news of the engine, and what was known
 	// before. What its own commands bring is a Result.
@@ -45,6 +46,12 @@ type Waiter interface {
 type KeyTaker interface {
 	Take(keys.Key) (taken bool) // before it is looked up
 	Key(keys.Key) tea.Cmd       // one that is bound to nothing, let go or pressed
+}
+
+// A Redrawer is a pane that says itself when there is something new to draw in
+// it, because what it is given may be for a program alone.
+type Redrawer interface {
+	Changed() bool // since it was asked last
 }
 
 // Untyped is for panes that nothing is typed into, and whose hints are those of

@@ -105,7 +105,7 @@ func (in *input) paste(text string) tea.Cmd {
 		in.m.dirty = true
 		return in.m.dialog.open.Paste(env{in.m}, text)
 	}
-	in.m.dirty = in.m.dirty || in.m.view != viewSessions
+	in.touch(in.m.pane())
 	return in.m.pane().Paste(text)
 }
 

@@ -44,17 +44,12 @@ func areasFor(w, h int, tips bool) (a areas) {
 	return a
 }
 
-// relayout divides the screen anew and gives every view its size. On a small
-// screen only a terminal has room.
+// relayout divides the screen anew and gives every view its size.
 func (m *model) relayout() {
 	m.dirty = true
 	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown())
 	m.sessions.tight = m.areas.tight
-	for v, p := range m.views() {
-		if m.areas.small && viewKind(v) != viewSessions {
-			p.Resize(0, 0)
-			continue
-		}
+	for _, p := range m.views() {
 		p.Resize(m.areas.body.W, m.areas.body.H)
 	}
 }
@@ -62,5 +57,5 @@ func (m *model) relayout() {
 // tight reports whether the focused terminal, or the list in its place, is all
 // that is shown, for want of room. The other views are not shown there.
 func (m *model) tight() bool {
-	return m.areas.tight && m.view == viewSessions && m.sessions.tabs.Current != nil
+	return m.areas.tight && m.sessions.shown && m.sessions.tabs.Current != nil
 }

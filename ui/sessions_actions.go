@@ -44,7 +44,6 @@ func (v *sessionsView) makeActions() panes.Actions {
 		keymap.SessionNew:  v.starts.newSession,
 		keymap.SessionNext: by(v.step, 1), keymap.SessionPrevious: by(v.step, -1),
 		keymap.SessionEnd: v.askEnd,
-		keymap.ScrollMode: func() tea.Cmd { return nil }, // where there is no terminal
 
 		keymap.LayoutEqual:  v.moves.equalise,
 		keymap.PaneSwapNext: by(v.moves.swap, 1), keymap.PaneSwapPrevious: by(v.moves.swap, -1),

@@ -118,7 +118,7 @@ func (m *model) wayBack() string {
 // leaveTooSmall is esc in a view that there is no room for: it leads back to the
 // terminal.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.dialog.open != nil || m.view == viewSessions || m.wayBack() == "" {
+	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.wayBack() == "" {
 		return false
 	}
 	m.setView(viewSessions)

@@ -21,9 +21,6 @@ func (m *model) pane() panes.Pane { return m.views()[m.view] }
 func (m *model) switchTo(v viewKind) {
 	if v != m.view {
 		m.pane().Hide()
-		if m.view != viewSessions { // a terminal is told that the button is released
-			m.input.held = nil
-		}
 	}
 	m.view = v
 	m.pane().Show()
@@ -48,11 +45,10 @@ func (m *model) fetch() tea.Cmd {
 
 // action is what an action does where the keyboard is; nil if it does nothing.
 func (in *input) action(a keymap.Action) func() tea.Cmd {
-	if act := in.m.pane().Actions()[a]; act != nil && in.m.view != viewSessions {
-		return act
-	}
-	if act := in.actions[a]; act != nil {
-		return act
+	for _, actions := range []panes.Actions{in.m.pane().Actions(), in.actions} {
+		if act := actions[a]; act != nil {
+			return act
+		}
 	}
 	return in.m.sessions.Action(a)
 }
@@ -67,9 +63,16 @@ func (in *input) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
 	return p.Type(press)
 }
 
+// touch notes that something is given to a pane.
+func (in *input) touch(p panes.Pane) {
+	if _, ok := p.(panes.Redrawer); !ok {
+		in.m.dirty = true
+	}
+}
+
 // mouseIn gives an event of the mouse to a pane, in its own cells.
 func (in *input) mouseIn(p panes.Pane, e keys.Mouse) tea.Cmd {
-	in.m.dirty = in.m.dirty || in.m.view != viewSessions
+	in.touch(p)
 	e.X, e.Y = e.X-in.m.areas.body.X, e.Y-in.m.areas.body.Y
 	return p.Mouse(e)
 }

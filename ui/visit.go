@@ -18,7 +18,7 @@ type visit struct {
 func (m *model) visitSession(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	before, from := m.sessions.currentPane(), m.view
 	cmd := m.sessions.starts.startCommand(nil, command, folder)
-	if now := m.sessions.currentPane(); m.view == viewSessions && now != nil && now != before {
+	if now := m.sessions.currentPane(); m.sessions.shown && now != nil && now != before {
 		m.visit = &visit{now, from, then}
 	}
 	return cmd
@@ -35,7 +35,7 @@ func (m *model) endVisit() tea.Cmd {
 	}
 	m.visit = nil
 	var cmds []tea.Cmd
-	if m.view == viewSessions {
+	if m.sessions.shown {
 		cmds = append(cmds, m.setView(v.from))
 	}
 	if v.then != nil {
