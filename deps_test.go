@@ -210,6 +210,7 @@ var layers = map[string]layer{
 	"persist/histdb":     {[]string{"persist/store"}, "the history is rows, whoever searches them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},
+	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "what stands in for the dashboard and the engine offers what panes ask of them"},
 	"keys":               {nil, "what a key is does not depend on who is told"},
 	"keys/keymap":        {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
 	"themes":             {nil, "a palette becomes styles and nothing more"},

@@ -28,7 +28,7 @@ func TestTheEngineDoesWhatTheDashboardReliesOn(t *testing.T) {
 		}
 		t.Cleanup(func() { c.Close() })
 		return enginetest.Subject{
-			Engine:  conn.Client{API: c},
+			Engine:  conn.Client{Client: c},
 			Echo:    []string{"sh", "-c", "printf '$ '; exec cat"},
 			Printer: printer,
 			Ran: func(t *testing.T, command string, code int) {

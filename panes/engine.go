@@ -10,40 +10,13 @@ import (
 // ClientName is who the dashboard is, for the engine.
 const ClientName = "dashboard"
 
-// An Engine is what the dashboard asks of the engine's API.
+// An Engine is what the dashboard asks of the engine: the operations of its API,
+// its events, sessions, and files.
 type Engine interface {
+	api.Engine
 	Watch(context.Context) iter.Seq2[api.Event, error]
 	Attach(context.Context, api.AttachOptions) (Attachment, error)
-	Start(context.Context, api.SessionStartInput) (api.Process, error)
-	Rename(ctx context.Context, id, name string) (api.Process, error)
-	Keyboard(context.Context, api.SessionKeyboardInput) (api.Process, error)
-	Kill(ctx context.Context, id string) (api.Process, error)
-	Remove(ctx context.Context, id string) error
-
-	Measure(context.Context) ([]api.Process, error) // all processes, with metrics
-	Log(context.Context, api.ProcessLogInput) (api.ProcessLogOutput, error)
-	StartProcess(context.Context, api.ProcessStartInput) (api.Process, error)
-	StopProcess(context.Context, api.ProcessStopInput) error
-	Restart(ctx context.Context, id string) error
-	Signal(context.Context, api.ProcessSignalInput) error
-	UpdateProcess(context.Context, api.ProcessUpdateInput) error
-
-	Answer(context.Context, api.RequestAnswerInput) error
-
-	Layouts(context.Context) ([]api.SavedLayout, error)
-	PutLayout(context.Context, api.LayoutPutInput) (revision int64, err error)
-	RemoveLayout(ctx context.Context, name string) error
-
 	FileEngine
-
-	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
-	Text(context.Context, api.SessionTextInput) (api.SessionTextOutput, error)
-	Stat(ctx context.Context, path string) (api.FileInfo, error)
-
-	SearchHistory(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error)
-	RemoveHistory(context.Context, api.HistoryRemoveInput) (api.HistoryCount, error)
-	SaveHistory(context.Context, api.HistorySaveInput) (api.HistoryCount, error)
-	LoadHistory(context.Context, api.HistoryLoadInput) (api.HistoryCount, error)
 }
 
 // A FileEngine is what the files view asks of the engine. Paths and names are

@@ -12,11 +12,13 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/panes/panestest"
 )
 
 // A fakeEngine keeps sessions in memory. Each is a program that prints a
 // prompt and echoes what is typed, and that records it.
 type fakeEngine struct {
+	*panestest.Engine
 	mu       *sync.Mutex // shared with its successors
 	sessions []*fakeSession
 	watchers map[chan api.Event]bool
@@ -62,7 +64,30 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	return &fakeEngine{mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
+	e := &fakeEngine{Engine: panestest.NewEngine(), mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
+	panestest.On(e.Engine, api.SessionStart, e.start)
+	panestest.On(e.Engine, api.SessionRename, e.rename)
+	panestest.On(e.Engine, api.SessionKeyboard, e.keyboard)
+	panestest.On(e.Engine, api.SessionKill, e.kill)
+	panestest.On(e.Engine, api.SessionFind, e.find)
+	panestest.On(e.Engine, api.SessionText, e.text)
+	panestest.On(e.Engine, api.ProcessRemove, e.remove)
+	panestest.On(e.Engine, api.ProcessList, e.listProcesses)
+	panestest.On(e.Engine, api.ProcessLog, e.log)
+	panestest.On(e.Engine, api.ProcessStart, e.startProcess)
+	panestest.On(e.Engine, api.ProcessStop, e.stopProcess)
+	panestest.On(e.Engine, api.ProcessRestart, e.restart)
+	panestest.On(e.Engine, api.ProcessSignal, e.signal)
+	panestest.On(e.Engine, api.ProcessUpdate, e.updateProcess)
+	panestest.On(e.Engine, api.RequestAnswer, e.answer)
+	panestest.On(e.Engine, api.LayoutGet, e.getLayouts)
+	panestest.On(e.Engine, api.LayoutPut, e.putLayout)
+	panestest.On(e.Engine, api.LayoutRemove, e.removeLayout)
+	panestest.On(e.Engine, api.HistorySearch, e.searchHistory)
+	panestest.On(e.Engine, api.HistoryRemove, e.removeHistory)
+	panestest.On(e.Engine, api.HistorySave, e.saveHistory)
+	panestest.On(e.Engine, api.HistoryLoad, e.loadHistory)
+	return e
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
@@ -151,7 +176,7 @@ func plainLine(text string) api.Line {
 	return api.Line{Runs: []api.Run{{Text: text, Cells: len([]rune(text))}}}
 }
 
-func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+func (e *fakeEngine) start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.refuse != nil {
@@ -177,20 +202,20 @@ func (e *fakeEngine) session(id string) (*fakeSession, error) {
 	return nil, api.Errorf(api.CodeNotFound, "find session %q: there is none", id)
 }
 
-func (e *fakeEngine) Rename(_ context.Context, id, name string) (api.Process, error) {
+func (e *fakeEngine) rename(_ context.Context, in api.SessionRenameInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(id)
+	s, err := e.session(in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
-	s.process.Name = name
+	s.process.Name = in.Name
 	p := s.process
 	e.tell(api.Event{Type: api.EventProcess, Process: &p})
 	return p, nil
 }
 
-func (e *fakeEngine) Keyboard(_ context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+func (e *fakeEngine) keyboard(_ context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, err := e.session(in.ID)
@@ -208,9 +233,9 @@ func (e *fakeEngine) Keyboard(_ context.Context, in api.SessionKeyboardInput) (a
 	return p, nil
 }
 
-func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
+func (e *fakeEngine) kill(_ context.Context, in api.IDInput) (api.Process, error) {
 	e.mu.Lock()
-	s, err := e.session(id)
+	s, err := e.session(in.ID)
 	e.mu.Unlock()
 	if err != nil {
 		return api.Process{}, err
@@ -219,17 +244,17 @@ func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
 	return s.process, nil
 }
 
-func (e *fakeEngine) Remove(_ context.Context, id string) error {
+func (e *fakeEngine) remove(_ context.Context, in api.IDInput) (api.Empty, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i, s := range e.sessions {
-		if s.process.ID == id {
+		if s.process.ID == in.ID {
 			e.sessions = append(e.sessions[:i:i], e.sessions[i+1:]...)
-			e.tell(api.Event{Type: api.EventRemoved, ID: id})
-			return nil
+			e.tell(api.Event{Type: api.EventRemoved, ID: in.ID})
+			return api.Empty{}, nil
 		}
 	}
-	return api.Errorf(api.CodeNotFound, "find session %q: there is none", id)
+	return api.Empty{}, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
 }
 
 func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {

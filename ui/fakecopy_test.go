@@ -24,7 +24,7 @@ func (s *fakeSession) marks(n int, mark string) bool {
 	return mark == api.MarkedPrompt && l.Prompt || mark == api.MarkedOutput && l.Output
 }
 
-func (e *fakeEngine) Find(_ context.Context, in api.SessionFindInput) (out api.SessionFindOutput, err error) {
+func (e *fakeEngine) find(_ context.Context, in api.SessionFindInput) (out api.SessionFindOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, err := e.session(in.ID)
@@ -66,7 +66,7 @@ func (e *fakeEngine) Find(_ context.Context, in api.SessionFindInput) (out api.S
 	return out, nil
 }
 
-func (e *fakeEngine) Text(_ context.Context, in api.SessionTextInput) (out api.SessionTextOutput, err error) {
+func (e *fakeEngine) text(_ context.Context, in api.SessionTextInput) (out api.SessionTextOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, err := e.session(in.ID)
@@ -91,11 +91,4 @@ func (e *fakeEngine) Text(_ context.Context, in api.SessionTextInput) (out api.S
 		}
 	}
 	return out, nil
-}
-
-func (e *fakeEngine) Stat(_ context.Context, path string) (api.FileInfo, error) {
-	if strings.HasSuffix(path, "/main.go") {
-		return api.FileInfo{Name: "main.go", Path: path, Type: "file"}, nil
-	}
-	return api.FileInfo{}, api.Errorf(api.CodeNotFound, "no such file")
 }

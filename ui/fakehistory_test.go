@@ -52,8 +52,8 @@ func (e *fakeEngine) searched() (all []api.HistorySearchInput) {
 	return all
 }
 
-// SearchHistory finds the commands that hold the query as it is.
-func (e *fakeEngine) SearchHistory(ctx context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
+// searchHistory finds the commands that hold the query as it is.
+func (e *fakeEngine) searchHistory(ctx context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -92,7 +92,7 @@ func (e *fakeEngine) SearchHistory(ctx context.Context, in api.HistorySearchInpu
 	return out, nil
 }
 
-func (e *fakeEngine) RemoveHistory(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
+func (e *fakeEngine) removeHistory(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
 	e.note("forget %q %v", in.Command, in.IDs)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +106,7 @@ func (e *fakeEngine) RemoveHistory(_ context.Context, in api.HistoryRemoveInput)
 	return api.HistoryCount{Count: before - len(h.runs)}, nil
 }
 
-func (e *fakeEngine) SaveHistory(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+func (e *fakeEngine) saveHistory(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
 	if e.note("save %s %v", in.Path, in.Overwrite); in.IDs != nil {
 		e.note("of %v", in.IDs)
 	}
@@ -121,7 +121,7 @@ func (e *fakeEngine) SaveHistory(_ context.Context, in api.HistorySaveInput) (ap
 	return api.HistoryCount{Count: len(e.history.runs)}, nil
 }
 
-func (e *fakeEngine) LoadHistory(_ context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+func (e *fakeEngine) loadHistory(_ context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
 	e.note("load %s", in.Path)
 	e.mu.Lock()
 	defer e.mu.Unlock()

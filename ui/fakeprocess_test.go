@@ -55,15 +55,15 @@ func (e *fakeEngine) note(format string, args ...any) {
 }
 
 // changeProcess changes a process as it was asked to, and tells of it.
-func (e *fakeEngine) changeProcess(id string, change func(*api.Process)) error {
+func (e *fakeEngine) changeProcess(id string, change func(*api.Process)) (api.Process, error) {
 	e.mu.Lock()
 	s, err := e.session(id)
 	e.mu.Unlock()
 	if err != nil {
-		return err
+		return api.Process{}, err
 	}
 	s.change(change)
-	return nil
+	return api.Process{}, nil
 }
 
 // called are the operations on processes so far.
@@ -73,19 +73,18 @@ func (e *fakeEngine) called() string {
 	return strings.Join(e.calls, "; ")
 }
 
-func (e *fakeEngine) Measure(context.Context) ([]api.Process, error) {
+func (e *fakeEngine) listProcesses(context.Context, api.ProcessListInput) (out api.ProcessListOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var all []api.Process
 	for _, s := range e.sessions {
 		p := s.process
 		p.Metrics = s.metrics
-		all = append(all, p)
+		out.Processes = append(out.Processes, p)
 	}
-	return all, nil
+	return out, nil
 }
 
-func (e *fakeEngine) Log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+func (e *fakeEngine) log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	e.mu.Lock()
 	s, err := e.session(in.ID)
 	if err != nil {
@@ -102,7 +101,7 @@ func (e *fakeEngine) Log(ctx context.Context, in api.ProcessLogInput) (api.Proce
 	select {
 	case <-printed:
 		in.WaitMS = 0
-		return e.Log(ctx, in)
+		return e.log(ctx, in)
 	case <-ctx.Done():
 		return out, ctx.Err()
 	}
@@ -152,7 +151,7 @@ func grepOf(log string, in api.ProcessLogInput, since int64, out api.ProcessLogO
 	return out
 }
 
-func (e *fakeEngine) StartProcess(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
+func (e *fakeEngine) startProcess(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
 	e.note("start %q in %s as %q keep %v env %v", in.Command, in.CWD, in.Name, in.KeepAlive, in.Env)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -172,32 +171,33 @@ func (e *fakeEngine) StartProcess(_ context.Context, in api.ProcessStartInput) (
 	return p, nil
 }
 
-func (e *fakeEngine) StopProcess(_ context.Context, in api.ProcessStopInput) error {
+func (e *fakeEngine) stopProcess(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 	e.note("stop %s %s", in.ID[10:], in.Signal)
 	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 })
 }
 
-func (e *fakeEngine) Restart(_ context.Context, id string) error {
-	e.note("restart %s", id[10:])
-	return e.changeProcess(id, func(p *api.Process) { p.State, p.PID = api.StateRunning, 1000 })
+func (e *fakeEngine) restart(_ context.Context, in api.IDInput) (api.Process, error) {
+	e.note("restart %s", in.ID[10:])
+	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateRunning, 1000 })
 }
 
-func (e *fakeEngine) Signal(_ context.Context, in api.ProcessSignalInput) error {
+func (e *fakeEngine) signal(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
 	e.note("signal %s %s", in.ID[10:], in.Signal)
-	return e.changeProcess(in.ID, func(*api.Process) {})
+	_, err := e.changeProcess(in.ID, func(*api.Process) {})
+	return api.Empty{}, err
 }
 
-func (e *fakeEngine) UpdateProcess(_ context.Context, in api.ProcessUpdateInput) error {
+func (e *fakeEngine) updateProcess(_ context.Context, in api.ProcessUpdateInput) (api.Process, error) {
 	e.note("keep %s %v", in.ID[10:], *in.KeepAlive)
 	return e.changeProcess(in.ID, func(p *api.Process) { p.KeepAlive = *in.KeepAlive })
 }
 
-func (e *fakeEngine) Answer(_ context.Context, in api.RequestAnswerInput) error {
+func (e *fakeEngine) answer(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
 	e.note("answer %s %v always %v", in.ID, in.Allow, in.Always)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tell(api.Event{Type: api.EventRequest, Request: &api.Request{ID: in.ID, Answer: "deny"}})
-	return nil
+	return api.Request{}, nil
 }
 
 // asks has an agent ask for something.

@@ -85,7 +85,7 @@ func startAsked(ctx context.Context, e panes.Engine, in api.ProcessStartInput, s
 		}
 		in.Sandbox = profile
 	}
-	p, err := e.StartProcess(ctx, in)
+	p, err := api.ProcessStart.Call(ctx, e, in)
 	return formMsg{process: p, field: overlay.FieldCommand, err: err}
 }
 

@@ -26,18 +26,18 @@ type fakeLayouts struct {
 	puts     int
 }
 
-func (e *fakeEngine) Layouts(context.Context) (list []api.SavedLayout, err error) {
+func (e *fakeEngine) getLayouts(context.Context, api.Empty) (out api.LayoutGetOutput, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(e.layouts.saved)) {
-		list = append(list, api.SavedLayout{Name: name, Layout: e.layouts.saved[name]})
+		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: e.layouts.saved[name]})
 	}
-	return list, nil
+	return out, nil
 }
 
-func (e *fakeEngine) PutLayout(_ context.Context, in api.LayoutPutInput) (int64, error) {
+func (e *fakeEngine) putLayout(_ context.Context, in api.LayoutPutInput) (out api.LayoutPutOutput, err error) {
 	if err := in.Layout.Check(); err != nil {
-		return 0, err
+		return out, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -47,23 +47,23 @@ func (e *fakeEngine) PutLayout(_ context.Context, in api.LayoutPutInput) (int64,
 	case in.Name != "":
 		l.saved[in.Name] = in.Layout
 	case in.Revision != 0 && in.Revision != l.revision:
-		return 0, api.Errorf(api.CodeConflict, "another one was kept")
+		return out, api.Errorf(api.CodeConflict, "another one was kept")
 	default:
 		l.current = &in.Layout
 		l.revision++
 		e.tell(api.Event{Type: api.EventKept, Layout: l.current, Revision: l.revision})
 	}
-	return l.revision, nil
+	return api.LayoutPutOutput{Revision: l.revision}, nil
 }
 
-func (e *fakeEngine) RemoveLayout(_ context.Context, name string) error {
+func (e *fakeEngine) removeLayout(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, kept := e.layouts.saved[name]; !kept {
-		return api.Errorf(api.CodeNotFound, "remove layout %q: there is none", name)
+	if _, kept := e.layouts.saved[in.Name]; !kept {
+		return api.Empty{}, api.Errorf(api.CodeNotFound, "remove layout %q: there is none", in.Name)
 	}
-	delete(e.layouts.saved, name)
-	return nil
+	delete(e.layouts.saved, in.Name)
+	return api.Empty{}, nil
 }
 
 // shape writes the tabs down: sessions by name, "|" beside, "/" below.
@@ -144,14 +144,16 @@ type lateEngine struct {
 	answer chan struct{}
 }
 
-func (e *lateEngine) Start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
-	ring(e.asked)
-	select {
-	case <-e.answer:
-		return e.fakeEngine.Start(ctx, in)
-	case <-ctx.Done():
-		return api.Process{}, ctx.Err()
+func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	if name == api.SessionStart.Name {
+		ring(e.asked)
+		select {
+		case <-e.answer:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return e.fakeEngine.Do(ctx, name, effect, in, out)
 }
 
 func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T) {
@@ -536,10 +538,13 @@ type silentEngine struct {
 	asked chan struct{} // of 1
 }
 
-func (e *silentEngine) Layouts(ctx context.Context) ([]api.SavedLayout, error) {
-	ring(e.asked)
-	<-ctx.Done()
-	return nil, ctx.Err()
+func (e *silentEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	if name == api.LayoutGet.Name {
+		ring(e.asked)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return e.fakeEngine.Do(ctx, name, effect, in, out)
 }
 
 func TestEscTakesBackTheQuestionForLayouts(t *testing.T) {

@@ -167,7 +167,7 @@ func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 	data := m.news.Info.DataDir
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		panes.Pause(ctx, delay)
-		out, err := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
+		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {
 			msg.bookmarks, _ = files.ReadBookmarks(ctx, e, filepath.Join(data, files.BookmarksFile))

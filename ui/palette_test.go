@@ -292,7 +292,7 @@ func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.
 		}
 		return c.ID == second.process.ID
 	})
-	if _, err := e.StartProcess(t.Context(), api.ProcessStartInput{Command: []string{"web"}, Name: "web-three"}); err != nil {
+	if _, err := api.ProcessStart.Call(t.Context(), e, api.ProcessStartInput{Command: []string{"web"}, Name: "web-three"}); err != nil {
 		t.Fatal(err)
 	}
 	d.shows("web-three")

@@ -59,7 +59,7 @@ func (m *model) showRequests() tea.Cmd {
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
 			m.notices.unsay() // what told of the request has done its work
 			return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-				return panes.DoneMsg{Err: e.Answer(ctx, in)}
+				return panes.DoneMsg{Err: api.RequestAnswer.Run(ctx, e, in)}
 			}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 		},
 		Refuse: func(why string) tea.Cmd { return m.notices.say(why, true) },

@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 		if err != nil {
 			return nil, err
 		}
-		return conn.Client{API: c}, nil
+		return conn.Client{Client: c}, nil
 	}
 	first, err := connect(ctx)
 	if err != nil {

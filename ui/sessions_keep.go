@@ -92,8 +92,8 @@ func (k *keeper) keep() tea.Cmd {
 		return nil
 	}
 	return panes.Call(k.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		revision, err := e.PutLayout(ctx, in)
-		return keptMsg{revision, err}
+		kept, err := api.LayoutPut.Call(ctx, e, in)
+		return keptMsg{kept.Revision, err}
 	}, func(err error) tea.Msg { return keptMsg{err: err} })
 }
 
@@ -122,7 +122,7 @@ func (k *keeper) keepLast(ctx context.Context, task func(func())) {
 		return
 	}
 	if e, err := k.v.env.Engine(ctx); err == nil {
-		_, _ = e.PutLayout(ctx, in) // nobody is there any more to be told
+		_ = api.LayoutPut.Run(ctx, e, in) // nobody is there any more to be told
 	}
 }
 

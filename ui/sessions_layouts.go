@@ -66,8 +66,8 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 			return nil
 		}
 		return panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-			saved, err := e.Layouts(ctx)
-			if err == nil && slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
+			there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
+			if err == nil && slices.ContainsFunc(there.Saved, func(s api.SavedLayout) bool { return s.Name == name }) {
 				return layoutTaken{name, l}
 			}
 			return putLayout(ctx, e, name, l)
@@ -77,8 +77,7 @@ func (d *layoutDialogs) askSaveLayout() tea.Cmd {
 }
 
 func putLayout(ctx context.Context, e panes.Engine, name string, l api.Layout) tea.Msg {
-	_, err := e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})
-	return layoutSavedMsg{name, err}
+	return layoutSavedMsg{name, api.LayoutPut.Run(ctx, e, api.LayoutPutInput{Name: name, Layout: l})}
 }
 
 // layoutTaken says that there is a layout of the name that one is to be saved
@@ -125,8 +124,8 @@ func (d *layoutDialogs) askLayout() tea.Cmd {
 	ask := d.asks
 	d.asked = ask
 	return panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		saved, err := e.Layouts(ctx)
-		return layoutsMsg{ask, saved, err}
+		there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
+		return layoutsMsg{ask, there.Saved, err}
 	}, func(err error) tea.Msg { return layoutsMsg{ask: ask, err: err} })
 }
 
@@ -162,7 +161,9 @@ func (d *layoutDialogs) takeLayouts(msg layoutsMsg) tea.Cmd {
 		removed[c.Number] = true
 		all := append(d.layoutChoices(saved), usual...)
 		return slices.DeleteFunc(all, func(c widget.Choice) bool { return removed[c.Number] }),
-			panes.Do(d.v.env, func(ctx context.Context, e panes.Engine) error { return e.RemoveLayout(ctx, saved[c.Number].Name) })
+			panes.Do(d.v.env, func(ctx context.Context, e panes.Engine) error {
+				return api.LayoutRemove.Run(ctx, e, api.LayoutRemoveInput{Name: saved[c.Number].Name})
+			})
 	}
 	d.v.env.Ask(u)
 	return nil

@@ -38,7 +38,7 @@ func (z *zoom) handOver(p *terminal.Pane) tea.Cmd {
 		return nil
 	}
 	run := &directZoom{m: z.m, options: attach.Options{
-		Client: e.API, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
+		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
 		NoClipboard: z.m.o.NoClipboard, Cooked: z.m.terminal.Cooked(),
 	}}

@@ -53,3 +53,9 @@ func (o Operation[In, Out]) Call(ctx context.Context, e Engine, in In) (Out, err
 	err := e.Do(ctx, o.Name, o.Effect, in, &out)
 	return out, err
 }
+
+// Run is Call for its effect alone.
+func (o Operation[In, Out]) Run(ctx context.Context, e Engine, in In) error {
+	_, err := o.Call(ctx, e, in)
+	return err
+}

@@ -84,7 +84,7 @@ func (s *suite) code(want api.Code, err error) {
 
 func (s *suite) start() api.Process {
 	s.Helper()
-	p, err := s.Engine.Start(s.ctx, api.SessionStartInput{Command: s.Echo, CWD: s.TempDir(), Cols: 40, Rows: 10})
+	p, err := api.SessionStart.Call(s.ctx, s.Engine, api.SessionStartInput{Command: s.Echo, CWD: s.TempDir(), Cols: 40, Rows: 10})
 	s.ok(err)
 	return p
 }
@@ -137,37 +137,37 @@ func (s *suite) events() {
 	}
 	watch.process(p.ID, "the start", func(api.Process) bool { return true })
 
-	renamed, err := s.Engine.Rename(s.ctx, p.ID, "letters")
+	renamed, err := api.SessionRename.Call(s.ctx, s.Engine, api.SessionRenameInput{ID: p.ID, Name: "letters"})
 	s.ok(err)
 	if renamed.Name != "letters" {
 		s.Errorf("it is called %q", renamed.Name)
 	}
 	watch.process(p.ID, "the new name", func(p api.Process) bool { return p.Name == "letters" })
 
-	_, err = s.Engine.Kill(s.ctx, p.ID)
+	_, err = api.SessionKill.Call(s.ctx, s.Engine, api.IDInput{ID: p.ID})
 	s.ok(err)
 	watch.process(p.ID, "the end", func(p api.Process) bool { return p.State.Ended() })
 
-	s.ok(s.Engine.Remove(s.ctx, p.ID))
+	s.ok(api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
 	watch.until("the removal", func(ev api.Event) bool { return ev.Type == api.EventRemoved && ev.ID == p.ID })
-	s.code(api.CodeNotFound, s.Engine.Remove(s.ctx, p.ID))
+	s.code(api.CodeNotFound, api.ProcessRemove.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
 }
 
 func (s *suite) unknown() {
 	const id = "ffffffffffff"
 	e, ctx := s.Engine, s.ctx
 	_, attach := e.Attach(ctx, api.AttachOptions{ID: id})
-	_, rename := e.Rename(ctx, id, "letters")
-	_, keyboard := e.Keyboard(ctx, api.SessionKeyboardInput{ID: id, Take: true})
-	_, kill := e.Kill(ctx, id)
-	_, log := e.Log(ctx, api.ProcessLogInput{ID: id})
-	_, find := e.Find(ctx, api.SessionFindInput{ID: id, Pattern: api.Pattern{Text: "x"}})
-	_, text := e.Text(ctx, api.SessionTextInput{ID: id})
+	_, rename := api.SessionRename.Call(ctx, e, api.SessionRenameInput{ID: id, Name: "letters"})
+	_, keyboard := api.SessionKeyboard.Call(ctx, e, api.SessionKeyboardInput{ID: id, Take: true})
+	_, kill := api.SessionKill.Call(ctx, e, api.IDInput{ID: id})
+	_, log := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: id})
+	_, find := api.SessionFind.Call(ctx, e, api.SessionFindInput{ID: id, Pattern: api.Pattern{Text: "x"}})
+	_, text := api.SessionText.Call(ctx, e, api.SessionTextInput{ID: id})
 	keep := true
-	for _, err := range []error{attach, rename, keyboard, kill, log, find, text, e.Remove(ctx, id), e.Restart(ctx, id),
-		e.StopProcess(ctx, api.ProcessStopInput{ID: id}),
-		e.Signal(ctx, api.ProcessSignalInput{ID: id, Signal: "TERM"}),
-		e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: id, KeepAlive: &keep})} {
+	for _, err := range []error{attach, rename, keyboard, kill, log, find, text, api.ProcessRemove.Run(ctx, e, api.IDInput{ID: id}), api.ProcessRestart.Run(ctx, e, api.IDInput{ID: id}),
+		api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: id}),
+		api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: id, Signal: "TERM"}),
+		api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: id, KeepAlive: &keep})} {
 		s.code(api.CodeNotFound, err)
 	}
 }
@@ -281,7 +281,7 @@ func (s *suite) ended() {
 	p := s.start()
 	v := s.attach(api.AttachOptions{ID: p.ID, Cols: 40, Rows: 10})
 	v.shows("$")
-	killed, err := s.Engine.Kill(s.ctx, p.ID)
+	killed, err := api.SessionKill.Call(s.ctx, s.Engine, api.IDInput{ID: p.ID})
 	s.ok(err)
 	if !killed.State.Ended() {
 		s.Errorf("killed, it is %s", killed.State)
@@ -296,13 +296,13 @@ func (s *suite) ended() {
 func (s *suite) keyboard() {
 	p := s.start()
 	watch := s.watch()
-	taken, err := s.Engine.Keyboard(s.ctx, api.SessionKeyboardInput{ID: p.ID, Take: true})
+	taken, err := api.SessionKeyboard.Call(s.ctx, s.Engine, api.SessionKeyboardInput{ID: p.ID, Take: true})
 	s.ok(err)
 	if taken.Terminal.Keyboard == "" {
 		s.Error("nobody holds the keyboard")
 	}
 	watch.process(p.ID, "the keyboard taken", func(p api.Process) bool { return p.Terminal.Keyboard != "" })
-	given, err := s.Engine.Keyboard(s.ctx, api.SessionKeyboardInput{ID: p.ID})
+	given, err := api.SessionKeyboard.Call(s.ctx, s.Engine, api.SessionKeyboardInput{ID: p.ID})
 	s.ok(err)
 	if given.Terminal.Keyboard != "" {
 		s.Errorf("given back, the keyboard is held by %q", given.Terminal.Keyboard)
@@ -316,12 +316,12 @@ func (s *suite) scrollback() {
 	v.types("needle")
 	v.shows("needle")
 	from := api.Place{Line: -1}
-	found, err := s.Engine.Find(s.ctx, api.SessionFindInput{ID: p.ID, Pattern: api.Pattern{Text: "prompt"}, From: from})
+	found, err := api.SessionFind.Call(s.ctx, s.Engine, api.SessionFindInput{ID: p.ID, Pattern: api.Pattern{Text: "prompt"}, From: from})
 	s.ok(err)
 	if found.Total != 0 || found.Match != nil {
 		s.Errorf("what is not there is found: %+v", found)
 	}
-	text, err := s.Engine.Text(s.ctx, api.SessionTextInput{ID: p.ID, From: api.Place{Line: 0}, To: api.Place{Line: 0, Cell: 1}})
+	text, err := api.SessionText.Call(s.ctx, s.Engine, api.SessionTextInput{ID: p.ID, From: api.Place{Line: 0}, To: api.Place{Line: 0, Cell: 1}})
 	s.ok(err)
 	if text.Text != "$" {
 		s.Errorf("the first cell is %q", text.Text)
@@ -331,7 +331,7 @@ func (s *suite) scrollback() {
 func (s *suite) launch(name string) (p api.Process, print func(string)) {
 	s.Helper()
 	command, print := s.Printer(s.T)
-	p, err := s.Engine.StartProcess(s.ctx, api.ProcessStartInput{Command: command, CWD: s.TempDir(), Name: name})
+	p, err := api.ProcessStart.Call(s.ctx, s.Engine, api.ProcessStartInput{Command: command, CWD: s.TempDir(), Name: name})
 	s.ok(err)
 	return p, print
 }
@@ -344,20 +344,20 @@ func (s *suite) processes() {
 	}
 	watch.process(p.ID, "the start", func(api.Process) bool { return true })
 
-	all, err := s.Engine.Measure(s.ctx)
+	all, err := api.ProcessList.Call(s.ctx, s.Engine, api.ProcessListInput{Metrics: true})
 	s.ok(err)
-	i := slices.IndexFunc(all, func(q api.Process) bool { return q.ID == p.ID })
-	if i < 0 || all[i].Metrics == nil {
+	i := slices.IndexFunc(all.Processes, func(q api.Process) bool { return q.ID == p.ID })
+	if i < 0 || all.Processes[i].Metrics == nil {
 		s.Errorf("measured: %+v", all)
 	}
 
 	keep := true
-	s.ok(s.Engine.UpdateProcess(s.ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep}))
+	s.ok(api.ProcessUpdate.Run(s.ctx, s.Engine, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep}))
 	watch.process(p.ID, "the change", func(p api.Process) bool { return p.KeepAlive })
-	s.ok(s.Engine.Signal(s.ctx, api.ProcessSignalInput{ID: p.ID, Signal: "CONT"}))
-	s.ok(s.Engine.StopProcess(s.ctx, api.ProcessStopInput{ID: p.ID}))
+	s.ok(api.ProcessSignal.Run(s.ctx, s.Engine, api.ProcessSignalInput{ID: p.ID, Signal: "CONT"}))
+	s.ok(api.ProcessStop.Run(s.ctx, s.Engine, api.ProcessStopInput{ID: p.ID}))
 	watch.process(p.ID, "the stop", func(p api.Process) bool { return p.State.Ended() })
-	s.ok(s.Engine.Restart(s.ctx, p.ID))
+	s.ok(api.ProcessRestart.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
 	watch.process(p.ID, "the restart", func(p api.Process) bool { return !p.State.Ended() })
 }
 
@@ -367,7 +367,7 @@ func (s *suite) logs() {
 	log := func(in api.ProcessLogInput) api.ProcessLogOutput {
 		s.Helper()
 		in.ID = p.ID
-		out, err := s.Engine.Log(s.ctx, in)
+		out, err := api.ProcessLog.Call(s.ctx, s.Engine, in)
 		s.ok(err)
 		return out
 	}
@@ -397,32 +397,32 @@ func (s *suite) logs() {
 func (s *suite) layouts() {
 	watch := s.watch()
 	layout := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "0123456789ab", Name: "bash"}}}}}
-	first, err := s.Engine.PutLayout(s.ctx, api.LayoutPutInput{Layout: layout})
+	first, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout})
 	s.ok(err)
-	watch.until("the layout", func(ev api.Event) bool { return ev.Type == api.EventKept && ev.Revision == first })
+	watch.until("the layout", func(ev api.Event) bool { return ev.Type == api.EventKept && ev.Revision == first.Revision })
 	changed := layout
 	changed.Closed = []string{"ba9876543210"}
-	second, err := s.Engine.PutLayout(s.ctx, api.LayoutPutInput{Layout: changed, Revision: first})
+	second, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: changed, Revision: first.Revision})
 	s.ok(err)
-	if second <= first {
-		s.Errorf("the revision was %d and is %d", first, second)
+	if second.Revision <= first.Revision {
+		s.Errorf("the revision was %d and is %d", first.Revision, second.Revision)
 	}
-	_, err = s.Engine.PutLayout(s.ctx, api.LayoutPutInput{Layout: layout, Revision: first})
+	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: layout, Revision: first.Revision})
 	s.code(api.CodeConflict, err)
-	_, err = s.Engine.PutLayout(s.ctx, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}})
+	_, err = api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{}}}})
 	s.code(api.CodeInvalid, err)
 
 	for _, name := range []string{"work", "logs"} {
-		_, err := s.Engine.PutLayout(s.ctx, api.LayoutPutInput{Name: name, Layout: layout})
+		_, err := api.LayoutPut.Call(s.ctx, s.Engine, api.LayoutPutInput{Name: name, Layout: layout})
 		s.ok(err)
 	}
-	s.ok(s.Engine.RemoveLayout(s.ctx, "work"))
-	saved, err := s.Engine.Layouts(s.ctx)
+	s.ok(api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
+	out, err := api.LayoutGet.Call(s.ctx, s.Engine, api.Empty{})
 	s.ok(err)
-	if len(saved) != 1 || saved[0].Name != "logs" {
-		s.Errorf("kept are %+v", saved)
+	if len(out.Saved) != 1 || out.Saved[0].Name != "logs" {
+		s.Errorf("kept are %+v", out.Saved)
 	}
-	s.code(api.CodeNotFound, s.Engine.RemoveLayout(s.ctx, "work"))
+	s.code(api.CodeNotFound, api.LayoutRemove.Run(s.ctx, s.Engine, api.LayoutRemoveInput{Name: "work"}))
 }
 
 func (s *suite) history() {
@@ -431,7 +431,7 @@ func (s *suite) history() {
 	s.Ran(s.T, "true one", 0)
 	search := func(in api.HistorySearchInput) (api.HistorySearchOutput, []string) {
 		s.Helper()
-		out, err := s.Engine.SearchHistory(s.ctx, in)
+		out, err := api.HistorySearch.Call(s.ctx, s.Engine, in)
 		s.ok(err)
 		var lines []string
 		for _, r := range out.Rows {
@@ -458,18 +458,18 @@ func (s *suite) history() {
 
 	dir := s.TempDir()
 	file := filepath.Join(dir, "history.txt")
-	_, err := s.Engine.LoadHistory(s.ctx, api.HistoryLoadInput{Path: file})
+	_, err := api.HistoryLoad.Call(s.ctx, s.Engine, api.HistoryLoadInput{Path: file})
 	s.code(api.CodeNotFound, err)
 	s.ok(os.WriteFile(file, nil, 0o600))
-	_, err = s.Engine.SaveHistory(s.ctx, api.HistorySaveInput{Path: file})
+	_, err = api.HistorySave.Call(s.ctx, s.Engine, api.HistorySaveInput{Path: file})
 	s.code(api.CodeConflict, err)
-	saved, err := s.Engine.SaveHistory(s.ctx, api.HistorySaveInput{Path: file, Overwrite: true})
+	saved, err := api.HistorySave.Call(s.ctx, s.Engine, api.HistorySaveInput{Path: file, Overwrite: true})
 	s.ok(err)
 	if saved.Count != 3 {
 		s.Errorf("saved %d", saved.Count)
 	}
 
-	gone, err := s.Engine.RemoveHistory(s.ctx, api.HistoryRemoveInput{Command: "true one"})
+	gone, err := api.HistoryRemove.Call(s.ctx, s.Engine, api.HistoryRemoveInput{Command: "true one"})
 	s.ok(err)
 	if _, left := search(api.HistorySearchInput{}); gone.Count != 2 || !slices.Equal(left, []string{"false two"}) {
 		s.Errorf("removed %d; left is %q", gone.Count, left)

@@ -14,45 +14,20 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
-// it here is nil.
+// A fakeEnv is a dashboard that keeps what it is asked for.
 type fakeEnv struct {
-	panes.Env
-	news    panes.News
-	look    widget.Look
-	engine  panes.Engine
+	panestest.Env
 	folder  string // of the session that was used last
-	shown   overlay.Overlay
-	said    string
-	keys    *keymap.Bindings // default: the usual ones
 	visited []string
 	then    func() tea.Cmd
 }
 
-func (e *fakeEnv) Context() context.Context                     { return context.Background() }
-func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
-func (e *fakeEnv) News() *panes.News                            { return &e.news }
-func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
-func (e *fakeEnv) Bindings() keymap.Bindings {
-	if e.keys != nil {
-		return *e.keys
-	}
-	return keymap.DefaultBindings()
-}
-
-func (e *fakeEnv) Home() string                    { return "/home/ann" }
-func (e *fakeEnv) Colors() int                     { return 256 }
-func (e *fakeEnv) FileIcons() bool                 { return false }
-func (e *fakeEnv) Session() (id, folder string)    { return "1", e.folder }
-func (e *fakeEnv) Ask(o overlay.Overlay)           { e.shown = o }
-func (e *fakeEnv) Shows(o overlay.Overlay) bool    { return e.shown == o }
-func (e *fakeEnv) Close()                          { e.shown = nil }
-func (e *fakeEnv) UnsayNote()                      {}
-func (e *fakeEnv) Say(text string, _ bool) tea.Cmd { e.said = text; return nil }
+func (e *fakeEnv) Session() (id, folder string) { return "1", e.folder }
 
 func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd {
 	e.visited, e.then = command, then
@@ -62,7 +37,7 @@ func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd
 // shownPane shows a folder that is still being read.
 func shownPane(folder string) (*Pane, *fakeEnv) {
 	e := &fakeEnv{folder: folder}
-	e.news.Connected = true
+	e.Known.Connected = true
 	f := New(e)
 	f.Resize(100, 24)
 	f.Show()
@@ -103,7 +78,7 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.keys = &b
+	e.Keys = &b
 	for _, o := range []overlay.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &overlay.Question{Replies: []overlay.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
 			Hints(overlay.Host) []widget.Hint
@@ -127,15 +102,15 @@ func TestAnAnswerToAnEarlierSearchInAFileIsLeftOut(t *testing.T) {
 		t.Error("the first answer counts")
 	}
 	v.searched(v.search, nil, nil)
-	if v.search != nil || !strings.Contains(e.said, "no line matches “second”") {
-		t.Errorf("it says %q", e.said)
+	if v.search != nil || !strings.Contains(e.Said, "no line matches “second”") {
+		t.Errorf("it says %q", e.Said)
 	}
 }
 
 func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
 	f, e := shownPane("/d")
 	p := f.newPathPrompt("Go to", "/d/o", nil)
-	e.shown = p
+	e.Shown = p
 	p.Look()
 	p.set("/")
 	p.Look() // of which the answer comes late
@@ -300,7 +275,7 @@ func TestWhatWasAskedForAnotherFolderIsDropped(t *testing.T) {
 func TestAPathIsGoneOnWithByTheRightArrow(t *testing.T) {
 	f, e := shownPane("/d")
 	p := f.newPathPrompt("Go to", "/d/o", nil)
-	e.shown = p
+	e.Shown = p
 	p.Look()
 	p.list("/d/", []string{"odd/", "other"})
 	p.Type(e, tea.KeyPressMsg{Code: tea.KeyDown})
@@ -321,7 +296,7 @@ func TestNamesOfTheFolderAreSuggestedToItsFilter(t *testing.T) {
 	f, e := shownPane("/d")
 	f.listed("main.go", "main_test.go", "a b")
 	f.folder.askFilter()
-	p := e.shown.(*overlay.Prompt)
+	p := e.Shown.(*overlay.Prompt)
 	for _, r := range "main_" {
 		p.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}

@@ -200,7 +200,7 @@ func (p *Pane) askSave() tea.Cmd {
 // save writes runs to a file, all without ids.
 func (p *Pane) save(path string, ids []int64, overwrite bool) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
-		return e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
+		return api.HistorySave.Call(ctx, e, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 	}, func(n api.HistoryCount, err error) tea.Cmd {
 		if errors.Is(err, api.CodeConflict) {
 			panes.AskReplace(p.env, path, p.save(path, ids, true))
@@ -225,7 +225,7 @@ func (p *Pane) askLoad() tea.Cmd {
 		}
 		path = p.fullPath(path)
 		return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
-			return e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
+			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path})
 		}, func(n api.HistoryCount, err error) tea.Cmd { return p.sayFiled("added ", n, " from ", path, err) })
 	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil

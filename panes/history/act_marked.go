@@ -87,7 +87,7 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 func (p *Pane) forget(removals []api.HistoryRemoveInput) tea.Cmd {
 	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (runs int, err error) {
 		for _, in := range removals {
-			n, err := e.RemoveHistory(ctx, in)
+			n, err := api.HistoryRemove.Call(ctx, e, in)
 			if err != nil {
 				return runs, err
 			}
@@ -133,7 +133,7 @@ func (p *Pane) start(all []api.ProcessStartInput) tea.Cmd {
 		errs := make([]error, len(all))
 		for i, in := range all {
 			var p api.Process
-			if p, errs[i] = e.StartProcess(ctx, in); errs[i] == nil {
+			if p, errs[i] = api.ProcessStart.Call(ctx, e, in); errs[i] == nil {
 				started = append(started, p)
 			}
 		}

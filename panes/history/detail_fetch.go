@@ -50,7 +50,7 @@ func (p *Pane) fetchDetail() tea.Cmd {
 	var output Output
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, detailDelay)
-		runs, err := e.SearchHistory(ctx, api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns})
+		runs, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns})
 		if err == nil {
 			output = fetchOutput(ctx, e, row.Command, split)
 		}
@@ -81,7 +81,7 @@ func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool)
 // outputBetween reads the end of what a session's log has between two offsets.
 func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
 	since := max(c.LogStart, c.LogEnd-outputTail)
-	out, err := e.Log(ctx, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
+	out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
 	case err != nil:
 		return lostOutput(err)
@@ -100,7 +100,7 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	}
 	since := int64(-outputTail)
 	for _, stream := range streams {
-		out, err := e.Log(ctx, api.ProcessLogInput{ID: c.Process, Stream: stream, Since: &since, Max: outputTail})
+		out, err := api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: c.Process, Stream: stream, Since: &since, Max: outputTail})
 		if err != nil {
 			return lostOutput(err)
 		}

@@ -89,7 +89,7 @@ func (f *finder) fetch() tea.Cmd {
 	f.stop = stop
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, r.Delay)
-		return e.SearchHistory(ctx, r.Input)
+		return api.HistorySearch.Call(ctx, e, r.Input)
 	}, func(out api.HistorySearchOutput, err error) tea.Cmd { return f.take(r, out, err) })
 }
 

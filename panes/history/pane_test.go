@@ -1,7 +1,6 @@
 package history
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,41 +11,24 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/panestest"
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
-// it here is nil.
+// A fakeEnv is a dashboard that keeps what it is asked for.
 type fakeEnv struct {
-	panes.Env
-	news     panes.News
-	look     widget.Look
-	engine   panes.Engine
-	shown    overlay.Overlay
+	panestest.Env
 	inserted string
-	copied   string
 }
 
-func (e *fakeEnv) Context() context.Context                     { return context.Background() }
-func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
-func (e *fakeEnv) News() *panes.News                            { return &e.news }
-func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
-func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
-func (e *fakeEnv) Home() string                                 { return "/home/ann" }
-func (e *fakeEnv) Folder() string                               { return "/home/ann" }
-func (e *fakeEnv) Session() (id, folder string)                 { return "1", "/home/ann/src" }
-func (e *fakeEnv) Ask(o overlay.Overlay)                        { e.shown = o }
-func (e *fakeEnv) Shows(o overlay.Overlay) bool                 { return e.shown == o }
-func (e *fakeEnv) Close()                                       { e.shown = nil }
-func (e *fakeEnv) Insert(text string) tea.Cmd                   { e.inserted = text; return nil }
-func (e *fakeEnv) Copy(text, _ string) tea.Cmd                  { e.copied = text; return nil }
+func (e *fakeEnv) Session() (id, folder string) { return "1", "/home/ann/src" }
+func (e *fakeEnv) Insert(text string) tea.Cmd   { e.inserted = text; return nil }
 
 // shownPane is a pane over commands, the newest first; answer has what it asks
 // for answered.
 func shownPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 	e = &fakeEnv{}
-	e.news.Connected = true
+	e.Known.Connected = true
 	p = New(e)
 	p.Resize(100, 24)
 	p.Show()
@@ -87,7 +69,7 @@ func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
 	p, e, answer := shownPane("one\ntwo")
 	answer()
 	p.press(t, keymap.Open)
-	q, ok := e.shown.(*overlay.Question)
+	q, ok := e.Shown.(*overlay.Question)
 	if !ok || e.inserted != "" {
 		t.Fatalf("%q is inserted at once", e.inserted)
 	}
@@ -96,7 +78,7 @@ func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
 		t.Errorf("%q is inserted", e.inserted)
 	}
 	e.inserted = ""
-	e.news.Processes = []api.Process{{ID: "1", Argv: []string{"-zsh"}, State: api.StateRunning}}
+	e.Known.Processes = []api.Process{{ID: "1", Argv: []string{"-zsh"}, State: api.StateRunning}}
 	p.press(t, keymap.Open)
 	if e.inserted != "one\ntwo" {
 		t.Errorf("a shell that knows pastes gets %q", e.inserted)
@@ -112,8 +94,8 @@ func TestMarkedCommandsAreCopiedInTheirOrder(t *testing.T) {
 		t.Errorf("the status bar says %q", text)
 	}
 	p.press(t, keymap.HistoryCopy)
-	if lines := strings.Split(e.copied, "\n"); len(lines) != 2 {
-		t.Errorf("%q is copied", e.copied)
+	if lines := strings.Split(e.Copied, "\n"); len(lines) != 2 {
+		t.Errorf("%q is copied", e.Copied)
 	}
 }
 
@@ -127,7 +109,7 @@ func TestWhatIsPutOnThePromptHasNoControlCharacters(t *testing.T) {
 // what its list asks for.
 func longHistory() (p *Pane, serve func()) {
 	e := &fakeEnv{}
-	e.news.Connected = true
+	e.Known.Connected = true
 	p = New(e)
 	p.Resize(200, 58)
 	p.Show()

@@ -80,7 +80,7 @@ func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
 			p.env.Ending(target.ID)
 		}
 		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			return e.StopProcess(ctx, api.ProcessStopInput{ID: p.ID, Signal: signal})
+			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
 		})
 	}).Cmd
 }
@@ -104,7 +104,9 @@ func (p *Pane) askKill() tea.Cmd {
 // restart starts one process anew at once, and asks before several.
 func (p *Pane) restart() tea.Cmd {
 	targets := p.table.Targets()
-	do := func(ctx context.Context, e panes.Engine, p api.Process) error { return e.Restart(ctx, p.ID) }
+	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return api.ProcessRestart.Run(ctx, e, api.IDInput{ID: p.ID})
+	}
 	switch len(targets) {
 	case 0:
 		return nil
@@ -130,7 +132,7 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		said = p.env.Say(these(targets)+": restarts whenever "+ends, false)
 	}
 	return tea.Batch(said, p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
+		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
 	}))
 }
 
@@ -154,7 +156,7 @@ func (p *Pane) askForget() tea.Cmd {
 	}
 	return p.confirm("Delete "+these(targets)+"?", "The record and the log are deleted.", "delete", targets,
 		p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			err := e.Remove(ctx, p.ID)
+			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}
@@ -171,7 +173,7 @@ func (p *Pane) askSignal() tea.Cmd {
 	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
 		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-			return e.Signal(ctx, api.ProcessSignalInput{ID: p.ID, Signal: name})
+			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
 	}})
 	return nil

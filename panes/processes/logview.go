@@ -55,7 +55,7 @@ func (p *Pane) fetchLog() tea.Cmd {
 	p.stop = stop
 	log := p.log
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
-		return e.Log(ctx, request.Input)
+		return api.ProcessLog.Call(ctx, e, request.Input)
 	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })
 }
 
@@ -147,7 +147,7 @@ func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, 
 	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
 	end := int64(-1)
 	for {
-		out, err := e.Log(ctx, in)
+		out, err := api.ProcessLog.Call(ctx, e, in)
 		if err != nil {
 			return written, err
 		}

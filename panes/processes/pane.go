@@ -84,17 +84,17 @@ func (p *Pane) fetchMetrics() tea.Cmd {
 		return nil
 	}
 	p.polling = true
-	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.Process, error) {
-		return e.Measure(ctx)
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.ProcessListOutput, error) {
+		return api.ProcessList.Call(ctx, e, api.ProcessListInput{Metrics: true})
 	}, p.measured)
 }
 
 // measured takes what was measured; it is measured again after a while.
-func (p *Pane) measured(all []api.Process, err error) tea.Cmd {
+func (p *Pane) measured(out api.ProcessListOutput, err error) tea.Cmd {
 	if err == nil {
-		p.metrics = make(map[string]*api.Metrics, len(all))
-		for i := range all {
-			if one := &all[i]; one.Metrics != nil {
+		p.metrics = make(map[string]*api.Metrics, len(out.Processes))
+		for i := range out.Processes {
+			if one := &out.Processes[i]; one.Metrics != nil {
 				p.metrics[one.ID] = one.Metrics
 			}
 		}

@@ -12,51 +12,28 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/panestest"
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
-// it here is nil.
+// A fakeEnv is a dashboard, and an engine that notes which processes it stops.
 type fakeEnv struct {
-	panes.Env
-	news   panes.News
-	look   widget.Look
-	engine panes.Engine
-	said   string
-	asked  overlay.Overlay
-	opened string
-	ending []string
-}
-
-func (e *fakeEnv) Context() context.Context                     { return context.Background() }
-func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
-func (e *fakeEnv) News() *panes.News                            { return &e.news }
-func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
-func (e *fakeEnv) Spinner() string                              { return "" }
-func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
-func (e *fakeEnv) Home() string                                 { return "/home/ann" }
-func (e *fakeEnv) Folder() string                               { return "/home/ann" }
-func (e *fakeEnv) Ask(d overlay.Overlay)                        { e.asked = d }
-func (e *fakeEnv) Ending(id string)                             { e.ending = append(e.ending, id) }
-func (e *fakeEnv) ShowSession(id string) tea.Cmd                { e.opened = id; return nil }
-func (e *fakeEnv) Say(text string, _ bool) tea.Cmd              { e.said = text; return nil }
-
-// A fakeEngine notes what processes were told to do.
-type fakeEngine struct {
-	panes.Engine
+	panestest.Env
 	stopped []string
 }
 
-func (e *fakeEngine) StopProcess(_ context.Context, in api.ProcessStopInput) error {
+func (e *fakeEnv) stop(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 	e.stopped = append(e.stopped, in.ID+" "+in.Signal)
-	return nil
+	return api.Process{}, nil
 }
 
 // shownPane is a pane that shows processes, in their order of names.
 func shownPane(all ...api.Process) (*Pane, *fakeEnv) {
-	e := &fakeEnv{engine: &fakeEngine{}}
-	e.news.Connected, e.news.Processes = true, all
+	e := &fakeEnv{}
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.ProcessStop, e.stop)
+	e.API = engine
+	e.Known.Connected, e.Known.Processes = true, all
 	p := New(e)
 	p.Resize(100, 24)
 	p.Show()
@@ -77,7 +54,7 @@ func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
 	if p.Fetch() == nil {
 		t.Error("nothing is asked for while it is shown")
 	}
-	p.measured(nil, nil)().(panes.Result)()
+	p.measured(api.ProcessListOutput{}, nil)().(panes.Result)()
 	p.Hide()
 	if p.Fetch() != nil {
 		t.Error("something is asked for while it is hidden")
@@ -87,7 +64,7 @@ func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
 	if p.Fetch() != nil {
 		t.Error("something is asked for where there is no room")
 	}
-	e.news.Connected = false
+	e.Known.Connected = false
 }
 
 func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
@@ -95,8 +72,8 @@ func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
 	p, e := shownPane(shell, service("2", "web", nil))
 	p.Select("1")
 	p.press(t, keymap.Open)
-	if e.opened != "1" {
-		t.Errorf("%q is opened", e.opened)
+	if e.Opened != "1" {
+		t.Errorf("%q is opened", e.Opened)
 	}
 	p.Select("2")
 	p.press(t, keymap.Open)
@@ -112,18 +89,18 @@ func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
 func TestAStopIsAskedForAndToldToTheDashboard(t *testing.T) {
 	p, e := shownPane(service("1", "web", nil))
 	p.press(t, keymap.ProcessStop)
-	q, ok := e.asked.(*overlay.Question)
+	q, ok := e.Shown.(*overlay.Question)
 	if !ok || q.Title != "Stop web?" {
-		t.Fatalf("asked %+v", e.asked)
+		t.Fatalf("asked %+v", e.Shown)
 	}
 	cmd := q.Then().(panes.Result)()
-	if len(e.ending) != 1 {
+	if len(e.Ended) != 1 {
 		t.Error("the dashboard does not know who ends it")
 	}
 	if done, _ := cmd().(panes.DoneMsg); done.Err != nil {
 		t.Error(done.Err)
 	}
-	if got := strings.Join(e.engine.(*fakeEngine).stopped, ", "); got != "1 " {
+	if got := strings.Join(e.stopped, ", "); got != "1 " {
 		t.Errorf("stopped %q", got)
 	}
 }
@@ -155,7 +132,7 @@ func TestTheBorderFollowsTheMouseUntilItIsReleased(t *testing.T) {
 func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
 	p, e := shownPane(service("1", "web", nil), service("2", "worker", nil))
 	p.press(t, keymap.Filter)
-	o := e.asked.(*overlay.Prompt)
+	o := e.Shown.(*overlay.Prompt)
 	for _, r := range "wo" {
 		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}

@@ -63,7 +63,7 @@ func (p *Pane) search(log *Log, s api.ProcessLogInput) tea.Cmd {
 	ctx, cancel := context.WithCancel(p.env.Context())
 	p.find, p.turn = cancel, false
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
-		return e.Log(ctx, s)
+		return api.ProcessLog.Call(ctx, e, s)
 	}, func(out api.ProcessLogOutput, err error) tea.Cmd {
 		if ctx.Err() != nil { // another search is under way, or none
 			return nil

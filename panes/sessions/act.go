@@ -48,8 +48,7 @@ func (p *Pane) AskEnd() tea.Cmd {
 func (p *Pane) End(id string) tea.Cmd {
 	p.Ending(id)
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-		_, err := e.Kill(ctx, id)
-		return err
+		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
 	})
 }
 
@@ -65,7 +64,9 @@ func (p *Pane) askForget() tea.Cmd {
 		Title: fmt.Sprintf("Forget session %s?", widget.Clean(session.Name)),
 		Lines: []string{"Its record and its output are removed."},
 		Yes:   "forget it",
-		Then:  panes.Do(p.env, func(ctx context.Context, e panes.Engine) error { return e.Remove(ctx, session.ID) }),
+		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+			return api.ProcessRemove.Run(ctx, e, api.IDInput{ID: session.ID})
+		}),
 	})
 	return nil
 }
@@ -80,8 +81,7 @@ func (p *Pane) askName() tea.Cmd {
 			return nil
 		}
 		return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-			_, err := e.Rename(ctx, session.ID, name)
-			return err
+			return api.SessionRename.Run(ctx, e, api.SessionRenameInput{ID: session.ID, Name: name})
 		})
 	}))
 	return nil
@@ -135,8 +135,7 @@ func (p *Pane) setKeyboard(next func(t *api.Terminal) api.SessionKeyboardInput) 
 	in := next(session.Terminal)
 	in.ID = session.ID
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-		_, err := e.Keyboard(ctx, in)
-		return err
+		return api.SessionKeyboard.Run(ctx, e, in)
 	})
 }
 

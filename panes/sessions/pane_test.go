@@ -12,61 +12,47 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
+	"tandem/panes/panestest"
 	"tandem/ui/overlay"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
-// it here is nil.
+// A fakeEnv is a dashboard, and an engine that keeps what it is asked.
 type fakeEnv struct {
-	Env
-	news    panes.News
-	look    widget.Look
-	engine  *fakeEngine
-	shown   overlay.Overlay
-	opened  string
-	told    string
-	focused string // the session of the terminal that has the keyboard
-	looks   string // the session in sight
-	ending  []string
-}
-
-func (e *fakeEnv) Context() context.Context                     { return context.Background() }
-func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
-func (e *fakeEnv) News() *panes.News                            { return &e.news }
-func (e *fakeEnv) Learn(all ...api.Process) tea.Cmd             { e.news.Learn(all[0]); return nil }
-func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
-func (e *fakeEnv) Home() string                                 { return "/home/ann" }
-func (e *fakeEnv) Ask(o overlay.Overlay)                        { e.shown = o }
-func (e *fakeEnv) Open(id string) tea.Cmd                       { e.opened = id; return nil }
-func (e *fakeEnv) Focused() (string, bool)                      { return e.focused, e.focused != "" }
-func (e *fakeEnv) LooksAt(id string) bool                       { return e.looks == id }
-func (e *fakeEnv) Tell(text string, _ bool) tea.Cmd             { e.told = text; return nil }
-func (e *fakeEnv) Notify(string) tea.Cmd                        { return nil }
-func (e *fakeEnv) LongCommand() time.Duration                   { return 0 }
-func (e *fakeEnv) Ending(id string)                             { e.ending = append(e.ending, id) }
-
-// A fakeEngine keeps what it is asked.
-type fakeEngine struct {
-	panes.Engine
+	panestest.Env
+	told            string
+	focused         string // the session of the terminal that has the keyboard
+	looks           string // the session in sight
 	started, killed []string
 }
 
-func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+func (e *fakeEnv) FocusList() tea.Cmd { return nil }
+
+func (e *fakeEnv) Open(id string) tea.Cmd           { e.Opened = id; return nil }
+func (e *fakeEnv) Focused() (string, bool)          { return e.focused, e.focused != "" }
+func (e *fakeEnv) LooksAt(id string) bool           { return e.looks == id }
+func (e *fakeEnv) Tell(text string, _ bool) tea.Cmd { e.told = text; return nil }
+func (e *fakeEnv) Notify(string) tea.Cmd            { return nil }
+func (e *fakeEnv) LongCommand() time.Duration       { return 0 }
+
+func (e *fakeEnv) start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 	e.started = append(e.started, in.ID)
 	return session(in.ID, "new", api.StateRunning), nil
 }
 
-func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
-	e.killed = append(e.killed, id)
+func (e *fakeEnv) kill(_ context.Context, in api.IDInput) (api.Process, error) {
+	e.killed = append(e.killed, in.ID)
 	return api.Process{}, nil
 }
 
 // shownPane is the list of sessions a and b, which are in a tab, and c.
 func shownPane() (*Pane, *fakeEnv) {
-	e := &fakeEnv{engine: &fakeEngine{}}
+	e := &fakeEnv{}
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.SessionStart, e.start)
+	panestest.On(engine, api.SessionKill, e.kill)
+	e.API = engine
 	for _, id := range []string{"a", "b", "c"} {
-		e.news.Processes = append(e.news.Processes, session(id, "session-"+id, api.StateRunning))
+		e.Known.Processes = append(e.Known.Processes, session(id, "session-"+id, api.StateRunning))
 	}
 	p := New(e)
 	p.Show()
@@ -89,12 +75,12 @@ func TestWhatIsUnderTheCursorIsOpened(t *testing.T) {
 	p, e := shownPane()
 	p.press(t, keymap.MoveDown)
 	p.press(t, keymap.Open)
-	if e.opened != "b" {
-		t.Errorf("opened %q", e.opened)
+	if e.Opened != "b" {
+		t.Errorf("opened %q", e.Opened)
 	}
 	p.Mouse(keys.Mouse{X: 4, Y: 3, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	if e.opened != "c" {
-		t.Errorf("a click opened %q", e.opened)
+	if e.Opened != "c" {
+		t.Errorf("a click opened %q", e.Opened)
 	}
 }
 
@@ -102,13 +88,13 @@ func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
 	p, e := shownPane()
 	e.focused = "c"
 	p.press(t, keymap.SessionEnd)
-	q, ok := e.shown.(*overlay.Question)
+	q, ok := e.Shown.(*overlay.Question)
 	if !ok || !strings.Contains(q.Title, "session-c") {
-		t.Fatalf("asked is %+v", e.shown)
+		t.Fatalf("asked is %+v", e.Shown)
 	}
 	q.Then().(panes.Result)()()
-	if len(e.engine.killed) != 1 || e.engine.killed[0] != "c" {
-		t.Errorf("killed %v", e.engine.killed)
+	if len(e.killed) != 1 || e.killed[0] != "c" {
+		t.Errorf("killed %v", e.killed)
 	}
 	if p.TellEnded(&api.Process{ID: "c", State: api.StateStopped}); e.told != "" {
 		t.Errorf("what was done here is told of: %s", e.told)
@@ -117,10 +103,10 @@ func TestTheSessionOfTheTerminalWithTheKeyboardIsMeant(t *testing.T) {
 
 func TestWhatAsksOutOfSightIsMarkedUntilItIsLookedAt(t *testing.T) {
 	p, e := shownPane()
-	before := panes.News{Snapshots: 1, Processes: e.news.Processes}
-	asking := e.news.Processes[2]
+	before := panes.News{Snapshots: 1, Processes: e.Known.Processes}
+	asking := e.Known.Processes[2]
 	asking.Terminal = &api.Terminal{Waiting: "secret"}
-	e.news.Processes = []api.Process{e.news.Processes[0], e.news.Processes[1], asking}
+	e.Known.Processes = []api.Process{e.Known.Processes[0], e.Known.Processes[1], asking}
 	p.News(&before)
 	if !p.Asks("c") || e.told != "session-c asks for a password" {
 		t.Errorf("told: %q", e.told)
@@ -154,7 +140,7 @@ func TestAStartThatIsCalledOffIsEndedAndHoldsUpNoneBehindIt(t *testing.T) {
 		t.Fatalf("what was called off is shown: %+v", started)
 	}
 	s.Update(end().(StartMsg))
-	if len(e.engine.killed) != 1 || e.engine.killed[0] != "one" || len(s.Waiting()) != 0 {
-		t.Errorf("killed %v, waiting %v", e.engine.killed, s.Waiting())
+	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.Waiting()) != 0 {
+		t.Errorf("killed %v, waiting %v", e.killed, s.Waiting())
 	}
 }

@@ -106,7 +106,7 @@ func (a *asking) ask(ctx context.Context, env Env, in api.SessionStartInput) sta
 		a.answer.asking = a
 		e, err := env.Engine(ctx)
 		if err == nil {
-			a.answer.process, err = e.Start(ctx, in)
+			a.answer.process, err = api.SessionStart.Call(ctx, e, in)
 		}
 		a.answer.err = err
 	})
@@ -216,7 +216,7 @@ func (s *Starter) endQuietly(id string) tea.Cmd {
 	s.unwanted[id] = true
 	s.env.Ending(id)
 	return panes.Call(s.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		_, err := e.Kill(ctx, id)
+		_, err := api.SessionKill.Call(ctx, e, api.IDInput{ID: id})
 		return calledOffMsg{id, err}
 	}, func(err error) tea.Msg { return calledOffMsg{id, err} })
 }
@@ -234,7 +234,7 @@ func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Star
 			case msg.err != nil:
 			case s.isCalledOff(msg):
 				if e, err := s.env.Engine(ctx); err == nil {
-					_, _ = e.Kill(ctx, msg.process.ID) // nobody is there any more to be told
+					_ = api.SessionKill.Run(ctx, e, api.IDInput{ID: msg.process.ID}) // nobody is there any more to be told
 				}
 			default:
 				started = append(started, Started{ID: start.ID, Process: msg.process})

@@ -131,7 +131,7 @@ func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
 	return p.env.CopyRead(func(ctx context.Context, e panes.Engine) (string, bool, error) {
 		var text strings.Builder
 		for {
-			out, err := e.Text(ctx, in)
+			out, err := api.SessionText.Call(ctx, e, in)
 			text.WriteString(out.Text)
 			if err != nil || out.Next == nil || text.Len() >= maxCopied {
 				return text.String(), out.Next != nil, err

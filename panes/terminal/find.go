@@ -164,7 +164,7 @@ func (p *Pane) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 				break
 			}
 			var out api.SessionFindOutput
-			if out, err = e.Find(ctx, in); err != nil || out.Match == nil {
+			if out, err = api.SessionFind.Call(ctx, e, in); err != nil || out.Match == nil {
 				break
 			}
 			msg.out, in.From = out, out.Match.From
@@ -325,7 +325,7 @@ func outputOf(ctx context.Context, e panes.Engine, id string, line int64) (msg o
 		if msg.err != nil {
 			return nil
 		}
-		out, err := e.Find(ctx, api.SessionFindInput{ID: id, Mark: mark, From: from, Backward: backward})
+		out, err := api.SessionFind.Call(ctx, e, api.SessionFindInput{ID: id, Mark: mark, From: from, Backward: backward})
 		msg.err = err
 		return out.Match
 	}

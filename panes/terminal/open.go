@@ -30,7 +30,7 @@ func (p *Pane) openTarget() tea.Cmd {
 		path = filepath.Join(p.folder(), path)
 	}
 	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		info, err := e.Stat(ctx, path)
+		info, err := e.StatFile(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
 			err = api.Errorf(api.CodeNotFound, "no such file: %s", widget.ShortPath(path, p.env.Home()))
 		}

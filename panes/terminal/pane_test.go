@@ -10,59 +10,43 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
-	"tandem/ui/overlay"
+	"tandem/panes/panestest"
 )
 
-// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
-// it here is nil.
+// A fakeEnv is a dashboard that keeps what it is asked for.
 type fakeEnv struct {
-	Env
-	news    panes.News
-	look    widget.Look
-	engine  panes.Engine
-	shown   overlay.Overlay
-	copied  string
-	said    string
+	panestest.Env
 	pressed []keys.Key
 	inPlace *Pane
 	started []string
 }
 
-func (e *fakeEnv) Context() context.Context                     { return context.Background() }
-func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
-func (e *fakeEnv) News() *panes.News                            { return &e.news }
-func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
-func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
-func (e *fakeEnv) Home() string                                 { return "/home/ann" }
-func (e *fakeEnv) Ask(o overlay.Overlay)                        { e.shown = o }
-func (e *fakeEnv) Shows(o overlay.Overlay) bool                 { return e.shown == o }
-func (e *fakeEnv) Close()                                       { e.shown = nil }
-func (e *fakeEnv) Copy(text, _ string) tea.Cmd                  { e.copied = text; return nil }
-func (e *fakeEnv) Say(text string, _ bool) tea.Cmd              { e.said = text; return nil }
-func (e *fakeEnv) SayOnce(text string) tea.Cmd                  { e.said = text; return nil }
-func (e *fakeEnv) Press(k keys.Key) tea.Cmd                     { e.pressed = append(e.pressed, k); return nil }
-func (e *fakeEnv) StartInPlace(p *Pane) tea.Cmd                 { e.inPlace = p; return nil }
+func (e *fakeEnv) CopyRead(Read) tea.Cmd { return nil }
+func (e *fakeEnv) PutAway(*Pane) tea.Cmd { return nil }
+
+func (e *fakeEnv) SayOnce(text string) tea.Cmd  { e.Said = text; return nil }
+func (e *fakeEnv) Press(k keys.Key) tea.Cmd     { e.pressed = append(e.pressed, k); return nil }
+func (e *fakeEnv) StartInPlace(p *Pane) tea.Cmd { e.inPlace = p; return nil }
 func (e *fakeEnv) StartNear(_ *Pane, command []string, _ string) tea.Cmd {
 	e.started = command
 	return nil
 }
 
-// fakeFind is an engine that finds one match.
-type fakeFind struct {
-	panes.Engine
-	match api.Place
-}
-
-func (f fakeFind) Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error) {
-	return api.SessionFindOutput{Match: &api.SessionMatch{From: f.match}, Number: 1, Total: 1}, nil
+// finds is an engine that finds one match.
+func finds(match api.Place) panes.Engine {
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.SessionFind, func(context.Context, api.SessionFindInput) (api.SessionFindOutput, error) {
+		return api.SessionFindOutput{Match: &api.SessionMatch{From: match}, Number: 1, Total: 1}, nil
+	})
+	return engine
 }
 
 // shownPane is the pane of a session with lines on its screen, and what its
 // program gets.
 func shownPane(lines ...string) (*Pane, *fakeEnv, *sentBox) {
-	e := &fakeEnv{engine: fakeFind{match: api.Place{Line: 1}}}
-	e.news.Processes = []api.Process{{ID: "1", Name: "build", CWD: "/home/ann/src"}}
+	e := &fakeEnv{}
+	e.API = finds(api.Place{Line: 1})
+	e.Known.Processes = []api.Process{{ID: "1", Name: "build", CWD: "/home/ann/src"}}
 	p := New(e, &Search{}, "1")
 	p.Resize(40, 10)
 	box := &sentBox{}
@@ -114,9 +98,9 @@ func TestKeysTypedWhileASearchIsUnderWayWaitForIt(t *testing.T) {
 	p, e, _ := shownPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollSearch)
-	line, ok := e.shown.(*findLine)
+	line, ok := e.Shown.(*findLine)
 	if !ok {
-		t.Fatalf("%T is asked", e.shown)
+		t.Fatalf("%T is asked", e.Shown)
 	}
 	search := line.Paste(e, "two")
 	line.Do(e, keymap.Accept)
@@ -136,8 +120,8 @@ func TestALineOfTheLiveScreenIsCopied(t *testing.T) {
 	p, e, _ := shownPane("one", "two")
 	p.press(t, keymap.ScrollMode)
 	p.press(t, keymap.ScrollCopyLine)
-	if e.copied != "one" || p.Scroll.Active() {
-		t.Errorf("%q is copied, scrolling %t", e.copied, p.Scroll.Active())
+	if e.Copied != "one" || p.Scroll.Active() {
+		t.Errorf("%q is copied, scrolling %t", e.Copied, p.Scroll.Active())
 	}
 }
 
@@ -147,8 +131,8 @@ func TestEnterStartsAShellWhereAProgramHasEnded(t *testing.T) {
 	p.Feed.Receive(api.Output{Ended: &api.Process{ID: "1", State: api.StateExited, ExitCode: &code}})
 	p.Sync()
 	p.Key(typed("a"))
-	if e.inPlace != nil || e.said != "" {
-		t.Fatalf("any key does: %q", e.said)
+	if e.inPlace != nil || e.Said != "" {
+		t.Fatalf("any key does: %q", e.Said)
 	}
 	p.Key(keys.Key{Code: keys.Enter})
 	if e.inPlace != p {
@@ -180,7 +164,7 @@ func TestATitleSaysWhereAShellIs(t *testing.T) {
 	if name, detail, folder := p.Title(); name != "build" || detail != "~/src" || !folder {
 		t.Errorf("%q, %q, %t", name, detail, folder)
 	}
-	e.news.Processes[0].Argv, e.news.Processes[0].Command = []string{"make", "all"}, "make all"
+	e.Known.Processes[0].Argv, e.Known.Processes[0].Command = []string{"make", "all"}, "make all"
 	if _, detail, folder := p.Title(); detail != "make all" || folder {
 		t.Errorf("%q, %t", detail, folder)
 	}

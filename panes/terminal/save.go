@@ -36,7 +36,7 @@ func (p *Pane) askSave() tea.Cmd {
 func writeScrollback(ctx context.Context, e panes.Engine, id string, to io.Writer) (written int64, err error) {
 	in := api.SessionTextInput{ID: id, To: api.Place{Line: math.MaxInt64}}
 	for {
-		out, err := e.Text(ctx, in)
+		out, err := api.SessionText.Call(ctx, e, in)
 		if err != nil {
 			return written, err
 		}
