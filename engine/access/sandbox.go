@@ -80,14 +80,39 @@ func heldByPerson(view api.Process) bool {
 	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
 }
 
-// Encode gives the text of sandbox.json for these layers, and what it means.
+// Encode gives the text of sandbox.json for these layers, and what it means. A
+// single one stands there in the public shape.
 func Encode(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
-	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
+	whole := make([]*api.Sandbox, len(layers))
+	for i, layer := range layers {
+		whole[i] = withLists(layer)
+	}
+	var file any = map[string][]*api.Sandbox{"layers": whole}
+	if len(layers) == 1 {
+		file = whole[0]
+	}
+	text, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return nil, nil, fmt.Errorf("sandbox: %w", err)
 	}
 	parsed, err := sandbox.ParseLayers(text)
 	return append(text, '\n'), parsed, err
+}
+
+// withLists is a sandbox with empty lists for those that are nil, as the public
+// shape has no null.
+func withLists(s *api.Sandbox) *api.Sandbox {
+	c := *s
+	for _, list := range []*[]string{&c.Filesystem.DenyRead, &c.Filesystem.AllowWrite, &c.Filesystem.DenyWrite} {
+		*list = append([]string{}, *list...)
+	}
+	if s.Network != nil {
+		c.Network = &api.SandboxNetwork{
+			AllowedDomains: append([]string{}, s.Network.AllowedDomains...),
+			DeniedDomains:  append([]string{}, s.Network.DeniedDomains...),
+		}
+	}
+	return &c
 }
 
 // MayProbe tells why a sandbox does not let anybody look whether something listens

@@ -466,3 +466,18 @@ func TestPluginListsFewWords(t *testing.T) {
 		t.Errorf("%d bytes", size)
 	}
 }
+
+func TestEveryProcessHasItsSandboxFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Plugin)
+	for name, args := range map[string]object{
+		"process_start": {"command": "sleep 1000"},
+		"exec":          {"command": "sleep 1000", "timeoutMs": 100}, // goes on as a process
+	} {
+		id := r.call(name, args).Process
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(r.process(id).LogPath), "sandbox.json"))
+		if err != nil || !strings.Contains(string(text), `"allowWrite": [`) {
+			t.Errorf("%s: %s, %v", name, text, err)
+		}
+	}
+}

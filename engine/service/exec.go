@@ -65,7 +65,7 @@ func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, 
 		return api.ExecOutput{}, err
 	}
 	if out.TimedOut {
-		if p, err = s.overdue(ctx, rec.ID, in); err != nil {
+		if p, err = s.overdue(ctx, rec, in); err != nil {
 			return api.ExecOutput{}, err
 		}
 	}
@@ -99,8 +99,12 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 }
 
 // overdue handles a command that has not ended in time.
-func (s *Commands) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
+func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
+	id := rec.ID
 	p, err := s.Control.Announced(ctx, id)
+	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed {
+		err = s.Starter.noteUnconfined(id) // it goes on as a process like others
+	}
 	switch {
 	case err != nil || p.State.Ended():
 		return p, err

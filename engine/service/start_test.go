@@ -1,6 +1,9 @@
 package service
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
 	"testing"
 
 	"tandem/engine/api"
@@ -24,11 +27,42 @@ func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
 		if err := s.confine(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
 			t.Errorf("%s: %+v, %v", c.id, r, err)
 		}
-		if !r.Sandboxed {
-			continue
-		}
-		if got, err := sandbox.LoadLayers(data.SandboxPath(c.id)); err != nil || len(got) != c.want {
+		if got, err := sandbox.LoadLayers(data.SandboxPath(c.id)); err != nil || len(got) != max(c.want, 1) {
 			t.Errorf("%s: %+v, %v", c.id, got, err)
 		}
+	}
+}
+
+func TestSandboxFilesHaveThePublicShape(t *testing.T) {
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Starter{Store: data, Closed: []string{t.TempDir()}}
+	for _, c := range []struct {
+		id, want string
+		layers   []*api.Sandbox
+	}{
+		{"unconfined", `{"filesystem":{"denyRead":[],"allowWrite":["/"],"denyWrite":[]}}`, nil},
+		{"confined", `{"filesystem":{"denyRead":[],"allowWrite":[],"denyWrite":[]},"network":{"allowedDomains":[],"deniedDomains":[]}}`,
+			[]*api.Sandbox{{Network: &api.SandboxNetwork{}}}},
+	} {
+		if err := s.confine(&store.Record{ID: c.id}, c.layers); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(data.SandboxPath(c.id))
+		var plain bytes.Buffer
+		if err == nil {
+			err = json.Compact(&plain, text)
+		}
+		if err != nil || plain.String() != c.want {
+			t.Errorf("%s: %s, %v", c.id, plain.String(), err)
+		}
+	}
+	if err := s.confine(&store.Record{ID: "oneshot", Transient: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(data.SandboxPath("oneshot")); err == nil {
+		t.Error("a command that is waited for has a sandbox.json")
 	}
 }

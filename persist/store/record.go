@@ -314,12 +314,18 @@ func (s *Store) load(e fs.DirEntry) (*Record, error) {
 }
 
 // removeEmpty deletes the folder of a process that a crash has left without a
-// record, if nothing else is in it either. It spares young ones, as somebody may
-// be about to write into them.
+// record, if nothing is in it but what is written before. It spares young ones, as
+// somebody may be about to write into them.
 func (s *Store) removeEmpty(e fs.DirEntry) {
-	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= tempAge {
-		_ = os.Remove(s.Dir(e.Name())) // one that holds anything stays
+	info, err := e.Info()
+	if err != nil || time.Since(info.ModTime()) < tempAge {
+		return
 	}
+	dir := s.Dir(e.Name())
+	if inside, err := os.ReadDir(dir); err == nil && len(inside) == 1 && inside[0].Name() == sandboxName {
+		_ = os.Remove(filepath.Join(dir, sandboxName))
+	}
+	_ = os.Remove(dir) // one that holds anything stays
 }
 
 func appendError(errs []error, err error) []error {

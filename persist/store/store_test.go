@@ -616,7 +616,7 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"empty", "other", "young"} {
+	for _, id := range []string{"empty", "other", "young", "unborn"} {
 		if err := os.Mkdir(s.Dir(id), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -624,7 +624,10 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir("other"), "process.log"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"empty", "other"} {
+	if err := os.WriteFile(s.SandboxPath("unborn"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"empty", "other", "unborn"} {
 		if err := os.Chtimes(s.Dir(id), time.Time{}, time.Now().Add(-2*tempAge)); err != nil {
 			t.Fatal(err)
 		}
@@ -632,8 +635,10 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	if records, problems := s.Load(); len(records)+len(problems) != 0 {
 		t.Errorf("%v, %v", records, problems)
 	}
-	if _, err := os.Stat(s.Dir("empty")); err == nil {
-		t.Error("the empty one is there")
+	for _, id := range []string{"empty", "unborn"} {
+		if _, err := os.Stat(s.Dir(id)); err == nil {
+			t.Errorf("%s is there", id)
+		}
 	}
 	for _, id := range []string{"other", "young"} {
 		if _, err := os.Stat(s.Dir(id)); err != nil {
