@@ -105,7 +105,7 @@ func (r *rig) crashEngine() {
 func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)
-	r.agent.Environ["TD_INHERITED"] = "from outside"
+	r.agent.Environ["TD_INHERITED"], r.agent.Environ["TD_OUTER"] = "from outside", "from outside"
 	key := func(k string) object { return object{"key": k} }
 	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
 	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)
@@ -119,7 +119,7 @@ func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 		row{"shell_cmd", object{"command": "echo $TD_VAR $TD_INHERITED"},
 			"status: ok\ncommand: \"echo $TD_VAR $TD_INHERITED\"\nexit_code: 0\nstdout: |\n  hello from inside\nstderr: \"\"\nexecuted_at: NOW\n", false},
 		row{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
-		row{"env_unset", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: env_set has not set the variable\n", true},
+		row{"env_unset", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
 		row{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
 		row{"env_set", object{"key": "TD_MONKEY", "value": "s3cret"}, "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nset_at: NOW\n", false},
 		row{"env_get", key("TD_MONKEY"), "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nretrieved_at: NOW\n", false},
@@ -127,6 +127,18 @@ func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 		row{"env_get", key("1X"), wrong, true},
 		row{"env_set", object{"key": "A-B", "value": ""}, wrong, true},
 		row{"env_unset", key(""), wrong, true},
+	)
+	notSet := "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n"
+	r.yaml(t,
+		row{"env_set", object{"key": "TD_PORT", "value": 8080}, "status: ok\nkey: TD_PORT\nvalue: \"8080\"\nset_at: NOW\n", false},
+		row{"env_unset", key("TD_OUTER"), "status: ok\nkey: TD_OUTER\nunset_at: NOW\n", false},
+		row{"env_get", key("TD_OUTER"), notSet, true},
+		row{"env_unset", key("TD_OUTER"), notSet, true},
+		row{"shell_cmd", object{"command": "echo ${TD_OUTER-none}"},
+			"status: ok\ncommand: \"echo ${TD_OUTER-none}\"\nexit_code: 0\nstdout: |\n  none\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		row{"env_set", object{"key": "TD_OUTER", "value": "again"}, "status: ok\nkey: TD_OUTER\nvalue: again\nset_at: NOW\n", false},
+		row{"env_unset", key("PATH"),
+			"status: error\nerror_code: FORBIDDEN\nmessage: \"unset PATH: it decides which programs run, so agents may unset it only inside a sandbox\"\n", true},
 	)
 	if got := r.call("env_get", key("TD_INHERITED")).Structured; got != (osenv.EnvState{Key: "TD_INHERITED", Value: "from inside"}) {
 		t.Errorf("structured it is %+v", got)

@@ -37,7 +37,8 @@ type Agent struct {
 	Owner   string   // id of this client, to which leases are bound too
 	Roots   []string // folders that file tools are confined to
 
-	Environ map[string]string // what programs that it starts inherit
+	Environ map[string]string // what programs that it starts inherit, but for what was unset
+	unset   unset
 
 	Seen Seen
 

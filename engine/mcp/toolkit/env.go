@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 // Env are variables for a program, as an argument. Clients give ports and
@@ -60,4 +61,36 @@ func envValue(value json.RawMessage) (string, *json.UnmarshalTypeError) {
 		return string(value), nil
 	}
 	return "", &json.UnmarshalTypeError{Value: kind, Type: reflect.TypeFor[string]()}
+}
+
+// unset are the names of variables that programs do not inherit any more.
+type unset struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// Unset keeps a variable from what programs inherit; false if none did.
+func (f *Agent) Unset(name string) bool {
+	f.unset.mu.Lock()
+	defer f.unset.mu.Unlock()
+	if _, ok := f.Environ[name]; !ok || f.unset.names[name] {
+		return false
+	}
+	if f.unset.names == nil {
+		f.unset.names = make(map[string]bool)
+	}
+	f.unset.names[name] = true
+	return true
+}
+
+// Inherited is what programs that the agent starts inherit; it must not be changed.
+func (f *Agent) Inherited() map[string]string {
+	f.unset.mu.Lock()
+	defer f.unset.mu.Unlock()
+	if len(f.unset.names) == 0 {
+		return f.Environ
+	}
+	env := maps.Clone(f.Environ)
+	maps.DeleteFunc(env, func(name, _ string) bool { return f.unset.names[name] })
+	return env
 }

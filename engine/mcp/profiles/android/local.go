@@ -77,7 +77,7 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 		env[name] = value
 	}
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Environ, Actor: f.Actor,
+		Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Actor: f.Actor,
 		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	return p, "", err

@@ -69,7 +69,7 @@ func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: in.Command, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: int(toolkit.UntilDone.Milliseconds()), MaxOutput: 16 * toolkit.StreamMost,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 
 func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: in.Command, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		SplitLog: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	switch {

@@ -83,6 +83,8 @@ func checkEnvName(key string) error {
 	return nil
 }
 
+func errNotSet() error { return &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"} }
+
 // getEnv gives what programs that this agent starts find: its own variables go
 // before the overlay for all, and that before what they inherit.
 func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, error) {
@@ -100,9 +102,9 @@ func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, e
 			return toolkit.Result{}, err
 		}
 	}
-	value, ok := f.Environ[in.Key]
+	value, ok := f.Inherited()[in.Key]
 	if !ok {
-		return toolkit.Result{}, &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"}
+		return toolkit.Result{}, errNotSet()
 	}
 	return envAnswer(shownEnv(in.Key, value, in.Reveal), "retrieved_at", true), nil
 }
@@ -125,12 +127,33 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
-	_, err := api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: true})
-	switch {
-	case errors.Is(err, api.CodeNotFound):
-		return toolkit.Result{}, &yamlFailure{"ENV_NOT_FOUND", "env_set has not set the variable"}
+	switch gone, err := dropEnv(ctx, f, in.Key); {
 	case err != nil:
 		return toolkit.Result{}, err
+	case !gone:
+		return toolkit.Result{}, errNotSet()
 	}
 	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).With(envKey{in.Key}), nil
+}
+
+// dropEnv takes a variable out of what this agent has set and of what its programs
+// inherit. One that the person has set for everything stays.
+func dropEnv(ctx context.Context, f *toolkit.Agent, key string) (gone bool, err error) {
+	if _, inherited := f.Inherited()[key]; inherited && api.Steers(key) && f.Options.Sandbox == nil {
+		return false, api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
+	}
+	_, err = api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: key, Client: true})
+	gone = err == nil
+	if err != nil && !errors.Is(err, api.CodeNotFound) {
+		return false, err
+	}
+	gone = f.Unset(key) || gone
+	if gone {
+		return true, nil
+	}
+	if _, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key}); err == nil {
+		return false, api.Errorf(api.CodeForbidden, "unset %s: the person has set it for everything that starts", key).
+			WithHint("env_set gives it another value for your commands")
+	}
+	return false, nil
 }

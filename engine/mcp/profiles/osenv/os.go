@@ -34,7 +34,7 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Idempotent: true, Profiles: both,
 			Doc: "Set an environment variable for later commands."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
-			Doc: "Remove a variable that env_set set."}, unsetEnv),
+			Doc: "Remove an environment variable for later commands."}, unsetEnv),
 	}
 	for i := range tools {
 		tools[i] = inYAML(tools[i])
@@ -119,7 +119,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	lines := cmp.Or(in.BufferSize, shellLines)
 	argv := []string{in.shell(), "-c", in.Command}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: argv, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {

@@ -64,7 +64,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Environ, Actor: f.Actor,
+		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {

@@ -117,7 +117,7 @@ func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit
 		return toolkit.Result{}, err
 	}
 	p, err := start(ctx, f, in.Name, programOf(in.Command), api.ProcessStartInput{
-		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Environ,
+		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(),
 		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
 	})
 	switch {
