@@ -181,6 +181,10 @@ func TestAndroidLocalSession(t *testing.T) {
 		out := do("exec", id, object{"command": "echo next"})
 		return out["error"] != "session_busy" && out["output"] == "got again\nnext\n"
 	})
+	do("write", id, object{"input": "echo begun"})
+	if out := do("exec", id, object{"command": "echo next\r\necho last"}); out["output"] != "begun\nnext\nlast\n" || out["exit_code"] != 0.0 {
+		t.Errorf("behind a line that was not ended a command gives %v", out)
+	}
 	if out := do("resize", id, object{"rows": 50, "cols": 100}); out["ok"] != true || out["detail"] == nil {
 		t.Errorf("resize gives %v", out)
 	}

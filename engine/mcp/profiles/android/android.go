@@ -151,14 +151,14 @@ func androidCWD(f *toolkit.Agent, path, base string) (string, error) {
 }
 
 type androidRun struct {
-	Command   string      `json:"command"`
-	CWD       string      `json:"cwd,omitempty"`
-	TimeoutMS int         `json:"timeout_ms,omitempty" doc:"default 60000, at most 300000"`
-	Env       toolkit.Env `json:"env,omitempty"`
+	Command   toolkit.Line `json:"command"`
+	CWD       string       `json:"cwd,omitempty"`
+	TimeoutMS int          `json:"timeout_ms,omitempty" doc:"default 60000, at most 300000"`
+	Env       toolkit.Env  `json:"env,omitempty"`
 }
 
 func (in androidRun) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // RanShell is what a command has come to.
@@ -182,7 +182,7 @@ func (a *android) runTermux(ctx context.Context, f *toolkit.Agent, in androidRun
 }
 
 func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string, shell ...string) (toolkit.Result, error) {
-	if strings.TrimSpace(in.Command) == "" {
+	if strings.TrimSpace(string(in.Command)) == "" {
 		return toolkit.Result{}, androidErrorf("missing_command", "command is empty")
 	}
 	if in.TimeoutMS < 0 {
@@ -197,7 +197,7 @@ func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string,
 		timeout = min(in.TimeoutMS, androidTimeoutMost)
 	}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: append(shell, in.Command), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.StreamMost,
 	})
 	if err != nil {

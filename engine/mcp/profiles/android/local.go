@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -38,11 +39,13 @@ type turns struct {
 type turn struct {
 	held    chan struct{} // of 1
 	running string        // mark of a command whose end nobody has seen yet
+	open    atomic.Bool   // the last line that was written to it is not ended
 }
 
-// Take waits for a session's turn.
-func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
+// of is a session's turn, which somebody else may hold.
+func (t *turns) of(id string) *turn {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.all == nil {
 		t.all = map[string]*turn{}
 	}
@@ -51,7 +54,12 @@ func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
 		own = &turn{held: make(chan struct{}, 1)}
 		t.all[id] = own
 	}
-	t.mu.Unlock()
+	return own
+}
+
+// Take waits for a session's turn.
+func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
+	own := t.of(id)
 	select {
 	case own.held <- struct{}{}:
 		return own, nil
@@ -97,8 +105,11 @@ func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in
 		return sessionRan{}, err
 	}
 	nonce, began := toolkit.NewOwner(), time.Now()
-	line := "{ command eval " + toolkit.ShellWord(in.Command) + "\n" +
+	line := "{ command eval " + toolkit.ShellWord(string(in.Command)) + "\n" +
 		`__tandem=$?; printf '\036%s %d\036\n' ` + nonce + ` "$__tandem"; (exit "$__tandem")` + "\n}\n"
+	if turn.open.Load() {
+		line = "\n" + line // what was written is a line of its own
+	}
 	if err := s.write(ctx, f, p, line); err != nil {
 		return sessionRan{}, err
 	}
@@ -115,7 +126,8 @@ func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in
 	return out, nil
 }
 
-func (pipeShell) write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
+func (s pipeShell) write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
+	s.turns.of(p.ID).open.Store(!strings.HasSuffix(input, "\n"))
 	_, err := api.ProcessWrite.Call(ctx, f.Engine, api.ProcessWriteInput{ID: p.ID, Text: input})
 	return err
 }

@@ -24,24 +24,24 @@ const (
 
 // localSessionInput are the arguments of both kinds of session.
 type localSessionInput struct {
-	Action    string      `json:"action" enum:"start,exec,write,read,resize,kill,list"`
-	SessionID string      `json:"session_id,omitempty"`
-	Command   string      `json:"command,omitempty"`
-	Input     string      `json:"input,omitempty" doc:"sent to stdin as it is"`
-	CWD       string      `json:"cwd,omitempty"`
-	Rows      int         `json:"rows,omitempty"`
-	Cols      int         `json:"cols,omitempty"`
-	Timeout   int         `json:"timeout,omitempty" doc:"seconds, default 30, at most 300"`
-	Env       toolkit.Env `json:"env,omitempty"`
+	Action    string       `json:"action" enum:"start,exec,write,read,resize,kill,list"`
+	SessionID string       `json:"session_id,omitempty"`
+	Command   toolkit.Line `json:"command,omitempty"`
+	Input     string       `json:"input,omitempty" doc:"sent to stdin as it is"`
+	CWD       string       `json:"cwd,omitempty"`
+	Rows      int          `json:"rows,omitempty"`
+	Cols      int          `json:"cols,omitempty"`
+	Timeout   int          `json:"timeout,omitempty" doc:"seconds, default 30, at most 300"`
+	Env       toolkit.Env  `json:"env,omitempty"`
 }
 
 type termuxSessionInput localSessionInput
 
 func (in localSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	if in.Action == "start" || in.SessionID == "" {
-		return toolkit.Subject{Command: in.Command + in.Input, CWD: f.Folder(in.CWD), Env: in.Env}
+		return toolkit.Subject{Command: string(in.Command) + in.Input, CWD: f.Folder(in.CWD), Env: in.Env}
 	}
-	return toolkit.Subject{Command: in.Command + in.Input, Session: in.SessionID}
+	return toolkit.Subject{Command: string(in.Command) + in.Input, Session: in.SessionID}
 }
 
 func (in termuxSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -128,6 +128,9 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 	if errors.Is(err, api.CodeEnded) {
 		err = sessionDead(ctx, f, b, p)
 	}
+	if errors.Is(err, api.CodeConflict) {
+		err = androidErrorf("session_busy", "%s", api.AsError(err).Message)
+	}
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -160,7 +163,7 @@ func findSession(ctx context.Context, f *toolkit.Agent, b shellBackend, in local
 	switch {
 	case in.SessionID == "":
 		return api.Process{}, androidErrorf("missing_session_id", "%s needs session_id", in.Action)
-	case in.Action == "exec" && strings.TrimSpace(in.Command) == "":
+	case in.Action == "exec" && strings.TrimSpace(string(in.Command)) == "":
 		return api.Process{}, androidErrorf("missing_command", "exec needs command")
 	case in.Action == "write" && in.Input == "":
 		return api.Process{}, androidErrorf("missing_input", "write needs input")
@@ -264,13 +267,13 @@ func (t terminalShell) start(ctx context.Context, f *toolkit.Agent, in localSess
 
 func (t terminalShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in localSessionInput) (sessionRan, error) {
 	ran, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{
-		ID: p.ID, Command: in.Command, TimeoutMS: in.seconds() * 1000, MaxOutput: 1,
+		ID: p.ID, Command: string(in.Command), TimeoutMS: in.seconds() * 1000, MaxOutput: 1,
 	})
 	if err != nil {
 		return sessionRan{}, err
 	}
 	out, err := t.readTo(ctx, f, p, ran.NextCursor)
-	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, in.Command)
+	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, string(in.Command))
 	return sessionRan{
 		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: ran.DurationMS, Waits: ran.Waits,
 		TimedOut: ran.TimedOut || ran.Waits != "", // all that says that the command goes on

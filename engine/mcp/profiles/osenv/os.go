@@ -81,14 +81,14 @@ func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlTe
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 type shellCmd struct {
-	Command        string   `json:"command"`
-	Shell          string   `json:"shell,omitempty" doc:"default bash"`
-	BufferSize     int      `json:"bufferSize,omitempty" doc:"lines kept of each stream, default 500"`
-	TimeoutSeconds *float64 `json:"timeoutSeconds,omitempty" doc:"default 5"`
+	Command        toolkit.Line `json:"command"`
+	Shell          string       `json:"shell,omitempty" doc:"default bash"`
+	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream, default 500"`
+	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" doc:"default 5"`
 }
 
 func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: c.Command, CWD: f.Options.CWD}
+	return toolkit.Subject{Command: string(c.Command), CWD: f.Options.CWD}
 }
 
 // timeout is the time until the command becomes a daemon, in milliseconds.
@@ -117,7 +117,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 		return toolkit.Result{}, &yamlFailure{"INVALID_ARGUMENT", "bufferSize cannot be negative"}
 	}
 	lines := cmp.Or(in.BufferSize, shellLines)
-	argv := []string{in.shell(), "-c", in.Command}
+	argv := []string{in.shell(), "-c", string(in.Command)}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
 		Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
@@ -128,7 +128,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	stdout, cut := toolkit.LastLines(out.Stdout, lines)
 	stderr, cutErrors := toolkit.LastLines(out.Stderr, lines)
 	p := out.Process
-	fields := []yamlField{{"status", "ok"}, {"command", in.Command}, {"exit_code", nil}, {"stdout", stdout}, {"stderr", stderr},
+	fields := []yamlField{{"status", "ok"}, {"command", string(in.Command)}, {"exit_code", nil}, {"stdout", stdout}, {"stderr", stderr},
 		{"executed_at", stamp(p.StartedAt)}}
 	if code, ok := toolkit.ExitCode(p); ok {
 		fields[2].value = code

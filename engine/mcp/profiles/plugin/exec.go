@@ -26,7 +26,7 @@ const (
 )
 
 type execInput struct {
-	Command   string       `json:"command"`
+	Command   toolkit.Line `json:"command"`
 	CWD       string       `json:"cwd,omitempty"`
 	TimeoutMS *int         `json:"timeoutMs,omitempty" doc:"default 30000; 100 to 300000"`
 	Env       toolkit.Env  `json:"env,omitempty"`
@@ -36,7 +36,7 @@ type execInput struct {
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // A CommandState is what exec tells beside the output.
@@ -52,7 +52,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	if in.MaxOutput < 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: maxOutput cannot be negative")
 	}
-	if err := toolkit.CheckLine("run command", in.Command, in.Env); err != nil {
+	if err := toolkit.CheckLine("run command", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
 	confined, err := confinement(f, in.Sandbox, in.CWD)
@@ -64,7 +64,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		Command: shellArgv(string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 type StartInput struct {
-	Command   string       `json:"command"`
+	Command   toolkit.Line `json:"command"`
 	Name      string       `json:"name,omitempty"`
 	CWD       string       `json:"cwd,omitempty"`
 	Env       toolkit.Env  `json:"env,omitempty"`
@@ -26,7 +26,7 @@ type StartInput struct {
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: string(in.Command), CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // A ProcessState is what the tools for processes tell about one.
@@ -109,15 +109,15 @@ func (s ProcessState) joined(between, behind string) string {
 }
 
 func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
-	if err := toolkit.CheckLine("start process", in.Command, in.Env); err != nil {
+	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
 	confined, err := confinement(f, in.Sandbox, in.CWD)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	p, err := start(ctx, f, in.Name, programOf(in.Command), api.ProcessStartInput{
-		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(),
+	p, err := start(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
+		Command: shellArgv(string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(),
 		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
 	})
 	switch {

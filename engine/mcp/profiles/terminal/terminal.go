@@ -28,14 +28,14 @@ func Tools() []toolkit.Tool {
 }
 
 type terminalCommand struct {
-	Command          string `json:"command"`
-	WorkingDirectory string `json:"working_directory,omitempty"`
-	TimeoutSeconds   int    `json:"timeout_seconds,omitempty" doc:"default 30; then it is killed"`
-	CaptureOutput    *bool  `json:"capture_output,omitempty" doc:"default true"`
+	Command          toolkit.Line `json:"command"`
+	WorkingDirectory string       `json:"working_directory,omitempty"`
+	TimeoutSeconds   int          `json:"timeout_seconds,omitempty" doc:"default 30; then it is killed"`
+	CaptureOutput    *bool        `json:"capture_output,omitempty" doc:"default true"`
 }
 
 func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: c.Command, CWD: f.Folder(c.WorkingDirectory)}
+	return toolkit.Subject{Command: string(c.Command), CWD: f.Folder(c.WorkingDirectory)}
 }
 
 type terminalRan struct {
@@ -50,7 +50,7 @@ type terminalRan struct {
 func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalCommand) (toolkit.Result, error) {
 	seconds := terminalTimeout
 	switch {
-	case strings.TrimSpace(in.Command) == "":
+	case strings.TrimSpace(string(in.Command)) == "":
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: command is empty")
 	case in.TimeoutSeconds < 0:
 		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: timeout_seconds cannot be negative")
@@ -59,13 +59,13 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: []string{toolkit.CommandShell(), "-c", in.Command}, CWD: cwd, Environ: f.Inherited(), Actor: f.Actor,
+		Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.StreamMost,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	ran := terminalRan{Command: in.Command, ReturnCode: -1, WorkingDirectory: cwd,
+	ran := terminalRan{Command: string(in.Command), ReturnCode: -1, WorkingDirectory: cwd,
 		ExecutionTime: math.Round(out.DurationMS) / 1000}
 	if in.CaptureOutput == nil || *in.CaptureOutput {
 		ran.Stdout = toolkit.CutNote(out.StdoutDropped, out.Process) + out.Stdout
