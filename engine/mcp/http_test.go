@@ -227,7 +227,12 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *site) connect(token, version string) *sdk.ClientSession {
 	s.Helper()
-	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, nil)
+	return s.connectWith(token, version, nil)
+}
+
+func (s *site) connectWith(token, version string, o *sdk.ClientOptions) *sdk.ClientSession {
+	s.Helper()
+	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, o)
 	session, err := c.Connect(context.Background(), &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{token}}},
 		&sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {

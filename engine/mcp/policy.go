@@ -28,15 +28,23 @@ const (
 )
 
 // permit asks whether an agent may make a call; nil if it may, else what it is
-// told instead. Where the policy asks the person, the first answer counts: from
-// the dashboard or, if the agent's program can ask too, from there.
+// told instead: that it was refused or, for programs that take questions as
+// answers, what to ask. Where the policy asks the person, the first answer counts:
+// from the dashboard or, if the agent's program can ask too, from there.
 func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, req *sdk.CallToolRequest) *toolkit.Result {
 	in := inquiry(f, t, args)
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
 	if err == nil && out.Decision == "ask" {
 		in.NoAsk = false
-		out, err = askBoth(ctx, f, in, out.Reason, req)
+		if asksInRounds(f, req) {
+			var more *toolkit.Result
+			if out, more, err = s.askInRounds(ctx, f, in, out.Reason, req); more != nil {
+				return more
+			}
+		} else {
+			out, err = askBoth(ctx, f, in, out.Reason, req)
+		}
 	}
 	if err == nil && out.Decision == "allow" {
 		return nil
@@ -81,21 +89,17 @@ func inquiry(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyC
 // askBoth puts a request before the person in the dashboard and, where it can,
 // in the agent's own program.
 func askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
-	type reply struct {
-		out api.PolicyCheckOutput
-		err error
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // withdraws the question that was not answered
-	replies := make(chan reply, 2)
+	replies := make(chan verdict, 2)
 	go func() {
 		out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
-		replies <- reply{out, err}
+		replies <- verdict{out, err}
 	}()
 	if !f.Options.NoElicit && canElicit(req.Session) {
 		go func() {
 			if out, ok := elicit(ctx, req.Session, in, rule); ok {
-				replies <- reply{out, nil}
+				replies <- verdict{out, nil}
 			}
 		}()
 	}
@@ -119,7 +123,15 @@ var elicitation = json.RawMessage(`{"type":"object","properties":{"allow":{"type
 // there.
 func elicit(ctx context.Context, session *sdk.ServerSession, in api.PolicyCheckInput, rule string) (out api.PolicyCheckOutput, ok bool) {
 	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: question(in, rule), RequestedSchema: elicitation})
-	if err != nil || answer.Action == "cancel" {
+	if err != nil {
+		return out, false
+	}
+	return decided(answer)
+}
+
+// decided is what a person has answered; ok is false if they have put it off.
+func decided(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
+	if answer.Action == "cancel" {
 		return out, false
 	}
 	if allow, _ := answer.Content["allow"].(bool); answer.Action == "accept" && allow {

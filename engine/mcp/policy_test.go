@@ -69,6 +69,16 @@ func (r *rig) asked() api.Request {
 	return open[0]
 }
 
+// open are the requests that wait for an answer.
+func (r *rig) open() []api.Request {
+	r.Helper()
+	out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return out.Requests
+}
+
 // answers answers a request as a person does.
 func (r *rig) answers(in api.RequestAnswerInput) {
 	r.Helper()
@@ -323,11 +333,17 @@ func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
 }
 
 func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
+		t.Run(version, func(t *testing.T) { testProgramAsks(t, version) })
+	}
+}
+
+func testProgramAsks(t *testing.T, version string) {
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	var asked string
 	answer := &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
-	session := r.served(&sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	session := served(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		asked = req.Params.Message
 		return answer, nil
 	}})

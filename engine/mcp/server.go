@@ -68,6 +68,7 @@ type server struct {
 
 	ctx    context.Context // ends with the server
 	agents agents
+	rounds rounds
 	tasks  sync.WaitGroup // goroutines that end with ctx
 
 	backlog backlog

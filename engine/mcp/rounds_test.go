@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// inRounds runs a server, and a client that sees questions as answers to its
+// calls.
+func (r *rig) inRounds(session func(*sdk.ClientOptions) *sdk.ClientSession) *sdk.ClientSession {
+	r.policy(careful)
+	return session(&sdk.ClientOptions{
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+		Capabilities:   &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{}},
+		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			r.Error("the program was asked while the call ran")
+			return nil, nil
+		},
+	})
+}
+
+func (r *rig) newEra(o *sdk.ClientOptions) *sdk.ClientSession {
+	return served(r, *r.agent.Options, toolkit.WithoutSessions, o)
+}
+
+// round calls exec, as a call of its own or with an answer to the last.
+func (r *rig) round(session *sdk.ClientSession, command, state string, answer *sdk.ElicitResult) (text string, got *sdk.CallToolResult) {
+	r.Helper()
+	in := &sdk.CallToolParams{Name: "exec", Arguments: object{"command": command}, RequestState: state}
+	if answer != nil {
+		in.InputResponses = sdk.InputResponseMap{allowInput: answer}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	defer cancel()
+	got, err := session.CallTool(ctx, in)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return said(toolkit.Result{Content: got.Content}), got
+}
+
+func yes() *sdk.ElicitResult {
+	return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
+}
+
+func TestAProgramThatTakesQuestionsAsAnswersAsksItsPerson(t *testing.T) {
+	r := newRig(t, toolkit.Native)
+	overHTTP := func(o *sdk.ClientOptions) *sdk.ClientSession {
+		return r.site(nil).connectWith(masterToken, toolkit.WithoutSessions, o)
+	}
+	for _, session := range []*sdk.ClientSession{r.inRounds(r.newEra), r.inRounds(overHTTP)} {
+		testAskedInRounds(r, session)
+	}
+}
+
+func testAskedInRounds(r *rig, session *sdk.ClientSession) {
+	r.Helper()
+	const push = ": || git push; echo pushed"
+	_, first := r.round(session, push, "", nil)
+	asked, _ := first.InputRequests[allowInput].(*sdk.ElicitParams)
+	if !first.NeedsInput() || first.IsError || asked == nil || first.RequestState == "" {
+		r.Fatalf("the first answer is %+v", first)
+	}
+	if !strings.HasPrefix(asked.Message, fmt.Sprintf("tester/7 wants to call exec: %q", push)) || !strings.Contains(asked.Message, "rule 2 of policy.toml") {
+		r.Errorf("the person is asked %q", asked.Message)
+	}
+	r.asked()
+	if text, got := r.round(session, push, first.RequestState, yes()); got.NeedsInput() || !strings.HasPrefix(text, "pushed\n") {
+		r.Errorf("allowed: %q", text)
+	}
+	r.eventually("the dashboard to ask no more", func() bool { return len(r.open()) == 0 })
+	_, again := r.round(session, push, first.RequestState, yes())
+	if !again.NeedsInput() {
+		r.Error("an answer counted twice")
+	}
+	r.round(session, push, again.RequestState, &sdk.ElicitResult{Action: "decline"})
+	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
+		_, first := r.round(session, push, "", nil)
+		if text, got := r.round(session, push, first.RequestState, no); !got.IsError || !strings.Contains(text, "the person has refused it") {
+			r.Errorf("%+v: %q", no, text)
+		}
+	}
+}
+
+func TestAnAnswerAllowsOnlyTheCallThatWasAskedAbout(t *testing.T) {
+	r := newRig(t, toolkit.Native)
+	session := r.inRounds(r.newEra)
+	_, first := r.round(session, ": || git push", "", nil)
+	for _, c := range []struct{ command, state string }{
+		{": || git push --force", first.RequestState}, {": || git push", "made-up"}, {": || git push", ""},
+	} {
+		if _, got := r.round(session, c.command, c.state, yes()); !got.NeedsInput() {
+			t.Errorf("%+v is allowed: %+v", c, got)
+		}
+	}
+	other := r.inRounds(r.newEra)
+	if _, got := r.round(other, ": || git push", first.RequestState, yes()); !got.NeedsInput() {
+		t.Error("another agent's answer counts")
+	}
+}
+
+func TestTheDashboardAnswersFirst(t *testing.T) {
+	r := newRig(t, toolkit.Native)
+	session := r.inRounds(r.newEra)
+	for _, c := range []struct {
+		allow bool
+		given *sdk.ElicitResult
+	}{{true, &sdk.ElicitResult{Action: "cancel"}}, {true, nil}, {false, nil}} {
+		_, first := r.round(session, ": || git push", "", nil)
+		r.answers(api.RequestAnswerInput{ID: r.asked().ID, Allow: c.allow})
+		if text, got := r.round(session, ": || git push", first.RequestState, c.given); got.NeedsInput() || got.IsError == c.allow {
+			t.Errorf("%+v: %q", c, text)
+		}
+	}
+}
+
+func TestOnlySoManyQuestionsStayOpen(t *testing.T) {
+	withdrawn := 0
+	var q rounds
+	var states []string
+	for range roundsMost + 3 {
+		states = append(states, q.put(&round{withdraw: func() { withdrawn++ }}))
+	}
+	if withdrawn != 3 || len(q.open) != roundsMost || len(q.order) != roundsMost {
+		t.Errorf("%d withdrawn, %d open", withdrawn, len(q.open))
+	}
+	var none round
+	if q.take(states[2], none.call) != nil || q.take(states[3], none.call) == nil || q.take(states[3], none.call) != nil {
+		t.Error("not the oldest are forgotten")
+	}
+}
