@@ -15,24 +15,7 @@ type (
 	Line         = styled.Line
 	LineSize     = styled.LineSize
 	NumberedLine = styled.NumberedLine
-)
-
-// A Cursor is where the next character would go and how it is shown.
-type Cursor struct {
-	X       int         `json:"x" jsonschema:"column, from 0"`
-	Y       int         `json:"y" jsonschema:"row of the screen, from 0"`
-	Visible bool        `json:"visible" jsonschema:"whether it is shown"`
-	Shape   CursorShape `json:"shape" jsonschema:"0 block, 1 underline, 2 bar"`
-	Blink   bool        `json:"blink" jsonschema:"whether it blinks"`
-}
-
-// CursorShape is how a cursor is drawn.
-type CursorShape uint8
-
-const (
-	CursorBlock CursorShape = iota
-	CursorUnderline
-	CursorBar
+	Cursor       = styled.Cursor
 )
 
 // A Frame takes a viewer from the state it has to the state now. Lines are

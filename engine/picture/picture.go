@@ -14,7 +14,7 @@ import (
 type Screen struct {
 	Cols, Rows int
 	Lines      []styled.Line // at most Rows of them; those that lack are blank
-	Cursor     vt.Cursor     // drawn when it is visible and on the screen
+	Cursor     styled.Cursor // drawn when it is visible and on the screen
 	Palette    vt.Palette
 }
 

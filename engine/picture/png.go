@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
-	"tandem/engine/vt"
 )
 
 const (
@@ -122,9 +121,9 @@ func (c *canvas) cursor(s *Screen, margin int, glyphs *glyphSet) {
 	}
 	x, y, ink := margin+cur.X*c.w, margin+cur.Y*c.h, rgb(s.Palette.Cursor)
 	switch cur.Shape {
-	case vt.CursorBar:
+	case styled.CursorBar:
 		c.fill(x, y, 2*c.thin, c.h, ink)
-	case vt.CursorUnderline:
+	case styled.CursorUnderline:
 		c.fill(x, y+c.h-2*c.thin, c.w, 2*c.thin, ink)
 	default:
 		under := s.at(cur.X, cur.Y)

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
-	"tandem/engine/vt"
 )
 
 // SVG draws a screen as a document with text that can be selected. It names its
@@ -134,9 +133,9 @@ func (s *Screen) writeCursor(b *strings.Builder) {
 	x, y, ink := padding+cur.X*cellWidth, padding+cur.Y*cellHeight, rgb(s.Palette.Cursor)
 	w, h := cellWidth, cellHeight
 	switch cur.Shape {
-	case vt.CursorBar:
+	case styled.CursorBar:
 		w = 2
-	case vt.CursorUnderline:
+	case styled.CursorUnderline:
 		y, h = y+cellHeight-2, 2
 	default:
 		under := s.at(cur.X, cur.Y)

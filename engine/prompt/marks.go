@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -64,12 +65,12 @@ type marks struct {
 	touched  bool  // something was typed since then
 	prompt   int64 // offset behind the last prompt, or prompt for more
 	drawn    time.Time
-	lined    time.Time // when a line was sent last
-	cursor   vt.Cursor // where that prompt left it
-	line     string    // of the command that runs or is about to
-	told     bool      // the shell told line
-	number   string    // of line in the shell's history
-	start    int64     // offset where output begins
+	lined    time.Time     // when a line was sent last
+	cursor   styled.Cursor // where that prompt left it
+	line     string        // of the command that runs or is about to
+	told     bool          // the shell told line
+	number   string        // of line in the shell's history
+	start    int64         // offset where output begins
 	began    time.Time
 	broken   time.Time // when somebody has interrupted it last; zero if nobody has
 	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
@@ -80,8 +81,8 @@ type marks struct {
 // A markFound is a mark with what the session knows where it stands.
 type markFound struct {
 	vt.PromptEvent
-	at     int64     // offset behind the mark
-	cursor vt.Cursor // when the mark came
+	at     int64         // offset behind the mark
+	cursor styled.Cursor // when the mark came
 	now    time.Time
 	// typed gives the line that was typed behind an offset, and where the output
 	// behind it begins; for shells that do not tell. It reads the log.
@@ -393,7 +394,7 @@ type promptState struct {
 	prompt  int64
 	drawn   time.Time
 	lined   time.Time
-	cursor  vt.Cursor
+	cursor  styled.Cursor
 	line    string // of what runs
 }
 

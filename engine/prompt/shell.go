@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -26,7 +27,7 @@ type Terminal interface {
 	Size() (cols, rows int)
 	CWD() string // "" when the program has told none
 	Modes() vt.Modes
-	Cursor(ctx context.Context) (vt.Cursor, error)
+	Cursor(ctx context.Context) (styled.Cursor, error)
 	Rows(ctx context.Context) ([]string, error) // what the screen shows, without blanks at their ends
 	TypeInto(ctx context.Context, p []byte) error
 	ExitCode() *int // once it is over
@@ -96,7 +97,7 @@ func (s *Shell) LastActive() time.Time { return time.Unix(0, max(s.printed.Load(
 // A Spot is where a mark stands.
 type Spot struct {
 	Offset     int64 // in the log, behind the mark
-	Cursor     vt.Cursor
+	Cursor     styled.Cursor
 	Cols, Rows int // of the screen
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/keys"
 )
@@ -66,15 +67,15 @@ func (t *fakeTerminal) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, t.log[off:]), nil
 }
 
-func (t *fakeTerminal) IsReady(context.Context) error             { return nil }
-func (t *fakeTerminal) Log() Log                                  { return t }
-func (t *fakeTerminal) Shown() int64                              { return t.End() }
-func (t *fakeTerminal) Size() (cols, rows int)                    { return 80, 24 }
-func (t *fakeTerminal) CWD() string                               { return "/home" }
-func (t *fakeTerminal) Modes() vt.Modes                           { return vt.Modes{Modes: keys.Modes{BracketedPaste: true}} }
-func (t *fakeTerminal) Cursor(context.Context) (vt.Cursor, error) { return vt.Cursor{}, nil }
-func (t *fakeTerminal) ExitCode() *int                            { return nil }
-func (t *fakeTerminal) NoteUse()                                  {}
+func (t *fakeTerminal) IsReady(context.Context) error                 { return nil }
+func (t *fakeTerminal) Log() Log                                      { return t }
+func (t *fakeTerminal) Shown() int64                                  { return t.End() }
+func (t *fakeTerminal) Size() (cols, rows int)                        { return 80, 24 }
+func (t *fakeTerminal) CWD() string                                   { return "/home" }
+func (t *fakeTerminal) Modes() vt.Modes                               { return vt.Modes{Modes: keys.Modes{BracketedPaste: true}} }
+func (t *fakeTerminal) Cursor(context.Context) (styled.Cursor, error) { return styled.Cursor{}, nil }
+func (t *fakeTerminal) ExitCode() *int                                { return nil }
+func (t *fakeTerminal) NoteUse()                                      {}
 
 func (t *fakeTerminal) Rows(context.Context) ([]string, error) {
 	t.mu.Lock()

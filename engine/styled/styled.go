@@ -1,5 +1,5 @@
 // Package styled is what text on a screen looks like: colours, attributes, runs
-// and lines, and the SGR that sets a style. Who emulates a terminal, who sends
+// and lines, the cursor in them, and the SGR that sets a style. Who emulates a terminal, who sends
 // screens and who draws them mean the same by it.
 package styled
 

@@ -17,7 +17,7 @@ func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
 		Cols:      cols,
 		Rows:      rows,
 		Lines:     []string{},
-		Cursor:    newCursor(t.Cursor()),
+		Cursor:    t.Cursor(),
 		Title:     t.Title(),
 		AltScreen: t.Modes().Alt,
 	}

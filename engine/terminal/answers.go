@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/picture"
 	"tandem/engine/prompt"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/engine/vt/scan"
 	"tandem/keys"
@@ -86,7 +87,7 @@ func (s *Session) CWD() string {
 func (s *Session) Modes() vt.Modes { return *s.screen.modes.Load() }
 
 // Cursor is that of the screen.
-func (s *Session) Cursor(ctx context.Context) (c vt.Cursor, err error) {
+func (s *Session) Cursor(ctx context.Context) (c styled.Cursor, err error) {
 	err = s.onScreen(ctx, func(t Emulator) { c = t.Cursor() })
 	return c, err
 }

@@ -15,14 +15,10 @@ func newFrame(d vt.Diff) api.Frame {
 		Oldest: d.Oldest,
 		First:  d.First,
 		Lines:  d.Lines,
-		Cursor: newCursor(d.Cursor),
+		Cursor: d.Cursor,
 		Title:  d.Title,
 		Mouse:  d.Modes.Mouse,
 		Paste:  d.Modes.BracketedPaste,
 		Bells:  d.Bells,
 	}
-}
-
-func newCursor(c vt.Cursor) api.Cursor {
-	return api.Cursor{X: c.X, Y: c.Y, Visible: c.Visible, Shape: api.CursorShape(c.Shape), Blink: c.Blink}
 }

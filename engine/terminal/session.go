@@ -21,7 +21,7 @@ type Emulator interface {
 	Resize(cols, rows int, keep ...*vt.Place)
 	SetReplies(on bool)
 	Size() (cols, rows int)
-	Cursor() vt.Cursor
+	Cursor() styled.Cursor
 	Modes() vt.Modes
 	Title() string
 	Diff(since uint64) vt.Diff

@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/styled"
+
 // dispatchCSI does one control sequence. The names are those of ECMA-48 and
 // xterm's ctlseqs.
 func (t *Terminal) dispatchCSI(b byte) {
@@ -305,6 +307,6 @@ func (t *page) cursorStyle(n int) {
 		return
 	}
 	n = max(n, 1)
-	t.mode.shape = CursorShape((n - 1) / 2)
+	t.mode.shape = styled.CursorShape((n - 1) / 2)
 	t.mode.blink = n%2 == 1
 }

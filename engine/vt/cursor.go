@@ -2,27 +2,9 @@ package vt
 
 import "tandem/engine/styled"
 
-// A Cursor is where the next character would go and how it is shown.
-type Cursor struct {
-	X, Y    int // from 0
-	Visible bool
-	Shape   CursorShape
-	Blink   bool
-}
-
-// CursorShape is how a cursor is drawn.
-type CursorShape uint8
-
-// The cursor shapes of DECSCUSR.
-const (
-	CursorBlock CursorShape = iota
-	CursorUnderline
-	CursorBar
-)
-
 // Cursor is the cursor of the screen shown.
-func (t *page) Cursor() Cursor {
-	return Cursor{
+func (t *page) Cursor() styled.Cursor {
+	return styled.Cursor{
 		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursorOn,
 		Shape: t.mode.shape, Blink: t.mode.blink,
 	}

@@ -14,7 +14,7 @@ type Diff struct {
 	Oldest int64
 	First  int64
 	Lines  []styled.NumberedLine // changed rows, and lines that scrolled off changed
-	Cursor Cursor
+	Cursor styled.Cursor
 	Modes  Modes
 	Title  string
 	Bells  uint32 // bells so far

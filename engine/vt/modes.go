@@ -3,6 +3,7 @@ package vt
 import (
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt/grid"
 	"tandem/keys"
 )
@@ -46,7 +47,7 @@ type modeSet struct {
 	tellScheme, tellSize                bool // 2031, 2048
 	moreFix, national                   bool // 41, DECNRCM
 	guarded                             bool // SPA was used: erasing spares what is protected
-	shape                               CursorShape
+	shape                               styled.CursorShape
 	rectExtent                          uint8 // DECSACE, 0…2
 	checksum                            uint8 // XTCHECKSUM, bits below
 	level                               uint8 // DECSCL, 1 to maxLevel

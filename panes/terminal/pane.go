@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -159,9 +160,9 @@ func (p *Pane) Cursor() *tea.Cursor {
 	}
 	shape := tea.CursorBlock
 	switch c.Shape {
-	case api.CursorUnderline:
+	case styled.CursorUnderline:
 		shape = tea.CursorUnderline
-	case api.CursorBar:
+	case styled.CursorBar:
 		shape = tea.CursorBar
 	}
 	return &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}

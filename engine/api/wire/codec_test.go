@@ -20,7 +20,7 @@ import (
 func sampleFrame(cols, rows int) *api.Frame {
 	styles := []api.Style{{}, {FG: styled.ColorIndexed | 4, Attrs: styled.Bold}, {FG: styled.ColorRGB | 0xff8800, Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1}}
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, Oldest: 5, First: 1000, Title: "vim", Paste: true,
-		Mouse: keys.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: api.CursorBar}}
+		Mouse: keys.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: styled.CursorBar}}
 	for y := range rows {
 		var l api.Line
 		for x := 0; x+8 <= cols; x += 8 {
@@ -54,7 +54,7 @@ func drawFrame(t *rapid.T) *api.Frame {
 		Title: rapid.String().Draw(t, "title"), Mouse: keys.MouseMode(rapid.Byte().Draw(t, "mouse")),
 		Bells: rapid.Uint32().Draw(t, "bells"),
 		Cursor: api.Cursor{X: small(t, "x"), Y: small(t, "y"), Visible: flag(t, "visible"), Blink: flag(t, "blink"),
-			Shape: api.CursorShape(rapid.Byte().Draw(t, "shape"))},
+			Shape: styled.CursorShape(rapid.Byte().Draw(t, "shape"))},
 	}
 	for range rapid.IntRange(0, api.MaxAnchors).Draw(t, "anchors") {
 		f.Anchors = append(f.Anchors, api.Place{Line: draw(t, "line"), Cell: small(t, "cell")})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/keys"
 )
 
@@ -76,7 +77,7 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 		Mouse: keys.MouseMode(d.byte()),
 		Cursor: api.Cursor{
 			Visible: flags&frameCursorVisible != 0, Blink: flags&frameCursorBlink != 0,
-			Shape: api.CursorShape(d.byte()),
+			Shape: styled.CursorShape(d.byte()),
 		},
 	}
 	f.Cols, f.Rows = d.small(), d.small()
