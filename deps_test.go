@@ -72,7 +72,7 @@ var layers = map[string]layer{
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/retry"},
+		[]string{"engine/api", "engine/api/client", "persist/diag", "ui/cli/output", "ui/cli/retry"},
 		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/retry": {
@@ -186,7 +186,7 @@ var layers = map[string]layer{
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":       {[]string{"engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
-	"engine/policy":      {nil, "what an agent may do is decided by rules and nothing that runs"},
+	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
@@ -206,7 +206,8 @@ var layers = map[string]layer{
 	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
-	"persist/config":     {[]string{"keys/keymap", "themes"}, "the configuration is read without what it configures"},
+	"persist/diag":       {nil, "a mistake in a text is shown the same way, whatever the text is for"},
+	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes"}, "the configuration is read without what it configures"},
 	"persist/histdb":     {[]string{"persist/store"}, "the history is rows, whoever searches them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"tandem/persist/diag"
 )
 
 // file is policy.toml as it is written.
@@ -39,12 +40,12 @@ func Parse(text []byte) (Policy, error) {
 	}
 	p := Policy{Default: Decision(f.Default)}
 	if err := checkDecision(p.Default, true); err != nil {
-		return Policy{}, locate(text, 0, "default").mistake(text, "default: %v", err)
+		return Policy{}, mistake(text, locate(text, 0, "default"), "default: %v", err)
 	}
 	if f.AskTimeout != "" {
 		var err error
 		if p.AskTimeout, err = time.ParseDuration(f.AskTimeout); err != nil || p.AskTimeout <= 0 {
-			return Policy{}, locate(text, 0, "ask_timeout").mistake(text, "ask_timeout = %q: want a duration such as 45s", f.AskTimeout)
+			return Policy{}, mistake(text, locate(text, 0, "ask_timeout"), "ask_timeout = %q: want a duration such as 45s", f.AskTimeout)
 		}
 	}
 	for i, r := range f.Rule {
@@ -53,7 +54,7 @@ func Parse(text []byte) (Policy, error) {
 			Command: r.Command, Path: r.Path, Write: r.Write, Reason: r.Reason,
 		}
 		if key, err := rule.complete(); err != nil {
-			return Policy{}, locate(text, i+1, key).mistake(text, "rule %d: %v", i+1, err)
+			return Policy{}, mistake(text, locate(text, i+1, key), "rule %d: %v", i+1, err)
 		}
 		p.Rules = append(p.Rules, rule)
 	}
@@ -67,22 +68,18 @@ func explain(text []byte, err error) error {
 		first := unknown.Errors[0]
 		key := strings.Join(first.Key(), ".")
 		line, column := first.Position()
-		return place{line, column, 1}.mistake(text, "unknown key %q", key)
+		return mistake(text, diag.Span{Line: line, Column: column, Width: 1}, "unknown key %q", key)
 	}
 	var wrong *toml.DecodeError
 	if !errors.As(err, &wrong) {
 		return err
 	}
 	line, column := wrong.Position()
-	says := strings.TrimPrefix(wrong.Error(), "toml: ")
-	key := wrong.Key()
-	switch {
-	case len(key) > 0 && strings.HasPrefix(says, "cannot "):
+	says, key := diag.Syntax(wrong), wrong.Key()
+	if len(key) > 0 && strings.HasPrefix(says, "cannot ") {
 		says = fmt.Sprintf("%s: want %s", strings.Join(key, "."), wanted(key[len(key)-1]))
-	case strings.HasPrefix(says, "expected keyword"), strings.HasSuffix(says, "at start of value"):
-		says = "not a value; text needs quotes"
 	}
-	return place{line, column, 1}.mistake(text, "%s", says)
+	return mistake(text, diag.Span{Line: line, Column: column, Width: 1}, "%s", says)
 }
 
 // wanted says what the value of a key is.
@@ -98,32 +95,17 @@ func wanted(key string) string {
 	return "a word in quotes"
 }
 
-// A place is where something stands in a text: line and column from 1, and a
-// number of bytes. The zero value is nowhere.
-type place struct{ line, column, width int }
-
-// mistake makes the error of what is wrong at a place.
-func (at place) mistake(text []byte, format string, args ...any) error {
-	says := fmt.Sprintf(format, args...)
-	lines := strings.Split(string(text), "\n")
-	if at.line < 1 || at.line > len(lines) {
-		return errors.New(says)
-	}
-	line := strings.TrimRight(lines[at.line-1], "\r")
-	before := min(max(at.column-1, 0), len(line))
-	width := max(utf8.RuneCountInString(line[before:min(before+at.width, len(line))]), 1)
-	number := fmt.Sprintf("%4d", at.line)
-	return fmt.Errorf("line %d: %s\n%s | %s\n%*s | %*s%s", at.line, says, number, strings.ReplaceAll(line, "\t", " "),
-		len(number), "", utf8.RuneCountInString(line[:before]), "", strings.Repeat("^", width))
+func mistake(text []byte, at diag.Span, format string, args ...any) error {
+	return errors.New(at.Mistake(text, fmt.Sprintf(format, args...)))
 }
 
 // locate finds a key of the rule with a number from 1, or of the file itself for
 // 0; where the rule does not have the key, its head.
-func locate(text []byte, rule int, key string) place {
+func locate(text []byte, rule int, key string) diag.Span {
 	var p unstable.Parser
 	p.Reset(bytes.Clone(text)) // places are told by the capacity of what is parsed
 	table := 0
-	var head place
+	var head diag.Span
 	for p.NextExpression() {
 		e := p.Expression()
 		names := e.Key()
@@ -133,20 +115,13 @@ func locate(text []byte, rule int, key string) place {
 		name := names.Node()
 		if e.Kind == unstable.Table || e.Kind == unstable.ArrayTable {
 			if table++; table == rule {
-				head = placeOf(&p, name.Raw)
+				head = diag.SpanOf(&p, name.Raw)
 			}
 			continue
 		}
 		if table == rule && string(name.Data) == key {
-			return placeOf(&p, e.Raw)
+			return diag.SpanOf(&p, e.Raw)
 		}
 	}
 	return head
-}
-
-// placeOf is the part of a range on its first line.
-func placeOf(p *unstable.Parser, r unstable.Range) place {
-	raw, _, _ := bytes.Cut(p.Raw(r), []byte("\n"))
-	start := p.Shape(r).Start
-	return place{start.Line, start.Column, len(bytes.TrimRight(raw, " \t\r"))}
 }

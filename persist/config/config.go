@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/keys/keymap"
+	"tandem/persist/diag"
 	"tandem/themes"
 )
 
@@ -112,7 +113,7 @@ func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
 		if value != "" && !slices.Contains(from, value) {
 			says := "want " + strings.Join(from, ", ")
-			if like := nearest(value, from); like != "" {
+			if like := diag.Nearest(value, from); like != "" {
 				says = "did you mean " + strconv.Quote(like) + "?"
 			}
 			wrong.at(key, "unknown %s %q; %s", strings.ReplaceAll(key, "_", " "), value, says)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"tandem/persist/diag"
 )
 
 // brokenMost is how many expressions that are no TOML are told of.
@@ -103,11 +105,11 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 		// What follows the beginning of a list or text that does not end is no
 		// TOML by itself, which is not another mistake.
 		if !open || !next {
-			says := syntaxMistake(broken)
+			says := diag.Syntax(broken)
 			if open = line > from; open {
 				says += fmt.Sprintf(", in what begins on line %d", from)
 			}
-			wrong.list = append(wrong.list, mistake{span{line, column, 1}, says})
+			wrong.list = append(wrong.list, mistake{diag.Span{Line: line, Column: column, Width: 1}, says})
 		}
 		if !blank(text, from, to) {
 			return nil
@@ -115,16 +117,6 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 		last = to
 	}
 	return nil
-}
-
-// syntaxMistake is what the decoder says of a text that is no TOML, in words for
-// whoever has left quotes away.
-func syntaxMistake(broken *toml.DecodeError) string {
-	says := strings.TrimPrefix(broken.Error(), "toml: ")
-	if strings.HasPrefix(says, "expected keyword") || strings.HasSuffix(says, "at start of value") {
-		return "not a value; text needs quotes"
-	}
-	return says
 }
 
 // around tells the first and the last line of the expression that cannot be

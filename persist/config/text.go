@@ -92,8 +92,8 @@ func (c Config) Effective() string {
 func withValue(text, key, value string) string {
 	if at, ok := locate([]byte(text), []string{key}); ok {
 		lines := strings.Split(text, "\n")
-		line := lines[at.line-1]
-		lines[at.line-1] = line[:at.column-1] + value + line[at.column-1+at.width:]
+		line := lines[at.Line-1]
+		lines[at.Line-1] = line[:at.Column-1] + value + line[at.Column-1+at.Width:]
 		return strings.Join(lines, "\n")
 	}
 	entry := key + " = " + value + "\n"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tandem/persist/diag"
 )
 
 // check finds what is wrong with a file as a whole, and fills in what is left
@@ -30,7 +32,7 @@ func (r *reader) check() {
 			to := known[d.Name]
 			if to == nil {
 				mistake := r.wrong(d.At, "%s depends on %s, which is not in the file", e.Name, d.Name)
-				if like := closest(d.Name, names); like != "" {
+				if like := diag.Nearest(d.Name, names); like != "" {
 					mistake.Hint = "did you mean " + like + "?"
 				}
 				return
@@ -118,7 +120,7 @@ func (f *File) Order(names []string) ([]*Entry, error) {
 	for _, name := range names {
 		if f.Entry(name) == nil {
 			meant := ""
-			if like := closest(name, f.names()); like != "" {
+			if like := diag.Nearest(name, f.names()); like != "" {
 				meant = "; did you mean " + like + "?"
 			}
 			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, meant)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/persist/diag"
 
 	"github.com/goccy/go-yaml/ast"
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func (r *reader) each(fields []field, what string, takes map[string]take) {
 
 func (r *reader) unknown(f field, what string, keys []string) {
 	e := r.wrong(f.at, "%s has no key %q", what, f.key)
-	if like := closest(f.key, keys); like != "" {
+	if like := diag.Nearest(f.key, keys); like != "" {
 		e.hint("did you mean %s?", like)
 	} else {
 		e.hint("it can have %s", strings.Join(keys, ", "))
