@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"tandem/engine/vt/scan"
 	"tandem/engine/vt/xcolor"
@@ -65,13 +64,7 @@ func (t *host) dispatchOSC(b []byte, end string) {
 // bytes.
 func cleanText(b []byte, limit int) string {
 	if len(b) > limit {
-		b = b[:limit]
-		for len(b) > 0 && !utf8.RuneStart(b[len(b)-1]) {
-			b = b[:len(b)-1]
-		}
-		if len(b) > 0 && b[len(b)-1] >= utf8.RuneSelf {
-			b = b[:len(b)-1]
-		}
+		b = b[:scan.Whole(b[:limit])]
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
