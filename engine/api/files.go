@@ -145,6 +145,7 @@ type FileInfo struct {
 	Type     string    `json:"type" jsonschema:"file, dir, link, fifo, socket or device"`
 	Target   string    `json:"target,omitempty" jsonschema:"of a link: where it leads, as written"`
 	ToDir    bool      `json:"to_dir,omitempty" jsonschema:"a link that leads to a folder"`
+	ToFile   bool      `json:"to_file,omitempty" jsonschema:"a link that leads to a file"`
 	Broken   bool      `json:"broken,omitempty" jsonschema:"a link that leads nowhere"`
 	Size     int64     `json:"size" jsonschema:"bytes"`
 	Mode     string    `json:"mode" jsonschema:"permission bits in octal, 0644"`

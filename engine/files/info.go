@@ -18,6 +18,7 @@ type Info struct {
 	Type     string // file, dir, link, fifo, socket or device
 	Target   string // of a link
 	ToDir    bool   // a link to a folder inside the roots
+	ToFile   bool   // a link to a file inside the roots
 	Broken   bool   // a link to nothing
 	Size     int64
 	Mode     string // permission bits in octal: 0644
@@ -109,6 +110,7 @@ func (t *Tree) leads(info *Info, path string) {
 	stat, err := p.root.Stat(p.rel)
 	info.Broken = err != nil
 	info.ToDir = err == nil && stat.IsDir()
+	info.ToFile = err == nil && stat.Mode().IsRegular()
 }
 
 // A ListRequest says what is wanted of a folder.

@@ -258,8 +258,10 @@ func TestAndroidFiles(t *testing.T) {
 	must(os.WriteFile(filepath.Join(r.home, "d", ".hidden"), nil, 0o600))
 	must(os.WriteFile(filepath.Join(r.home, "d", "b"), []byte("12345"), 0o640))
 	must(os.Symlink("b", filepath.Join(r.home, "d", "a")))
+	must(os.Symlink("e", filepath.Join(r.home, "d", "dir")))
+	must(os.Symlink("/etc", filepath.Join(r.home, "d", "away")))
 	times := []unix.Timespec{{Sec: 100, Nsec: 250e6}, {Sec: 200, Nsec: 500e6}}
-	for _, name := range []string{"b", "e", ".hidden", "a"} {
+	for _, name := range []string{"b", "e", ".hidden", "a", "dir", "away"} {
 		must(unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(r.home, "d", name), times, unix.AT_SYMLINK_NOFOLLOW))
 	}
 	fs := func(action, path string, more ...any) object {
@@ -287,10 +289,12 @@ func TestAndroidFiles(t *testing.T) {
 		ok(fs("read", "new/deep/f.txt", "offset", 99), content("", "utf-8", 5, 99, 0, false)),
 		ok(fs("write", "bin", "content", binary, "encoding", "base64"), `{"path":"HOME/bin","size":3}`),
 		ok(fs("read", "bin"), content(binary, "base64", 3, 0, 3, false)),
-		ok(fs("list", "d"), `{"items":[`+entry("a", false, 1)+`,`+entry("b", false, 5)+`,`+entry("e", true, int(size.Size()))+`]}`),
-		ok(fs("list", "d", "show_hidden", true), `{"items":[`+entry(".hidden", false, 0)+`,`+entry("a", false, 1)+`,`+entry("b", false, 5)+`,`+entry("e", true, int(size.Size()))+`]}`),
+		ok(fs("list", "d"), `{"items":[`+entry("a", false, 1)+`,`+entry("away", false, 4)+`,`+entry("b", false, 5)+`,`+entry("dir", true, 1)+`,`+entry("e", true, int(size.Size()))+`]}`),
+		ok(fs("list", "d", "show_hidden", true), `{"items":[`+entry(".hidden", false, 0)+`,`+entry("a", false, 1)+`,`+entry("away", false, 4)+`,`+entry("b", false, 5)+`,`+entry("dir", true, 1)+`,`+entry("e", true, int(size.Size()))+`]}`),
 		ok(fs("stat", "d/b"), `{"is_file":true,"is_dir":false,"is_link":false,"size":5,"mtime":200.5,"atime":100.25,"mode":"0640"}`),
 		ok(fs("stat", "d/a"), `{"is_file":true,"is_dir":false,"is_link":true,"size":1,"mtime":200.5,"atime":NOW,"mode":"0777"}`),
+		ok(fs("stat", "d/dir"), `{"is_file":false,"is_dir":true,"is_link":true,"size":1,"mtime":200.5,"atime":NOW,"mode":"0777"}`),
+		ok(fs("stat", "d/away"), `{"is_file":false,"is_dir":false,"is_link":true,"size":4,"mtime":200.5,"atime":NOW,"mode":"0777"}`),
 		ok(fs("mkdir", "m/n/o"), `{"ok":true,"path":"HOME/m/n/o"}`),
 		ok(fs("mkdir", "m/n/o"), `{"ok":true,"path":"HOME/m/n/o"}`),
 		ok(fs("delete", "bin"), `{"ok":true,"path":"HOME/bin"}`),

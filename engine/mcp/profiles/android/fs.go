@@ -162,12 +162,12 @@ func fsList(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in andro
 	}{items}, err
 }
 
-// fsStatFile tells of a link what it leads to, and that it is one.
+// fsStatFile tells of a link what it leads to, as far as that is below the home
+// folder, and that it is one; size, times and mode are the link's own.
 func fsStatFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
 	i, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: in.Path})
-	link := i.Type == "link"
 	return fsStat{
-		IsFile: i.Type == "file" || link && !i.ToDir && !i.Broken, IsDir: i.Type == "dir" || i.ToDir, IsLink: link,
+		IsFile: i.Type == "file" || i.ToFile, IsDir: i.Type == "dir" || i.ToDir, IsLink: i.Type == "link",
 		Size: i.Size, MTime: unixSeconds(i.Modified), ATime: unixSeconds(i.Accessed), Mode: i.Mode,
 	}, err
 }
