@@ -189,6 +189,9 @@ func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
 	}{
 		{toolkit.Options{CWD: "/w", Home: "/h"}, []string{"/w", "/h/outputs"}, "/w"},
 		{toolkit.Options{CWD: "/w", Home: "/h", Profiles: []toolkit.Profile{toolkit.Plugin}}, []string{"/w", "/h"}, "/w"},
+		{toolkit.Options{CWD: "/w", Home: "/h", Profiles: []toolkit.Profile{toolkit.Android}}, []string{"/w", "/h"}, "/w"},
+		{toolkit.Options{CWD: "/w", Home: "/h", Profiles: []toolkit.Profile{toolkit.Core}}, []string{"/w", "/h"}, "/w"},
+		{toolkit.Options{CWD: "/w", Home: "/h", Profiles: []toolkit.Profile{toolkit.OS}}, []string{"/w", "/h/outputs"}, "/w"},
 		{toolkit.Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
 		{toolkit.Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},
 	} {

@@ -132,11 +132,11 @@ func ParseProfiles(names []string) ([]Profile, error) {
 }
 
 // defaultRoots are the folders that file tools are confined to if nothing else
-// was said: the working folder, and where write_output writes; for the profile
-// plugin, whose paths may begin with "~/", the home folder.
+// was said: the working folder, and where write_output writes; for profiles whose
+// tools are for the files of a person, the home folder.
 func defaultRoots(o Options) []string {
 	home := filepath.Join(o.Home, "outputs")
-	if slices.Contains(o.Profiles, Plugin) || slices.Contains(o.Profiles, All) {
+	if slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p == Core || p == Android || p == Plugin || p == All }) {
 		home = o.Home
 	}
 	if o.Home == "" {
