@@ -325,8 +325,9 @@ func TestAndroidFiles(t *testing.T) {
 	fails("missing_path", object{"action": "read"})
 	fails("unknown_fs_action", fs("dance", "d"))
 	fails("unknown_fs_action", object{"path": "d"})
+	fails("missing_content", fs("write", "d/b"))
 	fails("invalid_content", fs("write", "x", "content", "?", "encoding", "base64"))
-	fails("invalid_encoding", fs("write", "x", "encoding", "latin1"))
+	fails("invalid_encoding", fs("write", "x", "content", "x", "encoding", "latin1"))
 	fails("invalid_arguments", fs("read", "x", "offset", -1))
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside there is %v now: %v", entries, err)

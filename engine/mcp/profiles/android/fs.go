@@ -18,15 +18,15 @@ const (
 )
 
 type androidFS struct {
-	Action     string `json:"action,omitempty" enum:"read,write,list,stat,mkdir,delete"`
-	Path       string `json:"path" doc:"absolute, ~/ or below home"`
-	Content    string `json:"content,omitempty"`
-	Encoding   string `json:"encoding,omitempty" enum:"utf-8,base64" doc:"of content"`
-	MaxBytes   int64  `json:"max_bytes,omitempty" doc:"default 1 MiB, at most 10 MiB"`
-	Offset     int64  `json:"offset,omitempty" doc:"first byte"`
-	ShowHidden bool   `json:"show_hidden,omitempty"`
-	Parents    *bool  `json:"parents,omitempty" doc:"default true"`
-	Recursive  bool   `json:"recursive,omitempty" doc:"delete: with all in it"`
+	Action     string  `json:"action,omitempty" enum:"read,write,list,stat,mkdir,delete"`
+	Path       string  `json:"path" doc:"absolute, ~/ or below home"`
+	Content    *string `json:"content,omitempty"`
+	Encoding   string  `json:"encoding,omitempty" enum:"utf-8,base64" doc:"of content"`
+	MaxBytes   int64   `json:"max_bytes,omitempty" doc:"default 1 MiB, at most 10 MiB"`
+	Offset     int64   `json:"offset,omitempty" doc:"first byte"`
+	ShowHidden bool    `json:"show_hidden,omitempty"`
+	Parents    *bool   `json:"parents,omitempty" doc:"default true"`
+	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with all in it"`
 }
 
 func (in androidFS) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -135,11 +135,14 @@ func fsReadFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in a
 }
 
 func fsWriteFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
-	write := api.FilesWriteInput{FileScope: scope, Path: in.Path, Text: in.Content}
+	if in.Content == nil {
+		return nil, androidErrorf("missing_content", "write needs content, which may be empty")
+	}
+	write := api.FilesWriteInput{FileScope: scope, Path: in.Path, Text: *in.Content}
 	switch in.Encoding {
 	case "", "utf-8":
 	case "base64":
-		data, err := base64.StdEncoding.DecodeString(in.Content)
+		data, err := base64.StdEncoding.DecodeString(*in.Content)
 		if err != nil {
 			return nil, androidErrorf("invalid_content", "content is not base64: %v", err)
 		}
