@@ -131,8 +131,10 @@ func TestAnAgentWorksOverStandardInputAndOutput(t *testing.T) {
 		t.Errorf("a command that reads its input gets %q", got)
 	}
 	s.tool("session_start", `{"command":"cat","name":"cat"}`)
-	s.tool("session_write", `{"id":"cat","text":"hello","enter":true}`)
-	if got := s.tool("session_read", `{"id":"cat","wait_ms":20000}`); !strings.Contains(got, "hello") {
+	if got := s.tool("session_write", `{"id":"cat","text":"hello","enter":true,"wait_ms":20000}`); !strings.Contains(got, "hello") {
+		t.Errorf("session_write answers %q", got)
+	}
+	if got := s.tool("session_read", `{"id":"cat","since":0}`); !strings.Contains(got, "hello") {
 		t.Errorf("session_read answers %q", got)
 	}
 	if got := s.tool("session_screen", `{"id":"cat"}`); !strings.Contains(got, "hello") || !strings.Contains(got, "80x24") {

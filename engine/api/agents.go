@@ -65,6 +65,7 @@ type SessionWaitInput struct {
 	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
 	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for somebody to type"`
 	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
+	Settled   bool   `json:"settled,omitempty" jsonschema:"what was typed last has had its effect, as far as can be seen: somebody waits for input again and prints nothing"`
 	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this long"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
@@ -72,7 +73,7 @@ type SessionWaitInput struct {
 
 // SessionWaitOutput is the output of session.wait.
 type SessionWaitOutput struct {
-	Met        string  `json:"met" jsonschema:"the condition that holds: exit, output, screen, input, prompt, port or idle; empty after the time-out"`
+	Met        string  `json:"met" jsonschema:"the condition that holds: exit, output, screen, input, prompt, settled, port or idle; empty after the time-out"`
 	Text       string  `json:"text,omitempty" jsonschema:"what matched output or screen"`
 	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: it does not echo, so it wants a password"`
 	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`

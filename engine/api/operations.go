@@ -148,6 +148,7 @@ type SessionReadInput struct {
 	ID    string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
 	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
 	Max   int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, limit 1 MiB"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"the end of it as the terminal shows it: text without what was overwritten, and nothing of a full-screen program"`
 }
 
 // SessionReadOutput is the output of session.read: raw terminal bytes, with
@@ -157,6 +158,7 @@ type SessionReadOutput struct {
 	NextCursor int64  `json:"next_cursor" jsonschema:"since of the next call"`
 	Dropped    int64  `json:"dropped" jsonschema:"bytes after since that are gone because the log is bounded"`
 	State      State  `json:"state" jsonschema:"of the session"`
+	AltScreen  bool   `json:"alt_screen,omitempty" jsonschema:"a full-screen program is shown"`
 }
 
 func (o *SessionReadOutput) Bulk() []Member {

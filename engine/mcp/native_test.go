@@ -63,14 +63,18 @@ func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
 	if p := r.process(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
 		t.Errorf("started as %+v", p)
 	}
-	if text, _ := r.facts("session_write", object{"id": "cat", "text": "one", "keys": []string{"enter"}, "paste": "two", "enter": true}); text != "Typed." {
-		t.Errorf("session_write says %q", text)
+	text, wrote := r.facts("session_write", object{"id": "cat", "text": "one", "keys": []string{"enter"}, "paste": "two", "enter": true})
+	if !strings.Contains(text, "two") || !strings.HasSuffix(text, "[waits for input]") || wrote["waits"] != "input" {
+		t.Errorf("session_write says %q, %v", text, wrote)
 	}
 	r.eventually("the echo", func() bool {
 		text, _ := r.facts("session_screen", object{"id": id[:6]})
 		return strings.Count(text, "two") == 2 && strings.Contains(text, "[80x24, cursor at column 0 row ")
 	})
-	text, read := r.facts("session_read", object{"id": "cat"})
+	if again, _ := r.facts("session_read", object{"id": id}); again != "" {
+		t.Errorf("what session_write gave is given again: %q", again)
+	}
+	text, read := r.facts("session_read", object{"id": "cat", "since": 0})
 	if !strings.Contains(text, "one") || !strings.Contains(text, "two") || read["next_cursor"] != read["end"] {
 		t.Errorf("session_read gives %q, %v", text, read)
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,9 +31,10 @@ const (
 // permit asks whether an agent may make a call; nil if it may, else what it is
 // told instead: that it was refused or, for programs that take questions as
 // answers, what to ask. Where the policy asks the person, the first answer counts:
-// from the dashboard or, if the agent's program can ask too, from there.
-func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, req *sdk.CallToolRequest) *toolkit.Result {
-	in := inquiry(f, t, args)
+// from the dashboard or, if the agent's program can ask too, from there. noted are
+// the call's arguments for the audit log.
+func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, noted json.RawMessage, req *sdk.CallToolRequest) *toolkit.Result {
+	in := inquiry(f, t, req.Params.Arguments)
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
 	if err == nil && out.Decision == "ask" {
@@ -52,7 +54,11 @@ func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, a
 	if err == nil {
 		err = notAllowed(t.Name, out)
 	}
-	s.note(ctx, f, t, args, toolkit.Result{}, err, 0)
+	recorded := err
+	if !bytes.Equal(noted, req.Params.Arguments) { // the reason tells what was typed
+		recorded = api.Errorf(api.CodeForbidden, "call %s: not allowed", t.Name)
+	}
+	s.note(ctx, f, t, noted, toolkit.Result{}, recorded, 0)
 	refused := toolkit.Failure(err)
 	return &refused
 }
@@ -193,6 +199,36 @@ func outcome(ctx context.Context, r toolkit.Result, err error) string {
 		return "error"
 	}
 	return "ok"
+}
+
+// withoutSecret are the arguments of a call as they may be recorded: what is typed where
+// nothing is echoed is a secret.
+func withoutSecret(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) json.RawMessage {
+	if t.Effect == api.Read {
+		return args
+	}
+	about := t.About(f, args)
+	if about.Session == "" {
+		return args
+	}
+	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: about.Session})
+	if err != nil || p.Terminal == nil || p.Terminal.Waiting != "secret" {
+		return args
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(args, &members) != nil {
+		return nil
+	}
+	for _, name := range [...]string{"text", "paste", "keys", "input", "command"} {
+		if _, ok := members[name]; ok {
+			members[name] = json.RawMessage(`"***"`)
+		}
+	}
+	noted, err := json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return noted
 }
 
 // recordable is what is sent of arguments: the engine takes the secrets out, long

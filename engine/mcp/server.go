@@ -176,12 +176,13 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 			return s.told(ctx, f, t, args, r, took, err), nil
 		}
 	}
+	noted := withoutSecret(ctx, f, t, args)
 	// What the engine has refused is refused here in words, or asked about.
-	if refusal := s.permit(ctx, f, t, args, req); refusal != nil {
+	if refusal := s.permit(ctx, f, t, noted, req); refusal != nil {
 		return answer(*refusal), nil
 	}
 	r, took, err := s.timed(ctx, f, t, req)
-	return s.told(ctx, f, t, args, r, took, err), nil
+	return s.told(ctx, f, t, noted, r, took, err), nil
 }
 
 // timed runs a call, tells the agent meanwhile that it goes on, and how long it

@@ -102,6 +102,51 @@ func readRange(log Log, from, to int64, most int) (p []byte, start int64, err er
 	return p[:n], from, err
 }
 
+// PlainSince is the end of what was printed from an offset on, as plain text of most
+// bytes at most; dropped is how many are before it.
+func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped int64, err error) {
+	next = s.t.Shown()
+	if since < 0 {
+		since = max(0, next+since)
+	}
+	cols, rows := s.t.Size()
+	lead, _, err := readRange(s.t.Log(), max(0, since-typedMost), since, typedMost)
+	if err != nil {
+		return "", next, 0, err
+	}
+	lead = lead[bytes.LastIndexByte(lead, '\n')+1:] // of the line in which it begins: columns count from there
+	p, start, err := readRange(s.t.Log(), since, next, max(shellRawLeast, outputPerResult*most))
+	if err != nil {
+		return "", next, 0, err
+	}
+	if start > since {
+		lead = nil
+	}
+	if n := fullScreenEnd(p); n > 0 {
+		lead, p = nil, p[n:]
+	}
+	text = cleanOutput(append(lead[:len(lead):len(lead)], p...), cols, rows)
+	if before := strings.TrimRight(cleanOutput(lead, cols, rows), " "); before != "" {
+		text = strings.TrimLeft(strings.TrimPrefix(text, before), " ")
+	}
+	if dropped = start - since; len(text) > most {
+		dropped += int64(len(text) - most)
+		text = strings.ToValidUTF8(text[len(text)-most:], "")
+	}
+	return text, next, max(0, dropped), nil
+}
+
+// fullScreenEnd is where the output of a program that had the whole screen before it ends;
+// 0 if none had.
+func fullScreenEnd(p []byte) int {
+	leave := []byte("\x1b[?1049l")
+	i := bytes.Index(p, leave)
+	if i < 0 || bytes.Contains(p[:i], []byte("\x1b[?1049h")) {
+		return 0
+	}
+	return i + len(leave)
+}
+
 // lineTyped gives the line that was typed behind a prompt, as it was echoed,
 // and where the output behind it begins: after the end of that line.
 func (s *Shell) lineTyped(at Spot) func(from, to int64) (line string, output int64) {

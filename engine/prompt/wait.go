@@ -37,9 +37,9 @@ type Conditions struct {
 func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w Conditions, err error) {
 	w.in, w.port = in, port
 	switch {
-	case !in.Exit && in.Output == "" && in.Screen == "" && !in.Input && !in.Prompt && in.Port == 0 && in.IdleMS == 0:
+	case !in.Exit && in.Output == "" && in.Screen == "" && !in.Input && !in.Prompt && !in.Settled && in.Port == 0 && in.IdleMS == 0:
 		return w, api.Errorf(api.CodeInvalid, "wait for %s: no condition given", names.Shown(in.ID)).
-			WithHint("give exit, output, screen, input, prompt, port or idle_ms")
+			WithHint("give exit, output, screen, input, prompt, settled, port or idle_ms")
 	case in.Port < 0 || in.Port > 65535:
 		return w, api.Errorf(api.CodeInvalid, "wait for port %d: must be between 1 and 65535", in.Port)
 	case in.IdleMS < 0 || in.TimeoutMS < 0:
@@ -117,6 +117,7 @@ func (w Conditions) looks(s *Shell) (all []func(context.Context) finding) {
 	add(w.in.Prompt, func(ctx context.Context) finding {
 		return s.seeNeed(ctx, "prompt", func(n Need) bool { return n == NeedPrompt })
 	})
+	add(w.in.Settled, func(ctx context.Context) finding { return s.seeSettled(ctx) })
 	add(w.in.Port != 0, func(ctx context.Context) finding {
 		if w.port(ctx) != nil {
 			return finding{}
@@ -144,6 +145,29 @@ func (s *Shell) seeNeed(ctx context.Context, met string, counts func(Need) bool)
 		return finding{}
 	}
 	return finding{met: met, need: n}
+}
+
+// seeSettled waits until what was typed last has had its effect.
+func (s *Shell) seeSettled(ctx context.Context) finding {
+	e := &execution{s: s, start: -1}
+	tick := time.NewTicker(lookGap)
+	defer tick.Stop()
+	for {
+		need, err := e.asks(ctx)
+		if s.marks.state().atPrompt() && s.t.Shown() == s.t.Log().End() && time.Since(s.LastActive()) > againGap {
+			need, err = NeedPrompt, nil
+		}
+		if err == nil && need != NeedNothing {
+			return finding{met: "settled", need: need}
+		}
+		select {
+		case <-tick.C:
+		case <-s.o.Over:
+			return finding{}
+		case <-ctx.Done():
+			return finding{}
+		}
+	}
 }
 
 // seeScreen waits until the screen's text matches.

@@ -25,7 +25,17 @@ func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bo
 	if most <= 0 {
 		most = readDefault
 	}
+	if in.Plain {
+		return s.plain(in.Since, min(most, readMost))
+	}
 	return ReadLog(s.log, in.Since, min(most, readMost), ended)
+}
+
+// plain is the end of what was printed from an offset on, as the terminal shows it.
+func (s *Session) plain(since int64, most int) (out api.SessionReadOutput, err error) {
+	out.AltScreen = s.Modes().Alt
+	out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, most)
+	return out, err
 }
 
 // Screen serves session.screen.

@@ -59,6 +59,7 @@ func (c *Cursor) UnmarshalJSON(b []byte) error {
 type Seen struct {
 	mu      sync.Mutex
 	cursors map[string]Cursor
+	screens map[string][]string
 }
 
 // At is where what the agent has not seen begins; known is false if it was
@@ -85,4 +86,18 @@ func (s *Seen) Forget(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.cursors, id)
+	delete(s.screens, id)
+}
+
+// Screen notes what a session's screen shows now, and gives what the agent was shown of
+// it before; nil if nothing.
+func (s *Seen) Screen(id string, now []string) (before []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.screens == nil {
+		s.screens = make(map[string][]string)
+	}
+	before = s.screens[id]
+	s.screens[id] = now
+	return before
 }

@@ -18,11 +18,11 @@ func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[sessionStartInput, sessionState](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
-			Doc: "Start a terminal session: the shell, or a program. It keeps its state; the person can watch and type."}, sessionStart),
+			Doc: "Start a terminal session: the shell, or a program. The person can watch and type."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only,
-			Doc: "Run a command in a session's shell, where cd and exports stay. It continues after the timeout."}, sessionExec),
-		toolkit.Define[sessionWriteInput, toolkit.None](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
-			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
+			Doc: "Run a command in a session's shell, where cd and exports stay, or a line in its REPL. It continues after the timeout."}, sessionExec),
+		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
+			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter. Tells what is new."}, sessionWrite),
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only,
 			Doc: "What a session printed since your last read, or since an offset."}, sessionRead),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
@@ -117,6 +117,14 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	unseen, err := unseenLines(ctx, f, p.ID, most)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
 	out, err := api.SessionExec.Call(ctx, f.Engine,
 		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: most})
 	if err != nil {
@@ -124,9 +132,32 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	}
 	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut,
 		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
-	r := toolkit.Text(out.Output)
+	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	r := toolkit.Text(unseen + out.Output)
+	if out.Waits != "" && out.Question == "" {
+		screen, err := fullScreen(ctx, f, p.ID)
+		if err != nil {
+			return toolkit.Result{}, err
+		}
+		r = toolkit.Text(unseen + out.Output + screen)
+	}
 	r.Content = append(r.Content, &sdk.TextContent{Text: state.line()})
-	return r.With(state).Of(in.ID), nil
+	return r.With(state).Of(p.ID), nil
+}
+
+// unseenLines are those that a session has printed since this agent looked last, such as
+// the rest of a command that was not waited for. What stands at a prompt is not one.
+func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (string, error) {
+	seen, known := f.Seen.At(id)
+	if !known {
+		return "", nil
+	}
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: id, Since: seen.At, Max: most, Plain: true})
+	text := out.Data[:strings.LastIndexByte(out.Data, '\n')+1]
+	if err != nil || strings.TrimSpace(text) == "" {
+		return "", err
+	}
+	return text + "[the lines above came before this command]\n", nil
 }
 
 // line tells how it went.
@@ -150,51 +181,6 @@ func waitsLine(waits, question string) string {
 		return "[waits for " + waits + "]"
 	}
 	return "[waits for " + waits + ": " + toolkit.PlainText(question) + "]"
-}
-
-type sessionWriteInput struct {
-	ID    string   `json:"id"`
-	Text  string   `json:"text,omitempty"`
-	Paste string   `json:"paste,omitempty"`
-	Keys  []string `json:"keys,omitempty"`
-	Enter bool     `json:"enter,omitempty"`
-}
-
-func (in sessionWriteInput) Subject(*toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Text + in.Paste, Session: in.ID}
-}
-
-func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
-	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: there is nothing to type", in.ID).
-			WithHint("give text, paste, keys or enter")
-	}
-	// One call after the other keeps the order: the engine sends keys before a paste.
-	writes := []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Keys: in.Keys}}
-	if in.Paste != "" {
-		writes = []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Paste: in.Paste}, {ID: in.ID, Keys: in.Keys}}
-	}
-	if last := &writes[len(writes)-1]; in.Enter {
-		last.Keys = append(last.Keys[:len(last.Keys):len(last.Keys)], "enter")
-	}
-	for _, w := range writes {
-		if w.Text == "" && w.Paste == "" && len(w.Keys) == 0 {
-			continue
-		}
-		if _, err := api.SessionWrite.Call(ctx, f.Engine, w); err != nil {
-			return toolkit.Result{}, hintKeys(err)
-		}
-	}
-	return toolkit.Text("Typed.").Of(in.ID), nil
-}
-
-// hintKeys says what keys are called where one was not known.
-func hintKeys(err error) error {
-	e := api.AsError(err)
-	if e.Code == api.CodeInvalid && e.Hint == "" && strings.HasPrefix(e.Message, "type key ") {
-		return e.WithHint("keys are enter, tab, esc, space, backspace, up, pgdn, home, f5, ctrl+c, alt+x and the like")
-	}
-	return err
 }
 
 type sessionReadInput struct {
@@ -224,47 +210,6 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: got.State.NextCursor})
 	return got.Result().Of(p.ID), nil
-}
-
-type sessionScreenInput struct {
-	ID         string `json:"id"`
-	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
-	Scrollback int    `json:"scrollback,omitempty"`
-}
-
-func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
-	ask := api.SessionScreenInput{ID: in.ID, Scrollback: in.Scrollback}
-	switch in.Format {
-	case "", "text":
-	case "ansi":
-		ask.ANSI = true
-	case "png":
-		ask.Picture = "png"
-	default:
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: there is no format %q", in.ID, in.Format).
-			WithHint("text, ansi or png")
-	}
-	out, err := api.SessionScreen.Call(ctx, f.Engine, ask)
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	about := fmt.Sprintf("[%dx%d, cursor at column %d row %d", out.Cols, out.Rows, out.Cursor.X, out.Cursor.Y)
-	if out.AltScreen {
-		about += ", alternate screen"
-	}
-	if out.Title != "" {
-		about += fmt.Sprintf(", title %q", out.Title)
-	}
-	about += ", " + string(out.State) + "]"
-	if ask.Picture == "" {
-		return toolkit.Text(strings.TrimRight(strings.Join(out.Lines, "\n"), "\n") + "\n" + about).Of(in.ID), nil
-	}
-	if len(out.Picture) == 0 {
-		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
-	}
-	r := toolkit.Text(about)
-	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)
-	return r.Of(in.ID), nil
 }
 
 type sessionWaitInput struct {

@@ -1,0 +1,99 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+type sessionScreenInput struct {
+	ID         string `json:"id"`
+	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
+	Scrollback int    `json:"scrollback,omitempty"`
+	Diff       bool   `json:"diff,omitempty"`
+}
+
+func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
+	ask := api.SessionScreenInput{ID: in.ID, Scrollback: in.Scrollback}
+	switch in.Format {
+	case "", "text":
+	case "ansi":
+		ask.ANSI = true
+	case "png":
+		ask.Picture = "png"
+	default:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: there is no format %q", in.ID, in.Format).
+			WithHint("text, ansi or png")
+	}
+	if in.Diff && (in.Format == "ansi" || in.Format == "png" || in.Scrollback != 0) {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "show session %s: diff is for text without scrollback", in.ID)
+	}
+	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	out, err := api.SessionScreen.Call(ctx, f.Engine, ask)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var before []string
+	if ask.Picture == "" && !ask.ANSI {
+		before = f.Seen.Screen(p.ID, out.Lines[max(0, len(out.Lines)-out.Rows):])
+	}
+	if !in.Diff {
+		before = nil
+	}
+	if ask.Picture == "" {
+		return toolkit.Text(changedRows(before, out.Lines) + aboutScreen(out)).Of(p.ID), nil
+	}
+	if len(out.Picture) == 0 {
+		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
+	}
+	r := toolkit.Text(aboutScreen(out))
+	r.Content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.Content...)
+	return r.Of(p.ID), nil
+}
+
+// fullScreen is what has changed on the screen of a program that has all of it, as far as
+// this agent was shown it; "" if none has.
+func fullScreen(ctx context.Context, f *toolkit.Agent, id string) (string, error) {
+	screen, err := api.SessionScreen.Call(ctx, f.Engine, api.SessionScreenInput{ID: id})
+	if err != nil || !screen.AltScreen {
+		return "", err
+	}
+	return changedRows(f.Seen.Screen(id, screen.Lines), screen.Lines) + aboutScreen(screen), nil
+}
+
+// aboutScreen tells of a screen what its text does not.
+func aboutScreen(out api.Screen) string {
+	about := fmt.Sprintf("[%dx%d, cursor at column %d row %d", out.Cols, out.Rows, out.Cursor.X, out.Cursor.Y)
+	if out.AltScreen {
+		about += ", alternate screen"
+	}
+	if out.Title != "" {
+		about += fmt.Sprintf(", title %q", out.Title)
+	}
+	return about + ", " + string(out.State) + "]"
+}
+
+// changedRows are the rows of a screen that are not as before, each behind its number; all
+// rows as they are if there is nothing to compare with or hardly one has stayed.
+func changedRows(before, now []string) string {
+	var b strings.Builder
+	changed := 0
+	for i, row := range now {
+		if i < len(before) && row != before[i] {
+			fmt.Fprintf(&b, "%d: %s\n", i, row)
+			changed++
+		}
+	}
+	if len(before) != len(now) || 2*changed > len(now) {
+		return strings.TrimRight(strings.Join(now, "\n"), "\n") + "\n"
+	}
+	return b.String()
+}

@@ -1,0 +1,137 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	// writeWaitMS is how long session_write waits for the effect of what it types, and
+	// writeIdleMS how long nothing is printed where nobody waits for input.
+	writeWaitMS = 3000
+	writeIdleMS = 1000
+)
+
+type sessionWriteInput struct {
+	ID    string   `json:"id"`
+	Text  string   `json:"text,omitempty"`
+	Paste string   `json:"paste,omitempty"`
+	Keys  []string `json:"keys,omitempty"`
+	Enter bool     `json:"enter,omitempty"`
+
+	WaitMS *int `json:"wait_ms,omitempty" doc:"default 3000"`
+}
+
+// A writeState says what became of what was typed.
+type writeState struct {
+	Waits string `json:"waits,omitempty"` // input, secret, or prompt: the next command
+}
+
+func (in sessionWriteInput) Subject(*toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: in.Text + in.Paste, Session: in.ID}
+}
+
+func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (toolkit.Result, error) {
+	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write to session %s: there is nothing to type", in.ID).
+			WithHint("give text, paste, keys or enter")
+	}
+	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if _, known := f.Seen.At(p.ID); !known {
+		end, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: -1, Max: 1})
+		if err != nil {
+			return toolkit.Result{}, err
+		}
+		f.Seen.Set(p.ID, toolkit.Cursor{At: end.NextCursor})
+	}
+	// One call after the other keeps the order: the engine sends keys before a paste.
+	writes := []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Keys: in.Keys}}
+	if in.Paste != "" {
+		writes = []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Paste: in.Paste}, {ID: in.ID, Keys: in.Keys}}
+	}
+	if last := &writes[len(writes)-1]; in.Enter {
+		last.Keys = append(last.Keys[:len(last.Keys):len(last.Keys)], "enter")
+	}
+	for _, w := range writes {
+		if w.Text == "" && w.Paste == "" && len(w.Keys) == 0 {
+			continue
+		}
+		if _, err := api.SessionWrite.Call(ctx, f.Engine, w); err != nil {
+			return toolkit.Result{}, hintKeys(err)
+		}
+	}
+	return effect(ctx, f, p, in)
+}
+
+// effect waits until what was typed has had its effect, and tells what is new.
+func effect(ctx context.Context, f *toolkit.Agent, p api.Process, in sessionWriteInput) (toolkit.Result, error) {
+	ask := api.SessionWaitInput{ID: p.ID, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: writeWaitMS}
+	if in.WaitMS != nil {
+		ask.TimeoutMS = *in.WaitMS
+	}
+	var state writeState
+	if ask.TimeoutMS > 0 {
+		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
+		if err != nil {
+			return toolkit.Result{}, err
+		}
+		p = out.Process
+		if p.Terminal != nil && out.Met != "" {
+			state.Waits = p.Terminal.Waiting
+		}
+	}
+	text, err := news(ctx, f, p)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	switch {
+	case p.State.Ended():
+		text += toolkit.LineBetween(text, "[") + "[" + stateLine(p) + "]"
+	case state.Waits != "":
+		text += toolkit.LineBetween(text, "[") + "[waits for " + waitsFor(state.Waits) + "]"
+	case text == "":
+		text = "Typed."
+	}
+	return toolkit.Text(text).With(state).Of(p.ID), nil
+}
+
+func waitsFor(waits string) string {
+	if waits == "prompt" {
+		return "the next command"
+	}
+	return waits
+}
+
+// news is what a session has printed since this agent looked last, or what has changed on
+// the screen of a program that has all of it.
+func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
+	seen, _ := f.Seen.At(p.ID)
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: Bulk, Plain: true})
+	if err != nil {
+		return "", err
+	}
+	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	if out.AltScreen {
+		return fullScreen(ctx, f, p.ID)
+	}
+	if out.Dropped > 0 {
+		return fmt.Sprintf("[%d bytes before this: session_read since %d]\n", out.Dropped, seen.At) + out.Data, nil
+	}
+	return out.Data, nil
+}
+
+// hintKeys says what keys are called where one was not known.
+func hintKeys(err error) error {
+	e := api.AsError(err)
+	if e.Code == api.CodeInvalid && e.Hint == "" && strings.HasPrefix(e.Message, "type key ") {
+		return e.WithHint("keys are enter, tab, esc, space, backspace, up, pgdn, home, f5, ctrl+c, alt+x and the like")
+	}
+	return err
+}
