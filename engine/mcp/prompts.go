@@ -25,7 +25,7 @@ func recipes() []recipe {
 				"if it ends instead, read process_log, find the cause, mend it and start again. Then tell me its id, the URL it serves and how to stop it. " +
 				"While we work, look at process_log with since set to the last next_cursor before you assume that a change worked."},
 		{"debug-process", "Debug a failing process", "Find out why a process failed, and mend it.",
-			"process", "id or name of the process",
+			processArgument, "id or name of the process",
 			"The process `%s` fails. Look at it with process_get, then at the end of its log with process_log (grep for error, exception, panic with context). " +
 				"Say what happened in one sentence with the evidence. Reproduce it with exec if that is safe, mend the cause, process_restart it, " +
 				"and confirm with process_wait that it stays up."},

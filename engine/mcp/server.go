@@ -91,6 +91,7 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 		Instructions:       instructions(s.o.ToolPrefix, tools),
 		Capabilities:       s.capabilities(),
 		InitializedHandler: s.greet,
+		CompletionHandler:  s.complete,
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
 	})

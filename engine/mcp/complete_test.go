@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
+	r := newRig(t, toolkit.Native)
+	started, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Name: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Name: "work"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := func(name string) *sdk.CompleteReference {
+		return &sdk.CompleteReference{Type: "ref/prompt", Name: name}
+	}
+	resource := func(uri string) *sdk.CompleteReference { return &sdk.CompleteReference{Type: "ref/resource", URI: uri} }
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
+		session := served(t, *r.agent.Options, version, nil)
+		complete := func(ref *sdk.CompleteReference, name, value string) string {
+			got, err := session.Complete(t.Context(), &sdk.CompleteParams{Ref: ref, Argument: sdk.CompleteParamsArgument{Name: name, Value: value}})
+			if err != nil {
+				return err.Error()
+			}
+			return fmt.Sprint(got.Completion.Values, got.Completion.Total, got.Completion.HasMore)
+		}
+		for _, c := range []struct {
+			ref               *sdk.CompleteReference
+			name, value, want string
+		}{
+			{prompt("debug-process"), "process", "w", "[web work] 2 false"},
+			{prompt("debug-process"), "process", "web", "[web] 1 false"},
+			{prompt("debug-process"), "process", started.ID[:6], "[" + started.ID + "] 1 false"},
+			{prompt("debug-process"), "process", "nothing", "[] 0 false"},
+			{prompt("watch-dev-server"), "command", "n", "[] 0 false"},
+			{resource(logURI), "id", "we", "[web] 1 false"},
+			{resource(screenURI), "id", "w", "[work] 1 false"},
+			{resource(screenURI), "id", shell.ID[:6], "[" + shell.ID + "] 1 false"},
+			{prompt("debug-process"), "id", "w", `debug-process has no argument "id"; it takes process`},
+			{prompt("nope"), "x", "", `no prompt is named "nope"; prompts/list lists them`},
+			{resource("file:///{x}"), "x", "", `no resource is at "file:///{x}"`},
+			{resource(logURI), "x", "", `has no "x"; it has id`},
+		} {
+			got := complete(c.ref, c.name, c.value)
+			if sorted(got) != sorted(c.want) && !strings.Contains(got, c.want) {
+				t.Errorf("%s: %+v %s=%q: %s, want %s", version, c.ref, c.name, c.value, got, c.want)
+			}
+		}
+	}
+}
+
+// sorted is a list of two in one order.
+func sorted(s string) string { return strings.Replace(s, "[work web]", "[web work]", 1) }
+
+func TestAHundredCompletionsAreOfferedAndTheLiveFirst(t *testing.T) {
+	all := []api.Process{
+		{ID: "a1", Name: "old", State: api.StateExited}, {ID: "a2", Name: "now", State: api.StateRunning},
+		{ID: "a3", Name: "a b/c", State: api.StateRunning}, {ID: "a4", Name: "now", State: api.StateExited},
+	}
+	if diff := cmp.Diff([]string{"now", "a b/c", "old", "a4"}, completions(all, "", false)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"now", "a3", "old", "a4"}, completions(all, "", true)); diff != "" {
+		t.Error(diff)
+	}
+	var many []api.Process
+	for i := range completeMost + 5 {
+		many = append(many, api.Process{ID: fmt.Sprintf("%012x", i), Name: fmt.Sprintf("n%d", i), State: api.StateRunning})
+	}
+	got := completion(completions(many, "", false))
+	if len(got.Values) != completeMost || got.Total != completeMost+5 || !got.HasMore {
+		t.Errorf("%+v", got)
+	}
+}
