@@ -142,8 +142,6 @@ func (h commanderHands) line(p place, text string) reply {
 	return h.told(p, a.text)
 }
 
-func (h commanderHands) ask(p place, text string) reply { return h.line(p, text) }
-
 func (h commanderHands) press(p place, text string, keys ...string) {
 	for _, k := range keys {
 		if k != "enter" { // which it adds by itself
@@ -182,7 +180,7 @@ func (h commanderHands) begin(command string) place {
 func (h commanderHands) serve(command string, port int) (place, bool) {
 	p, _ := h.start(command, time.Second)
 	p.unlooked()
-	text := h.run("timeout 5 bash -c 'until echo > /dev/tcp/127.0.0.1/" + strconv.Itoa(port) + "; do sleep 0.1; done' 2>/dev/null").text
+	text := h.run("timeout 15 bash -c 'until echo > /dev/tcp/127.0.0.1/" + strconv.Itoa(port) + "; do sleep 0.1; done' 2>/dev/null").text
 	return p, strings.Contains(text, "exit=0")
 }
 

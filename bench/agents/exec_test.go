@@ -274,8 +274,6 @@ func (h unifiedHands) line(p place, text string) reply {
 	return r
 }
 
-func (h unifiedHands) ask(p place, text string) reply { return h.line(p, text) }
-
 func (h unifiedHands) press(p place, text string, keys ...string) {
 	for _, k := range keys {
 		text += keyBytes[k]
@@ -316,7 +314,7 @@ func (h unifiedHands) serve(command string, port int) (place, bool) {
 		return p, false
 	}
 	p.unlooked()
-	r := h.run(fmt.Sprintf("timeout 5 bash -c 'until echo > /dev/tcp/127.0.0.1/%d; do sleep 0.1; done' 2>/dev/null", port))
+	r := h.run(fmt.Sprintf("timeout 15 bash -c 'until echo > /dev/tcp/127.0.0.1/%d; do sleep 0.1; done' 2>/dev/null", port))
 	return p, r.code == 0
 }
 

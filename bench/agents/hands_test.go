@@ -21,8 +21,6 @@ type hands interface {
 	// line types a line, and gives what comes of it: up to the next prompt, a
 	// question or the end.
 	line(p place, text string) reply
-	// ask types a line to a shell that is known to ask something.
-	ask(p place, text string) reply
 	// press types keys of a full-screen program.
 	press(p place, text string, keys ...string)
 	// shows waits until a full-screen program shows a match, unless the last
@@ -58,13 +56,13 @@ type hands interface {
 type place struct{ *spot }
 
 type spot struct {
-	id     string
-	shell  bool // it is a shell at its prompt
-	over   bool
-	cursor int    // what was read of it, -1 if that is not known
-	last   string // the last answer about it
-	seen   string // all that the agent has read of it
-	told   int    // how much of that it has looked at
+	id    string
+	takes bool // it takes a line: a shell at its prompt, or a program that reads commands
+	repl  bool
+	over  bool
+	last  string // the last answer about it
+	seen  string // what was read of it
+	told  int    // how much of that the agent has looked at
 }
 
 // unlooked is what was read of it and not looked at.

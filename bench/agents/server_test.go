@@ -36,12 +36,6 @@ type answer struct {
 	failed bool
 }
 
-// fact is a number among the facts; ok is false if there is none.
-func (a answer) fact(name string) (n int, ok bool) {
-	f, ok := a.facts[name].(float64)
-	return int(f), ok
-}
-
 // A server is a program that speaks MCP over its standard input and output.
 type server struct {
 	tally

@@ -73,30 +73,45 @@ func (h tandemHands) call(tool string, args map[string]any) answer {
 
 var (
 	exitLine  = regexp.MustCompile(`(?i)exit(?:ed,)? code:? (\d+)`)
-	waitsLine = regexp.MustCompile(`(?i)\bwaits for|waiting for (input|a )|asks for|Met: input`)
-	goesOn    = regexp.MustCompile(`(?i)(?:as process|process|id:?) ([0-9a-f]{12})\b`)
-	session   = regexp.MustCompile(`session ([0-9a-f]{12})\b`)
-	cursorAt  = regexp.MustCompile(`since (\d+)`)
+	signalled = regexp.MustCompile(`Signal: |ended by `)
+	waitsLine = regexp.MustCompile(`\[waits for (?:input|secret)|Met: input`)
+	hexID     = regexp.MustCompile(`\b[0-9a-f]{12}\b`)
 )
 
-// code is the exit status that an answer tells, -1 if none.
+// stillRuns reports whether an answer says that a command goes on.
+func stillRuns(a answer) bool {
+	return has(a.text, "goes on as") || has(a.text, "[still running")
+}
+
+// code is the exit status that an answer tells, -1 if none. What succeeds may
+// answer with its output alone.
 func code(a answer) int {
 	for _, name := range []string{"exitCode", "exit_code"} {
-		if n, ok := a.fact(name); ok {
-			return n
+		if n, ok := a.facts[name].(float64); ok {
+			return int(n)
 		}
 	}
-	all := exitLine.FindAllStringSubmatch(a.text, -1)
-	if all == nil {
+	if all := exitLine.FindAllStringSubmatch(a.text, -1); all != nil {
+		n, _ := strconv.Atoi(all[len(all)-1][1])
+		return n
+	}
+	if a.failed || stillRuns(a) || waitsLine.MatchString(a.text) || signalled.MatchString(a.text) {
 		return -1
 	}
-	n, _ := strconv.Atoi(all[len(all)-1][1])
-	return n
+	return 0
+}
+
+// id is what an answer calls what was started.
+func id(a answer) string {
+	if id, ok := a.facts["id"].(string); ok {
+		return id
+	}
+	return hexID.FindString(a.text)
 }
 
 func (h tandemHands) run(command string) reply {
 	p, r := h.ran(h.call("exec", map[string]any{"command": command}))
-	if p.spot != nil && !p.over {
+	if !p.over {
 		return h.rest(p)
 	}
 	return r
@@ -104,33 +119,33 @@ func (h tandemHands) run(command string) reply {
 
 // ran reads the answer of exec.
 func (h tandemHands) ran(a answer) (place, reply) {
-	r := reply{text: a.text, code: code(a)}
-	p := place{&spot{over: r.code >= 0 || strings.Contains(a.text, "Signal: ")}}
-	if id, ok := a.facts["id"].(string); ok {
-		p.id = id
-	} else if m := goesOn.FindStringSubmatch(a.text); m != nil {
-		p.id = m[1]
+	p := place{&spot{over: !stillRuns(a)}}
+	if named, ok := a.facts["id"].(string); ok || !p.over {
+		p.id = named
 	}
-	p.cursor = -1
-	if n, ok := a.fact("nextCursor"); ok {
-		p.cursor = n
-	} else if n, ok := a.fact("next_cursor"); ok {
-		p.cursor = n
-	} else if m := cursorAt.FindStringSubmatch(a.text); m != nil {
-		p.cursor, _ = strconv.Atoi(m[1])
+	if p.id == "" && !p.over {
+		p.id = id(a)
 	}
-	return p, r
+	return p, reply{text: a.text, code: code(a)}
 }
 
 func (h tandemHands) first(command string, wait time.Duration) (place, reply) {
-	return h.ran(h.call("exec", map[string]any{"command": command, "timeoutMs": wait.Milliseconds()}))
+	args := map[string]any{"command": command}
+	if wait != 30*time.Second {
+		args["timeoutMs"] = wait.Milliseconds()
+	}
+	return h.ran(h.call("exec", args))
 }
 
+// rest waits: the answer has what was printed since, or process_log tells it.
 func (h tandemHands) rest(p place) reply {
 	a := h.call("process_wait", map[string]any{"id": p.id})
-	r := reply{text: h.news(p), code: code(a)}
 	p.over = true
-	return r
+	_, text, _ := strings.Cut(a.text, "\n")
+	if text == "" {
+		text = h.news(p)
+	}
+	return reply{text: text, code: code(a)}
 }
 
 func (h tandemHands) limit(command string, most time.Duration) reply {
@@ -144,15 +159,17 @@ func (h tandemHands) open(program string) place {
 		args["command"] = program
 	}
 	a := h.call("session_start", args)
-	m := session.FindStringSubmatch(a.text)
-	if m == nil {
+	if a.failed {
 		giveUp("session_start: %s", a.text)
 	}
-	p := place{&spot{id: m[1], shell: program == ""}}
-	if program != "" && !waitsLine.MatchString(a.text) {
-		h.settle(p)
-	}
-	return p
+	return place{&spot{id: id(a), takes: true, repl: program != "", last: a.text}}
+}
+
+// became notes what an answer says of a session.
+func (h tandemHands) became(p place, a answer) {
+	p.last = a.text
+	p.over = has(a.text, "is exited") || has(a.text, "has ended")
+	p.takes = !p.over && (p.repl || !stillRuns(a) && !waitsLine.MatchString(a.text))
 }
 
 // settle waits until a program wants input, is back at the shell or has ended.
@@ -162,33 +179,30 @@ func (h tandemHands) settle(p place) answer {
 	return a
 }
 
-// became notes what an answer says of a session.
-func (h tandemHands) became(p place, a answer) {
-	p.last = a.text
-	switch {
-	case strings.Contains(a.text, "is exited") || strings.Contains(a.text, "has ended"):
-		p.over = true
-	case strings.Contains(a.text, "Met: prompt") || strings.Contains(a.text, "[exit code"):
-		p.shell = true
-	default:
-		p.shell = false
-	}
-}
-
 func (h tandemHands) line(p place, text string) reply {
-	if p.shell {
-		a := h.call("session_exec", map[string]any{"id": p.id, "command": text})
-		h.became(p, a)
-		return reply{a.text, code(a), waitsLine.MatchString(a.text)}
+	if !p.takes {
+		return h.answer(p, text)
 	}
-	return h.answer(p, text)
+	args := map[string]any{"id": p.id, "command": text}
+	a := h.call("session_exec", args)
+	if a.failed && has(a.text, "session_wait") { // as its hint says
+		h.settle(p)
+		a = h.call("session_exec", args)
+	}
+	h.became(p, a)
+	return reply{a.text, code(a), waitsLine.MatchString(a.text)}
 }
 
-// answer types a line for a program that is no shell at its prompt.
+// answer types a line for a program that asks. The answer has what came of it,
+// or session_read tells it.
 func (h tandemHands) answer(p place, text string) reply {
-	a := h.call("session_write", map[string]any{"id": p.id, "text": text, "enter": true})
+	args := map[string]any{"id": p.id, "enter": true}
+	if text != "" {
+		args["text"] = text
+	}
+	a := h.call("session_write", args)
+	h.became(p, a)
 	if a.text != "Typed." {
-		h.became(p, a)
 		return reply{a.text, code(a), waitsLine.MatchString(a.text)}
 	}
 	waited := h.settle(p)
@@ -197,17 +211,6 @@ func (h tandemHands) answer(p place, text string) reply {
 	}
 	a = h.call("session_read", map[string]any{"id": p.id})
 	return reply{a.text, code(waited), waitsLine.MatchString(waited.text)}
-}
-
-// ask types a line to a shell of which it is known that it will ask: until
-// session_exec tells, it is typed.
-func (h tandemHands) ask(p place, text string) reply {
-	r := h.answer(p, text)
-	if p.shell { // the wait was over before the shell had taken the line
-		r.asks = strings.Contains(h.settle(p).text, "Met: input")
-		r.text += h.call("session_read", map[string]any{"id": p.id}).text
-	}
-	return r
 }
 
 func (h tandemHands) press(p place, text string, keys ...string) {
@@ -224,14 +227,14 @@ func (h tandemHands) press(p place, text string, keys ...string) {
 }
 
 func (h tandemHands) shows(p place, pattern string) {
-	if regexp.MustCompile(pattern).MatchString(p.last) {
+	shown := regexp.MustCompile(pattern).MatchString
+	if shown(p.last) {
 		return
 	}
 	a := h.call("session_wait", map[string]any{"id": p.id, "screen": pattern})
-	if !strings.Contains(a.text, "Met: screen") && a.facts["met"] != "screen" {
-		giveUp("session_wait: %s", a.text)
+	if p.last = a.text; !shown(a.text) {
+		p.last = h.call("session_screen", map[string]any{"id": p.id}).text
 	}
-	p.last = h.call("session_screen", map[string]any{"id": p.id}).text
 	want(p.last, pattern)
 }
 
@@ -239,62 +242,52 @@ func (h tandemHands) gone(p place) {
 	if p.over {
 		return
 	}
-	if a := h.call("session_wait", map[string]any{"id": p.id, "exit": true}); !strings.Contains(a.text, "is exited") {
-		giveUp("it has not ended: %s", a.text)
+	if h.became(p, h.call("session_wait", map[string]any{"id": p.id, "exit": true})); !p.over {
+		giveUp("it has not ended: %s", p.last)
 	}
-	p.over = true
 }
 
 func (h tandemHands) flood(p place, text string) {
 	h.call("session_exec", map[string]any{"id": p.id, "command": text, "timeout_ms": 1000, "max_output": 500})
 	h.call("session_write", map[string]any{"id": p.id, "keys": []string{"ctrl+c"}})
-	p.shell = true
 }
 
 func (h tandemHands) begin(command string) place {
 	a := h.call("process_start", map[string]any{"command": command})
-	id, ok := a.facts["id"].(string)
-	if m := goesOn.FindStringSubmatch(a.text); !ok && m != nil {
-		id = m[1]
-	}
-	if id == "" {
+	if a.failed {
 		giveUp("process_start: %s", a.text)
 	}
-	return place{&spot{id: id, cursor: -1}}
+	return place{&spot{id: id(a)}}
 }
 
 func (h tandemHands) serve(command string, port int) (place, bool) {
 	p := h.begin(command)
-	a := h.call("process_wait", map[string]any{"id": p.id, "port": port, "timeout_ms": 15000})
-	if a.facts["met"] == "port" || strings.Contains(a.text, "Met: port") {
-		return p, true
-	}
-	p.over = true
-	return p, false
+	a := h.call("process_wait", map[string]any{"id": p.id, "port": port})
+	_, p.seen, _ = strings.Cut(a.text, "\n")
+	return p, met(a, "port")
 }
+
+// met reports whether a wait has come to what was waited for.
+func met(a answer, what string) bool { return a.facts["met"] == what || has(a.text, "Met: "+what) }
 
 func (h tandemHands) await(p place, pattern string) string {
 	a := h.call("process_wait", map[string]any{"id": p.id, "log": pattern})
-	if !strings.Contains(a.text, "Met: log") && a.facts["met"] != "log" {
+	if !met(a, "log") {
 		giveUp("process_wait: %s", a.text)
 	}
 	return a.text
 }
 
+// news is what a wait has told already, or what the log has.
 func (h tandemHands) news(p place) string {
-	args := map[string]any{"id": p.id}
-	if p.cursor >= 0 {
-		args["since"] = p.cursor
+	if text := p.unlooked(); text != "" {
+		return text
 	}
-	a := h.call("process_log", args)
-	if n, ok := a.fact("next_cursor"); ok {
-		p.cursor = n
-	}
-	return a.text
+	return h.call("process_log", map[string]any{"id": p.id}).text
 }
 
 func (h tandemHands) hits(p place, command, pattern string) string {
-	if p.spot == nil || p.id == "" {
+	if p.id == "" {
 		return h.run("(" + command + ") | grep -n " + strconv.Quote(pattern)).text
 	}
 	return h.call("process_log", map[string]any{"id": p.id, "grep": pattern}).text

@@ -4,22 +4,22 @@ package agents
 var terminalTasks = []task{
 	{name: "rm -i", files: map[string]string{"old.txt": "x", "keep.txt": "x"}, do: func(w *work) {
 		p := w.open("")
-		want(w.ask(p, "rm -i old.txt").text, `old\.txt`)
+		want(w.line(p, "rm -i old.txt").text, `old\.txt`)
 		w.line(p, "y")
 		want(w.sh("ls"), "^keep.txt\n$")
 	}},
-	{name: "three y/n questions", quick: true, files: map[string]string{"install.sh": `#!/bin/bash
+	{name: "three y/n questions", files: map[string]string{"install.sh": `#!/bin/bash
 for part in core docs telemetry; do read -p "Install $part? [y/n] " a; echo "$part=$a" >> answers; done
 echo Installation complete.
 `}, do: func(w *work) {
 		p := w.open("")
-		want(w.ask(p, "./install.sh").text, `Install core\?`)
+		want(w.line(p, "./install.sh").text, `Install core\?`)
 		want(w.line(p, "y").text, `Install docs\?`)
 		want(w.line(p, "y").text, `Install telemetry\?`)
 		want(w.line(p, "n").text, "complete")
 		wantText(w.file("answers"), "core=y\ndocs=y\ntelemetry=n\n")
 	}},
-	{name: "a password, wrong once (sudo)", quick: true, files: map[string]string{"sudo.sh": `#!/bin/bash
+	{name: "a password, wrong once (sudo)", files: map[string]string{"sudo.sh": `#!/bin/bash
 for try in 1 2 3; do
 	read -s -p "[sudo] password for agent: " word < /dev/tty; echo
 	[ "$word" = opensesame ] && { echo done > proof; echo "root work done"; exit 0; }
@@ -28,7 +28,7 @@ done
 exit 1
 `}, do: func(w *work) {
 		p := w.open("")
-		want(w.ask(p, "./sudo.sh make install").text, "password for agent")
+		want(w.line(p, "./sudo.sh make install").text, "password for agent")
 		want(w.line(p, "opensesami").text, "(?s)try again.*password for agent")
 		want(w.line(p, "opensesame").text, "root work done")
 		wantText(w.file("proof"), "done\n")
@@ -42,13 +42,13 @@ read -s -p "agent@build's password: " word < /dev/tty; echo
 [ "$word" = hunter2 ] && echo "Linux build 6.1" || { echo "Permission denied."; exit 255; }
 `}, do: func(w *work) {
 		p := w.open("")
-		want(w.ask(p, "./ssh.sh uname -a").text, "continue connecting")
+		want(w.line(p, "./ssh.sh uname -a").text, "continue connecting")
 		want(w.line(p, "yes").text, "password")
 		want(w.line(p, "hunter2").text, "Linux build")
 	}},
 	{name: "npm init", needs: []string{"npm"}, do: func(w *work) {
 		p := w.open("")
-		r := w.ask(p, "npm init")
+		r := w.line(p, "npm init")
 		for range 12 {
 			switch last := lastLine(r.text); {
 			case r.asks && has(last, "package name"):
@@ -67,7 +67,7 @@ read -s -p "agent@build's password: " word < /dev/tty; echo
 	}},
 	{name: "git add -p", needs: []string{"git"}, setup: repo + `seq 40 > list; git add list; git commit -qm list; sed -i 's/^3$/three/; s/^38$/thirty-eight/' list`, do: func(w *work) {
 		p := w.open("")
-		want(w.ask(p, "git add -p").text, "three")
+		want(w.line(p, "git add -p").text, "three")
 		want(w.line(p, "n").text, "thirty-eight")
 		w.line(p, "y")
 		want(w.sh("git diff --cached"), `\+thirty-eight`)

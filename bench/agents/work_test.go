@@ -138,8 +138,14 @@ type servers struct {
 
 func has(text, part string) bool { return strings.Contains(text, part) }
 
-// lastLine is the last line of a text that is not empty.
+// lastLine is the last line of a text that is neither empty nor a remark of the
+// tool's in brackets.
 func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
+	last := ""
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !(line[0] == '[' && line[len(line)-1] == ']' && !has(line, ": ")) {
+			last = line
+		}
+	}
+	return last
 }
