@@ -83,13 +83,22 @@ func (k *keeper) recognise(pid, pidfd int) error {
 	return nil
 }
 
-// startEngine starts the engine unless one lives or nobody wants one.
+// startEngine starts the engine unless one lives or nobody wants one. Without
+// its data folder an engine is of no use to anybody.
 func (k *keeper) startEngine() {
 	e := &k.engine
 	e.stopTimer()
 	if e.alive() || e.paused || k.finished {
 		return
 	}
+	if k.displaced() {
+		e.logf("keeper: the data folder was deleted")
+		e.paused = true
+		k.failWaiting(errors.New("the data folder was deleted"))
+		k.finishIfIdle()
+		return
+	}
+	k.keepSocket()
 	pid, err := e.program.start()
 	if err != nil {
 		k.engineFailed(Exit{Unknown: true}, err)

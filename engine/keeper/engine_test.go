@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -421,7 +422,7 @@ func TestKeeperThatFindsTheLockFreedTakesItsPlace(t *testing.T) {
 	if err != nil || lock == nil {
 		t.Fatal(lock, err)
 	}
-	dying, err := listen(r.socket)
+	dying, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: r.socket, Net: "unixpacket"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,10 @@ package keeper
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +20,8 @@ type keeper struct {
 	byPID    map[int]*child      // those that live
 	starting map[string]struct{} // ids on their way to a fork
 	bootID   string
+	lock     *os.File // of the data folder
+	socket   *socket
 	engine   engine
 	ready    *readiness
 	watch    *watcher
@@ -35,9 +36,9 @@ type keeper struct {
 	err      error
 }
 
-// keep runs the keeper. The caller holds the lock.
-func keep(ctx context.Context, o Options, r *readiness) error {
-	k, err := newKeeper(o, r)
+// keep runs the keeper that holds the lock.
+func keep(ctx context.Context, o Options, lock *os.File, r *readiness) error {
+	k, err := newKeeper(o, lock, r)
 	if err != nil {
 		return err
 	}
@@ -46,26 +47,26 @@ func keep(ctx context.Context, o Options, r *readiness) error {
 	if err := detach(o, r); err != nil {
 		return err
 	}
-	listener, err := listen(o.Socket)
-	if err != nil {
+	s := &server{uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	k.socket = &socket{path: o.Socket, serve: func(l *net.UnixListener) { s.serve(ctx, l) }}
+	if err := k.socket.open(); err != nil {
 		return err
 	}
-	// Closing it removes the socket, while the lock is still held.
-	defer listener.Close()
+	defer k.socket.close() // while the lock is still held
 	if k.watch, err = newWatcher(k.do); err != nil {
 		return err
 	}
 	defer k.watch.close()
 	defer limitMemory()()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{listener: listener, uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
-	go s.serve(ctx)
 	go k.watch.run()
+	stop := watchFolder(filepath.Dir(o.Socket), func() { k.do(k.keepSocket) })
+	defer stop()
 	return k.run(ctx)
 }
 
-func newKeeper(o Options, r *readiness) (*keeper, error) {
+func newKeeper(o Options, lock *os.File, r *readiness) (*keeper, error) {
 	bootID, err := readBootID()
 	if err != nil {
 		return nil, err
@@ -77,6 +78,7 @@ func newKeeper(o Options, r *readiness) (*keeper, error) {
 		byPID:    map[int]*child{},
 		starting: map[string]struct{}{},
 		bootID:   bootID,
+		lock:     lock,
 		ready:    r,
 		writers:  make(chan struct{}, 4),
 
@@ -184,31 +186,3 @@ func (k *keeper) finishIfIdle() {
 		k.finished = true
 	}
 }
-
-// listen replaces a socket that an earlier keeper left. Nobody else can listen on
-// it, since the caller holds the lock.
-func listen(socket string) (*net.UnixListener, error) {
-	if len(socket) > maxSocketPath {
-		return nil, fmt.Errorf("listen on %s: path is longer than %d bytes", socket, maxSocketPath)
-	}
-	switch st, err := os.Lstat(socket); {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
-		return nil, fmt.Errorf("listen on keeper socket: %w", err)
-	case st.Mode().Type() != os.ModeSocket:
-		return nil, fmt.Errorf("listen on %s: a file that is no socket is there", socket)
-	default:
-		if err := os.Remove(socket); err != nil {
-			return nil, fmt.Errorf("remove stale socket: %w", err)
-		}
-	}
-	mask := syscall.Umask(0o177)
-	defer syscall.Umask(mask)
-	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: socket, Net: "unixpacket"})
-	if err != nil {
-		return nil, fmt.Errorf("listen on keeper socket: %w", err)
-	}
-	return l, nil
-}
-
-const maxSocketPath = 107 // unix(7), without the NUL

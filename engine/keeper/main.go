@@ -49,7 +49,7 @@ func run(ctx context.Context, o Options, r *readiness) error {
 		}
 		if lock != nil {
 			defer lock.Close()
-			return keep(ctx, o, r)
+			return keep(ctx, o, lock, r)
 		}
 		if err := askKeeper(waiting, o); !errors.Is(err, errNoKeeper) {
 			return err

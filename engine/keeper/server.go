@@ -11,11 +11,10 @@ import (
 // A server accepts connections and turns what they send into calls of handle and
 // gone, each made on the keeper's loop.
 type server struct {
-	listener *net.UnixListener
-	uid      int // whose processes may connect
-	do       func(func()) bool
-	handle   func(*session, message, []int)
-	gone     func(*session)
+	uid    int // whose processes may connect
+	do     func(func()) bool
+	handle func(*session, message, []int)
+	gone   func(*session)
 }
 
 // A session is one accepted connection.
@@ -27,9 +26,9 @@ type session struct {
 
 // serve accepts until the listener is closed. A failing accept (no descriptors
 // left) is tried again: the keeper must stay reachable.
-func (s *server) serve(ctx context.Context) {
+func (s *server) serve(ctx context.Context, listener *net.UnixListener) {
 	for {
-		conn, err := s.listener.AcceptUnix()
+		conn, err := listener.AcceptUnix()
 		switch {
 		case err == nil:
 			s.open(conn)

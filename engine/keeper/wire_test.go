@@ -172,25 +172,23 @@ func TestOtherUsersAreRefused(t *testing.T) {
 // not.
 func TestServerTellsAStrangerWhyAndHangsUp(t *testing.T) {
 	r := newRig(t)
-	listener, err := listen(r.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &server{
-		listener: listener,
-		uid:      os.Geteuid() + 1,
-		do:       func(f func()) bool { t.Error("a stranger reached the loop"); return true },
+		uid: os.Geteuid() + 1,
+		do:  func(f func()) bool { t.Error("a stranger reached the loop"); return true },
 	}
 	served := make(chan struct{})
-	go func() {
+	own := &socket{path: r.socket, serve: func(l *net.UnixListener) {
 		defer close(served)
-		s.serve(t.Context())
-	}()
+		s.serve(t.Context(), l)
+	}}
+	if err := own.open(); err != nil {
+		t.Fatal(err)
+	}
 	m, _, err := r.raw().receive()
 	if err != nil || !strings.Contains(m.Error, "refuses process") {
 		t.Errorf("stranger got %+v, %v", m, err)
 	}
-	listener.Close()
+	own.close()
 	<-served
 }
 
@@ -308,7 +306,7 @@ func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
 }
 
 func TestPathOfTheSocketMayBeTooLong(t *testing.T) {
-	_, err := listen("/" + strings.Repeat("x", maxSocketPath))
+	err := (&socket{path: "/" + strings.Repeat("x", maxSocketPath)}).open()
 	if err == nil || !strings.Contains(err.Error(), "longer than 107 bytes") {
 		t.Errorf("listen gives %v", err)
 	}

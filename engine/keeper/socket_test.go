@@ -1,0 +1,62 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// TestAKeeperLeavesTheSocketOfItsSuccessor: the data folder was deleted and made
+// again, so there are two keepers with the same paths.
+func TestAKeeperLeavesTheSocketOfItsSuccessor(t *testing.T) {
+	r := newRig(t)
+	former := r.keeper("run").mustBeReady()
+	r.pidLine(0)
+	if err := os.RemoveAll(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	latter := r.keeper("run").mustBeReady()
+	if err := former.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-former.exit
+	if err := reach(r.ctx(), r.socket); err != nil {
+		t.Errorf("the socket of the keeper that stays: %v", err)
+	}
+	r.endEngine(r.pidLine(0), latter)
+}
+
+func TestADeletedSocketIsMadeAgain(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("run").mustBeReady()
+	for range 3 {
+		if err := os.Remove(r.socket); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("another socket", func() bool { return reach(r.ctx(), r.socket) == nil })
+	}
+	st, err := os.Lstat(r.socket)
+	if err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v; want mode 0600", st, err)
+	}
+	r.endEngine(r.pidLine(0), k)
+}
+
+// TestAKeeperWhoseFolderIsGoneStartsNoEngine: an engine would make the folder
+// again, or work on the one that is another keeper's.
+func TestAKeeperWhoseFolderIsGoneStartsNoEngine(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("run").mustBeReady()
+	engine := r.pidLine(0)
+	if err := os.RemoveAll(r.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(engine, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-k.exit // it had nothing else to keep
+	if _, err := os.Lstat(r.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is there again: %v", err)
+	}
+}
