@@ -144,6 +144,7 @@ func runClient(args []string, version string) int {
 			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
 		},
 		Alive: somethingLives,
+		Lost:  lostKeepers,
 		Dashboard: func(ctx context.Context) error {
 			return runDashboard(ctx, version)
 		},
@@ -247,6 +248,28 @@ func somethingLives() bool {
 		}
 		return r.Identity.Alive()
 	})
+}
+
+// lostKeepers are those whose data folder was deleted. Looking for them is no
+// reason to fail.
+func lostKeepers() []doctor.Lost {
+	dir, err := api.DataDir()
+	if err != nil {
+		return nil
+	}
+	found, err := engine.FindLost(dir)
+	if err != nil {
+		return nil
+	}
+	var lost []doctor.Lost
+	for _, l := range found {
+		var programs []string
+		for _, p := range l.Programs {
+			programs = append(programs, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
+		}
+		lost = append(lost, doctor.Lost{Keeper: l.Keeper, Programs: programs, End: l.End})
+	}
+	return lost
 }
 
 // profileNames are the sets of tools that agents can be offered.

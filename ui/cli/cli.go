@@ -30,6 +30,8 @@ type Options struct {
 	// Alive reports whether something of the data folder runs, or may run, that
 	// only an engine can look after; default no.
 	Alive func() bool
+	// Lost finds keepers of the data folder that no client reaches; default none.
+	Lost func() []doctor.Lost
 	// Dashboard is what `tandem` without a verb does.
 	Dashboard func(ctx context.Context) error
 	// Serve is what `tandem --serve` does, with the profiles that there are.
@@ -174,6 +176,9 @@ func (o Options) complete() Options {
 		o.Reach = func(ctx context.Context) (*client.Client, error) {
 			return client.Connect(ctx, client.Options{Version: o.Version, Name: "cli"})
 		}
+	}
+	if o.Lost == nil {
+		o.Lost = func() []doctor.Lost { return nil }
 	}
 	if o.Alive == nil {
 		o.Alive = func() bool { return false }

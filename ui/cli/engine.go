@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 )
 
@@ -67,32 +68,57 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if client == nil {
-		a.out.Tell("no engine is running")
-		return a.out.Answer(api.Empty{}, func() string { return "" })
+	var lost []doctor.Lost
+	if all {
+		lost = a.Lost()
 	}
-	defer client.Close()
-	info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
-	if err != nil {
-		return err
-	}
-	if all && !yes && info.Running > 0 {
-		if err := a.confirm("shut down", fmt.Sprintf("This stops %s. Continue?", running(info.Running))); err != nil {
+	var info api.Info
+	if client != nil {
+		defer client.Close()
+		if info, err = api.EngineInfo.Call(ctx, client, api.Empty{}); err != nil {
 			return err
 		}
 	}
+	if n := info.Running + runningIn(lost); all && !yes && n > 0 {
+		if err := a.confirm("shut down", fmt.Sprintf("This stops %s. Continue?", running(n))); err != nil {
+			return err
+		}
+	}
+	if client != nil {
+		err = stopEngine(ctx, client, info, all)
+	}
+	for _, l := range lost {
+		a.out.Tell("stopping the keeper that lost its data folder, pid %d", l.Keeper)
+		err = errors.Join(err, l.End(ctx))
+	}
+	if err != nil {
+		return err
+	}
+	if client == nil && len(lost) == 0 {
+		a.out.Tell("no engine is running")
+	}
+	return a.out.Answer(api.Empty{}, func() string { return "" })
+}
+
+// stopEngine stops the engine, with all also what runs and the keeper.
+func stopEngine(ctx context.Context, client *client.Client, info api.Info, all bool) error {
 	leaving := []*departure{departureOf("engine", info.EnginePID)}
 	if all {
 		leaving = append(leaving, departureOf("keeper", info.KeeperPID))
 	}
-	_, err = api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all})
+	_, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all})
 	for _, d := range leaving {
 		err = errors.Join(err, d.await(ctx, err == nil))
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// runningIn counts what keepers run that cannot be reached.
+func runningIn(lost []doctor.Lost) (n int) {
+	for _, l := range lost {
+		n += len(l.Programs)
 	}
-	return a.out.Answer(api.Empty{}, func() string { return "" })
+	return n
 }
 
 // reachAgain reaches the engine, and starts it where something may be alive that

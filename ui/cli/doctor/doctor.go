@@ -45,6 +45,7 @@ type Options struct {
 	Environ []string
 	Env     func(name string) string
 	Sandbox func() Sandbox   // what agents are held to; nil for no such check
+	Lost    func() []Lost    // nil for none
 	Config  func() []Finding // what is wrong with the configuration
 }
 
@@ -55,6 +56,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 	dir, findings := examineFolder()
 	if dir != "" {
 		findings = append(findings, o.examineEngine(ctx, dir)...)
+		findings = append(findings, o.examineLost()...)
 		findings = append(findings, examineRecords(dir)...)
 	}
 	findings = append(findings, o.examineTerminal()...)
@@ -63,6 +65,34 @@ func Examine(ctx context.Context, o Options) []Finding {
 	findings = append(findings, examineKernel(existing(dir))...)
 	findings = append(findings, examineLogin()...)
 	return append(findings, o.examineSandbox()...)
+}
+
+// Lost is a keeper that no client reaches any more, because its data folder was
+// deleted.
+type Lost struct {
+	Keeper   int      // its pid
+	Programs []string // that run under it, with their pids
+	End      func(context.Context) error
+}
+
+func (l Lost) String() string {
+	what := "no sessions or processes"
+	if len(l.Programs) > 0 {
+		what = strings.Join(l.Programs, ", ")
+	}
+	return fmt.Sprintf("pid %d can no longer be reached because its data folder was deleted; it runs %s", l.Keeper, what)
+}
+
+// examineLost tells of keepers that cannot be reached.
+func (o Options) examineLost() []Finding {
+	if o.Lost == nil {
+		return nil
+	}
+	var findings []Finding
+	for _, l := range o.Lost() {
+		findings = append(findings, Finding{"lost keeper", Warn, l.String(), "`tandem shutdown --all` stops it and everything it runs"})
+	}
+	return findings
 }
 
 // Sandbox is what confines agents on this machine.
