@@ -194,11 +194,35 @@ func runDashboard(ctx context.Context, version string) error {
 				tell(settings)
 			})
 		},
-		KeepTheme: config.KeepTheme,
-		Tips:      showTips,
-		HideTips:  hideTips,
-		Version:   version,
+		KeepTheme:  config.KeepTheme,
+		KeepPrefix: config.KeepPrefix,
+		Command:    ownCommand(),
+		InTmux:     os.Getenv("TMUX") != "",
+		Tips:       showTips,
+		HideTips:   hideTips,
+		Version:    version,
 	})
+}
+
+// ownCommand is what somebody types to run this program again from here.
+func ownCommand() string {
+	own, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if strings.Contains(own, "/go-build") { // it is deleted with the `go run` that built it
+		return "go run ."
+	}
+	if found, err := exec.LookPath(os.Args[0]); err != nil || !sameFile(found, own) {
+		return own
+	}
+	return os.Args[0]
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // dashboardSettings is what the configuration says of the dashboard.
@@ -206,8 +230,9 @@ func dashboardSettings(c config.Config) ui.Settings {
 	bindings, _ := c.Bindings() // they were checked
 	long, quiet := c.Attention.Times()
 	return ui.Settings{
-		Bindings: bindings,
-		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
+		Bindings:     bindings,
+		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
+		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
 		NoClipboard: c.NoClipboard(),
 		Pictures:    c.Pictures,

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
@@ -194,8 +193,9 @@ func (m *model) hints() []widget.Hint {
 	return hints
 }
 
-// farewell is the line that is left in the terminal.
-func farewell(known panes.News) string {
+// farewell is the line that is left in the terminal; command is what brings the
+// person back.
+func farewell(known panes.News, command string) string {
 	if known.Stopped != "" {
 		return known.Stopped
 	}
@@ -209,7 +209,7 @@ func farewell(known panes.News) string {
 	case 0:
 		return ""
 	case 1:
-		return "left 1 session running; tandem brings it back"
+		return fmt.Sprintf("1 session still running. Run `%s` to return.", command)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d sessions still running. Run `tandem` to return.", n))
+	return fmt.Sprintf("%d sessions still running. Run `%s` to return.", n, command)
 }

@@ -42,6 +42,12 @@ type Options struct {
 	// file that says so; nil: it cannot.
 	KeepTheme func(name string) (path string, err error)
 
+	// KeepPrefix makes a prefix key the person's for good, as KeepTheme does a
+	// theme; nil: it cannot.
+	KeepPrefix func(key string) (path string, err error)
+	Command    string // runs the dashboard again; default tandem
+	InTmux     bool   // tmux is between the dashboard and the person
+
 	Tips     bool   // newcomers are told a few keys
 	HideTips func() // the person has had enough of them; may be nil
 
@@ -83,7 +89,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if line := farewell(m.news); line != "" {
+	if line := farewell(m.news, o.Command); line != "" {
 		fmt.Fprintln(o.Output, line)
 	}
 	return nil
@@ -92,6 +98,9 @@ func Run(ctx context.Context, o Options) error {
 func (o Options) withDefaults() Options {
 	if len(o.Bindings.PrefixKeys()) == 0 {
 		o.Bindings = keymap.DefaultBindings()
+	}
+	if o.Command == "" {
+		o.Command = "tandem"
 	}
 	if o.Input == nil {
 		o.Input = os.Stdin
@@ -159,6 +168,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
+	m.offerPrefix()
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.Start(func() { l.Run(ctx) })

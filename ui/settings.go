@@ -11,8 +11,9 @@ import (
 
 // Settings are what the person may change while the dashboard is open.
 type Settings struct {
-	Bindings keymap.Bindings // default: the catalogue's
-	Theme    string          // "", "auto" or the name of a theme
+	Bindings     keymap.Bindings // default: the catalogue's
+	PrefixChosen bool            // the prefix key is one that the person has chosen
+	Theme        string          // "", "auto" or the name of a theme
 	// What "auto" is on a dark and on a light background; "" is the default one.
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal

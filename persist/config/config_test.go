@@ -271,6 +271,12 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	if _, err := KeepTheme("dracula"); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := KeepPrefix("ctrl+a"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(); err != nil || c.Prefix != "ctrl+a" {
+		t.Errorf("the prefix is %q, %v", c.Prefix, err)
+	}
 	text, _ := os.ReadFile(path)
 	if info, _ := os.Stat(path); string(text) != "# mine\ntheme = \"dracula\"\nscrollback = 5\n" || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %q, %v", text, info.Mode())

@@ -86,6 +86,45 @@ func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty
 	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", output.Visible(id)).WithHint(hint)
 }
 
+// refuseNested refuses a dashboard in a session: it would show itself, within
+// itself, without end. One of another data folder is shown if nested says so.
+func (a *app) refuseNested(ctx context.Context, nested bool) error {
+	id := a.env(ownSession)
+	if id == "" {
+		return nil
+	}
+	key := a.prefixName()
+	conn, err := a.reachAgain(ctx, false)
+	if err != nil {
+		return err
+	}
+	if conn != nil {
+		defer conn.Close()
+		p, err := api.SessionGet.Call(ctx, conn, api.IDInput{ID: id})
+		switch {
+		case err == nil && !p.State.Ended():
+			return api.Errorf(api.CodeConflict, "open dashboard: you are in it, or in its session %s", output.Visible(p.Name)).
+				WithHint(fmt.Sprintf("press %s 1 for the sessions of the dashboard, %s d to leave an attached session; "+
+					"in a terminal that only inherited %s, run `env -u %[3]s tandem`", key, key, ownSession))
+		case err == nil:
+			return nil // what started this has left the session that it was in
+		}
+	}
+	if nested {
+		return nil
+	}
+	return api.Errorf(api.CodeConflict, "open dashboard: this terminal is in a session of another Tandem").
+		WithHint("`tandem --nested` opens it all the same; press " + key + " twice there to reach the inner one")
+}
+
+// prefixName is how the first prefix key is called.
+func (o Options) prefixName() string {
+	if prefix, err := o.Prefix(); err == nil && len(prefix) > 0 {
+		return prefix[0].Show()
+	}
+	return "ctrl+b"
+}
+
 // ownSession is the variable with the id of the session that a program runs in.
 const ownSession = "TANDEM_SESSION_ID"
 

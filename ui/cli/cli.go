@@ -106,6 +106,7 @@ func newRoot(o Options) *cobra.Command {
 	o = o.complete()
 	a := &app{Options: o, completer: completer{o.Reach}, out: o.printer()}
 	var serving serveFlags
+	var nested bool
 	root := &cobra.Command{
 		Use:           "tandem",
 		Short:         "A terminal and process manager that keeps everything running",
@@ -113,7 +114,7 @@ func newRoot(o Options) *cobra.Command {
 		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Version:       a.Version,
 		Args:          noVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return a.run(cmd, &serving) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.run(cmd, &serving, nested) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
@@ -127,6 +128,7 @@ func newRoot(o Options) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
+	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
 	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
 	root.AddCommand(
 		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
@@ -204,21 +206,20 @@ func noVerb(cmd *cobra.Command, args []string) error {
 }
 
 // run is `tandem` without a verb: the dashboard, or the server of agents.
-func (a *app) run(cmd *cobra.Command, serving *serveFlags) error {
+func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 	if err := serving.check(cmd, a.Profiles); err != nil {
 		return err
 	}
 	if serving.serve && a.Serve != nil {
 		return a.Serve(cmd.Context(), serving.o)
 	}
-	return a.dashboard(cmd.Context())
-}
-
-func (a *app) dashboard(ctx context.Context) error {
+	if err := a.refuseNested(cmd.Context(), nested); err != nil {
+		return err
+	}
 	if a.Dashboard == nil {
 		return errors.New("open dashboard: this program was built without one")
 	}
-	return a.Dashboard(ctx)
+	return a.Dashboard(cmd.Context())
 }
 
 // call connects and calls an operation.
