@@ -278,7 +278,7 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 		t.Errorf("the prefix is %q, %v", c.Prefix, err)
 	}
 	text, _ := os.ReadFile(path)
-	if info, _ := os.Stat(path); string(text) != "# mine\ntheme = \"dracula\"\nscrollback = 5\n" || info.Mode().Perm() != 0o600 {
+	if info, _ := os.Stat(path); string(text) != "# mine\ntheme = \"dracula\"\nscrollback = 5\nprefix = \"ctrl+a\"\n" || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %q, %v", text, info.Mode())
 	}
 	if err := os.WriteFile(path, []byte("themes = 3\n"), 0o600); err != nil {
