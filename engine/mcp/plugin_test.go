@@ -481,3 +481,14 @@ func TestEveryProcessHasItsSandboxFile(t *testing.T) {
 		}
 	}
 }
+
+func TestASandboxHasNoEmptyPath(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Plugin)
+	for _, path := range []any{"", nil} {
+		answer := r.call("exec", object{"command": "touch f", "sandbox": object{"filesystem": object{"allowWrite": []any{path}}}})
+		if want := "read sandbox: a path is empty"; said(answer) != want || !answer.Failed {
+			t.Errorf("%v gives %s", path, said(answer))
+		}
+	}
+}

@@ -32,6 +32,9 @@ func confinement(f *toolkit.Agent, in sandboxInput, cwd string) (*api.Sandbox, e
 	}
 	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {
 		for i, path := range paths {
+			if path == "" { // or null: it would stand for the working folder
+				return nil, api.Errorf(api.CodeInvalid, "read sandbox: a path is empty")
+			}
 			paths[i] = under(f, f.Folder(cwd), path)
 		}
 	}
