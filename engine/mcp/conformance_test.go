@@ -103,7 +103,9 @@ func newConformanceServer(ctx context.Context, o toolkit.Options) *server {
 func listFixtures(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		if method == "resources/list" {
-			return &sdk.ListResourcesResult{Resources: fixtureResources()}, nil
+			list := &sdk.ListResourcesResult{Resources: fixtureResources()}
+			list.CacheScope = "private" // as our own
+			return list, nil
 		}
 		return next(ctx, method, req)
 	}
@@ -132,7 +134,7 @@ func TestConformanceFixturesAreServedWithoutAToken(t *testing.T) {
 		t.Errorf("tools/list: %v, %+v", err, list)
 	}
 	resources, err := session.ListResources(ctx, nil)
-	if err != nil || len(resources.Resources) != len(fixtureResources()) {
+	if err != nil || len(resources.Resources) != len(fixtureResources()) || resources.CacheScope != "private" {
 		t.Errorf("resources/list: %v, %+v", err, resources)
 	}
 	if err := session.Subscribe(ctx, &sdk.SubscribeParams{URI: "test://watched-resource"}); err != nil {
