@@ -206,6 +206,8 @@ func TestActorsAreNamedAfterTheirClient(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                       "agent:unknown",
 		"Claude Code":            "agent:Claude-Code/1",
+		"agent:codex":            "agent:codex/1",
+		"agent:":                 "agent:unknown",
 		"x\x1b[31m\n":            "agent:x--31m-/1",
 		strings.Repeat("é", 100): "agent:" + strings.Repeat("é", 32) + "/1",
 	} {

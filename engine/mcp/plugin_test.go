@@ -360,6 +360,9 @@ func TestPluginLetsSlowCommandsGoOn(t *testing.T) {
 		t.Errorf("listed %q", listed)
 	}
 	r.check(t, row{"process_stop", object{"id": s.ID}, "Stopped process " + s.ID + " with SIGTERM.", false})
+	if by := r.process(s.ID).EndedBy; by != r.agent.Actor {
+		t.Errorf("it was ended by %q", by)
+	}
 }
 
 func TestPluginConfinesCommands(t *testing.T) {

@@ -105,16 +105,21 @@ func (f *Agent) Revive(ctx context.Context) error {
 	return nil
 }
 
+// agentPrefix is what the names of all agents begin with, once.
+const agentPrefix = "agent:"
+
 // ActorOf names an agent after what it says of itself.
 func ActorOf(info *sdk.Implementation) string {
 	name, version := "unknown", ""
-	if info != nil && PlainName(info.Name) != "" {
-		name, version = PlainName(info.Name), PlainName(info.Version)
+	if info != nil {
+		if own := PlainName(strings.TrimPrefix(info.Name, agentPrefix)); own != "" {
+			name, version = own, PlainName(info.Version)
+		}
 	}
 	if version != "" {
 		name += "/" + version
 	}
-	return "agent:" + name
+	return agentPrefix + name
 }
 
 // PlainName is what may stand in an actor's name of what a client says.
