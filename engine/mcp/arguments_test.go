@@ -16,7 +16,7 @@ import (
 
 func TestWrongArgumentsAreToldInWords(t *testing.T) {
 	logTool := toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()}
-	takes := "it takes: id, since, tail, grep, context, wait_ms, max_output"
+	takes := "it takes: id, stream, since, tail, grep, context, wait_ms, max_output"
 	for _, tc := range []struct{ args, want, hint string }{
 		{`{}`, `argument "id" is missing`, takes},
 		{`{"id":null}`, `argument "id" is missing`, takes},
@@ -30,7 +30,8 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 		{`{"id":"x","max_output":true}`, `argument "max_output" must be an integer, not a boolean`, ""},
 		{`{"id":"x","max_output":1.5}`, `argument "max_output" must be an integer, not 1.5`, ""},
 		{`{"id":"x","max_output":1e30}`, `argument "max_output" must be an integer, not 1e30`, ""},
-		{`{"id":"x","since":99999999999999999999}`, `argument "since" is out of range: 99999999999999999999`, ""},
+		{`{"id":"x","tail":99999999999999999999}`, `argument "tail" is out of range: 99999999999999999999`, ""},
+		{`{"id":"x","since":99999999999999999999}`, `read cursor 99999999999999999999: neither a next_cursor nor a number of bytes`, ""},
 	} {
 		_, err := toolkit.Decode[native.ProcessLogInput](logTool, json.RawMessage(tc.args))
 		want := &api.Error{Code: api.CodeInvalid, Message: "call process_log: " + tc.want, Hint: tc.hint}
@@ -61,7 +62,7 @@ func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
 	in, err := toolkit.Decode[native.ProcessLogInput](toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()},
 		json.RawMessage(`{"id":"x","since":-1.0,"tail":2e1,"maxOutput":3.0}`))
-	since := int64(-1)
+	since := toolkit.Cursor{At: -1}
 	if diff := cmp.Diff(native.ProcessLogInput{ID: "x", Since: &since, Tail: 20, MaxOutput: 3}, in); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -18,7 +18,7 @@ func instructions(prefix string, tools []toolkit.Tool) string {
 		{[]string{"exec", "process_start", "session_start"}, "Use @exec for a command that ends, @process_start for a server, " +
 			"@session_start and @session_exec for a shell that keeps its state."},
 		{[]string{"process_wait", "session_wait"}, "Wait with @process_wait or @session_wait instead of polling: for 50 s, or timeout_ms up to 600000."},
-		{[]string{"process_log", "session_read"}, "Where a tool takes an id, a name does too; since and next_cursor are byte offsets, patterns RE2. " +
+		{[]string{"process_log", "session_read"}, "Where a tool takes an id, a name does too; patterns are RE2. @process_log and @session_read give what you have not seen; since 0 gives all again. " +
 			"Logs and sessions are read 32 KiB at a time unless max_output says more."},
 		{[]string{"exec", "process_log"}, "@exec gives the last 8000 characters of each stream unless maxOutput says more; @process_log reads all."},
 	} {

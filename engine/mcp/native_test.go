@@ -144,10 +144,10 @@ func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
 		t.Errorf("process_wait gives %q, %v", text, facts)
 	}
 	text, facts := r.facts("process_log", object{"id": "web"})
-	if text != "first\nsecond line\n" || facts["next_cursor"] != 18.0 || facts["dropped"] != 0.0 {
+	if text != "first\nsecond line\n[running]" || facts["next_cursor"] != 18.0 {
 		t.Errorf("process_log gives %q, %v", text, facts)
 	}
-	if text, _ := r.facts("process_log", object{"id": "web", "since": 6}); text != "second line\n" {
+	if text, _ := r.facts("process_log", object{"id": "web", "since": 6}); text != "second line\n[running]" {
 		t.Errorf("process_log gives %q", text)
 	}
 	if text, _ := r.facts("process_log", object{"id": "web", "grep": "LINE|line", "context": 1}); text != "  first\n6: second line" {

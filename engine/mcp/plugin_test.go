@@ -352,7 +352,7 @@ func TestPluginLetsSlowCommandsGoOn(t *testing.T) {
 	answer := r.call("exec", object{"command": "echo begun; sleep 100", "timeoutMs": 200})
 	s := answer.Structured.(plugin.CommandState)
 	p := r.process(s.ID)
-	want := fmt.Sprintf("begun\nTimed out after 200 ms; it goes on as process %s. Log: %s", s.ID, p.LogPath)
+	want := fmt.Sprintf("begun\nTimed out after 200 ms; it goes on as process %s. Log: %s and stderr.log", s.ID, p.LogPath)
 	if said(answer) != want || answer.Failed || !s.TimedOut || s.ExitCode != nil || answer.Process != s.ID {
 		t.Errorf("answers %q, %+v", said(answer), s)
 	}

@@ -23,7 +23,7 @@ func recipes() []recipe {
 			"command", "what starts the server, npm run dev for example",
 			"Start `%s` with process_start (keepAlive if it should survive crashes). Use process_wait until it listens or logs that it is ready; " +
 				"if it ends instead, read process_log, find the cause, mend it and start again. Then tell me its id, the URL it serves and how to stop it. " +
-				"While we work, look at process_log with since set to the last next_cursor before you assume that a change worked."},
+				"While we work, look at process_log, which gives what is new, before you assume that a change worked."},
 		{"debug-process", "Debug a failing process", "Find out why a process failed, and mend it.",
 			processArgument, "id or name of the process",
 			"The process `%s` fails. Look at it with process_get, then at the end of its log with process_log (grep for error, exception, panic with context). " +

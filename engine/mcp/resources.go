@@ -33,7 +33,7 @@ func (s *server) addResources() {
 func (s *server) addTemplate() {
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
 		Name: "process-log", Title: "Log of a process", URITemplate: logURI, MIMEType: "text/plain",
-		Description: "The end of what a process or session has printed. The id may be a name.",
+		Description: "The end of what a process or session has printed, stdout and stderr in order. The id may be a name.",
 	}, s.readResource)
 }
 
@@ -138,6 +138,6 @@ func resourceText(ctx context.Context, f *toolkit.Agent, what resourceURI) (stri
 		return strings.Join(out.Lines, "\n"), err
 	}
 	end := int64(-resourceBytes)
-	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: what.id, Since: &end, Max: resourceBytes})
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: what.id, Stream: "both", Since: &end, Max: resourceBytes})
 	return out.Data, err
 }

@@ -125,11 +125,11 @@ func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id stri
 		return
 	}
 	defer engine.Close()
-	since := int64(-1)
+	since, stderr := int64(-1), int64(0)
 	for ctx.Err() == nil {
-		in := api.ProcessLogInput{ID: id, Since: &since, Max: 1 << 20, WaitMS: 50_000}
-		if since < 0 {
-			in.WaitMS = 0
+		in := api.ProcessLogInput{ID: id, Stream: "both", Since: &since, Max: 1 << 20}
+		if since >= 0 {
+			in.WaitMS, in.SinceStderr = 50_000, &stderr
 		}
 		out, err := api.ProcessLog.Call(ctx, engine, in)
 		switch {
@@ -138,10 +138,13 @@ func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id stri
 		case err != nil:
 			sleep(ctx, toolkit.WatchAgainMost)
 			continue
-		case since >= 0 && out.End > since:
+		case since >= 0 && (out.End > since || out.Stderr != nil && out.Stderr.End > stderr):
 			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 		}
 		since = out.End
+		if out.Stderr != nil {
+			stderr = out.Stderr.End
+		}
 		sleep(ctx, resourcePace)
 	}
 }

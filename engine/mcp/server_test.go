@@ -55,7 +55,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		if in.ID != "abc" {
 			return api.Process{}, api.Errorf(api.CodeNotFound, "get process %s: there is none", in.ID)
 		}
-		return api.Process{ID: "abc"}, nil
+		return api.Process{ID: "abc", State: api.StateRunning}, nil
 	})
 	apiserver.Handle(m, api.ProcessLog, e.processLog)
 	apiserver.Handle(m, api.ProcessWait, func(ctx context.Context, _ api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
@@ -399,7 +399,7 @@ func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 				if len(r.Content) == 1 {
 					got = r.Content[0].(*sdk.TextContent).Text
 				}
-				if got != e.log || facts["next_cursor"] != float64(len(e.log)) || (len(r.Content) == 0) != (name == "claude-code") {
+				if got != e.log+"[running]" || facts["next_cursor"] != float64(len(e.log)) || (len(r.Content) == 0) != (name == "claude-code") {
 					t.Errorf("%s, %s: %d bytes of %d, %d blocks, %v", name, version, len(got), len(e.log), len(r.Content), facts["next_cursor"])
 				}
 			}

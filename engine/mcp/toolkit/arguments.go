@@ -117,6 +117,10 @@ func wholeIn(value any, changed *bool) any {
 }
 
 func argumentError(t Tool, err error) error {
+	var own *api.Error
+	if errors.As(err, &own) {
+		return api.Errorf(own.Code, "call %s: %s", t.Name, own.Message)
+	}
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {
 		return api.Errorf(api.CodeInvalid, "call %s: %s", t.Name, wrongArgument(t, wrong))

@@ -99,6 +99,11 @@ func Profiles() []Profile {
 	return []Profile{Native, TerminalTools, Core, Android, OS, Terminal, Plugin, All}
 }
 
+// Offers reports whether the chosen profiles have a tool that some other ones have.
+func (o *Options) Offers(name string, in ...Profile) bool {
+	return slices.ContainsFunc(o.Profiles, func(p Profile) bool { return p.Offers(Tool{Name: name, Profiles: in}) })
+}
+
 // Offers reports whether a profile has a tool.
 func (p Profile) Offers(t Tool) bool {
 	switch p {

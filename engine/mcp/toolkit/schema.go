@@ -27,7 +27,11 @@ func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
 		t = t.Elem()
 	}
 	b = append(b, '{')
-	switch kind := schemaType(t); kind {
+	kind := schemaType(t)
+	if t == reflect.TypeFor[Cursor]() && !in {
+		kind = "" // a number, or a string
+	}
+	switch kind {
 	case "":
 		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
 	case "array":
@@ -45,7 +49,7 @@ func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
 // schemaType is the name of a type in a schema; "" for any.
 func schemaType(t reflect.Type) string {
 	switch {
-	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte](), t == reflect.TypeFor[Cursor]():
 		return "string"
 	case t == reflect.TypeFor[json.RawMessage]():
 		return ""

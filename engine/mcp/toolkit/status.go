@@ -90,12 +90,12 @@ func (f *Agent) Printed(ctx context.Context, p api.Process, stream string) (outp
 	}
 }
 
-// CutNote says what is not in a result, and where it is.
-func CutNote(dropped int64, p api.Process) string {
+// CutNote says what of a log is not in a result, and where it is.
+func CutNote(dropped int64, path string) string {
 	if dropped <= 0 {
 		return ""
 	}
-	return "[" + strconv.FormatInt(dropped, 10) + " bytes before this are in " + cmp.Or(p.LogPath, "the log") + "]\n"
+	return "[" + strconv.FormatInt(dropped, 10) + " bytes before this are in " + cmp.Or(path, "the log") + "]\n"
 }
 
 // LastLines is the end of text: so many lines, and whether there were more.

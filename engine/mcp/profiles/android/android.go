@@ -203,8 +203,8 @@ func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string,
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	ran := RanShell{Status: "ok", ExitCode: -1, Stdout: toolkit.CutNote(out.StdoutDropped, out.Process) + out.Stdout,
-		Stderr: toolkit.CutNote(out.StderrDropped, out.Process) + out.Stderr}
+	ran := RanShell{Status: "ok", ExitCode: -1, Stdout: toolkit.CutNote(out.StdoutDropped, out.Process.LogPath) + out.Stdout,
+		Stderr: toolkit.CutNote(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr}
 	if code, ok := toolkit.ExitCode(out.Process); ok {
 		ran.ExitCode = code
 	}

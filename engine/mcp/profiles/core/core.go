@@ -76,7 +76,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 		return toolkit.Textf("Command not executed successfully: %s", toolkit.CannotStart(in.Command, err)).Fail(), nil
 	}
 	p := out.Process
-	stdout := toolkit.CutNote(out.StdoutDropped, p) + out.Stdout
+	stdout := toolkit.CutNote(out.StdoutDropped, p.LogPath) + out.Stdout
 	if code, ok := toolkit.ExitCode(p); !ok || code != 0 {
 		captured := stdout + toolkit.LineBetween(stdout, out.Stderr) + out.Stderr
 		message := "Command not executed successfully, exit code: " + toolkit.ExitText(p) + "\n\n" + captured
@@ -134,9 +134,9 @@ func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolki
 	if stdout == "" {
 		stdout = "[No output]\n"
 	}
-	b.WriteString(toolkit.CutNote(dropped, p) + stdout)
+	b.WriteString(toolkit.CutNote(dropped, p.LogPath) + stdout)
 	if stderr != "" {
-		b.WriteString(toolkit.LineBetween(stdout, stderr) + "STDERR:\n" + toolkit.CutNote(droppedErrors, p) + stderr)
+		b.WriteString(toolkit.LineBetween(stdout, stderr) + "STDERR:\n" + toolkit.CutNote(droppedErrors, p.ErrorLogPath) + stderr)
 	}
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).Of(p.ID), nil
 }

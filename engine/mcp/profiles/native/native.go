@@ -15,6 +15,9 @@ const (
 	// under ten thousand tokens.
 	Bulk     = 32 << 10
 	BulkMost = 16 << 20
+
+	// waitBulk is how many bytes of output a wait gives of what has ended.
+	waitBulk = 8 << 10
 )
 
 // nativeTools are the tools of the profile native that no seed document has.
@@ -28,10 +31,10 @@ func nativeProcessTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
 			Doc: "Restart a process."}, processRestart),
-		toolkit.Define[ProcessLogInput, toolkit.LogState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
-			Doc: "Read or grep a process's log: its end, or from since (the last next_cursor) on."}, processLog),
+		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
+			Doc: "Read what a process printed since you last looked, stdout and stderr in order, or grep its log."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
+			Doc: "Wait until a process exits (then with its new output), is ready, logs a match, listens or falls silent."}, processWait),
 		stopOwnTool(),
 	}
 }
@@ -59,13 +62,19 @@ func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 }
 
 type ProcessLogInput struct {
-	ID        string `json:"id"`
-	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
-	Tail      int    `json:"tail,omitempty"`
-	Grep      string `json:"grep,omitempty"`
-	Context   int    `json:"context,omitempty"`
-	WaitMS    int    `json:"wait_ms,omitempty"`
-	MaxOutput int    `json:"max_output,omitempty"`
+	ID        string          `json:"id"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr,both"`
+	Since     *toolkit.Cursor `json:"since,omitempty" doc:"next_cursor; 0: all; negative: bytes from the end"`
+	Tail      int             `json:"tail,omitempty"`
+	Grep      string          `json:"grep,omitempty"`
+	Context   int             `json:"context,omitempty"`
+	WaitMS    int             `json:"wait_ms,omitempty"`
+	MaxOutput int             `json:"max_output,omitempty"`
+}
+
+// A logState says where in a log reading has come to.
+type logState struct {
+	NextCursor toolkit.Cursor `json:"next_cursor"`
 }
 
 func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
@@ -73,23 +82,25 @@ func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (tool
 	if err == nil {
 		err = toolkit.CheckPatterns(in.Grep)
 	}
+	if err == nil && in.Since != nil && in.Tail > 0 {
+		err = api.Errorf(api.CodeInvalid, "read log of %s: since and tail exclude each other", in.ID)
+	}
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	ask := api.ProcessLogInput{ID: in.ID, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
-		Context: in.Context, WaitMS: in.WaitMS}
-	if in.Since == nil && in.Tail == 0 && in.Grep == "" {
-		end := -int64(most)
-		ask.Since = &end
+	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
 	}
+	wish := toolkit.Wish{Stream: in.Stream, Since: in.Since, Tail: in.Tail, WaitMS: in.WaitMS, Most: most}
 	if in.Grep != "" {
-		return grepLog(ctx, f, ask, most)
+		return grepLog(ctx, f, p, in, wish)
 	}
-	got, err := toolkit.ReadLog(ctx, f, ask, most)
+	out, err := f.Output(ctx, p, wish)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return got.Result(), nil
+	return toolkit.Text(out.Text + toolkit.LineBetween(out.Text, "[") + out.Status()).With(logState{out.Next}).Of(p.ID), nil
 }
 
 // BulkOf is how much output a call wants.
@@ -103,15 +114,19 @@ func BulkOf(asked int) (int, error) {
 	return min(asked, BulkMost), nil
 }
 
-// grepLog answers with the lines that match.
-func grepLog(ctx context.Context, f *toolkit.Agent, ask api.ProcessLogInput, most int) (toolkit.Result, error) {
-	ask.Max = 0
+// grepLog answers with the lines that match, from since on or all. It moves
+// nothing of what the agent has seen.
+func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLogInput, w toolkit.Wish) (toolkit.Result, error) {
+	if w.Since == nil && w.Tail == 0 {
+		w.Since = &toolkit.Cursor{}
+	}
+	ask := f.Asked(p, w)
+	ask.Grep, ask.Context, ask.Exact = in.Grep, in.Context, false
 	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	var b strings.Builder
-	state := toolkit.LogState{NextCursor: out.NextCursor, End: out.End, Dropped: out.Dropped}
 	shown := 0
 	for i, m := range out.Matches {
 		if i > 0 && ask.Context > 0 {
@@ -120,11 +135,14 @@ func grepLog(ctx context.Context, f *toolkit.Agent, ask api.ProcessLogInput, mos
 		for _, line := range m.Before {
 			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
 		}
+		if m.Stream == "stderr" {
+			b.WriteString("stderr ")
+		}
 		fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.PlainText(m.Text))
 		for _, line := range m.After {
 			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
 		}
-		if shown++; b.Len() > most && shown < len(out.Matches) {
+		if shown++; b.Len() > w.Most && shown < len(out.Matches) {
 			fmt.Fprintf(&b, "[%d more matches]\n", len(out.Matches)-shown)
 			break
 		}
@@ -132,18 +150,20 @@ func grepLog(ctx context.Context, f *toolkit.Agent, ask api.ProcessLogInput, mos
 	if len(out.Matches) == 0 {
 		b.WriteString("No line matches.")
 	}
-	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).With(state), nil
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).With(logState{toolkit.CursorOf(ask, out)}), nil
 }
 
 type processWaitInput struct {
-	ID        string `json:"id"`
-	Exit      bool   `json:"exit,omitempty"`
-	Ready     bool   `json:"ready,omitempty"`
-	Log       string `json:"log,omitempty"`
-	Since     *int64 `json:"since,omitempty"`
-	Port      int    `json:"port,omitempty"`
-	IdleMS    int    `json:"idle_ms,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty"`
+	ID        string          `json:"id"`
+	Exit      bool            `json:"exit,omitempty"`
+	Ready     bool            `json:"ready,omitempty"`
+	Log       string          `json:"log,omitempty"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr,both"`
+	Since     *toolkit.Cursor `json:"since,omitempty"`
+	Port      int             `json:"port,omitempty"`
+	IdleMS    int             `json:"idle_ms,omitempty"`
+	TimeoutMS int             `json:"timeout_ms,omitempty"`
+	MaxOutput int             `json:"max_output,omitempty"`
 }
 
 // A waitState says what a wait has come to.
@@ -153,13 +173,25 @@ type waitState struct {
 }
 
 func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (toolkit.Result, error) {
-	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Since: in.Since, Port: in.Port, IdleMS: in.IdleMS}
+	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Stream: in.Stream, Port: in.Port, IdleMS: in.IdleMS}
+	if in.Since != nil {
+		ask.Since = &in.Since.At
+		if in.Since.Apart || in.Since.At == 0 && in.Stream != "stdout" && in.Stream != "stderr" {
+			ask.SinceStderr = &in.Since.Stderr
+		}
+	}
 	if !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
 		ask.Exit = true
 	}
-	err := toolkit.CheckPatterns(in.Log)
+	most, err := BulkOf(in.MaxOutput)
+	if err == nil {
+		err = toolkit.CheckPatterns(in.Log)
+	}
 	if err != nil {
 		return toolkit.Result{}, err
+	}
+	if in.MaxOutput == 0 {
+		most = waitBulk
 	}
 	var out api.ProcessWaitOutput
 	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
@@ -171,7 +203,15 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 		return toolkit.Result{}, err
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
-	return toolkit.Text(waited(out.Met, out.Line, out.Process)).With(state).Of(out.Process.ID), nil
+	said := waited(out.Met, out.Line, out.Process)
+	if out.Process.State.Ended() && out.Process.Kind == api.KindProcess {
+		printed, err := f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: most})
+		if err != nil {
+			return toolkit.Result{}, err
+		}
+		said = strings.TrimSuffix(said+"\n"+printed.Text, "\n")
+	}
+	return toolkit.Text(said).With(state).Of(out.Process.ID), nil
 }
 
 // waited says in words what a wait has come to.

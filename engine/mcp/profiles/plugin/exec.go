@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,6 +47,8 @@ type CommandState struct {
 	Signal     string  `json:"signal,omitempty"`
 	TimedOut   bool    `json:"timedOut"`
 	DurationMS float64 `json:"durationMs"`
+
+	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // of what goes on: since of process_log
 }
 
 func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
@@ -72,7 +75,11 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	}
 	p := out.Process
 	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: out.DurationMS}
-	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, ending(out, timeout))}.With(state).Of(p.ID)
+	if !p.State.Ended() {
+		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Apart: true}
+		f.Seen.Set(p.ID, *state.NextCursor)
+	}
+	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, ending(f, out, timeout))}.With(state).Of(p.ID)
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
 		r = r.Fail()
 	}
@@ -91,7 +98,7 @@ var lineShell = sync.OnceValue(func() string {
 })
 
 // ending says how a command ended, or that it has not.
-func ending(out api.ExecOutput, timeoutMS int) string {
+func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	p := out.Process
 	var how string
 	switch {
@@ -104,12 +111,21 @@ func ending(out api.ExecOutput, timeoutMS int) string {
 	case p.State.Ended():
 		how = "Exit code: unknown"
 	default:
-		return fmt.Sprintf("Timed out after %d ms; it goes on as process %s. Log: %s", timeoutMS, p.ID, p.LogPath)
+		return fmt.Sprintf("Timed out after %d ms; it goes on as process %s. %s", timeoutMS, p.ID, whereRest(f, p))
 	}
 	if out.TimedOut {
 		how = fmt.Sprintf("Timed out after %d ms and was ended. %s", timeoutMS, how)
 	}
 	return how
+}
+
+// whereRest says how to get what a command that goes on will print.
+func whereRest(f *toolkit.Agent, p api.Process) string {
+	next, known := f.Seen.At(p.ID)
+	if tool := "process_log"; known && f.Options.Offers(tool, toolkit.Native) {
+		return fmt.Sprintf("%s gives what it prints next (next_cursor %s).", f.Options.ToolPrefix+tool, next)
+	}
+	return fmt.Sprintf("Log: %s and %s", p.LogPath, filepath.Base(p.ErrorLogPath))
 }
 
 // execBlocks are stdout, stderr and the ending: in one block if they fit, else

@@ -68,8 +68,8 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	ran := terminalRan{Command: string(in.Command), ReturnCode: -1, WorkingDirectory: cwd,
 		ExecutionTime: math.Round(out.DurationMS) / 1000}
 	if in.CaptureOutput == nil || *in.CaptureOutput {
-		ran.Stdout = toolkit.CutNote(out.StdoutDropped, out.Process) + out.Stdout
-		ran.Stderr = toolkit.CutNote(out.StderrDropped, out.Process) + out.Stderr
+		ran.Stdout = toolkit.CutNote(out.StdoutDropped, out.Process.LogPath) + out.Stdout
+		ran.Stderr = toolkit.CutNote(out.StderrDropped, out.Process.ErrorLogPath) + out.Stderr
 	}
 	if toolkit.Overdue(out) {
 		message := "Command timed out after " + strconv.Itoa(seconds) + "s"
