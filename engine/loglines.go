@@ -34,18 +34,18 @@ func (h *host) Bound(r store.Record) (stop func()) {
 	notice := func(text string) {
 		h.control.TellNotice(r.Name + ": " + text)
 	}
-	logs := map[string]int64{h.store.LogPath(r): r.LogStart}
+	paths, begins := []string{h.store.LogPath(r)}, []int64{r.LogStart}
 	if r.SplitLog {
-		logs[h.store.ErrorLogPath(r)] = r.ErrorLogStart
+		paths, begins = append(paths, h.store.ErrorLogPath(r)), append(begins, r.ErrorLogStart)
 	}
 	if r.StartedAt.IsZero() { // it was started just now
-		for path, begin := range logs {
-			h.logs.Began(path, begin)
+		for i, path := range paths { // standard output first, as nobody saw which was written first
+			h.logs.Began(path, begins[i])
 		}
 	}
 	bound := func() func() {
 		var stops []func()
-		for path := range logs {
+		for _, path := range paths {
 			stops = append(stops, h.logs.Bound(path, limit, notice))
 		}
 		return func() {
