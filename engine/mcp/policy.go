@@ -59,7 +59,7 @@ func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, n
 		recorded = api.Errorf(api.CodeForbidden, "call %s: not allowed", t.Name)
 	}
 	s.note(ctx, f, t, noted, toolkit.Result{}, recorded, 0)
-	refused := toolkit.Failure(err)
+	refused := s.failure(err)
 	return &refused
 }
 

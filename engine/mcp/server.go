@@ -164,13 +164,13 @@ func (s *server) canonical(name string) string {
 func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
-		return answer(toolkit.Failure(err)), nil
+		return answer(s.failure(err)), nil
 	}
 	args := req.Params.Arguments
 	if t.Judged {
 		judged, verdict, err := client.Judged(ctx, inquiry(f, t, args))
 		if err != nil {
-			return answer(toolkit.Failure(err)), nil
+			return answer(s.failure(err)), nil
 		}
 		r, took, err := s.timed(judged, f, t, req)
 		if !verdict.Refused() {
@@ -203,10 +203,28 @@ func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, arg
 		f.Lost.Store(true)
 	}
 	if err != nil {
-		r = toolkit.Failure(toolkit.Advised(t, err))
+		r = s.failure(toolkit.Advised(t, err))
 	}
 	s.tidy(r.Size())
 	return answer(f.Shaped(r))
+}
+
+// failure is how an error is told to an agent of this server.
+func (s *server) failure(err error) toolkit.Result {
+	if e := api.AsError(err); e.Hint != "" {
+		if hint := s.hint(e.Hint); hint != e.Hint {
+			err = e.WithHint(hint)
+		}
+	}
+	return toolkit.Failure(err)
+}
+
+// hint is a hint with the tools that this server has, by their names here.
+func (s *server) hint(hint string) string {
+	return toolkit.Hinting(hint, func(tool string) (string, bool) {
+		name := s.o.ToolPrefix + tool
+		return name, s.names[name]
+	})
 }
 
 // note has a call recorded behind the agent's back, as it ended: the request's

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -146,9 +148,39 @@ func Legible(message string) string {
 // ForAgents is a hint of the engine, which speaks of commands and operations,
 // with the tools in their place.
 func ForAgents(hint string) string {
+	hint = logsCommand().ReplaceAllString(hint, "process_log")
 	return strings.NewReplacer(
 		"tandem ls shows all", "session_list and process_list show all",
 		"tandem screen shows", "session_screen shows",
+		"`tandem ps` shows", "process_get shows",
 		"session.", "session_", "process.", "process_",
 	).Replace(hint)
+}
+
+var logsCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`tandem logs [^`]*`") })
+
+// toolWord matches what is the name of a tool for sessions or processes.
+var toolWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:session|process)_[a-z_]+\b`) })
+
+// Hinting is a hint for agents with tools by the names that they have here. What
+// it says of tools that are not offered is left out.
+func Hinting(hint string, named func(tool string) (name string, offered bool)) string {
+	var kept []string
+	for _, clause := range strings.Split(ForAgents(hint), "; ") {
+		if rest, ok := strings.CutSuffix(clause, "session_list and process_list show all"); ok {
+			if _, sessions := named("session_list"); !sessions {
+				clause = rest + "process_list shows all"
+			}
+		}
+		all := !strings.HasPrefix(clause, "tandem env") // there is no tool for that
+		clause = toolWord().ReplaceAllStringFunc(clause, func(tool string) string {
+			name, offered := named(tool)
+			all = all && offered
+			return name
+		})
+		if all {
+			kept = append(kept, clause)
+		}
+	}
+	return strings.Join(kept, "; ")
 }

@@ -1,0 +1,193 @@
+package mcp
+
+import (
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tandem/engine/mcp/toolkit"
+)
+
+// hintsOf are the texts that the code below a folder gives as hints, by where
+// they stand.
+func hintsOf(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	hints := map[string]string{}
+	files := gotoken.NewFileSet()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			method, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || method.Sel.Name != "WithHint" && method.Sel.Name != "hint" {
+				return true
+			}
+			text := ""
+			for _, arg := range call.Args {
+				ast.Inspect(arg, func(n ast.Node) bool {
+					if l, ok := n.(*ast.BasicLit); ok && l.Kind == gotoken.STRING {
+						s, _ := strconv.Unquote(l.Value)
+						text += s
+					}
+					return true
+				})
+			}
+			hints[files.Position(call.Pos()).String()] = text
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hints
+}
+
+// argumentsOf are the names of the arguments of tools.
+func argumentsOf(tools []toolkit.Tool) []string {
+	var names []string
+	for _, one := range tools {
+		names = append(names, toolkit.FieldNames(one.In)...)
+	}
+	return names
+}
+
+var (
+	// toolNames matches what reads as the name of a tool, argumentNames as that
+	// of an argument: the others are words of the language too.
+	toolNames     = regexp.MustCompile(`\b(?:t_)?(?:session|process)_[a-z_]+\b`)
+	argumentNames = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]+[A-Z][A-Za-z]*\b`)
+	// given matches a list of arguments that a caller is told to give or leave out.
+	given = regexp.MustCompile(`\b(?:give|omit|leave|set) ((?:[a-z_]+, )*[a-z_]+(?: (?:or|and) [a-z_]+)?)`)
+)
+
+func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
+	hints := hintsOf(t, "..")
+	if len(hints) < 80 {
+		t.Fatalf("only %d hints were found", len(hints))
+	}
+	for _, profile := range toolkit.Profiles() {
+		for _, prefix := range []string{"", "t_"} {
+			o := toolkit.Options{Profiles: []toolkit.Profile{profile}, ToolPrefix: prefix}
+			s := newServer(t.Context(), o)
+			for where, hint := range hints {
+				said := s.hint(hint)
+				for _, word := range toolNames.FindAllString(said, -1) {
+					if !s.names[word] {
+						t.Errorf("%s: %s speaks of %s: %s", where, profile, word, said)
+					}
+				}
+				if strings.Contains(said, "tandem ls") || strings.Contains(said, "`tandem") && strings.Contains(where, "service") {
+					t.Errorf("%s: %s has a command: %s", where, profile, said)
+				}
+			}
+		}
+	}
+}
+
+// otherWords are no arguments of tools: a member of results, an argument of an
+// operation that no tool passes on, and what an argument has in it.
+var otherWords = []string{"next_cursor", "from_line", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
+
+func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
+	folders := map[string][]toolkit.Profile{"..": {toolkit.All}}
+	for _, p := range []toolkit.Profile{toolkit.Android, toolkit.Core, toolkit.Native, toolkit.Plugin, toolkit.Terminal} {
+		folders["profiles/"+string(p)] = []toolkit.Profile{p}
+	}
+	for folder, profiles := range folders {
+		tools := toolset(toolkit.Options{Profiles: profiles})
+		arguments := slices.Concat(argumentsOf(tools), otherWords)
+		for where, hint := range hintsOf(t, folder) {
+			hint = toolkit.ForAgents(hint)
+			for _, word := range argumentNames.FindAllString(hint, -1) {
+				is := func(one toolkit.Tool) bool { return one.Name == word }
+				if !slices.Contains(arguments, word) && !slices.ContainsFunc(tools, is) {
+					t.Errorf("%s speaks of %s: %s", where, word, hint)
+				}
+			}
+		}
+	}
+	for _, p := range toolkit.Profiles() {
+		tools := toolset(toolkit.Options{Profiles: []toolkit.Profile{p}})
+		texts := map[string]string{"instructions": instructions("", tools)}
+		for _, one := range tools {
+			texts[one.Name] = one.Doc + " " + string(toolkit.InputSchema(one.In))
+		}
+		arguments := slices.Concat(argumentsOf(tools), otherWords)
+		for where, text := range texts {
+			for _, word := range toolNames.FindAllString(text, -1) {
+				is := func(one toolkit.Tool) bool { return one.Name == word }
+				if !slices.ContainsFunc(tools, is) && !slices.Contains(arguments, word) {
+					t.Errorf("%s: %s speaks of %s", p, where, word)
+				}
+			}
+		}
+		for _, word := range argumentNames.FindAllString(texts["instructions"], -1) {
+			is := func(one toolkit.Tool) bool { return one.Name == word }
+			if !slices.Contains(arguments, word) && !slices.ContainsFunc(tools, is) {
+				t.Errorf("%s: the instructions speak of %s", p, word)
+			}
+		}
+	}
+}
+
+// What the tools for processes and sessions tell a caller to give, they take.
+func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
+	r := newRig(t, toolkit.Native)
+	_, state := r.timedOut("exec sleep 600")
+	r.facts("process_start", object{"command": "exec sleep 600", "name": "web"})
+	r.facts("session_start", object{"command": "cat", "name": "cat"})
+	told := 0
+	for _, c := range []struct {
+		tool string
+		args object
+	}{
+		{"process_log", object{"id": "web", "stream": "stderr"}},
+		{"process_log", object{"id": "cat", "stream": "stdout"}},
+		{"process_log", object{"id": "web", "stream": "none"}},
+		{"process_log", object{"id": "web", "since": 1, "tail": 1}},
+		{"process_log", object{"id": "web", "since": "end"}},
+		{"process_log", object{"id": "web", "tail": -1}},
+		{"process_wait", object{"id": state.ID, "log": "x", "since": 3}},
+		{"process_wait", object{"id": "web", "log": "x", "stream": "stderr"}},
+		{"process_wait", object{"id": "web", "idle_ms": -1}},
+		{"session_write", object{"id": "cat"}},
+		{"session_read", object{"id": "web"}},
+	} {
+		answer := r.call(c.tool, c.args)
+		if !answer.Failed {
+			t.Errorf("%s %v: %s", c.tool, c.args, said(answer))
+		}
+		for _, one := range r.tools {
+			if one.Name != c.tool {
+				continue
+			}
+			for _, list := range given.FindAllStringSubmatch(said(answer), -1) {
+				for _, word := range regexp.MustCompile(`[a-z_]+`).FindAllString(list[1], -1) {
+					if told++; !slices.Contains(append(toolkit.FieldNames(one.In), "out", "or", "and", "stdout", "stderr", "too"), word) {
+						t.Errorf("%s has no argument %s: %s", c.tool, word, said(answer))
+					}
+				}
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no argument is named")
+	}
+}
