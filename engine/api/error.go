@@ -88,7 +88,13 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
 
+const ending = "the engine is ending"
+
 // ErrEnding is the answer of an engine that ends.
-func ErrEnding() error {
-	return Errorf(CodeUnavailable, "the engine is ending").WithHint("try again in a moment")
+func ErrEnding() error { return Errorf(CodeUnavailable, ending).WithHint("try again in a moment") }
+
+// IsEnding reports whether an error is the answer of an engine that ends.
+func IsEnding(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == CodeUnavailable && e.Message == ending
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -108,4 +110,12 @@ func parseEscape(out *strings.Builder, s string) (int, error) {
 		out.WriteRune(rune(value))
 	}
 	return 1 + digits, nil
+}
+
+// NewID makes an id like those of sessions, processes and clients: 12 lower-case hex
+// digits that no other has.
+func NewID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
 }

@@ -9,6 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -76,7 +78,7 @@ func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) 
 // it starts: its session's, or where there are none its token's and name's.
 func (s *server) ownerOf(a caller) string {
 	if s.stateful {
-		return toolkit.NewOwner()
+		return api.NewID()
 	}
 	return toolkit.LastingOwner(a.token, a.actor)
 }
@@ -183,7 +185,9 @@ func (s *server) welcome(a caller) {
 // counts the agent as there.
 func (s *server) connect(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
 	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ())}
-	engine, err := s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
+	engine, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
+		return s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
+	})
 	if err != nil {
 		return nil, err
 	}

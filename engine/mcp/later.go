@@ -91,7 +91,7 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 		for i, c := range batch {
 			entries[i] = c.entry()
 		}
-		err := addToAudit(batch[0].agent.Engine, entries...)
+		err := addToAudit(batch[0].agent.Engine.Client, entries...)
 		switch {
 		case err == nil:
 		case errors.Is(err, api.CodeUnavailable):

@@ -122,7 +122,7 @@ func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 // reached is an agent on the server's engine.
 func (s *server) reached(t *testing.T) *toolkit.Agent {
 	t.Helper()
-	f, err := s.connect(t.Context(), "agent:tester", toolkit.NewOwner())
+	f, err := s.connect(t.Context(), "agent:tester", api.NewID())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/engine/mcp/profiles/native"
 	"tandem/engine/mcp/toolkit"
 )
@@ -64,7 +65,7 @@ func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	f := &toolkit.Agent{Engine: client}
+	f := &toolkit.Agent{Engine: &retry.Conn{Client: client}}
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "é", "€", "😀", "\n", "\x1b[31m", "\x1b]0;t\x07", "word "}), 1, 60).Draw(t, "parts")
 		log := strings.Join(parts, "")

@@ -21,7 +21,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		return p.ID
 	}
 	var theirs []string
-	for name, owner := range map[string]string{"person": "", r.agent.Actor: toolkit.NewOwner()} { // another client of the same agent too
+	for name, owner := range map[string]string{"person": "", r.agent.Actor: api.NewID()} { // another client of the same agent too
 		conn, err := r.connect(t.Context(), name, owner, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		defer conn.Close()
 		theirs = append(theirs, start(conn))
 	}
-	own := []string{start(r.agent.Engine), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
+	own := []string{start(r.agent.Engine.Client), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
 	r.check(t,
 		row{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
 		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},

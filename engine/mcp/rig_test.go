@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -41,10 +42,8 @@ func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	r := &rig{TB: t, dir: dir, home: t.TempDir()}
 	o := &toolkit.Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
-	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: toolkit.NewOwner(), Roots: o.Roots, Environ: api.Environ(environ)}
-	if r.agent.Engine, err = r.connect(t.Context(), r.agent.Actor, r.agent.Owner, o.Bounds()); err != nil {
-		t.Fatal(err)
-	}
+	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: api.NewID(), Roots: o.Roots, Environ: api.Environ(environ)}
+	r.hold()
 	r.tools = toolset(*o)
 	t.Cleanup(r.end)
 	return r
@@ -70,11 +69,15 @@ func (r *rig) person() *client.Client {
 // are now.
 func (r *rig) hold() {
 	r.Helper()
-	engine, err := r.connect(context.Background(), r.agent.Actor, r.agent.Owner, r.agent.Options.Bounds())
+	engine, err := retry.Connect(context.Background(), func(ctx context.Context) (*client.Client, error) {
+		return r.connect(ctx, r.agent.Actor, r.agent.Owner, r.agent.Options.Bounds())
+	})
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.agent.Engine.Close()
+	if r.agent.Engine != nil {
+		r.agent.Engine.Close()
+	}
 	r.agent.Engine = engine
 }
 

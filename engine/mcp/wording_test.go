@@ -31,17 +31,10 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 	}
 }
 
-func TestACallThatLostItsEngineIsNotToBeRepeatedBlindly(t *testing.T) {
-	lost := api.Errorf(api.CodeUnavailable, "call exec: lost the engine at /s: EOF").WithHint("the engine may be restarting: try again")
-	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
-		t.Errorf("exec: %s", got)
-	}
+func TestACallOfASessionThatHasEndedSaysWhatToDo(t *testing.T) {
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
 	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
-	}
-	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
-		t.Errorf("process_get: %s", got)
 	}
 }
 

@@ -7,33 +7,21 @@ import (
 	"tandem/engine/api"
 )
 
-func TestStartTellsWhatCameOfItWhenTheEngineWasLost(t *testing.T) {
+func TestAStartWhoseEngineWasLostIsAskedForAgainUnderItsID(t *testing.T) {
 	r := newRig(t)
-	r.lost = true
-	stdout, stderr, status := r.run("start", "x")
-	if status != 1 || stdout != "" || !strings.Contains(stderr, "start x: it was not started") {
-		t.Errorf("not started: status %d, %q, %q", status, stdout, stderr)
-	}
-	r.now = &api.Process{ID: "0123456789ab", Name: "x", State: api.StateRunning}
+	r.lost, r.start = true, api.Process{ID: "0123456789ab", Name: "x", State: api.StateRunning}
 	if stdout := r.succeeds("start", "x"); stdout != "0123456789ab\n" {
 		t.Errorf("started: %q", stdout)
 	}
-}
-
-func TestExecWhoseEngineWasLostGoesOnOrHasAStatusOfItsOwn(t *testing.T) {
-	r := newRig(t)
-	r.lost = true
-	_, stderr, status := r.run("exec", "x")
-	if status != 125 || !strings.Contains(stderr, "start x: it was not started") {
-		t.Errorf("not started: status %d, %q", status, stderr)
+	if len(r.begun) != 2 || r.begun[0].ID == "" || r.begun[0].ID != r.begun[1].ID {
+		t.Errorf("asked for %+v", r.begun)
 	}
-	r.now = &api.Process{ID: "0123456789ab", Name: "x", State: api.StateExited, ExitCode: code(9)}
-	r.log = logOf("out\n", api.StateExited)
+	r.lost, r.execution = true, api.ExecOutput{Stdout: "out\n", Process: api.Process{Name: "x", State: api.StateExited, ExitCode: code(9)}}
 	if stdout, stderr, status := r.run("exec", "x"); status != 9 || stdout != "out\n" {
 		t.Errorf("it went on: status %d, %q, %q", status, stdout, stderr)
 	}
-	if _, stderr, status := r.run("exec", "--json", "x"); status != 125 || !strings.Contains(stderr, "tandem logs") {
-		t.Errorf("as JSON: status %d, %q", status, stderr)
+	if len(r.ran) != 2 || r.ran[0].ID == "" || r.ran[0].ID != r.ran[1].ID {
+		t.Errorf("ran %+v", r.ran)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/keys"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/manual"
@@ -231,4 +232,15 @@ func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], i
 	}
 	defer client.Close()
 	return op.Call(ctx, client, in)
+}
+
+// lasting is call of an operation that outlives the engine.
+func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
+	conn, err := retry.Connect(ctx, a.Connect)
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	defer conn.Close()
+	return op.Call(ctx, conn, in)
 }

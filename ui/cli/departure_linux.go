@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/ui/cli/retry"
+	"tandem/engine/api/client/retry"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -51,7 +51,7 @@ func execCommand(a *app) *cobra.Command {
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: retry.NewID()}
+				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: api.NewID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -90,10 +90,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		defer signal.Stop(signals)
 		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
 	}
-	out, err := retry.Once(ctx, conn, api.Exec, first)
-	if errors.Is(err, api.CodeUnavailable) {
-		out, err = executed(ctx, conn, in, live, err)
-	}
+	out, err := api.Exec.Call(ctx, conn, first)
 	switch {
 	case err != nil:
 		return unstarted(err, in.Command[0])
@@ -108,17 +105,6 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		return err
 	}
 	return statusOf(out, in)
-}
-
-// executed is a command whose engine was lost before it has answered, as one that
-// goes on. Without live the next engine cannot answer for the one before.
-func executed(ctx context.Context, conn *retry.Conn, in api.ExecInput, live bool, lost error) (out api.ExecOutput, err error) {
-	if out.Process, err = conn.Started(ctx, in.Command[0], in.ID, lost); err == nil && !live {
-		err = api.Errorf(api.CodeUnsure, "exec: it was started as %s, and its answer was lost: %v", in.ID, lost).
-			WithHint("`tandem logs " + in.ID + "` has its output")
-	}
-	out.TimedOut = true
-	return out, err
 }
 
 // statusOf is the exit status of a command as an error of ours.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 )
 
 // A live is a command that takes its time: what it prints is passed on as it
@@ -122,7 +122,7 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 		if wait {
 			in.WaitMS = int(logWait.Milliseconds())
 		}
-		out, err := retry.Call(ctx, p, api.ProcessLog, in)
+		out, err := api.ProcessLog.Call(ctx, p, in)
 		if err != nil {
 			return err
 		}

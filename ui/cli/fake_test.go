@@ -40,9 +40,6 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		if r.now != nil {
 			return *r.now, nil
 		}
-		if r.lost {
-			return api.Process{}, api.Errorf(api.CodeNotFound, "find %s: there is none", in.ID)
-		}
 		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
 	})
 	server.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
@@ -81,7 +78,8 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 
 func (r *rig) losing() error {
 	if r.lost {
-		return api.Errorf(api.CodeUnavailable, "lost the engine")
+		r.lost = false
+		return api.ErrEnding()
 	}
 	return nil
 }

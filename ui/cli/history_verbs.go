@@ -17,8 +17,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 )
 
 func historyAddCommand(a *app) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -126,7 +126,7 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 	}
 	defer p.Close()
 	// Another process may have the name before this one has ended.
-	process, err := retry.Call(ctx, p, api.ProcessGet, api.IDInput{ID: id})
+	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 // read asks for the log until its end, and when following for more.
 func (r *logReader) read(ctx context.Context) error {
 	for {
-		out, err := retry.Call(ctx, r.conn, api.ProcessLog, r.in)
+		out, err := api.ProcessLog.Call(ctx, r.conn, r.in)
 		if err != nil {
 			return err
 		}

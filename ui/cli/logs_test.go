@@ -59,7 +59,7 @@ func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
 		calls++
 		switch {
 		case n == 2:
-			return api.ProcessLogOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
+			return api.ProcessLogOutput{}, api.ErrEnding()
 		case n >= len(written):
 			return logOf(written[len(written)-1], api.StateExited)(in)
 		}

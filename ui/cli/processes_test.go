@@ -305,7 +305,7 @@ func TestWaitGoesOnUntilItsTimeIsOver(t *testing.T) {
 	r := newRig(t)
 	r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		if len(r.waited) == 2 {
-			return api.ProcessWaitOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
+			return api.ProcessWaitOutput{}, api.ErrEnding()
 		}
 		if len(r.waited) < 4 {
 			return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil

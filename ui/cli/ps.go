@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -194,7 +194,7 @@ func (a *app) watchProcesses(ctx context.Context) error {
 		show = func(list []api.Process, now time.Time) error { return a.redraw(f, list, now) }
 	}
 	for {
-		out, err := retry.Call(ctx, p, api.ProcessList, api.ProcessListInput{Metrics: true})
+		out, err := api.ProcessList.Call(ctx, p, api.ProcessListInput{Metrics: true})
 		if err == nil {
 			err = show(liveFirst(out.Processes), time.Now())
 		}

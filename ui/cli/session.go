@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -32,7 +31,7 @@ func newCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := retry.Start(cmd.Context(), a.Connect, api.SessionStart, in, strings.Join(args, " "), in.ID)
+			p, err := lasting(cmd.Context(), a, api.SessionStart, in)
 			if err != nil {
 				return err
 			}
@@ -47,7 +46,7 @@ func newCommand(a *app) *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: retry.NewID()}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: api.NewID()}
 	var err error
 	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
 		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)

@@ -6,7 +6,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -39,7 +38,7 @@ func startCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := retry.Start(cmd.Context(), a.Connect, api.ProcessStart, in, args[0], in.ID)
+			p, err := lasting(cmd.Context(), a, api.ProcessStart, in)
 			if err != nil {
 				return err
 			}
@@ -78,7 +77,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 		return in, err
 	}
 	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
-		LogLimit: int64(f.logLimit), StopTimeoutMS: f.stopTimeout.milliseconds(), ID: retry.NewID()}
+		LogLimit: int64(f.logLimit), StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
 	if f.restart != "" || f.maxRestarts.given {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
 		if f.restart == "" {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -40,7 +40,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	defer p.Close()
 	out, err := retry.Until(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
-		out, err = retry.Call(ctx, p, api.SessionWait, in)
+		out, err = api.SessionWait.Call(ctx, p, in)
 		in.Since = &out.NextCursor
 		return out, out.Met != "" || out.Process.State.Ended(), err
 	})

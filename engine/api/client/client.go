@@ -264,10 +264,20 @@ func (c *Client) lost(ctx context.Context, name string, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return api.Errorf(api.CodeConflict, "call %s: connect to %s: permission denied", name, c.socket).WithHint(wire.HintOwnFolder)
 	case noListener(err):
-		return api.Errorf(api.CodeUnavailable, "call %s: no engine is running at %s", name, c.socket).WithHint(hintStart)
+		return &Lost{api.Errorf(api.CodeUnavailable, "call %s: no engine is running at %s", name, c.socket).WithHint(hintStart), false}
 	}
-	return api.Errorf(api.CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, wire.Root(err)).WithHint(wire.HintAgain)
+	return &Lost{api.Errorf(api.CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, wire.Root(err)).WithHint(wire.HintAgain), true}
 }
+
+// A Lost error says that there is no engine, or that it has gone during a call.
+type Lost struct {
+	Err  *api.Error
+	Sent bool // the call may have been carried out
+}
+
+func (l *Lost) Error() string { return l.Err.Error() }
+
+func (l *Lost) Unwrap() error { return l.Err }
 
 // noListener reports whether err says that nothing listens on the socket.
 func noListener(err error) bool {

@@ -35,7 +35,7 @@ func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request,
 		return err
 	})
 	if err != nil {
-		return nil, handlerError(api.PolicyCheck.Name, err)
+		return nil, handlerError(err)
 	}
 	w.Header().Set(wire.JudgeHeader, out.Decision)
 	if out.Decision != wire.Allowed {

@@ -86,7 +86,7 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 			return err
 		})
 		if err != nil {
-			writeError(w, handlerError(op.Name, err))
+			writeError(w, handlerError(err))
 			return
 		}
 		writeOutput(w, r, &out)
@@ -179,9 +179,9 @@ func bodyError(name string, err error) *api.Error {
 
 // handlerError is what goes over the wire for an operation's error. A context
 // that ended under it means that the engine stops, as nobody else is told.
-func handlerError(name string, err error) *api.Error {
+func handlerError(err error) *api.Error {
 	if errors.Is(err, context.Canceled) {
-		return api.Errorf(api.CodeUnavailable, "call %s: the engine is stopping", name).WithHint(wire.HintAgain)
+		return api.AsError(api.ErrEnding())
 	}
 	return api.AsError(err)
 }

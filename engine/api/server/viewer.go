@@ -101,13 +101,13 @@ func (v *Viewer) finish(err error) {
 		if err == nil {
 			err = api.Errorf(api.CodeUnavailable, "the engine ended the attachment at once")
 		}
-		writeError(v.w, handlerError(wire.AttachName, err))
+		writeError(v.w, handlerError(err))
 	})
 	if refused || v.conn == nil {
 		return
 	}
 	if err != nil && v.ctx.Err() == nil {
-		if msg, e := wire.AppendJSON([]byte{wire.OutputError}, handlerError(wire.AttachName, err)); e == nil {
+		if msg, e := wire.AppendJSON([]byte{wire.OutputError}, handlerError(err)); e == nil {
 			_ = v.conn.Write(v.ctx, websocket.MessageBinary, msg) // a viewer that has gone need not know
 		}
 	}

@@ -5,7 +5,6 @@ package toolkit
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
@@ -18,7 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 )
 
 const (
@@ -32,10 +31,10 @@ const (
 // reach.
 type Agent struct {
 	Options *Options
-	Engine  *client.Client
-	Actor   string   // agent:NAME/VERSION
-	Owner   string   // id of this client, to which leases are bound too
-	Roots   []string // folders that file tools are confined to
+	Engine  *retry.Conn // goes on with the next engine when one is lost
+	Actor   string      // agent:NAME/VERSION
+	Owner   string      // id of this client, to which leases are bound too
+	Roots   []string    // folders that file tools are confined to
 
 	Environ map[string]string // what programs that it starts inherit, but for what was unset
 	unset   unset
@@ -137,13 +136,6 @@ func PlainName(s string) string {
 		}
 	}
 	return s
-}
-
-// NewOwner is the id of a client that is there as long as its connection is.
-func NewOwner() string {
-	b := make([]byte, 6)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }
 
 // LastingOwner is the id of a client that has no connection: it is known by its

@@ -112,11 +112,6 @@ func Advised(t Tool, err error) error {
 	switch {
 	case e.Code == api.CodeEnded && e.Hint == "" && strings.HasPrefix(t.Name, "session_"):
 		return e.WithHint("session_screen shows its last screen, session_start starts another")
-	case e.Code == api.CodeUnavailable && t.Effect != api.Read &&
-		(strings.Contains(e.Message, "lost the engine") || strings.Contains(e.Message, "the engine is stopping")):
-		// Nobody knows how far it got, and what was started goes on.
-		return e.WithHint("the engine comes back by itself; the call may have been carried out, and what it started goes on: " +
-			"look with a tool that reads before you call it again")
 	}
 	return err
 }

@@ -13,8 +13,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 )
 
 const (
@@ -142,7 +142,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 		if !r.whole {
 			in.WaitMS = int(pageWait.Milliseconds())
 		}
-		out, err := retry.Call(ctx, p, api.SessionRecord, in)
+		out, err := api.SessionRecord.Call(ctx, p, in)
 		if err != nil {
 			return err
 		}

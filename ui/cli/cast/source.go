@@ -9,8 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/term"
 )
@@ -89,7 +89,7 @@ func (c *logSource) Next(ctx context.Context) (Event, error) {
 }
 
 func (c *logSource) page(ctx context.Context) error {
-	out, err := retry.Call(ctx, c.p, api.SessionRecord, c.in)
+	out, err := api.SessionRecord.Call(ctx, c.p, c.in)
 	if err != nil {
 		return err
 	}

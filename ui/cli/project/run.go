@@ -9,8 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 )
 
 // settle is how often a process that its policy starts again is looked at while

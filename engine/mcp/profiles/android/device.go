@@ -91,7 +91,7 @@ func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 		return err
 	}
 	// The engine may be gone before it has answered.
-	_, err = api.EngineStop.Call(ctx, f.Engine, api.EngineStopInput{Restart: true})
+	_, err = api.EngineStop.Call(ctx, f.Engine.Client, api.EngineStopInput{Restart: true})
 	if err != nil && !errors.Is(err, api.CodeUnavailable) {
 		return err
 	}

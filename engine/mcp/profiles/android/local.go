@@ -85,7 +85,7 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 		env[name] = value
 	}
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Actor: f.Actor,
 		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	return p, "", err
@@ -104,7 +104,7 @@ func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in
 	if err := tape.settle(ctx, turn); err != nil {
 		return sessionRan{}, err
 	}
-	nonce, began := toolkit.NewOwner(), time.Now()
+	nonce, began := api.NewID(), time.Now()
 	line := "{ command eval " + toolkit.ShellWord(string(in.Command)) + "\n" +
 		`__tandem=$?; printf '\036%s %d\036\n' ` + nonce + ` "$__tandem"; (exit "$__tandem")` + "\n}\n"
 	if turn.open.Load() {

@@ -67,7 +67,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		Command: shellArgv(string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: shellArgv(string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {

@@ -138,7 +138,7 @@ func start(ctx context.Context, f *toolkit.Agent, name, program string, in api.P
 		names = []string{program, program + "-2", program + "-3", program + "-4", ""}
 	}
 	for i, n := range names {
-		in.Name = n
+		in.Name, in.ID = n, api.NewID()
 		p, err := api.ProcessStart.Call(ctx, f.Engine, in)
 		if i == len(names)-1 || !errors.Is(err, api.CodeConflict) {
 			return p, err

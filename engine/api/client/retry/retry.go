@@ -1,0 +1,210 @@
+// Package retry calls an engine that may crash or be replaced meanwhile: what
+// changes nothing is asked again, what was started under an id of the caller's is
+// found again, and of all else the caller is told whether it may have been done.
+package retry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+const (
+	// returnLimit is how long an engine that is gone may take to come back.
+	returnLimit = 15 * time.Second
+	// activateAfter is when one that its keeper did not start again is started.
+	activateAfter = 500 * time.Millisecond
+	// returnPoll is how often it is looked for.
+	returnPoll = 20 * time.Millisecond
+	// steady is how long a call lasts whose engine was there for it: what is lost then
+	// is another one.
+	steady = time.Second
+)
+
+// A Conn is a client that outlives the engine it was made to. It is safe for
+// concurrent use.
+type Conn struct {
+	*client.Client
+	connect func(context.Context) (*client.Client, error)
+}
+
+// Connect connects, and connects again when the engine is gone for long: connect
+// starts one if need be. The result has to be closed.
+func Connect(ctx context.Context, connect func(context.Context) (*client.Client, error)) (*Conn, error) {
+	first, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{first, connect}, nil
+}
+
+// Do carries out an operation; see api.Operation.Call. When the engine is lost it
+// is asked for again, within the time that the call itself has, where that cannot do
+// anything twice: when it was never sent, changes nothing, or starts something under
+// an id. Else the error has CodeUnsure: it may have been done.
+func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	began := time.Now()
+	var lost time.Time
+	sent := false
+	for ask := in; ; ask = after(in, time.Since(began)) {
+		called := time.Now()
+		err := c.Client.Do(ctx, name, effect, ask, out)
+		gone, maySent := isLost(err)
+		if !gone {
+			return err
+		}
+		sent = sent || maySent
+		if sent && !repeatable(effect, in) {
+			return unsure(name, in, err)
+		}
+		if lost.IsZero() || time.Since(called) > steady {
+			lost = time.Now()
+		}
+		if time.Since(lost) > returnLimit {
+			return given(name, effect, in, sent, err)
+		}
+		if c.await(ctx, time.Since(lost)) != nil {
+			return given(name, effect, in, sent, err)
+		}
+	}
+}
+
+// isLost reports whether an error says that the engine has gone, and whether the call
+// may have reached it.
+func isLost(err error) (gone, sent bool) {
+	var lost *client.Lost
+	if errors.As(err, &lost) {
+		return true, lost.Sent
+	}
+	ending := api.IsEnding(err)
+	return ending, ending
+}
+
+// repeatable reports whether a call can be made again that may have reached an engine.
+func repeatable(effect api.Effect, in any) bool {
+	return effect == api.Read || startID(in) != ""
+}
+
+// startID is the id that the caller has made for what a call starts.
+func startID(in any) string {
+	switch in := in.(type) {
+	case api.ExecInput:
+		return in.ID
+	case api.ProcessStartInput:
+		return in.ID
+	case api.SessionStartInput:
+		return in.ID
+	}
+	return ""
+}
+
+// after is the input of a call that is made again some time after it was made: what
+// waits has that much less time. A command's counts from its start.
+func after(in any, passed time.Duration) any {
+	left := func(ms int) int {
+		if ms == 0 {
+			return 0
+		}
+		return max(ms-int(passed.Milliseconds()), 1)
+	}
+	switch in := in.(type) {
+	case api.ProcessWaitInput:
+		in.TimeoutMS = left(in.TimeoutMS)
+		return in
+	case api.SessionWaitInput:
+		in.TimeoutMS = left(in.TimeoutMS)
+		return in
+	case api.ProcessLogInput:
+		in.WaitMS = left(in.WaitMS)
+		return in
+	}
+	return in
+}
+
+// given is the error of a call that was given up, as no engine came back.
+func given(name string, effect api.Effect, in any, sent bool, err error) error {
+	switch {
+	case effect == api.Read:
+		return err
+	case sent:
+		return unsure(name, in, err)
+	}
+	return api.Errorf(api.CodeUnavailable, "%v: nothing was done", err).WithHint("try again")
+}
+
+// unsure says of a call whose answer was lost what may have come of it.
+func unsure(name string, in any, err error) error {
+	if id := startID(in); id != "" {
+		return api.Errorf(api.CodeUnsure, "%v: it may have been started as %s", err, id).
+			WithHint("`tandem ps` shows whether it runs, `tandem logs " + id + "` what it printed")
+	}
+	switch name {
+	case api.SessionWrite.Name, api.SessionExec.Name:
+		return api.Errorf(api.CodeUnsure, "%v: it may have been typed", err).WithHint("look at the screen before you type it again")
+	case api.ProcessWrite.Name:
+		return api.Errorf(api.CodeUnsure, "%v: it may have been written", err).WithHint("look at the log before you write it again")
+	}
+	return api.Errorf(api.CodeUnsure, "%v: it may have been done", err).WithHint("look before you do it again")
+}
+
+// await lets some time go by, and starts the engine when it has been gone for
+// too long.
+func (c *Conn) await(ctx context.Context, gone time.Duration) error {
+	if err := Pause(ctx, returnPoll); err != nil {
+		return err
+	}
+	if gone < activateAfter {
+		return nil
+	}
+	next, err := c.connect(ctx)
+	if errors.Is(err, api.CodeUnavailable) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	next.Close() // our own client reaches the same socket
+	return nil
+}
+
+// Pause waits, or says that ctx has ended.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// waitCall is the longest that one call of Until lasts.
+const waitCall = 50 * time.Second
+
+// Until makes a call that waits for at most so many milliseconds, again and
+// again, until it is done or the timeout is over. A timeout of 0 is none.
+func Until[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
+	deadline := time.Now().Add(timeout)
+	for {
+		left := waitCall
+		if timeout > 0 {
+			left = min(left, time.Until(deadline))
+		}
+		out, done, err := wait(max(int(left.Milliseconds()), 1))
+		if err != nil || done || timeout > 0 && !time.Now().Before(deadline) {
+			return out, err
+		}
+	}
+}
+
+// Wait asks until a condition holds, none can any more as the process has
+// ended, or it is too late; then Met is empty. A timeout of 0 is none.
+func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
+	return Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
+		in.TimeoutMS = ms
+		out, err = api.ProcessWait.Call(ctx, c, in)
+		return out, out.Met != "" || out.Process.State.Ended(), err
+	})
+}
