@@ -116,7 +116,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "persist/histdb", "persist/ptylog", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -128,7 +128,7 @@ var layers = map[string]layer{
 		"whether something answers is found out the same way, whoever waits for it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store", "engine/panics"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {
@@ -157,7 +157,7 @@ var layers = map[string]layer{
 		"what outlives an engine calls the next one, whoever looks on",
 	},
 	"engine/api/server": {
-		[]string{"engine/api", "engine/api/wire", "engine/secrets"},
+		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
 		"a server knows the operations and the connection; what an operation does is its handler's",
 	},
 	"engine/api/wire": {
@@ -186,20 +186,21 @@ var layers = map[string]layer{
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":       {[]string{"engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
+	"engine/panics":      {nil, "a panic is carried between any goroutines"},
 	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled"}, "a shell has some terminal, whose session it need not know"},
+	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics"}, "a shell has some terminal, whose session it need not know"},
 	"engine/sandbox":     {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
-	"engine/supervise":   {[]string{"engine/api", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store"}, "the loop decides what becomes of processes; how that is done is its world's"},
+	"engine/supervise":   {[]string{"engine/api", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tandem/engine/names"
+	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
 )
@@ -43,6 +44,7 @@ func (h *host) EndRemains(ctx context.Context, records []store.Record, signal st
 		return 0, err
 	}
 	n, failed := 0, make(chan error, len(records))
+	caught := make(chan *panics.Caught, len(records))
 	for _, r := range records {
 		if r.Identity == nil || r.Identity.BootID != boot {
 			continue
@@ -53,9 +55,14 @@ func (h *host) EndRemains(ctx context.Context, records []store.Record, signal st
 		}
 		n++
 		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
-		go func() { failed <- t.End(ctx, &h.table, stepsOf(r, signal)) }()
+		go func() {
+			var err error
+			caught <- panics.Catch(func() { err = t.End(ctx, &h.table, stepsOf(r, signal)) })
+			failed <- err
+		}()
 	}
 	for range n {
+		(<-caught).Raise()
 		err = errors.Join(err, <-failed)
 	}
 	return n, err

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/service"
 	"tandem/engine/supervise"
 )
 
@@ -37,4 +38,24 @@ func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
 			t.Errorf("%s: the answer is %s", name, answer.Body)
 		}
 	}
+}
+
+// An operation looks for what it waits for on goroutines of its own.
+func TestAPanicBesideAnOperationEndsOnlyThat(t *testing.T) {
+	withLoop(t, func(l *loop) {
+		l.running(record("a"))
+		var log bytes.Buffer
+		mux := server.NewMux(nil)
+		mux.Log = newLogger(&log)
+		(&service.Processes{Control: l.c}).Handle(mux) // without logs to look into
+		answer := httptest.NewRecorder()
+		mux.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/process.wait", strings.NewReader(`{"id":"a","idle_ms":1}`)))
+		var e api.Error
+		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || e.Code != api.CodeInternal {
+			t.Errorf("the answer is %s", answer.Body)
+		}
+		if !strings.Contains(log.String(), "operation=process.wait") || !strings.Contains(log.String(), "WaitIdle") {
+			t.Errorf("the log says %s", log.String())
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
+	"tandem/engine/panics"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -24,6 +25,8 @@ type finding struct {
 	need   Need
 	cursor int64 // behind what matched; 0: behind all that was printed
 	err    error
+
+	caught *panics.Caught // what looking for it panicked with
 }
 
 // Conditions are those of one session.wait.
@@ -71,10 +74,15 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 // It returns when all of them have ended.
 func (w Conditions) watch(ctx context.Context, s *Shell) finding {
 	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	looks := w.looks(s)
 	seen := make(chan finding, len(looks))
 	for _, look := range looks {
-		go func() { seen <- look(ctx) }()
+		go func() {
+			var f finding
+			f.caught = panics.Catch(func() { f = look(ctx) })
+			seen <- f
+		}()
 	}
 	var first finding
 	over := s.o.Over
@@ -82,6 +90,7 @@ func (w Conditions) watch(ctx context.Context, s *Shell) finding {
 		select {
 		case g := <-seen:
 			left--
+			g.caught.Raise()
 			if first.met == "" && first.err == nil && (g.met != "" || g.err != nil) {
 				first = g
 				cancel()

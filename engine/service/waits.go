@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
+	"tandem/engine/panics"
 	"tandem/engine/readiness"
 	"tandem/engine/search"
 )
@@ -20,6 +21,8 @@ type sighting struct {
 	line  string
 	ended bool // the process has ended
 	err   error
+
+	caught *panics.Caught // what looking for it panicked with
 }
 
 // wait looks out for the conditions that are set until one holds, the
@@ -58,6 +61,7 @@ func firstOf(ctx context.Context, seen <-chan sighting, line bool) sighting {
 	for {
 		select {
 		case s := <-seen:
+			s.caught.Raise()
 			switch {
 			case s.met != "" || s.err != nil:
 				return s
@@ -98,7 +102,14 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 	in.ID = e.Rec.ID
 	source := e.Source()
 	seen := make(chan sighting, 4) // one for each goroutine
-	go func() { seen <- s.seeState(watch, *in, e.Runs) }()
+	look := func(see func()) {
+		go func() {
+			if c := panics.Catch(see); c != nil {
+				seen <- sighting{caught: c}
+			}
+		}()
+	}
+	look(func() { seen <- s.seeState(watch, *in, e.Runs) })
 	if in.Log != "" {
 		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
@@ -108,24 +119,24 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 		if err != nil {
 			return nil, err
 		}
-		go func() { seen <- s.seeLine(watch, source, pattern, behind) }()
+		look(func() { seen <- s.seeLine(watch, source, pattern, behind) })
 	}
 	if in.Port != 0 {
 		port := in.Port
 		dial := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, port) })
-		go func() {
+		look(func() {
 			if dial(watch) == nil {
 				seen <- sighting{met: "port"}
 			}
-		}()
+		})
 	}
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
-		go func() {
+		look(func() {
 			if s.Logs.WaitIdle(watch, source, d) == nil {
 				seen <- sighting{met: "idle"}
 			}
-		}()
+		})
 	}
 	return seen, nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/panics"
 	"tandem/persist/store"
 )
 
@@ -23,7 +23,7 @@ type guarded struct {
 // recovered is to be deferred.
 func (g guarded) recovered(effect string, r store.Record, err *error) {
 	if p := recover(); p != nil {
-		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		g.log.Error("effect panicked", "effect", effect, "id", r.ID, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
 		*err = api.Errorf(api.CodeInternal, "%s %s: the engine made a mistake", effect, r.Name).WithHint("engine.log has the details")
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/panics"
 )
 
 const (
@@ -42,14 +43,26 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	at := attachment{session: s, viewer: v, to: to}
+	caught := make(chan *panics.Caught, 1)
 	go func() { // ends when the connection does, which is when attach returns
 		defer cancel()
-		at.receive(ctx)
+		caught <- panics.Catch(func() { at.receive(ctx) })
 	}()
-	if v.raw {
-		return at.sendBytes(ctx)
+	err := at.send(ctx)
+	select {
+	case c := <-caught:
+		c.Raise()
+	default:
 	}
-	f := framer{attachment: at}
+	return err
+}
+
+// send sends the viewer what it shows, until ctx ends.
+func (a attachment) send(ctx context.Context) error {
+	if a.viewer.raw {
+		return a.sendBytes(ctx)
+	}
+	f := framer{attachment: a}
 	return f.run(ctx)
 }
 

@@ -12,13 +12,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/engine/panics"
 	"tandem/engine/secrets"
 )
 
@@ -131,7 +131,7 @@ func (m *Mux) guard(name string, f func() error) (err error) {
 		if p == http.ErrAbortHandler {
 			panic(p)
 		}
-		m.Log.Error("operation panicked", "operation", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		m.Log.Error("operation panicked", "operation", name, "panic", fmt.Sprint(p), "stack", panics.StackOf(p))
 		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %s", name, secrets.RedactLine(fmt.Sprint(p))).
 			WithHint("engine.log has the details")
 	}()
