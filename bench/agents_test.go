@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,7 +34,12 @@ type agent struct {
 // serve starts a server for an agent.
 func (p program) serve(b *testing.B) *agent {
 	b.Helper()
-	cmd := p.command("--serve")
+	return serveWith(b, p.command("--serve"))
+}
+
+// serveWith starts a server of the protocol.
+func serveWith(b *testing.B, cmd *exec.Cmd) *agent {
+	b.Helper()
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

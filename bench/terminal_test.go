@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,8 +17,15 @@ import (
 //	bench.test terminal 80x24 COMMAND…
 //
 // runs a command on a PTY, throws away what it prints and answers where the
-// cursor is.
+// cursor is. With asFloor in the environment it is the floor of agents' servers.
 func TestMain(m *testing.M) {
+	if os.Getenv(asFloor) != "" {
+		if err := serveFloor(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "floor:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 3 && os.Args[1] == "terminal" {
 		if err := runTerminal(os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, "terminal:", err)
