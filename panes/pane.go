@@ -51,7 +51,8 @@ type KeyTaker interface {
 // A Redrawer is a pane that says itself when there is something new to draw in
 // it, because what it is given may be for a program alone.
 type Redrawer interface {
-	Changed() bool // since it was asked last
+	Changed() bool               // since it was asked last
+	AppendRows(to []byte) []byte // in place of Draw; a newline ends each row
 }
 
 // Untyped is for panes that nothing is typed into, and whose hints are those of

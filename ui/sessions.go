@@ -42,6 +42,8 @@ type sessionsEnv interface {
 // A sessionsView is the list of sessions beside the tab that is shown, a tree of
 // terminals.
 type sessionsView struct {
+	panes.Untyped // keys come as they were pressed
+
 	env     sessionsEnv
 	list    *sessions.Pane
 	search  terminal.Search // the last one in a terminal
@@ -69,7 +71,6 @@ type sessionsView struct {
 	sizes toldSizes
 	dirty bool           // something has to be drawn anew
 	asked []*layout.Node // kept by Changed, which is asked after every message
-	drawn drawnRows
 }
 
 func newSessionsView(e sessionsEnv) *sessionsView {
@@ -176,9 +177,6 @@ func (v *sessionsView) Key(k keys.Key) tea.Cmd {
 	}
 	return nil
 }
-
-// Type is not called: keys come as they were pressed.
-func (v *sessionsView) Type(tea.KeyPressMsg) tea.Cmd { return nil }
 
 // Paste gives text to the terminal that has the keyboard.
 func (v *sessionsView) Paste(text string) tea.Cmd {

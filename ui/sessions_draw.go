@@ -12,22 +12,18 @@ import (
 	"tandem/ui/layout"
 )
 
-// drawnRows are the rows of the view as they were drawn last, in one piece of
-// memory.
-type drawnRows struct {
-	text []byte
-	ends []int
-	rows []string
-}
+// Draw is not called: rows are appended to the screen.
+func (v *sessionsView) Draw() []string { return nil }
 
-// Draw gives the rows of the view. The slice is valid until the next call.
-func (v *sessionsView) Draw() []string {
+// AppendRows appends the rows of the view, each with a newline.
+func (v *sessionsView) AppendRows(to []byte) []byte {
 	v.prepare()
 	if v.tight && v.tabs.Current != nil {
+		rows := v.tabs.Current.Focus.Rows
 		if v.listFocused {
-			return v.list.Draw()
+			rows = v.list.Draw()
 		}
-		return v.tabs.Current.Focus.Rows
+		return appendRows(to, rows)
 	}
 	var list, page []string
 	if !v.zoomed {
@@ -36,18 +32,10 @@ func (v *sessionsView) Draw() []string {
 	if v.tabs.Current == nil {
 		page = v.drawNoSessions()
 	}
-	d := &v.drawn
-	d.text, d.ends, d.rows = d.text[:0], d.ends[:0], d.rows[:0]
 	for y := range v.h {
-		d.text = v.appendRow(d.text, list, page, y)
-		d.ends = append(d.ends, len(d.text))
+		to = append(v.appendRow(to, list, page, y), '\n')
 	}
-	text, from := string(d.text), 0
-	for _, end := range d.ends {
-		d.rows = append(d.rows, text[from:end])
-		from = end
-	}
-	return d.rows
+	return to
 }
 
 // appendRow appends row y of the view, of the list's rows and the terminals, or of

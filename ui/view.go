@@ -8,6 +8,7 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
@@ -125,6 +126,13 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 	return true
 }
 
+func appendRows(to []byte, rows []string) []byte {
+	for _, row := range rows {
+		to = append(append(to, row...), '\n')
+	}
+	return to
+}
+
 // drawScreen joins the bars and the rows of the view; where there is little room
 // it has but one bar.
 func (m *model) drawScreen() string {
@@ -132,8 +140,10 @@ func (m *model) drawScreen() string {
 	if !m.areas.tight {
 		out = append(append(out, m.topBar()...), '\n')
 	}
-	for _, row := range m.pane().Draw() {
-		out = append(append(out, row...), '\n')
+	if p, ok := m.pane().(panes.Redrawer); ok {
+		out = p.AppendRows(out)
+	} else {
+		out = appendRows(out, m.pane().Draw())
 	}
 	if m.areas.tips.H > 0 {
 		out = append(append(out, m.drawTips()...), '\n')
