@@ -63,7 +63,7 @@ func parseModifiers(name string) (rest string, mods Mod, err error) {
 		}
 		mod, ok := parseModifier(rest[:i], rest[i])
 		if !ok {
-			return "", 0, fmt.Errorf("parse key %q: %q is no modifier", name, rest[:i])
+			return "", 0, fmt.Errorf("parse key %q: %q is not a modifier", name, rest[:i])
 		}
 		mods |= mod
 		rest = rest[i+1:]

@@ -230,7 +230,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 		t.Errorf("one of three panes in a row has %d", s)
 	}
 	d.press("ctrl+b", "m")
-	d.shows("there is no other tab")
+	d.shows("no other tab")
 }
 
 func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {

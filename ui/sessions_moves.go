@@ -109,7 +109,7 @@ func (m *moves) askMove() tea.Cmd {
 		targets = append(targets, t)
 	}
 	if len(choices) == 0 {
-		return m.v.env.Say("there is no other tab; "+keyFor(m.v.env.Bindings(), keymap.PaneBreak)+" gives the pane one of its own", false)
+		return m.v.env.Say("no other tab; "+keyFor(m.v.env.Bindings(), keymap.PaneBreak)+" moves the pane to a tab of its own", false)
 	}
 	u := &overlay.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
 	u.List.Set(choices)

@@ -39,7 +39,7 @@ type Command struct {
 	DurationMS int64     `json:"duration_ms" jsonschema:"how long it ran; -1 if unknown or still running"`
 	ExitCode   *int      `json:"exit_code" jsonschema:"null if unknown, ended by a signal, or still running"`
 	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
-	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it ended because somebody asked, which is no failure"`
+	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it was stopped on request, which is not a failure"`
 	Actor      string    `json:"actor" jsonschema:"who ran it: person, or agent:NAME/VERSION"`
 	Kind       string    `json:"kind" jsonschema:"session, exec, process or added"`
 	Process    string    `json:"process,omitempty" jsonschema:"id of the session or process; its record may be gone"`
@@ -54,7 +54,7 @@ type HistorySearchInput struct {
 	Process string     `json:"process,omitempty" jsonschema:"ran in this session or process, by id"`
 	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent for any agent, or one exactly"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
-	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal, and nobody had asked for its end"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal, and was not stopped on request"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"began at or after this"`
 	Exact   string     `json:"exact,omitempty" jsonschema:"this command line and no other: all its runs"`
 	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with the number of all"`

@@ -38,5 +38,5 @@ func inputError(name string, err error) *Error {
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return Errorf(CodeInvalid, "call %s: unknown field %s", name, field)
 	}
-	return Errorf(CodeInvalid, "call %s: the input is no JSON: %s", name, strings.TrimPrefix(err.Error(), "json: "))
+	return Errorf(CodeInvalid, "call %s: the input is not JSON: %s", name, strings.TrimPrefix(err.Error(), "json: "))
 }

@@ -15,7 +15,7 @@ var (
 type Layout struct {
 	Tabs    []LayoutTab `json:"tabs" jsonschema:"what fills the screen at a time, in their order"`
 	Current int         `json:"current,omitempty" jsonschema:"index of the tab that is shown"`
-	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were put away and are not listed any more"`
+	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were closed and are no longer listed"`
 }
 
 // A LayoutTab is a tree of splits, written down in a list: each split comes

@@ -38,7 +38,7 @@ var (
 	ProcessStopAll = Operation[ProcessStopAllInput, ProcessStopAllOutput]{"process.stop_all",
 		"Ends all processes.", Destructive}
 	ProcessRestart = Operation[IDInput, Process]{"process.restart",
-		"Starts a process anew, after ending it if it runs.", Destructive}
+		"Restarts a process; one that has ended is started again.", Destructive}
 	ProcessSignal = Operation[ProcessSignalInput, Empty]{"process.signal",
 		"Sends a signal to a process and all in its group.", Destructive}
 	ProcessLog = Operation[ProcessLogInput, ProcessLogOutput]{"process.log",

@@ -282,7 +282,7 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 
 func errNoRequest(id string) error {
 	return api.Errorf(api.CodeNotFound, "answer request %s: it is not open", names.Shown(id)).
-		WithHint("it may have been answered, or nobody did in time")
+		WithHint("it may have been answered already, or it timed out")
 }
 
 // find completes a prefix of an open request's id.

@@ -122,7 +122,7 @@ func explain(err error) (Reason, string) {
 	case errors.Is(err, syscall.EISDIR):
 		return NotFile, "it is a folder, not a file"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return Full, "there is no space left"
+		return Full, "no space left"
 	case errors.Is(err, syscall.EROFS):
 		return Full, "the file system is read-only"
 	case errors.Is(err, syscall.ENAMETOOLONG):

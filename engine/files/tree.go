@@ -78,7 +78,7 @@ func (t *Tree) absolute(verb, path string) (string, error) {
 		path = filepath.Join(base, path)
 	}
 	if !filepath.IsAbs(path) {
-		return "", errorf(Invalid, "%s %s: the path is relative and there is no folder it could begin in", verb, path)
+		return "", errorf(Invalid, "%s %s: the path is relative, and there is no folder to resolve it in", verb, path)
 	}
 	return filepath.Clean(path), nil
 }

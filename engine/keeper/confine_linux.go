@@ -98,7 +98,7 @@ func parseFilter(program []byte) ([]unix.SockFilter, error) {
 	const size, most = int(unsafe.Sizeof(unix.SockFilter{})), 4096 // BPF_MAXINSNS of linux/bpf_common.h
 	n := len(program) / size
 	if n == 0 || n > most || len(program)%size != 0 {
-		return nil, fmt.Errorf("%d bytes are no filter of system calls", len(program))
+		return nil, fmt.Errorf("%d bytes are not a filter of system calls", len(program))
 	}
 	filter := make([]unix.SockFilter, n)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&filter[0])), len(program)), program)

@@ -149,7 +149,7 @@ func TestFileInPlaceOfTheSocketIsKept(t *testing.T) {
 	if err := os.WriteFile(r.socket, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.keeper("").answer(); !strings.Contains(got, "a file that is no socket is there") {
+	if got := r.keeper("").answer(); !strings.Contains(got, "a file that is not a socket is in the way") {
 		t.Errorf("keeper said %q", got)
 	}
 	if b, _ := os.ReadFile(r.socket); string(b) != "mine" {

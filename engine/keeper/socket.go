@@ -29,7 +29,7 @@ func (s *socket) open() error {
 	case err != nil:
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	case st.Mode().Type() != os.ModeSocket:
-		return fmt.Errorf("listen on %s: a file that is no socket is there", s.path)
+		return fmt.Errorf("listen on %s: a file that is not a socket is in the way", s.path)
 	default:
 		if err := os.Remove(s.path); err != nil {
 			return fmt.Errorf("remove stale socket: %w", err)

@@ -21,7 +21,7 @@ func ParseSignal(text string) (unix.Signal, error) {
 	}
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 || n > maxSignal {
-			return 0, wrong("there is no such number")
+			return 0, wrong("no signal has that number")
 		}
 		return unix.Signal(n), nil
 	}
@@ -32,5 +32,5 @@ func ParseSignal(text string) (unix.Signal, error) {
 	if s := unix.SignalNum(name); s != 0 {
 		return s, nil
 	}
-	return 0, wrong("there is no such name")
+	return 0, wrong("no signal has that name")
 }

@@ -54,7 +54,7 @@ func (p *Proxy) Grant(l Layers, refused func(line string)) (proxyURL string, rev
 func (p *Proxy) Restore(proxyURL string, l Layers, refused func(line string)) (revoke func(), err error) {
 	address, own, ok := splitURL(proxyURL)
 	if !ok || len(own.user) < 16 || len(own.password) < 16 {
-		return nil, errors.New("restore network: this is no proxy's address")
+		return nil, errors.New("restore network: not the address of a proxy")
 	}
 	if here := p.listener.Addr().String(); address != here {
 		return nil, fmt.Errorf("restore network: the process knows the proxy at %s, and it is at %s now; restart the process", address, here)
@@ -203,7 +203,7 @@ func (g *grant) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 func (p *Proxy) Dial(ctx context.Context, proxyURL, address string) (net.Conn, error) {
 	_, shown, ok := splitURL(proxyURL)
 	if !ok {
-		return nil, errors.New("dial: this is no proxy's address")
+		return nil, errors.New("dial: not the address of a proxy")
 	}
 	g := p.granted(shown)
 	if g == nil {

@@ -153,7 +153,7 @@ func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
 	switch api.Policy(r.Policy) {
 	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
-		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", names.Shown(r.Policy)).
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: not a policy", names.Shown(r.Policy)).
 			WithHint("it is no, on-failure, always or unless-stopped")
 	}
 	if r.Max < 0 || r.DelayMS < 0 {

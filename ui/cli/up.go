@@ -30,9 +30,9 @@ func upCommand(a *app) *cobra.Command {
 		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list] [--trust]",
 		Short: "Start what a project file describes",
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
-			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
-			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above. Where there is none, the\n" +
-			"scripts of a package.json are started that are named, and only those. A file that is\nfound and that somebody else may have written is refused.",
+			"or those that are named and what they need. Whatever already runs as described is\nleft alone; what has changed is restarted. " +
+			"The file is tandem.yaml, a\nprocess-compose file or a Procfile, here or in a folder above. If there is none, the\n" +
+			"scripts of package.json that you name are started. A file that was found, but that\nsomebody else may have written, is refused.",
 		Example:           "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
 		ValidArgsFunction: a.completeEntries(&f.file, &f.trust),
 		Args:              cobra.ArbitraryArgs,

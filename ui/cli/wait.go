@@ -22,7 +22,7 @@ func waitCommand(a *app) *cobra.Command {
 		Short: "Wait until a process exits, is ready, prints something …",
 		Long: "Waits until one of the conditions holds, by default until the process exits.\n" +
 			"--input, --prompt, --screen and --output are conditions of sessions. Exits with 1 when\n" +
-			"none held in time, or none can hold any more.",
+			"none was met in time, or none can be met any longer.",
 		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
 		Args:              exactly(1, "which process? Give an id or name."),

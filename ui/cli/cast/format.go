@@ -169,7 +169,7 @@ func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 		return e, false, fmt.Errorf("not an event: %w", err)
 	}
 	if !(seconds >= 0 && seconds <= timeMost) {
-		return e, false, fmt.Errorf("%v is no time", seconds)
+		return e, false, fmt.Errorf("%v is not a valid time", seconds)
 	}
 	e.At = time.Duration(math.Round(seconds * float64(time.Second)))
 	if c.relative {

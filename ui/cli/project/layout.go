@@ -80,7 +80,7 @@ func (r *reader) checkLayout(known map[string]*Entry) {
 			}
 			switch e := known[p.Session]; {
 			case e == nil:
-				r.wrong(p.At, "layout: there is no session %s", p.Session)
+				r.wrong(p.At, "layout: unknown session %s", p.Session)
 			case !e.Start.TTY:
 				r.wrong(p.At, "layout: %s is a process without a terminal", p.Session).hint("give it tty: true")
 			case seen[p.Session]:

@@ -151,7 +151,7 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		"processes:\n  a: {command: x, cwd: '${HOME'}":                                       "a ${ has no }",
 		"processes:\n  a: *nobody":                                                           "no anchor &nobody",
 		"processes: &a\n  <<: *a\n":                                                          "line",
-		"sessions:\n  a: x\nlayout: [b]":                                                     "line 3, column 10: layout: there is no session b",
+		"sessions:\n  a: x\nlayout: [b]":                                                     "line 3, column 10: layout: unknown session b",
 		"processes:\n  a: x\nlayout: [a]":                                                    "layout: a is a process without a terminal",
 		"sessions:\n  a: x\nlayout: [a, {beside: [a]}]":                                      "layout: a has two panes",
 		"sessions:\n  a: x\n  b: x\nlayout: {beside: [a, b], sizes: [1]}":                    "there are 1 sizes for 2 panes",
