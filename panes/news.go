@@ -99,7 +99,7 @@ func older(a, b api.Process) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-// with is list with p in it, in the place of its former state or at the end.
+// with is list with p in it, in place of its former state or at the end.
 func with(list []api.Process, p api.Process) []api.Process {
 	for i := range list {
 		if list[i].ID == p.ID {

@@ -44,7 +44,7 @@ func areasFor(w, h int, tips bool) (a areas) {
 	return a
 }
 
-// relayout divides the screen anew and gives every view its size.
+// relayout divides the screen again and gives every view its size.
 func (m *model) relayout() {
 	m.dirty = true
 	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown())
@@ -55,7 +55,7 @@ func (m *model) relayout() {
 }
 
 // tight reports whether the focused terminal, or the list in its place, is all
-// that is shown, for want of room. The other views are not shown there.
+// that is shown, because there is no room. The other views are not shown there.
 func (m *model) tight() bool {
 	return m.areas.tight && m.sessions.shown && m.sessions.tabs.Current != nil
 }

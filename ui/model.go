@@ -59,7 +59,7 @@ type model struct {
 	theme    theming
 	pictures screen.Pictures
 
-	dirty   bool // what is on the screen has to be drawn anew
+	dirty   bool // what is on the screen has to be redrawn
 	content []byte
 	drawn   tea.View
 }

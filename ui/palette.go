@@ -83,7 +83,7 @@ func (u *palette) offer(c widget.Choice, do func(*model) tea.Cmd) widget.Choice 
 }
 
 // actionChoices are the actions of the place that the palette was opened over,
-// then those that can be had from everywhere; those that only move come last.
+// then those that are available everywhere; those that only move come last.
 func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	var later []widget.Choice
 	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.tipsShown()}

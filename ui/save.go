@@ -20,7 +20,7 @@ type savedMsg struct {
 	err   error
 }
 
-// save writes to a new file, or in the place of the one that is there.
+// save writes to a new file, or in place of the one that is there.
 func (m *model) save(s panes.Saving, replace bool) tea.Cmd {
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		n, err := writeTo(ctx, e, s, replace)
@@ -64,7 +64,7 @@ func writeTo(ctx context.Context, e panes.Engine, s panes.Saving, replace bool) 
 }
 
 // openFor opens a file to write to: a new one, or one beside that which done puts
-// it in the place of.
+// it in place of.
 func openFor(s panes.Saving, replace bool) (f *os.File, done func() error, err error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && !info.Mode().IsRegular() {

@@ -69,7 +69,7 @@ type sessionsView struct {
 	zoomed      bool
 
 	sizes toldSizes
-	dirty bool           // something has to be drawn anew
+	dirty bool           // something has to be redrawn
 	asked []*layout.Node // kept by Changed, which is asked after every message
 }
 

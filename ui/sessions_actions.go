@@ -10,7 +10,7 @@ import (
 	"tandem/ui/layout"
 )
 
-// Actions are what keys do in the view. Some are to be had from other views too.
+// Actions are what keys do in the view. Some are available in other views too.
 func (v *sessionsView) Actions() panes.Actions { return v.actions }
 
 // Action is what an action does in the terminal that has the keyboard, else in

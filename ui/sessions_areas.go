@@ -61,7 +61,7 @@ func (v *sessionsView) Resize(w, h int) {
 	v.relayout()
 }
 
-// relayout divides the view anew and gives every visible terminal its size.
+// relayout divides the view again and gives every visible terminal its size.
 func (v *sessionsView) relayout() {
 	v.dirty = true
 	v.keeper.changed = true

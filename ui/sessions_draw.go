@@ -127,7 +127,7 @@ func (v *sessionsView) noSessions() *widget.Page {
 	}
 }
 
-// drawNoSessions is that page in the place of the terminals, under a title row
+// drawNoSessions is that page in place of the terminals, under a title row
 // where the list beside it has one.
 func (v *sessionsView) drawNoSessions() []string {
 	w, h, look := v.areas.tree.W, v.areas.tree.H, v.env.Look()

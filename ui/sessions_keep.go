@@ -122,7 +122,7 @@ func (k *keeper) keepLast(ctx context.Context, task func(func())) {
 		return
 	}
 	if e, err := k.v.env.Engine(ctx); err == nil {
-		_ = api.LayoutPut.Run(ctx, e, in) // nobody is there any more to be told
+		_ = api.LayoutPut.Run(ctx, e, in) // there is nobody left to tell
 	}
 }
 

@@ -31,7 +31,7 @@ func (t *theming) setDark(dark bool) {
 	t.apply()
 }
 
-// apply makes the look anew.
+// apply rebuilds the look.
 func (t *theming) apply() {
 	settings := t.m.o.Settings
 	if t.picked != "" {

@@ -28,7 +28,7 @@ func (m *model) View() tea.View {
 	return m.drawn
 }
 
-// draw makes the whole screen anew.
+// draw redraws the whole screen.
 func (m *model) draw() {
 	m.drawn = tea.View{
 		AltScreen:   true,

@@ -17,7 +17,7 @@ func (m *model) views() [viewCount]panes.Pane {
 // pane is the view that is shown.
 func (m *model) pane() panes.Pane { return m.views()[m.view] }
 
-// switchTo shows a view, in the place of another one.
+// switchTo shows a view, in place of another one.
 func (m *model) switchTo(v viewKind) {
 	if v != m.view {
 		m.pane().Hide()

@@ -156,7 +156,7 @@ func TestAFailureInAFolderNamesTheFile(t *testing.T) {
 	for want, err := range map[string]error{
 		"copy /a to /b: sub/f: permission denied":            within("sub", within("f", denied)),
 		"copy /a to /b: sub/dev: it is a device, not a file": within("sub", within("dev", notRegular{fs.ModeDevice})),
-		"copy /a to /b: no space left":              within("sub", within("f", syscall.ENOSPC)),
+		"copy /a to /b: no space left":                       within("sub", within("f", syscall.ENOSPC)),
 		"copy /a to /b: permission denied":                   denied,
 		"copy /a to /b: f: no such file or folder":           within("f", fs.ErrNotExist),
 	} {

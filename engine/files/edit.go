@@ -169,7 +169,7 @@ func flatten(raw string) flat {
 
 func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// replace puts text in the place of every occurrence of search, with the line
+// replace puts text in place of every occurrence of search, with the line
 // endings that the file has there.
 func (f flat) replace(search, text string) string {
 	if f.crlf == nil && !strings.Contains(f.raw, "\n") {

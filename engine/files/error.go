@@ -19,7 +19,7 @@ const (
 	NotFound Reason = "not found" // no such file
 	Exists   Reason = "exists"    // there is one already
 	NotFile  Reason = "not file"  // it is a folder, pipe, socket or device
-	NotDir   Reason = "not dir"   // it is no folder
+	NotDir   Reason = "not dir"   // it is not a folder
 	Invalid  Reason = "invalid"   // the request makes no sense
 	TooLarge Reason = "too large"
 	NoMatch  Reason = "no match" // the text to replace is not there

@@ -15,7 +15,7 @@ import (
 // nowhere is a path in which no program can be found.
 const nowhere = "/dev/null"
 
-// A gitView is what git is shown in the place of a repository: a folder with a
+// A gitView is what git is shown in place of a repository: a folder with a
 // configuration of ours, and the objects, the index and the files that are there.
 // Git looks up what it may run in the configuration, which somebody can change
 // between any check and its use; this one nobody else writes.

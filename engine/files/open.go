@@ -61,7 +61,7 @@ type notRegular struct{ mode fs.FileMode }
 
 func (e notRegular) Error() string { return "it is a " + kindOf(e.mode) + ", not a file" }
 
-// regular refuses what is no regular file.
+// regular refuses what is not a regular file.
 func regular(verb, path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil

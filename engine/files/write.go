@@ -108,7 +108,7 @@ func replaceable(dir *opened, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// replace puts a new file in the place of name when fill has written it whole.
+// replace puts a new file in place of name when fill has written it whole.
 // It takes the permissions and, if that is allowed, the owner of old. Without
 // over, a file that is there by then stays and is fs.ErrExist.
 func replace(dir *opened, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {

@@ -63,7 +63,7 @@ func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 	return out
 }
 
-// programOf is the first word of a command line that is no assignment.
+// programOf is the first word of a command line that is not an assignment.
 func programOf(line string) string {
 	first := ""
 	for word := range strings.FieldsSeq(line) {

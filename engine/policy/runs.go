@@ -114,7 +114,7 @@ func (r *reading) input(in standard, g grammar, depth int) {
 
 // shell takes apart what a shell runs: the first argument with -c, else a file
 // that it names or what it reads. What is not known among its options, may
-// become several words and is no path, may be anything.
+// become several words and is not a path, may be anything.
 func (r *reading) shell(c simple, g grammar, depth int) {
 	command, reads := false, false
 	args := c.words[1:]
@@ -214,7 +214,7 @@ func (r *reading) find(c simple, depth int) {
 }
 
 // xargs takes apart what xargs runs with what it reads: behind the arguments, or
-// in the place of a word.
+// in place of a word.
 func (r *reading) xargs(c simple, options optionList, depth int) {
 	if len(c.words) == 0 {
 		return

@@ -17,7 +17,7 @@ const (
 	// asks again sooner gets the last one.
 	shortestLook = 200 * time.Millisecond
 
-	// The history has a value a second for a sparkline, and begins anew when
+	// The history has a value a second for a sparkline, and starts over when
 	// nobody has looked for a while.
 	historyStep = time.Second
 	historyGap  = 30 * time.Second

@@ -38,7 +38,7 @@ func Environ(env []string, dataDir, proxyURL string) []string {
 // not used where they need no proxy.
 //
 // Every variable names the HTTP proxy, which tunnels any TCP connection: many
-// programs fail on a SOCKS address in ALL_PROXY. SOCKS 5 is to be had at the
+// programs fail on a SOCKS address in ALL_PROXY. SOCKS 5 is available at the
 // same address with the same user and password.
 func (l Layers) Env(proxyURL string) []string {
 	if !l.NeedsProxy() || proxyURL == "" {

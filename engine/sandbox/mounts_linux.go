@@ -34,7 +34,7 @@ func parseMounts(text string) mounts {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		if len(fields) < 5 || !strings.HasPrefix(fields[3], "/") {
-			continue // a root that is no path: a namespace's file
+			continue // a root that is not a path: a namespace's file
 		}
 		table = append(table, mount{fields[2], unescape(fields[3]), unescape(fields[4])})
 	}

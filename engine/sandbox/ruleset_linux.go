@@ -58,7 +58,7 @@ func (r *ruleset) allowPath(path string, access uint64) error {
 	}
 	defer unix.Close(fd)
 	err = r.allowFD(fd, access)
-	if err == unix.EINVAL { // it is no folder
+	if err == unix.EINVAL { // it is not a folder
 		err = r.allowFD(fd, access&ruleFile)
 	}
 	return err

@@ -56,7 +56,7 @@ func newLineScan(a *automaton) *lineScan {
 	return sc
 }
 
-// Rows of table that are no sets.
+// Rows of table that are not sets.
 func (sc *lineScan) matched() uint32  { return sc.stride }
 func (sc *lineScan) hopeless() uint32 { return 2 * sc.stride }
 
@@ -151,7 +151,7 @@ func (sc *lineScan) columnAt(line []byte) (column, size int) {
 	return classes + sc.a.classOf(r), n
 }
 
-// follow gives the row to which a column leads, below first if that is no set.
+// follow gives the row to which a column leads, below first if that is not a set.
 func (sc *lineScan) follow(at uint32, column int) uint32 {
 	if next := sc.table[at+uint32(column)]; next != 0 {
 		return next

@@ -229,7 +229,7 @@ func (set *viewerSet) copied(data []byte) {
 	}
 }
 
-// repaint makes viewers of bytes start anew from the screen.
+// repaint makes viewers of bytes start over from the screen.
 func (set *viewerSet) repaint() {
 	all := set.list.Load()
 	if all == nil {

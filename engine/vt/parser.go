@@ -5,7 +5,7 @@ import "bytes"
 
 // The parser is Paul Williams' state machine (vt100.net, "A parser for DEC's
 // ANSI-compatible video terminals"), with UTF-8 in the ground state and colon
-// sub-parameters. Bytes from 0x80 on are no controls: they are text.
+// sub-parameters. Bytes from 0x80 on are not controls: they are text.
 
 type parseState uint8
 

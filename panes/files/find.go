@@ -190,7 +190,7 @@ func (u *fileFinder) take(text string, out found, err error) tea.Cmd {
 	return nil
 }
 
-// show puts results in the place of others. More of the same leave the cursor
+// show puts results in place of others. More of the same leave the cursor
 // where it is.
 func (u *fileFinder) show(text string, out found) {
 	var on foundFile

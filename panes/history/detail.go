@@ -96,7 +96,7 @@ func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
 	return true
 }
 
-// fullScreen begins what is no text to be read line by line: the alternate
+// fullScreen begins what is not text to be read line by line: the alternate
 // screen of a terminal.
 const fullScreen = "\x1b[?1049h"
 

@@ -135,7 +135,7 @@ func (f *finder) pick(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	return f.withSelected(act)
 }
 
-// withSelected acts on the chosen command, if there is one that is no remnant
+// withSelected acts on the chosen command, if there is one that is not a remnant
 // of an earlier search.
 func (f *finder) withSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	row, ok := f.list.Selected()
@@ -145,7 +145,7 @@ func (f *finder) withSelected(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	return act(row)
 }
 
-// typeKey takes a key that is no command: it moves the cursor by pages, or
+// typeKey takes a key that is not a command: it moves the cursor by pages, or
 // changes the query.
 func (f *finder) typeKey(k tea.KeyPressMsg) {
 	switch {

@@ -185,7 +185,7 @@ func (p *Pane) makeActions() panes.Actions {
 // allRows is more than any list has.
 const allRows = 1 << 30
 
-// agesEvery is how often the ages of commands are drawn anew.
+// agesEvery is how often the ages of commands are redrawn.
 const agesEvery = 30 * time.Second
 
 func (p *Pane) tick() tea.Cmd {

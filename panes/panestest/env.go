@@ -1,4 +1,4 @@
-// Package panestest has what the tests of panes put in the place of the dashboard
+// Package panestest has what the tests of panes put in place of the dashboard
 // and of the engine.
 package panestest
 

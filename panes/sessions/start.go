@@ -234,7 +234,7 @@ func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Star
 			case msg.err != nil:
 			case s.isCalledOff(msg):
 				if e, err := s.env.Engine(ctx); err == nil {
-					_ = api.SessionKill.Run(ctx, e, api.IDInput{ID: msg.process.ID}) // nobody is there any more to be told
+					_ = api.SessionKill.Run(ctx, e, api.IDInput{ID: msg.process.ID}) // there is nobody left to tell
 				}
 			default:
 				started = append(started, Started{ID: start.ID, Process: msg.process})

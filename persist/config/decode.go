@@ -18,7 +18,7 @@ import (
 const brokenMost = 50
 
 // decodeConfig reads config.toml as far as it can be read, and tells of the
-// rest: what is no TOML, keys that do not exist, values of another type.
+// rest: what is not TOML, keys that do not exist, values of another type.
 func decodeConfig(text []byte, wrong *mistakes) Config {
 	var c Config
 	if decodeStrictly(text, &c) == nil {
@@ -84,7 +84,7 @@ func (m *mistakes) ofKey(key []string, err error) {
 	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: want %s", name, want)})
 }
 
-// readable decodes a text without what is no TOML in it, which it tells of.
+// readable decodes a text without what is not TOML in it, which it tells of.
 func readable(text []byte, wrong *mistakes) map[string]any {
 	text = bytes.Clone(text)
 	last, open := 0, false

@@ -21,7 +21,7 @@ type mistake struct {
 // mistakes are what is wrong with a configuration, as an error.
 type mistakes struct {
 	text []byte // the configuration
-	read []byte // the same without what is no TOML, if there is such
+	read []byte // the same without what is not TOML, if there is such
 	list []mistake
 }
 

@@ -102,7 +102,7 @@ func decodeLines(lines []string) []TextCommand {
 				break
 			}
 			if i == len(lines)-1 {
-				b.WriteByte('\\') // nothing follows, so it is no line break
+				b.WriteByte('\\') // nothing follows, so it is not a line break
 				break
 			}
 			b.WriteByte('\n')

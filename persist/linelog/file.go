@@ -139,7 +139,7 @@ func (l *File) firstLine(hole int64) (int64, bool) {
 
 // hole is the offset up to which the head was freed.
 func (l *File) hole() int64 {
-	end := l.End() // asked first: what is appended then is no hole
+	end := l.End() // asked first: what is appended then is not a hole
 	at, err := l.disk.NextData(l.f, 0)
 	switch {
 	case err == io.EOF:

@@ -47,7 +47,7 @@ type Disk interface {
 // A Span is the part of a file from one offset up to, not including, another.
 type Span struct{ From, to int64 }
 
-// DataRanges are the parts of the first size bytes of f that are no holes,
+// DataRanges are the parts of the first size bytes of f that are not holes,
 // ascending.
 func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 	var data []Span

@@ -293,7 +293,7 @@ func (s *Store) Load() (records []Record, problems []error) {
 	return records, problems
 }
 
-// load reads what an entry of the processes folder holds; nil is no record.
+// load reads what an entry of the processes folder holds; nil is not a record.
 func (s *Store) load(e fs.DirEntry) (*Record, error) {
 	if !e.IsDir() {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // The engine answers what the session's program asks. What the person's terminal
-// tells by itself, or answers to somebody who had it before, is no input: the program
+// tells by itself, or answers to somebody who had it before, is not input: the program
 // would take it for a second answer, or for what was typed.
 
 // isAnswer reports whether an event is such an answer, or a piece of one.
@@ -51,7 +51,7 @@ func answersWith(kind, first byte) bool {
 	return first == 'G'
 }
 
-// answers reports whether a control sequence that is no key is a report: device
+// answers reports whether a control sequence that is not a key is a report: device
 // attributes, status and modes, the place of the cursor, sizes, parameters.
 func answers(p []byte) bool {
 	final := p[len(p)-1]

@@ -72,7 +72,7 @@ const (
 	// noteAfter is how long the engine may be gone before the screen says so.
 	noteAfter = 100 * time.Millisecond
 	// barrierLimit bounds the wait for the engine to take input before the
-	// screen is fetched anew.
+	// screen is fetched again.
 	barrierLimit = 300 * time.Millisecond
 )
 
@@ -229,7 +229,7 @@ func (r *run) receive() (Outcome, error) {
 
 // show writes a piece of the session's output to the terminal. When the
 // program has left its alternate screen, only the engine knows what was below,
-// and the screen is fetched anew.
+// and the screen is fetched again.
 func (r *run) show(p []byte) error {
 	p, left := r.filter.pass(p)
 	if r.filter.extended {

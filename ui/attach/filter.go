@@ -14,14 +14,14 @@ import (
 // The engine's emulator is the terminal of the session's program: it answers
 // what the program asks, or refuses to. Whatever would make the person's
 // terminal answer too does not reach it, and neither does what the emulator does not
-// know, since a terminal that is painted anew would not have it. A sequence is
+// know, since a terminal that is repainted would not have it. A sequence is
 // held back until it is complete, and passed as it is, in a simpler form, or
 // not at all.
 //
 // The switches between the screens that programs write must not reach the
 // terminal, because leaving its alternate screen would uncover what the person
 // had before. Entering becomes clearing; leaving is reported, so that the screen
-// is fetched anew.
+// is fetched again.
 type filter struct {
 	held     []byte // an unfinished sequence
 	out      []byte // what pass returned, to be used again
@@ -70,7 +70,7 @@ const (
 	stringEnd = "\x1b\\"
 )
 
-// expectRepaint is called when the output starts anew: its first piece paints
+// expectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *filter) expectRepaint() {
 	*f = filter{out: f.out, played: f.played, noClip: f.noClip, repaint: true,
@@ -131,7 +131,7 @@ func (f *filter) rewind(e *edit) {
 	f.clustered, f.colored = false, false
 }
 
-// control handles what e.p[at], which is no text, begins. It returns the
+// control handles what e.p[at], which is not text, begins. It returns the
 // length, 0 if e.p ends too early to tell.
 func (f *filter) control(e *edit, at int) (n int, left bool) {
 	p := e.p[at:]

@@ -129,7 +129,7 @@ func (l *link) resize(size api.Size) {
 	}
 }
 
-// refresh makes the main goroutine attach anew.
+// refresh makes the main goroutine attach again.
 func (l *link) refresh() { l.current().Close() }
 
 // stop leaves the outcome, unless there is one, and ends the run: receiving

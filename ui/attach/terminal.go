@@ -56,7 +56,7 @@ const restColors = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
 
 // Terminals begin with these modes set or not, as each sees fit: they are kept
 // (XTSAVE) and brought back (XTRESTORE). What a terminal that knows neither may
-// take that for is mended by restModes, and by the margins set anew.
+// take that for is mended by restModes, and by the margins set again.
 const (
 	keepModes = "\x1b[?12;80;1007;1036;1039;1070;2027;8452s"
 	keptModes = "\x1b[?12;80;1007;1036;1039;1070;2027;8452r\x1b[r"

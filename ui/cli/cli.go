@@ -195,7 +195,7 @@ func (o Options) complete() Options {
 	return o
 }
 
-// noVerb refuses words that are no verb.
+// noVerb refuses words that are not a verb.
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

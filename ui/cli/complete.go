@@ -106,7 +106,7 @@ func (c completer) complete(which func(api.Process) bool, list func(context.Cont
 }
 
 // candidates offers a name; and an id where the person has begun to type it, or
-// where the name is no word of a shell or means another process.
+// where the name is not a word of a shell or means another process.
 func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
 	about := output.StateText(p) + ": " + output.Visible(p.Command)
 	simple := meant && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")

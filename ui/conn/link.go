@@ -16,7 +16,7 @@ import (
 const (
 	firstWait = 20 * time.Millisecond
 	longWait  = time.Second
-	// steady is how long a connection has to hold for the waits to begin anew.
+	// steady is how long a connection has to hold for the waits to start over.
 	steady = time.Second
 )
 

@@ -157,7 +157,7 @@ func (p *pen) joins(text string) bool {
 }
 
 // anchored is text of which terminals think differently: in cells that are blank
-// should it take fewer, and with the cursor placed anew behind it. At the edge it
+// should it take fewer, and with the cursor placed again behind it. At the edge it
 // must not wrap.
 func (p *pen) anchored(text string, width int) string {
 	end := p.x + width

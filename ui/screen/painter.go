@@ -109,7 +109,7 @@ func (p *painter) rest(ctx context.Context) {
 }
 
 // enter takes the terminal: its alternate screen, unless that is shown
-// already, and the modes of the dashboard. All is painted anew.
+// already, and the modes of the dashboard. Everything is repainted.
 func (p *painter) enter(alt bool) error {
 	p.busy.Lock()
 	defer p.busy.Unlock()

@@ -182,5 +182,5 @@ func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 // Enter.
 func (t *Terminal) Leave() { t.painter.leave(false) }
 
-// Enter takes the terminal again; all is painted anew.
+// Enter takes the terminal again; everything is repainted.
 func (t *Terminal) Enter() error { return t.painter.enter(false) }

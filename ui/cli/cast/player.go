@@ -136,7 +136,7 @@ func (p *player) restore() {
 	text := p.replay.Reset()
 	if p.replay.InAltScreen() {
 		text += "\x1b[?1049l\x1b[?25h"
-	} else { // margins that are set anew take the cursor home
+	} else { // margins that are set again take the cursor home
 		text = "\x1b7" + text + "\x1b8\x1b[0m\x1b(B\x0f"
 	}
 	_, _ = io.WriteString(p.out, text+"\r\n") // a terminal that is gone needs none

@@ -117,7 +117,7 @@ func manTail(b *strings.Builder) {
 }
 
 // manText writes text whose empty lines part paragraphs and whose lines are
-// filled anew, but for those that begin with a blank.
+// refilled, but for those that begin with a blank.
 func manText(b *strings.Builder, text string) {
 	fixed := false
 	for line := range strings.Lines(strings.TrimSpace(text)) {

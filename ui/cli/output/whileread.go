@@ -15,7 +15,7 @@ var errUnread = &ExitError{Status: StatusSignal + int(syscall.SIGPIPE)}
 
 // WhileRead gives a context that ends when nobody reads a pipe any more, with
 // errUnread as the cause: `tandem logs -f web | grep -m1 ready` is not to wait
-// for another line. Of what is no pipe it is ctx itself. Release is to be called.
+// for another line. Of what is not a pipe it is ctx itself. Release is to be called.
 func WhileRead(ctx context.Context, stream io.Writer) (reading context.Context, release func()) {
 	f, ok := stream.(*os.File)
 	if !ok || f == nil {

@@ -167,7 +167,7 @@ func declaredManager(path string) string {
 	return ""
 }
 
-// errNoObject says that a value of JSON is no object.
+// errNoObject says that a value of JSON is not an object.
 var errNoObject = errors.New("not an object")
 
 // A jsonReader reads JSON that is valid.
@@ -205,7 +205,7 @@ func placeIn(text []byte, offset int) Position {
 	return Position{line + 1, len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1}
 }
 
-// jsonError tells where a text is no JSON.
+// jsonError tells where a text is not JSON.
 func (r *reader) jsonError(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

@@ -52,7 +52,7 @@ func (s *Shell) read(ctx context.Context, interrupts <-chan os.Signal, input *bu
 // interruptsAsText has a terminal hand ctrl+c over as the end of a line instead
 // of as a signal: a signal may overtake, or be overtaken by, what was typed
 // around it, and would then end the wrong verb. Other keys that are signals say
-// nothing at a prompt, as in every shell. It fails if fd is no terminal.
+// nothing at a prompt, as in every shell. It fails if fd is not a terminal.
 func interruptsAsText(fd int) (restore func(), ok bool) {
 	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
