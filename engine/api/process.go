@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// A Kind says which of the two faces of a process record a client sees.
+// A Kind says what a process record is for clients.
 type Kind string
 
 const (

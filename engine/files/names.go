@@ -47,7 +47,7 @@ func (n *Names) keep(folder os.FileInfo, read time.Time, names []string) {
 }
 
 // page is the part of a folder's names that is wanted, in order, and how many
-// follow. The first part is always read anew, unless only names that match are
+// follow. The first part is always read again, unless only names that match are
 // wanted, as while somebody types.
 func (n *Names) page(dir *opened, r ListRequest) (names []string, omitted int, err error) {
 	if names, err = n.namesFor(dir, r); err != nil {

@@ -20,5 +20,5 @@
 // beside it.
 //
 // A child that is to be confined does that itself, between fork and exec, with
-// rulesets and a filter that the engine has made. What they mean is not known here.
+// rulesets and a filter that the engine has made. The keeper does not know what they mean.
 package keeper

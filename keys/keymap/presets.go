@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Presets are the names of the sets of keys for hands that know another
-// program.
+// Presets are the names of sets of keys, for those coming from another
+// program too.
 func Presets() []string { return []string{"tandem", "tmux", "zellij"} }
 
 // Preset gives the actions a preset's keys, and those of changes theirs instead;

@@ -209,7 +209,7 @@ func (p *Preview) NextHit(back bool) bool {
 // Resize says how much of the file will be seen.
 func (p *Preview) Resize(w, h int) {
 	p.w, p.h = w, h
-	if p.kind == previewHex && !p.opening && p.row != hexRowFor(w, p.size) { // it is read anew, in other rows
+	if p.kind == previewHex && !p.opening && p.row != hexRowFor(w, p.size) { // it is read again, in other rows
 		p.serial++
 		p.row, p.opening = hexRowFor(w, p.size), true
 	}

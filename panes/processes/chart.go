@@ -23,7 +23,7 @@ const (
 type chart struct {
 	name, now string
 	values    []float64 // oldest first, one a second
-	floor     float64   // the top of the scale is never less
+	least     float64   // the top of the scale is never less
 	label     func(float64) string
 }
 
@@ -40,8 +40,8 @@ func DrawCharts(p *api.Process, w, h int, now time.Time, look *widget.Look) []st
 
 // drawUse draws the charts.
 func drawUse(p *api.Process, w, h int, look *widget.Look) []string {
-	cpu := chart{name: "cpu", floor: 25, label: chartPercent}
-	mem := chart{name: "memory", floor: 1 << 20, label: func(v float64) string { return widget.Bytes(int64(v)) }}
+	cpu := chart{name: "cpu", least: 25, label: chartPercent}
+	mem := chart{name: "memory", least: 1 << 20, label: func(v float64) string { return widget.Bytes(int64(v)) }}
 	if m := p.Metrics; m != nil && p.PID != 0 {
 		cpu.now, mem.now = chartPercent(m.CPUPercent), widget.Bytes(m.RSSBytes)
 		cpu.values = append(append(cpu.values, m.CPUHistory...), m.CPUPercent)
@@ -81,7 +81,7 @@ func (c *chart) draw(w, h int, ink widget.Ink, look *widget.Look) []string {
 	}
 	wide := max(w/chartSamples, 1)
 	values := c.values[max(len(c.values)-w/wide, 0):]
-	top := c.floor
+	top := c.least
 	for _, v := range values {
 		top = max(top, v)
 	}

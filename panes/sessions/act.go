@@ -151,7 +151,7 @@ func (p *Pane) keyboardNote() string {
 		parts = append(parts, "agent "+widget.Clean(name)+" typed last")
 	}
 	if session.Terminal.Keyboard != "" {
-		parts = append(parts, "keyboard: yours")
+		parts = append(parts, "agents can't type here now")
 	}
 	if session.Terminal.Open {
 		parts = append(parts, "open to sandboxed agents")

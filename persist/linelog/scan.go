@@ -103,17 +103,17 @@ func endOfCut(err error) error {
 
 // A backwardScan reads a part of a log in regions from its end on. buf holds a
 // block and behind it the rest of a line that begins in it or before, which is
-// longer than a block where the block at floor is not whole.
+// longer than a block where the block at lowest is not whole.
 type backwardScan struct {
-	r     Reader
-	start int64 // of the log
-	floor int64
-	to    int64 // what is before it is read next
-	buf   []byte
-	block int    // where in buf the block ends
-	rest  int    // bytes in buf behind that
-	keep  []byte // of the last region's block, the new rest
-	whole bool   // the line that the rest ends with does not grow
+	r      Reader
+	start  int64 // of the log
+	lowest int64
+	to     int64 // what is before it is read next
+	buf    []byte
+	block  int    // where in buf the block ends
+	rest   int    // bytes in buf behind that
+	keep   []byte // of the last region's block, the new rest
+	whole  bool   // the line that the rest ends with does not grow
 }
 
 func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
@@ -123,11 +123,11 @@ func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
 	if err != nil && !errors.Is(err, sparse.ErrDropped) {
 		return nil, err
 	}
-	floor := max(from, start)
-	block := max(min(to-floor, lineBlock), 0)
+	lowest := max(from, start)
+	block := max(min(to-lowest, lineBlock), 0)
 	return &backwardScan{
-		r: r, start: start, floor: floor, to: to, whole: line == to,
-		block: int(block), buf: make([]byte, block+max(min(to-floor, 2*lineBlock), 0)),
+		r: r, start: start, lowest: lowest, to: to, whole: line == to,
+		block: int(block), buf: make([]byte, block+max(min(to-lowest, 2*lineBlock), 0)),
 	}, nil
 }
 
@@ -136,12 +136,12 @@ func (sc *backwardScan) next() (region, bool, error) {
 		sc.rest = copy(sc.buf[sc.block:], sc.keep)
 		sc.keep, sc.whole = nil, true
 	}
-	for sc.to > sc.floor {
-		g, err := sc.read(max((sc.to-1)&^lineMask, sc.floor))
+	for sc.to > sc.lowest {
+		g, err := sc.read(max((sc.to-1)&^lineMask, sc.lowest))
 		switch {
 		case errors.Is(err, sparse.ErrDropped):
 			sc.start = sc.r.Start()
-			sc.floor = max(sc.floor, sc.start)
+			sc.lowest = max(sc.lowest, sc.start)
 		case err != nil:
 			return region{}, false, endOfCut(err)
 		case len(g.data) > 0:
@@ -150,7 +150,7 @@ func (sc *backwardScan) next() (region, bool, error) {
 	}
 	g := region{sc.to, sc.buf[sc.block : sc.block+sc.rest], sc.whole}
 	sc.rest = 0
-	return g, len(g.data) > 0 && g.base >= sc.floor, nil
+	return g, len(g.data) > 0 && g.base >= sc.lowest, nil
 }
 
 // read takes what is from an offset on in the block before the rest. The

@@ -68,7 +68,7 @@ func Backward(ctx context.Context, r Reader, m Matcher, from, to int64, found fu
 		}
 		g, ok, err := scan.next()
 		if !ok {
-			return scan.floor, err
+			return scan.lowest, err
 		}
 		spans = spans[:0]
 		m.Each(g.data, func(lo, hi int) bool {

@@ -36,7 +36,7 @@ type Store struct {
 }
 
 // A dirSync is one synchronisation of the processes folder, for everybody who
-// asked before it began.
+// asked before it started.
 type dirSync struct {
 	done chan struct{}
 	err  error
