@@ -32,9 +32,9 @@ func nativeProcessTools() []toolkit.Tool {
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
 			Doc: "Restart a process."}, processRestart),
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
-			Doc: "Read what a process printed since you last looked, stdout and stderr in order, or grep its log."}, processLog),
+			Doc: "What a process printed since you last looked, or a grep of it."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a process exits (then with its new output), is ready, logs a match, listens or falls silent."}, processWait),
+			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
 		stopOwnTool(),
 	}
 }
@@ -63,8 +63,8 @@ func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 
 type ProcessLogInput struct {
 	ID        string          `json:"id"`
-	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr,both"`
-	Since     *toolkit.Cursor `json:"since,omitempty" doc:"next_cursor; 0: all; negative: bytes from the end"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr"`
+	Since     *toolkit.Cursor `json:"since,omitempty" doc:"negative: from the end"`
 	Tail      int             `json:"tail,omitempty"`
 	Grep      string          `json:"grep,omitempty"`
 	Context   int             `json:"context,omitempty"`
@@ -158,12 +158,11 @@ type processWaitInput struct {
 	Exit      bool            `json:"exit,omitempty"`
 	Ready     bool            `json:"ready,omitempty"`
 	Log       string          `json:"log,omitempty"`
-	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr,both"`
+	Stream    string          `json:"stream,omitempty"`
 	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Port      int             `json:"port,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`
 	TimeoutMS int             `json:"timeout_ms,omitempty"`
-	MaxOutput int             `json:"max_output,omitempty"`
 }
 
 // A waitState says what a wait has come to.
@@ -183,15 +182,9 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	if !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
 		ask.Exit = true
 	}
-	most, err := BulkOf(in.MaxOutput)
-	if err == nil {
-		err = toolkit.CheckPatterns(in.Log)
-	}
+	err := toolkit.CheckPatterns(in.Log)
 	if err != nil {
 		return toolkit.Result{}, err
-	}
-	if in.MaxOutput == 0 {
-		most = waitBulk
 	}
 	var out api.ProcessWaitOutput
 	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
@@ -205,7 +198,7 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
 	said := waited(out.Met, out.Line, out.Process)
 	if out.Process.State.Ended() && out.Process.Kind == api.KindProcess {
-		printed, err := f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: most})
+		printed, err := f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk})
 		if err != nil {
 			return toolkit.Result{}, err
 		}

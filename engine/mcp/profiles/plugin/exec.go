@@ -48,7 +48,7 @@ type CommandState struct {
 	TimedOut   bool    `json:"timedOut"`
 	DurationMS float64 `json:"durationMs"`
 
-	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty"` // of what goes on: since of process_log
+	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // of what goes on: since of process_log
 }
 
 func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
