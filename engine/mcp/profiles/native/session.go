@@ -26,7 +26,7 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only,
 			Doc: "What a session printed since your last read, or since an offset."}, sessionRead),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
-			Doc: "What a session's screen shows now."}, sessionScreen),
+			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
 			Doc: "Wait until a session is at its prompt, wants input, prints or shows a match, falls silent or ends."}, sessionWait),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Idempotent: true, Profiles: only,
