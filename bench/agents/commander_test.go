@@ -102,7 +102,7 @@ func (h commanderHands) more(p place, pattern string) string {
 		text := h.call("read_process_output", map[string]any{"pid": h.pid(p), "timeout_ms": 5000}).text
 		all += text
 		p.seen += text
-		if h.told(p, text); p.over || regexp.MustCompile(pattern).MatchString(all) {
+		if h.told(p, text); p.over || matches(all, pattern) {
 			break
 		}
 	}
@@ -137,6 +137,9 @@ func (h commanderHands) open(program string) place {
 }
 
 func (h commanderHands) line(p place, text string) reply {
+	if strings.HasSuffix(text, "\n") {
+		text += "\n" // a newline is added to what does not end with one
+	}
 	a := h.call("interact_with_process", map[string]any{"pid": h.pid(p), "input": text})
 	p.last = a.text
 	return h.told(p, a.text)
@@ -152,7 +155,7 @@ func (h commanderHands) press(p place, text string, keys ...string) {
 }
 
 func (h commanderHands) shows(p place, pattern string) {
-	if !regexp.MustCompile(pattern).MatchString(p.last) {
+	if !matches(p.last, pattern) {
 		want(h.more(p, pattern), pattern)
 	}
 }
@@ -180,12 +183,15 @@ func (h commanderHands) begin(command string) place {
 func (h commanderHands) serve(command string, port int) (place, bool) {
 	p, _ := h.start(command, time.Second)
 	p.unlooked()
-	text := h.run("timeout 15 bash -c 'until echo > /dev/tcp/127.0.0.1/" + strconv.Itoa(port) + "; do sleep 0.1; done' 2>/dev/null").text
-	return p, strings.Contains(text, "exit=0")
+	waiting, text := h.start("timeout 15 bash -c 'until echo > /dev/tcp/127.0.0.1/"+strconv.Itoa(port)+"; do sleep 0.1; done' 2>/dev/null", 20*time.Second)
+	if !has(text, "exit code") { // which only reading tells
+		text = h.more(waiting, "exit code")
+	}
+	return p, has(text, "exit code 0")
 }
 
 func (h commanderHands) await(p place, pattern string) string {
-	if !regexp.MustCompile(pattern).MatchString(p.seen) {
+	if !matches(p.seen, pattern) {
 		h.more(p, pattern)
 	}
 	want(p.seen, pattern)
@@ -231,7 +237,7 @@ func (h commanderHands) edit(path, old, text string) {
 }
 
 func (h commanderHands) write(path, text string) {
-	if a := h.call("write_file", map[string]any{"path": h.path(path), "content": text}); a.failed {
+	if a := h.call("write_file", map[string]any{"path": h.path(path), "content": text, "mode": "rewrite"}); a.failed {
 		giveUp("write_file: %s", a.text)
 	}
 }

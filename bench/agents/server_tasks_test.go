@@ -43,8 +43,8 @@ var serverTasks = []task{
 	}},
 	{name: "a log followed: only what is new", files: map[string]string{"ticks.sh": "for i in 1 2 3 4 5 6; do seq -f \"tick $i.%g\" 100; sleep 1; done; sleep 60\n"}, do: func(w *work) {
 		p := w.begin("sh ticks.sh")
-		w.follow(p, `tick 2\.100`, `(?s)tick 2\.1\s.*tick 2\.100\s`)
-		w.follow(p, `tick 4\.100`, `(?s)tick 4\.1\s.*tick 4\.100\s`)
+		w.follow(p, `tick 2\.100`, `(?s)tick 2\.1\b.*tick 2\.100\b`)
+		w.follow(p, `tick 4\.100`, `(?s)tick 4\.1\b.*tick 4\.100\b`)
 		w.stop(p)
 	}},
 	{name: "grep, read and edit", quick: true, setup: sources, do: func(w *work) {

@@ -32,9 +32,16 @@ type work struct {
 	twin func() hands // a second agent
 }
 
+// styles are escape sequences, which a model reads over.
+var styles = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
+
+func matches(text, pattern string) bool {
+	return regexp.MustCompile(pattern).MatchString(styles.ReplaceAllString(text, ""))
+}
+
 // want gives up unless a text has a match.
 func want(text, pattern string) {
-	if !regexp.MustCompile(pattern).MatchString(text) {
+	if !matches(text, pattern) {
 		giveUp("%q is not in %q", pattern, text[:min(len(text), 600)])
 	}
 }
@@ -42,7 +49,7 @@ func want(text, pattern string) {
 // follow waits for a match in what a program prints, and has all that is new
 // read: at least what matches all.
 func (w *work) follow(p place, pattern, all string) {
-	if text := w.await(p, pattern); !regexp.MustCompile(all).MatchString(text) {
+	if text := w.await(p, pattern); !matches(text, all) {
 		want(w.news(p), all)
 	}
 }
