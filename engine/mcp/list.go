@@ -19,12 +19,13 @@ type toolList struct {
 	Tools      []listedTool `json:"tools"`
 }
 
-// A listedTool is how a tool stands in tools/list.
+// A listedTool is how a tool stands in tools/list. It has no output schema: which
+// clients are given structured content depends on the client, and who has the
+// value sees what is in it.
 type listedTool struct {
 	Name  string          `json:"name"`
 	Doc   string          `json:"description"`
 	In    json.RawMessage `json:"inputSchema"`
-	Out   json.RawMessage `json:"outputSchema,omitempty"`
 	Hints hints           `json:"annotations"`
 }
 
@@ -36,7 +37,7 @@ type hints struct {
 }
 
 func listed(prefix string, t toolkit.Tool) listedTool {
-	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: toolkit.InputSchema(t.In), Out: toolkit.OutputSchema(t.Out)}
+	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: toolkit.InputSchema(t.In)}
 	if l.Hints.ReadOnly = t.Effect == api.Read; !l.Hints.ReadOnly {
 		destroys := t.Effect == api.Destructive
 		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.Idempotent
@@ -54,12 +55,4 @@ func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
 		list.ResultType = "complete"
 	}
 	return list, nil
-}
-
-// orNone is a schema for the SDK, which knows none as nil alone.
-func orNone(schema json.RawMessage) any {
-	if schema == nil {
-		return nil
-	}
-	return schema
 }

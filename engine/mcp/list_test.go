@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/native"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -29,12 +30,52 @@ func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 	return tools, len(b)
 }
 
+// Some clients cut a description that is longer.
+const descriptionMost = 2048
+
 func TestTheListOfToolsIsShort(t *testing.T) {
-	if tools, size := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}); size > 12<<10 {
-		t.Errorf("the native list of %d tools has %d bytes, more than 12 KB", len(tools), size)
+	seeds := []toolkit.Profile{toolkit.Core, toolkit.Android, toolkit.OS, toolkit.Terminal, toolkit.Plugin}
+	for _, tc := range []struct {
+		profiles []toolkit.Profile
+		most     int
+	}{
+		{[]toolkit.Profile{toolkit.Native}, 11_500},
+		{[]toolkit.Profile{toolkit.TerminalTools}, 9_500},
+		{[]toolkit.Profile{toolkit.All}, 19_000},
+		{seeds, 16 << 10},
+	} {
+		tools, size := listOf(t, toolkit.Options{Profiles: tc.profiles})
+		if size > tc.most {
+			t.Errorf("the list of the %d tools of %v has %d bytes, more than %d", len(tools), tc.profiles, size, tc.most)
+		}
+		for _, l := range tools {
+			checkDescriptions(t, l)
+		}
 	}
-	if tools, size := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Core, toolkit.Android, toolkit.OS, toolkit.Terminal, toolkit.Plugin}}); size > 16<<10 {
-		t.Errorf("the list of the %d tools of the seed profiles has %d bytes, more than 16 KB", len(tools), size)
+}
+
+func checkDescriptions(t *testing.T, l listedTool) {
+	t.Helper()
+	texts := []string{l.Doc}
+	var walk func(value any)
+	walk = func(value any) {
+		members, _ := value.(map[string]any)
+		for name, member := range members {
+			if text, ok := member.(string); ok && name == "description" {
+				texts = append(texts, text)
+			}
+			walk(member)
+		}
+	}
+	var schema any
+	if err := json.Unmarshal(l.In, &schema); err != nil {
+		t.Fatalf("%s: %v", l.Name, err)
+	}
+	walk(schema)
+	for _, text := range texts {
+		if len(text) >= descriptionMost {
+			t.Errorf("%s has a description of %d bytes: %.60s…", l.Name, len(text), text)
+		}
 	}
 }
 
@@ -111,16 +152,12 @@ func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
 
 func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
 	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
-		for what, schema := range map[string]json.RawMessage{"input": toolkit.InputSchema(one.In), "output": toolkit.OutputSchema(one.Out)} {
-			if schema == nil {
-				continue
-			}
-			var s map[string]any
-			if err := json.Unmarshal(schema, &s); err != nil || s["type"] != "object" {
-				t.Errorf("%s: the %s schema is no object: %s, %v", one.Name, what, schema, err)
-			}
-			checkTypes(t, one.Name+"."+what, s)
+		schema := toolkit.InputSchema(one.In)
+		var s map[string]any
+		if err := json.Unmarshal(schema, &s); err != nil || s["type"] != "object" {
+			t.Errorf("%s: the schema is no object: %s, %v", one.Name, schema, err)
 		}
+		checkTypes(t, one.Name, s)
 	}
 }
 
@@ -129,6 +166,9 @@ func checkTypes(t *testing.T, at string, schema map[string]any) {
 	t.Helper()
 	if kind, ok := schema["type"]; ok && reflect.TypeOf(kind).Kind() != reflect.String {
 		t.Errorf("%s has the type %v", at, kind)
+	}
+	if value, ok := schema["default"]; ok && !fits(schema, value) {
+		t.Errorf("%s has the default %v: %v", at, value, schema)
 	}
 	if schema["type"] == "array" && schema["items"] == nil {
 		t.Errorf("%s does not say what is in it", at)
@@ -144,6 +184,54 @@ func checkTypes(t *testing.T, at string, schema map[string]any) {
 	}
 }
 
+// fits reports whether a value is one that a schema allows.
+func fits(schema map[string]any, value any) bool {
+	if choices, ok := schema["enum"].([]any); ok && !slices.Contains(choices, value) {
+		return false
+	}
+	n, number := value.(float64)
+	least, bounded := schema["minimum"].(float64)
+	most, limited := schema["maximum"].(float64)
+	switch schema["type"] {
+	case "integer", "number":
+		return number && (!bounded || n >= least) && (!limited || n <= most)
+	case "string":
+		return reflect.TypeOf(value).Kind() == reflect.String
+	}
+	return reflect.TypeOf(value).Kind() == reflect.Bool
+}
+
+func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
+	defaults := map[string]any{}
+	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+		var s struct {
+			Properties map[string]struct{ Default, Minimum, Maximum any }
+		}
+		if err := json.Unmarshal(toolkit.InputSchema(one.In), &s); err != nil {
+			t.Fatal(err)
+		}
+		for name, p := range s.Properties {
+			defaults[one.Name+"."+name] = []any{p.Default, p.Minimum, p.Maximum}
+		}
+	}
+	for name, want := range map[string][]any{
+		"exec.timeoutMs":                       {30_000.0, 100.0, 300_000.0},
+		"exec.maxOutput":                       {8000.0, 1.0, nil},
+		"process_log.max_output":               {float64(native.Bulk), nil, float64(native.BulkMost)},
+		"session_exec.timeout_ms":              {30_000.0, nil, 300_000.0},
+		"grep.limit":                           {100.0, 1.0, nil},
+		"local_run_shell.timeout_ms":           {60_000.0, nil, 300_000.0},
+		"termux_fs.parents":                    {true, nil, nil},
+		"shell_cmd.timeoutSeconds":             {5.0, 0.0, nil},
+		"run_terminal_command.timeout_seconds": {30.0, 0.0, nil},
+		"write_output.format":                  {"markdown", nil, nil},
+	} {
+		if diff := cmp.Diff(want, defaults[name]); diff != "" {
+			t.Errorf("%s: default, least and most (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 	type part struct {
 		N *int `json:"n,omitempty"`
@@ -151,7 +239,8 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 	type in struct {
 		part
 		Name  string            `json:"name" doc:"a \"name\""`
-		Kind  string            `json:"kind,omitempty" enum:"a,b"`
+		Kind  string            `json:"kind,omitempty" enum:"a,b" default:"a"`
+		Many  *int              `json:"many,omitempty" default:"3" min:"1" max:"9"`
 		Env   map[string]string `json:"env,omitempty"`
 		Parts []part            `json:"parts,omitempty"`
 		Any   any               `json:"any,omitempty"`
@@ -159,7 +248,7 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 		own   int
 	}
 	want := `{"type":"object","properties":{"n":{"type":"integer"},"name":{"type":"string","description":"a \"name\""},` +
-		`"kind":{"type":"string","enum":["a","b"]},"env":{"type":"object","additionalProperties":{"type":"string"}},` +
+		`"kind":{"type":"string","enum":["a","b"],"default":"a"},"many":{"type":"integer","default":3,"minimum":1,"maximum":9},"env":{"type":"object","additionalProperties":{"type":"string"}},` +
 		`"parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},"any":{},` +
 		`"when":{"type":"string"}},"required":["name"]}`
 	if got := string(toolkit.InputSchema(reflect.TypeFor[in]())); got != want {

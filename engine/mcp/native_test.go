@@ -2,10 +2,10 @@ package mcp
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
@@ -13,32 +13,20 @@ import (
 )
 
 // facts calls a tool that must succeed, and gives its structured content once
-// it was found to be as the tool's schema says.
+// it was found to be what the tool declares.
 func (r *rig) facts(name string, args object) (text string, facts object) {
 	r.Helper()
 	answer := r.call(name, args)
 	if answer.Failed {
 		r.Fatalf("%s fails: %s", name, said(answer))
 	}
-	var out json.RawMessage
-	for _, one := range r.tools {
-		if one.Name == name {
-			out = toolkit.OutputSchema(one.Out)
-		}
-	}
-	if out == nil {
-		if answer.Structured != nil {
-			r.Errorf("%s gives %v and has no schema for it", name, answer.Structured)
-		}
+	if answer.Structured == nil {
 		return said(answer), nil
 	}
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(out, &schema); err != nil {
-		r.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		r.Fatal(err)
+	for _, one := range r.tools {
+		if one.Name == name && one.Out != reflect.TypeOf(answer.Structured) {
+			r.Errorf("%s gives a %T, and declares %v", name, answer.Structured, one.Out)
+		}
 	}
 	b, err := json.Marshal(answer.Structured)
 	if err != nil {
@@ -46,9 +34,6 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 	}
 	if err := json.Unmarshal(b, &facts); err != nil || facts == nil {
 		r.Fatalf("%s gives %s, %v", name, b, err)
-	}
-	if err := resolved.Validate(facts); err != nil {
-		r.Errorf("%s gives %s, which is not as its schema says: %v", name, b, err)
 	}
 	if strings.Contains(string(b), "null") {
 		r.Errorf("%s gives null: %s", name, b)

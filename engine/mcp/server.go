@@ -99,7 +99,7 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 		l := listed(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
 		s.list = append(s.list, l)
-		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: l.In, OutputSchema: orNone(l.Out)}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: l.In}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.dispatch(ctx, t, req)
 		})
 	}
@@ -174,7 +174,7 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 		}
 		r, took, err := s.timed(judged, f, t, req)
 		if !verdict.Refused() {
-			return s.told(ctx, f, t, args, r, took, err), nil
+			return s.told(ctx, f, t, args, req, r, took, err), nil
 		}
 	}
 	noted := withoutSecret(ctx, f, t, args)
@@ -183,7 +183,7 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 		return answer(*refusal), nil
 	}
 	r, took, err := s.timed(ctx, f, t, req)
-	return s.told(ctx, f, t, noted, r, took, err), nil
+	return s.told(ctx, f, t, noted, req, r, took, err), nil
 }
 
 // timed runs a call, tells the agent meanwhile that it goes on, and how long it
@@ -197,7 +197,7 @@ func (s *server) timed(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, re
 }
 
 // told is the answer to a call that was made, which goes into the audit log.
-func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
+func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, req *sdk.CallToolRequest, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
 	s.note(ctx, f, t, args, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
 		f.Lost.Store(true)
@@ -206,7 +206,7 @@ func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, arg
 		r = s.failure(toolkit.Advised(t, err))
 	}
 	s.tidy(r.Size())
-	return answer(f.Shaped(r))
+	return answer(f.Shaped(r, req.ProtocolVersion()))
 }
 
 // failure is how an error is told to an agent of this server.

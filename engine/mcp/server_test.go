@@ -407,6 +407,25 @@ func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 	}
 }
 
+// A client that asks for a version without structured content finds all in the
+// text, whatever its name.
+func TestAnOlderClientFindsEverythingInTheText(t *testing.T) {
+	e := newFakeEngine(t)
+	e.log = "ready\n"
+	session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil), "2025-03-26")
+	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "process_log", Arguments: map[string]any{"id": "abc", "since": 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	for _, c := range r.Content {
+		text += c.(*sdk.TextContent).Text
+	}
+	if r.StructuredContent != nil || !strings.HasPrefix(text, "ready\n[running]{") || !strings.Contains(text, `"next_cursor":6`) {
+		t.Errorf("it gets %q, %v", text, r.StructuredContent)
+	}
+}
+
 func TestPromptsNameTheirArgument(t *testing.T) {
 	session := served(t, newFakeEngine(t).options(), withHandshake, nil)
 	for _, r := range recipes() {
@@ -425,21 +444,37 @@ func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
 		Code int `json:"code"`
 	}{3}
 	image := toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{}}, Structured: facts}
-	for actor, want := range map[string]string{
-		"agent:tester/1":           `{"content":[{"type":"text","text":"out <&>\n"}],"structuredContent":{"code":3}}`,
-		"agent:claude-code/2.1":    `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
-		"agent:codex-mcp-client/1": `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
+	const (
+		both       = `{"content":[{"type":"text","text":"out <&>\n"}],"structuredContent":{"code":3}}`
+		structured = `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`
+		text       = `{"content":[{"type":"text","text":"out <&>\n"},{"type":"text","text":"{\"code\":3}"}]}`
+	)
+	for _, tc := range []struct {
+		actor, version, want string
+		told                 string // where the text says all that there is
+	}{
+		{"agent:tester/1", withHandshake, both, `{"content":[{"type":"text","text":"code: 3"}]}`},
+		{"agent:tester/1", "", both, `{"content":[{"type":"text","text":"code: 3"}]}`},
+		{"agent:claude-code/2.1", withHandshake, structured, `{"content":[],"structuredContent":{"code":3}}`},
+		{"agent:codex-mcp-client/1", toolkit.WithoutSessions, structured, `{"content":[],"structuredContent":{"code":3}}`},
+		{"agent:Cursor-vscode/1", withHandshake, text, `{"content":[{"type":"text","text":"code: 3"}]}`},
+		{"agent:claude-code/1.0", "2025-03-26", text, `{"content":[{"type":"text","text":"code: 3"}]}`},
+		{"agent:tester/1", "2024-11-05", text, `{"content":[{"type":"text","text":"code: 3"}]}`},
 	} {
-		f := &toolkit.Agent{Actor: actor}
-		got, err := toolkit.Encode(answer(f.Shaped(toolkit.Text("out <&>\n").With(facts))))
-		if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
-			t.Errorf("%s gets %s, %v", actor, got, err)
+		f := &toolkit.Agent{Actor: tc.actor}
+		for want, r := range map[string]toolkit.Result{
+			tc.want: toolkit.Text("out <&>\n").With(facts), tc.told: toolkit.Text("code: 3").As(facts),
+		} {
+			got, err := toolkit.Encode(answer(f.Shaped(r, tc.version)))
+			if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
+				t.Errorf("%s gets %s, %v", tc.actor, got, err)
+			}
 		}
-		if failed := f.Shaped(toolkit.Text("no").With(facts).Fail()); len(failed.Content) != 1 {
-			t.Errorf("%s does not see why it failed", actor)
+		if failed := f.Shaped(toolkit.Text("no").With(facts).Fail(), tc.version); len(failed.Content) != 1 || failed.Structured != nil {
+			t.Errorf("%s does not see why it failed", tc.actor)
 		}
-		if picture := f.Shaped(image); len(picture.Content) != 1 || (picture.Structured == nil) != toolkit.StructuredOnly(actor) {
-			t.Errorf("%s does not see a picture", actor)
+		if picture := f.Shaped(image, tc.version); len(picture.Content) != 1 || picture.Structured != nil {
+			t.Errorf("%s does not see a picture", tc.actor)
 		}
 	}
 }

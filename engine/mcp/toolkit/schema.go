@@ -8,38 +8,25 @@ import (
 )
 
 // InputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
-func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", true) }
-
-// OutputSchema is the schema of structured content; nil for none.
-func OutputSchema(t reflect.Type) json.RawMessage {
-	if t == reflect.TypeFor[None]() {
-		return nil
-	}
-	return appendSchema(nil, t, "", false)
-}
+func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "") }
 
 // appendSchema describes a type without unions of types: what may be null is
 // left out when it is. Extra is what else to say of it, as members of a JSON
-// object. Of what comes out no field is explained or said to be required: an
-// agent that has the value sees what is there, and the list stays short.
-func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
+// object.
+func appendSchema(b []byte, t reflect.Type, extra string) []byte {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	b = append(b, '{')
-	kind := schemaType(t)
-	if t == reflect.TypeFor[Cursor]() && !in {
-		kind = "" // a number, or a string
-	}
-	switch kind {
+	switch kind := schemaType(t); kind {
 	case "":
 		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
 	case "array":
 		b = append(b, `"type":"array","items":`...)
-		b = appendSchema(b, t.Elem(), "", in)
+		b = appendSchema(b, t.Elem(), "")
 	case "object":
 		b = append(b, `"type":"object"`...)
-		b = appendObject(b, t, in)
+		b = appendObject(b, t)
 	default:
 		b = append(append(append(b, `"type":"`...), kind...), '"')
 	}
@@ -72,13 +59,13 @@ func schemaType(t reflect.Type) string {
 }
 
 // appendObject describes what is in an object.
-func appendObject(b []byte, t reflect.Type, in bool) []byte {
+func appendObject(b []byte, t reflect.Type) []byte {
 	if t.Kind() == reflect.Map && schemaType(t.Elem()) == "" {
 		return b // anything may be in it
 	}
 	if t.Kind() == reflect.Map {
 		b = append(b, `,"additionalProperties":`...)
-		return appendSchema(b, t.Elem(), "", in)
+		return appendSchema(b, t.Elem(), "")
 	}
 	var required []string
 	if t.NumField() == 0 {
@@ -96,26 +83,36 @@ func appendObject(b []byte, t reflect.Type, in bool) []byte {
 		}
 		first = false
 		b = append(append(b, quoted(name)...), ':')
-		b = appendSchema(b, f.Type, described(f, in), in)
+		b = appendSchema(b, f.Type, described(f))
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
 		}
 	}
 	b = append(b, '}')
-	if in && len(required) > 0 {
+	if len(required) > 0 {
 		b = append(append(b, `,"required":`...), quoted(required)...)
 	}
 	return b
 }
 
-// described is what a field's tags say of it.
-func described(f reflect.StructField, in bool) string {
+// described is what a field's tags say of it: doc, enum, default, min and max.
+func described(f reflect.StructField) string {
 	var s string
-	if doc := f.Tag.Get("doc"); doc != "" && in {
+	if doc := f.Tag.Get("doc"); doc != "" {
 		s += `,"description":` + string(quoted(doc))
 	}
-	if enum := f.Tag.Get("enum"); enum != "" && in {
+	if enum := f.Tag.Get("enum"); enum != "" {
 		s += `,"enum":` + string(quoted(strings.Split(enum, ",")))
+	}
+	if value := f.Tag.Get("default"); value != "" && f.Type.Kind() == reflect.String {
+		s += `,"default":` + string(quoted(value))
+	} else if value != "" {
+		s += `,"default":` + value
+	}
+	for _, limit := range [][2]string{{"min", "minimum"}, {"max", "maximum"}} {
+		if value := f.Tag.Get(limit[0]); value != "" {
+			s += `,"` + limit[1] + `":` + value
+		}
 	}
 	return s
 }

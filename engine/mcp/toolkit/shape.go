@@ -3,40 +3,82 @@ package toolkit
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Bulk output stands in exactly one place of a result. By default that is the
-// text, with facts such as exit code and cursors as structured content. Some
-// clients show their model nothing but the structured content where there is
-// some; for them the text goes into it, under "text".
+// A fact stands in one place of a result, and so does bulk output. Which place
+// that is depends on what a client shows its model: some show nothing but the
+// structured content where there is some, others never look at it.
 
-// StructuredOnly reports whether an agent's client is one of those.
-func StructuredOnly(actor string) bool {
-	name := strings.ToLower(strings.TrimPrefix(actor, "agent:"))
-	for _, known := range []string{"claude-code", "codex", "opencode"} {
-		if strings.HasPrefix(name, known) {
-			return true
-		}
+// A clientKind is what of a result a client shows its model.
+type clientKind int
+
+const (
+	unknownClient    clientKind = iota
+	textClient                  // the text alone
+	structuredClient            // the structured content alone, where there is some
+)
+
+// withStructured is the first version of the protocol with structured content
+// (MCP 2025-06-18, Tools).
+const withStructured = "2025-06-18"
+
+// knownClients are the kinds of clients, by how the names begin that they give
+// themselves.
+func knownClients() map[string]clientKind {
+	return map[string]clientKind{
+		"claude-code": structuredClient,
+		"codex":       structuredClient,
+		"opencode":    structuredClient,
+		"claude-ai":   textClient, // Claude Desktop and claude.ai
+		"cursor":      textClient,
+		"gemini-cli":  textClient,
 	}
-	return false
 }
 
-// Shaped is a result as an agent's client can show it.
-func (f *Agent) Shaped(r Result) Result {
-	if r.Structured == nil || r.Failed || !StructuredOnly(f.Actor) {
+// kindOfClient is the kind of an agent's client, which speaks a version of the
+// protocol; "" for one that is not known.
+func kindOfClient(actor, version string) clientKind {
+	if version != "" && version < withStructured {
+		return textClient
+	}
+	name := strings.ToLower(strings.TrimPrefix(actor, "agent:"))
+	for known, kind := range knownClients() {
+		if strings.HasPrefix(name, known) {
+			return kind
+		}
+	}
+	return unknownClient
+}
+
+// Shaped is a result as an agent's client can show it, speaking a version of the
+// protocol.
+func (f *Agent) Shaped(r Result, version string) Result {
+	if r.Structured == nil {
 		return r
 	}
-	text, only := textsOf(r.Content)
-	if !only {
-		r.Structured = nil // a picture would not be seen
-		return r
-	}
+	texts, only := textsOf(r.Content)
 	facts, err := Encode(r.Structured)
-	if err == nil && len(facts) >= 2 && facts[len(facts)-1] == '}' {
-		r.Structured, r.Content = FactsWithText{facts, text}, nil
+	if r.Failed || !only || err != nil || len(facts) < len("{}") || facts[len(facts)-1] != '}' {
+		r.Structured = nil // a failure or a picture would not be seen beside it
+		return r
+	}
+	kind := kindOfClient(f.Actor, version)
+	switch {
+	case kind == structuredClient && r.Told:
+		r.Content = nil
+	case kind == structuredClient:
+		r.Structured, r.Content = FactsWithText{facts, texts}, nil
+	case r.Told:
+		r.Structured = nil
+	case kind == textClient:
+		r.Structured = nil
+		if len(facts) > len("{}") {
+			r.Content = append(slices.Clone(r.Content), &sdk.TextContent{Text: string(facts)})
+		}
 	}
 	return r
 }

@@ -127,7 +127,7 @@ func LineBetween(before, after string) string {
 }
 
 // AnswerJSON answers with a value as JSON text and structured.
-func AnswerJSON(v any) Result { return Text(JSONText(v)).With(v) }
+func AnswerJSON(v any) Result { return Text(JSONText(v)).As(v) }
 
 // ShellWord quotes text as one word of a POSIX shell.
 func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

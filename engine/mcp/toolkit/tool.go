@@ -95,6 +95,7 @@ func Define[In, Out any](t Tool, do func(ctx context.Context, f *Agent, in In) (
 type Result struct {
 	Content    []sdk.Content
 	Structured any    // of the tool's Out, or nil
+	Told       bool   // text and structured content say the same
 	Failed     bool   // the agent is told that the call failed
 	Process    string // id of what it started or dealt with, for the audit log
 
@@ -133,9 +134,16 @@ func (r Result) Size() int {
 	return n
 }
 
-// With adds structured content.
+// With adds structured content: facts that the text does not tell.
 func (r Result) With(structured any) Result {
 	r.Structured = structured
+	return r
+}
+
+// As adds structured content that says what the text says: a client is given
+// one of them.
+func (r Result) As(structured any) Result {
+	r.Structured, r.Told = structured, true
 	return r
 }
 

@@ -153,7 +153,7 @@ func androidCWD(f *toolkit.Agent, path, base string) (string, error) {
 type androidRun struct {
 	Command   toolkit.Line `json:"command"`
 	CWD       string       `json:"cwd,omitempty"`
-	TimeoutMS int          `json:"timeout_ms,omitempty" doc:"default 60000, at most 300000"`
+	TimeoutMS int          `json:"timeout_ms,omitempty" default:"60000" max:"300000"`
 	Env       toolkit.Env  `json:"env,omitempty"`
 }
 

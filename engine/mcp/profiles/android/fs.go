@@ -21,11 +21,11 @@ type androidFS struct {
 	Action     string  `json:"action,omitempty" enum:"read,write,list,stat,mkdir,delete"`
 	Path       string  `json:"path" doc:"absolute, ~/ or below home"`
 	Content    *string `json:"content,omitempty"`
-	Encoding   string  `json:"encoding,omitempty" enum:"utf-8,base64" doc:"of content"`
-	MaxBytes   int64   `json:"max_bytes,omitempty" doc:"default 1 MiB, at most 10 MiB"`
+	Encoding   string  `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"of content"`
+	MaxBytes   int64   `json:"max_bytes,omitempty" default:"1048576" max:"10485760"`
 	Offset     int64   `json:"offset,omitempty" doc:"first byte"`
 	ShowHidden bool    `json:"show_hidden,omitempty"`
-	Parents    *bool   `json:"parents,omitempty" doc:"default true"`
+	Parents    *bool   `json:"parents,omitempty" default:"true"`
 	Recursive  bool    `json:"recursive,omitempty" doc:"delete: with all in it"`
 }
 

@@ -31,7 +31,7 @@ type localSessionInput struct {
 	CWD       string       `json:"cwd,omitempty"`
 	Rows      int          `json:"rows,omitempty"`
 	Cols      int          `json:"cols,omitempty"`
-	Timeout   int          `json:"timeout,omitempty" doc:"seconds, default 30, at most 300"`
+	Timeout   int          `json:"timeout,omitempty" doc:"seconds" default:"30" max:"300"`
 	Env       toolkit.Env  `json:"env,omitempty"`
 }
 

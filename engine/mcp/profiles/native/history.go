@@ -20,7 +20,7 @@ type historyInput struct {
 	Actor  string `json:"actor,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
 	Unique bool   `json:"unique,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
+	Limit  int    `json:"limit,omitempty" default:"50" max:"1000"`
 	Offset int    `json:"offset,omitempty"`
 }
 

@@ -68,8 +68,8 @@ type ProcessLogInput struct {
 	Tail      int             `json:"tail,omitempty"`
 	Grep      string          `json:"grep,omitempty"`
 	Context   int             `json:"context,omitempty"`
-	WaitMS    int             `json:"wait_ms,omitempty"`
-	MaxOutput int             `json:"max_output,omitempty"`
+	WaitMS    int             `json:"wait_ms,omitempty" max:"50000"`
+	MaxOutput int             `json:"max_output,omitempty" default:"32768" max:"16777216"`
 }
 
 // A logState says where in a log reading has come to.
@@ -162,7 +162,7 @@ type processWaitInput struct {
 	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Port      int             `json:"port,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`
-	TimeoutMS int             `json:"timeout_ms,omitempty"`
+	TimeoutMS int             `json:"timeout_ms,omitempty" default:"50000" max:"600000"`
 }
 
 // A waitState says what a wait has come to.

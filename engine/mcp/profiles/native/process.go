@@ -29,7 +29,7 @@ func stopOwnTool() toolkit.Tool {
 }
 
 type stopOwnInput struct {
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 	All    bool   `json:"all,omitempty"`
 }
 

@@ -43,7 +43,7 @@ type sessionStartInput struct {
 	Name    string      `json:"name,omitempty"`
 	CWD     string      `json:"cwd,omitempty"`
 	Env     toolkit.Env `json:"env,omitempty"`
-	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever"`
+	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever" default:"detached"`
 }
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -83,14 +83,14 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text("Started session " + sessionLine(p)).With(sessionState{p.ID, p.Name, string(p.State)}).Of(p.ID), nil
+	return toolkit.Text("Started session " + sessionLine(p)).As(sessionState{p.ID, p.Name, string(p.State)}).Of(p.ID), nil
 }
 
 type sessionExecInput struct {
 	ID        string `json:"id"`
 	Command   string `json:"command"`
-	TimeoutMS int    `json:"timeout_ms,omitempty"`
-	MaxOutput int    `json:"max_output,omitempty"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" default:"30000" max:"300000"`
+	MaxOutput int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
 }
 
 func (in sessionExecInput) Subject(*toolkit.Agent) toolkit.Subject {
@@ -186,8 +186,8 @@ func waitsLine(waits, question string) string {
 type sessionReadInput struct {
 	ID        string `json:"id"`
 	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
-	WaitMS    int    `json:"wait_ms,omitempty"`
-	MaxOutput int    `json:"max_output,omitempty"`
+	WaitMS    int    `json:"wait_ms,omitempty" max:"50000"`
+	MaxOutput int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
 }
 
 func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
@@ -221,7 +221,7 @@ type sessionWaitInput struct {
 	Exit      bool   `json:"exit,omitempty"`
 	IdleMS    int    `json:"idle_ms,omitempty"`
 	Since     *int64 `json:"since,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" default:"50000" max:"600000"`
 }
 
 // A sessionWaitState says what a wait for a session has come to.

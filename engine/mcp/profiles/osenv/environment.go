@@ -73,7 +73,7 @@ func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
 	if v.Redacted {
 		fields = append(fields, yamlField{"redacted", true})
 	}
-	return yamlAnswer(append(fields, yamlField{moment, stamp(time.Now())})...).With(v)
+	return yamlAnswer(append(fields, yamlField{moment, stamp(time.Now())})...).As(v)
 }
 
 func checkEnvName(key string) error {
@@ -133,7 +133,7 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	case !gone:
 		return toolkit.Result{}, errNotSet()
 	}
-	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).With(envKey{in.Key}), nil
+	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).As(envKey{in.Key}), nil
 }
 
 // dropEnv takes a variable out of what this agent has set and of what its programs

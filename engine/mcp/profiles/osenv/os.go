@@ -82,9 +82,9 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 type shellCmd struct {
 	Command        toolkit.Line `json:"command"`
-	Shell          string       `json:"shell,omitempty" doc:"default bash"`
-	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream, default 500"`
-	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" doc:"default 5"`
+	Shell          string       `json:"shell,omitempty" default:"bash"`
+	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500" min:"0"`
+	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 
 func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {

@@ -29,11 +29,11 @@ const (
 type execInput struct {
 	Command   toolkit.Line `json:"command"`
 	CWD       string       `json:"cwd,omitempty"`
-	TimeoutMS *int         `json:"timeoutMs,omitempty" doc:"default 30000; 100 to 300000"`
+	TimeoutMS *int         `json:"timeoutMs,omitempty" default:"30000" min:"100" max:"300000"`
 	Env       toolkit.Env  `json:"env,omitempty"`
 	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
 	Kill      bool         `json:"kill,omitempty" doc:"kill it at the timeout"`
-	MaxOutput int          `json:"maxOutput,omitempty" doc:"chars per stream, default 8000"`
+	MaxOutput int          `json:"maxOutput,omitempty" doc:"chars per stream" default:"8000" min:"1"`
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {

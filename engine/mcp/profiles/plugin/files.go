@@ -19,8 +19,8 @@ const readBound = 50 << 10
 
 type ReadInput struct {
 	Path   string `json:"path"`
-	Offset *int64 `json:"offset,omitempty" doc:"first line, from 1"`
-	Limit  *int64 `json:"limit,omitempty" doc:"lines"`
+	Offset *int64 `json:"offset,omitempty" doc:"first line, from 1" default:"1" min:"1"`
+	Limit  *int64 `json:"limit,omitempty" doc:"lines" default:"2000" min:"1"`
 }
 
 func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -237,7 +237,7 @@ func notApplied(err error) error {
 type outputInput struct {
 	Name    string `json:"name" doc:"no folder or extension"`
 	Content string `json:"content"`
-	Format  string `json:"format,omitempty" enum:"markdown,json"`
+	Format  string `json:"format,omitempty" enum:"markdown,json" default:"markdown"`
 }
 
 func (in outputInput) Subject(f *toolkit.Agent) toolkit.Subject {

@@ -22,7 +22,7 @@ type StartInput struct {
 	Env       toolkit.Env  `json:"env,omitempty"`
 	KeepAlive bool         `json:"keepAlive,omitempty" doc:"restart it whenever it ends"`
 	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"as for exec"`
-	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever"`
+	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever" default:"detached"`
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -127,7 +127,7 @@ func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit
 		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.String()).With(s).Of(p.ID), nil
+	return toolkit.Text(s.String()).As(s).Of(p.ID), nil
 }
 
 // start starts a process under the name that was asked for, else under that of
@@ -195,7 +195,7 @@ func processGet(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (tool
 		return unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.String()).With(s).Of(p.ID), nil
+	return toolkit.Text(s.String()).As(s).Of(p.ID), nil
 }
 
 func unknownProcess(id string, err error) (toolkit.Result, error) {
@@ -207,7 +207,7 @@ func unknownProcess(id string, err error) (toolkit.Result, error) {
 
 type stopInput struct {
 	ID     string `json:"id"`
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
 // StopSignal checks the signal that a process is to be stopped with.
@@ -237,7 +237,7 @@ func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.R
 }
 
 type StopAllInput struct {
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
 func ProcessStopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {

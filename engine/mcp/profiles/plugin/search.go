@@ -26,8 +26,8 @@ type grepInput struct {
 	Path       string `json:"path,omitempty"`
 	Glob       string `json:"glob,omitempty"`
 	IgnoreCase bool   `json:"ignoreCase,omitempty"`
-	Context    int    `json:"context,omitempty" doc:"lines"`
-	Limit      int    `json:"limit,omitempty" doc:"default 100"`
+	Context    int    `json:"context,omitempty" doc:"lines" min:"0"`
+	Limit      int    `json:"limit,omitempty" default:"100" min:"1"`
 }
 
 func (in grepInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -152,7 +152,7 @@ func bounded(rows []string, unit string) string {
 type findInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
-	Limit   int    `json:"limit,omitempty" doc:"default 1000"`
+	Limit   int    `json:"limit,omitempty" default:"1000" min:"1"`
 }
 
 func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -191,7 +191,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 
 type listInput struct {
 	Path  string `json:"path,omitempty"`
-	Limit int    `json:"limit,omitempty" doc:"default 500"`
+	Limit int    `json:"limit,omitempty" default:"500" min:"1"`
 }
 
 func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {

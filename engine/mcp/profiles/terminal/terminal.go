@@ -30,8 +30,8 @@ func Tools() []toolkit.Tool {
 type terminalCommand struct {
 	Command          toolkit.Line `json:"command"`
 	WorkingDirectory string       `json:"working_directory,omitempty"`
-	TimeoutSeconds   int          `json:"timeout_seconds,omitempty" doc:"default 30; then it is killed"`
-	CaptureOutput    *bool        `json:"capture_output,omitempty" doc:"default true"`
+	TimeoutSeconds   int          `json:"timeout_seconds,omitempty" doc:"then it is killed" default:"30" min:"0"`
+	CaptureOutput    *bool        `json:"capture_output,omitempty" default:"true"`
 }
 
 func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
