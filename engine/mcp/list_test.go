@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
-	"tandem/engine/mcp/profiles/native"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -217,7 +216,7 @@ func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 	for name, want := range map[string][]any{
 		"exec.timeoutMs":                       {30_000.0, 100.0, 300_000.0},
 		"exec.maxOutput":                       {8000.0, 1.0, nil},
-		"process_log.max_output":               {float64(native.Bulk), nil, float64(native.BulkMost)},
+		"process_log.max_output":               {float64(toolkit.Bulk), nil, float64(toolkit.BulkMost)},
 		"session_exec.timeout_ms":              {30_000.0, nil, 300_000.0},
 		"grep.limit":                           {100.0, 1.0, nil},
 		"local_run_shell.timeout_ms":           {60_000.0, nil, 300_000.0},

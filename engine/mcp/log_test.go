@@ -112,7 +112,7 @@ func FuzzPlainText(f *testing.F) {
 }
 
 func TestAskingForMuchIsBounded(t *testing.T) {
-	for asked, want := range map[int]int{0: native.Bulk, 10: 10, 1 << 30: native.BulkMost} {
+	for asked, want := range map[int]int{0: toolkit.Bulk, 10: 10, 1 << 30: toolkit.BulkMost} {
 		if got, err := native.BulkOf(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)
 		}

@@ -2,6 +2,7 @@ package toolkit
 
 import (
 	"errors"
+	"fmt"
 	"regexp/syntax"
 	"strings"
 
@@ -9,6 +10,14 @@ import (
 )
 
 const (
+	// Bulk is how many bytes of text a result has unless more is asked for: under
+	// ten thousand tokens.
+	Bulk = 32 << 10
+	// BulkMost is how much can be asked for.
+	BulkMost = 16 << 20
+	// noteMost is room for the note on what was left out.
+	noteMost = 256
+
 	// wordMost is how long an argument or a variable of a program may be
 	// (execve(2), MAX_ARG_STRLEN), its end included.
 	wordMost = 128 << 10
@@ -56,4 +65,31 @@ func CheckPatterns(patterns ...string) error {
 		}
 	}
 	return nil
+}
+
+// HeadAndTail is a text of at most so many bytes: the beginning and the end of
+// one that is longer, with a note between them of what is left out and how to get
+// it. Lines stay whole where they are not too long for that.
+func HeadAndTail(text string, most int, how string) string {
+	if len(text) <= most {
+		return text
+	}
+	half := max(most-noteMost, 0) / 2
+	head, tail := text[:half], text[len(text)-half:]
+	if end := strings.LastIndexByte(head, '\n') + 1; end > half/2 {
+		head = head[:end]
+	}
+	if begin := strings.IndexByte(tail, '\n') + 1; begin > 0 && begin < half/2 {
+		tail = tail[begin:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	left := text[len(head) : len(text)-len(tail)]
+	note := fmt.Sprintf("[%d bytes left out", len(left))
+	if lines := strings.Count(left, "\n"); lines > 1 {
+		note = fmt.Sprintf("[%d lines (%d bytes) left out", lines, len(left))
+	}
+	if how != "" {
+		note += ": " + how
+	}
+	return head + LineBetween(head, note) + note + "]\n" + tail
 }

@@ -15,11 +15,15 @@ import (
 // QuotedNote stands below names of which some are quoted.
 const QuotedNote = "\n[Names in double quotes have escapes as in Go: \\n, \\\\, \\xff for a byte. Pass them as they are here, quotes too.]"
 
-// quotes reports whether file tools quote names that could be mistaken, and
-// take them so: where they are those of the native tool set alone.
-func (f *Agent) quotes() bool {
-	return !slices.ContainsFunc(f.Options.Profiles, func(p Profile) bool { return p == Plugin || p == All })
+// AsPlugin reports whether the tools that the profiles native and plugin share
+// answer as is promised of plugin.
+func (f *Agent) AsPlugin() bool {
+	return slices.ContainsFunc(f.Options.Profiles, func(p Profile) bool { return p == Plugin || p == All })
 }
+
+// quotes reports whether file tools quote names that could be mistaken, and
+// take them so.
+func (f *Agent) quotes() bool { return !f.AsPlugin() }
 
 // Path is a path that a call gives, as the file system has it.
 func (f *Agent) Path(given string) string {

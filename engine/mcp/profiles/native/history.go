@@ -34,7 +34,7 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	shown := 0
 	for _, row := range out.Rows {
 		line := historyLine(row)
-		if b.Len()+len(line) > Bulk {
+		if b.Len()+len(line) > toolkit.Bulk {
 			break
 		}
 		b.WriteString(line)
@@ -72,5 +72,5 @@ func historyLine(row api.HistoryRow) string {
 		runs = fmt.Sprintf(" ×%d", row.Runs)
 	}
 	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
-		row.CWD, runs, strings.ReplaceAll(row.Command.Command, "\n", "\n    "))
+		row.CWD, runs, strings.ReplaceAll(toolkit.HeadAndTail(row.Command.Command, lineMost, ""), "\n", "\n    "))
 }

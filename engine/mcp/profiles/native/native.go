@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	// Bulk is how many bytes of output come back unless more is asked for:
-	// under ten thousand tokens.
-	Bulk     = 32 << 10
-	BulkMost = 16 << 20
-
 	// waitBulk is how many bytes of output a wait gives of what has ended.
 	waitBulk = 8 << 10
+	// lineMost is how much a result repeats of one line.
+	lineMost = 4 << 10
+	// grepMost is how many matches a search gives at once.
+	grepMost = 100
 )
 
 // nativeTools are the tools of the profile native that no seed document has.
@@ -35,7 +34,7 @@ func nativeProcessTools() []toolkit.Tool {
 			Doc: "What a process printed since you last looked, or a grep of it."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
 			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
-		stopOwnTool(),
+		stopOwnTool(), processListTool(),
 	}
 }
 
@@ -109,9 +108,9 @@ func BulkOf(asked int) (int, error) {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
 	case asked == 0:
-		return Bulk, nil
+		return toolkit.Bulk, nil
 	}
-	return min(asked, BulkMost), nil
+	return min(asked, toolkit.BulkMost), nil
 }
 
 // grepLog answers with the lines that match, from since on or all. It moves
@@ -121,36 +120,51 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 		w.Since = &toolkit.Cursor{}
 	}
 	ask := f.Asked(p, w)
-	ask.Grep, ask.Context, ask.Exact = in.Grep, in.Context, false
+	ask.Grep, ask.Context, ask.Exact, ask.Limit = in.Grep, in.Context, false, grepMost
 	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	var b strings.Builder
-	shown := 0
+	more := "" // how to get the matches that are not given
+	if len(out.Matches) == grepMost {
+		more = "[more from here on: since=" + toolkit.CursorOf(ask, out).String() + "]\n"
+	}
 	for i, m := range out.Matches {
+		block := matchText(m)
 		if i > 0 && ask.Context > 0 {
-			b.WriteString("--\n")
+			block = "--\n" + block
 		}
-		for _, line := range m.Before {
-			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
-		}
-		if m.Stream == "stderr" {
-			b.WriteString("stderr ")
-		}
-		fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.PlainText(m.Text))
-		for _, line := range m.After {
-			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
-		}
-		if shown++; b.Len() > w.Most && shown < len(out.Matches) {
-			fmt.Fprintf(&b, "[%d more matches]\n", len(out.Matches)-shown)
+		if i > 0 && b.Len()+len(block) > w.Most {
+			more = fmt.Sprintf("[more from here on: since=%d]\n", m.Offset)
+			if out.Stderr != nil { // a place in both streams is not one match's
+				more = fmt.Sprintf("[%d more matches: max_output gives more]\n", len(out.Matches)-i)
+			}
 			break
 		}
+		b.WriteString(toolkit.HeadAndTail(block, w.Most, "max_output gives more"))
 	}
+	b.WriteString(more)
 	if len(out.Matches) == 0 {
 		b.WriteString("No line matches.")
 	}
 	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).With(logState{toolkit.CursorOf(ask, out)}), nil
+}
+
+// matchText is a line that matches, with those around it.
+func matchText(m api.LogMatch) string {
+	var b strings.Builder
+	for _, line := range m.Before {
+		fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+	}
+	if m.Stream == "stderr" {
+		b.WriteString("stderr ")
+	}
+	fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.PlainText(m.Text))
+	for _, line := range m.After {
+		fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+	}
+	return b.String()
 }
 
 type processWaitInput struct {
@@ -217,7 +231,7 @@ func waited(met, matched string, p api.Process) string {
 		line = "Met: " + met + "; " + stateLine(p) + "."
 	}
 	if matched != "" {
-		line += "\n" + toolkit.PlainText(matched)
+		line += "\n" + toolkit.HeadAndTail(toolkit.PlainText(matched), lineMost, "")
 	}
 	return line
 }

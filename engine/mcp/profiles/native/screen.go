@@ -13,12 +13,17 @@ import (
 
 type sessionScreenInput struct {
 	ID         string `json:"id"`
-	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
-	Scrollback int    `json:"scrollback,omitempty"`
+	Format     string `json:"format,omitempty" enum:"text,ansi,png" default:"text"`
+	Scrollback int    `json:"scrollback,omitempty" min:"0"`
+	MaxOutput  int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
 	Diff       bool   `json:"diff,omitempty"`
 }
 
 func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput) (toolkit.Result, error) {
+	most, err := BulkOf(in.MaxOutput)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
 	ask := api.SessionScreenInput{ID: in.ID, Scrollback: in.Scrollback}
 	switch in.Format {
 	case "", "text":
@@ -49,7 +54,8 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 		before = nil
 	}
 	if ask.Picture == "" {
-		return toolkit.Text(changedRows(before, out.Lines) + aboutScreen(out)).Of(p.ID), nil
+		shown := toolkit.HeadAndTail(changedRows(before, out.Lines), most, "max_output gives more")
+		return toolkit.Text(shown + aboutScreen(out)).Of(p.ID), nil
 	}
 	if len(out.Picture) == 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)

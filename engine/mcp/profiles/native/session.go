@@ -33,7 +33,7 @@ func nativeSessionTools() []toolkit.Tool {
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Idempotent: true, Profiles: only,
 			Doc: "Kill a session and all that runs in it."}, sessionKill),
-		toolkit.Define[struct{}, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
+		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
 			Doc: "List terminal sessions, the person's included."}, sessionsList),
 	}
 }
@@ -59,7 +59,7 @@ type sessionState struct {
 
 // sessionLine tells all about a session in a line.
 func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, p.State, p.CWD, p.Command)
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, p.State, p.CWD, toolkit.Brief(toolkit.Visible(p.Command)))
 	if p.Terminal == nil || p.State.Ended() {
 		return line
 	}
@@ -278,19 +278,4 @@ func sessionKill(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (too
 		return toolkit.Result{}, err
 	}
 	return toolkit.Text(stateLine(p) + ".").Of(p.ID), nil
-}
-
-func sessionsList(ctx context.Context, f *toolkit.Agent, _ struct{}) (toolkit.Result, error) {
-	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	if len(out.Sessions) == 0 {
-		return toolkit.Text("No sessions."), nil
-	}
-	var lines []string
-	for _, p := range out.Sessions {
-		lines = append(lines, sessionLine(p))
-	}
-	return toolkit.Text(strings.Join(lines, "\n")), nil
 }

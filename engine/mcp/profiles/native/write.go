@@ -113,7 +113,7 @@ func waitsFor(waits string) string {
 // the screen of a program that has all of it.
 func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
 	seen, _ := f.Seen.At(p.ID)
-	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: Bulk, Plain: true})
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: toolkit.Bulk, Plain: true})
 	if err != nil {
 		return "", err
 	}

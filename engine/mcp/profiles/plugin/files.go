@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -94,11 +95,12 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
 }
 
-type pathInput struct {
-	Path string `json:"path"`
+type jsonInput struct {
+	Path    string `json:"path"`
+	Pointer string `json:"pointer,omitempty" doc:"part of it: /a/0"`
 }
 
-func (in pathInput) Subject(f *toolkit.Agent) toolkit.Subject {
+func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
 }
 
@@ -112,7 +114,7 @@ type exactJSON struct {
 	Value json.RawMessage `json:"value"`
 }
 
-func readJSON(ctx context.Context, f *toolkit.Agent, in pathInput) (toolkit.Result, error) {
+func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Result, error) {
 	scope, path := f.At(in.Path)
 	out, err := readExactJSON().Call(ctx, f.Engine, api.FilesReadJSONInput{FileScope: scope, Path: path})
 	if err != nil {
@@ -121,7 +123,49 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in pathInput) (toolkit.Resu
 		}
 		return toolkit.Result{}, notFile(err)
 	}
-	return toolkit.Text(readableJSON(string(out.Value))), nil
+	part, err := pointed(out.Value, in.Pointer)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.Text(boundedJSON(f, readableJSON(string(part)))), nil
+}
+
+// boundedJSON is JSON as far as the bound allows.
+func boundedJSON(f *toolkit.Agent, text string) string {
+	most := toolkit.Bulk
+	switch {
+	case f.Options.Unbounded:
+		return text
+	case f.AsPlugin():
+		most = readBound
+	}
+	return toolkit.HeadAndTail(text, most, "pointer=/KEY/0 gives a part")
+}
+
+// pointed is the part of a JSON value that a pointer leads to (RFC 6901).
+func pointed(value json.RawMessage, pointer string) (json.RawMessage, error) {
+	at, rest, ok := strings.Cut(pointer, "/")
+	if at != "" {
+		return nil, api.Errorf(api.CodeInvalid, "read JSON: pointer %q does not begin with /", toolkit.Brief(pointer))
+	}
+	for ok {
+		at, rest, ok = strings.Cut(rest, "/")
+		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(at)
+		var members map[string]json.RawMessage
+		var elements []json.RawMessage
+		found := json.Unmarshal(value, &members) == nil
+		if found {
+			value, found = members[name]
+		} else if i, err := strconv.Atoi(name); err == nil && json.Unmarshal(value, &elements) == nil {
+			if found = i >= 0 && i < len(elements); found {
+				value = elements[i]
+			}
+		}
+		if !found {
+			return nil, api.Errorf(api.CodeNotFound, "read JSON: nothing at %q of pointer %q", toolkit.Brief(name), toolkit.Brief(pointer))
+		}
+	}
+	return value, nil
 }
 
 // readableJSON is JSON in which <, > and & stand for themselves again, which an

@@ -30,8 +30,8 @@ func fileTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read, Idempotent: true,
 			Doc: "Read a text file, at most 2000 lines or 50 KB, or an image."}, readFile),
-		toolkit.Define[pathInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Idempotent: true,
-			Doc: "Read a whole JSON file."}, readJSON),
+		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Idempotent: true,
+			Doc: "Read a JSON file."}, readJSON),
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
 			Doc: "Write a file atomically; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
@@ -61,7 +61,7 @@ func processTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive,
 			Doc: "Start a durable background process."}, processStart),
-		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true,
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "List processes and their status."}, processList),
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Idempotent: true,
 			Doc: "Get one process."}, processGet),

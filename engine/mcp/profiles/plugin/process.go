@@ -49,7 +49,7 @@ type ProcessState struct {
 func stateOf(p api.Process) ProcessState {
 	s := ProcessState{
 		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
-		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: commandOf(p), unknown: p.ExitUnknown,
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: CommandOf(p), unknown: p.ExitUnknown,
 	}
 	if p.Supervision != nil {
 		s.RestartCount = p.Supervision.Restarts
@@ -69,8 +69,8 @@ func statusOf(s api.State) string {
 	return "exited"
 }
 
-// commandOf is the line that a process was started with, if it was one.
-func commandOf(p api.Process) string {
+// CommandOf is the line that a process was started with, if it was one.
+func CommandOf(p api.Process) string {
 	if len(p.Argv) == 3 && p.Argv[1] == "-c" && (p.Argv[0] == "bash" || p.Argv[0] == "sh") {
 		return p.Argv[2]
 	}
@@ -173,19 +173,19 @@ func processList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit
 	}
 	var rows []string
 	for _, p := range out.Processes {
-		if managed(p) {
+		if Managed(p) {
 			rows = append(rows, stateOf(p).joined("=", " "))
 		}
 	}
 	if len(rows) == 0 {
 		return toolkit.Text("No managed processes."), nil
 	}
-	return toolkit.Text(bounded(rows, "processes")), nil
+	return toolkit.Text(bounded(f, rows, "processes", "")), nil
 }
 
-// managed reports whether a process is listed: sessions are not, and commands
+// Managed reports whether a process is listed: sessions are not, and commands
 // that were run once only while they run.
-func managed(p api.Process) bool {
+func Managed(p api.Process) bool {
 	return p.Kind == api.KindProcess && (!p.State.Ended() || p.Supervision == nil || !p.Supervision.Transient)
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// searchBound is how many bytes a search or listing answers with at most.
+	// searchBound is how many bytes a search or listing answers with at most as
+	// the profile plugin has it.
 	searchBound = 64 << 10
 
 	grepLimit = 100
@@ -58,7 +59,7 @@ func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Res
 		return toolkit.Result{}, err
 	}
 	rows := grepRows(prefix, out.Lines)
-	answer := bounded(rows, "line(s)") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "line(s)", " Narrow path, glob or pattern.") + f.NoteQuotes(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
 	}
@@ -131,20 +132,24 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 	return rows
 }
 
-// bounded joins rows as far as the bound allows; a first row that is too long by
-// itself is cut.
-func bounded(rows []string, unit string) string {
+// bounded joins rows as far as the bound allows, and says what to do about the
+// rest; a first row that is too long by itself is cut.
+func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
+	most := toolkit.Bulk
+	if f.AsPlugin() {
+		most, how = searchBound, ""
+	}
 	size := 0
 	for i, row := range rows {
-		if size += len(row) + 1; size-1 <= searchBound {
+		if size += len(row) + 1; size-1 <= most {
 			continue
 		}
 		if i == 0 {
-			rows[0] = strings.ToValidUTF8(row[:searchBound], "")
+			rows[0] = strings.ToValidUTF8(row[:most], "")
 			i = 1
 		}
 		return strings.Join(rows[:i], "\n") +
-			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.]", searchBound, len(rows)-i, unit)
+			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.%s]", most, len(rows)-i, unit, how)
 	}
 	return strings.Join(rows, "\n")
 }
@@ -182,7 +187,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	for i, rel := range out.Paths {
 		rows[i] = p.Of(f.Named(rel))
 	}
-	answer := bounded(rows, "line(s)") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "line(s)", " Narrow path or pattern.") + f.NoteQuotes(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
 	}
@@ -221,7 +226,7 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 		}
 		rows[i] = f.Shown(name)
 	}
-	answer := bounded(rows, "entries") + f.NoteQuotes(rows)
+	answer := bounded(f, rows, "entries", " find takes a pattern.") + f.NoteQuotes(rows)
 	if out.Omitted > 0 {
 		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
 	}

@@ -1,0 +1,188 @@
+package mcp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// bounded calls a tool whose result must stay below the bound and hold what is
+// given.
+func (r *rig) bounded(name string, args object, most int, holds ...string) string {
+	r.Helper()
+	answer := r.call(name, args)
+	text := said(answer)
+	if answer.Failed || len(text) > most+200 {
+		r.Errorf("%s gives %d bytes, more than %d: %.100s", name, len(text), most, text)
+	}
+	for _, part := range holds {
+		if !strings.Contains(text, part) {
+			r.Errorf("%s gives no %q: %.100s … %s", name, part, text, text[max(0, len(text)-200):])
+		}
+	}
+	return text
+}
+
+func (r *rig) write(name, text string) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+// manyLines are numbered lines of more than a hundred thousand tokens.
+func manyLines() string {
+	var b strings.Builder
+	for i := range 8000 {
+		fmt.Fprintf(&b, "line %d %s\n", i, strings.Repeat("x", 60))
+	}
+	return b.String()
+}
+
+func TestResultsStayWithinTheirBound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.write("lines", manyLines())
+	r.write("one", strings.Repeat("long ", 100<<10))
+	r.write("big.json", `{"items":[`+strings.Repeat(`{"name":"x"},`, 20<<10)+`{"name":"last"}],"end":[1.0,"z"]}`)
+	r.bounded("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, toolkit.Bulk,
+		"lines:1:line 0 x", "[Output truncated to 32768 bytes; ", " line(s) omitted. Narrow path, glob or pattern.]")
+	r.bounded("grep", object{"pattern": "long", "path": "one"}, toolkit.Bulk, "one:1:long long")
+	r.bounded("read_json", object{"path": "big.json"}, toolkit.Bulk, `{"items":[{"name":"x"}`, `{"name":"last"}],"end":[1.0,"z"]}`, " bytes left out: pointer=/KEY/0 gives a part]")
+	r.check(t,
+		row{"read_json", object{"path": "big.json", "pointer": "/end"}, `[1.0,"z"]`, false},
+		row{"read_json", object{"path": "big.json", "pointer": "/items/20480/name"}, `"last"`, false},
+		row{"read_json", object{"path": "big.json", "pointer": "/items/20481"}, `read JSON: nothing at "20481" of pointer "/items/20481"`, true},
+		row{"read_json", object{"path": "big.json", "pointer": "end"}, `read JSON: pointer "end" does not begin with /`, true},
+	)
+	r.write("odd.json", `{"a/b":{"~":[null,true]}}`)
+	r.check(t, row{"read_json", object{"path": "odd.json", "pointer": "/a~1b/~0/1"}, "true", false})
+
+	r.call("session_start", object{"name": "sh", "command": "sh"})
+	r.call("session_exec", object{"id": "sh", "command": "cat lines"})
+	text := r.bounded("session_screen", object{"id": "sh", "scrollback": 5000}, toolkit.Bulk, " left out: max_output gives more]\n", "line 7999 x")
+	if more := said(r.call("session_screen", object{"id": "sh", "scrollback": 5000, "max_output": 1 << 20})); len(more) < 5*len(text) || strings.Contains(more, "left out") {
+		t.Errorf("with max_output it gives %d bytes", len(more))
+	}
+	r.bounded("session_read", object{"id": "sh", "since": 0}, toolkit.Bulk)
+	r.bounded("session_exec", object{"id": "sh", "command": "cat lines"}, toolkit.Bulk, "line 7999 x")
+
+	r.call("process_start", object{"command": "cat lines one", "name": "cat"})
+	r.ended("cat")
+	r.bounded("process_log", object{"id": "cat"}, toolkit.Bulk, "long")
+	for _, most := range []int{700, toolkit.Bulk} {
+		text := r.bounded("process_log", object{"id": "cat", "grep": "line", "max_output": most}, most, "0: line 0 x", "\n[more from here on: since=")
+		var since int64
+		if _, err := fmt.Sscanf(text[strings.LastIndex(text, "["):], "[more from here on: since=%d", &since); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(": line %d x", strings.Count(text, ": line "))
+		if next := said(r.call("process_log", object{"id": "cat", "grep": "line", "since": since})); !strings.Contains(next[:min(30, len(next))], want) {
+			t.Errorf("since %d it gives %.100s, want %s", since, next, want)
+		}
+	}
+	r.bounded("process_log", object{"id": "cat", "grep": "long"}, toolkit.Bulk, "long long")
+	r.bounded("process_wait", object{"id": "cat", "log": "long", "since": 0}, 8<<10, "Met: log")
+	r.bounded("exec", object{"command": "cat lines one >&2; cat lines one"}, toolkit.Bulk, "chars truncated from stdout", "chars truncated from stderr")
+	r.call("exec", object{"command": ": " + strings.Repeat("y", 60<<10)})
+	r.eventually("the long command in the history", func() bool {
+		text := r.bounded("history", nil, toolkit.Bulk)
+		return strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
+	})
+}
+
+func TestListsHoldWhatRunsAndWhatEndedLast(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	start := func(name string, command ...string) string {
+		p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: command, Name: name, CWD: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.ID
+	}
+	start("runs", "sleep", "1000")
+	for i := range 12 {
+		r.ended(start(fmt.Sprintf("gone-%d", i), "true"))
+	}
+	text := said(r.call("process_list", nil))
+	if !strings.Contains(text, "  runs  running, pid ") || strings.Contains(text, "  gone-1  ") || !strings.Contains(text, "  gone-2  ") ||
+		!strings.Contains(text, "  gone-11  exited, exit code 0  true") || !strings.HasSuffix(text, "\n[2 that ended before: all lists them]") {
+		t.Errorf("process_list gives %s", text)
+	}
+	if text := said(r.call("process_list", object{"all": true})); strings.Count(text, "\n") != 12 || !strings.Contains(text, "  gone-0  ") {
+		t.Errorf("process_list of all gives %s", text)
+	}
+	if text := said(r.call("session_list", nil)); text != "No sessions." {
+		t.Errorf("session_list gives %s", text)
+	}
+}
+
+// What is promised of the profile plugin stays.
+func TestTheProfilePluginKeepsItsBounds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Plugin)
+	r.write("lines", manyLines())
+	r.write("big.json", "["+strings.Repeat(`"x",`, 50<<10)+`"last"]`)
+	r.bounded("grep", object{"pattern": "line", "path": "lines", "limit": 100_000}, 64<<10, "[Output truncated to 65536 bytes; ", " line(s) omitted.]")
+	r.bounded("read_json", object{"path": "big.json"}, 50<<10, `"last"]`, " bytes left out: pointer=/KEY/0 gives a part]")
+	r.bounded("read", object{"path": "lines"}, 50<<10, "[Showing lines 1-")
+	r.call("exec", object{"command": "true"})
+	if text := said(r.call("process_list", nil)); text != "No managed processes." {
+		t.Errorf("process_list gives %s", text)
+	}
+	r.agent.Options.Unbounded = true
+	if text := said(r.call("read_json", object{"path": "big.json"})); len(text) != 4*50<<10+len(`["last"]`) {
+		t.Errorf("unbounded, read_json gives %d bytes", len(text))
+	}
+}
+
+// The other profiles tell of the end of long output, how much is before it, and
+// where.
+func TestOtherProfilesTellWhereTheRestOfLongOutputIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.All)
+	much := "head -c 3000000 /dev/zero | tr '\\0' x"
+	for _, c := range []struct {
+		tool string
+		args object
+	}{
+		{"run_terminal_command", object{"command": much}},
+		{"local_run_shell", object{"command": much}},
+	} {
+		answer := r.call(c.tool, c.args)
+		if text := said(answer); len(text) > toolkit.StreamMost+1024 || !strings.Contains(text, "[1951424 bytes before this are in "+r.dir) {
+			t.Errorf("%s gives %d bytes: %.200s", c.tool, len(text), text)
+		}
+	}
+	started := said(r.call("start-command-async", object{"command": []string{"sh", "-c", much}}))
+	id := started[strings.LastIndex(started, " ")+1:]
+	r.ended(id)
+	if text := said(r.call("check-command-status", object{"processId": id})); len(text) > 2*toolkit.StreamMost || !strings.Contains(text, " bytes before this are in ") {
+		t.Errorf("check-command-status gives %d bytes: %.300s", len(text), text)
+	}
+	if text := said(r.call("shell_cmd", object{"command": "seq 100000"})); len(text) > 8<<10 || !strings.Contains(text, "truncated: true") {
+		t.Errorf("shell_cmd gives %d bytes", len(text))
+	}
+}
+
+func TestWhatIsLeftOutOfATextIsTold(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"short\n", 10, "short\n"},
+		{strings.Repeat("0123456\n", 100), 256 + 32, "0123456\n0123456\n[96 lines (768 bytes) left out: more]\n0123456\n0123456\n"},
+		{strings.Repeat("é", 200), 256 + 7, "é\n[396 bytes left out: more]\né"},
+	} {
+		if got := toolkit.HeadAndTail(tc.text, tc.most, "more"); got != tc.want {
+			t.Errorf("of %d bytes it leaves %q, want %q", len(tc.text), got, tc.want)
+		}
+	}
+}
