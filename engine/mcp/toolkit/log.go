@@ -172,7 +172,7 @@ func PlainText(s string) string {
 
 // A LogState says where in a log reading has come to.
 type LogState struct {
-	NextCursor int64 `json:"next_cursor"` // since of the next call
-	End        int64 `json:"end"`         // length of the log
-	Dropped    int64 `json:"dropped"`     // bytes asked for that are no longer kept
+	NextCursor int64 `json:"next_cursor"`       // since of the next call
+	End        int64 `json:"end"`               // length of the log
+	Dropped    int64 `json:"dropped,omitempty"` // bytes asked for that are no longer kept
 }

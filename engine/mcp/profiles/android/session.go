@@ -3,6 +3,7 @@ package android
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -275,7 +276,7 @@ func (t terminalShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process
 	out, err := t.readTo(ctx, f, p, ran.NextCursor)
 	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, string(in.Command))
 	return sessionRan{
-		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: ran.DurationMS, Waits: ran.Waits,
+		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
 		TimedOut: ran.TimedOut || ran.Waits != "", // all that says that the command goes on
 	}, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -99,15 +100,15 @@ func (in sessionExecInput) Subject(*toolkit.Agent) toolkit.Subject {
 
 // An execState is how a command in a session went.
 type execState struct {
-	ExitCode   *int    `json:"exit_code,omitempty"`
-	DurationMS float64 `json:"duration_ms"`
-	TimedOut   bool    `json:"timed_out"`
-	Method     string  `json:"method"`          // how the end was known: marks, marker, exit or none
-	Waits      string  `json:"waits,omitempty"` // input or secret
-	Question   string  `json:"question,omitempty"`
-	CWD        string  `json:"cwd,omitempty"`
-	Dropped    int64   `json:"dropped"` // bytes of output before the text
-	NextCursor int64   `json:"next_cursor"`
+	ExitCode   *int   `json:"exit_code,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	TimedOut   bool   `json:"timed_out,omitempty"`
+	Method     string `json:"method"`          // how the end was known: marks, marker, exit or none
+	Waits      string `json:"waits,omitempty"` // input or secret
+	Question   string `json:"question,omitempty"`
+	CWD        string `json:"cwd,omitempty"`
+	Dropped    int64  `json:"dropped,omitempty"` // bytes of output before the text
+	NextCursor int64  `json:"next_cursor"`
 
 	alive bool
 }
@@ -130,9 +131,12 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut,
+	state := execState{ExitCode: out.ExitCode, DurationMS: int64(math.Round(out.DurationMS)), TimedOut: out.TimedOut,
 		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
+	if state.plain() {
+		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).Of(p.ID), nil
+	}
 	r := toolkit.Text(unseen + out.Output)
 	if out.Waits != "" && out.Question == "" {
 		screen, err := fullScreen(ctx, f, p.ID)
@@ -160,15 +164,21 @@ func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (st
 	return text + "[the lines above came before this command]\n", nil
 }
 
+// plain reports whether there is nothing to tell but the output: all of it is
+// given, and the command has succeeded.
+func (s execState) plain() bool {
+	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Dropped == 0 && s.Waits == ""
+}
+
 // line tells how it went.
 func (s execState) line() string {
 	switch {
 	case s.Waits != "":
 		return waitsLine(s.Waits, s.Question)
 	case s.TimedOut:
-		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", s.DurationMS/1000, s.NextCursor)
+		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", float64(s.DurationMS)/1000, s.NextCursor)
 	case s.ExitCode != nil:
-		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, s.DurationMS/1000)
+		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, float64(s.DurationMS)/1000)
 	case !s.alive:
 		return "[the session has ended]"
 	}

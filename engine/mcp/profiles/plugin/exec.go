@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -42,11 +43,11 @@ func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 // A CommandState is what exec tells beside the output.
 type CommandState struct {
-	ID         string  `json:"id"`
-	ExitCode   *int    `json:"exitCode,omitempty"` // none while it runs, and when a signal ended it
-	Signal     string  `json:"signal,omitempty"`
-	TimedOut   bool    `json:"timedOut"`
-	DurationMS float64 `json:"durationMs"`
+	ID         string `json:"id"`
+	ExitCode   *int   `json:"exitCode,omitempty"` // none while it runs, and when a signal ended it
+	Signal     string `json:"signal,omitempty"`
+	TimedOut   bool   `json:"timedOut,omitempty"`
+	DurationMS int64  `json:"durationMs"`
 
 	NextCursor *toolkit.Cursor `json:"next_cursor,omitempty" schema:"-"` // of what goes on: since of process_log
 }
@@ -74,17 +75,35 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		return toolkit.Result{}, err
 	}
 	p := out.Process
-	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: out.DurationMS}
+	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS))}
 	if !p.State.Ended() {
 		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Apart: true}
 		f.Seen.Set(p.ID, *state.NextCursor)
 	}
-	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, ending(f, out, timeout))}.With(state).Of(p.ID)
+	if in.MaxOutput == 0 {
+		in.MaxOutput = execChars
+	}
+	cut := out.StdoutDropped+out.StderrDropped > 0 || longer(out.Stdout, in.MaxOutput) || longer(out.Stderr, in.MaxOutput)
+	end := ending(f, out, timeout)
+	switch {
+	case f.AsPlugin():
+	case cut && p.State.Ended():
+		end += "\nAll of it: process_log id=" + p.ID + " since=0"
+	case !cut && p.ExitCode != nil && *p.ExitCode == 0:
+		if out.Stdout+out.Stderr != "" {
+			end = "" // 0 goes without saying
+		}
+		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.Of(p.ID), nil
+	}
+	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.With(state).Of(p.ID)
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
 		r = r.Fail()
 	}
 	return r, nil
 }
+
+// longer reports whether a text has more characters than a number.
+func longer(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
 
 // shellArgv is how a line for a shell is run.
 func shellArgv(line string) []string { return []string{lineShell(), "-c", line} }
@@ -131,9 +150,6 @@ func whereRest(f *toolkit.Agent, p api.Process) string {
 // execBlocks are stdout, stderr and the ending: in one block if they fit, else
 // in one each, so that the end of each is seen.
 func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
-	if most == 0 {
-		most = execChars
-	}
 	var parts []string
 	if s := lastChars(out.Stdout, out.StdoutDropped, most, "stdout"); s != "" {
 		parts = append(parts, s)
@@ -141,7 +157,10 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	if s := lastChars(out.Stderr, out.StderrDropped, most, "stderr"); s != "" {
 		parts = append(parts, "stderr:\n"+s)
 	}
-	parts = together(append(parts, ending))
+	if ending != "" {
+		parts = append(parts, ending)
+	}
+	parts = together(parts)
 	blocks := make([]sdk.Content, len(parts))
 	for i, part := range parts {
 		blocks[i] = &sdk.TextContent{Text: part}

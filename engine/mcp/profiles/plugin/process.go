@@ -98,7 +98,20 @@ func (s ProcessState) fields() [][2]string {
 	}
 }
 
-func (s ProcessState) String() string { return s.joined(": ", "\n") }
+// told is the state as text; except as the profile plugin has it without what
+// goes without saying.
+func (s ProcessState) told(f *toolkit.Agent) string {
+	if f.AsPlugin() {
+		return s.joined(": ", "\n")
+	}
+	var b strings.Builder
+	for _, field := range s.fields() {
+		if !slices.Contains([]string{"-", "0", "false"}, field[1]) || field[0] == "exitCode" && field[1] != "-" {
+			b.WriteString(field[0] + ": " + field[1] + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
 
 func (s ProcessState) joined(between, behind string) string {
 	parts := make([]string, 0, 9)
@@ -127,7 +140,7 @@ func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit
 		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.String()).As(s).Of(p.ID), nil
+	return toolkit.Text(s.told(f)).As(s).Of(p.ID), nil
 }
 
 // start starts a process under the name that was asked for, else under that of
@@ -195,7 +208,7 @@ func processGet(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (tool
 		return unknownProcess(in.ID, err)
 	}
 	s := stateOf(p)
-	return toolkit.Text(s.String()).As(s).Of(p.ID), nil
+	return toolkit.Text(s.told(f)).As(s).Of(p.ID), nil
 }
 
 func unknownProcess(id string, err error) (toolkit.Result, error) {

@@ -1,0 +1,59 @@
+package mcp
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"tandem/engine/mcp/toolkit"
+)
+
+// plain calls a tool that has nothing to tell but a text.
+func (r *rig) plain(name string, args object, want string) {
+	r.Helper()
+	answer := r.call(name, args)
+	if said(answer) != want || answer.Structured != nil || answer.Failed {
+		r.Errorf("%s of %v gives %q, %v, failed %v; want %q alone", name, args, said(answer), answer.Structured, answer.Failed, want)
+	}
+}
+
+func TestACommandThatSucceedsGivesItsOutputAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.plain("exec", object{"command": "echo out"}, "out\n")
+	r.plain("exec", object{"command": "echo out; echo no >&2"}, "out\nstderr:\nno\n")
+	r.plain("exec", object{"command": "true"}, "Exit code: 0")
+	if failed := r.call("exec", object{"command": "echo out; exit 3"}); said(failed) != "out\nExit code: 3" || !failed.Failed {
+		t.Errorf("exec gives %q", said(failed))
+	}
+	cut := r.call("exec", object{"command": "seq 100000"})
+	if text := said(cut); !strings.HasSuffix(text, "\n100000\nExit code: 0\nAll of it: process_log id="+cut.Process+" since=0") {
+		t.Errorf("exec gives %s", text[max(0, len(text)-200):])
+	}
+	if text := said(r.call("process_log", object{"id": cut.Process, "since": 0})); !strings.HasPrefix(text, "1\n2\n") {
+		t.Errorf("process_log gives %.100s", text)
+	}
+	r.call("session_start", object{"name": "sh", "command": "sh"})
+	r.plain("session_exec", object{"id": "sh", "command": "echo out"}, "out\n")
+	r.plain("session_exec", object{"id": "sh", "command": "true"}, "[exit code 0]")
+}
+
+func TestFieldsAtTheirDefaultAreLeftOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	_, facts := r.facts("exec", object{"command": "sleep 1000", "timeoutMs": 100})
+	duration, ok := facts["durationMs"].(float64)
+	if !ok || duration != float64(int64(duration)) || facts["timedOut"] != true {
+		t.Errorf("exec gives %v", facts)
+	}
+	id := facts["id"].(string)
+	want := regexp.MustCompile(`^id: ` + id + `\nname: .*\npid: \d+\nstatus: running\nlogPath: .*\ncommand: sleep 1000$`)
+	if text := said(r.call("process_get", object{"id": id})); !want.MatchString(text) {
+		t.Errorf("process_get gives %q", text)
+	}
+	r.call("session_start", object{"name": "sh", "command": "sh"})
+	_, facts = r.facts("session_exec", object{"id": "sh", "command": "false"})
+	if duration := facts["duration_ms"].(float64); duration != float64(int64(duration)) || facts["timed_out"] != nil || facts["dropped"] != nil {
+		t.Errorf("session_exec gives %v", facts)
+	}
+}
