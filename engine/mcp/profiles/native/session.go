@@ -127,7 +127,7 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 		return toolkit.Result{}, err
 	}
 	out, err := api.SessionExec.Call(ctx, f.Engine,
-		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: most})
+		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(most-len(unseen), 1)})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -161,6 +161,7 @@ func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (st
 	if err != nil || strings.TrimSpace(text) == "" {
 		return "", err
 	}
+	text = toolkit.HeadAndTail(text, most/4, fmt.Sprintf("session_read since=%d gives them", seen.At))
 	return text + "[the lines above came before this command]\n", nil
 }
 
