@@ -455,7 +455,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 		{"files.read", `{"path":"/proc/version","roots":["/"]}`, 403, "outside the allowed folders"},
 		{"exec", `{"command":["echo","ok"]}`, 200, `"stdout":"ok\n"`},
 		{"exec", `{"commands":["echo"]}`, 400, `unknown field \"commands\"`},
-		{"exec", `{`, 400, "no JSON"},
+		{"exec", `{`, 400, "not JSON"},
 		{"no.such", ``, 404, "no such operation"},
 	} {
 		if got, answer := s.operation(c.name, c.body); got != c.want || !strings.Contains(answer, c.says) {
