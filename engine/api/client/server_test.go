@@ -97,7 +97,7 @@ func TestRequestsThatDoNotFitTheTableAreRefused(t *testing.T) {
 		{"POST", "/v1/session.resize", `{"id":"a","colls":1}`, 400, api.CodeInvalid, `unknown field "colls"`},
 		{"POST", "/v1/session.resize", `{"cols":"wide"}`, 400, api.CodeInvalid, `field "cols"`},
 		{"POST", "/v1/session.resize", `[]`, 400, api.CodeInvalid, "not an object"},
-		{"POST", "/v1/session.resize", `{"id":`, 400, api.CodeInvalid, "no JSON"},
+		{"POST", "/v1/session.resize", `{"id":`, 400, api.CodeInvalid, "not JSON"},
 		{"POST", "/v1/session.resize", `{}}`, 400, api.CodeInvalid, "follows"},
 		{"POST", "/v1/session.resize", `{"id":"` + strings.Repeat("x", server.MaxRequestBody) + `"}`, 400, api.CodeInvalid, "larger than"},
 		{"GET", "/v1/session.resize", ``, 405, api.CodeInvalid, "POST"},
