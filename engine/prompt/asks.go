@@ -64,7 +64,11 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 	}
 	e.reader = argumentsOf(look.PID)
 	e.relayed = isRelay(e.reader)
-	if lines && !(look.Own && state.phase == phaseRunning) { // else it is a builtin of the shell that reads
+	builtin := look.Own && state.phase == phaseRunning
+	if builtin && isInteractive(e.reader) { // a command line is no answer to what it asks
+		return true, e.errBusy(state.line)
+	}
+	if lines && !builtin {
 		e.nested = !look.Own
 		e.useMarker()
 		return true, nil
