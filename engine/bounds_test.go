@@ -120,9 +120,10 @@ var ways = map[string]struct {
 	"session.read":  {in: `{"id":"$OWN"}`}, "session.screen": {in: `{"id":"$OWN"}`},
 	"session.resize": {in: `{"id":"$TAKEN","cols":90,"rows":30}`}, "session.rename": {in: `{"id":"$TAKEN","name":"other"}`},
 	"session.kill": {in: `{"id":"$TAKEN"}`}, "session.find": {in: `{"id":"$OWN","pattern":"x"}`}, "session.text": {in: `{"id":"$OWN"}`},
-	"session.record": {in: `{"id":"$OWN"}`},
-	"session.exec":   {in: `{"id":"$TAKEN","command":"true"}`, writes: []string{`{"id":"$THEIRS","command":"CANARY"}`}},
-	"session.wait":   {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "session.keyboard": {in: `{"id":"$THEIRS","open":true}`},
+	"session.record":     {in: `{"id":"$OWN"}`},
+	"session.exec":       {in: `{"id":"$TAKEN","command":"true"}`, writes: []string{`{"id":"$THEIRS","command":"CANARY"}`}},
+	"session.foreground": {in: `{"id":"$OWN"}`},
+	"session.wait":       {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "session.keyboard": {in: `{"id":"$THEIRS","open":true}`},
 	"process.start": {in: `{"command":["true"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"tty":true}`,
 		`{"command":["sleep","9"],"ready":{"command":["sh","-c","CANARY; exit 1"],"timeout_ms":300}}`}},
@@ -186,7 +187,7 @@ const (
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
 		"engine.info", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
-		"session.wait", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
+		"session.wait", "session.foreground", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {

@@ -402,3 +402,39 @@ func TestListingsSayWhatAProgramWaitsForOnceItIsSilent(t *testing.T) {
 		return waiting("")()
 	})
 }
+
+func TestASessionTellsWhatHasItsTerminal(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	foreground := func(id string) api.SessionForegroundOutput {
+		return call(m, api.SessionForeground, api.IDInput{ID: id})
+	}
+	for _, c := range []struct {
+		argv []string
+		want api.SessionForegroundOutput
+	}{
+		{[]string{"cat"}, api.SessionForegroundOutput{Program: "cat"}},
+		{[]string{"sleep", "100"}, api.SessionForegroundOutput{Program: "sleep"}},
+		{[]string{"bash", "--norc"}, api.SessionForegroundOutput{Prompt: true}},
+		{[]string{"sh", "-c", "exec bash --norc"}, api.SessionForegroundOutput{Prompt: true}}, // marks nothing
+		{[]string{"sh", "-c", "stty -echo; read x"}, api.SessionForegroundOutput{Program: "sh"}},
+	} {
+		if _, err := exec.LookPath(c.argv[0]); err != nil {
+			t.Logf("%s is not here", c.argv[0])
+			continue
+		}
+		p := m.start(c.argv...)
+		m.eventually(strings.Join(c.argv, " ")+" has the terminal", func() bool { return foreground(p.ID) == c.want })
+	}
+
+	shell := m.start("bash", "--norc")
+	m.sessionWait(api.SessionWaitInput{ID: shell.ID, Prompt: true})
+	for _, c := range [][2]string{{"cat", "cat"}, {"read x", "read"}, {"sleep 100", "sleep"}} {
+		m.write(shell.ID, c[0]+"\r")
+		m.eventually(c[0]+" has the terminal", func() bool {
+			return foreground(shell.ID) == api.SessionForegroundOutput{Program: c[1]}
+		})
+		m.write(shell.ID, "\x03")
+		m.eventually("the prompt is back", func() bool { return foreground(shell.ID).Prompt })
+	}
+}

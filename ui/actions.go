@@ -17,6 +17,7 @@ type input struct {
 	resolver *keymap.Resolver
 	actions  panes.Actions // of the dashboard itself
 	held     panes.Pane    // the one that the mouse was pressed in
+	insert   *insertion    // text on its way to a prompt; nil without any
 	blurred  bool          // another window has the keyboard
 	left     bool          // the person has left; what is typed now goes nowhere
 }

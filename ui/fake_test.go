@@ -53,6 +53,7 @@ type fakeSession struct {
 	bells   uint32
 	mouse   keys.MouseMode
 	alt     bool
+	runs    string // in place of a shell at its prompt
 	asked   []api.LineRange
 	mice    []keys.Mouse
 	focus   []bool
@@ -68,6 +69,7 @@ func newFakeEngine() *fakeEngine {
 	panestest.On(e.Engine, api.SessionStart, e.start)
 	panestest.On(e.Engine, api.SessionRename, e.rename)
 	panestest.On(e.Engine, api.SessionKeyboard, e.keyboard)
+	panestest.On(e.Engine, api.SessionForeground, e.foreground)
 	panestest.On(e.Engine, api.SessionKill, e.kill)
 	panestest.On(e.Engine, api.SessionFind, e.find)
 	panestest.On(e.Engine, api.SessionText, e.text)
@@ -231,6 +233,16 @@ func (e *fakeEngine) keyboard(_ context.Context, in api.SessionKeyboardInput) (a
 	p := s.process
 	e.tell(api.Event{Type: api.EventProcess, Process: &p})
 	return p, nil
+}
+
+func (e *fakeEngine) foreground(_ context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, err := e.session(in.ID)
+	if err != nil {
+		return api.SessionForegroundOutput{}, err
+	}
+	return api.SessionForegroundOutput{Prompt: s.runs == "", Program: s.runs}, nil
 }
 
 func (e *fakeEngine) kill(_ context.Context, in api.IDInput) (api.Process, error) {

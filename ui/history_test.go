@@ -156,6 +156,52 @@ func TestEnterPutsTheCommandOnThePromptOfTheLastSession(t *testing.T) {
 	}
 }
 
+func TestInsertingAsksWhereNoPromptWaits(t *testing.T) {
+	d := onHistory(t, 80, 24, func(e *fakeEngine) {
+		e.ran("go test")
+		e.sessions[0].runs = "vim"
+	})
+	d.chooses("go test")
+	d.press("enter")
+	d.shows("shell is running vim.")
+	d.shows("Type it there anyway, or open a new session?")
+	d.press("esc")
+	d.lacks("is running vim")
+	if got := d.nth(0).input(); got != "" {
+		t.Fatalf("vim got %q", got)
+	}
+
+	d.press("alt+3", "enter")
+	d.shows("is running vim")
+	d.press("'t", "' -v")
+	d.typedInto(d.nth(0), "go test -v")
+
+	d.press("alt+3", "enter")
+	d.shows("is running vim")
+	d.press("'n")
+	d.hasStarted(2)
+	d.typedInto(d.nth(1), "go test")
+	if got := d.nth(0).input(); got != "go test -v" {
+		t.Errorf("vim got %q as well", got)
+	}
+}
+
+func TestWhatIsTypedAheadForAPromptAnswersNoQuestion(t *testing.T) {
+	d := recalls(t, 80, 24, func(e *fakeEngine) {
+		e.ran("go")
+		e.sessions[0].runs = "vim"
+	})
+	d.shows("1 command")
+	d.pressAtOnce("enter", "' test", "enter")
+	d.shows("shell is running vim.")
+	d.press("'n")
+	d.hasStarted(2)
+	d.typedInto(d.nth(1), "go")
+	if got := d.nth(0).input(); got != "" {
+		t.Errorf("vim got %q", got)
+	}
+}
+
 func TestCommandsOfSeveralLinesAreNotRunByBeingPasted(t *testing.T) {
 	const lines = "cat <<E\none\nE"
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.ran(lines + "\n") })

@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	api.SessionStart.Name: starting, api.SessionList.Name: open, api.SessionGet.Name: open,
 	api.SessionWrite.Name: typing, api.SessionExec.Name: typing, api.SessionRead.Name: open,
 	api.SessionScreen.Name: open, api.SessionFind.Name: open, api.SessionText.Name: open,
-	api.SessionRecord.Name: open, api.SessionWait.Name: open, api.SessionKeyboard.Name: personOnly,
+	api.SessionRecord.Name: open, api.SessionWait.Name: open, api.SessionForeground.Name: open, api.SessionKeyboard.Name: personOnly,
 	api.SessionResize.Name: changing, api.SessionRename.Name: changing, api.SessionKill.Name: changing,
 
 	api.ProcessStart.Name: starting, api.Exec.Name: starting, api.ProcessList.Name: open, api.ProcessGet.Name: open,

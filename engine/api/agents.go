@@ -9,6 +9,8 @@ var (
 		"Runs one command line in a session's shell, or gives it to the program that reads there, and tells its output.", Destructive}
 	SessionWait = Operation[SessionWaitInput, SessionWaitOutput]{"session.wait",
 		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read}
+	SessionForeground = Operation[IDInput, SessionForegroundOutput]{"session.foreground",
+		"Tells whether a session's shell waits at its prompt, and if not, what runs there.", Read}
 	SessionKeyboard = Operation[SessionKeyboardInput, Process]{"session.keyboard",
 		"Takes a session's keyboard away from agents, or gives it back.", Write}
 
@@ -78,6 +80,12 @@ type SessionWaitOutput struct {
 	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: it does not echo, so it wants a password"`
 	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`
 	Process    Process `json:"process" jsonschema:"the session now"`
+}
+
+// SessionForegroundOutput is the output of session.foreground.
+type SessionForegroundOutput struct {
+	Prompt  bool   `json:"prompt" jsonschema:"a shell waits there for a command line"`
+	Program string `json:"program,omitempty" jsonschema:"what has the terminal otherwise, as far as that can be told"`
 }
 
 // SessionKeyboardInput is the input of session.keyboard.

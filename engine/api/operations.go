@@ -73,7 +73,7 @@ func Operations() []Entry {
 		ProcessStart.entry(), ProcessList.entry(), ProcessGet.entry(), ProcessStop.entry(),
 		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
 		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),
-		SessionExec.entry(), SessionWait.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
+		SessionExec.entry(), SessionWait.entry(), SessionForeground.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
 		Exec.entry(),
 		HistorySearch.entry(), HistoryAdd.entry(), HistoryRemove.entry(), HistoryClear.entry(),
 		HistorySave.entry(), HistoryLoad.entry(), HistoryLoading.entry(), HistoryStats.entry(),

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/pty"
 )
 
@@ -93,4 +95,53 @@ func endsPrompt(row string) bool {
 		}
 	}
 	return strings.HasSuffix(row, "❯")
+}
+
+// promptComes is how long a shell may take to come to its prompt before something
+// else counts as having the terminal: a command that is just ending, files that it
+// reads when it starts.
+const promptComes = 300 * time.Millisecond
+
+// Foreground tells whether a shell waits for a command line, and what has the terminal
+// if none does.
+func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput, err error) {
+	if err := s.t.IsReady(ctx); err != nil {
+		return out, err
+	}
+	soon, cancel := context.WithTimeout(ctx, promptComes)
+	defer cancel()
+	if need, _ := s.awaitNeed(soon, func(n Need) bool { return n == NeedPrompt }); need == NeedPrompt || ctx.Err() != nil {
+		out.Prompt = need == NeedPrompt
+		return out, ctx.Err()
+	}
+	look, running := s.look(), s.marks.state()
+	switch {
+	case !look.Reads, look.Hidden, s.t.Modes().Alt, look.Own && running.phase == phaseRunning: // a builtin reads
+	case look.Own && isInteractive(argumentsOf(look.PID)): // a shell that marks nothing
+		out.Prompt = true
+	default:
+		out.Prompt, err = s.takesLines(ctx, look)
+	}
+	if !out.Prompt && err == nil {
+		out.Program = s.program(running.line)
+	}
+	return out, err
+}
+
+// program names what has the terminal; line is what the shell runs, as far as it told.
+func (s *Shell) program(line string) string {
+	if s.o.Master == nil {
+		return ""
+	}
+	group, err := pty.Foreground(s.o.Master)
+	if err != nil || group <= 0 {
+		return ""
+	}
+	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == s.o.PID && word != "" {
+		return word // a builtin or a function of the shell
+	}
+	if argv := argumentsOf(group); len(argv) > 0 && argv[0] != "" {
+		return strings.TrimPrefix(filepath.Base(argv[0]), "-")
+	}
+	return ""
 }

@@ -38,6 +38,7 @@ func (s *Sessions) Handle(m *server.Mux) {
 	server.Handle(m, api.SessionText, s.text)
 	server.Handle(m, api.SessionExec, s.exec)
 	server.Handle(m, api.SessionWait, s.wait)
+	server.Handle(m, api.SessionForeground, s.foreground)
 	server.Handle(m, api.SessionKeyboard, s.keyboard)
 	m.HandleAttach(s.attach)
 }

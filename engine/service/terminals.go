@@ -79,6 +79,15 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 	return out, err
 }
 
+// foreground tells what would take what is typed into a session now.
+func (s *Sessions) foreground(ctx context.Context, in api.IDInput) (api.SessionForegroundOutput, error) {
+	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionForegroundOutput{}, err
+	}
+	return session.Shell().Foreground(ctx)
+}
+
 func (s *Sessions) text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
 	session, _, err := s.Control.SessionOf(ctx, in.ID)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -85,9 +87,10 @@ func (ts *transfers) askConflict(t *transfer, b begun) {
 		title = widget.Itoa(n) + " of these already exist"
 	}
 	reply := func(key, does, policy string) overlay.Reply {
-		return overlay.Reply{Key: key, Does: does, Then: func() {
+		return overlay.Reply{Key: key, Does: does, Then: func() tea.Cmd {
 			t.in.Conflict = policy
 			ts.addNext(t.in, t.back)
+			return nil
 		}}
 	}
 	lines := append(b.facts, "What is replaced goes to the trash.")

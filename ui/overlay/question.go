@@ -25,7 +25,7 @@ type Question struct {
 // A Reply is one of several answers to a question, given by its key.
 type Reply struct {
 	Key, Does string
-	Then      func()
+	Then      func() tea.Cmd
 }
 
 func (q *Question) Scopes() []keymap.Scope {
@@ -53,7 +53,7 @@ func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
 	for _, r := range q.Replies {
 		if k.Text == r.Key {
 			h.Close()
-			r.Then()
+			return r.Then()
 		}
 	}
 	return nil
