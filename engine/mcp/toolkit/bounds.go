@@ -15,6 +15,11 @@ const (
 	Bulk = 32 << 10
 	// BulkMost is how much can be asked for.
 	BulkMost = 16 << 20
+	// OutputMost is how much output of a command is given as it is, endMost how much of the
+	// head and of the tail of more, and lineMost how much of one line.
+	OutputMost = 8000
+	endMost    = 2000
+	lineMost   = 1000
 	// noteMost is room for the note on what was left out.
 	noteMost = 256
 
@@ -65,6 +70,32 @@ func CheckPatterns(patterns ...string) error {
 		}
 	}
 	return nil
+}
+
+// Ends is an output of at most OutputMost bytes, or the head and tail of more; lines that are
+// too long to be read are shortened.
+func Ends(text, how string) string {
+	if text = ShortLines(text); len(text) > OutputMost {
+		return HeadAndTail(text, 2*endMost+noteMost, how)
+	}
+	return text
+}
+
+// ShortLines is a text without the middle of lines that are longer than lineMost bytes.
+func ShortLines(text string) string {
+	if len(text) <= lineMost {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if len(line) <= lineMost {
+			b.WriteString(line)
+			continue
+		}
+		head, tail := strings.ToValidUTF8(line[:lineMost/2], ""), strings.ToValidUTF8(line[len(line)-lineMost/2:], "")
+		fmt.Fprintf(&b, "%s[%d bytes left out]%s", head, len(line)-len(head)-len(tail), tail)
+	}
+	return b.String()
 }
 
 // HeadAndTail is a text of at most so many bytes: the beginning and the end of

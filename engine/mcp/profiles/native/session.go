@@ -87,11 +87,14 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	return toolkit.Text("Started session " + sessionLine(p)).As(sessionState{p.ID, p.Name, string(p.State)}).Of(p.ID), nil
 }
 
+// execRead is how much of an output is read to give its head and tail.
+const execRead = 256 << 10
+
 type sessionExecInput struct {
 	ID        string `json:"id"`
 	Command   string `json:"command"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" default:"30000" max:"300000"`
-	MaxOutput int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
+	MaxOutput int    `json:"max_output,omitempty" default:"8000" max:"16777216"`
 }
 
 func (in sessionExecInput) Subject(*toolkit.Agent) toolkit.Subject {
@@ -107,14 +110,13 @@ type execState struct {
 	Waits      string `json:"waits,omitempty"` // input or secret
 	Question   string `json:"question,omitempty"`
 	CWD        string `json:"cwd,omitempty"`
-	Dropped    int64  `json:"dropped,omitempty"` // bytes of output before the text
 	NextCursor int64  `json:"next_cursor"`
 
 	alive bool
 }
 
 func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (toolkit.Result, error) {
-	most, err := BulkOf(in.MaxOutput)
+	most, err := BulkOf(cmp.Or(in.MaxOutput, toolkit.OutputMost))
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -127,12 +129,16 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 		return toolkit.Result{}, err
 	}
 	out, err := api.SessionExec.Call(ctx, f.Engine,
-		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(most-len(unseen), 1)})
+		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: max(cmp.Or(in.MaxOutput, execRead)-len(unseen), 1)})
 	if err != nil {
 		return toolkit.Result{}, err
 	}
+	if in.MaxOutput == 0 {
+		shorten(&out)
+	}
+	unseen += before(out.Dropped, out.Start)
 	state := execState{ExitCode: out.ExitCode, DurationMS: int64(math.Round(out.DurationMS)), TimedOut: out.TimedOut,
-		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
+		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, NextCursor: out.NextCursor, alive: out.Alive}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
 	if state.plain() {
 		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).Of(p.ID), nil
@@ -147,6 +153,16 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	}
 	r.Content = append(r.Content, &sdk.TextContent{Text: state.line()})
 	return r.With(state).Of(p.ID), nil
+}
+
+// shorten leaves of a long output its head and tail, or its tail where the head is not known.
+func shorten(out *api.SessionExecOutput) {
+	how := fmt.Sprintf("session_read since=%d gives them", out.Start)
+	if cut := len(out.Output) - newsMost; out.Dropped > 0 && cut > 0 {
+		out.Dropped += int64(cut)
+		out.Output = strings.ToValidUTF8(out.Output[cut:], "")
+	}
+	out.Output = toolkit.Ends(out.Output, how)
 }
 
 // unseenLines are those that a session has printed since this agent looked last, such as
@@ -165,10 +181,10 @@ func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (st
 	return text + "[the lines above came before this command]\n", nil
 }
 
-// plain reports whether there is nothing to tell but the output: all of it is
-// given, and the command has succeeded.
+// plain reports whether there is nothing to tell but the output: the command has
+// succeeded.
 func (s execState) plain() bool {
-	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Dropped == 0 && s.Waits == ""
+	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Waits == ""
 }
 
 // line tells how it went.

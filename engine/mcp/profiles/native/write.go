@@ -14,6 +14,8 @@ const (
 	// writeIdleMS how long nothing is printed where nobody waits for input.
 	writeWaitMS = 3000
 	writeIdleMS = 1000
+	// newsMost is how many bytes it gives of what is new, the end.
+	newsMost = 2000
 )
 
 type sessionWriteInput struct {
@@ -113,7 +115,7 @@ func waitsFor(waits string) string {
 // the screen of a program that has all of it.
 func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) {
 	seen, _ := f.Seen.At(p.ID)
-	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: toolkit.Bulk, Plain: true})
+	out, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: seen.At, Max: newsMost, Plain: true})
 	if err != nil {
 		return "", err
 	}
@@ -121,10 +123,15 @@ func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) 
 	if out.AltScreen {
 		return fullScreen(ctx, f, p.ID)
 	}
-	if out.Dropped > 0 {
-		return fmt.Sprintf("[%d bytes before this: session_read since %d]\n", out.Dropped, seen.At) + out.Data, nil
+	return before(out.Dropped, seen.At) + toolkit.ShortLines(out.Data), nil
+}
+
+// before says how much of an output is not given, and which session_read gives it.
+func before(dropped, since int64) string {
+	if dropped == 0 {
+		return ""
 	}
-	return out.Data, nil
+	return fmt.Sprintf("[%d bytes before this: session_read since=%d]\n", dropped, since)
 }
 
 // hintKeys says what keys are called where one was not known.
