@@ -170,6 +170,20 @@ func PlainText(s string) string {
 	return string(out)
 }
 
+// LastDrawn is a text with what was drawn last of each line that was drawn over with
+// carriage returns; one that ends a line stays.
+func LastDrawn(s string) string {
+	if !strings.Contains(s, "\r") {
+		return s
+	}
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		end := len(strings.TrimRight(line, "\r\n"))
+		b.WriteString(line[strings.LastIndexByte(line[:end], '\r')+1:])
+	}
+	return b.String()
+}
+
 // A LogState says where in a log reading has come to.
 type LogState struct {
 	NextCursor int64 `json:"next_cursor"`       // since of the next call

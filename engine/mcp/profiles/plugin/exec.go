@@ -25,6 +25,9 @@ const (
 	// execChars is how many characters of each stream, and of each block of
 	// text, are given unless more is asked for.
 	execChars = 8000
+	// execEnd is how many bytes of the head and of the tail are given of more, except in
+	// the profile plugin.
+	execEnd = 2000
 )
 
 type execInput struct {
@@ -80,10 +83,16 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		state.NextCursor = &toolkit.Cursor{At: out.StdoutCursor, Stderr: out.StderrCursor, Apart: true}
 		f.Seen.Set(p.ID, *state.NextCursor)
 	}
+	short := false
+	if !f.AsPlugin() {
+		if short, err = shorten(ctx, f, &out, in.MaxOutput == 0); err != nil {
+			return toolkit.Result{}, err
+		}
+	}
 	if in.MaxOutput == 0 {
 		in.MaxOutput = execChars
 	}
-	cut := out.StdoutDropped+out.StderrDropped > 0 || longer(out.Stdout, in.MaxOutput) || longer(out.Stderr, in.MaxOutput)
+	cut := short || out.StdoutDropped+out.StderrDropped > 0 || longer(out.Stdout, in.MaxOutput) || longer(out.Stderr, in.MaxOutput)
 	end := ending(f, out, timeout)
 	switch {
 	case f.AsPlugin():
@@ -100,6 +109,59 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		r = r.Fail()
 	}
 	return r, nil
+}
+
+// shorten leaves of both streams what a terminal would show, and if ends is set of long
+// ones the head and tail; cut reports whether it has left out any of what would be shown.
+func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bool) (cut bool, err error) {
+	for _, s := range []struct {
+		name    string
+		text    *string
+		dropped *int64
+	}{{"stdout", &out.Stdout, &out.StdoutDropped}, {"stderr", &out.Stderr, &out.StderrDropped}} {
+		if *s.text = toolkit.LastDrawn(*s.text); !ends {
+			continue
+		}
+		whole, head := *s.text, *s.text
+		text := toolkit.ShortLines(whole)
+		if *s.dropped > 0 {
+			if head, err = logHead(ctx, f, out.Process.ID, s.name); err != nil {
+				return cut, err
+			}
+		} else if len(text) <= execChars {
+			cut = cut || len(text) < len(whole)
+			*s.text = text
+			continue
+		}
+		*s.text, cut = headAndTail(head, whole, *s.dropped, s.name), true
+		*s.dropped = 0
+	}
+	return cut, nil
+}
+
+// logHead is the beginning of a stream.
+func logHead(ctx context.Context, f *toolkit.Agent, id, stream string) (string, error) {
+	since := int64(0)
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Stream: stream, Since: &since, Max: execChars})
+	return toolkit.LastDrawn(out.Data), err
+}
+
+// headAndTail is the beginning of one text and the end of another, with a note between them
+// of how much is left out.
+func headAndTail(head, text string, dropped int64, stream string) string {
+	left := dropped + int64(utf8.RuneCountInString(text))
+	head, tail := head[:min(execEnd, len(head))], text[max(0, len(text)-execEnd):]
+	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
+		head = head[:end]
+	}
+	if begin := strings.IndexByte(tail, '\n') + 1; begin < len(tail)/2 {
+		tail = tail[begin:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	left -= int64(utf8.RuneCountInString(head) + utf8.RuneCountInString(tail))
+	note := fmt.Sprintf("... (%s chars truncated from %s)\n", thousands(left), stream)
+	head, tail = toolkit.ShortLines(head), toolkit.ShortLines(tail)
+	return head + toolkit.LineBetween(head, note) + note + tail
 }
 
 // longer reports whether a text has more characters than a number.
