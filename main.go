@@ -269,7 +269,7 @@ func somethingLives() bool {
 	records, problems := data.Load()
 	return len(problems) > 0 || slices.ContainsFunc(records, func(r store.Record) bool {
 		if r.Identity == nil {
-			return r.State == string(api.StateStarting)
+			return r.State == string(api.StateStarting) || r.State == string(api.StateWaiting)
 		}
 		return r.Identity.Alive()
 	})

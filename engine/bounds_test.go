@@ -475,7 +475,7 @@ func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
 	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh("echo GOT=$MINE")}); out.Stdout != "GOT=\n" {
 		t.Errorf("the person's command has %q", out.Stdout)
 	}
-	call(p.machine, api.ProcessRestart, api.IDInput{ID: restarted.ID})
+	call(p.machine, api.ProcessRestart, api.ProcessRestartInput{ID: restarted.ID})
 	p.prints(restarted, "GOT=/")
 	if log := p.logOf(restarted); strings.Contains(log, "leaked") {
 		t.Errorf("the person's process has %q", log)

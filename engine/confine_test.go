@@ -223,7 +223,7 @@ func TestWhatCannotBeConfinedAnyMoreIsNotStarted(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, err := api.ProcessRestart.Call(t.Context(), m.client, api.IDInput{ID: p.ID})
+	_, err := api.ProcessRestart.Call(t.Context(), m.client, api.ProcessRestartInput{ID: p.ID})
 	if err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("the restart gave %v", err)
 	}

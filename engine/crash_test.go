@@ -373,7 +373,7 @@ func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
 		t.Errorf("taken for %+v", now)
 	}
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	if stat, ok := proctree.Read(other.Process.Pid); !ok || stat.Zombie {
 		t.Error("a process that is none of ours was ended")

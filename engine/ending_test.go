@@ -71,7 +71,7 @@ func TestWhoAskedForTheEndIsToldUntilTheNextStart(t *testing.T) {
 	if ended.State != api.StateStopped || ended.EndedBy != "person" {
 		t.Errorf("%s, ended by %q", ended.State, ended.EndedBy)
 	}
-	if again := call(m, api.ProcessRestart, api.IDInput{ID: p.ID}); again.EndedBy != "" {
+	if again := call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}); again.EndedBy != "" {
 		t.Errorf("what runs was ended by %q", again.EndedBy)
 	}
 }

@@ -71,7 +71,7 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 		t.Errorf("after a restart that nobody asked for: %+v", rows)
 	}
 	m.reaches(p.ID, api.StateRunning)
-	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	rows = m.history(api.HistorySearchInput{Process: p.ID})
 	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 || !rows[0].Stopped || !rows[1].Stopped {

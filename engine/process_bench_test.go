@@ -101,7 +101,7 @@ func BenchmarkRestart(b *testing.B) {
 					time.Sleep(100 * time.Microsecond)
 				}
 				took += time.Since(began)
-				call(m, api.ProcessRestart, api.IDInput{ID: p.ID}) // forgets the failure
+				call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID}) // forgets the failure
 				m.eventually("another flag", func() bool { _, err := os.Stat(flag); return err == nil })
 			}
 			b.ReportMetric(took.Seconds()*1000/float64(b.N), "ms/restart")

@@ -33,7 +33,7 @@ func TestALineOfAnEarlierRunMakesNothingReady(t *testing.T) {
 	script := `if [ -e "$0" ]; then exec sleep 1000; fi; : > "$0"; echo up >&2; exec sleep 1000`
 	p := m.run(api.ProcessStartInput{Command: append(sh(script), flag), SplitLog: true, Ready: &api.Readiness{Log: "^up$", TimeoutMS: 300}})
 	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
-	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	if end := m.reaches(p.ID, api.StateFailed); end.Error == "" {
 		t.Errorf("%+v", end)
 	}

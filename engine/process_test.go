@@ -162,12 +162,12 @@ func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh(`echo run $$; setsid sleep 1000 & sleep 1000`), Name: "web"})
 	m.prints(p, "run")
-	again := call(m, api.ProcessRestart, api.IDInput{ID: "web"})
+	again := call(m, api.ProcessRestart, api.ProcessRestartInput{ID: "web"})
 	if again.State != api.StateRunning || again.PID == p.PID || again.ID != p.ID || lives(p.PID) || again.Supervision.Restarts != 1 {
 		t.Errorf("became %+v", again)
 	}
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	again = call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	again = call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	if again.State != api.StateRunning || again.Supervision.Restarts != 2 {
 		t.Errorf("became %+v", again)
 	}

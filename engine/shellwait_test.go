@@ -212,10 +212,13 @@ func wantHeld(m *machine, agent *client.Client, id string, refused func(error)) 
 			_, err := api.SessionRename.Call(ctx, agent, api.SessionRenameInput{ID: id, Name: name})
 			return err
 		},
-		"kill":    func() error { _, err := api.SessionKill.Call(ctx, agent, api.IDInput{ID: id}); return err },
-		"stop":    func() error { _, err := api.ProcessStop.Call(ctx, agent, api.ProcessStopInput{ID: id}); return err },
-		"restart": func() error { _, err := api.ProcessRestart.Call(ctx, agent, api.IDInput{ID: id}); return err },
-		"remove":  func() error { _, err := api.ProcessRemove.Call(ctx, agent, api.IDInput{ID: id}); return err },
+		"kill": func() error { _, err := api.SessionKill.Call(ctx, agent, api.IDInput{ID: id}); return err },
+		"stop": func() error { _, err := api.ProcessStop.Call(ctx, agent, api.ProcessStopInput{ID: id}); return err },
+		"restart": func() error {
+			_, err := api.ProcessRestart.Call(ctx, agent, api.ProcessRestartInput{ID: id})
+			return err
+		},
+		"remove": func() error { _, err := api.ProcessRemove.Call(ctx, agent, api.IDInput{ID: id}); return err },
 		"signal": func() error {
 			_, err := api.ProcessSignal.Call(ctx, agent, api.ProcessSignalInput{ID: id, Signal: "KILL"})
 			return err

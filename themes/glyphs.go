@@ -81,6 +81,8 @@ func (g Glyphs) State(state string) string {
 	switch state {
 	case "running":
 		return g.Running
+	case "waiting":
+		return g.Waiting
 	case "starting":
 		return g.Starting
 	case "stopping":

@@ -123,7 +123,7 @@ func TestSelectionShowsWithoutColour(t *testing.T) {
 func TestEveryStateHasItsOwnGlyphOfOneCell(t *testing.T) {
 	for _, g := range []Glyphs{UnicodeGlyphs(), ASCIIGlyphs()} {
 		seen := map[string]string{}
-		for _, state := range []string{"starting", "running", "backoff", "stopping", "stopped", "exited", "failed", "?"} {
+		for _, state := range []string{"waiting", "starting", "running", "backoff", "stopping", "stopped", "exited", "failed", "?"} {
 			glyph := g.State(state)
 			if other, ok := seen[glyph]; ok {
 				t.Errorf("%s and %s share the glyph %s", state, other, glyph)

@@ -176,7 +176,7 @@ func (e *fakeEngine) stopProcess(_ context.Context, in api.ProcessStopInput) (ap
 	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 })
 }
 
-func (e *fakeEngine) restart(_ context.Context, in api.IDInput) (api.Process, error) {
+func (e *fakeEngine) restart(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
 	e.note("restart %s", in.ID[10:])
 	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateRunning, 1000 })
 }

@@ -37,7 +37,7 @@ var (
 		"Ends a process and all that it started, and answers when nothing of it is left.", Destructive}
 	ProcessStopAll = Operation[ProcessStopAllInput, ProcessStopAllOutput]{"process.stop_all",
 		"Ends all processes.", Destructive}
-	ProcessRestart = Operation[IDInput, Process]{"process.restart",
+	ProcessRestart = Operation[ProcessRestartInput, Process]{"process.restart",
 		"Restarts a process; one that has ended is started again.", Destructive}
 	ProcessSignal = Operation[ProcessSignalInput, Empty]{"process.signal",
 		"Sends a signal to a process and all in its group.", Destructive}

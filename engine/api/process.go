@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A Kind says what a process record is for clients.
 type Kind string
@@ -14,6 +17,7 @@ const (
 type State string
 
 const (
+	StateWaiting  State = "waiting"  // is started once what it comes after has come so far
 	StateStarting State = "starting" // asked for, no pid yet
 	StateRunning  State = "running"
 	StateBackoff  State = "backoff"  // ended, waiting to be started again
@@ -35,7 +39,7 @@ type Process struct {
 	ID      string   `json:"id" jsonschema:"12 lower-case hex digits"`
 	Kind    Kind     `json:"kind" jsonschema:"\"session\" with a terminal, \"process\" without"`
 	Name    string   `json:"name" jsonschema:"unique among what has not ended"`
-	State   State    `json:"state" jsonschema:"starting, running, backoff, stopping, stopped, exited or failed"`
+	State   State    `json:"state" jsonschema:"waiting, starting, running, backoff, stopping, stopped, exited or failed"`
 	PID     int      `json:"pid" jsonschema:"process id; 0 unless a child is alive"`
 	LastPID int      `json:"last_pid,omitempty" jsonschema:"without a child: the process id of the last one"`
 	CWD     string   `json:"cwd" jsonschema:"where it was started; a session's follows what its program reports"`
@@ -49,11 +53,12 @@ type Process struct {
 	StartedAt time.Time  `json:"started_at" jsonschema:"when it was started last"`
 	ExitedAt  *time.Time `json:"exited_at,omitempty" jsonschema:"when it ended"`
 
-	ExitCode    *int   `json:"exit_code" jsonschema:"null while it runs, when a signal ended it, and when nobody saw it end"`
-	ExitSignal  string `json:"exit_signal,omitempty" jsonschema:"the signal that ended it, SIGKILL for example"`
-	ExitUnknown bool   `json:"exit_unknown,omitempty" jsonschema:"it ended and nobody saw how"`
-	Error       string `json:"error,omitempty" jsonschema:"why it failed, in words"`
-	EndedBy     string `json:"ended_by,omitempty" jsonschema:"of what was stopped: who asked for that, person or agent:NAME/VERSION"`
+	ExitCode    *int         `json:"exit_code" jsonschema:"null while it runs, when a signal ended it, and when nobody saw it end"`
+	ExitSignal  string       `json:"exit_signal,omitempty" jsonschema:"the signal that ended it, SIGKILL for example"`
+	ExitUnknown bool         `json:"exit_unknown,omitempty" jsonschema:"it ended and nobody saw how"`
+	Error       string       `json:"error,omitempty" jsonschema:"why it failed, in words"`
+	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"in waiting: what does not hold yet"`
+	EndedBy     string       `json:"ended_by,omitempty" jsonschema:"of what was stopped: who asked for that, person or agent:NAME/VERSION"`
 
 	KeepAlive   bool         `json:"keep_alive" jsonschema:"it is started again whenever it ends"`
 	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
@@ -62,6 +67,32 @@ type Process struct {
 	Owner       *Ownership   `json:"owner,omitempty" jsonschema:"set for what an agent started"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"set for what a project file started"`
+}
+
+// A Condition is how far a process must have come before another one is started.
+type Condition string
+
+const (
+	ConditionStarted   Condition = "started"                // it runs, or has run
+	ConditionReady     Condition = "ready"                  // it is ready; without a readiness check: it runs
+	ConditionCompleted Condition = "completed"              // it has ended
+	ConditionSucceeded Condition = "completed_successfully" // it has ended with success
+)
+
+// A Dependency is a process that another one is started after.
+type Dependency struct {
+	ID        string    `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Name      string    `json:"name,omitempty" jsonschema:"its name when that was asked for; not for input"`
+	Condition Condition `json:"condition,omitempty" jsonschema:"started, ready, completed or completed_successfully; default ready"`
+}
+
+// Awaits names what a process waits for before it is started.
+func (p Process) Awaits() string {
+	var names []string
+	for _, d := range p.WaitsFor {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // A Terminal is the part of a Process that only a session has.

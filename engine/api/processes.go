@@ -101,6 +101,7 @@ type ProcessStartInput struct {
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file that it is started for"`
+	After   []Dependency  `json:"after,omitempty" jsonschema:"start it once all of these have held; until then it is waiting, and it fails if one cannot hold any more"`
 	ID      string        `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
 }
 
@@ -113,6 +114,12 @@ type ProcessListInput struct {
 // oldest first.
 type ProcessListOutput struct {
 	Processes []Process `json:"processes" jsonschema:"all sessions and processes"`
+}
+
+// ProcessRestartInput is the input of process.restart.
+type ProcessRestartInput struct {
+	ID    string       `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	After []Dependency `json:"after,omitempty" jsonschema:"of what has ended: as in process.start"`
 }
 
 // ProcessStopInput is the input of process.stop.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
@@ -160,12 +161,19 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	return out, nil
 }
 
-func (s *Processes) restart(ctx context.Context, in api.IDInput) (api.Process, error) {
+func (s *Processes) restart(ctx context.Context, in api.ProcessRestartInput) (api.Process, error) {
+	after, err := supervise.DependenciesOf(in.After)
+	if err != nil {
+		return api.Process{}, err
+	}
 	if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"))
+	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"), after)
 	if err == nil {
+		if p.State == api.StateWaiting {
+			p.StartedAt = time.Now() // as far as anybody can say now
+		}
 		s.History.StartedAgain(p)
 	}
 	return p, err

@@ -119,6 +119,9 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 	if err := setProject(&r, in.Project); err != nil {
 		return none, err
 	}
+	if r.After, err = supervise.DependenciesOf(in.After); err != nil {
+		return none, err
+	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
 	return r, nil

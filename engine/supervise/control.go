@@ -108,6 +108,7 @@ type proc struct {
 	killing  bool // a worker ends its tree
 	removing bool // a worker deletes its folder
 	live     Session
+	before   Predecessor    // in waiting: of the run before
 	last     terminal.Facts // of a session that is no longer live
 	idle     *time.Timer    // closes the session of an ended process
 	reaping  *time.Timer    // ends what its owner has left behind
@@ -170,6 +171,7 @@ type Control struct {
 	box      *mailbox.Mailbox
 	effects  *effects
 	trimming bool // old ones are about to be removed
+	waking   bool // those that wait are about to be looked at
 	screens  screens
 	environs environs
 	closing  bool               // everything is being ended: nothing may be started any more
@@ -378,6 +380,7 @@ func (c *Control) announce(p *proc) {
 	c.publish(p)
 	state := p.state()
 	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: p.current()})
+	wakeSoon(c)
 	if state.Ended() {
 		if p.live != nil {
 			p.live.Finish(p.current())

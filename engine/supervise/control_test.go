@@ -328,6 +328,7 @@ func TestWatcherThatFallsBehindIsCut(t *testing.T) {
 func TestEveryStateHasADecisionForEveryEvent(t *testing.T) {
 	ended := "intent saved, spawned, spawn failed, found, lost, missing"
 	impossible := map[api.State]string{
+		api.StateWaiting:  "booted, spawned, spawn failed, found, lost",
 		api.StateStarting: "booted, gone, stuck",
 		api.StateRunning:  "booted, intent saved, spawned, spawn failed, gone, stuck",
 		api.StateStopping: "booted, intent saved, spawned, spawn failed",

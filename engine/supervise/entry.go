@@ -184,7 +184,7 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 		if err != nil {
 			return e, err
 		}
-		waiting := p.state() == api.StateBackoff
+		waiting := p.state() == api.StateBackoff || p.state() == api.StateWaiting
 		if p.live == nil && !p.state().Ended() && !waiting {
 			return e, api.Errorf(api.CodeUnavailable, "use session %s: its terminal is not there", p.rec.Name)
 		}

@@ -58,6 +58,8 @@ func (s Survey) Plan() (all []Found, forget []string) {
 		delete(children, r.ID)
 		ended := api.State(r.State).Ended()
 		switch {
+		case r.State == string(api.StateWaiting): // its child, if any, is the one before
+			all = append(all, Found{Rec: r, events: []event{{kind: evMissing}}})
 		case held && r.State == string(api.StateBackoff) && isOf(r, c), held && isFormer(r, c):
 			all = append(all, s.unheld(r))
 		case held && !(ended && isOf(r, c)):

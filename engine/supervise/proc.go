@@ -30,6 +30,11 @@ func describe(p *proc) api.Process {
 		StartedAt: r.StartedAt,
 		Error:     r.Error,
 	}
+	if p.state() == api.StateWaiting {
+		for _, d := range r.After {
+			view.WaitsFor = append(view.WaitsFor, api.Dependency{ID: d.ID, Name: d.Name, Condition: api.Condition(d.Condition)})
+		}
+	}
 	if view.StartedAt.IsZero() {
 		view.StartedAt = r.CreatedAt
 	}
@@ -39,6 +44,7 @@ func describe(p *proc) api.Process {
 		view.LastPID = r.Identity.PID
 	}
 	switch {
+	case p.ending == nil && r.Identity == nil: // it has not run
 	case p.ending != nil && (view.State == api.StateFailed || view.State == api.StateBackoff),
 		view.State == api.StateStopped, view.State == api.StateExited:
 		describeEnding(&view, p.ending)

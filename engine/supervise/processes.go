@@ -71,7 +71,7 @@ func (ps processes) find(what string, kinds ...api.Kind) (*proc, error) {
 // is told of yet, by its whole id or its name.
 func (ps processes) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool {
-		return p.view.ID != "" || p.state() == api.StateStarting && !p.rec.Transient
+		return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient
 	}, what, kinds)
 }
 

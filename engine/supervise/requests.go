@@ -97,10 +97,22 @@ func (c *Control) start(r store.Record, logPath string, named bool, until func(a
 		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
-	r.Name = c.procs.freeName(r.Name)
+	after, err := c.procs.dependencies(r.After, r.ID)
+	if err != nil {
+		return err
+	}
+	r.Name, r.After = c.procs.freeName(r.Name), after
+	if len(after) > 0 {
+		r.State = string(api.StateWaiting)
+	}
 	p := c.insert(r, logPath)
 	p.await(reply, until)
-	spawnFirst(c, p)
+	if len(after) > 0 {
+		c.save(p)
+		wakeSoon(c)
+	} else {
+		spawnFirst(c, p)
+	}
 	return nil
 }
 
@@ -153,8 +165,9 @@ func (c *Control) StopProcess(ctx context.Context, q Request, signal string, tim
 	return c.request(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-func (c *Control) RestartProcess(ctx context.Context, q Request) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evRestart})
+// RestartProcess starts what has ended once all that it comes after has held.
+func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency) (api.Process, error) {
+	return c.request(ctx, q, event{kind: evRestart, after: after})
 }
 
 func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, error) {
@@ -169,6 +182,9 @@ func (c *Control) request(ctx context.Context, q Request, e event) (api.Process,
 		p, err := c.procs.findToEnd(q.ID, q.Kinds...)
 		if err == nil {
 			err = q.check(c, p)
+		}
+		if err == nil {
+			e.after, err = c.procs.dependencies(e.after, p.rec.ID)
 		}
 		if err != nil {
 			return err

@@ -78,12 +78,24 @@ func startAgain(c *Control, p *proc, e event) {
 // startPending starts a process whose start is counted. The record is on disk
 // before the child can be.
 func startPending(c *Control, p *proc, _ event) {
+	before := p.renew()
+	c.become(p, api.StateStarting)
+	spawnOnceSaved(c, p, before)
+}
+
+// renew makes a process that has ended, or never ran, one that has its next run
+// before it.
+func (p *proc) renew() Predecessor {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.exit, p.stop, p.killing, p.lines = exit{}, stopping{}, false, nil
 	p.work.calm()
-	c.become(p, api.StateStarting)
+	return before
+}
+
+// spawnOnceSaved spawns when the record as it is now is on disk.
+func spawnOnceSaved(c *Control, p *proc, before Predecessor) {
 	c.effects.add(&p.work, &c.effects.writes, func() {
 		c.box.Post(func() {
 			if !c.frozen {
@@ -332,6 +344,10 @@ func restartEnded(c *Control, p *proc, e event) {
 	}
 	p.await(e.reply, isUp)
 	p.rec.Failures = 0
+	if len(e.after) > 0 {
+		waitAgain(c, p, e)
+		return
+	}
 	startAgain(c, p, e)
 }
 

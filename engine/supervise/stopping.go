@@ -308,6 +308,7 @@ func dropped(c *Control, p *proc, err error) {
 	}
 	p.waiters = nil
 	delete(c.procs, p.rec.ID)
+	wakeSoon(c)
 	if p.view.ID != "" {
 		c.hub.publishOf(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
 	}

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // An eventKind is something that happens to a process.
@@ -19,7 +20,7 @@ const (
 	evDrained     eventKind = "drained"        // all its output has been read
 	evReady       eventKind = "ready"          // it is ready: child
 	evUnready     eventKind = "not ready"      // it was not in time: child, err
-	evDue         eventKind = "due"            // its delay is over
+	evDue         eventKind = "due"            // its delay is over, or what it waits for may hold
 	evGone        eventKind = "gone"           // nothing is left of its tree
 	evStuck       eventKind = "stuck"          // its tree could not be ended: err
 	evStop        eventKind = "stop asked for" // reply, signal
@@ -34,9 +35,10 @@ type event struct {
 	ending    Ending
 	rebooted  bool
 	err       error
-	signal    string // instead of the process's stop signal
-	by        string // who asks: person, or agent:NAME/VERSION; "" for the engine itself
-	timeoutMS int    // milliseconds from there to SIGKILL; 0: the process's own
+	signal    string             // instead of the process's stop signal
+	by        string             // who asks: person, or agent:NAME/VERSION; "" for the engine itself
+	timeoutMS int                // milliseconds from there to SIGKILL; 0: the process's own
+	after     []store.Dependency // of a restart: what it waits for
 	reply     chan<- outcome
 }
 
@@ -61,6 +63,19 @@ func newTable() table {
 		evRemove:  remove,
 	}
 	return table{
+		api.StateWaiting: {
+			evMissing: goOnWaiting,
+			evExited:  ignore,
+			evDrained: ignore,
+			evReady:   ignore,
+			evUnready: ignore,
+			evDue:     lookAgain,
+			evGone:    ignore,
+			evStuck:   ignore,
+			evStop:    stopUnstarted,
+			evRestart: startAnyway,
+			evRemove:  refuseRunning,
+		},
 		api.StateStarting: {
 			evSpawned:     begin,
 			evSpawnFailed: startFailed,

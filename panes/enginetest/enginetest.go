@@ -164,7 +164,7 @@ func (s *suite) unknown() {
 	_, find := api.SessionFind.Call(ctx, e, api.SessionFindInput{ID: id, Pattern: api.Pattern{Text: "x"}})
 	_, text := api.SessionText.Call(ctx, e, api.SessionTextInput{ID: id})
 	keep := true
-	for _, err := range []error{attach, rename, keyboard, kill, log, find, text, api.ProcessRemove.Run(ctx, e, api.IDInput{ID: id}), api.ProcessRestart.Run(ctx, e, api.IDInput{ID: id}),
+	for _, err := range []error{attach, rename, keyboard, kill, log, find, text, api.ProcessRemove.Run(ctx, e, api.IDInput{ID: id}), api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: id}),
 		api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: id}),
 		api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: id, Signal: "TERM"}),
 		api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: id, KeepAlive: &keep})} {
@@ -357,7 +357,7 @@ func (s *suite) processes() {
 	s.ok(api.ProcessSignal.Run(s.ctx, s.Engine, api.ProcessSignalInput{ID: p.ID, Signal: "CONT"}))
 	s.ok(api.ProcessStop.Run(s.ctx, s.Engine, api.ProcessStopInput{ID: p.ID}))
 	watch.process(p.ID, "the stop", func(p api.Process) bool { return p.State.Ended() })
-	s.ok(api.ProcessRestart.Run(s.ctx, s.Engine, api.IDInput{ID: p.ID}))
+	s.ok(api.ProcessRestart.Run(s.ctx, s.Engine, api.ProcessRestartInput{ID: p.ID}))
 	watch.process(p.ID, "the restart", func(p api.Process) bool { return !p.State.Ended() })
 }
 

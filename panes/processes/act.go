@@ -105,7 +105,7 @@ func (p *Pane) askKill() tea.Cmd {
 func (p *Pane) restart() tea.Cmd {
 	targets := p.table.Targets()
 	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessRestart.Run(ctx, e, api.IDInput{ID: p.ID})
+		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID})
 	}
 	switch len(targets) {
 	case 0:

@@ -35,7 +35,7 @@ func memoryText(p *api.Process) string {
 }
 
 func upText(p *api.Process, now time.Time) string {
-	if p.State.Ended() || p.State == api.StateBackoff || p.StartedAt.IsZero() {
+	if p.State.Ended() || p.State == api.StateBackoff || p.State == api.StateWaiting || p.StartedAt.IsZero() {
 		return ""
 	}
 	return widget.Age(now.Sub(p.StartedAt))

@@ -112,7 +112,7 @@ func urgency(p *api.Process) int {
 		return 0
 	case p.State == api.StateBackoff:
 		return 1
-	case p.State == api.StateStarting, p.State == api.StateStopping:
+	case p.State == api.StateWaiting, p.State == api.StateStarting, p.State == api.StateStopping:
 		return 2
 	case p.State == api.StateRunning:
 		return 3

@@ -242,7 +242,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 // of commands; else there are none, and to is less than from.
 func (t *Table) idleCells(p *api.Process) (from, to int) {
 	from, to = len(t.places), -1
-	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff {
+	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff && p.State != api.StateWaiting {
 		return from, to
 	}
 	for i := range t.places {

@@ -73,6 +73,20 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 	})
 }
 
+func TestTheTableSaysWhatAProcessWaitsFor(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	waits := service("2", "api", func(p *api.Process) {
+		p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}, {Name: "migrate"}}
+	})
+	table := tableOf(append(some()[:1], waits))
+	if rows := drawn(table.Draw(118, 3, noon, look)); !strings.Contains(rows[1], "…   api") || !strings.Contains(rows[1], "waiting for db, migrate") || strings.Contains(rows[1], "1h30m") {
+		t.Errorf("a wide table shows %q", rows[1])
+	}
+	if rows := drawn(table.Draw(60, 3, noon, look)); !strings.Contains(rows[1], "waiting for db, migrate") {
+		t.Errorf("a narrow one %q", rows[1])
+	}
+}
+
 func TestEveryRowOfTheTableIsAsWideAsTheTable(t *testing.T) {
 	all := append(some(), service("6", "一二三四五六七八九十一二三四五六七八九十", func(p *api.Process) { p.Command = "\x1b[31m長い" }))
 	for w := 30; w < 180; w++ {

@@ -41,6 +41,8 @@ func Reason(p *api.Process, now time.Time) string {
 		return HowEnded(p) + againIn(p, now)
 	case Failed(p):
 		return HowEnded(p)
+	case p.State == api.StateWaiting:
+		return "waiting for " + Clean(p.Awaits())
 	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && !*p.Supervision.Ready:
 		return "not ready yet"
 	case p.State == api.StateStarting, p.State == api.StateStopping:
@@ -52,8 +54,11 @@ func Reason(p *api.Process, now time.Time) string {
 // ShortReason is Reason where there is little room and the exit status is told
 // beside it.
 func ShortReason(p *api.Process, now time.Time) string {
-	if p.State == api.StateBackoff {
+	switch p.State {
+	case api.StateBackoff:
 		return strings.TrimPrefix(againIn(p, now), ", ")
+	case api.StateWaiting:
+		return "waiting for " + Clean(p.Awaits())
 	}
 	return HowEnded(p)
 }

@@ -52,7 +52,7 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 		r.ended = append(r.ended, api.ProcessStopInput{ID: "*", Signal: in.Signal})
 		return api.ProcessStopAllOutput{Stopped: r.processes}, nil
 	})
-	server.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
 		return api.Process{Name: in.ID, State: api.StateRunning}, r.find(in.ID)
 	})
 	server.Handle(mux, api.ProcessSignal, func(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {

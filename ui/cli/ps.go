@@ -111,6 +111,9 @@ func liveState(p api.Process) (string, output.Tint) {
 	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
 		return "not ready", output.Yellow
 	}
+	if p.State == api.StateWaiting {
+		return output.StateText(p), output.StateTint(p)
+	}
 	return string(p.State), output.StateTint(p)
 }
 

@@ -76,9 +76,13 @@ func restartCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "which process? Give an id or name."),
 		ValidArgsFunction: a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)
+			return each(cmd, a, args, together, restart, outcome)
 		},
 	}
+}
+
+func restart(ctx context.Context, c *client.Client, id string) (api.Process, error) {
+	return api.ProcessRestart.Call(ctx, c, api.ProcessRestartInput{ID: id})
 }
 
 func signalCommand(a *app) *cobra.Command {

@@ -12,6 +12,8 @@ import (
 func StateText(p api.Process) string {
 	text := string(p.State)
 	switch {
+	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
+		return text + " for " + Visible(p.Awaits())
 	case !p.State.Ended():
 		return text
 	case p.ExitSignal != "":

@@ -88,7 +88,7 @@ func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
 	case actionKeep, actionDone:
 		return *s.old, nil
 	case actionAgain:
-		return r.checked(api.ProcessRestart.Call(ctx, r.Client, api.IDInput{ID: s.old.ID}))
+		return r.checked(api.ProcessRestart.Call(ctx, r.Client, api.ProcessRestartInput{ID: s.old.ID}))
 	case actionChange:
 		if _, err := end(ctx, r.Client, *s.old, true); err != nil {
 			return api.Process{}, err

@@ -100,6 +100,8 @@ func processLine(p api.Process) string {
 		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
 	case p.ExitSignal != "":
 		line += ", ended by " + p.ExitSignal
+	case p.State == api.StateWaiting:
+		line += " for " + p.Awaits()
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}

@@ -46,6 +46,8 @@ func stateLine(p api.Process) string {
 		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
 	case p.ExitSignal != "":
 		line += ", ended by " + p.ExitSignal
+	case p.State == api.StateWaiting:
+		line += " for " + p.Awaits()
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}
@@ -53,7 +55,7 @@ func stateLine(p api.Process) string {
 }
 
 func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
-	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.ProcessRestartInput{ID: in.ID})
 	if err != nil {
 		return toolkit.Result{}, err
 	}

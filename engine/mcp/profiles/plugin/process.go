@@ -58,10 +58,10 @@ func stateOf(p api.Process) ProcessState {
 }
 
 // statusOf is a state in the words of this tool set: what waits to be started
-// again has exited, and what is being stopped still runs.
+// again has exited, and what was never started or is being stopped runs.
 func statusOf(s api.State) string {
 	switch s {
-	case api.StateStarting, api.StateRunning, api.StateStopping:
+	case api.StateWaiting, api.StateStarting, api.StateRunning, api.StateStopping:
 		return "running"
 	case api.StateStopped:
 		return "stopped"

@@ -1,0 +1,31 @@
+package store
+
+import "time"
+
+// Progress is what has come of a process so far.
+type Progress struct {
+	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine bounds them
+	Restarts      int       `json:"restarts,omitempty"`        // how often it was started again
+	Failures      int       `json:"failures,omitempty"`        // of these, since it last ran for long
+	WasReady      bool      `json:"was_ready,omitempty"`       // this child has been ready
+	NextStart     time.Time `json:"next_start,omitzero"`       // in backoff
+	LogStart      int64     `json:"log_start,omitempty"`       // where in its log this child's output begins
+	ErrorLogStart int64     `json:"error_log_start,omitempty"` // the same of stderr.log
+
+	After []Dependency `json:"after,omitempty"` // in waiting: what has not held yet
+}
+
+// A Dependency is a process that another one is started after.
+type Dependency struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`      // when that was asked for
+	Condition string `json:"condition"` // an api.Condition
+}
+
+// A Run is the time that one child of a process lived.
+type Run struct {
+	StartedAt  time.Time `json:"started_at"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+	ExitCode   *int      `json:"exit_code,omitempty"`
+	ExitSignal string    `json:"exit_signal,omitempty"`
+}
