@@ -18,6 +18,8 @@ type child struct {
 	adopted   bool // somebody else's child, watched through pidfd
 	pidfd     int  // of an adopted child, else -1
 	transient bool // as its Spec says
+
+	unwritten *exitFile // how a transient child ended, which only the engine was told
 }
 
 // start answers a request to start a child: what may wait for a disk is done
@@ -128,20 +130,52 @@ func (k *keeper) replyWithMaster(s *session, m message, c *child) {
 	s.send(m, fd)
 }
 
-// ended records how a living child ended: first on disk, then for the engine.
+// writeAfter is how long an engine that is connected may take to write down how a
+// transient child ended, and to have it forgotten.
+const writeAfter = 5 * time.Second
+
+// ended records how a living child ended: first on disk, then for the engine. Of a
+// transient one the engine writes that down itself before it has it forgotten, so
+// the file, which costs more than a short command does, is made only if it does not.
 func (k *keeper) ended(c *child, e Exit) {
 	k.unlist(c)
 	closeFD(c.pidfd)
 	c.pidfd = -1
-	file := exitFile{Schema: exitSchema, Identity: c.identity(), Exit: e, ExitedAt: time.Now()}
+	file := &exitFile{Schema: exitSchema, Identity: c.identity(), Exit: e, ExitedAt: time.Now()}
+	if !c.transient || k.engine.session == nil {
+		k.write(c, file, func(err error) { k.recorded(c, e, err) })
+		return
+	}
+	c.unwritten = file
+	k.recorded(c, e, nil)
+	k.after(writeAfter, func() { k.writeLate(c) })
+}
+
+// writeLate writes how a child ended, unless that was done or nobody needs it.
+func (k *keeper) writeLate(c *child) {
+	if file := c.unwritten; file != nil && k.children[c.ID] == c {
+		c.unwritten = nil
+		k.write(c, file, func(err error) { k.logExit(c, file.Exit, err) })
+	}
+}
+
+// writeAllLate is writeLate for all: the engine is gone, or the keeper goes.
+func (k *keeper) writeAllLate() {
+	for _, c := range k.children {
+		k.writeLate(c)
+	}
+}
+
+// write puts exit.json into a child's folder beside the loop, and calls then on it.
+func (k *keeper) write(c *child, file *exitFile, then func(error)) {
 	dir, hurry := c.dir, !c.transient
 	k.recording.Add(1)
 	go func() {
 		defer k.recording.Done()
 		k.writers <- struct{}{}
-		err := retryDescriptor(func() error { return writeExit(dir, file, hurry) })
+		err := retryDescriptor(func() error { return writeExit(dir, *file, hurry) })
 		<-k.writers
-		k.do(func() { k.recorded(c, e, err) })
+		k.do(func() { then(err) })
 	}()
 }
 
@@ -155,14 +189,19 @@ func (k *keeper) unlist(c *child) {
 
 // recorded tells the engine of an exit, also of one that no disk would take.
 func (k *keeper) recorded(c *child, e Exit, err error) {
-	if err != nil {
-		k.engine.logf("keeper: %s of %s: %v", e, c.ID, err)
-	}
+	k.logExit(c, e, err)
 	c.Exit = &e
 	if s := k.engine.session; s != nil {
 		s.send(message{Op: opExit, Child: &c.Child})
 	}
 	k.finishIfIdle()
+}
+
+// logExit logs an exit that no disk would take.
+func (k *keeper) logExit(c *child, e Exit, err error) {
+	if err != nil {
+		k.engine.logf("keeper: %s of %s: %v", e, c.ID, err)
+	}
 }
 
 // list gives all children, in the order of their ids.

@@ -339,3 +339,32 @@ func TestAProgramIsFoundAsThePathStandsThere(t *testing.T) {
 		}
 	}
 }
+
+func TestExitOfATransientChildIsWrittenUnlessTheEngineHasItForgotten(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("").mustBeReady()
+	c := r.dial()
+	specs := map[string]Spec{}
+	for _, id := range []string{"written", "forgotten", "last"} {
+		s := r.spec(id, "exit 7")
+		s.Transient = true
+		r.start(c, s)
+		if told := r.ended(c); told.Exit.Code == nil || *told.Exit.Code != 7 {
+			t.Errorf("%s: told %v", id, told.Exit)
+		}
+		specs[id] = s
+	}
+	file := func(id string) bool {
+		_, err := os.Stat(filepath.Join(specs[id].Dir, "exit.json"))
+		return err == nil
+	}
+	if err := c.Forget(r.ctx(), "forgotten"); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	r.eventually("the exits, as the engine is gone", func() bool { return file("written") && file("last") })
+	k.kill()
+	if file("forgotten") {
+		t.Error("what was forgotten was written")
+	}
+}

@@ -179,8 +179,8 @@ func (c *Client) Pause(ctx context.Context) error {
 	return err
 }
 
-// Exits delivers children that have ended, after exit.json was written. It is
-// closed when the connection to the keeper is lost. An exit that nobody received
+// Exits delivers children that have ended, after exit.json was written where they are
+// not transient. It is closed when the connection to the keeper is lost. An exit that nobody received
 // is in List.
 func (c *Client) Exits() <-chan Child { return c.exits.out }
 

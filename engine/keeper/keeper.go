@@ -36,7 +36,9 @@ type Spec struct {
 	Cgroup string `json:"cgroup,omitempty"`
 
 	// Transient: how it ended means nothing any more after a loss of power, so
-	// exit.json may stay in memory for as long as the kernel likes.
+	// exit.json may stay in memory for as long as the kernel likes. An engine that is
+	// connected writes that down itself and then has the child forgotten; exit.json is
+	// made only if it does not.
 	Transient bool `json:"transient,omitempty"`
 
 	// Without a terminal: a FIFO that stdin reads from, for as long as the child

@@ -139,6 +139,7 @@ const restAfter = 2 * time.Second // without anything to do
 
 // settle gives the exits that are being written some time.
 func (k *keeper) settle() {
+	k.writeAllLate()
 	written := make(chan struct{})
 	go func() {
 		k.recording.Wait()

@@ -26,6 +26,7 @@ const (
 // child is started or adopted, so those that live now are all whose logs grow.
 func (k *keeper) connect(s *session) {
 	k.engine.session = s
+	k.writeAllLate()
 	k.stopTrimming()
 	var logs []Logs
 	for _, c := range k.byPID {

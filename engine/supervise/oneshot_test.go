@@ -18,16 +18,14 @@ func TestOneShotCommandIsWrittenDownOnlyBeforeItStartsAndWhenItLasts(t *testing.
 		if p := (<-reply).process; p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 3 {
 			t.Errorf("the short one: %+v", p)
 		}
-		r.wantDeeds("save starting running", "spawn", "forget")
-		time.Sleep(later)
 		synctest.Wait()
-		r.wantDeeds("save starting running", "spawn", "forget", "save exited running")
+		r.wantDeeds("save starting running", "spawn", "save exited running", "forget")
 		reply = r.command("long", api.State.Ended)
 		time.Sleep(soon)
 		if p := r.view("long"); p.State != api.StateRunning {
 			t.Errorf("the long one: %+v", p)
 		}
-		r.wantDeeds("save starting running", "spawn", "forget", "save exited running", "save starting running", "spawn", "save running running")
+		r.wantDeeds("save starting running", "spawn", "save exited running", "forget", "save starting running", "spawn", "save running running")
 		r.w.killChild(r, "long", 0)
 		<-reply
 	})
@@ -50,7 +48,7 @@ func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 		synctest.Wait()
 		r.w.killChild(r, "a", 0)
 		<-reply
-		time.Sleep(2 * later)
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(s.events); n != 1 {
 			t.Errorf("%d events", n)
@@ -67,7 +65,7 @@ func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
 		r.w.killChild(r, "a", 0)
 		<-reply
 		r.c.post("a", event{kind: evRemove})
-		time.Sleep(2 * later)
+		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(s.events); n != 0 {
 			t.Errorf("%d events: %+v", n, <-s.events)

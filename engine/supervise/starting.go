@@ -233,11 +233,10 @@ func carryOut(c *Control, p *proc, v verdict) {
 		if v.state != api.StateFailed {
 			v.state = api.StateExited
 		}
-		if p.rec.Transient && v.state == api.StateExited && !p.ending.unknown() {
-			becomeExited(c, p)
-		} else {
-			c.become(p, v.state)
+		if p.rec.Transient { // somebody waits for nothing else
+			c.effects.hurry(&p.work)
 		}
+		c.become(p, v.state)
 		if p.runs > 0 { // else the keeper does not know it
 			forget(c, p)
 		}

@@ -9,30 +9,25 @@ import (
 
 // A one-shot command is often over before anybody could look at it, and there
 // are many. What is on disk of it beforehand, its record and its mark, and what
-// the keeper leaves, exit.json, tell a new engine all there is to know; so the
-// states in between are written down only if they last.
+// the keeper knows tell a new engine all there is to know; so the states in
+// between are written down only if they last.
 
-const (
-	// soon is how long a one-shot command may run before it is shown.
-	soon = 20 * time.Millisecond
-	// later is when the end of one is written into its record. By then it may
-	// have been forgotten.
-	later = 2 * time.Second
-)
+// soon is how long a one-shot command may run before it is shown.
+const soon = 20 * time.Millisecond
 
 // becomeSoon is become, but for a state that is over in a moment there is
 // neither a write nor an announcement.
 func becomeSoon(c *Control, p *proc, s api.State) {
 	p.rec.State = string(s)
-	saveIn(c, p, soon)
-}
-
-// becomeExited announces the end of a one-shot command at once.
-func becomeExited(c *Control, p *proc) {
-	p.rec.State = string(api.StateExited)
-	p.noteEnd(c.History)
-	saveIn(c, p, later)
-	c.announce(p)
+	p.rev++
+	rev := p.rev
+	time.AfterFunc(soon, func() {
+		c.box.Post(func() {
+			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
+				c.write(p)
+			}
+		})
+	})
 }
 
 // AfterStart begins something that is not worth the while for a one-shot command
@@ -56,17 +51,4 @@ func AfterStart(begin func() (end func())) (end func()) {
 			begun()
 		}
 	}
-}
-
-// saveIn saves a process in a while, unless that is done before.
-func saveIn(c *Control, p *proc, d time.Duration) {
-	p.rev++
-	rev := p.rev
-	time.AfterFunc(d, func() {
-		c.box.Post(func() {
-			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
-				c.write(p)
-			}
-		})
-	})
 }

@@ -189,7 +189,7 @@ func (s *Store) save(r Record, durable bool) error {
 
 // recordStep is what the lengths of records are multiples of, so that an Update
 // seldom changes it.
-const recordStep = 1 << 10
+const recordStep = 2 << 10
 
 // encode gives the path and content of a record's file.
 func (s *Store) encode(r Record) (path string, content []byte, err error) {
