@@ -15,11 +15,12 @@ type input struct {
 	m        *model
 	queue    *screen.Input
 	resolver *keymap.Resolver
-	actions  panes.Actions // of the dashboard itself
-	held     panes.Pane    // the one that the mouse was pressed in
-	insert   *insertion    // text on its way to a prompt; nil without any
-	blurred  bool          // another window has the keyboard
-	left     bool          // the person has left; what is typed now goes nowhere
+	actions  panes.Actions  // of the dashboard itself
+	held     panes.Pane     // the one that the mouse was pressed in
+	early    []screen.Event // typed before there was a session
+	insert   *insertion     // text on its way to a prompt; nil without any
+	blurred  bool           // another window has the keyboard
+	left     bool           // the person has left; what is typed now goes nowhere
 }
 
 // makeActions is what each action of the dashboard itself does.

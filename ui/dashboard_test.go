@@ -314,6 +314,23 @@ func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {
 	}
 }
 
+func TestWhatIsTypedBeforeTheFirstSessionWaitsForIt(t *testing.T) {
+	d := drive(t, newFakeEngine(), 80, 24)
+	d.press("'/bin/", "'ls q", "enter")
+	if d.m.dialog.open != nil || d.quit {
+		t.Fatal("the list took it")
+	}
+	d.hasStarted(1)
+	d.press("'x")
+	d.typedInto(d.nth(0), "/bin/ls q\rx")
+}
+
+func TestThePrefixWorksBeforeTheFirstSession(t *testing.T) {
+	d := drive(t, newFakeEngine(), 80, 24)
+	d.press("'ls", "ctrl+b", "d")
+	d.until("it is left", func() bool { return d.quit })
+}
+
 func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
 	e := newFakeEngine()
 	e.add("first", "one$ ")

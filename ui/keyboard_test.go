@@ -23,6 +23,24 @@ func TestTheKeyboardIsTakenFromAgentsAndGivenBack(t *testing.T) {
 	d.lacks("open to sandboxed agents")
 }
 
+func TestAKeyTypedIntoTheListSwitchesNothingSilently(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "s", "i")
+	d.shows("Agents can't type into first; i lets them again")
+	d.until("it is known", func() bool { return d.m.news.Processes[0].Terminal.Keyboard != "" })
+	d.press("i")
+	d.shows("Agents can type into first; i stops them again")
+	d.press("I")
+	d.shows("Let sandboxed agents type into first?")
+	d.press("n")
+	d.lacks("Let sandboxed")
+	d.press("I", "y")
+	d.shows("Sandboxed agents can type into first; I stops them again")
+}
+
 // typedBy announces who typed last.
 func (s *fakeSession) typedBy(name string) {
 	s.mu.Lock()

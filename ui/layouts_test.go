@@ -368,6 +368,25 @@ func TestBordersThatMeetAreJoined(t *testing.T) {
 	}
 }
 
+func TestTheNextPaneIsNeverTheList(t *testing.T) {
+	d := threePanes(t)
+	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
+	d.m.sessions.focusLeaf(all[0])
+	for _, step := range []struct {
+		key  string
+		want int
+	}{{"o", 1}, {"o", 2}, {"o", 0}, {";", 2}, {";", 1}} {
+		d.press("ctrl+b", step.key)
+		if d.m.sessions.listFocused || d.m.sessions.tabs.Current.Focus != all[step.want] {
+			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
+		}
+	}
+	d.press("ctrl+b", "s", "tab")
+	if d.m.sessions.focused() == nil {
+		t.Error("tab does not lead out of the list")
+	}
+}
+
 func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	d := threePanes(t)
 	before := d.m.sessions.tabs.Current.Root.B.Rect
@@ -382,7 +401,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 			t.Errorf("a row has %d cells: %q", w, row)
 		}
 	}
-	d.press("'x", "ctrl+b", "o")
+	d.press("'x", "ctrl+b", "s")
 	d.shows("sessions")
 	d.press("ctrl+b", "o")
 	d.shows("a-screen")

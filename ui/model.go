@@ -90,7 +90,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	waited := m.input.waiter() != nil
 	cmd := tea.Batch(m.handle(msg), m.input.afterWaiting(waited))
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetch(), m.endVisit(), m.dialog.pump())
+	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -148,6 +148,9 @@ func (in *input) take(events []screen.Event) tea.Cmd {
 		if in.m.zoom.handing {
 			in.queue.Unread(events[i:])
 			break
+		}
+		if in.takeEarly(e) {
+			continue
 		}
 		if in.hold(events[i:]) {
 			break

@@ -203,6 +203,25 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.until("it is gone", func() bool { return len(d.m.news.Processes) == 3 })
 }
 
+func TestARunningProcessIsNotRestartedUnasked(t *testing.T) {
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) {})
+	d.selects("shell")
+	d.press("r")
+	d.shows("Restart shell?")
+	d.press("n")
+	d.lacks("Restart shell?")
+	if got := d.engine.called(); got != "" {
+		t.Errorf("the engine was asked for %s", got)
+	}
+}
+
+func TestKeepAliveSaysHowToUndoIt(t *testing.T) {
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) {})
+	d.selects("shell")
+	d.press("a")
+	d.shows("Keep-alive is on for shell; a turns it off")
+}
+
 func TestWhatSomebodyElseEndsAfterAStopWasCancelledHereIsTold(t *testing.T) {
 	var shell *fakeSession
 	d := onProcesses(t, 100, 30, func(e *fakeEngine) { shell = e.sessions[0] })

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes/terminal"
@@ -66,31 +68,21 @@ func (v *sessionsView) focusTowards(d layout.Direction) tea.Cmd {
 	return nil
 }
 
-// focusStep goes around all panes of the view.
+// focusStep goes around the terminals of the tab; from the list it comes back to
+// them.
 func (v *sessionsView) focusStep(step int) tea.Cmd {
 	if !v.shown || v.tabs.Current == nil || v.zoomed {
 		return nil
 	}
 	leaves := v.tabs.Current.Root.Leaves(nil)
-	at := -1 // the list
-	if !v.listFocused {
-		for i, l := range leaves {
-			if l == v.tabs.Current.Focus {
-				at = i
-			}
-		}
-	}
-	at += step
-	if at < -1 {
+	at := slices.Index(leaves, v.tabs.Current.Focus) + step
+	switch {
+	case v.listFocused && step > 0, at == len(leaves):
+		at = 0
+	case v.listFocused, at < 0:
 		at = len(leaves) - 1
 	}
-	v.moveFocus(func() {
-		v.listFocused = at < 0 || at == len(leaves)
-		if !v.listFocused {
-			v.tabs.Current.Focus = leaves[at]
-		}
-	})
-	v.refreshList()
+	v.focusLeaf(leaves[at])
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
@@ -54,6 +55,31 @@ func (in *input) hold(events []screen.Event) (held bool) {
 	}
 	in.queue.Unread(events)
 	return true
+}
+
+// takeEarly keeps what is typed before the first session is there, for that: it was
+// not meant for the list. Keys of the dashboard itself work at once.
+func (in *input) takeEarly(e screen.Event) (taken bool) {
+	m := in.m
+	if m.sessions.opened || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() {
+		return false
+	}
+	isKey := e.Kind == keys.EventKey && keymap.NewResolver(m.o.Bindings).Resolve(e.Key, keymap.ScopeGlobal).Kind == keymap.Unbound
+	if isKey || e.Kind == keys.EventPaste {
+		in.early = append(in.early, e)
+		return true
+	}
+	return false
+}
+
+// afterStart gives the first session what was typed before it was there.
+func (in *input) afterStart() tea.Cmd {
+	if len(in.early) == 0 || !in.m.sessions.opened {
+		return nil
+	}
+	in.queue.Unread(in.early)
+	in.early = nil
+	return in.take(in.queue.Drain())
 }
 
 // afterWaiting goes on with what was kept back, once what it waited for is there.

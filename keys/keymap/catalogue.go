@@ -143,7 +143,7 @@ func scrolling() []Definition {
 func processes() []Definition {
 	return []Definition{
 		{ProcessNew, ScopeProcesses, k("n"), "new", "start a process", 2},
-		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process", 3},
+		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process; asks if it is running", 3},
 		{ProcessStop, ScopeProcesses, k("x"), "stop", "stop the process; asks first", 3},
 		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once; asks first", 0},
 		{ProcessSignal, ScopeProcesses, k("s"), "signal", "send the process a signal", 0},

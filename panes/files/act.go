@@ -22,6 +22,7 @@ func (f *Pane) makeActions() panes.Actions {
 	by := func(rows int) func() tea.Cmd { return do(func() { list.Move(rows) }) }
 	towards := func(on bool) func() tea.Cmd { return do(func() { f.focusPreview(on) }) }
 	other := do(func() { f.focusPreview(!f.onPreview) })
+	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
 	return panes.Actions{
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
 		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: do(func() { f.zoomed = !f.zoomed }),
@@ -29,30 +30,30 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
 		keymap.MovePageDown: move(func() int { return list.Page() }),
 		keymap.MovePageUp:   move(func() int { return -list.Page() }),
-		keymap.Open:         do(f.open),
+		keymap.Open:         onRow(do(f.open)),
 		keymap.Filter:       f.folder.askFilter,
 		keymap.Clear:        f.clear,
-		keymap.Mark:         do(f.folder.mark),
+		keymap.Mark:         onRow(do(f.folder.mark)),
 
 		keymap.FilesUp:       do(f.goUp),
-		keymap.FilesInto:     do(f.open),
-		keymap.FilesEdit:     f.edit,
+		keymap.FilesInto:     onRow(do(f.open)),
+		keymap.FilesEdit:     onRow(f.edit),
 		keymap.FilesTerminal: func() tea.Cmd { return f.startHere(nil) },
-		keymap.FilesRun:      f.askRun,
-		keymap.FilesPath:     f.copyPath,
+		keymap.FilesRun:      onRow(f.askRun),
+		keymap.FilesPath:     onRow(f.copyPath),
 		keymap.FilesHidden:   order(func(o *Order) { o.Hidden = !o.Hidden }),
 		keymap.FilesSort:     order(func(o *Order) { o.By, o.Reversed = o.By.Next(), false }),
 		keymap.FilesReverse:  order(func(o *Order) { o.Reversed = !o.Reversed }),
 		keymap.FilesReload:   do(f.folder.begin),
 		keymap.FilesHome:     do(func() { f.GoFolder(f.env.Home(), "") }),
 		keymap.FilesBack:     do(f.goBack),
-		keymap.FilesMarkAll:  do(f.folder.markAll),
+		keymap.FilesMarkAll:  f.folder.whenListed(true, do(f.folder.markAll)),
 		keymap.FilesNew:      f.askNew,
-		keymap.FilesRename:   f.askRename,
-		keymap.FilesCopy:     func() tea.Cmd { return f.askTransfer(api.TransferCopy) },
-		keymap.FilesMove:     func() tea.Cmd { return f.askTransfer(api.TransferMove) },
-		keymap.FilesDelete:   f.onTargets(f.trash),
-		keymap.FilesErase:    f.onTargets(f.askErase),
+		keymap.FilesRename:   onRow(f.askRename),
+		keymap.FilesCopy:     onRow(func() tea.Cmd { return f.askTransfer(api.TransferCopy) }),
+		keymap.FilesMove:     onRow(func() tea.Cmd { return f.askTransfer(api.TransferMove) }),
+		keymap.FilesDelete:   onRow(f.onTargets(f.trash)),
+		keymap.FilesErase:    onRow(f.onTargets(f.askErase)),
 		keymap.FilesUndo:     f.transfers.undo,
 		keymap.FilesGoTo:     f.askFolder,
 		keymap.FilesMarks:    f.showBookmarks,
@@ -158,16 +159,17 @@ func (f *Pane) copyPath() tea.Cmd {
 	return f.env.Copy(strings.Join(targets, "\n"), "")
 }
 
-// clear ends a transfer, or takes back the marks, or the filter.
+// clear ends a transfer, or takes back the filter, or last of all the marks, which
+// cost more to make again.
 func (f *Pane) clear() tea.Cmd {
 	switch {
 	case f.transfers.running != nil:
 		f.transfers.cancel()
-	case len(f.folder.marked) > 0:
-		clear(f.folder.marked)
-	default:
+	case f.folder.order.Filter != "":
 		f.folder.order.Filter = ""
 		return f.folder.rearrange()
+	default:
+		clear(f.folder.marked)
 	}
 	return nil
 }

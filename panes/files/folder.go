@@ -44,6 +44,9 @@ type folder struct {
 	matching context.CancelFunc // ends the question for it
 	untidy   bool               // a large folder has left memory behind
 
+	due      func() tea.Cmd // what waits until the folder is listed; nil for nothing
+	dueWhole bool           // or until all of it is
+
 	places map[string]string // names that the cursor was on, by folder
 	back   []string          // folders that were shown before
 	visit  *visit            // nil while the view is not shown
@@ -72,12 +75,38 @@ func (f *folder) begin() {
 	f.visit, f.matching = v, nil
 }
 
+// whenListed is an action on rows: one that comes before these waits for them, and
+// for all of them if it is about the whole folder.
+func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if f.isListed(whole) {
+			return act()
+		}
+		f.due, f.dueWhole = act, whole
+		f.saySlow()
+		return nil
+	}
+}
+
+func (f *folder) isListed(whole bool) bool { return f.list.Rows() != nil && !(whole && f.list.More) }
+
+// doDue does what has waited for the rows that are there now. It may end the visit.
+func (f *folder) doDue() tea.Cmd {
+	act := f.due
+	if act == nil || !f.isListed(f.dueWhole) {
+		return nil
+	}
+	f.due = nil
+	return act()
+}
+
 // end ends what is under way for the folder.
 func (f *folder) end() {
 	if f.visit != nil {
 		f.visit.leave()
 		f.visit = nil
 	}
+	f.due = nil
 }
 
 // goTo shows a folder with the cursor on a name, or where it was.
@@ -211,7 +240,7 @@ func (l *listing) alsoHas(ctx context.Context, e panes.Engine, path, name string
 func (f *folder) listed(l listing, err error) tea.Cmd {
 	f.list.More, f.omitted = l.partial, 0
 	if err != nil {
-		f.all, f.match = nil, nil
+		f.all, f.match, f.due = nil, nil, nil
 		f.list.SetRows(f.all.Arrange(f.order))
 		f.list.Note, f.list.Bad, f.list.Omitted = reasonOf(err, f.path), true, 0
 		return f.restListing(time.Second)
@@ -225,9 +254,10 @@ func (f *folder) listed(l listing, err error) tea.Cmd {
 	}
 	cmd := tea.Batch(match, f.rearrange())
 	if l.partial {
-		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries))
+		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries), f.doDue())
 	}
-	return tea.Batch(cmd, f.tidy(), f.restListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second)))
+	rest := f.restListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second))
+	return tea.Batch(cmd, f.tidy(), rest, f.doDue())
 }
 
 // tidy gives back the memory that a large folder has taken.
@@ -287,6 +317,8 @@ func (f *folder) setRows(rows *Rows) {
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
 		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”"
+	case f.list.More:
+		f.list.Note = "reading the folder…"
 	case f.all.Len() > 0:
 		f.list.Note = "only hidden files"
 	default:

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/graphics"
@@ -133,6 +134,19 @@ func (f *Pane) fetchPreview() tea.Cmd {
 		f.viewer.preview.Clear()
 	}
 	return f.viewer.fetch(at.W, at.H)
+}
+
+// Waits reports whether something that was asked for waits until the folder is read;
+// what is typed behind it is for what comes then.
+func (f *Pane) Waits() bool { return f.folder.due != nil }
+
+// CallOff gives that up: by the key that clears, or one that leads elsewhere.
+func (f *Pane) CallOff(k keys.Key) bool {
+	outcome := keymap.NewResolver(f.env.Bindings()).Resolve(k, keymap.ScopeGlobal, keymap.ScopeList)
+	if outcome.Scope == keymap.ScopeGlobal || outcome.Kind == keymap.Pending || outcome.Action == keymap.Clear {
+		f.folder.due = nil
+	}
+	return f.folder.due == nil
 }
 
 // Scopes are those of the preview or of the list.

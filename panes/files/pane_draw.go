@@ -173,6 +173,9 @@ func (f *Pane) Note() (string, widget.Ink) {
 	if n := len(f.folder.marked); n > 0 {
 		notes = append(notes, widget.Itoa(n)+" marked")
 	}
+	if f.folder.list.More {
+		notes = append(notes, "reading the folder…")
+	}
 	if note := f.folder.matchNote(); note != "" {
 		notes = append(notes, note)
 	} else if n := f.folder.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {

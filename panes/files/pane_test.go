@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/panestest"
@@ -257,6 +258,67 @@ func TestASlowFolderSaysThatItIsRead(t *testing.T) {
 	f.listed("a")
 	if f.folder.list.Note != "" {
 		t.Errorf("it still says %q", f.folder.list.Note)
+	}
+}
+
+func TestEscTakesBackTheFilterFirstAndMarksLast(t *testing.T) {
+	f, _ := shownPane("/d")
+	f.listed("a", "b", "c")
+	f.Actions()[keymap.Mark]()
+	f.folder.order.Filter = "b"
+	f.Actions()[keymap.Clear]()
+	if len(f.folder.marked) != 1 || f.folder.order.Filter != "" {
+		t.Errorf("%d are marked, the filter is %q", len(f.folder.marked), f.folder.order.Filter)
+	}
+	f.Actions()[keymap.Clear]()
+	if len(f.folder.marked) != 0 {
+		t.Error("the mark stays")
+	}
+}
+
+func TestWhatIsMarkedBeforeTheFolderIsReadWaitsForIt(t *testing.T) {
+	f, _ := shownPane("/d")
+	f.Actions()[keymap.MoveDown]()
+	f.Actions()[keymap.Mark]()
+	if !f.Waits() || len(f.folder.marked) != 0 || f.folder.list.Note != "reading the folder…" {
+		t.Errorf("waits %v, %v are marked, it says %q", f.Waits(), f.folder.marked, f.folder.list.Note)
+	}
+	f.listed("a", "b", "c")
+	if diff := cmp.Diff([]string{"/d/b"}, sortedKeys(f.folder.marked)); diff != "" || f.Waits() {
+		t.Error(diff)
+	}
+}
+
+func TestAllOfAFolderIsMarkedNotOnlyWhatIsReadOfIt(t *testing.T) {
+	f, _ := shownPane("/d")
+	part := (*Set)(nil).With(entries("a", "b"))
+	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+	if note, _ := f.Note(); note != "reading the folder…" {
+		t.Errorf("it says %q", note)
+	}
+	f.Actions()[keymap.FilesMarkAll]()
+	if len(f.folder.marked) != 0 {
+		t.Errorf("%v are marked already", f.folder.marked)
+	}
+	f.listed("a", "b", "c")
+	if len(f.folder.marked) != 3 {
+		t.Errorf("%v are marked", f.folder.marked)
+	}
+
+	f.folder.goTo("/e", "")
+	f.Actions()[keymap.FilesMarkAll]()
+	k, err := keys.Parse("esc")
+	if err != nil || !f.CallOff(k) || f.Waits() {
+		t.Errorf("esc does not call it off: %v", err)
+	}
+}
+
+func TestAFolderThatIsReadIsNotSaidToBeEmpty(t *testing.T) {
+	f, _ := shownPane("/d")
+	part := (*Set)(nil).With(entries(".a"))
+	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+	if f.folder.list.Note != "reading the folder…" {
+		t.Errorf("it says %q", f.folder.list.Note)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -101,19 +102,23 @@ func (p *Pane) askKill() tea.Cmd {
 	return p.confirm("Kill "+these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
 }
 
-// restart starts one process anew at once, and asks before several.
+// restart starts a process anew, and asks before one that runs is stopped, or
+// several are.
 func (p *Pane) restart() tea.Cmd {
 	targets := p.table.Targets()
 	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID})
 	}
-	switch len(targets) {
-	case 0:
+	what := "Running ones are stopped first."
+	switch {
+	case len(targets) == 0:
 		return nil
-	case 1:
+	case len(targets) == 1 && len(living(targets)) == 0:
 		return p.each(targets, do)
+	case len(targets) == 1:
+		what = "It is running and is stopped first."
 	}
-	return p.confirm("Restart "+these(targets)+"?", "Running ones are stopped first.", "restart", targets, p.each(targets, do))
+	return p.confirm("Restart "+these(targets)+"?", what, "restart", targets, p.each(targets, do))
 }
 
 // toggleKeepAlive keeps the targets alive, or no longer if the first one is.
@@ -123,14 +128,12 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		return nil
 	}
 	on := !targets[0].KeepAlive
-	said := p.env.Say(these(targets)+": keep-alive is off", false)
+	state, undoes := "off", " turns it on"
 	if on {
-		ends := "it exits"
-		if len(targets) > 1 {
-			ends = "one exits"
-		}
-		said = p.env.Say(these(targets)+": restarts whenever "+ends, false)
+		state, undoes = "on", " turns it off"
 	}
+	said := p.env.Say("Keep-alive is "+state+" for "+these(targets)+
+		panes.WithKey(p.env.Bindings(), "; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
 	return tea.Batch(said, p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
 	}))

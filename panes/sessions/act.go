@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -113,30 +114,66 @@ func (p *Pane) clearFilter() tea.Cmd {
 
 // toggleKeyboard takes the session's keyboard away from agents, or gives it back.
 func (p *Pane) toggleKeyboard() tea.Cmd {
-	return p.setKeyboard(func(t *api.Terminal) api.SessionKeyboardInput {
-		return api.SessionKeyboardInput{Take: t.Keyboard == ""}
-	})
+	session, ok := p.typable()
+	if !ok {
+		return nil
+	}
+	take := session.Terminal.Keyboard == ""
+	said, undoes := "Agents can type into ", " stops them again"
+	if take {
+		said, undoes = "Agents can't type into ", " lets them again"
+	}
+	return tea.Batch(p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Take: take}),
+		p.sayToggled(said+widget.Clean(session.Name), keymap.SessionKeyboard, undoes))
 }
 
 // toggleOpen lets agents type into a session outside the sandbox that they are
-// held to, or stops that.
+// held to, or stops that. In the list a key may be meant for the terminal: there it
+// asks before that.
 func (p *Pane) toggleOpen() tea.Cmd {
-	return p.setKeyboard(func(t *api.Terminal) api.SessionKeyboardInput {
-		return api.SessionKeyboardInput{Open: !t.Open}
-	})
-}
-
-// setKeyboard says who may type into the session that is meant.
-func (p *Pane) setKeyboard(next func(t *api.Terminal) api.SessionKeyboardInput) tea.Cmd {
-	session, ok := p.target()
-	if !ok || session.Terminal == nil || session.State.Ended() {
+	session, ok := p.typable()
+	if !ok {
 		return nil
 	}
-	in := next(session.Terminal)
-	in.ID = session.ID
+	name := widget.Clean(session.Name)
+	set := p.setKeyboard(api.SessionKeyboardInput{ID: session.ID, Open: !session.Terminal.Open})
+	said := func(text, undoes string) tea.Cmd { return p.sayToggled(text+name, keymap.SessionOpen, undoes) }
+	if session.Terminal.Open {
+		return tea.Batch(set, said("Sandboxed agents can't type into ", " lets them again"))
+	}
+	open := tea.Batch(set, said("Sandboxed agents can type into ", " stops them again"))
+	if _, terminal := p.env.Focused(); terminal {
+		return open
+	}
+	p.env.Ask(&overlay.Question{
+		Title: "Let sandboxed agents type into " + name + "?",
+		Lines: []string{"The session runs outside their sandbox."},
+		Yes:   "let them",
+		Then:  open,
+	})
+	return nil
+}
+
+// typable is the session that is meant, if somebody can type into it.
+func (p *Pane) typable() (session api.Process, ok bool) {
+	session, ok = p.target()
+	return session, ok && session.Terminal != nil && !session.State.Ended()
+}
+
+// setKeyboard says who may type into a session.
+func (p *Pane) setKeyboard(in api.SessionKeyboardInput) tea.Cmd {
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKeyboard.Run(ctx, e, in)
 	})
+}
+
+// sayToggled says what a key has switched in the list, and that the same key switches
+// it back. A terminal has a note of its own.
+func (p *Pane) sayToggled(text string, a keymap.Action, undoes string) tea.Cmd {
+	if _, terminal := p.env.Focused(); terminal {
+		return nil
+	}
+	return p.env.Say(text+panes.WithKey(p.env.Bindings(), "; ", a, undoes, keymap.ScopeSessions), false)
 }
 
 // keyboardNote says who may type into the session, and that an agent typed last.
