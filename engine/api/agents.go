@@ -31,7 +31,7 @@ var (
 
 // SessionExecInput is the input of session.exec.
 type SessionExecInput struct {
-	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Command   string `json:"command" jsonschema:"command line, or several lines"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command goes on in the session"`
 	MaxOutput int    `json:"max_output,omitempty" jsonschema:"bytes of output kept, its end; default 64 KiB, at most 16 MiB"`
@@ -60,7 +60,7 @@ func (o *SessionExecOutput) Bulk() []Member {
 // SessionWaitInput is the input of session.wait: the call answers as soon as
 // one of the conditions that are set holds.
 type SessionWaitInput struct {
-	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
 	Output    string `json:"output,omitempty" jsonschema:"what it prints from since on, as plain text, matches this regular expression"`
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for output begins; default: what is printed from now on"`
@@ -90,14 +90,14 @@ type SessionForegroundOutput struct {
 
 // SessionKeyboardInput is the input of session.keyboard.
 type SessionKeyboardInput struct {
-	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, all else is refused with locked_by_user; false: everybody may type into it and change it"`
 	Open bool   `json:"open,omitempty" jsonschema:"let agents type into it that are held to a sandbox, though it runs outside"`
 }
 
 // ProcessWriteInput is the input of process.write.
 type ProcessWriteInput struct {
-	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Text string `json:"text" jsonschema:"written as it is"`
 }
 

@@ -74,7 +74,7 @@ const (
 
 // SessionFindInput is the input of session.find. Either Text or Mark is set.
 type SessionFindInput struct {
-	ID string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Pattern
 	Mark     string `json:"mark,omitempty" jsonschema:"instead of text: prompt or output, the lines where a shell told that one begins (OSC 133)"`
 	From     Place  `json:"from" jsonschema:"where to begin; what begins just there is not looked at"`
@@ -99,7 +99,7 @@ type SessionMatch struct {
 // and blanks at the end of lines left out. A To at the first cell of a line
 // ends with the line end before it.
 type SessionTextInput struct {
-	ID    string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID    string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	From  Place  `json:"from" jsonschema:"the first cell"`
 	To    Place  `json:"to" jsonschema:"the cell behind the last one"`
 	Block bool   `json:"block,omitempty" jsonschema:"of every line from the first to the last, only the cells from one column up to the other, each line by itself"`

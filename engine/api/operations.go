@@ -103,7 +103,7 @@ type Info struct {
 // IDInput names one session or process: its id, a prefix of the id that no
 // other has, or its name.
 type IDInput struct {
-	ID string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 }
 
 // EngineStopInput is the input of engine.stop.
@@ -137,7 +137,7 @@ type SessionListOutput struct {
 // SessionWriteInput is the input of session.write. Of Text, Keys and Paste
 // what is set is sent, in this order.
 type SessionWriteInput struct {
-	ID    string   `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID    string   `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Text  string   `json:"text,omitempty" jsonschema:"sent as it is"`
 	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes"`
 	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
@@ -145,7 +145,7 @@ type SessionWriteInput struct {
 
 // SessionReadInput is the input of session.read.
 type SessionReadInput struct {
-	ID    string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID    string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
 	Max   int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, limit 1 MiB"`
 	Plain bool   `json:"plain,omitempty" jsonschema:"the end of it as the terminal shows it: text without what was overwritten, and nothing of a full-screen program"`
@@ -167,7 +167,7 @@ func (o *SessionReadOutput) Bulk() []Member {
 
 // SessionScreenInput is the input of session.screen.
 type SessionScreenInput struct {
-	ID         string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID         string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
 	Scrollback int    `json:"scrollback,omitempty" jsonschema:"this many lines of history before the screen"`
 	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: draw it too"`
@@ -192,13 +192,13 @@ func (o *Screen) Bulk() []Member {
 
 // SessionResizeInput is the input of session.resize.
 type SessionResizeInput struct {
-	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Cols int    `json:"cols" jsonschema:"width in cells, 1 to 1000"`
 	Rows int    `json:"rows" jsonschema:"height in cells, 1 to 1000"`
 }
 
 // SessionRenameInput is the input of session.rename.
 type SessionRenameInput struct {
-	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Name string `json:"name" jsonschema:"the new name"`
 }

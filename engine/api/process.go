@@ -81,7 +81,7 @@ const (
 
 // A Dependency is a process that another one is started after.
 type Dependency struct {
-	ID        string    `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID        string    `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Name      string    `json:"name,omitempty" jsonschema:"its name when that was asked for; not for input"`
 	Condition Condition `json:"condition,omitempty" jsonschema:"started, ready, completed or completed_successfully; default ready"`
 }

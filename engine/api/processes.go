@@ -118,13 +118,13 @@ type ProcessListOutput struct {
 
 // ProcessRestartInput is the input of process.restart.
 type ProcessRestartInput struct {
-	ID    string       `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID    string       `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	After []Dependency `json:"after,omitempty" jsonschema:"of what has ended: as in process.start"`
 }
 
 // ProcessStopInput is the input of process.stop.
 type ProcessStopInput struct {
-	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Signal string `json:"signal,omitempty" jsonschema:"instead of the process's stop signal"`
 
 	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"from the signal to SIGKILL, instead of the process's own"`
@@ -143,13 +143,13 @@ type ProcessStopAllOutput struct {
 
 // ProcessSignalInput is the input of process.signal.
 type ProcessSignalInput struct {
-	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Signal string `json:"signal" jsonschema:"name or number: SIGHUP, HUP, 1"`
 }
 
 // ProcessUpdateInput is the input of process.update; what is null stays.
 type ProcessUpdateInput struct {
-	ID        string   `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID        string   `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Name      *string  `json:"name,omitempty" jsonschema:"another name"`
 	KeepAlive *bool    `json:"keep_alive,omitempty" jsonschema:"start it again whenever it ends, or not"`
 	Restart   *Restart `json:"restart,omitempty" jsonschema:"another restart policy"`
@@ -159,7 +159,7 @@ type ProcessUpdateInput struct {
 // ProcessLogInput is the input of process.log. Without since, from_line and
 // tail it starts at the oldest byte kept.
 type ProcessLogInput struct {
-	ID       string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID       string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Stream   string `json:"stream,omitempty" jsonschema:"where they are kept apart: stdout (the default), stderr, or both together in the order in which they were written, to a tenth of a second and as far as the engine saw that, else stdout first"`
 	Since    *int64 `json:"since,omitempty" jsonschema:"absolute offset in bytes; negative counts from the end"`
 	FromLine *int64 `json:"from_line,omitempty" jsonschema:"line kept, from 0; negative counts from the end"`
@@ -248,7 +248,7 @@ type LogMatch struct {
 // ProcessWaitInput is the input of process.wait: the call answers as soon as
 // one of the conditions that are set holds.
 type ProcessWaitInput struct {
-	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`

@@ -6,7 +6,7 @@ var SessionRecord = Operation[SessionRecordInput, SessionRecordOutput]{"session.
 
 // SessionRecordInput is the input of session.record.
 type SessionRecordInput struct {
-	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Since  *int64 `json:"since,omitempty" jsonschema:"absolute offset in the log, 0 for all that is kept; default: from now on, with a repaint"`
 	Until  int64  `json:"until,omitempty" jsonschema:"absolute offset to end before; 0 for the end of the log"`
 	Max    int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, at most 1 MiB"`

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,8 +62,9 @@ func (ps processes) namedLive(name string) *proc {
 	return nil
 }
 
-// find resolves an id, a name or a unique prefix of an id, in this order. Of
-// several with one name the live one counts, or else the one that ended last.
+// find resolves an id, a name or what a single id or name begins with, in this
+// order. Of several with one name the live one counts, or else the one that ended
+// last; a name's beginning is of what lives, if anything does.
 func (ps processes) find(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
 }
@@ -82,22 +84,29 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	if p := ps[what]; p != nil && wanted(p) {
 		return p, nil
 	}
-	var named *proc
+	named := map[string]*proc{} // whose names begin so
 	var prefixed []*proc
 	for id, p := range ps {
-		if !wanted(p) {
+		if !wanted(p) || p.view.ID == "" && p.rec.Name != what {
 			continue
 		}
-		if p.rec.Name == what && (named == nil || preferred(p, named)) {
-			named = p
+		if first := named[p.rec.Name]; strings.HasPrefix(p.rec.Name, what) && (first == nil || preferred(p, first)) {
+			named[p.rec.Name] = p
 		}
-		if what != "" && strings.HasPrefix(id, what) && p.view.ID != "" {
+		if strings.HasPrefix(id, what) {
+			prefixed = append(prefixed, p)
+		}
+	}
+	if p := named[what]; p != nil && what != "" {
+		return p, nil
+	}
+	for _, p := range bestNamed(named) {
+		if !slices.Contains(prefixed, p) {
 			prefixed = append(prefixed, p)
 		}
 	}
 	switch {
-	case named != nil:
-		return named, nil
+	case what == "":
 	case len(prefixed) == 1:
 		return prefixed[0], nil
 	case len(prefixed) > 1:
@@ -105,6 +114,16 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	}
 	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), noun(kinds)).
 		WithHint("tandem ls shows all")
+}
+
+// bestNamed are those of processes by their names that live, or all if none does.
+func bestNamed(named map[string]*proc) []*proc {
+	all := slices.Collect(maps.Values(named))
+	ended := func(p *proc) bool { return p.state().Ended() }
+	if live := slices.DeleteFunc(slices.Clone(all), ended); len(live) > 0 {
+		return live
+	}
+	return all
 }
 
 func preferred(p, q *proc) bool {
@@ -120,8 +139,8 @@ func errAmbiguous(what string, candidates []*proc) error {
 	for _, p := range candidates {
 		all = append(all, p.rec.ID+" ("+p.rec.Name+")")
 	}
-	return api.Errorf(api.CodeAmbiguous, "find %s: several ids begin so: %s", names.Shown(what), strings.Join(all, ", ")).
-		WithHint("give more of the id")
+	return api.Errorf(api.CodeAmbiguous, "find %s: several begin so: %s", names.Shown(what), strings.Join(all, ", ")).
+		WithHint("give more of the id or name")
 }
 
 func noun(kinds []api.Kind) string {

@@ -46,7 +46,7 @@ func TestFindTakesIDNameAndUniquePrefix(t *testing.T) {
 			})
 			return a.id, a.err
 		}
-		for what, want := range map[string]string{"aa1": "aa1", "b": "b1", "name-aa2": "aa2"} {
+		for what, want := range map[string]string{"aa1": "aa1", "b": "b1", "name-aa2": "aa2", "name-b": "b1"} {
 			if id, err := find(what); id != want || err != nil {
 				t.Errorf("find(%q) = %q, %v", what, id, err)
 			}
@@ -54,6 +54,9 @@ func TestFindTakesIDNameAndUniquePrefix(t *testing.T) {
 		_, err := find("aa")
 		if !errors.Is(err, api.CodeAmbiguous) || !strings.Contains(err.Error(), "aa1 (name-aa1), aa2 (name-aa2)") {
 			t.Errorf("ambiguous prefix: %v", err)
+		}
+		if _, err := find("name-"); !errors.Is(err, api.CodeAmbiguous) {
+			t.Errorf("ambiguous name: %v", err)
 		}
 		for _, what := range []string{"", "zz", "\x1b[2J"} {
 			if _, err := find(what); !errors.Is(err, api.CodeNotFound) || strings.Contains(err.Error(), "\x1b") {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/keys"
+	"tandem/persist/diag"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
@@ -200,8 +202,9 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), "did you mean `tandem "+like[0]+"`?")
+	like := cmd.SuggestionsFor(args[0])
+	if meant := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); meant != "" {
+		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
 	}
 	return output.Usagef(cmd, "unknown verb %q", output.Visible(args[0]))
 }

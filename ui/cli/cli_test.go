@@ -143,6 +143,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		says string
 	}{
 		{[]string{"frobnicate"}, "frobnicate"},
+		{[]string{"lss"}, "did you mean `tandem ls`?"},
 		{[]string{"atach"}, "did you mean `tandem attach`?"},
 		{[]string{"ls", "--frobnicate"}, "--frobnicate"},
 		{[]string{"ls", "x"}, "takes no \"x\""},

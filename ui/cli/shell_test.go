@@ -23,7 +23,7 @@ func TestShellRunsVerbsLineByLine(t *testing.T) {
 		t.Errorf("status %d\n%s", status, stdout)
 	}
 	want := strings.Join([]string{
-		`tandem: unknown verb "wat"`, "hint: did you mean `tandem man`?",
+		`tandem: unknown verb "wat"`, "hint: did you mean `tandem wait`?",
 		"tandem: read the line: reached EOF without closing quote `\"`", "hint: a line is one verb with its arguments; quote what has blanks or signs",
 		"tandem: read the line: `|` is not a valid word", "hint: a line is one verb with its arguments; quote what has blanks or signs",
 		"tandem: cd takes one folder", "hint: quote a name with blanks",
