@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/engine/keeper"
@@ -71,6 +72,14 @@ func (h *host) Save(r store.Record, durable bool) error {
 	}
 	return h.store.Update(r)
 }
+
+// NoteUnconfined is of no use to the engine itself, so that it fails stops nothing.
+func (h *host) NoteUnconfined(r store.Record) {
+	if err := access.NoteUnconfined(h.store, r.ID); err != nil {
+		h.log.Warn("note that a process is not confined", "id", r.ID, "error", err)
+	}
+}
+
 func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	limit := r.LogLimit
 	if limit == 0 {

@@ -33,6 +33,7 @@ func (quietWorld) Bound(store.Record) func() { return func() {} }
 
 func (quietWorld) LateExit(context.Context, store.Record) supervise.Ending { return supervise.Ending{} }
 
+func (quietWorld) NoteUnconfined(store.Record)     {}
 func (quietWorld) LastLines(store.Record) []string { return nil }
 
 func (quietWorld) Forget(string) {}

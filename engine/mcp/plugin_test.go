@@ -478,7 +478,12 @@ func TestEveryProcessHasItsSandboxFile(t *testing.T) {
 		"exec":          {"command": "sleep 1000", "timeoutMs": 100}, // goes on as a process
 	} {
 		id := r.call(name, args).Process
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(r.process(id).LogPath), "sandbox.json"))
+		path := filepath.Join(filepath.Dir(r.process(id).LogPath), "sandbox.json")
+		r.eventually("the file", func() bool { // which nothing waits for
+			_, err := os.Stat(path)
+			return err == nil
+		})
+		text, err := os.ReadFile(path)
 		if err != nil || !strings.Contains(string(text), `"allowWrite": [`) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/logs"
@@ -102,8 +103,10 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 func (s *Commands) overdue(ctx context.Context, rec store.Record, in api.ExecInput) (api.Process, error) {
 	id := rec.ID
 	p, err := s.Control.Announced(ctx, id)
-	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed {
-		err = s.Starter.noteUnconfined(id) // it goes on as a process like others
+	if err == nil && !p.State.Ended() && !in.Kill && !rec.Sandboxed { // it goes on as a process like others
+		if err := access.NoteUnconfined(s.Store, id); err != nil {
+			return p, api.Errorf(api.CodeUnavailable, "%v", err)
+		}
 	}
 	switch {
 	case err != nil || p.State.Ended():

@@ -269,25 +269,19 @@ func (s *Starter) enter(ctx context.Context, rec store.Record, named bool, until
 	if err == nil {
 		return answer, nil
 	}
-	if (rec.Sandboxed || !isOneShot(rec)) && ctx.Err() == nil { // else it may still be entered
+	if rec.Sandboxed && ctx.Err() == nil { // else it may still be entered
 		err = errors.Join(err, s.Store.Remove(rec.ID))
 	}
 	return answer, api.AsError(err)
 }
 
-// isOneShot reports whether a record is of a command that is run and waited for.
-func isOneShot(r store.Record) bool { return r.Transient && !r.Stdin }
-
 // confine writes down how a process is confined, beside what will be its
-// record: by all layers that are not nil, and not at all if none is, which is not
-// written for a one-shot command. Layers that could not be enforced are refused.
+// record: by all layers that are not nil, and not at all if none is. Layers that
+// could not be enforced are refused.
 func (s *Starter) confine(r *store.Record, layers []*api.Sandbox) error {
 	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
-	switch {
-	case len(layers) == 0 && isOneShot(*r):
+	if len(layers) == 0 {
 		return nil
-	case len(layers) == 0:
-		return s.noteUnconfined(r.ID)
 	}
 	text, parsed, err := access.Encode(layers)
 	if err == nil {
@@ -303,19 +297,6 @@ func (s *Starter) confine(r *store.Record, layers []*api.Sandbox) error {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	r.Sandboxed = true
-	return nil
-}
-
-// noteUnconfined writes down that a process is not confined. Nothing depends on that
-// note: it is for whoever looks into the process's folder.
-func (s *Starter) noteUnconfined(id string) error {
-	text, _, err := access.Encode([]*api.Sandbox{{Filesystem: api.SandboxFilesystem{AllowWrite: []string{"/"}}}})
-	if err == nil {
-		err = s.Store.SaveSandbox(id, text, false)
-	}
-	if err != nil {
-		return api.Errorf(api.CodeUnavailable, "%v", err)
-	}
 	return nil
 }
 

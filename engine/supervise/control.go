@@ -23,6 +23,9 @@ import (
 type World interface {
 	// Save writes a record; with durable set it survives a loss of power too.
 	Save(r store.Record, durable bool) error
+	// NoteUnconfined writes down that a process is not confined, for people. Nothing
+	// depends on it, so it comes after the answer to a start.
+	NoteUnconfined(r store.Record)
 	// Clear waits until nothing is left of the child before, and ends what is.
 	Clear(ctx context.Context, r store.Record, before Predecessor) error
 	// Spawn starts the child of a record and, for a terminal, its session. When ctx
@@ -117,6 +120,7 @@ type proc struct {
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log
 	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
+	noted    bool               // it is written down that it is not confined
 	atBoot   bool               // its policy is, or was, one that starts it after a reboot
 	lines    []string           // the end of its log, in backoff and when it failed
 	removals []chan<- outcome   // who wants it removed once it is stopped
@@ -350,6 +354,11 @@ func (c *Control) saved(p *proc, rev int, lines []string, err error) {
 	if rev == p.rev && rev != p.told {
 		p.lines = lines
 		c.announce(p)
+	}
+	if p.state() == api.StateRunning && !p.noted && !p.rec.Sandboxed && !p.rec.IsOneShot() {
+		p.noted = true
+		rec := p.rec
+		c.effects.add(&p.work, &c.effects.writes, func() { c.world.NoteUnconfined(rec) })
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 type fakeWorld struct {
 	mu       sync.Mutex
 	did      []string
+	noted    []string // that they are not confined
 	disk     map[string]store.Record
 	nextPID  int
 	children map[int]string // pid → id of those that live
@@ -112,6 +113,12 @@ func (w *fakeWorld) Probe(ctx context.Context, _ store.Record) error {
 }
 
 func (w *fakeWorld) Bound(store.Record) func() { return func() {} }
+
+func (w *fakeWorld) NoteUnconfined(r store.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.noted = append(w.noted, r.ID)
+}
 
 func (w *fakeWorld) LastLines(store.Record) []string { return []string{"last words"} }
 

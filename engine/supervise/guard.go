@@ -33,6 +33,12 @@ func (g guarded) Save(r store.Record, durable bool) (err error) {
 	return g.World.Save(r, durable)
 }
 
+func (g guarded) NoteUnconfined(r store.Record) {
+	var err error // it has been logged
+	defer g.recovered("note", r, &err)
+	g.World.NoteUnconfined(r)
+}
+
 func (g guarded) Clear(ctx context.Context, r store.Record, before Predecessor) (err error) {
 	defer g.recovered("start", r, &err)
 	return g.World.Clear(ctx, r, before)

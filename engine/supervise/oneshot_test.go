@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,25 @@ func TestOneShotCommandIsWrittenDownOnlyBeforeItStartsAndWhenItLasts(t *testing.
 		}
 		r.wantDeeds("save starting running", "spawn", "save exited running", "forget", "save starting running", "spawn", "save running running")
 		r.w.killChild(r, "long", 0)
+		<-reply
+	})
+}
+
+func TestWhatRunsUnconfinedIsNotedOnceUnlessItIsAOneShotCommand(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.running("a")
+		reply := r.command("b", api.State.Ended)
+		confined := supervised("c", api.PolicyNo)
+		confined.Sandboxed = true
+		r.launch(confined)
+		time.Sleep(soon)
+		synctest.Wait()
+		r.w.mu.Lock()
+		if !slices.Equal(r.w.noted, []string{"a"}) {
+			t.Errorf("noted %q", r.w.noted)
+		}
+		r.w.mu.Unlock()
+		r.w.killChild(r, "b", 0)
 		<-reply
 	})
 }

@@ -294,6 +294,9 @@ func (s *Store) load(e fs.DirEntry) (*Record, error) {
 	return &r, stale
 }
 
+// IsOneShot reports whether a record is of a command that is run and waited for.
+func (r Record) IsOneShot() bool { return r.Transient && !r.Stdin }
+
 // removeEmpty deletes the folder of a process that a crash has left without a
 // record, if nothing is in it but what is written before. It spares young ones, as
 // somebody may be about to write into them.
