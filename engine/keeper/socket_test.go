@@ -13,9 +13,7 @@ func TestAKeeperLeavesTheSocketOfItsSuccessor(t *testing.T) {
 	r := newRig(t)
 	former := r.keeper("run").mustBeReady()
 	r.pidLine(0)
-	if err := os.RemoveAll(r.dir); err != nil {
-		t.Fatal(err)
-	}
+	r.loseFolder()
 	latter := r.keeper("run").mustBeReady()
 	if err := former.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -49,9 +47,7 @@ func TestAKeeperWhoseFolderIsGoneStartsNoEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	engine := r.pidLine(0)
-	if err := os.RemoveAll(r.dir); err != nil {
-		t.Fatal(err)
-	}
+	r.loseFolder()
 	if err := syscall.Kill(engine, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -59,4 +55,14 @@ func TestAKeeperWhoseFolderIsGoneStartsNoEngine(t *testing.T) {
 	if _, err := os.Lstat(r.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there again: %v", err)
 	}
+}
+
+// loseFolder takes the data folder away at once, whoever writes into it.
+func (r *rig) loseFolder() {
+	r.t.Helper()
+	gone := r.dir + "-gone"
+	if err := os.Rename(r.dir, gone); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { os.RemoveAll(gone) })
 }
