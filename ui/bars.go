@@ -108,7 +108,7 @@ func (m *model) tally() (running, failed, waiting int) {
 		switch {
 		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !oneOff(p), p.State == api.StateBackoff:
 			failed++
-		case !p.State.Ended():
+		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
 			if p.Terminal != nil && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
 				waiting++

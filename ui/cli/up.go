@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 
@@ -49,7 +52,7 @@ func upCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project `file` (default: the next one above)")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when everything with a readiness check is ready")
-	cmd.Flags().Var(&f.timeout, "timeout", "stop waiting after this long (default: never)")
+	cmd.Flags().Var(&f.timeout, "timeout", "stop watching after this long, and fail (default: never)")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "stop and delete entries that are no longer in the file")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show what would be done")
 	cmd.Flags().BoolVar(&f.list, "list", false, "only list the file's entries")
@@ -116,17 +119,22 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	if f.dryRun {
 		return a.dryRun(ctx, file, order, names, f)
 	}
-	client, err := a.Connect(ctx)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	conn, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	list, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{})
+	defer conn.Close()
+	list, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
 	if err != nil {
 		return err
 	}
 	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: f.replace})
-	r := &project.Run{Out: a.out, Connect: a.Connect, Environ: a.Environ, Size: a.ownSize, Client: client, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	r := &project.Run{Out: a.out, Environ: a.Environ, Size: a.ownSize, Conn: conn, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	if on, ok := output.Terminal(a.Stdout); ok && !a.out.JSON && a.env("TERM") != "dumb" {
+		r.Live = on
+	}
 	return r.Up(ctx, f.prune)
 }
 

@@ -3,40 +3,37 @@ package project
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
 )
 
-// settle is how often a process that its policy starts again is looked at while
-// its success is waited for.
-const settle = 100 * time.Millisecond
+// look is how often it is looked how far everything has come.
+const look = 100 * time.Millisecond
 
-// A Run carries out a plan: every step in a goroutine of its own that waits for
-// what it depends on.
+// A Run carries out a plan: it asks the engine for everything at once, which keeps
+// the order, and then watches what becomes of it.
 type Run struct {
 	Out     output.Printer
-	Connect func(context.Context) (*client.Client, error)
 	Environ []string                // of what is started
 	Size    func() (cols, rows int) // of new terminals
-	Client  *client.Client
+	Conn    *retry.Conn
 	File    *File
 	Plan    *Plan
 	Wait    bool
-	Timeout time.Duration // of all waiting; 0 is none
-	began   time.Time
+	Timeout time.Duration // of watching; 0 is none
+	Live    *os.File      // the terminal on which rows show what is going on; nil for none
 
-	mu      sync.Mutex // guards results and what is printed
-	results []Result
-	failed  []error
+	failed []error
 }
 
-// An upResult is what up tells about an entry.
+// A Result is what up tells about an entry.
 type Result struct {
 	Name    string       `json:"name"`
 	Action  Action       `json:"action"`
@@ -47,62 +44,85 @@ type Result struct {
 }
 
 // Up brings about what the file says, and tells what came of it. With prune
-// what the file does not name any more is ended.
+// what the file does not name any more is ended. When ctx ends before, it says what
+// goes on.
 func (r *Run) Up(ctx context.Context, prune bool) error {
-	r.all(ctx)
+	began := time.Now()
+	r.ask(ctx)
 	r.layOut(ctx)
-	r.removed(ctx, prune)
-	return r.report()
+	removed := r.removed(ctx, prune)
+	r.watch(ctx, began)
+	if ctx.Err() != nil {
+		return r.left()
+	}
+	r.lastWords(ctx)
+	var results []Result
+	for _, s := range r.Plan.steps {
+		results = append(results, r.result(s))
+	}
+	if r.Live != nil {
+		r.Out.Tell("%s", r.summary())
+	}
+	return r.Out.AnswerEach(append(results, removed...), r.failed, func() string { return "" })
 }
 
-// all starts everything and returns when it is started, and with wait ready.
-func (r *Run) all(ctx context.Context) {
-	r.began = time.Now()
+// ask asks the engine for everything, each entry when it has what that comes after.
+func (r *Run) ask(ctx context.Context) {
 	var steps sync.WaitGroup
 	for _, s := range r.Plan.steps {
 		steps.Go(func() {
 			s.process, s.err = r.begin(ctx, s)
 			close(s.begun)
-			r.note(s)
-			if r.Wait && s.err == nil && s.entry.Start.Ready != nil && s.action != actionDone {
-				s.err = r.await(ctx, s, Ready)
-				s.ready = s.err == nil
-				r.note(s)
-			}
 		})
 	}
 	steps.Wait()
-	for _, s := range r.Plan.steps {
-		r.add(s)
-	}
 }
 
-// begin waits for what a step depends on, then carries it out.
+// begin carries out a step.
 func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
-	for _, d := range s.entry.After {
-		if err := r.awaitStep(ctx, d); err != nil {
-			return api.Process{}, fmt.Errorf("start %s: %w", s.entry.Name, err)
-		}
+	after, err := r.after(ctx, s)
+	if err != nil {
+		return api.Process{}, fmt.Errorf("start %s: %w", s.entry.Name, err)
 	}
 	switch s.action {
 	case actionKeep, actionDone:
 		return *s.old, nil
 	case actionAgain:
-		return r.checked(api.ProcessRestart.Call(ctx, r.Client, api.ProcessRestartInput{ID: s.old.ID}))
+		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.old.ID, After: after})
 	case actionChange:
-		if _, err := end(ctx, r.Client, *s.old, true); err != nil {
+		if _, err := end(ctx, r.Conn.Client, *s.old, true); err != nil {
 			return api.Process{}, err
 		}
 	}
-	return r.checked(api.ProcessStart.Call(ctx, r.Client, r.input(s)))
+	in := r.input(s)
+	in.ID, in.After = api.NewID(), after
+	return api.ProcessStart.Call(ctx, r.Conn, in)
 }
 
-// checked makes an error of a process that could not be started.
-func (r *Run) checked(p api.Process, err error) (api.Process, error) {
-	if err == nil && p.State == api.StateFailed {
-		err = api.Errorf(api.CodeConflict, "start %s: %s", p.Name, p.Error)
+// after is what the engine shall wait for before it starts an entry. A task that
+// was done before is no longer waited for.
+func (r *Run) after(ctx context.Context, of *step) ([]api.Dependency, error) {
+	var after []api.Dependency
+	for _, d := range of.entry.After {
+		on := r.step(d.Name)
+		select {
+		case <-on.begun:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if on.process.ID == "" {
+			return nil, fmt.Errorf("its dependency %s was not started", d.Name)
+		}
+		if on.action != actionDone {
+			after = append(after, api.Dependency{ID: on.process.ID, Condition: api.Condition(d.Condition)})
+		}
 	}
-	return p, err
+	return after, nil
+}
+
+// step is that of an entry; Order has put it into the plan.
+func (r *Run) step(name string) *step {
+	return r.Plan.steps[slices.IndexFunc(r.Plan.steps, func(s *step) bool { return s.entry.Name == name })]
 }
 
 // input is what the engine is asked to start.
@@ -121,61 +141,6 @@ func (r *Run) input(s *step) api.ProcessStartInput {
 	return in
 }
 
-// awaitStep waits until what is depended on has come as far as it must.
-func (r *Run) awaitStep(ctx context.Context, d Dependency) error {
-	for _, s := range r.Plan.steps {
-		if s.entry.Name != d.Name {
-			continue
-		}
-		select {
-		case <-s.begun:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if s.process.ID == "" {
-			return fmt.Errorf("its dependency %s was not started", d.Name)
-		}
-		return r.await(ctx, s, d.Condition)
-	}
-	return nil
-}
-
-// await waits for a condition of a step that has begun.
-func (r *Run) await(ctx context.Context, s *step, c Condition) error {
-	if s.action == actionDone || c == Started {
-		return nil
-	}
-	conn, err := retry.Connect(ctx, r.Connect)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	in := api.ProcessWaitInput{ID: s.process.ID, Ready: c == Ready, Exit: c == Completed || c == Succeeded}
-	for {
-		left := time.Duration(0)
-		if r.Timeout > 0 {
-			left = max(r.Timeout-time.Since(r.began), time.Millisecond)
-		}
-		out, err := retry.Wait(ctx, conn, in, left)
-		p := out.Process
-		switch {
-		case err != nil:
-			return err
-		case out.Met == "ready", c == Completed:
-			return nil
-		case c == Succeeded && succeeded(s.entry, p):
-			return nil
-		case r.Timeout > 0 && time.Since(r.began) >= r.Timeout:
-			return fmt.Errorf("%s %s within %v: %s", s.entry.Name, missed(c), r.Timeout, why(p))
-		case p.State.Ended():
-			return fmt.Errorf("%s %s: %s", s.entry.Name, missed(c), why(p))
-		}
-		if err := retry.Pause(ctx, settle); err != nil {
-			return err
-		}
-	}
-}
-
 // why tells how a process ended.
 func why(p api.Process) string {
 	text := output.StateText(p)
@@ -190,8 +155,6 @@ func (r *Run) note(s *step) {
 	if r.Out.JSON || s.err != nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	text := string(s.action)
 	switch {
 	case s.ready:
@@ -206,24 +169,24 @@ func (r *Run) note(s *step) {
 	}
 }
 
-// add keeps the result of a step.
-func (r *Run) add(s *step) {
+// result is what a step has come to.
+func (r *Run) result(s *step) Result {
 	result := Result{Name: s.entry.Name, Action: s.action, Ready: s.ready}
 	if s.process.ID != "" {
 		result.Process = &s.process
 	}
 	if s.err != nil {
 		result.Error = s.err.Error()
-		if result.Process == nil {
+		if result.Process == nil || s.process.State == api.StateFailed {
 			result.Action = actionFailed
 		}
 		r.failed = append(r.failed, s.err)
 	}
-	r.results = append(r.results, result)
+	return result
 }
 
 // removed tells of what the file does not name any more, or ends it.
-func (r *Run) removed(ctx context.Context, prune bool) {
+func (r *Run) removed(ctx context.Context, prune bool) (results []Result) {
 	var running []string
 	for i := range r.Plan.removed {
 		p := &r.Plan.removed[i]
@@ -231,35 +194,20 @@ func (r *Run) removed(ctx context.Context, prune bool) {
 			if !p.State.Ended() {
 				running = append(running, output.Visible(p.Name))
 			}
-			r.results = append(r.results, Result{Name: p.Project.Name, Action: actionLeft, Process: p})
+			results = append(results, Result{Name: p.Project.Name, Action: actionLeft, Process: p})
 			continue
 		}
 		result := Result{Name: p.Project.Name, Action: actionEnd, Process: p}
-		if _, err := end(ctx, r.Client, *p, true); err != nil {
+		if _, err := end(ctx, r.Conn.Client, *p, true); err != nil {
 			result.Error = err.Error()
 			r.failed = append(r.failed, err)
 		} else if !r.Out.JSON {
 			_ = r.Out.Print(output.Visible(p.Name) + ": " + string(actionEnd) + "\n")
 		}
-		r.results = append(r.results, result)
+		results = append(results, result)
 	}
 	if len(running) > 0 && !r.Out.JSON {
 		r.Out.Tell("no longer in the file but still running: %s; --prune stops them", strings.Join(running, ", "))
 	}
-}
-
-// report prints the JSON, and the errors; the last is the verb's own.
-func (r *Run) report() error {
-	return r.Out.AnswerEach(r.results, r.failed, func() string { return "" })
-}
-
-// missed says which condition does not hold.
-func missed(c Condition) string {
-	switch c {
-	case Ready:
-		return "is not ready"
-	case Succeeded:
-		return "has not completed with success"
-	}
-	return "has not completed"
+	return results
 }

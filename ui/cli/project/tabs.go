@@ -33,14 +33,14 @@ func (r *Run) layOut(ctx context.Context) {
 // keep keeps a layout by name, shows it, and adds it to what the next dashboard
 // begins with.
 func (r *Run) keep(ctx context.Context, layout api.Layout) error {
-	if _, err := api.LayoutPut.Call(ctx, r.Client, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
+	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
 		return err
 	}
-	now, err := api.LayoutGet.Call(ctx, r.Client, api.Empty{})
+	now, err := api.LayoutGet.Call(ctx, r.Conn, api.Empty{})
 	if err != nil {
 		return err
 	}
-	_, err = api.LayoutPut.Call(ctx, r.Client, api.LayoutPutInput{Layout: joined(now.Current, layout)})
+	_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout)})
 	return err
 }
 
