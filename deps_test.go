@@ -52,7 +52,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "engine/api/client/retry", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/cli/cast": {

@@ -24,6 +24,7 @@ type fakeProcesses struct {
 	lost      bool         // the engine is, before it answers to a start
 	now       *api.Process // what process.get tells; nil for a name alone
 	execution api.ExecOutput
+	events    chan api.Event // what events.watch sends behind the snapshot
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
 }
@@ -39,6 +40,11 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 	server.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		if r.now != nil {
 			return *r.now, nil
+		}
+		for _, p := range r.processes {
+			if in.ID == p.ID || in.ID == p.Name {
+				return p, nil
+			}
 		}
 		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
 	})
@@ -72,6 +78,21 @@ func (r *rig) handleProcesses(mux *server.Mux) {
 	server.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		r.ran = append(r.ran, in)
 		return r.execution, r.losing()
+	})
+	mux.HandleWatch(func(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
+		if err := send(api.Event{Type: api.EventSnapshot, Processes: r.processes}); err != nil {
+			return err
+		}
+		for {
+			select {
+			case e := <-r.events:
+				if err := send(e); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 	})
 	r.handleEnv(mux)
 }

@@ -33,7 +33,7 @@ const (
 // logFlags are the flags of logs.
 type logFlags struct {
 	follow, raw    bool
-	times          bool
+	times, project bool
 	lines, context int
 	since          int64
 	grep, stream   string
@@ -42,52 +42,76 @@ type logFlags struct {
 func logsCommand(a *app) *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
-		Use:   "logs ID [-f] [-n N] [--grep RE [--context N]] [--stream stdout|stderr]",
-		Short: "Print a process's output",
+		Use:   "logs [ID…|--project] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
+		Short: "Print the output of processes",
 		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
 			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
 			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
-			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.",
-		Example:           "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
-		Args:              exactly(1, "which process? Give an id or name."),
-		ValidArgsFunction: a.completeProcess(whatever),
+			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.\n\n" +
+			"The logs of several processes, or of a --project, are merged in the order of time,\n" +
+			"to a tenth of a second. Each line comes after its process's name, with ! instead of\n" +
+			"| for standard error. A line whose time is not known comes right after the one\n" +
+			"before it in its log; output from before the engine's last start comes first. -n\n" +
+			"counts for each process, with --grep for all together, and --context is taken from\n" +
+			"all of them. -f says when a process exits, and ends when all have. --json prints an\n" +
+			"object a line. --stream both does the same for one process.",
+		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
+			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
+		ValidArgsFunction: a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd); err != nil {
+			if err := f.check(cmd, args); err != nil {
 				return err
 			}
-			return a.logs(cmd, args[0], f)
+			return a.logs(cmd, args, f)
 		},
+		Args: cobra.ArbitraryArgs,
 	}
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "skip what is there and follow from now on")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what is written from now on")
 	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this `number`")
 	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
 	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular `expression`")
 	cmd.Flags().IntVar(&f.context, "context", 0, "`lines` around each match")
-	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` alone, stdout or stderr, where they are kept apart")
+	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` where they are kept apart, stdout or stderr, or both merged")
 	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
+	cmd.Flags().BoolVar(&f.project, "project", false, "all of the project file here or above, also what starts later")
 	cmd.Flags().Lookup("lines").DefValue = "0"
-	offer(cmd, "stream", "stdout", "stderr")
+	offer(cmd, "stream", "stdout", "stderr", streamBoth)
 	return cmd
 }
 
-func (f *logFlags) check(cmd *cobra.Command) error {
+// merged reports whether the lines of all that is asked for come as one log.
+func (f *logFlags) merged(args []string) bool {
+	return f.project || len(args) > 1 || f.stream == streamBoth
+}
+
+// streamBoth is the --stream that has standard output and error in the order of
+// time.
+const streamBoth = "both"
+
+func (f *logFlags) check(cmd *cobra.Command, args []string) error {
 	if _, err := regexp.Compile(f.grep); err != nil {
 		return output.Usagef(cmd, "read --grep: %v", err)
 	}
 	switch {
+	case f.project && len(args) > 0:
+		return output.Usagef(cmd, "logs takes ids or --project, not both")
+	case !f.project && len(args) == 0:
+		return output.Usagef(cmd, "which process? Give an id or name, or --project.")
+	case f.merged(args) && f.since > 0:
+		return output.Usagef(cmd, "read --since %d: merged logs want a negative number, which counts from the end of each", f.since)
 	case cmd.Flags().Changed("lines") && f.lines < 0:
 		return output.Usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
 		return output.Usagef(cmd, "-n and --since cannot be combined; give one of the two")
 	case f.context < 0:
 		return output.Usagef(cmd, "read --context %d: want 0 or more lines", f.context)
-	case f.times && f.grep != "":
-		return output.Usagef(cmd, "--times does not go with --grep")
+	case f.times && f.grep != "" && !f.merged(args):
+		return output.Usagef(cmd, "--times does not go with --grep, except in merged logs")
 	case f.context > 0 && f.grep == "":
 		return output.Usagef(cmd, "--context goes with --grep")
-	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr":
-		return output.Usagef(cmd, "read --stream %s: want stdout or stderr", output.Visible(f.stream))
+	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr" && f.stream != streamBoth:
+		return output.Usagef(cmd, "read --stream %s: want stdout, stderr or both", output.Visible(f.stream))
 	}
 	return nil
 }
@@ -105,14 +129,19 @@ type logReader struct {
 	within  bool          // a line was printed and not ended
 }
 
-func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
+func (a *app) logs(cmd *cobra.Command, ids []string, f logFlags) error {
 	ctx := cmd.Context()
 	if f.follow {
 		reading, release := output.WhileRead(ctx, a.Stdout)
 		defer release()
 		ctx = reading
 	}
-	err := a.logsUntil(ctx, cmd, id, f)
+	var err error
+	if f.merged(ids) {
+		err = f.merge(ctx, a, cmd, ids)
+	} else {
+		err = a.logsUntil(ctx, cmd, ids[0], f)
+	}
 	if errors.Is(err, context.Canceled) {
 		err = context.Cause(ctx)
 	}

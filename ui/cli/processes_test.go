@@ -388,7 +388,9 @@ func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
 		{[]string{"logs", "web", "--grep", "("}, "missing closing"},
 		{[]string{"logs", "web", "--context", "1"}, "--grep"},
 		{[]string{"logs", "web", "--grep", "x", "--context", "-1"}, "-1"},
-		{[]string{"logs", "web", "--stream", "both"}, "stdout or stderr"},
+		{[]string{"logs", "web", "--stream", "all"}, "stdout, stderr or both"},
+		{[]string{"logs", "web", "--project"}, "not both"},
+		{[]string{"logs", "web", "api", "--since", "5"}, "negative"},
 		{[]string{"wait"}, "which process"},
 		{[]string{"wait", "web", "--log", "("}, "missing closing"},
 		{[]string{"wait", "web", "--port", "-1"}, "-1"},
@@ -423,9 +425,9 @@ func TestProcessVerbsAreCompleted(t *testing.T) {
 	}{
 		{[]string{"stop", ""}, "web\trunning: serve\n:4\n"},
 		{[]string{"logs", "o"}, "old\texited 1: sh\n:4\n"},
-		{[]string{"logs", "old", ""}, ":4\n"},
+		{[]string{"logs", "old", ""}, "web\trunning: serve\n:4\n"},
 		{[]string{"signal", "w"}, "web\trunning: serve\n:4\n"},
-		{[]string{"logs", "--stream", ""}, "stdout\nstderr\n:4\n"},
+		{[]string{"logs", "--stream", ""}, "stdout\nstderr\nboth\n:4\n"},
 		{[]string{"start", "--restart", ""}, "no\non-failure\nalways\nunless-stopped\n:4\n"},
 		{[]string{"env", "unset", ""}, "PORT\n:4\n"},
 	} {
