@@ -11,16 +11,21 @@ import (
 )
 
 // mouse NAME [shift+]click|drag X Y [X Y] presses the left button at a cell,
-// from 0, and lets it go there or at another.
+// from 0, and lets it go there or at another; mouse NAME wheel X Y turns the wheel up.
 func scriptMouse(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 && len(args) != 6 {
-		ts.Fatalf("usage: mouse NAME [shift+]click X Y | drag X Y X Y")
+		ts.Fatalf("usage: mouse NAME [shift+]click X Y | drag X Y X Y | wheel X Y")
 	}
 	var at []int
 	for _, arg := range args[2:] {
 		n, err := strconv.Atoi(arg)
 		ts.Check(err)
 		at = append(at, n)
+	}
+	if args[1] == "wheel" {
+		_, err := fmt.Fprintf(scriptTerminal(ts, args[0]), "\x1b[<64;%d;%dM", at[0]+1, at[1]+1)
+		ts.Check(err)
+		return
 	}
 	e := keys.Mouse{X: at[0], Y: at[1], Button: keys.ButtonLeft}
 	if args[1] == "shift+click" || args[1] == "shift+drag" {

@@ -18,7 +18,7 @@ const keystrokes = 500
 const echoer = `stty raw -echo; printf 'go\r\n'; exec cat`
 
 // BenchmarkEcho measures the time from a key to its echo on the person's
-// terminal: through a bare PTY, `tandem attach`, a pane of the dashboard, and tmux.
+// terminal: through a bare PTY, `tandem attach`, a pane of the dashboard, one that is zoomed, and tmux.
 func BenchmarkEcho(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		benchmarkEcho(b, exec.Command("sh", "-c", echoer))
@@ -33,6 +33,11 @@ func BenchmarkEcho(b *testing.B) {
 		p.run(b, "new", "--size", "80x24", "--", "sh", "-c", echoer)
 		benchmarkEcho(b, p.command())
 	})
+	b.Run("zoom", func(b *testing.B) {
+		p := build(b)
+		p.run(b, "new", "--size", "80x24", "--", "sh", "-c", echoer)
+		benchmarkEcho(b, p.command(), "\x02z")
+	})
 	b.Run("tmux", func(b *testing.B) {
 		if peer, ok := tmux(b); ok {
 			benchmarkEcho(b, peer.command("new-session", echoer))
@@ -41,11 +46,17 @@ func BenchmarkEcho(b *testing.B) {
 }
 
 // benchmarkEcho presses letters that occur in no escape sequence, each a new
-// one, and waits for each to come back.
-func benchmarkEcho(b *testing.B, cmd *exec.Cmd) {
+// one, and waits for each to come back. Other keys may be pressed first.
+func benchmarkEcho(b *testing.B, cmd *exec.Cmd, first ...string) {
 	screen, chunks := openTerminal(b, cmd)
 	await(b, chunks, []byte("go"))
 	await(b, chunks, nil)
+	for _, keys := range first {
+		if _, err := screen.WriteString(keys); err != nil {
+			b.Fatal(err)
+		}
+		await(b, chunks, nil)
+	}
 	for b.Loop() {
 		times := make([]time.Duration, 0, keystrokes)
 		for i := range keystrokes {

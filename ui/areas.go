@@ -25,10 +25,17 @@ type areas struct {
 	tips  widget.Rect // the line for newcomers
 	small bool        // there is no room for the dashboard
 	tight bool        // but for one terminal alone, which is the body
+
+	zoomed bool // a terminal has all of the screen, bars included; it is tight then
 }
 
-func areasFor(w, h int, tips bool) (a areas) {
+func areasFor(w, h int, tips, zoomed bool) (a areas) {
 	a.w, a.h = w, h
+	if zoomed {
+		a.body = widget.Rect{W: w, H: h}
+		a.small, a.tight, a.zoomed = w < minScreenWidth || h < minScreenHeight, true, true
+		return a
+	}
 	if w < minScreenWidth || h < minScreenHeight {
 		a.small = true
 		if w >= minTightWidth && h >= minTightHeight {
@@ -47,7 +54,7 @@ func areasFor(w, h int, tips bool) (a areas) {
 // relayout divides the screen again and gives every view its size.
 func (m *model) relayout() {
 	m.dirty = true
-	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown())
+	m.areas = areasFor(m.areas.w, m.areas.h, m.tipsShown(), m.sessions.zoomed && m.sessions.shown && m.sessions.tabs.Current != nil)
 	m.sessions.tight = m.areas.tight
 	for _, p := range m.views() {
 		p.Resize(m.areas.body.W, m.areas.body.H)

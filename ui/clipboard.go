@@ -93,7 +93,7 @@ func (c *clipboard) copy(text, much string, cut bool) tea.Cmd {
 // take passes on to the person's terminal what a program put on the clipboard.
 // While another window has the keyboard, no program has business there.
 func (c *clipboard) take(clip []byte) tea.Cmd {
-	if c.m.input.blurred || c.m.zoom.handing || c.m.o.NoClipboard || len(clip) > maxClipboard {
+	if c.m.input.blurred || c.m.zoom.away || c.m.o.NoClipboard || len(clip) > maxClipboard {
 		return nil
 	}
 	text := string(clip)

@@ -387,7 +387,7 @@ func (d *driver) checkSize(w, h int) {
 	}
 }
 
-func TestZoomedPaneFillsTheScreenBetweenTheBars(t *testing.T) {
+func TestZoomedPaneFillsTheScreen(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("first", "one$ ")
 	d := drive(t, e, 120, 36)
@@ -397,8 +397,9 @@ func TestZoomedPaneFillsTheScreenBetweenTheBars(t *testing.T) {
 	d.until("the session has the size", func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return s.size == api.Size{Cols: 120, Rows: 34}
+		return s.size == api.Size{Cols: 120, Rows: 36}
 	})
+	d.checkSize(120, 36)
 	d.press("ctrl+b", "z")
 	d.shows("sessions ─")
 }

@@ -90,7 +90,7 @@ func (e env) Blurred() bool { return e.m.input.blurred }
 
 func (e env) Covered() bool { return e.m.dialog.open != nil }
 
-func (e env) HandOver(p *terminal.Pane) tea.Cmd { return e.m.zoom.handOver(p) }
+func (e env) Relayout() { e.m.relayout() }
 
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visitSession(command, folder, then)

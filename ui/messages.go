@@ -2,8 +2,6 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoom.over(msg) }
-
 func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
 
 func (msg formMsg) take(m *model) tea.Cmd { return m.form.answered(msg) }

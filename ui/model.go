@@ -90,7 +90,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	waited := m.input.waiter() != nil
 	cmd := tea.Batch(m.handle(msg), m.input.afterWaiting(waited))
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump())
+	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -143,10 +143,6 @@ func (in *input) take(events []screen.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	for i, e := range events {
 		if in.left { // what was typed after that is not for the session that was left
-			break
-		}
-		if in.m.zoom.handing {
-			in.queue.Unread(events[i:])
 			break
 		}
 		if in.takeEarly(e) {

@@ -162,9 +162,12 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 		t.Hurry()
 		wake.input()
 	}}
-	l.Notify = wake.changed
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
+	l.Notify = func() {
+		wake.changed()
+		ring(m.zoom.news)
+	}
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
@@ -226,7 +229,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m := &model{ctx: ctx, o: o, link: l}
 	m.input = input{m: m, queue: in, resolver: keymap.NewResolver(o.Bindings)}
 	m.theme = theming{m: m, dark: true, profile: colorprofile.TrueColor}
-	m.dialog, m.form, m.notices, m.clip, m.zoom = dialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m}
+	m.dialog, m.form, m.notices, m.clip, m.zoom = dialog{m: m}, processForm{m: m}, notices{m: m}, clipboard{m: m}, zoom{m: m, news: make(chan struct{}, 1)}
 	m.sessions = newSessionsView(env{m})
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})

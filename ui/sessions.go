@@ -35,8 +35,7 @@ type sessionsEnv interface {
 	ShowSessions()                                              // puts the view on the screen
 	Blurred() bool                                              // another window has the keyboard
 	Covered() bool                                              // a dialog lies over the view
-	// HandOver lets the terminal itself become a session; nil where that cannot be.
-	HandOver(*terminal.Pane) tea.Cmd
+	Relayout()                                                  // the view wants all of the screen, or no more
 }
 
 // A sessionsView is the list of sessions beside the tab that is shown, a tree of
@@ -58,7 +57,7 @@ type sessionsView struct {
 
 	w, h   int
 	areas  sessionAreas
-	tight  bool // there is room for one terminal alone
+	tight  bool // one terminal alone is shown: it is zoomed, or there is no room for more
 	shown  bool
 	sized  bool // its size is known, be it too small
 	opened bool // the first news have been taken in, and something is shown
@@ -66,7 +65,8 @@ type sessionsView struct {
 	tabs        layout.Tabs
 	shows       uint64 // counts tabs that were shown
 	listFocused bool
-	zoomed      bool
+	zoomed      bool // the focused terminal has all of the screen
+	zoomTold    bool // and the dashboard knows
 
 	sizes toldSizes
 	dirty bool           // something has to be redrawn

@@ -63,6 +63,11 @@ func (v *sessionsView) Resize(w, h int) {
 
 // relayout divides the view again and gives every visible terminal its size.
 func (v *sessionsView) relayout() {
+	if v.zoomTold != v.zoomed {
+		v.zoomTold = v.zoomed
+		v.env.Relayout()
+		return
+	}
 	v.dirty = true
 	v.keeper.changed = true
 	var leaves []*layout.Node
@@ -73,7 +78,7 @@ func (v *sessionsView) relayout() {
 	if v.w <= 0 || v.h <= 0 {
 		return
 	}
-	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.alone())
+	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.tight)
 	list := v.areas.list
 	switch {
 	case v.tight:
@@ -89,7 +94,7 @@ func (v *sessionsView) relayout() {
 		v.tabs.Current.Root.Place(v.areas.tree)
 	}
 	for _, l := range leaves {
-		if v.alone() && l != v.tabs.Current.Focus {
+		if v.tight && l != v.tabs.Current.Focus {
 			continue
 		}
 		r := v.area(l)
@@ -108,18 +113,15 @@ func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	switch {
 	case v.tabs.Current == nil || !v.shown || v.w <= 0:
 		return leaves
-	case v.alone():
+	case v.tight:
 		return append(leaves, v.tabs.Current.Focus)
 	}
 	return v.tabs.Current.Root.Leaves(leaves)
 }
 
-// alone reports whether the focused pane has all the room that there is.
-func (v *sessionsView) alone() bool { return v.zoomed || v.tight }
-
 // area is where the terminal of a leaf is in the view.
 func (v *sessionsView) area(l *layout.Node) widget.Rect {
-	if v.alone() {
+	if v.tight {
 		return v.areas.tree
 	}
 	return v.areas.content(l.Rect)

@@ -25,10 +25,7 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 		}
 		return appendRows(to, rows)
 	}
-	var list, page []string
-	if !v.zoomed {
-		list = v.list.Draw()
-	}
+	list, page := v.list.Draw(), []string(nil)
 	if v.tabs.Current == nil {
 		page = v.drawNoSessions()
 	}
@@ -42,8 +39,6 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 // the page in their place.
 func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte {
 	switch {
-	case v.zoomed && v.tabs.Current != nil:
-		return append(out, v.tabs.Current.Focus.Rows[y]...)
 	case v.areas.strip.Contains(0, y):
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:

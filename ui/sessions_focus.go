@@ -113,20 +113,12 @@ func (v *sessionsView) focusTerminal() {
 	v.refreshList()
 }
 
-// zoom lets the focused pane fill the screen, or go back to its place. Where
-// that can be, the terminal itself becomes the session until the next prefix
-// key; else the pane is drawn as large as the view.
+// zoom lets the focused pane fill the screen, or go back to its place.
 func (v *sessionsView) zoom() tea.Cmd {
 	if !v.shown || v.tabs.Current == nil {
 		return nil
 	}
 	v.listFocused = false
-	if p := v.focused(); !v.zoomed && p.ID != "" && p.Outbox.Connected() && p.Ended() == nil {
-		if cmd := v.env.HandOver(p); cmd != nil {
-			p.Scroll.Stop()
-			return cmd
-		}
-	}
 	v.setZoomed(!v.zoomed)
 	return nil
 }
@@ -134,5 +126,9 @@ func (v *sessionsView) zoom() tea.Cmd {
 func (v *sessionsView) setZoomed(zoomed bool) {
 	v.zoomed = zoomed
 	v.relayout()
+	if p := v.focused(); p != nil { // before what is typed next
+		p.Claim()
+		p.Resized()
+	}
 	v.refreshList()
 }

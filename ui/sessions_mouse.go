@@ -74,7 +74,7 @@ func (m *mouseHold) forgetDrag() {
 
 func (m *mouseHold) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.v.tabs.Current.Focus
-	if !m.v.alone() {
+	if !m.v.tight {
 		if border := m.v.tabs.Current.Root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
 			m.dragged, m.dragMoved = border, false
 			return nil

@@ -136,6 +136,9 @@ func appendRows(to []byte, rows []string) []byte {
 // drawScreen joins the bars and the rows of the view; where there is little room
 // it has but one bar.
 func (m *model) drawScreen() string {
+	if m.areas.zoomed {
+		return m.zoom.drawScreen()
+	}
 	out := m.content[:0]
 	if !m.areas.tight {
 		out = append(append(out, m.topBar()...), '\n')

@@ -24,6 +24,9 @@ func (m *model) switchTo(v viewKind) {
 	}
 	m.view = v
 	m.pane().Show()
+	if m.sessions.zoomed {
+		m.relayout()
+	}
 }
 
 // tellPanes tells every pane that there are news of the engine.

@@ -1,110 +1,176 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
-	"slices"
+	"os/signal"
+	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
-	"tandem/keys"
-	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/attach"
 	"tandem/ui/conn"
 )
 
-// A zoom is the way of a terminal that becomes a session, and back.
+// A zoom is a terminal that fills the screen. While there is nothing else to show
+// the person's terminal itself becomes the session, which echoes sooner; the
+// prefix, a message, the wheel or whatever else wants to be shown brings the
+// dashboard back, which draws the session in the same place and size.
 type zoom struct {
 	m       *model
-	handing bool // the terminal is being handed over; what is typed waits
+	news    chan struct{}  // of 1: the link has some, or a session has
+	handing bool           // the terminal is being handed over, or has been
+	away    bool           // it has been
+	over    *terminal.Pane // its session has ended, or cannot be attached to; until it is zoomed again
 }
 
-// zoomedOut is the end of a direct zoom.
+// tells reports whether there is something to read beside the session.
+func (z *zoom) tells() bool {
+	return z.m.input.resolver.Pending() || z.m.notices.toast.text != "" || z.m.sessions.opened && !z.m.news.Connected
+}
+
+// drawScreen is the session, and the status bar over its last row when there is
+// something to read, or over the first while the cursor is in the last.
+func (z *zoom) drawScreen() string {
+	z.m.content = z.m.sessions.AppendRows(z.m.content[:0])
+	text := strings.TrimSuffix(string(z.m.content), "\n")
+	if !z.tells() || z.m.dialog.open != nil {
+		return text
+	}
+	rows := strings.Split(text, "\n")
+	at := len(rows) - 1
+	if c := z.m.sessions.Cursor(); c != nil && c.Y == at {
+		at = 0
+	}
+	rows[at] = z.m.statusBar()
+	return strings.Join(rows, "\n")
+}
+
+// idle is the pane that is zoomed while nothing but its session wants to be shown
+// and nothing is under way in it; else nil.
+func (z *zoom) idle() *terminal.Pane {
+	m, v := z.m, z.m.sessions
+	p := v.focused()
+	switch {
+	case !m.areas.zoomed || p == nil || p == z.over || z.tells() || m.dialog.open != nil:
+	case m.input.blurred || m.input.held != nil || m.input.left || m.input.waiter() != nil:
+	case v.sizes.changed || v.sizes.calm:
+	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.Ended() != nil || p.Scroll.Active() || p.Selecting():
+	default:
+		return p
+	}
+	return nil
+}
+
+// zoomedOut is the end of what handOver began.
 type zoomedOut struct {
+	pane    *terminal.Pane
 	outcome attach.Outcome
-	undone  bool
+	began   bool
+	cmd     tea.Cmd
 	err     error
 }
 
-// handOver lets the terminal itself become a session until the next prefix key; nil
-// if that cannot be.
-func (z *zoom) handOver(p *terminal.Pane) tea.Cmd {
-	e, direct := z.m.link.Now().(conn.Client)
-	if !direct || z.m.terminal == nil {
+// handOver lets the terminal itself become the session that is zoomed, if that can
+// be.
+func (z *zoom) handOver() tea.Cmd {
+	if !z.m.areas.zoomed {
+		z.over = nil
+	}
+	e, real := z.m.link.Now().(conn.Client)
+	if !real || z.m.terminal == nil || z.handing {
 		return nil
 	}
-	run := &directZoom{m: z.m, options: attach.Options{
+	p := z.idle()
+	if p == nil {
+		return nil
+	}
+	z.handing = true
+	run := &directZoom{zoom: z, out: zoomedOut{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
-		NoClipboard: z.m.o.NoClipboard, Cooked: z.m.terminal.Cooked(),
+		NoClipboard: z.m.o.NoClipboard, NoMouse: z.m.o.NoMouse, Cooked: z.m.terminal.Cooked(),
 	}}
-	z.handing = true
-	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, run.undone, err} })
+	return tea.Exec(run, func(err error) tea.Msg {
+		run.out.err = err
+		return run.out
+	})
 }
 
 // A directZoom is the session as a command that has the terminal.
 type directZoom struct {
-	m       *model
+	*zoom
 	options attach.Options
-	outcome attach.Outcome
-	undone  bool // the person has pressed the prefix already
+	out     zoomedOut
 }
 
-func (z *directZoom) SetStdin(io.Reader)  {}
-func (z *directZoom) SetStdout(io.Writer) {}
-func (z *directZoom) SetStderr(io.Writer) {}
+func (d *directZoom) SetStdin(io.Reader)  {}
+func (d *directZoom) SetStdout(io.Writer) {}
+func (d *directZoom) SetStderr(io.Writer) {}
 
 // Run is called on the goroutine of Update, which waits for it.
-func (z *directZoom) Run() error {
-	if z.undone = !z.typeAhead(); z.undone {
+func (d *directZoom) Run() error {
+	typed := d.m.input.queue.Drain()
+	d.m.input.queue.Unread(typed)
+	if len(typed) > 0 || d.idle() != d.out.pane { // of what has happened meanwhile
 		return nil
 	}
-	z.m.terminal.Leave()
-	var err error
-	z.outcome, err = attach.Run(z.m.ctx, z.options)
-	if z.outcome.Reason == attach.HungUp {
+	defer d.m.leaveOnPanic()
+	d.out.began, d.away = true, true
+	d.m.terminal.Leave()
+	err := d.attach()
+	d.m.sessions.takeClips() // what was copied has reached the terminal
+	d.away = false
+	if d.out.outcome.Reason == attach.HungUp {
 		return err
 	}
-	z.m.input.queue.Feed(z.outcome.Rest) // nobody else reads now
-	return errors.Join(err, z.m.terminal.Enter())
+	d.m.input.queue.Feed(d.out.outcome.Rest) // nobody else reads now
+	return errors.Join(err, d.m.terminal.Enter())
 }
 
-// typeAhead passes on what was typed after the zoom key and before the terminal
-// was handed over. It reports whether that is all; a prefix and what follows it
-// is left to the dashboard.
-func (z *directZoom) typeAhead() (all bool) {
-	p := z.m.sessions.focused()
-	events := z.m.input.queue.Drain()
-	for i, t := range events {
-		switch {
-		case t.Kind == keys.EventKey && slices.ContainsFunc(z.options.Prefix, t.Key.Same):
-			z.m.input.queue.Unread(events[i:])
-			return false
-		case p == nil:
-		case t.Kind == keys.EventKey:
-			p.Outbox.Send(api.Input{Key: &t.Key})
-		case t.Kind == keys.EventPaste:
-			p.Outbox.Send(api.Input{Paste: &t.Paste})
+// attach has the terminal be the session until the dashboard has something to show,
+// for which it takes in the news meanwhile.
+func (d *directZoom) attach() (err error) {
+	sizes := make(chan os.Signal, 1)
+	signal.Notify(sizes, syscall.SIGWINCH)
+	defer signal.Stop(sizes)
+	ctx, leave := context.WithCancel(d.m.ctx)
+	defer leave()
+	d.options.Leave = ctx.Done()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.out.outcome, err = attach.Run(d.m.ctx, d.options)
+	}()
+	for {
+		select {
+		case <-ended:
+			return err
+		case <-sizes:
+			leave()
+		case <-d.news:
+			if cmd := d.m.sync(); cmd != nil || d.idle() != d.out.pane {
+				d.out.cmd = tea.Batch(d.out.cmd, cmd)
+				leave()
+			}
 		}
 	}
-	return true
 }
 
-// over goes on where the direct zoom was left: with a prefix key, which
-// counts as if it had been pressed here, or because there is nothing more to
-// show.
-func (z *zoom) over(msg zoomedOut) tea.Cmd {
-	z.m.sessions.takeClips() // what was copied meanwhile has reached the terminal
+func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoom.back(msg) }
+
+// back goes on where the session was left.
+func (z *zoom) back(msg zoomedOut) tea.Cmd {
 	z.handing = false
-	if msg.undone {
-		z.m.sessions.setZoomed(true)
-		return z.m.input.take(z.m.input.queue.Drain())
+	cmd := msg.cmd
+	if msg.began {
+		cmd = tea.Batch(cmd, z.after(msg))
 	}
-	cmd := z.after(msg)
 	return tea.Batch(cmd, z.m.input.take(z.m.input.queue.Drain()))
 }
 
@@ -112,37 +178,19 @@ func (z *zoom) after(msg zoomedOut) tea.Cmd {
 	z.m.areas.w, z.m.areas.h = z.m.terminal.Size()
 	z.m.relayout()
 	cmd := z.m.sync()
-	if msg.err != nil {
-		return tea.Batch(cmd, z.m.notices.say(panes.ErrorText(msg.err), true))
-	}
-	switch msg.outcome.Reason {
-	case attach.PrefixKey:
-		return tea.Batch(cmd, z.press(msg.outcome.Key))
-	case attach.Detached, attach.HungUp:
+	reason := msg.outcome.Reason
+	switch {
+	case reason == attach.HungUp:
 		return z.m.leave()
-	case attach.Interrupted:
+	case msg.err != nil:
+		z.over = msg.pane
+		return tea.Batch(cmd, z.m.notices.say(panes.ErrorText(msg.err), true))
+	case reason == attach.Interrupted:
 		return z.interrupted(msg.outcome.Signal)
+	case reason == attach.Ended:
+		z.over = msg.pane
 	}
 	return cmd
-}
-
-// press does what the key after the prefix means. What concerns the pane
-// as it was seen goes on with the pane filling the screen.
-func (z *zoom) press(k keys.Key) tea.Cmd {
-	prefix := z.m.o.Bindings.PrefixKeys()[0]
-	z.m.input.resolver.Cancel()
-	z.m.input.resolver.Resolve(prefix, keymap.ScopeGlobal)
-	outcome := z.m.input.resolver.Resolve(k, z.m.input.scopes()...)
-	switch {
-	case outcome.Kind != keymap.Bound || outcome.Action == keymap.PaneZoom:
-		return nil
-	case outcome.Action == keymap.ScrollMode, outcome.Action == keymap.HistoryInsert:
-		z.m.sessions.setZoomed(true)
-	}
-	if act := z.m.input.action(outcome.Action); act != nil {
-		return act()
-	}
-	return nil
 }
 
 // interrupted ends the dashboard as a signal that came to it would have.

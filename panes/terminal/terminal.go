@@ -96,6 +96,10 @@ func (t *Terminal) Resized() {
 	t.Outbox.Send(api.Input{Resize: &size})
 }
 
+// Claim has this pane decide the session's size among all that show it, as if
+// something was typed in it.
+func (t *Terminal) Claim() { t.Outbox.tell(api.Input{Bytes: []byte{}}) }
+
 // Settle says that the session has had the time to take the pane's size; if it
 // has another one now, that is shown.
 func (t *Terminal) Settle() { t.settled = true }

@@ -25,9 +25,16 @@ type Options struct {
 
 	// NoClipboard keeps programs from the clipboard (OSC 52).
 	NoClipboard bool
-	// Handoff ends the run for any key after the prefix, with PrefixKey; else
-	// only d does, and other keys ring the bell.
+	// Handoff ends the run for what is the caller's, with HandedBack: the prefix;
+	// the mouse, where the program has no use for it; the keyboard's going to
+	// another window. Else only d after the prefix does, and other keys ring the bell.
 	Handoff bool
+	// NoMouse leaves the mouse to the terminal, in a run with Handoff, unless the
+	// program asks for it.
+	NoMouse bool
+	// Leave is closed when the caller wants the terminal back; the run ends with
+	// HandedBack, once nothing that was typed waits for the engine. It may be nil.
+	Leave <-chan struct{}
 	// InAltScreen says that the terminal is on its alternate screen already and
 	// stays there.
 	InAltScreen bool
@@ -46,7 +53,7 @@ type Reason int
 const (
 	Detached    Reason = iota // the person left: prefix d
 	Ended                     // the session has ended; Process says how
-	PrefixKey                 // Key was pressed after the prefix
+	HandedBack                // what comes now is the caller's; Rest begins with it
 	Interrupted               // a signal, which Signal tells, or ctx
 	HungUp                    // the terminal is gone
 	Lost                      // the engine did not come back
@@ -56,8 +63,7 @@ const (
 type Outcome struct {
 	Reason  Reason
 	Process *api.Process // for Ended, where it could be learnt
-	Key     keys.Key     // for PrefixKey
-	Rest    []byte       // for PrefixKey: what was typed after it, as the terminal sent it
+	Rest    []byte       // for HandedBack: what was typed and not sent, as the terminal sent it
 	Signal  os.Signal    // for Interrupted by a signal
 }
 
@@ -110,6 +116,9 @@ func (o Options) complete() Options {
 	return o
 }
 
+// points reports whether the run decodes the mouse.
+func (o Options) points() bool { return o.Handoff && !o.NoMouse }
+
 // A run is one call of Run. Its main goroutine receives from the engine and
 // writes to the terminal; one goroutine reads the terminal and sends, one
 // waits for signals.
@@ -128,7 +137,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	t.cooked = o.Cooked
-	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard}}
+	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard, points: o.points()}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
 	return r, nil
@@ -177,6 +186,7 @@ func (r *run) serve() (Outcome, error) {
 	}
 	stop := context.AfterFunc(r.ctx, func() { r.link.stop(Outcome{Reason: Interrupted}) })
 	defer stop()
+	leaving := r.spawn(r.untilWanted)
 	signals := r.watchSignals()
 	reading := r.spawn(in.loop)
 
@@ -185,10 +195,21 @@ func (r *run) serve() (Outcome, error) {
 	r.link.stop(outcome)
 	in.wake()
 	<-reading
-	outcome.Rest = in.rest
+	outcome.Rest = in.unsent()
 	<-signals
+	<-leaving
 	in.close()
 	return outcome, err
+}
+
+// untilWanted ends the run when the caller wants the terminal back.
+func (r *run) untilWanted() {
+	select {
+	case <-r.Leave:
+		r.link.whenOpen(r.ctx)
+		r.link.stop(Outcome{Reason: HandedBack})
+	case <-r.ctx.Done():
+	}
 }
 
 // spawn runs f in a goroutine. A panic in it restores the terminal before it
@@ -238,7 +259,12 @@ func (r *run) show(p []byte) error {
 	if r.filter.colored {
 		r.terminal.colored.Store(true)
 	}
+	r.link.points.Store(r.filter.tracks > 0)
+	r.link.alt.Store(r.filter.alt)
 	err := r.terminal.write(p)
+	if err == nil {
+		err = r.terminal.write(r.filter.pointer())
+	}
 	if err == nil && left {
 		r.refetch()
 	}

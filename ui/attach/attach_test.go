@@ -348,18 +348,69 @@ func TestLoneEscapeArrives(t *testing.T) {
 	}
 }
 
-func TestOtherKeysAfterThePrefixAreHandedBack(t *testing.T) {
+func TestThePrefixAndWhatFollowsItAreHandedBack(t *testing.T) {
 	p := newPerson(t)
 	p.watch()
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
 	p.sees("ready>")
 	p.types("a\x02z")
 	got := p.leaves()
-	if got.Reason != PrefixKey || !got.Key.Same(keys.Key{Code: 'z', Text: "z"}) {
+	if got.Reason != HandedBack || string(got.Rest) != "\x02z" {
 		t.Errorf("the outcome is %+v", got)
 	}
 	if strings.Contains(p.screen(), "?1049") {
 		t.Errorf("the alternate screen was left: %q", p.screen())
+	}
+}
+
+func TestTheWheelIsHandedBackUnlessTheProgramHasUseForIt(t *testing.T) {
+	wheel := "\x1b[<64;3;4M"
+	for name, greeting := range map[string]string{"none": "ready>", "it has let go": "\x1b[?1000;1006hready>\x1b[?1000l"} {
+		p := newPerson(t)
+		p.watch()
+		p.attach(newEngineStub(t, greetAndEcho(greeting)), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+		p.sees("ready>")
+		p.sees("?1000h\x1b[?1006h") // whatever the program wants
+		p.types("a" + wheel)
+		if got := p.leaves(); got.Reason != HandedBack || string(got.Rest) != wheel {
+			t.Errorf("%s: the outcome is %+v", name, got)
+		}
+	}
+	mice := make(chan api.Input, 1)
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
+		if err := say(v, "\x1b[?1000hready>"); err != nil {
+			return err
+		}
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			if in.Mouse != nil {
+				mice <- in
+			}
+		}
+	}), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+	p.sees("ready>")
+	p.types(wheel)
+	if in := <-mice; in.Mouse.X != 2 || in.Mouse.Y != 3 || in.Mouse.Button != keys.WheelUp {
+		t.Errorf("the program got %+v", in.Mouse)
+	}
+	p.types("\x02d")
+	p.leaves()
+}
+
+func TestTheTerminalIsHandedBackOnDemand(t *testing.T) {
+	leave := make(chan struct{})
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen, o.Leave = true, true, leave })
+	p.sees("ready>")
+	close(leave)
+	if got := p.leaves(); got.Reason != HandedBack || len(got.Rest) > 0 {
+		t.Errorf("the outcome is %+v", got)
 	}
 }
 

@@ -30,6 +30,9 @@ type filter struct {
 	room     int    // how much more of it passes
 	played   bool   // a recording, whose program is gone: see Replay
 	noClip   bool   // programs do not reach the clipboard
+	points   bool   // nor do they set how the mouse is told
+	tracks   int    // the mode in which the program wants the mouse told; 0: it does not
+	told     int    // that of the terminal
 	alt      bool   // the session's program is on its alternate screen
 	repaint  bool   // what comes next is a repaint
 	extended bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
@@ -73,7 +76,7 @@ const (
 // expectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *filter) expectRepaint() {
-	*f = filter{out: f.out, played: f.played, noClip: f.noClip, repaint: true,
+	*f = filter{out: f.out, played: f.played, noClip: f.noClip, points: f.points, told: noPointer, repaint: true,
 		extended: f.extended, colored: f.colored, clustered: f.clustered}
 }
 
@@ -223,7 +226,7 @@ func (f *filter) plainEscape(kind byte, plain bool) verdict {
 		f.alt = false
 		return verdict{text: text}
 	case kind == 'c': // and leave the alternate screen
-		f.alt = false
+		f.alt, f.tracks, f.told = false, 0, noPointer
 		return verdict{text: f.rest() + home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}

@@ -179,6 +179,9 @@ func (f *filter) judge(s controlSequence) verdict {
 func (f *filter) modes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
+	for mode := range strings.SplitSeq(s.params, ";") {
+		f.point(number(mode), set)
+	}
 	v := listed(s, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
 	if !anySwitch(s.params) {
 		return v
@@ -241,6 +244,9 @@ func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode =
 // the terminal's keyboard as a whole is nobody's, and neither is one of the
 // window's width (3, which 40 allows).
 func (f *filter) passesMode(mode int) bool {
+	if f.points && isPointing(mode) {
+		return false
+	}
 	switch mode {
 	case 5, 6, 7, 25, 41, 45, 69, 1045, 1048, 2026, 2027:
 		return true

@@ -30,8 +30,8 @@ type input struct {
 	decoded int64  // end of the last event
 	done    int64  // up to here everything is sent or swallowed
 	waiting bool   // the prefix was pressed
-	over    int64  // where the run ended; 0 if it goes on
-	rest    []byte // what came behind that
+	over    bool   // the run has ended
+	end     int64  // and where
 
 	answering bool // within a control string that the terminal sends by itself
 
@@ -89,7 +89,7 @@ func (in *input) loop() {
 		default:
 			in.take(buffer[:n])
 		}
-		if in.over > 0 {
+		if in.over {
 			return // what is typed now is for whoever has the terminal next
 		}
 	}
@@ -103,11 +103,19 @@ func (in *input) take(p []byte) {
 	}
 	in.pending = append(in.pending, p...)
 	in.decoder.Feed(p, in.event)
-	if in.over > 0 {
-		in.rest = slices.Clone(in.pending[in.over-in.start:])
-		return
+	if !in.over {
+		in.pass()
 	}
-	in.pass()
+}
+
+// unsent is what was read and is neither sent nor swallowed. Nothing reads any
+// more.
+func (in *input) unsent() []byte {
+	from := in.done
+	if in.over {
+		from = in.end
+	}
+	return slices.Clone(in.pending[max(from-in.start, 0):])
 }
 
 // boring reports whether p cannot hold a prefix key, nor the start of one.
@@ -159,19 +167,30 @@ func (in *input) swallow(e keys.Event) {
 
 func (in *input) event(e keys.Event) {
 	in.decoded = e.End
-	if in.over > 0 {
+	if in.over {
 		return
 	}
 	if in.isAnswer(e) {
 		in.swallow(e)
 	}
-	if e.Kind != keys.EventKey {
-		return
+	switch {
+	case e.Kind == keys.EventMouse && in.run.points():
+		in.pointed(e)
+	case (e.Kind == keys.EventFocusIn || e.Kind == keys.EventFocusOut) && in.run.points():
+		in.focused(e)
+	case e.Kind == keys.EventKey:
+		in.key(e)
 	}
+}
+
+func (in *input) key(e keys.Event) {
 	switch {
 	case in.waiting:
 		in.afterPrefix(e)
-	case e.Key.Phase != keys.Release && in.isPrefix(e.Key):
+	case e.Key.Phase == keys.Release || !in.isPrefix(e.Key):
+	case in.run.Handoff:
+		in.handBack(e)
+	default:
 		in.swallow(e)
 		in.waiting = true
 	}
@@ -192,7 +211,7 @@ func (in *input) afterPrefix(e keys.Event) {
 		in.waiting = false
 		in.swallow(e)
 		if in.run.command(k) {
-			in.over = e.End
+			in.over, in.end = true, e.End
 		}
 	}
 }
@@ -210,8 +229,6 @@ func (r *run) command(k keys.Key) (over bool) {
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stop(Outcome{Reason: Detached})
-	case r.Handoff:
-		r.link.stop(Outcome{Reason: PrefixKey, Key: k})
 	default:
 		r.terminal.bell()
 		return false

@@ -23,6 +23,8 @@ const (
 type link struct {
 	cancel   context.CancelFunc
 	extended atomic.Bool // the session may have asked for keys as escape codes
+	points   atomic.Bool // its program wants the mouse, which the run decodes
+	alt      atomic.Bool // its program is on the alternate screen
 
 	mu     sync.Mutex
 	a      *client.Attachment
@@ -121,11 +123,32 @@ func (l *link) trySend(p []byte) (wait <-chan struct{}, sent bool) {
 
 // resize tells the size of the terminal to the engine, if there is one.
 func (l *link) resize(size api.Size) {
+	l.tell(api.Input{Resize: &size}) // an attachment that is lost is opened again with the size of then
+}
+
+// tell sends what is of use now or never.
+func (l *link) tell(in api.Input) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open {
-		// An attachment that is lost is opened again with the size of then.
-		_ = l.a.Send(api.Input{Resize: &size})
+		_ = l.a.Send(in)
+	}
+}
+
+// whenOpen waits until nothing that was typed waits for an attachment.
+func (l *link) whenOpen(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		open, room := l.open && len(l.held) == 0, l.room
+		l.mu.Unlock()
+		if open {
+			return
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
