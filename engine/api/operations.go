@@ -148,7 +148,7 @@ type SessionReadInput struct {
 	ID    string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
 	Max   int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, limit 1 MiB"`
-	Plain bool   `json:"plain,omitempty" jsonschema:"the end of it as the terminal shows it: text without what was overwritten, and nothing of a full-screen program"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"the end of it as the terminal shows it: text without what was overwritten and a prompt where nothing is typed yet, and nothing of a full-screen program"`
 }
 
 // SessionReadOutput is the output of session.read: raw terminal bytes, with

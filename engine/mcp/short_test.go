@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -66,5 +68,57 @@ func TestOfALineThatIsDrawnOverTheLastStateIsGiven(t *testing.T) {
 	p := r.process("bar")
 	if b, err := os.ReadFile(p.LogPath); err != nil || !strings.Contains(string(b), "step 1\rstep 2\r") {
 		t.Errorf("the log has %q, %v", b, err)
+	}
+}
+
+func TestWhatIsStartedIsToldInFewWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	text, facts := r.facts("process_start", object{"command": "exec sleep 1000", "name": "dev"})
+	p := r.process("dev")
+	if diff := cmp.Diff(object{"id": p.ID, "name": "dev", "pid": float64(p.PID)}, facts); diff != "" || text != "Started dev ("+p.ID+")." {
+		t.Errorf("process_start gives %q, %v", text, facts)
+	}
+	text, facts = r.facts("session_start", object{"name": "sh"})
+	if diff := cmp.Diff(object{"id": r.process("sh").ID, "name": "sh"}, facts); diff != "" || text != "Started sh ("+r.process("sh").ID+")." {
+		t.Errorf("session_start gives %q, %v", text, facts)
+	}
+	text, facts = r.facts("session_start", object{"name": "ask", "command": `echo Hello; printf 'Name? '; read x; echo "got $x"; exit 3`})
+	if text != "Started ask ("+r.process("ask").ID+").\nHello\nName? \n[waits for input]" || facts["waits"] != "input" {
+		t.Errorf("session_start gives %q, %v", text, facts)
+	}
+	if text, _ := r.facts("session_write", object{"id": "ask", "text": "me", "enter": true}); !strings.HasSuffix(text, "got me\n[exit code 3]") || strings.Contains(text, "Hello") {
+		t.Errorf("session_write gives %q", text)
+	}
+}
+
+func TestThePromptIsNotShownWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.facts("session_start", object{"name": "sh", "command": "sh"})
+	r.facts("session_exec", object{"id": "sh", "command": "read x"})
+	if text, _ := r.facts("session_write", object{"id": "sh", "enter": true}); strings.ContainsAny(text, "$#") || !strings.HasSuffix(text, "[waits for the next command]") {
+		t.Errorf("session_write gives %q", text)
+	}
+	text, _ := r.facts("session_write", object{"id": "sh", "text": "printf end", "enter": true})
+	if strings.ContainsAny(text, "$#") || !strings.HasSuffix(text, "end\n[waits for the next command]") {
+		t.Errorf("session_write gives %q", text)
+	}
+	if text, _ := r.facts("session_write", object{"id": "sh", "text": "half"}); !strings.Contains(text, "half") {
+		t.Errorf("of a line that is not sent session_write gives %q", text)
+	}
+}
+
+func TestRowsThatRepeatAreShownOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.file("draw", `stty -icanon -echo; printf '\033[?1049h\033[2J\033[1;1Htop'; for i in 2 3 4 5; do printf '\033[%s;1H~' $i; done; read x; printf '\033[1;1Hnew'; read x`)
+	text, _ := r.facts("session_start", object{"name": "draw", "command": "sh draw"})
+	if !strings.Contains(text, ").\ntop\n~  ×4\n[80x24, ") || !strings.HasSuffix(text, "[waits for input]") {
+		t.Errorf("session_start gives %q", text)
+	}
+	text, _ = r.facts("session_write", object{"id": "draw", "enter": true})
+	if text != "0: new\n[cursor at column 3 row 0]\n[waits for input]" {
+		t.Errorf("session_write gives %q", text)
 	}
 }

@@ -103,7 +103,8 @@ func readRange(log Log, from, to int64, most int) (p []byte, start int64, err er
 }
 
 // PlainSince is the end of what was printed from an offset on, as plain text of most
-// bytes at most; dropped is how many are before it.
+// bytes at most, without a prompt at which nothing is typed yet; dropped is how many are
+// before it.
 func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped int64, err error) {
 	next = s.t.Shown()
 	if since < 0 {
@@ -124,6 +125,11 @@ func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped in
 	}
 	if n := fullScreenEnd(p); n > 0 {
 		lead, p = nil, p[n:]
+	}
+	if at := s.marks.state(); at.atPrompt() && !at.touched && since < at.prompt && at.prompt <= next {
+		if i := bytes.LastIndex(p, []byte("\x1b]133;A")); i >= 0 {
+			p = p[:i]
+		}
 	}
 	text = cleanOutput(append(lead[:len(lead):len(lead)], p...), cols, rows)
 	if before := strings.TrimRight(cleanOutput(lead, cols, rows), " "); before != "" {

@@ -3,6 +3,7 @@ package toolkit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -173,6 +174,16 @@ func WholeLength(data []byte) int {
 	}
 	return end
 }
+
+// Started is what an agent is told of what it has started.
+type Started struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	PID   int    `json:"pid,omitempty"`
+	Waits string `json:"waits,omitempty"` // of a session: input, secret, or prompt: the next command
+}
+
+func (s Started) String() string { return fmt.Sprintf("Started %s (%s).", s.Name, s.ID) }
 
 // InTurns waits in calls that are as long as the engine lets one be.
 func InTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) error {

@@ -42,16 +42,27 @@ func nativeProcessTools() []toolkit.Tool {
 func stateLine(p api.Process) string {
 	line := fmt.Sprintf("%s (%s) is %s", p.Name, p.ID, p.State)
 	switch {
-	case p.ExitCode != nil:
-		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
-	case p.ExitSignal != "":
-		line += ", ended by " + p.ExitSignal
+	case p.ExitCode != nil || p.ExitSignal != "":
+		line += ", " + outcome(p)
 	case p.State == api.StateWaiting:
 		line += " for " + p.Awaits()
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}
 	return line
+}
+
+// outcome tells how what has ended did.
+func outcome(p api.Process) string {
+	switch {
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exit code %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		return "ended by " + p.ExitSignal
+	case p.Error != "":
+		return "failed: " + p.Error
+	}
+	return "exit code unknown"
 }
 
 func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {

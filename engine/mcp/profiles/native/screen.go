@@ -72,7 +72,12 @@ func fullScreen(ctx context.Context, f *toolkit.Agent, id string) (string, error
 	if err != nil || !screen.AltScreen {
 		return "", err
 	}
-	return changedRows(f.Seen.Screen(id, screen.Lines), screen.Lines) + aboutScreen(screen), nil
+	before := f.Seen.Screen(id, screen.Lines)
+	about := aboutScreen(screen)
+	if before != nil { // the rest is known
+		about = fmt.Sprintf("[cursor at column %d row %d]", screen.Cursor.X, screen.Cursor.Y)
+	}
+	return changedRows(before, screen.Lines) + about, nil
 }
 
 // aboutScreen tells of a screen what its text does not.
@@ -99,7 +104,25 @@ func changedRows(before, now []string) string {
 		}
 	}
 	if len(before) != len(now) || 2*changed > len(now) {
-		return strings.TrimRight(strings.Join(now, "\n"), "\n") + "\n"
+		return strings.TrimRight(strings.Join(withoutRepeats(now), "\n"), "\n") + "\n"
 	}
 	return b.String()
+}
+
+// withoutRepeats are rows of which those that come three times or more in a row, as below
+// the end of a file in vim, stand once with their number.
+func withoutRepeats(rows []string) (short []string) {
+	for i := 0; i < len(rows); {
+		n := 1
+		for i+n < len(rows) && rows[i+n] == rows[i] {
+			n++
+		}
+		if n >= 3 && rows[i] != "" {
+			short = append(short, fmt.Sprintf("%s  ×%d", rows[i], n))
+		} else {
+			short = append(short, rows[i:i+n]...)
+		}
+		i += n
+	}
+	return short
 }

@@ -18,7 +18,7 @@ import (
 func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
-		toolkit.Define[sessionStartInput, sessionState](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
+		toolkit.Define[sessionStartInput, toolkit.Started](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
 			Doc: "Start a terminal session: the shell, or a program. The person can watch and type."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only,
 			Doc: "Run a command in a session's shell, where cd and exports stay, or a line in its REPL. It continues after the timeout."}, sessionExec),
@@ -51,13 +51,6 @@ func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
-// A sessionState is what a session is and does.
-type sessionState struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	State string `json:"state"`
-}
-
 // sessionLine tells all about a session in a line.
 func sessionLine(p api.Process) string {
 	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, p.State, p.CWD, toolkit.Brief(toolkit.Visible(p.Command)))
@@ -84,7 +77,19 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text("Started session " + sessionLine(p)).As(sessionState{p.ID, p.Name, string(p.State)}).Of(p.ID), nil
+	started := toolkit.Started{ID: p.ID, Name: p.Name}
+	if in.Command == "" {
+		return toolkit.Text(started.String()).As(started).Of(p.ID), nil
+	}
+	f.Seen.Set(p.ID, toolkit.Cursor{})
+	first, waits, err := effect(ctx, f, p, startWaitMS)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if started.Waits = waits; first != "" {
+		first = "\n" + first
+	}
+	return toolkit.Text(started.String() + first).With(started).Of(p.ID), nil
 }
 
 // execRead is how much of an output is read to give its head and tail.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +15,8 @@ const (
 	// writeIdleMS how long nothing is printed where nobody waits for input.
 	writeWaitMS = 3000
 	writeIdleMS = 1000
+	// startWaitMS is how long session_start waits for a program to ask for something.
+	startWaitMS = 1500
 	// newsMost is how many bytes it gives of what is new, the end.
 	newsMost = 2000
 )
@@ -69,39 +72,38 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 			return toolkit.Result{}, hintKeys(err)
 		}
 	}
-	return effect(ctx, f, p, in)
+	waitMS := writeWaitMS
+	if in.WaitMS != nil {
+		waitMS = *in.WaitMS
+	}
+	text, waits, err := effect(ctx, f, p, waitMS)
+	return toolkit.Text(cmp.Or(text, "Typed.")).With(writeState{waits}).Of(p.ID), err
 }
 
-// effect waits until what was typed has had its effect, and tells what is new.
-func effect(ctx context.Context, f *toolkit.Agent, p api.Process, in sessionWriteInput) (toolkit.Result, error) {
-	ask := api.SessionWaitInput{ID: p.ID, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: writeWaitMS}
-	if in.WaitMS != nil {
-		ask.TimeoutMS = *in.WaitMS
-	}
-	var state writeState
-	if ask.TimeoutMS > 0 {
+// effect waits until what was typed or started has had its effect, and tells what is new and
+// what the program waits for; "" if there is nothing to tell.
+func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, err error) {
+	if waitMS > 0 {
+		ask := api.SessionWaitInput{ID: p.ID, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: waitMS}
 		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
 		if err != nil {
-			return toolkit.Result{}, err
+			return "", "", err
 		}
 		p = out.Process
 		if p.Terminal != nil && out.Met != "" {
-			state.Waits = p.Terminal.Waiting
+			waits = p.Terminal.Waiting
 		}
 	}
-	text, err := news(ctx, f, p)
-	if err != nil {
-		return toolkit.Result{}, err
+	if text, err = news(ctx, f, p); err != nil {
+		return "", "", err
 	}
 	switch {
 	case p.State.Ended():
-		text += toolkit.LineBetween(text, "[") + "[" + stateLine(p) + "]"
-	case state.Waits != "":
-		text += toolkit.LineBetween(text, "[") + "[waits for " + waitsFor(state.Waits) + "]"
-	case text == "":
-		text = "Typed."
+		text += toolkit.LineBetween(text, "[") + "[" + outcome(p) + "]"
+	case waits != "":
+		text += toolkit.LineBetween(text, "[") + "[waits for " + waitsFor(waits) + "]"
 	}
-	return toolkit.Text(text).With(state).Of(p.ID), nil
+	return text, waits, nil
 }
 
 func waitsFor(waits string) string {

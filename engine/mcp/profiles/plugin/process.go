@@ -122,6 +122,21 @@ func (s ProcessState) joined(between, behind string) string {
 }
 
 func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
+	return startAnd(ctx, f, in, func(p api.Process) toolkit.Result {
+		s := stateOf(p)
+		return toolkit.Text(s.told(f)).As(s)
+	})
+}
+
+// processStartBrief tells of what it starts only what the caller cannot know.
+func processStartBrief(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
+	return startAnd(ctx, f, in, func(p api.Process) toolkit.Result {
+		s := toolkit.Started{ID: p.ID, Name: p.Name, PID: p.PID}
+		return toolkit.Text(s.String()).As(s)
+	})
+}
+
+func startAnd(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
@@ -139,8 +154,7 @@ func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit
 	case p.State == api.StateFailed:
 		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
 	}
-	s := stateOf(p)
-	return toolkit.Text(s.told(f)).As(s).Of(p.ID), nil
+	return tell(p).Of(p.ID), nil
 }
 
 // start starts a process under the name that was asked for, else under that of
