@@ -122,13 +122,16 @@ func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
 	if started.Failed {
 		t.Fatal(said(started))
 	}
-	if text, facts := r.facts("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || !strings.HasSuffix(text, "\nsecond line") {
+	if text, facts := r.facts("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || text != "Met: log.\nfirst\nsecond line" {
 		t.Errorf("process_wait gives %q, %v", text, facts)
 	}
 	if text, facts := r.facts("process_wait", object{"id": "web", "timeout_ms": 1}); facts["met"] != "" || !strings.HasPrefix(text, "Timed out") {
 		t.Errorf("process_wait gives %q, %v", text, facts)
 	}
-	text, facts := r.facts("process_log", object{"id": "web"})
+	if text, _ := r.facts("process_log", object{"id": "web"}); text != "[nothing new, running]" {
+		t.Errorf("what process_wait gave is given again: %q", text)
+	}
+	text, facts := r.facts("process_log", object{"id": "web", "since": 0})
 	if text != "first\nsecond line\n[running]" || facts["next_cursor"] != 18.0 {
 		t.Errorf("process_log gives %q, %v", text, facts)
 	}

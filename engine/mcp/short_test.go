@@ -122,3 +122,29 @@ func TestRowsThatRepeatAreShownOnce(t *testing.T) {
 		t.Errorf("session_write gives %q", text)
 	}
 }
+
+func TestAWaitTellsWhatHasComeOfItAlone(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	script, step := r.steps("echo two; echo three", "echo four; exit 3")
+	r.call("process_start", object{"command": "echo one; " + script, "name": "job"})
+	r.plainly("process_wait", object{"id": "job", "log": "one"}, "Met: log.\none")
+	r.plainly("process_wait", object{"id": "job", "log": "one", "since": 0}, "Met: log.\none")
+	step()
+	r.plainly("process_wait", object{"id": "job", "log": "three"}, "Met: log.\ntwo\nthree")
+	r.plainly("process_log", object{"id": "job"}, "[nothing new, running]")
+	r.plainly("process_wait", object{"id": "job", "log": "never", "timeout_ms": 1}, "Timed out; it is running.")
+	step()
+	r.plainly("process_wait", object{"id": "job", "log": "never"}, "It ended before that; exit code 3.\nfour")
+	r.plainly("process_wait", object{"id": "job"}, "Met: exit, exit code 3.")
+	r.facts("session_start", object{"name": "ask", "command": "sleep 0.1; read x"})
+	r.plainly("session_wait", object{"id": "ask"}, "Met: input.")
+}
+
+// plainly calls a tool whose text must be what is wanted.
+func (r *rig) plainly(name string, args object, want string) {
+	r.Helper()
+	if text, _ := r.facts(name, args); text != want {
+		r.Errorf("%s of %v gives %q, want %q", name, args, text, want)
+	}
+}

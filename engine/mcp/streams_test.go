@@ -163,7 +163,7 @@ func TestOfMuchThatIsNewTheEndIsGiven(t *testing.T) {
 func TestAWaitGivesWhatIsNewOfWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo two >&2", "exit 3")
+	script, step := r.steps("echo two >&2", "echo end; exit 3")
 	_, state := r.timedOut("echo one; " + script)
 	if text, facts := r.facts("process_wait", object{"id": state.ID, "log": "two", "since": "4+0", "timeout_ms": 1}); facts["met"] != "" || strings.Contains(text, "one") {
 		t.Errorf("while it runs: %q, %v", text, facts)
@@ -173,7 +173,7 @@ func TestAWaitGivesWhatIsNewOfWhatHasEnded(t *testing.T) {
 		t.Errorf("a line of standard error: %q, %v", text, facts)
 	}
 	step()
-	if text, facts := r.facts("process_wait", object{"id": state.ID}); facts["met"] != "exit" || facts["exit_code"] != 3.0 || !strings.HasSuffix(text, "exit code 3.\ntwo") {
+	if text, facts := r.facts("process_wait", object{"id": state.ID}); facts["met"] != "exit" || facts["exit_code"] != 3.0 || !strings.HasSuffix(text, "exit code 3.\nend") {
 		t.Errorf("its end: %q, %v", text, facts)
 	}
 	if text, _ := r.facts("process_wait", object{"id": state.ID}); !strings.HasSuffix(text, "exit code 3.") {

@@ -223,28 +223,34 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 		return toolkit.Result{}, err
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
-	said := waited(out.Met, out.Line, out.Process)
-	if out.Process.State.Ended() && out.Process.Kind == api.KindProcess {
-		printed, err := f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk})
-		if err != nil {
+	said := waited(out.Met, out.Process)
+	var printed toolkit.Output
+	if (out.Met == "log" || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
+		if printed, err = f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk}); err != nil {
 			return toolkit.Result{}, err
 		}
-		said = strings.TrimSuffix(said+"\n"+printed.Text, "\n")
 	}
-	return toolkit.Text(said).With(state).Of(out.Process.ID), nil
+	said += matchedLine(out.Line, printed.Text) + "\n" + toolkit.ShortLines(printed.Text)
+	return toolkit.Text(strings.TrimSuffix(said, "\n")).With(state).Of(out.Process.ID), nil
+}
+
+// matchedLine is the line that a wait was for, unless it is among what is shown.
+func matchedLine(line, shown string) string {
+	if line = toolkit.PlainText(line); line == "" || strings.Contains("\n"+shown, "\n"+line+"\n") {
+		return ""
+	}
+	return "\n" + toolkit.HeadAndTail(line, lineMost, "")
 }
 
 // waited says in words what a wait has come to.
-func waited(met, matched string, p api.Process) string {
-	line := "Timed out; " + stateLine(p) + "."
+func waited(met string, p api.Process) string {
 	switch {
 	case met == "" && p.State.Ended():
-		line = "It ended before that; " + stateLine(p) + "."
-	case met != "":
-		line = "Met: " + met + "; " + stateLine(p) + "."
+		return "It ended before that; " + outcome(p) + "."
+	case met == "":
+		return "Timed out; it is " + string(p.State) + "."
+	case p.State.Ended():
+		return "Met: " + met + ", " + outcome(p) + "."
 	}
-	if matched != "" {
-		line += "\n" + toolkit.HeadAndTail(toolkit.PlainText(matched), lineMost, "")
-	}
-	return line
+	return "Met: " + met + "."
 }

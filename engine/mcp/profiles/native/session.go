@@ -282,7 +282,7 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	line := waited(out.Met, out.Text, out.Process)
+	line := waited(out.Met, out.Process) + matchedLine(out.Text, "")
 	if out.Secret {
 		line += "\nIt asks for a password: have the person type it."
 	}
