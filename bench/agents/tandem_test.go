@@ -75,6 +75,8 @@ var (
 	exitLine  = regexp.MustCompile(`(?i)exit(?:ed,)? code:? (\d+)`)
 	signalled = regexp.MustCompile(`Signal: |ended by `)
 	waitsLine = regexp.MustCompile(`\[waits for (?:input|secret)|Met: input`)
+	// endedLine ends an answer of session_write or session_wait about what has ended.
+	endedLine = regexp.MustCompile(`(?m)^\[(?:exit code|ended by) .*\]\z|^Met: exit`)
 	hexID     = regexp.MustCompile(`\b[0-9a-f]{12}\b`)
 )
 
@@ -168,7 +170,7 @@ func (h tandemHands) open(program string) place {
 // became notes what an answer says of a session.
 func (h tandemHands) became(p place, a answer) {
 	p.last = a.text
-	p.over = has(a.text, "is exited") || has(a.text, "has ended")
+	p.over = has(a.text, "has ended")
 	p.takes = !p.over && (p.repl || !stillRuns(a) && !waitsLine.MatchString(a.text))
 }
 
@@ -176,6 +178,7 @@ func (h tandemHands) became(p place, a answer) {
 func (h tandemHands) settle(p place) answer {
 	a := h.call("session_wait", map[string]any{"id": p.id})
 	h.became(p, a)
+	p.over = endedLine.MatchString(a.text)
 	return a
 }
 
@@ -202,6 +205,7 @@ func (h tandemHands) answer(p place, text string) reply {
 	}
 	a := h.call("session_write", args)
 	h.became(p, a)
+	p.over = endedLine.MatchString(a.text)
 	if a.text != "Typed." {
 		return reply{a.text, code(a), waitsLine.MatchString(a.text)}
 	}
@@ -223,7 +227,9 @@ func (h tandemHands) press(p place, text string, keys ...string) {
 	} else if len(keys) > 0 {
 		args["keys"] = keys
 	}
-	h.became(p, h.call("session_write", args))
+	a := h.call("session_write", args)
+	h.became(p, a)
+	p.over = endedLine.MatchString(a.text)
 }
 
 func (h tandemHands) shows(p place, pattern string) {
@@ -242,7 +248,8 @@ func (h tandemHands) gone(p place) {
 	if p.over {
 		return
 	}
-	if h.became(p, h.call("session_wait", map[string]any{"id": p.id, "exit": true})); !p.over {
+	p.last = h.call("session_wait", map[string]any{"id": p.id, "exit": true}).text
+	if p.over = endedLine.MatchString(p.last); !p.over {
 		giveUp("it has not ended: %s", p.last)
 	}
 }

@@ -247,6 +247,8 @@ func waited(met string, p api.Process) string {
 	switch {
 	case met == "" && p.State.Ended():
 		return "It ended before that; " + outcome(p) + "."
+	case met == "" && p.State == api.StateWaiting:
+		return "Timed out; it is waiting for " + p.Awaits() + "."
 	case met == "":
 		return "Timed out; it is " + string(p.State) + "."
 	case p.State.Ended():
