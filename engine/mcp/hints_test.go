@@ -101,9 +101,9 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	}
 }
 
-// otherWords are no arguments of tools: a member of results, an argument of an
+// otherWords are no arguments of tools: a member of results, an argument and a value of an
 // operation that no tool passes on, and what an argument has in it.
-var otherWords = []string{"next_cursor", "from_line", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
+var otherWords = []string{"next_cursor", "from_line", "completed_successfully", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
 
 func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 	folders := map[string][]toolkit.Profile{"..": {toolkit.All}}
