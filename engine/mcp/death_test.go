@@ -149,7 +149,7 @@ func TestWaitsAndReadsInFlightOutliveTheEngine(t *testing.T) {
 	id := r.call("process_start", object{"command": "until test -e " + next + "; do sleep 0.01; done; echo news; until test -e " + end + "; do sleep 0.01; done; exit 3"}).Process
 	wait := r.begins("process_wait", object{"id": id, "exit": true, "timeout_ms": 19_000})
 	line := r.begins("process_wait", object{"id": id, "log": "news", "timeout_ms": 19_000})
-	read := r.begins("process_log", object{"id": id, "wait_ms": 19_000})
+	read := r.begins("process_log", object{"id": id, "since": 0, "wait_ms": 19_000})
 	r.engineDies()
 	touch(t, next)
 	if got := <-line; !strings.Contains(got, "Met: log") {
