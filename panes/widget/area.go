@@ -122,7 +122,13 @@ func (a *Area) Draw(w int) (rows []string, x, y int) {
 		a.width = w
 		m.SetWidth(w)
 	}
-	rows = strings.Split(ansi.Strip(strings.ReplaceAll(m.View(), inside, replacement)), "\n")
+	view := m.View()
+	if y := m.Cursor().Y; y < 0 || y >= m.Height() { // it scrolls to the cursor only when it takes a message, by what was drawn last
+		a.update(nil)
+		m = a.model()
+		view = m.View()
+	}
+	rows = strings.Split(ansi.Strip(strings.ReplaceAll(view, inside, replacement)), "\n")
 	for i, row := range rows {
 		rows[i] = Pad(Cut(strings.TrimRight(row, " "), w, ""), w)
 	}
