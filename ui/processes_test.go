@@ -180,6 +180,15 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.lacks("Stop 2")
 	d.press("X", "y")
 	d.until("both are killed", func() bool { return strings.Count(d.engine.called(), "SIGKILL") == 2 })
+	d.until("both have ended", func() bool {
+		ended := 0
+		for _, p := range d.m.news.Processes {
+			if (p.Name == "one" || p.Name == "two") && p.State.Ended() {
+				ended++
+			}
+		}
+		return ended == 2
+	})
 	d.press("esc")
 	d.selects("two")
 	d.engine.mu.Lock()

@@ -66,7 +66,7 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		if time.Since(lost) > returnLimit {
 			return given(name, effect, in, sent, err)
 		}
-		if c.await(ctx, time.Since(lost)) != nil {
+		if c.await(ctx, time.Since(lost)) != nil || ctx.Err() != nil {
 			return given(name, effect, in, sent, err)
 		}
 	}

@@ -222,6 +222,10 @@ func (t *Tape) settle(ctx context.Context, turn *turn) error {
 	return nil
 }
 
+// endTold is the longest, in milliseconds, that the end of a session is waited for
+// which its log has told.
+const endTold = 2000
+
 // record reads on until a command has ended, its session has, or the time is over.
 func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out sessionRan, err error) {
 	for {
@@ -236,8 +240,9 @@ func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out ses
 			out.ExitCode, t.done = &code, behind
 			return out, nil
 		case state.Ended():
-			p, err := api.ProcessGet.Call(ctx, t.Agent.Engine, api.IDInput{ID: t.ID})
-			if code, ok := toolkit.ExitCode(p); ok && err == nil {
+			// The log knows of the end before the record of the process does.
+			wait, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Exit: true, TimeoutMS: endTold})
+			if code, ok := toolkit.ExitCode(wait.Process); ok && err == nil {
 				out.ExitCode = &code
 			}
 			return out, nil
