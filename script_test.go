@@ -97,6 +97,8 @@ func setUpScript(env *testscript.Env) error {
 			t.close()
 		}
 		shutDown(env)
+		env.Setenv("TANDEM_DATA_DIR", filepath.Join(env.WorkDir, "other")) // of scripts that have two
+		shutDown(env)
 		os.RemoveAll(data)
 	})
 	return nil
