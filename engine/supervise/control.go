@@ -97,9 +97,6 @@ type Ending struct {
 
 func (b Predecessor) isNothing() bool { return b.Identity.PID == 0 && b.Live == nil }
 
-// unknown reports whether nobody can tell how a child ended.
-func (e *Ending) unknown() bool { return e == nil || e.Exit.Unknown }
-
 // A proc is all the control loop knows about one process.
 type proc struct {
 	rec     store.Record // as wanted and as known now; State is an api.State
