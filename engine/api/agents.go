@@ -44,7 +44,7 @@ type SessionExecOutput struct {
 	ExitCode   *int    `json:"exit_code" jsonschema:"null when it has not ended or the shell did not say"`
 	DurationMS float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
 	TimedOut   bool    `json:"timed_out" jsonschema:"it had not ended in time, and goes on"`
-	Waits      string  `json:"waits,omitempty" jsonschema:"input or secret: what runs has not ended and waits for somebody to type"`
+	Waits      string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
 	Question   string  `json:"question,omitempty" jsonschema:"with waits: the line it asks with, which output is without"`
 	Alive      bool    `json:"alive" jsonschema:"the session has not ended"`
 	Method     string  `json:"method" jsonschema:"how the end was known: marks (the shell said so), marker (a line printed behind the command), exit (the session ended), or none"`
@@ -67,7 +67,7 @@ type SessionWaitInput struct {
 	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
 	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for somebody to type"`
 	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
-	Settled   bool   `json:"settled,omitempty" jsonschema:"what was typed last has had its effect, as far as can be seen: somebody waits for input again and prints nothing"`
+	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input has taken effect, as far as can be seen: a program waits for input again and prints nothing"`
 	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this long"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`

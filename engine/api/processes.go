@@ -101,7 +101,7 @@ type ProcessStartInput struct {
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file that it is started for"`
-	After   []Dependency  `json:"after,omitempty" jsonschema:"start it once all of these have held; until then it is waiting, and it fails if one cannot hold any more"`
+	After   []Dependency  `json:"after,omitempty" jsonschema:"start it once all of these have held; it waits until then, and fails if one of them no longer can"`
 	ID      string        `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
 }
 
