@@ -44,6 +44,7 @@ type fakeEngine struct {
 }
 
 type fakeSession struct {
+	mute    bool        // nothing that is asked for is answered
 	mu      *sync.Mutex // the engine's
 	process api.Process
 	engine  *fakeEngine
@@ -442,6 +443,10 @@ func (v *fakeViewer) Send(in api.Input) error {
 		s.size = *in.Resize
 	case in.Lines != nil:
 		s.asked = append(s.asked, *in.Lines)
+		if s.mute {
+			return nil
+		}
+		s.show()
 		v.push(api.Output{Lines: s.scrollback(*in.Lines)})
 	}
 	s.show()

@@ -104,6 +104,36 @@ func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 	})
 }
 
+func TestTheWheelWaitsForWhatTheTerminalHasShownAlready(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("less", "one two three")
+	d := drive(t, e, 80, 24)
+	d.shows("one")
+	d.press("ctrl+b", "z")
+	p := d.m.sessions.focused()
+	d.until("the pane is connected", p.Outbox.Connected)
+	s.mu.Lock()
+	s.mute, s.mouse = true, keys.MouseDrag
+	s.mu.Unlock()
+	p.CatchUp()
+	d.mouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
+	s.mu.Lock()
+	s.mute = false
+	s.show()
+	for v := range s.viewers {
+		v.push(api.Output{Lines: []api.NumberedLine{}})
+	}
+	s.mu.Unlock()
+	d.until("the program gets the wheel", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.mice) > 0
+	})
+	if p.Scroll.Active() {
+		t.Error("the wheel began scroll mode, too")
+	}
+}
+
 func TestTheBorderOfTheProcessesIsLetGoOverAnOverlay(t *testing.T) {
 	d := onProcesses(t, 120, 30, func(e *fakeEngine) { e.addProcess("web", "line\n") })
 	y := d.logHeading()

@@ -22,6 +22,9 @@ func (in *input) waiter() panes.Waiter {
 	if in.insert != nil {
 		return in.insert
 	}
+	if in.m.zoom.Waits() {
+		return &in.m.zoom
+	}
 	if w, ok := in.m.dialog.open.(panes.Waiter); ok && w.Waits() {
 		return w
 	}

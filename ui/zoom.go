@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/attach"
@@ -66,6 +67,16 @@ func (z *zoom) idle() *terminal.Pane {
 	}
 	return nil
 }
+
+// Waits reports whether the session has shown on the terminal what the dashboard has
+// still to hear of.
+func (z *zoom) Waits() bool {
+	return z.m.areas.zoomed && z.m.sessions.focused() != nil && z.m.sessions.focused().Behind()
+}
+
+// CallOff lets keys through: what they mean does not depend on what is shown, as it
+// does for the mouse.
+func (z *zoom) CallOff(keys.Key) bool { return true }
 
 // zoomedOut is the end of what handOver began.
 type zoomedOut struct {
@@ -129,6 +140,7 @@ func (d *directZoom) Run() error {
 	if d.out.outcome.Reason == attach.HungUp {
 		return err
 	}
+	d.out.pane.CatchUp()
 	d.m.input.queue.Feed(d.out.outcome.Rest) // nobody else reads now
 	return errors.Join(err, d.m.terminal.Enter())
 }

@@ -32,7 +32,7 @@ type Input struct {
 	Paste  *string     // sent bracketed when the program asked for that
 	Focus  *bool       // told to the program when it asked for focus reports
 	Resize *Size       // the viewer's area has another size
-	Lines  *LineRange  // asks for scrollback; answered by Output.Lines
+	Lines  *LineRange  // asks for scrollback; answered by Output.Lines, a Count of 0 once all is shown that was written
 
 	// Anchors are places that the viewer wants to find again after a resize has
 	// wrapped lines anew, MaxAnchors at most; see Frame.Anchors. They replace

@@ -45,6 +45,11 @@ func (f *framer) run(ctx context.Context) error {
 			}
 		case <-wait:
 		case r := <-f.viewer.lines:
+			if r.Count == 0 {
+				if err := f.sendLast(ctx); err != nil {
+					return err
+				}
+			}
 			if err := f.sendLines(ctx, r); err != nil {
 				return err
 			}
@@ -84,7 +89,7 @@ func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error)
 	return nil, f.send(ctx, func(t Emulator) vt.Diff { return t.Diff(f.state.Seq) })
 }
 
-// sendLast sends what the program left on the screen.
+// sendLast sends what the screen shows after all that the program has written.
 func (f *framer) sendLast(ctx context.Context) error {
 	return f.send(ctx, func(t Emulator) vt.Diff {
 		f.session.screen.catchUp()

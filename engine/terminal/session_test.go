@@ -132,17 +132,22 @@ func (s *Session) output(l *memoryLog, text string) {
 
 // A fakeStream is a viewer's connection that takes its time.
 type fakeStream struct {
+	in     chan api.Input
 	out    chan api.Output
 	closed chan struct{}
 }
 
 func newFakeStream() *fakeStream {
-	return &fakeStream{out: make(chan api.Output), closed: make(chan struct{})}
+	return &fakeStream{in: make(chan api.Input), out: make(chan api.Output), closed: make(chan struct{})}
 }
 
 func (f *fakeStream) Receive() (api.Input, error) {
-	<-f.closed
-	return api.Input{}, io.EOF
+	select {
+	case in := <-f.in:
+		return in, nil
+	case <-f.closed:
+		return api.Input{}, io.EOF
+	}
 }
 
 func (f *fakeStream) Send(out api.Output) error {
@@ -196,6 +201,25 @@ func TestFramesComeAtOnceAndThenNotTooOften(t *testing.T) {
 		}
 		if most := int(time.Second / frameGap); frames > most || frames < most*3/4 {
 			t.Errorf("%d frames in a second", frames)
+		}
+	})
+}
+
+func TestAViewerThatAsksForNoLinesHasSeenAllThatWasWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		f := view(t, s, api.AttachOptions{})
+		<-f.out
+		s.output(l, "a")
+		<-f.out // and the next frame is not due for a while
+		s.output(l, "\x1b[?1049hb")
+		f.in <- api.Input{Lines: &api.LineRange{}}
+		if out := <-f.out; out.Frame == nil || !out.Frame.Alt {
+			t.Errorf("before the screen came %+v", out)
+		}
+		if out := <-f.out; out.Lines == nil {
+			t.Errorf("after the screen came %+v", out)
 		}
 	})
 }

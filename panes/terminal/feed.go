@@ -15,13 +15,14 @@ type Viewer interface{ Send(api.Input) error }
 type Feed struct {
 	Screen Screen
 
-	mu     sync.Mutex
-	size   api.Size
-	viewer Viewer // of the present connection; nil while there is none
-	serial int    // counts viewers
-	ended  *api.Process
-	err    error
-	clip   []byte // what the program put on the clipboard; nil if nothing since TakeClip
+	mu      sync.Mutex
+	size    api.Size
+	viewer  Viewer // of the present connection; nil while there is none
+	serial  int    // counts viewers
+	answers int    // counts answers to what the viewer was asked for
+	ended   *api.Process
+	err     error
+	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip
 }
 
 // Size is the size that a new attachment should name.
@@ -66,6 +67,9 @@ func (f *Feed) Receive(out api.Output) {
 	}
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)
+		f.mu.Lock()
+		f.answers++
+		f.mu.Unlock()
 	}
 	if out.Clip != nil {
 		f.mu.Lock()
@@ -91,14 +95,15 @@ func (f *Feed) TakeClip() []byte {
 
 // feedStatus is a copy of what a Feed tells beside the screen.
 type feedStatus struct {
-	viewer Viewer
-	serial int
-	ended  *api.Process
-	err    error
+	viewer  Viewer
+	serial  int
+	answers int
+	ended   *api.Process
+	err     error
 }
 
 func (f *Feed) status() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return feedStatus{f.viewer, f.serial, f.ended, f.err}
+	return feedStatus{f.viewer, f.serial, f.answers, f.ended, f.err}
 }

@@ -15,12 +15,14 @@ type Terminal struct {
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
 
-	size  api.Size // area that the pane has
-	told  api.Size // size that the session was told
-	ended *api.Process
-	err   error
-	bells uint32
-	heard bool
+	size    api.Size // area that the pane has
+	told    api.Size // size that the session was told
+	ended   *api.Process
+	err     error
+	bells   uint32
+	heard   bool
+	behind  bool // what the person has seen elsewhere may not be here yet
+	answers int  // of the feed
 
 	version uint64 // of the screen
 	changed bool
@@ -46,6 +48,8 @@ func (t *Terminal) Sync() (rang bool) {
 		t.changed = true
 	}
 	t.ended, t.err, t.version = st.ended, st.err, screen.version
+	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
+	t.answers = st.answers
 	if t.Outbox.attach(st) {
 		t.told = api.Size{}
 		t.Resized()
@@ -61,6 +65,14 @@ func (t *Terminal) Sync() (rang bool) {
 	t.Scroll.fetch()
 	return rang
 }
+
+// CatchUp has the session show all that its program has written; until that has
+// arrived the pane is Behind.
+func (t *Terminal) CatchUp() { t.behind = t.Outbox.tell(api.Input{Lines: &api.LineRange{}}) }
+
+// Behind reports whether the person may have seen more of the session than the pane
+// knows.
+func (t *Terminal) Behind() bool { return t.behind }
 
 // Changed reports whether there is something new to draw since it was asked
 // last.

@@ -49,6 +49,30 @@ func screenOf(cols, rows int, first int64, lines ...string) *api.Frame {
 	return f
 }
 
+func TestAPaneIsBehindUntilTheSessionHasAnswered(t *testing.T) {
+	p, box := live(20, 3, screenOf(20, 3, 0, "a"))
+	p.CatchUp()
+	if len(box.sent) != 1 || box.sent[0].Lines == nil {
+		t.Fatalf("asked with %+v", box.sent)
+	}
+	p.Feed.Receive(api.Output{Frame: screenOf(20, 3, 0, "b")})
+	if p.Sync(); !p.Behind() {
+		t.Error("not behind before the answer")
+	}
+	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{}})
+	if p.Sync(); p.Behind() {
+		t.Error("behind after the answer")
+	}
+	p.CatchUp()
+	p.Feed.Disconnect()
+	if p.Sync(); p.Behind() {
+		t.Error("behind while nobody could answer")
+	}
+	if p.CatchUp(); p.Behind() {
+		t.Error("behind when nobody was asked")
+	}
+}
+
 // live is a connected pane of a size that shows a frame.
 func live(w, h int, f *api.Frame) (*Terminal, *sentBox) {
 	t, box := NewTerminal("1"), &sentBox{}
