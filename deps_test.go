@@ -52,7 +52,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/cli/cast": {
@@ -92,7 +92,7 @@ var layers = map[string]layer{
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap"},
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {
@@ -151,6 +151,10 @@ var layers = map[string]layer{
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/wire"},
 		"a client knows the operations and the connection, nothing of what serves them",
+	},
+	"engine/api/logmerge": {
+		[]string{"engine/api"},
+		"whose a line is and which comes first does not depend on how it is shown",
 	},
 	"engine/api/client/retry": {
 		[]string{"engine/api", "engine/api/client"},

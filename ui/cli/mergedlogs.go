@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,13 +10,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/api/logmerge"
+	"tandem/engine/cellwidth"
 	"tandem/ui/cli/output"
 )
 
 const (
-	// logSettle is how long lines of several logs that are followed are held to
-	// be put in order: the engine tells their times to a tenth of a second.
-	logSettle = 100 * time.Millisecond
 	// watchPause is how long the engine is given before its events are asked for again.
 	watchPause = 200 * time.Millisecond
 )
@@ -49,7 +47,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		if path, err = a.startedFrom("", list, true); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(list, func(p api.Process) bool { return isOf(p, path) }) {
+		if !slices.ContainsFunc(list, func(p api.Process) bool { return logmerge.Of(p, path) }) {
 			return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(path)).WithHint("`tandem up` starts it")
 		}
 	}
@@ -63,8 +61,8 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 	for _, p := range list {
 		m.known[p.ID] = true
 	}
-	for _, p := range newestOf(path, list) {
-		m.add(newLogSource(p, f, m.sinceGiven))
+	for _, p := range logmerge.Newest(path, list) {
+		m.add(p, f)
 	}
 	for _, id := range ids {
 		p, err := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id})
@@ -73,7 +71,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		}
 		if !m.known[p.ID] {
 			m.known[p.ID] = true
-			m.add(newLogSource(p, f, m.sinceGiven))
+			m.add(p, f)
 		}
 	}
 	if err := m.run(ctx); err != nil {
@@ -85,32 +83,17 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 	return nil
 }
 
-func isOf(p api.Process, path string) bool { return p.Project != nil && p.Project.File == path }
-
-// newestOf are the processes of a project file: of each entry what is alive,
-// else what has ended last.
-func newestOf(path string, list []api.Process) (newest []api.Process) {
-	at := map[string]int{}
-	for _, p := range list {
-		if !isOf(p, path) {
-			continue
-		}
-		i, seen := at[p.Project.Name]
-		switch {
-		case !seen:
-			at[p.Project.Name] = len(newest)
-			newest = append(newest, p)
-		case newest[i].State.Ended():
-			newest[i] = p
-		}
-	}
-	return newest
-}
-
 // add gives a log a name and a colour among the others.
-func (m *logMerge) add(s *logSource) {
-	m.out.name(s, m.sources)
+func (m *logMerge) add(p api.Process, f logFlags) *logSource {
+	others := make([]*logmerge.Source, len(m.sources))
+	for i, s := range m.sources {
+		others[i] = s.Source
+	}
+	s := &logSource{Source: logmerge.NewSource(p, others, len(nameTints), output.Visible)}
+	s.reader = readerOf(s.Source, f, m.sinceGiven)
+	m.out.width = max(m.out.width, cellwidth.Of(s.Label))
 	m.sources = append(m.sources, s)
+	return s
 }
 
 // run prints what there is, and when following what comes.
@@ -129,34 +112,21 @@ func (m *logMerge) run(ctx context.Context) error {
 // backlog prints what the logs have now, line by line the one that was written
 // first.
 func (m *logMerge) backlog(ctx context.Context) error {
-	pending := make([][]logLine, len(m.sources))
-	more := make([]bool, len(m.sources))
-	for i := range more {
-		more[i] = true
+	all := logmerge.Merge{Rest: !m.logFlags.follow}
+	for _, s := range m.sources {
+		all.Readers = append(all.Readers, s.reader)
 	}
 	for {
-		first := -1
-		for i, s := range m.sources {
-			for len(pending[i]) == 0 && more[i] {
-				var err error
-				if pending[i], more[i], _, err = s.ask(ctx, m.conn); err != nil {
-					return err
-				}
-				if !more[i] && !m.logFlags.follow {
-					pending[i] = append(pending[i], s.rest()...)
-				}
-			}
-			if len(pending[i]) > 0 && (first < 0 || pending[i][0].at.Before(pending[first][0].at)) {
-				first = i
-			}
-		}
-		if first < 0 {
-			return m.out.settled()
-		}
-		if err := m.out.add(pending[first][0]); err != nil {
+		line, ok, err := all.Next(ctx, m.conn)
+		if err != nil {
 			return err
 		}
-		pending[first] = pending[first][1:]
+		if !ok {
+			return m.out.settled()
+		}
+		if err := m.out.add(line); err != nil {
+			return err
+		}
 	}
 }
 
@@ -175,11 +145,11 @@ func (m *logMerge) followAll(ctx context.Context) error {
 	}
 	m.readers.Go(func() { m.watch(ctx, send) })
 	for _, s := range m.sources {
-		s.wasAlive = !s.process.State.Ended()
+		s.wasAlive = !s.Process.State.Ended()
 		m.begin(ctx, s, send)
 	}
 	for m.running > 0 {
-		var lines []logLine
+		var lines []logmerge.Line
 		for _, n := range m.gather(ctx) {
 			if n.err != nil {
 				return n.err
@@ -189,7 +159,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		slices.SortStableFunc(lines, func(a, b logLine) int { return a.at.Compare(b.at) })
+		slices.SortStableFunc(lines, func(a, b logmerge.Line) int { return a.At.Compare(b.At) })
 		for _, l := range lines {
 			if err := m.out.add(l); err != nil {
 				return err
@@ -216,7 +186,7 @@ func (m *logMerge) gather(ctx context.Context) (all []logNews) {
 		select {
 		case n := <-m.news:
 			if all = append(all, n); settled == nil {
-				settled = time.After(logSettle)
+				settled = time.After(logmerge.Settle)
 			}
 		case <-settled:
 			return all
@@ -227,9 +197,9 @@ func (m *logMerge) gather(ctx context.Context) (all []logNews) {
 }
 
 // heard takes in what has come, and gives the lines to print for it.
-func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool) []logLine {
+func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool) []logmerge.Line {
 	if n.event != nil {
-		var lines []logLine
+		var lines []logmerge.Line
 		changed := n.event.Processes
 		if n.event.Process != nil {
 			changed = append(changed, *n.event.Process)
@@ -248,7 +218,7 @@ func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool
 			lines = append(lines, noteOn(s, endNote(n.end)))
 		}
 		if n.end.ID != "" {
-			s.process = n.end
+			s.Process = n.end
 		}
 	}
 	return lines
@@ -256,20 +226,19 @@ func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool
 
 // changed takes in what has become of a process: it may have been started again,
 // or be one that joins.
-func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews) bool) (notes []logLine) {
-	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.process.ID == p.ID })
+func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews) bool) (notes []logmerge.Line) {
+	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == p.ID })
 	if i < 0 {
-		if m.project != "" && isOf(p, m.project) && !m.known[p.ID] {
-			s := newLogSource(p, logFlags{stream: m.stream, lines: -1}, false)
+		if m.project != "" && logmerge.Of(p, m.project) && !m.known[p.ID] {
+			s := m.add(p, logFlags{stream: m.stream, lines: -1})
 			m.known[p.ID], s.wasAlive = true, true
-			s.in.Since = new(int64)
-			m.add(s)
+			s.reader.In.Since = new(int64)
 			m.begin(ctx, s, send)
 		}
 		return nil
 	}
 	s := m.sources[i]
-	was := s.process
+	was := s.Process
 	if !p.State.Ended() && !s.reading {
 		if !p.StartedAt.After(was.StartedAt) {
 			return nil // it comes late, from before the end
@@ -277,7 +246,7 @@ func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews
 		s.wasAlive = true
 		m.begin(ctx, s, send)
 	}
-	switch s.process = p; {
+	switch s.Process = p; {
 	case p.State == api.StateBackoff && was.State != api.StateBackoff:
 		notes = append(notes, noteOn(s, endNote(p)+"; it will be restarted"))
 	case restarts(p) > restarts(was) && was.State != api.StateBackoff:
@@ -286,28 +255,12 @@ func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews
 	return notes
 }
 
-func noteOn(s *logSource, text string) logLine {
-	return logLine{source: s, at: time.Now(), note: text}
+func noteOn(s *logSource, text string) logmerge.Line {
+	return logmerge.Line{Source: s.Source, At: time.Now(), Note: text}
 }
 
-// endNote is how a process has ended, in words.
-func endNote(p api.Process) string {
-	switch {
-	case p.ID == "":
-		return "was removed"
-	case p.State == api.StateStopped:
-		return "was stopped"
-	case p.ExitSignal != "":
-		return "was ended by " + p.ExitSignal
-	case p.ExitCode != nil:
-		return fmt.Sprintf("exited with %d", *p.ExitCode)
-	case p.Error != "":
-		return "failed: " + output.Visible(p.Error)
-	case p.State == api.StateFailed:
-		return "failed"
-	}
-	return "exited; its status is unknown"
-}
+// endNote is how a process has ended, in words fit to be printed.
+func endNote(p api.Process) string { return output.Visible(logmerge.EndNote(p)) }
 
 // watch sends what becomes of processes, also of a next engine.
 func (m *logMerge) watch(ctx context.Context, send func(logNews) bool) {

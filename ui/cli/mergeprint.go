@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
-	"hash/fnv"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
+	"tandem/engine/api/logmerge"
 	"tandem/engine/cellwidth"
 	"tandem/ui/cli/output"
 )
@@ -29,7 +27,7 @@ type mergePrinter struct {
 
 	text   strings.Builder // to be printed
 	held   []matchGroup    // the last matches
-	before []logLine       // the last lines that do not match
+	before []logmerge.Line // the last lines that do not match
 	after  int             // lines still to be printed behind a match
 	apart  bool            // lines were left out since the last one printed
 	found  int
@@ -38,7 +36,7 @@ type mergePrinter struct {
 // A matchGroup is a line that matches, with what is around it.
 type matchGroup struct {
 	apart bool // lines before it were left out
-	lines []logLine
+	lines []logmerge.Line
 }
 
 func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
@@ -50,39 +48,18 @@ func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
 	return p
 }
 
-// name gives a log its name and colour: the same ones every time, unless others
-// have them already.
-func (p *mergePrinter) name(s *logSource, others []*logSource) {
-	s.label = output.Visible(cmp.Or(s.process.Name, s.process.ID))
-	if slices.ContainsFunc(others, func(o *logSource) bool { return o.label == s.label }) {
-		s.label += " " + s.process.ID
-	}
-	p.width = max(p.width, cellwidth.Of(s.label))
-	h := fnv.New32a()
-	h.Write([]byte(s.process.Name))
-	first := int(h.Sum32() % uint32(len(nameTints)))
-	s.tint = nameTints[first]
-	for i := range nameTints {
-		tint := nameTints[(first+i)%len(nameTints)]
-		if !slices.ContainsFunc(others, func(o *logSource) bool { return o.tint == tint }) {
-			s.tint = tint
-			return
-		}
-	}
-}
-
 // add prints a line, unless it is searched for others.
-func (p *mergePrinter) add(l logLine) error {
+func (p *mergePrinter) add(l logmerge.Line) error {
 	switch {
-	case l.note != "":
+	case l.Note != "":
 		if err := p.flush(); err != nil {
 			return err
 		}
-		p.Tell("%s %s", l.source.label, l.note)
+		p.Tell("%s %s", l.Source.Label, l.Note)
 		return nil
 	case p.grep == nil:
 		return p.line(l)
-	case p.grep.pattern.Match(l.text):
+	case p.grep.pattern.Match(l.Text):
 		return p.match(l)
 	case p.after > 0:
 		p.after--
@@ -101,7 +78,7 @@ func (p *mergePrinter) add(l logLine) error {
 }
 
 // match prints a line that matches, with those before it, or holds them.
-func (p *mergePrinter) match(l logLine) error {
+func (p *mergePrinter) match(l logmerge.Line) error {
 	group := matchGroup{apart: p.apart, lines: append(p.before, l)}
 	p.before, p.apart, p.after = nil, false, p.context
 	if p.last < 0 {
@@ -149,18 +126,18 @@ type jsonLine struct {
 }
 
 // line writes a line whole.
-func (p *mergePrinter) line(l logLine) error {
+func (p *mergePrinter) line(l logmerge.Line) error {
 	const most = 32 << 10
-	text := strings.ToValidUTF8(string(l.text), "\uFFFD")
+	text := strings.ToValidUTF8(string(l.Text), "\uFFFD")
 	switch {
 	case p.JSON:
-		j := jsonLine{Name: l.source.process.Name, ID: l.source.process.ID, Stream: l.stream, Text: text}
-		if !l.at.IsZero() {
-			j.Time = &l.at
+		j := jsonLine{Name: l.Source.Process.Name, ID: l.Source.Process.ID, Stream: l.Stream, Text: text}
+		if !l.At.IsZero() {
+			j.Time = &l.At
 		}
 		return p.PrintJSON(j, "")
 	case p.raw:
-		text = string(l.text)
+		text = string(l.Text)
 	case p.grep != nil:
 		text = p.grep.marked(text)
 	default:
@@ -175,19 +152,19 @@ func (p *mergePrinter) line(l logLine) error {
 
 // prefix is what stands before a line: whose it is, and a sign for what came by
 // standard error.
-func (p *mergePrinter) prefix(l logLine) string {
-	sign, tint := "|", output.Tint(l.source.tint)
-	if l.stream == "stderr" {
+func (p *mergePrinter) prefix(l logmerge.Line) string {
+	sign, tint := "|", output.Tint(nameTints[l.Source.Tint])
+	if l.Stream == "stderr" {
 		sign = p.paint(output.Red, "!")
 	} else {
 		sign = p.paint(tint, sign)
 	}
-	label := p.paint(tint, l.source.label) + strings.Repeat(" ", p.width-cellwidth.Of(l.source.label))
+	label := p.paint(tint, l.Source.Label) + strings.Repeat(" ", p.width-cellwidth.Of(l.Source.Label))
 	when := ""
 	if p.times {
 		when = strings.Repeat(" ", len(time.DateTime))
-		if !l.at.IsZero() {
-			when = l.at.Local().Format(time.DateTime)
+		if !l.At.IsZero() {
+			when = l.At.Local().Format(time.DateTime)
 		}
 		when = p.paint(output.Faint, when) + " "
 	}
