@@ -2,8 +2,8 @@ package files
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +20,9 @@ import (
 const (
 	// findRest is how long typing has to rest before a search begins.
 	findRest = 120 * time.Millisecond
+	// mostNames is how many names below a folder are held to be matched fuzzily;
+	// where there are more, the engine finds those that hold what was typed.
+	mostNames = 50_000
 	// mostFound is how many results a search shows.
 	mostFound = 500
 	// smallFile is how many bytes a file has at most that is searched at first; in
@@ -42,8 +45,16 @@ type fileFinder struct {
 	bad      bool
 	busy     bool
 	stop     context.CancelFunc
-	text     string  // that the results are for
-	rest     tea.Cmd // searches large files too
+	text     string         // that the results are for
+	rest     tea.Cmd        // searches large files too
+	below    []string       // all names below the folder; nil while they are not known, or too many
+	listed   bool           // it is known which, or that they are too many
+	query    widget.Query   // that names were found with
+	match    *regexp.Regexp // that lines were found with; nil if that is not known
+	viewer   viewer         // of what the cursor is on
+	viewing  foundFile
+	stat     context.CancelFunc // ends the question what it is
+	preview  widget.Rect        // where it was drawn, with the size of both parts
 }
 
 // A foundFile is a result.
@@ -57,12 +68,20 @@ type foundFile struct {
 type found struct {
 	files   []foundFile
 	limited bool
-	passed  bool // large files were left for later
+	passed  bool      // large files were left for later
+	below   *[]string // the names below the folder, if they were listed
 }
 
 // find opens the search for names below the folder, or for contents.
 func (f *Pane) find(contents bool) {
-	f.env.Ask(&fileFinder{f: f, folder: f.folder.path, contents: contents})
+	f.finder = f.newFinder(contents)
+	f.env.Ask(f.finder)
+}
+
+func (f *Pane) newFinder(contents bool) *fileFinder {
+	u := &fileFinder{f: f, folder: f.folder.path, contents: contents, viewer: viewer{env: f.env}}
+	u.viewer.preview.Covered = true // it lies over everything
+	return u
 }
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -80,7 +99,7 @@ func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
 		u.f.goToEntry(filepath.Dir(path), filepath.Base(path))
-		u.f.viewer.line = chosen.line
+		u.f.viewer.line, u.f.viewer.find = chosen.line, u.match
 		return nil
 	}
 	u.f.GoFolder(path, "")
@@ -91,6 +110,10 @@ func (u *fileFinder) end() {
 	if u.stop != nil {
 		u.stop()
 		u.stop = nil
+	}
+	if u.stat != nil {
+		u.stat()
+		u.stat = nil
 	}
 }
 
@@ -124,14 +147,14 @@ func (u *fileFinder) search() tea.Cmd {
 	u.busy = true
 	ctx, cancel := context.WithCancel(u.f.env.Context())
 	u.stop = cancel
-	folder, contents := u.folder, u.contents
+	folder, contents, names := u.folder, u.contents, nameSearch{u.below, u.listed}
 	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
 		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (found, error) {
 			panes.Pause(ctx, rest)
 			if contents {
 				return searchContents(ctx, e, folder, text, mostBytes)
 			}
-			return findNames(ctx, e, folder, text)
+			return names.find(ctx, e, folder, text)
 		}, func(out found, err error) tea.Cmd {
 			if ctx.Err() != nil {
 				return nil
@@ -143,8 +166,40 @@ func (u *fileFinder) search() tea.Cmd {
 	return find(findRest, smallFile)
 }
 
-// findNames finds names that hold the words that were typed, in their order.
-func findNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
+// A nameSearch finds names below a folder: fuzzily if they can all be held.
+type nameSearch struct {
+	below  []string
+	listed bool
+}
+
+func (n nameSearch) find(ctx context.Context, e panes.Engine, folder, text string) (out found, err error) {
+	if !n.listed {
+		all, err := e.FindFiles(ctx, folder, "**", mostNames)
+		if err != nil {
+			return out, err
+		}
+		if out.below = new([]string); !all.Limited {
+			*out.below = append([]string{}, all.Paths...)
+		}
+		n.below = *out.below
+	}
+	if n.below == nil || strings.ContainsAny(text, "*?[{") {
+		below := out.below
+		out, err = globNames(ctx, e, folder, text)
+		out.below = below
+		return out, err
+	}
+	query := widget.NewQuery(text)
+	ranked := query.RankPaths(n.below)
+	out.limited = len(ranked) > mostFound
+	for _, i := range ranked[:min(len(ranked), mostFound)] {
+		out.files = append(out.files, foundFile{path: n.below[i]})
+	}
+	return out, nil
+}
+
+// globNames finds names that hold the words that were typed, in their order.
+func globNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
 	pattern := text
 	if !strings.ContainsAny(text, "*?[{") {
 		pattern = "*" + strings.Join(strings.Fields(text), "*") + "*"
@@ -175,6 +230,9 @@ func searchContents(ctx context.Context, e panes.Engine, folder, text string, mo
 // take shows what a search has found.
 func (u *fileFinder) take(text string, out found, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
+	if out.below != nil {
+		u.below, u.listed = *out.below, true
+	}
 	if err != nil {
 		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(err).Message), true
 		return nil
@@ -202,83 +260,55 @@ func (u *fileFinder) show(text string, out found) {
 		at, u.top = 0, 0
 	}
 	u.found, u.limited, u.text, u.cursor = out.files, out.limited, text, at
-}
-
-// hints are the keys of the search.
-func (u *fileFinder) Hints(_ overlay.Host) []widget.Hint {
-	other := "in contents"
+	u.query, u.match = widget.NewQuery(text), nil
 	if u.contents {
-		other = "by name"
+		u.match = matcher(text)
 	}
-	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
-		panes.HintIn(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
-func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := u.f.env.Look()
-	width = min(max(w*4/5, 56), w-6)
-	height = max(min(height-8, 30), 5)
-	title := "Find files in "
-	if u.contents {
-		title = "Search file contents in "
+// matcher is the expression that a search of contents is for; nil if only the
+// engine understands it.
+func matcher(pattern string) *regexp.Regexp {
+	if ignoresCase(pattern) {
+		pattern = "(?i)" + pattern
 	}
-	title += u.f.shownPath(u.folder)
-	field, x := u.field.Draw(width)
-	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
-	u.top = widget.Follow(u.top, u.cursor, len(u.found), height)
-	for i := u.top; i < u.top+height; i++ {
-		switch {
-		case i < len(u.found):
-			rows = append(rows, u.drawFound(i, width, look))
-		case i == u.top && u.note != "" && u.bad:
-			rows = append(rows, look.Bad.Text(widget.Fit(" "+u.note, width)))
-		case i == u.top && u.note != "":
-			rows = append(rows, look.Dim.Text(widget.Fit(" "+u.note, width)))
-		default:
-			rows = append(rows, widget.Spaces(width))
-		}
+	match, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil
 	}
-	note := u.count(h.Spinner())
-	line, used := widget.Hints(u.Hints(h), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
-	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
-	return rows, width, x, 1
+	return match
 }
 
-// Busy reports whether a search is under way.
-func (u *fileFinder) Busy() bool { return u.busy }
-
-func (u *fileFinder) count(spinner string) string {
-	switch {
-	case u.busy && len(u.found) > 0:
-		return fmt.Sprintf("%s%d found, searching…", spinner, len(u.found))
-	case u.busy:
-		return spinner + "searching…"
-	case len(u.found) == 0:
-		return ""
-	case u.limited:
-		return fmt.Sprintf("%d of more", len(u.found))
+// fetch reads what the preview shows of the result under the cursor.
+func (u *fileFinder) fetch() tea.Cmd {
+	if u.preview.W == 0 || u.cursor >= len(u.found) {
+		return nil
 	}
-	return fmt.Sprintf("%d found", len(u.found))
-}
-
-func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
-	f := u.found[i]
-	path := widget.FileName(f.path)
-	if f.line == 0 {
-		if i == u.cursor {
-			return look.Selected.Text(widget.Fit(" "+widget.ClipLeft(path, width-1), width))
+	chosen := u.found[u.cursor]
+	if chosen == u.viewing {
+		return u.viewer.fetch(u.preview.W, u.preview.H)
+	}
+	path := filepath.Join(u.folder, chosen.path)
+	same := u.viewing.path == chosen.path && u.viewer.preview.Path() == path
+	u.viewing = chosen
+	if u.stat != nil {
+		u.stat()
+	}
+	if same {
+		u.viewer.preview.GoLine(chosen.line)
+		return u.viewer.fetch(u.preview.W, u.preview.H)
+	}
+	ctx, cancel := context.WithCancel(u.f.env.Context())
+	u.stat = cancel
+	return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
+		panes.Pause(ctx, previewRest)
+		return e.StatFile(ctx, path)
+	}, func(info api.FileInfo, err error) tea.Cmd {
+		if ctx.Err() != nil || err != nil { // of what is gone nothing is shown
+			return nil
 		}
-		dir, base := filepath.Split(strings.TrimSuffix(path, "/"))
-		if strings.HasSuffix(path, "/") {
-			base += "/"
-		}
-		dir = widget.ClipLeft(dir, max(width-1-widget.Width(base), 0))
-		return " " + look.Dim.Text(dir) + look.Text.Text(widget.Fit(base, width-1-widget.Width(dir)))
-	}
-	place := widget.ClipLeft(fmt.Sprintf("%s:%d", path, f.line), width*2/5)
-	text := widget.Clip(strings.TrimSpace(widget.FileName(strings.ReplaceAll(f.text, "\t", " "))), max(width-widget.Width(place)-3, 0))
-	if i == u.cursor {
-		return look.Selected.Text(widget.Fit(" "+place+"  "+text, width))
-	}
-	return " " + look.Dim.Text(place) + "  " + look.Text.Text(widget.Pad(text, width-widget.Width(place)-3))
+		u.viewer.line, u.viewer.find = chosen.line, u.match
+		u.viewer.show(path, &info)
+		return u.viewer.fetch(u.preview.W, u.preview.H)
+	})
 }

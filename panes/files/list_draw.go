@@ -105,22 +105,6 @@ func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
 	return r.Text.String()
 }
 
-func fileInk(f *api.FileInfo, look *widget.Look) widget.Ink {
-	switch {
-	case f.Broken:
-		return look.Bad
-	case widget.IsFolder(f):
-		return look.Accent
-	case f.Type == "link":
-		return look.Info
-	case f.Type != "file":
-		return look.Warn
-	case widget.IsExecutable(f):
-		return look.Good
-	}
-	return look.Text
-}
-
 // fileFacts is what stands behind a name, as far as there is room.
 func fileFacts(f *api.FileInfo, w int, by Column, now time.Time) string {
 	size := "–"

@@ -28,6 +28,7 @@ type Pane struct {
 	aboveOf   aboveOf // what above is, or will be
 	viewer    viewer
 	transfers transfers
+	finder    *fileFinder // that was opened last; nil for none
 
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // what has the keyboard fills the view
@@ -83,7 +84,11 @@ func (f *Pane) Fetch() tea.Cmd {
 		f.folder.begin()
 		f.viewer.preview.Clear()
 	}
-	return tea.Batch(transfers, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
+	var found tea.Cmd
+	if f.finder != nil && f.env.Shows(f.finder) {
+		found = f.finder.fetch()
+	}
+	return tea.Batch(transfers, found, f.folder.fetch(), f.fetchAbove(), f.fetchPreview())
 }
 
 // aboveOf is what the folder above is listed for.

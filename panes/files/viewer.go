@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -26,6 +27,7 @@ type viewer struct {
 	env     panes.Env
 	preview preview.Preview
 	line    int64              // of the file that is shown next, where a search found something
+	find    *regexp.Regexp     // that is marked in it
 	search  *fileSearch        // under way in the file; nil for none
 	peek    context.CancelFunc // ends what is read
 }
@@ -36,7 +38,8 @@ func (v *viewer) show(path string, file *api.FileInfo) {
 	v.preview.Show(path, *file)
 	if v.line > 0 {
 		v.preview.GoLine(v.line)
-		v.line = 0
+		v.preview.Mark(v.find)
+		v.line, v.find = 0, nil
 	}
 }
 
@@ -86,7 +89,12 @@ func bytesOf(out api.FilesReadOutput) []byte {
 
 func (s fileSource) List(ctx context.Context, path string, limit int) ([]api.FileInfo, int, error) {
 	out, err := s.engine.ListFiles(ctx, path, "", limit)
-	return out.Entries, out.Omitted, err
+	rows := Arrange(out.Entries, Order{Hidden: true})
+	entries := make([]api.FileInfo, rows.Len())
+	for i := range entries {
+		entries[i] = *rows.At(i)
+	}
+	return entries, out.Omitted, err
 }
 
 // A fileSearch is a search in one file that is under way.
@@ -102,6 +110,7 @@ func (v *viewer) askSearch() tea.Cmd {
 		v.endSearch()
 		if pattern == "" {
 			v.preview.Search(nil)
+			v.preview.Mark(nil)
 			return nil
 		}
 		return v.searchFor(path, pattern)
@@ -142,6 +151,7 @@ func (v *viewer) searched(search *fileSearch, lines []api.GrepLine, err error) t
 		hits = append(hits, l.Line)
 	}
 	v.preview.Search(hits)
+	v.preview.Mark(matcher(search.pattern))
 	if !v.preview.NextHit(false) {
 		return v.env.Say("no line matches “"+widget.Clean(search.pattern)+"”", false)
 	}

@@ -116,17 +116,17 @@ func (p *Preview) gutter() int {
 // drawLine draws a line, in several rows if it is to be wrapped.
 func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
 	l := &p.lines[i]
-	text := p.inked(l, look)
-	number := ""
+	number, here := "", false
 	if gutter > 0 {
 		if number = widget.Spaces(gutter); !l.cont {
 			n, ink := p.lineNumber(i), look.Faint
-			if n == p.hit {
+			if here = n == p.hit; here {
 				ink = look.FoundHere
 			}
 			number = ink.Text(widget.PadLeft(widget.Itoa(int(n)), gutter-1)) + " "
 		}
 	}
+	text := p.inked(l, here, look)
 	room := max(w-gutter-1, 1)
 	if !p.wrap {
 		p.out = append(p.out, number+" "+fitInked(text, widget.Width(l.text), p.left, room))
@@ -162,8 +162,9 @@ func fitInked(text string, cells, from, w int) string {
 	return widget.Pad(widget.Cut(widget.CutLeft(text, from), w, ""), w)
 }
 
-// inked is a line with its colours.
-func (p *Preview) inked(l *previewLine, look *widget.Look) string {
+// inked is a line with its colours; here tells that it is the one that was looked
+// for.
+func (p *Preview) inked(l *previewLine, here bool, look *widget.Look) string {
 	switch {
 	case p.kind == previewHex:
 		off, rest, _ := strings.Cut(l.text, "  ")
@@ -177,17 +178,51 @@ func (p *Preview) inked(l *previewLine, look *widget.Look) string {
 	case l.ink == inkAccent:
 		return look.Accent.Text(l.text)
 	}
-	spans := p.painted[l.off]
-	if len(spans) == 0 {
-		return look.Text.Text(l.text)
+	inks := inkedText{marks: p.marksOf(l.text), found: look.Found}
+	if here {
+		inks.found = look.FoundHere
 	}
-	var out strings.Builder
 	rest := l.text
-	for _, s := range spans {
+	for _, s := range p.painted[l.off] {
 		n := min(s.n, len(rest))
-		out.WriteString(s.class.ink(look).Text(rest[:n]))
+		inks.add(rest[:n], s.class.ink(look))
 		rest = rest[n:]
 	}
-	out.WriteString(look.Text.Text(rest))
-	return out.String()
+	inks.add(rest, look.Text)
+	return inks.out.String()
+}
+
+// marksOf are the parts of a line that are to be marked.
+func (p *Preview) marksOf(text string) [][]int {
+	if p.find == nil {
+		return nil
+	}
+	return p.find.FindAllStringIndex(text, -1)
+}
+
+// An inkedText is a line that is put together of parts with inks, some of it
+// marked.
+type inkedText struct {
+	out   strings.Builder
+	at    int     // bytes that were added
+	marks [][]int // in order, from and to
+	found widget.Ink
+}
+
+func (t *inkedText) add(text string, ink widget.Ink) {
+	for text != "" {
+		for len(t.marks) > 0 && t.marks[0][1] <= t.at {
+			t.marks = t.marks[1:]
+		}
+		n, part := len(text), ink
+		if len(t.marks) > 0 {
+			if from, to := t.marks[0][0], t.marks[0][1]; t.at < from {
+				n = min(n, from-t.at)
+			} else {
+				n, part = min(n, to-t.at), t.found
+			}
+		}
+		t.out.WriteString(part.Text(text[:n]))
+		text, t.at = text[n:], t.at+n
+	}
 }

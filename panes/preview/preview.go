@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"regexp"
 	"slices"
 
 	"tandem/engine/api"
@@ -48,9 +49,10 @@ type Preview struct {
 	left int // cells that are scrolled off
 	wrap bool
 	w, h int
-	goal int64   // line number or offset to show when it is there; 0 for none
-	hit  int64   // number of the line that was looked for
-	hits []int64 // of all of them
+	goal int64          // line number or offset to show when it is there; 0 for none
+	hit  int64          // number of the line that was looked for
+	hits []int64        // of all of them
+	find *regexp.Regexp // whose matches are marked; nil for none
 
 	serial  int        // of what is shown; counts files and changes of them
 	count   int        // of requests
@@ -108,6 +110,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
 	if same { // what was there stays in sight until the new content comes
 		p.content, p.top, p.left, p.hit, p.hits, p.keep = held.content, held.top, held.left, held.hit, held.hits, true
+		p.find = held.find
 	}
 }
 
@@ -186,6 +189,9 @@ func (p *Preview) GoLine(n int64) {
 // Search notes the numbers of the lines that were searched for; there may be
 // none.
 func (p *Preview) Search(hits []int64) { p.hits = hits }
+
+// Mark marks what an expression matches, in the file that is shown; nil marks nothing.
+func (p *Preview) Mark(find *regexp.Regexp) { p.find = find }
 
 // NextHit goes to the next line that was searched for, or the one before, around
 // the end. It is false if there is none.

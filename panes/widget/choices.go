@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
-	"unicode"
 
-	"github.com/junegunn/fzf/src/algo"
 	"github.com/junegunn/fzf/src/util"
 )
 
@@ -33,31 +30,13 @@ type Choices struct {
 	all    []Choice
 	texts  []util.Chars // of all
 	also   []util.Chars
-	words  []word
+	query  Query
 	shown  []int // of all, in their order on the screen
 	cursor int
 	top    int
 	rows   int // on the screen, the last time
-	slab   *util.Slab
 	kinds  int // cells of the widest kind
 }
-
-// A word of a query.
-type word struct {
-	runes     []rune
-	sensitive bool // it has a capital
-}
-
-// matching is prepared once the tables of fzf's algorithm are filled.
-var matching sync.Once
-
-func prepareMatching() { matching.Do(func() { algo.Init("default") }) }
-
-// Sizes of the scratch memory that fzf uses itself.
-const (
-	matchSlab16 = 100 << 10
-	matchSlab32 = 2048
-)
 
 // Set replaces what there is to choose from; what the cursor is on stays so.
 func (c *Choices) Set(all []Choice) {
@@ -108,24 +87,12 @@ func (c *Choices) Select(number int) {
 
 // Search shows what matches: every word of the query, fuzzily, in any order.
 func (c *Choices) Search(query string) {
-	c.words = nil
-	for text := range strings.FieldsSeq(query) {
-		w := word{sensitive: strings.IndexFunc(text, unicode.IsUpper) >= 0}
-		if !w.sensitive {
-			text = strings.ToLower(text)
-		}
-		w.runes = algo.NormalizeRunes([]rune(text))
-		c.words = append(c.words, w)
-	}
+	c.query = NewQuery(query)
 	c.arrange()
 }
 
 // arrange finds what is shown and puts the cursor on the first.
 func (c *Choices) arrange() {
-	prepareMatching()
-	if c.slab == nil {
-		c.slab = util.MakeSlab(matchSlab16, matchSlab32)
-	}
 	c.cursor, c.top = 0, 0
 	scores := make([]int, len(c.all))
 	c.shown = c.shown[:0]
@@ -137,7 +104,7 @@ func (c *Choices) arrange() {
 		scores[i] = score
 		c.shown = append(c.shown, i)
 	}
-	if len(c.words) == 0 {
+	if len(c.query.words) == 0 {
 		return
 	}
 	slices.SortStableFunc(c.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
@@ -159,12 +126,12 @@ const (
 
 // score is how well a choice matches all words.
 func (c *Choices) score(i int) (sum int, ok bool) {
-	for _, w := range c.words {
+	for _, w := range c.query.words {
 		best := 0
-		if r, _ := w.match(&c.texts[i], false, c.slab); r.Start >= 0 {
+		if r, _ := w.match(&c.texts[i], false, c.query.slab); r.Start >= 0 {
 			best = r.Score*fineness + max(fineness-1-r.Start, 0)
 		}
-		if r, _ := w.match(&c.also[i], false, c.slab); r.Start >= 0 {
+		if r, _ := w.match(&c.also[i], false, c.query.slab); r.Start >= 0 {
 			best = max(best, r.Score*fineness*alsoShare/4)
 		}
 		if len(w.runes) > 2 && strings.HasPrefix(c.all[i].Kind, string(w.runes)) {
@@ -176,22 +143,6 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 		sum += best
 	}
 	return sum, true
-}
-
-func (w word) match(text *util.Chars, places bool, slab *util.Slab) (algo.Result, *[]int) {
-	return algo.FuzzyMatchV2(w.sensitive, true, true, text, w.runes, places, slab)
-}
-
-// matched are the indexes of the characters of a choice that the query has
-// matched, in order.
-func (c *Choices) matched(i int) (at []int) {
-	for _, w := range c.words {
-		if r, places := w.match(&c.texts[i], true, c.slab); r.Start >= 0 && places != nil {
-			at = append(at, *places...)
-		}
-	}
-	slices.Sort(at)
-	return slices.Compact(at)
 }
 
 // Len is how many choices are shown, and how many there are.
@@ -266,7 +217,7 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 	if detail != "" {
 		room -= Width(detail) + 2
 	}
-	MarkText(one.Text, c.matched(i), look).Draw(&r, max(room, 0), look.Text, look.Match, look)
+	MarkText(one.Text, c.query.places(&c.texts[i]), look).Draw(&r, max(room, 0), look.Text, look.Match, look)
 	if detail != "" {
 		ink := look.Dim
 		if one.IsKey {

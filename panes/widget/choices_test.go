@@ -89,7 +89,7 @@ func TestTheChosenStaysChosenWhenMoreComes(t *testing.T) {
 func TestMatchedLettersAreMarked(t *testing.T) {
 	c := choicesOf("split beside")
 	c.Search("spb")
-	if diff := cmp.Diff([]int{0, 1, 6}, c.matched(0)); diff != "" {
+	if diff := cmp.Diff([]int{0, 1, 6}, c.query.places(&c.texts[0])); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,0 +1,179 @@
+package files
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// Sizes of a search's box from which the preview has room beside the results, or
+// below them.
+const (
+	foundBeside = 100
+	foundBelow  = 14
+)
+
+// Hints are the keys of the search.
+func (u *fileFinder) Hints(_ overlay.Host) []widget.Hint {
+	other := "in contents"
+	if u.contents {
+		other = "by name"
+	}
+	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+		panes.HintIn(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
+}
+
+func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := u.f.env.Look()
+	width, height = max(w-8, min(w-4, 40)), max(height-8, 5)
+	title := "Find files in "
+	if u.contents {
+		title = "Search file contents in "
+	}
+	title += u.f.shownPath(u.folder)
+	field, x := u.field.Draw(width)
+	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field)}
+	rows = append(rows, u.drawBody(width, height, look)...)
+	note := u.count(h.Spinner())
+	line, used := widget.Hints(u.Hints(h), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
+	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
+	return rows, width, x, 1
+}
+
+// drawBody gives the results with what the one under the cursor holds, in one row
+// more than height.
+func (u *fileFinder) drawBody(width, height int, look *widget.Look) (rows []string) {
+	line := func(n int) string { return look.Rule.Text(strings.Repeat("─", n)) }
+	p := &u.viewer.preview
+	switch {
+	case width >= foundBeside:
+		list := width * 9 / 20
+		u.preview = widget.Rect{W: width - list - 1, H: height}
+		rows = append(rows, line(list)+look.Rule.Text("┬")+p.Heading(u.preview.W, look))
+		results, shown := u.drawResults(list, height, look), u.drawPreview(look)
+		for i := range height {
+			rows = append(rows, results[i]+look.Rule.Text("│")+shown[i])
+		}
+	case height >= foundBelow:
+		list := height / 2
+		u.preview = widget.Rect{W: width, H: height - list - 1}
+		rows = append(append(rows, line(width)), u.drawResults(width, list, look)...)
+		rows = append(append(rows, p.Heading(width, look)), u.drawPreview(look)...)
+	default:
+		u.preview = widget.Rect{}
+		rows = append(append(rows, line(width)), u.drawResults(width, height, look)...)
+	}
+	return rows
+}
+
+// drawPreview shows what is known of the result under the cursor.
+func (u *fileFinder) drawPreview(look *widget.Look) []string {
+	if u.cursor >= len(u.found) && u.viewer.preview.Path() != "" {
+		u.viewer.preview.Clear()
+		u.viewing = foundFile{}
+	}
+	return u.viewer.preview.Draw(u.preview.W, u.preview.H, look)
+}
+
+func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []string) {
+	u.top = widget.Follow(u.top, u.cursor, len(u.found), height)
+	for i := u.top; i < u.top+height; i++ {
+		switch {
+		case i < len(u.found):
+			rows = append(rows, u.drawFound(i, width, look))
+		case i == u.top && u.field.Text() == "" && u.contents:
+			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; capitals count if you type any", width)))
+		case i == u.top && u.field.Text() == "":
+			rows = append(rows, look.Dim.Text(widget.Fit(" type letters of the name, in any words; * ? [a-z] make a pattern", width)))
+		case i == u.top && u.note != "" && u.bad:
+			rows = append(rows, look.Bad.Text(widget.Fit(" "+u.note, width)))
+		case i == u.top && u.note != "":
+			rows = append(rows, look.Dim.Text(widget.Fit(" "+u.note, width)))
+		default:
+			rows = append(rows, widget.Spaces(width))
+		}
+	}
+	return rows
+}
+
+// Busy reports whether a search is under way.
+func (u *fileFinder) Busy() bool { return u.busy }
+
+func (u *fileFinder) count(spinner string) string {
+	switch {
+	case u.busy && len(u.found) > 0:
+		return fmt.Sprintf("%s%d found, searching…", spinner, len(u.found))
+	case u.busy:
+		return spinner + "searching…"
+	case len(u.found) == 0:
+		return ""
+	case u.limited:
+		return fmt.Sprintf("the first %d", len(u.found))
+	}
+	return fmt.Sprintf("%d found", len(u.found))
+}
+
+func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
+	r := widget.Row{Plain: i == u.cursor}
+	if f := &u.found[i]; f.line == 0 {
+		u.drawName(&r, f.path, width, look)
+	} else {
+		u.drawLine(&r, f, width, look)
+	}
+	if r.Plain {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}
+
+// drawName draws a path with the letters that were found in it marked, of which
+// the folder gives way to the name.
+func (u *fileFinder) drawName(r *widget.Row, path string, width int, look *widget.Look) {
+	r.Add(" ", "")
+	shown := widget.FileName(path)
+	cut := len(shown) - len(filepath.Base(shown))
+	if strings.HasSuffix(shown, "/") {
+		cut--
+	}
+	dir, base := shown[:max(cut, 0)], shown[max(cut, 0):]
+	var inDir, inBase []int
+	if shown == path { // else the letters are others
+		n := utf8.RuneCountInString(dir)
+		for _, at := range u.query.Places(path) {
+			if at < n {
+				inDir = append(inDir, at)
+			} else {
+				inBase = append(inBase, at-n)
+			}
+		}
+	}
+	ink := look.Text
+	if strings.HasSuffix(base, "/") {
+		ink = look.Accent
+	}
+	room := min(widget.Width(dir), max(width-r.Cells-widget.Width(base), 0))
+	widget.MarkText(dir, inDir, look).Draw(r, room, look.Dim, look.Match, look)
+	widget.MarkText(base, inBase, look).Draw(r, width-r.Cells, ink, look.Match, look)
+}
+
+// drawLine draws a line with what was searched for marked, behind its place.
+func (u *fileFinder) drawLine(r *widget.Row, f *foundFile, width int, look *widget.Look) {
+	place := widget.ClipLeft(fmt.Sprintf("%s:%d", widget.FileName(f.path), f.line), width*2/5)
+	r.Add(" "+place+"  ", look.Dim)
+	text := strings.TrimSpace(widget.FileName(strings.ReplaceAll(f.text, "\t", " ")))
+	var marked []int
+	if u.match != nil {
+		for _, at := range u.match.FindAllStringIndex(text, -1) {
+			for n := utf8.RuneCountInString(text[:at[0]]); n < utf8.RuneCountInString(text[:at[1]]); n++ {
+				marked = append(marked, n)
+			}
+		}
+	}
+	widget.MarkText(text, marked, look).Draw(r, width-r.Cells, look.Text, look.Match, look)
+}

@@ -1,0 +1,162 @@
+package files
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+)
+
+// A findEngine knows the names below a folder, and what is in one file.
+type findEngine struct {
+	panes.Engine
+	below []string
+	asked []string // patterns
+	text  string   // of every file
+}
+
+func (e *findEngine) FindFiles(_ context.Context, _, pattern string, limit int) (api.FilesFindOutput, error) {
+	e.asked = append(e.asked, pattern)
+	return api.FilesFindOutput{Paths: e.below[:min(limit, len(e.below))], Limited: len(e.below) > limit}, nil
+}
+
+func (e *findEngine) SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	return api.FilesGrepOutput{Lines: []api.GrepLine{{Path: "main.go", Line: 3, Text: "\tsay(hello)", Match: true}}}, nil
+}
+
+func (e *findEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
+	return api.FileInfo{Name: "main.go", Path: path, Type: "file", Size: int64(len(e.text))}, nil
+}
+
+func (e *findEngine) ReadFile(context.Context, string, int64, int64) (api.FilesReadOutput, error) {
+	return api.FilesReadOutput{Text: e.text, Size: int64(len(e.text))}, nil
+}
+
+// openFinder is a search into which something was typed and that has its answer.
+func openFinder(t *testing.T, contents bool, engine panes.Engine, text string) (*fileFinder, *fakeEnv) {
+	t.Helper()
+	f, e := shownPane("/d")
+	e.API = engine
+	e.Inks = widget.Look{Found: "\x1b[7m", FoundHere: "\x1b[1;7m", Match: "\x1b[4m"}
+	f.listed("a")
+	f.find(contents)
+	u := f.finder
+	for _, r := range text[1:] {
+		u.field.Type(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	run(u.Type(e, tea.KeyPressMsg{Code: rune(text[0]), Text: text[:1]}))
+	return u, e
+}
+
+// run does a command and what follows from it.
+func run(cmd tea.Cmd) {
+	for cmd != nil {
+		then, _ := cmd().(panes.Result)
+		if then == nil {
+			return
+		}
+		cmd = then()
+	}
+}
+
+func TestNamesAreFoundByTheirLettersAndTheBestComesFirst(t *testing.T) {
+	engine := &findEngine{below: []string{"cmd/main_test.go", "maps/gone", "main.go", "doc/"}}
+	u, _ := openFinder(t, false, engine, "gmn")
+	u.field.Set("mngo")
+	run(u.search())
+	var got []string
+	for _, f := range u.found {
+		got = append(got, f.path)
+	}
+	if want := []string{"main.go", "cmd/main_test.go"}; len(got) < 2 || !slices.Equal(got[:2], want) {
+		t.Errorf("found are %q", got)
+	}
+	if !slices.Equal(engine.asked, []string{"**"}) {
+		t.Errorf("asked were %q; the names are known after the first time", engine.asked)
+	}
+	u.field.Set("*.go")
+	run(u.search())
+	if last := engine.asked[len(engine.asked)-1]; last != "*.go" {
+		t.Errorf("of a glob was asked %q", last)
+	}
+}
+
+func TestOfTooManyNamesTheEngineFindsThoseThatHoldTheWords(t *testing.T) {
+	engine := &findEngine{below: make([]string, mostNames+1)}
+	u, _ := openFinder(t, false, engine, "xyab")
+	u.field.Set("ab cd")
+	run(u.search())
+	if want := []string{"**", "*bxya*", "*ab*cd*"}; len(engine.asked) != 3 || engine.asked[2] != want[2] {
+		t.Errorf("asked were %q", engine.asked)
+	}
+}
+
+func TestALineThatWasFoundIsShownBesideWithWhatWasFoundMarked(t *testing.T) {
+	engine := &findEngine{text: "package main\n\n\tsay(hello)\n"}
+	u, e := openFinder(t, true, engine, "hello")
+	u.field.Set("hello")
+	run(u.search())
+	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}} {
+		u.viewing = foundFile{}
+		u.Draw(e, size[0], size[1])
+		run(u.fetch())
+		run(u.fetch())
+		rows, width, _, _ := u.Draw(e, size[0], size[1])
+		all := strings.Join(rows, "\n")
+		if !strings.Contains(all, "main.go:3  say(\x1b[4mhello") {
+			t.Errorf("at %v the list is %q", size, all)
+		}
+		if !strings.Contains(all, "say(\x1b[1;7mhello") {
+			t.Errorf("at %v the preview is %q", size, all)
+		}
+		for _, row := range rows {
+			if widget.Width(row) != width {
+				t.Errorf("at %v a row has %d cells of %d: %q", size, widget.Width(row), width, row)
+			}
+		}
+	}
+}
+
+func TestTheKindOfAFileIsToldByItsColour(t *testing.T) {
+	look := &widget.Look{Text: "text", Dim: "dim", Accent: "accent", Good: "good", Bad: "bad", Info: "info", Warn: "warn"}
+	for want, all := range map[widget.Ink][]api.FileInfo{
+		"accent": {{Name: "x.zip", Type: "dir"}, {Name: "l", Type: "link", ToDir: true}},
+		"good":   {{Name: "run", Type: "file", Mode: "0755"}},
+		"info":   {{Name: "l", Type: "link"}, {Name: "A.PNG", Type: "file"}, {Name: "a.mp3", Type: "file"}},
+		"bad":    {{Name: "l", Type: "link", Broken: true}},
+		"warn":   {{Name: "p", Type: "fifo"}, {Name: "a.tar.gz", Type: "file"}},
+		"dim":    {{Name: "a.go~", Type: "file"}, {Name: "a.o", Type: "file"}},
+		"text":   {{Name: "a.go", Type: "file"}},
+	} {
+		for i := range all {
+			if got := fileInk(&all[i], look); got != want {
+				t.Errorf("%+v has %q, not %q", all[i], got, want)
+			}
+		}
+	}
+}
+
+// A listEngine lists what it holds.
+type listEngine struct {
+	panes.Engine
+	entries []api.FileInfo
+}
+
+func (e listEngine) ListFiles(context.Context, string, string, int) (api.FilesListOutput, error) {
+	return api.FilesListOutput{Entries: e.entries}, nil
+}
+
+func TestAFolderIsPreviewedInTheOrderOfTheList(t *testing.T) {
+	source := fileSource{listEngine{panestest.NewEngine(), entries("part10", "part9", "z/")}}
+	all, _, err := source.List(context.Background(), "/d", 10)
+	if err != nil || len(all) != 3 || all[0].Name != "z" || all[1].Name != "part9" {
+		t.Errorf("listed are %+v, %v", all, err)
+	}
+}

@@ -1,0 +1,65 @@
+package files
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// fileInk is the colour that tells the kind of a file. What matters is told by a
+// sign behind the name too, for terminals without colours.
+func fileInk(f *api.FileInfo, look *widget.Look) widget.Ink {
+	switch {
+	case f.Broken:
+		return look.Bad
+	case widget.IsFolder(f):
+		return look.Accent
+	case f.Type == "link":
+		return look.Info
+	case f.Type != "file":
+		return look.Warn
+	case widget.IsExecutable(f):
+		return look.Good
+	}
+	switch kindsByExtension()[strings.ToLower(filepath.Ext(f.Name))] {
+	case kindArchive:
+		return look.Warn
+	case kindMedia:
+		return look.Info
+	case kindLeftover:
+		return look.Dim
+	}
+	if strings.HasSuffix(f.Name, "~") {
+		return look.Dim
+	}
+	return look.Text
+}
+
+// A fileKind is a kind of file that has a colour of its own.
+type fileKind int
+
+const (
+	kindPlain    fileKind = iota
+	kindArchive           // holds other files, or one that is packed
+	kindMedia             // pictures, sound, films
+	kindLeftover          // of programs: backups, objects, locks
+)
+
+// kindsByExtension are the kinds of files by their extensions.
+var kindsByExtension = sync.OnceValue(func() map[string]fileKind {
+	kinds := map[string]fileKind{}
+	for kind, extensions := range map[fileKind]string{
+		kindArchive: ".7z .apk .bz2 .cpio .deb .dmg .gz .iso .jar .lz .lz4 .lzma .rar .rpm .tar .tbz .tbz2 .tgz .txz .tzst .whl .xz .z .zip .zst",
+		kindMedia: ".aac .ai .avi .avif .bmp .cast .eps .flac .gif .heic .ico .jpeg .jpg .jxl .m4a .mkv .mov .mp3 .mp4 .mpeg .mpg .oga .ogg .ogv .opus " +
+			".png .psd .svg .tif .tiff .wav .webm .webp .wma .wmv .xcf",
+		kindLeftover: ".bak .class .o .orig .part .pid .pyc .rej .swo .swp .tmp",
+	} {
+		for extension := range strings.FieldsSeq(extensions) {
+			kinds[extension] = kind
+		}
+	}
+	return kinds
+})
