@@ -70,6 +70,11 @@ func TestTextStandsOutFromItsGround(t *testing.T) {
 		if got := contrast(p.SelectionText, p.Selection); got < 7 {
 			t.Errorf("%s: a selected row has contrast %.2f, want 7", name, got)
 		}
+		for _, state := range []string{"success", "warning", "danger"} { // which keep their colours there
+			if got := contrast(texts[state], p.Selection); got < 3 {
+				t.Errorf("%s: %s on a selected row has contrast %.2f, want 3", name, state, got)
+			}
+		}
 		if got := contrast(p.BorderFocus, p.Border); got < 1.8 {
 			t.Errorf("%s: the focused border has contrast %.2f against another, want 1.8", name, got)
 		}

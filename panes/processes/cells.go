@@ -62,18 +62,6 @@ func portsText(p *api.Process) string {
 	return b.String()
 }
 
-func exitText(p *api.Process) string {
-	switch {
-	case p.ExitCode != nil:
-		return strconv.Itoa(*p.ExitCode)
-	case p.ExitSignal != "":
-		return strings.TrimPrefix(widget.Clean(p.ExitSignal), "SIG")
-	case p.ExitUnknown:
-		return "?"
-	}
-	return ""
-}
-
 func whoText(p *api.Process) string {
 	return strings.TrimPrefix(widget.Clean(p.Actor), "agent:")
 }

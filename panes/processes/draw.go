@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -13,7 +14,7 @@ import (
 )
 
 // parts are where the parts of the view are in it.
-type parts struct{ table, charts, heading, log widget.Rect }
+type parts struct{ table, charts, heading, why, log widget.Rect }
 
 // Least heights of the view's parts, with their headings.
 const (
@@ -47,8 +48,13 @@ func (p *Pane) parts() (all parts) {
 		h += ChartRows
 	}
 	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
-	all.log.Y += h + 1
-	all.log.H -= h + 1
+	h++
+	if selected, ok := p.table.Selected(); ok && body.H-h > minLogHeight && widget.Why(&selected, time.Now()) != "" {
+		all.why = widget.Rect{Y: h, W: body.W, H: 1}
+		h++
+	}
+	all.log.Y += h
+	all.log.H -= h
 	return all
 }
 
@@ -98,8 +104,18 @@ func (p *Pane) Draw() []string {
 	}
 	p.log.Focused = p.onLog
 	log := p.log.Draw(parts.log.W, parts.log.H, look)
-	rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
+	if parts.why.H == 0 {
+		rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
+		return append(rows, log...)
+	}
+	rows = append(rows, p.log.Heading(&selected, "", p.w, look), drawWhy(&selected, p.w, now, look))
 	return append(rows, log...)
+}
+
+// drawWhy says why a process failed, above the last lines of its log.
+func drawWhy(p *api.Process, w int, now time.Time, look *widget.Look) string {
+	sign, ink := widget.StateGlyph(p, look)
+	return ink.Text(widget.Fit(" "+sign+" "+widget.Why(p, now), w))
 }
 
 func (p *Pane) empty() *widget.Page {

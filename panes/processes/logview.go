@@ -26,6 +26,9 @@ func (p *Pane) shownLog() *Log {
 		p.log = NewLog(selected.ID, selected.Kind == api.KindSession)
 		if widget.SplitLog(&selected) {
 			p.log.Stream = "stdout"
+			if widget.Failed(&selected) { // why is rather in its errors
+				p.log.Stream = "stderr"
+			}
 		}
 	}
 	var tail []string

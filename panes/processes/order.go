@@ -22,7 +22,6 @@ const (
 	ColumnUp
 	ColumnRestarts
 	ColumnPorts
-	ColumnExit
 	ColumnWho
 	ColumnCommand
 	columnCount
@@ -64,7 +63,7 @@ func (t *Table) Reverse() {
 
 // largestFirst reports whether a column's usual order begins with the largest.
 func (c Column) largestFirst() bool {
-	return c == ColumnCPU || c == ColumnMemory || c == ColumnRestarts || c == ColumnExit
+	return c == ColumnCPU || c == ColumnMemory || c == ColumnRestarts
 }
 
 // descending reports whether the rows go from large to small.
@@ -82,7 +81,7 @@ func (t *Table) compare(a, b *api.Process) int {
 func (c Column) compare(a, b *api.Process) int {
 	switch c {
 	case ColumnState:
-		return cmp.Compare(urgency(a), urgency(b))
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case ColumnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	case ColumnPID:
@@ -97,8 +96,6 @@ func (c Column) compare(a, b *api.Process) int {
 		return cmp.Compare(restarts(a), restarts(b))
 	case ColumnPorts:
 		return slices.Compare(metricsOf(a).Ports, metricsOf(b).Ports)
-	case ColumnExit:
-		return cmp.Or(cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case ColumnWho:
 		return strings.Compare(a.Actor, b.Actor)
 	}

@@ -2,8 +2,10 @@ package processes
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -13,6 +15,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/panestest"
+	"tandem/themes"
 	"tandem/ui/overlay"
 )
 
@@ -139,5 +142,23 @@ func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
 	o.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
 	if p.table.Filter() != "worker" {
 		t.Errorf("the filter is %q", p.table.Filter())
+	}
+}
+
+func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
+	ended := noon.Add(-time.Minute)
+	p, e := shownPane(service("1", "web", func(p *api.Process) {
+		p.State, p.PID, p.Error, p.ExitedAt = api.StateFailed, 0, "it exited with 7; given up after 3 restarts", &ended
+		p.Supervision.Restarts, p.Supervision.SplitLog = 3, true
+	}))
+	e.Inks.Glyphs = themes.UnicodeGlyphs()
+	p.Fetch()
+	rows := drawn(p.Draw())
+	at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "─") })
+	if !strings.Contains(rows[at], "serve web") || !strings.HasPrefix(rows[at+1], " ✗ it exited with 7; given up after 3 restarts, ran 1h29m, ") {
+		t.Errorf("the detail begins with\n%s\n%s", rows[at], rows[at+1])
+	}
+	if p.shownLog().Stream != "stderr" {
+		t.Errorf("the log below is that of %s", p.shownLog().Stream)
 	}
 }

@@ -26,13 +26,13 @@ func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) str
 func columnKinds() []columnKind {
 	return []columnKind{
 		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return widget.Clean(p.Name) })},
+		{ColumnState, "state", false, 24, 0, widget.StateWords},
 		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
 		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
 		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
 		{ColumnUp, "up", true, 6, 3, upText},
 		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
 		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
-		{ColumnExit, "exit", true, 6, 4, plainCell(exitText)},
 		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
 	}
 }
@@ -45,6 +45,7 @@ const (
 	commandCells = 16  // least width of the column of commands
 	wantedCells  = 24  // from which on it needs no other column's room
 	narrowName   = 16
+	narrowState  = 18
 )
 
 // A place is where a column is drawn.
@@ -80,7 +81,7 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 // unusedColumn reports whether a column has nothing to say of any process, so
 // that others may have its room.
 func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
-	optional := k.column == ColumnRestarts || k.column == ColumnPorts || k.column == ColumnExit
+	optional := k.column == ColumnRestarts || k.column == ColumnPorts
 	return optional && k.column != t.order && !slices.ContainsFunc(t.shown, func(i int) bool { return k.text(&t.all[i], now) != "" })
 }
 
@@ -93,8 +94,12 @@ func (t *Table) measure(w, n int, now time.Time) {
 	kinds := columnKinds()
 	for i := range kinds {
 		k := &kinds[i]
-		if k.column == ColumnName && w < sparkWidth {
+		switch {
+		case w >= sparkWidth:
+		case k.column == ColumnName:
 			k.most = narrowName
+		case k.column == ColumnState:
+			k.most = narrowState
 		}
 		cells := max(t.widths[k.column], widget.Width(k.head)+1)
 		for row := t.top; row < min(t.top+n, len(t.shown)); row++ {
@@ -163,7 +168,7 @@ func (t *Table) drawHead(w int, look *widget.Look) string {
 	}
 	head := ink
 	state := "  "
-	if t.order == ColumnState {
+	if t.order == ColumnState && !t.has(ColumnState) {
 		state, head = t.arrow(look)+" ", chosen
 	}
 	line, x := "   "+head.Text(state)+"  ", leadCells
@@ -193,7 +198,8 @@ func (t *Table) arrow(look *widget.Look) string {
 	return look.Glyphs.Ascending
 }
 
-// drawRow draws a process. The row with the cursor is one colour.
+// drawRow draws a process. The row with the cursor is one colour, but for the
+// state.
 func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *widget.Look) string {
 	mark, here := " ", " "
 	if t.marked[p.ID] {
@@ -213,19 +219,19 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 	r := widget.Row{Plain: cursor && t.Focused}
 	r.Add(here, look.Accent)
 	r.Add(mark+" ", look.Warn)
-	r.Add(glyph, glyphInk)
+	r.AddKept(glyph, glyphInk, look.Selected)
 	r.Add(" "+kind+" ", look.Dim)
-	from, to := t.idleCells(p)
+	from, to := t.idleCells(p, now)
 	for i := range t.places {
 		switch c := &t.places[i]; {
 		case i == from:
 			span := t.places[to].x + t.places[to].w - c.x
 			r.Add(widget.Spaces(c.x-r.Cells), "")
-			if t.has(ColumnExit) && widget.Failed(p) && widget.BesideExit(p, now) == "" {
-				r.Add(widget.Fit(widget.CommandText(p), span), look.Dim)
+			if reason := t.reason(p, now); reason != "" {
+				r.AddKept(widget.Fit(reason, span), glyphInk, look.Selected)
 				continue
 			}
-			r.Add(widget.Fit(widget.ShortReason(p, now), span), glyphInk)
+			r.Add(widget.Fit(widget.CommandText(p), span), look.Dim)
 		case i < from || i > to:
 			t.drawCell(&r, p, c, cursor, now, look)
 		}
@@ -240,13 +246,17 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 // idleCells are the columns, from one up to another, that have nothing to say of
 // a process without a pid. The reason why stands there where there is no column
 // of commands; else there are none, and to is less than from.
-func (t *Table) idleCells(p *api.Process) (from, to int) {
+func (t *Table) idleCells(p *api.Process, now time.Time) (from, to int) {
 	from, to = len(t.places), -1
 	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff && p.State != api.StateWaiting {
 		return from, to
 	}
 	for i := range t.places {
-		switch t.places[i].column {
+		switch c := &t.places[i]; c.column {
+		case ColumnState:
+			if widget.Width(widget.StateWords(p, now)) > c.w {
+				from, to = i, i
+			}
 		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
 			from, to = min(from, i), i
 		case ColumnCommand:
@@ -266,14 +276,7 @@ const leastCommand = 12
 
 // drawCommand draws what a process runs and why it does not, if so.
 func (t *Table) drawCommand(r *widget.Row, p *api.Process, w int, now time.Time, look *widget.Look) {
-	reason := widget.Reason(p, now)
-	if t.has(ColumnExit) {
-		reason = widget.BesideExit(p, now)
-	}
-	_, ink := widget.StateGlyph(p, look)
-	if p.State == api.StateRunning {
-		ink = look.Warn
-	}
+	reason := t.reason(p, now)
 	command := widget.CommandText(p)
 	if reason == "" {
 		r.Add(widget.Fit(command, w), look.Dim)
@@ -281,7 +284,18 @@ func (t *Table) drawCommand(r *widget.Row, p *api.Process, w int, now time.Time,
 	}
 	command = widget.Clip(command, max(w-widget.Width(reason)-columnGap, min(leastCommand, w)))
 	r.Add(command, look.Dim)
-	r.Add(widget.Fit(widget.Spaces(columnGap)+reason, w-widget.Width(command)), ink)
+	r.AddKept(widget.Fit(widget.Spaces(columnGap)+reason, w-widget.Width(command)), widget.StateInk(p, look), look.Selected)
+}
+
+// reason is why a process does not simply run, as far as the column of states
+// does not say it.
+func (t *Table) reason(p *api.Process, now time.Time) string {
+	for _, c := range t.places {
+		if c.column == ColumnState && widget.Width(widget.StateWords(p, now)) <= c.w {
+			return widget.BesideState(p)
+		}
+	}
+	return widget.Reason(p, now)
 }
 
 func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, now time.Time, look *widget.Look) {
@@ -296,8 +310,9 @@ func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, n
 	}
 	text := c.text(p, now)
 	switch {
-	case c.column == ColumnExit && widget.Failed(p):
-		ink = look.Bad
+	case c.column == ColumnState:
+		r.AddKept(widget.Fit(text, c.w), widget.StateInk(p, look), look.Selected)
+		return
 	case c.column == ColumnCommand:
 		t.drawCommand(r, p, c.w, now, look)
 		return

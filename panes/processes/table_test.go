@@ -58,19 +58,49 @@ func namesIn(t *Table) (names []string) {
 func TestTableShowsWhatMattersFirst(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
-		"   ▲   name    pid   cpu%            mem     up   rst   ports   exit  who     command                                 ",
-		"▌  ✗   cache                                                          person  serve cache  start redis: no such file  ",
-		"   ↻   api                                          3              1  bot     serve api  restarts in 4s               ",
-		"   ● ∞ web    4711    140     ▁▂▃▇   12M  1h30m        80,443         person  serve web                               ",
-		"   ● ❯ zsh    4711    1.2     ▁▂▃▇   12M  1h30m                       person  serve zsh                               ",
-		"   ■   job                                                      TERM  person  serve job                               ",
+		"       name   state▲           pid   cpu%            mem     up   rst   ports  who     command                        ",
+		"▌  ✗   cache  failed                                                           person  serve cache  start redis: no s…",
+		"   ↻   api    restarts in 4s                                        3          bot     serve api  exited with status 1",
+		"   ● ∞ web    running         4711    140     ▁▂▃▇   12M  1h30m        80,443  person  serve web                      ",
+		"   ● ❯ zsh    running         4711    1.2     ▁▂▃▇   12M  1h30m                person  serve zsh                      ",
+		"   ■   job    stopped                                                          person  serve job                      ",
 		"                                                                                                                      ",
 	})
 	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
-		"   ▲   name    pid   cpu%   mem   up   rst   ports   exit   ",
-		"▌  ✗   cache  start redis: no such …                        ",
-		"   ↻   api    restarts in 4s             3              1   ",
+		"       name   state▲           cpu%   mem   up   rst   ports",
+		"▌  ✗   cache  failed          start redis: no…              ",
+		"   ↻   api    restarts in 4s  exited with sta…     3        ",
 	})
+}
+
+func TestTheStateIsToldInWordsAndKeepsItsColourUnderTheCursor(t *testing.T) {
+	seven, yes, no := 7, true, false
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Good: "<good>", Warn: "<warn>", Bad: "<bad>", Dim: "<dim>", Selected: "<here>"}
+	for words, c := range map[string]struct {
+		ink    widget.Ink
+		change func(*api.Process)
+	}{
+		"running":          {look.Good, nil},
+		"ready":            {look.Good, func(p *api.Process) { p.Supervision.Ready = &yes }},
+		"not ready":        {look.Warn, func(p *api.Process) { p.Supervision.Ready = &no }},
+		"failed: exited 7": {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateFailed, 0, &seven }},
+		"failed: SIGSEGV":  {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitSignal = api.StateExited, 0, "SIGSEGV" }},
+		"exit unknown":     {look.Bad, func(p *api.Process) { p.State, p.PID, p.ExitUnknown = api.StateExited, 0, true }},
+		"stopped":          {look.Dim, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }},
+		"waiting for db": {look.Warn, func(p *api.Process) {
+			p.State, p.PID, p.WaitsFor = api.StateWaiting, 0, []api.Dependency{{Name: "db"}}
+		}},
+	} {
+		row := tableOf([]api.Process{service("1", "web", c.change)}).Draw(118, 2, noon, look)[1]
+		at := strings.Index(row, string(c.ink)+words)
+		if at < 0 {
+			t.Errorf("no %s%s in %q", c.ink, words, row)
+			continue
+		}
+		if _, behind, _ := strings.Cut(row[at:], widget.SgrReset); !strings.HasPrefix(behind, string(look.Selected)) {
+			t.Errorf("%s: the row under the cursor goes on with %q", words, behind)
+		}
+	}
 }
 
 func TestTheTableSaysWhatAProcessWaitsFor(t *testing.T) {
@@ -113,8 +143,8 @@ func TestTableSortsByAnyColumn(t *testing.T) {
 	if got := namesIn(table)[0]; got != "web" {
 		t.Errorf("%s uses most", got)
 	}
-	if c, ok := table.ColumnAt(84); !ok || c != ColumnCommand {
-		t.Errorf("at column 84 is %v", c)
+	if c, ok := table.ColumnAt(90); !ok || c != ColumnCommand {
+		t.Errorf("at column 90 is %v", c)
 	}
 	seen := map[Column]bool{}
 	for range columnCount {
@@ -213,7 +243,7 @@ func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
 	}
 	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
 	rows := strings.Join(drawn(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
-	for _, want := range []string{"2  person  make one ", "3  person  make another "} {
+	for _, want := range []string{"failed: exited 2 ", "  person  make one ", "failed: exited 3 ", "  person  make another "} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, rows)
 		}
@@ -222,7 +252,7 @@ func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
 		t.Errorf("empty columns take room:\n%s", rows)
 	}
 	rows = strings.Join(drawn(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
-	if !strings.Contains(rows, "make another") || !strings.Contains(rows, " 3 ") {
+	if !strings.Contains(rows, "make another") || !strings.Contains(rows, "exited 3 ") {
 		t.Errorf("a command and its status are not both told:\n%s", rows)
 	}
 }

@@ -51,28 +51,58 @@ func Reason(p *api.Process, now time.Time) string {
 	return ""
 }
 
-// ShortReason is Reason where there is little room and the exit status is told
-// beside it.
-func ShortReason(p *api.Process, now time.Time) string {
-	switch p.State {
-	case api.StateBackoff:
+// StateWords says what state a process is in, short enough for a column.
+func StateWords(p *api.Process, now time.Time) string {
+	switch {
+	case Failed(p) && p.ExitCode != nil:
+		return "failed: exited " + Itoa(*p.ExitCode)
+	case Failed(p) && p.ExitSignal != "":
+		return "failed: " + Clean(p.ExitSignal)
+	case Failed(p) && p.ExitUnknown:
+		return "exit unknown"
+	case p.State == api.StateBackoff:
 		return strings.TrimPrefix(againIn(p, now), ", ")
-	case api.StateWaiting:
+	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
 		return "waiting for " + Clean(p.Awaits())
+	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil:
+		return map[bool]string{true: "ready", false: "not ready"}[*p.Supervision.Ready]
+	case p.State == api.StateExited && p.ExitCode != nil:
+		return "exited " + Itoa(*p.ExitCode)
 	}
-	return HowEnded(p)
+	return string(p.State)
 }
 
-// BesideExit is Reason where the exit status is told beside it.
-func BesideExit(p *api.Process, now time.Time) string {
-	switch {
-	case p.Error != "" || p.ExitCode == nil && p.ExitSignal == "":
-	case p.State == api.StateBackoff:
-		return ShortReason(p, now)
-	case Failed(p):
+// StateInk is the ink of StateWords.
+func StateInk(p *api.Process, look *Look) Ink {
+	if p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && !*p.Supervision.Ready {
+		return look.Warn
+	}
+	_, ink := StateGlyph(p, look)
+	return ink
+}
+
+// BesideState is what Reason has to say more than StateWords of what failed.
+func BesideState(p *api.Process) string {
+	if p.State == api.StateBackoff || Failed(p) && p.Error != "" {
+		return HowEnded(p)
+	}
+	return ""
+}
+
+// Why says at length why a process failed: how its last run ended, how long that
+// was and when, and how often it was started again; "" of what did not fail.
+func Why(p *api.Process, now time.Time) string {
+	if !Failed(p) && p.State != api.StateBackoff {
 		return ""
 	}
-	return Reason(p, now)
+	parts := []string{HowEnded(p)}
+	if p.ExitedAt != nil && !p.StartedAt.IsZero() {
+		parts = append(parts, "ran "+Age(p.ExitedAt.Sub(p.StartedAt)), Age(now.Sub(*p.ExitedAt))+" ago")
+	}
+	if p.Supervision != nil && p.Supervision.Restarts > 0 {
+		parts = append(parts, Count(p.Supervision.Restarts, "restart"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // againIn says when a process in backoff is started again.

@@ -19,6 +19,16 @@ func (r *Row) Add(text string, ink Ink) {
 	r.Cells += Width(text)
 }
 
+// AddKept adds text that keeps its ink in a plain row too, which goes on under
+// another.
+func (r *Row) AddKept(text string, ink, under Ink) {
+	r.Text.WriteString(ink.Text(text))
+	if r.Plain && ink != "" {
+		r.Text.WriteString(string(under))
+	}
+	r.Cells += Width(text)
+}
+
 // mark adds text that a search has matched; it is told in a plain row too.
 func (r *Row) mark(text string, ink Ink) {
 	if r.Plain {
