@@ -47,7 +47,7 @@ and dashboards show the line.
 `
 
 const configTail = "\n## Keys of other programs\n" + `
-` + "`preset = \"tmux\"`" + ` leaves every key but ctrl+b to programs and adds, after the prefix, ` + "`$` (rename), `&` (kill), `w` (list), `!` (close the\npane; its session keeps running), `pgup` (scroll) and `alt+arrows` (resize)" + `. Views are the prefix and 1 … 4.
+` + "`preset = \"tmux\"`" + ` leaves every key but ctrl+b to programs and has, after the prefix, ` + "`l` (the session shown before), `$` (rename), `&` (kill),\n`w` (list), `W` (close the pane; its session keeps running), `E` (panes of the same size), `pgup` (scroll) and `alt+arrows` (resize)" + `. Views are the prefix and 1 … 4.
 
 ` + "`preset = \"zellij\"`" + ` has zellij's direct keys and its leader, ctrl+g. A mode is one key after the leader:
 
@@ -58,7 +58,7 @@ const configTail = "\n## Keys of other programs\n" + `
 | alt+f | zoom the pane |
 | alt+i, alt+o | previous, next session (what is a tab there is a session here) |
 | alt+- , alt+= | resize |
-| ctrl+p n, r, d, x, f, c, p | ctrl+g n, r (beside), d (below), x (kill), f (zoom), c (rename), p (next pane) |
+| ctrl+p n, r, d, x, f, c, p | ctrl+g n, r (beside), d (below), x (kill), f (zoom), c (rename), p (next pane; P is the previous one) |
 | ctrl+t n | ctrl+g t: a new session |
 | ctrl+s | ctrl+g s: scroll and copy mode |
 | ctrl+o w | ctrl+g w: the list of sessions |

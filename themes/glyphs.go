@@ -13,6 +13,7 @@ type Glyphs struct {
 	Terminal, KeepAlive                  string // kinds of process
 	Level1, Level2, Level3               string // bars of growing height
 	Level4, Level5                       string
+	Block                                string // a full cell
 }
 
 // UnicodeGlyphs are for terminals that show UTF-8.
@@ -24,7 +25,7 @@ func UnicodeGlyphs() Glyphs {
 		Selected: "▌", Ellipsis: "…", Separator: "│", More: "›",
 		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
 		Ascending: "▲", Descending: "▼", Terminal: "❯", KeepAlive: "∞",
-		Level1: "▁", Level2: "▂", Level3: "▃", Level4: "▅", Level5: "▇",
+		Level1: "▁", Level2: "▂", Level3: "▃", Level4: "▅", Level5: "▇", Block: "█",
 	}
 }
 
@@ -37,7 +38,7 @@ func ASCIIGlyphs() Glyphs {
 		Selected: ">", Ellipsis: "~", Separator: "|", More: ">",
 		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
 		Ascending: "^", Descending: "v", Terminal: ">", KeepAlive: "&",
-		Level1: "_", Level2: ".", Level3: "-", Level4: "=", Level5: "#",
+		Level1: "_", Level2: ".", Level3: "-", Level4: "=", Level5: "#", Block: "#",
 	}
 }
 

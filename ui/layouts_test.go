@@ -375,7 +375,7 @@ func TestTheNextPaneIsNeverTheList(t *testing.T) {
 	for _, step := range []struct {
 		key  string
 		want int
-	}{{"o", 1}, {"o", 2}, {"o", 0}, {";", 2}, {";", 1}} {
+	}{{"o", 1}, {"o", 2}, {"o", 0}, {"O", 2}, {"O", 1}} {
 		d.press("ctrl+b", step.key)
 		if d.m.sessions.listFocused || d.m.sessions.tabs.Current.Focus != all[step.want] {
 			t.Errorf("%s goes elsewhere than to pane %d", step.key, step.want)
@@ -602,4 +602,81 @@ func TestAClickThatIsBeforeTheChoiceIsDrawnIsNotForIt(t *testing.T) {
 	if d.m.dialog.open != nil {
 		t.Error("it is still there")
 	}
+}
+
+func TestBackAndForthBetweenTheTwoPanesUsedLast(t *testing.T) {
+	d := threePanes(t)
+	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
+	d.m.sessions.focusLeaf(all[2])
+	d.m.sessions.focusLeaf(all[0])
+	for _, want := range []int{2, 0, 2} {
+		d.press("ctrl+b", ";")
+		if d.m.sessions.tabs.Current.Focus != all[want] {
+			t.Fatalf("; does not go to pane %d", want)
+		}
+	}
+	d.press("ctrl+b", "s", "ctrl+b", ";")
+	if d.m.sessions.focused() != all[2].Pane {
+		t.Error("; does not lead out of the list to the pane used last")
+	}
+	d.press("ctrl+b", "{", "ctrl+b", ";")
+	if d.m.sessions.focused() != all[0].Pane {
+		t.Error("a pane that was moved is not the one to go back to")
+	}
+}
+
+func TestBackAndForthBetweenTheTwoTabsShownLast(t *testing.T) {
+	e := newFakeEngine()
+	for _, name := range []string{"a", "b", "c"} {
+		e.add(name, name+"$ ")
+	}
+	d := drive(t, e, 120, 36)
+	d.shows("a$ ")
+	d.press("ctrl+b", "n", "ctrl+b", "n", "ctrl+b", "b")
+	d.shows("b$ ")
+	d.press("ctrl+b", "b")
+	d.shows("c$ ")
+	d.press("alt+2", "ctrl+b", "b")
+	d.shows("b$ ")
+	if d.m.sessions.focused() == nil {
+		t.Error("the session has not the keyboard")
+	}
+}
+
+func TestADigitGoesToTheNumberedPaneAndAnythingElseEndsTheNumbers(t *testing.T) {
+	d := threePanes(t)
+	all := d.m.sessions.tabs.Current.Root.Leaves(nil)
+	d.m.sessions.focusLeaf(all[0])
+	block := d.m.theme.look.Glyphs.Block
+	numbers := func() {
+		t.Helper()
+		d.press("ctrl+b", "q")
+		if got := strings.Count(d.screen(), block+block+block+block+block+block); got < 3 {
+			t.Fatalf("%d rows of numbers are shown", got)
+		}
+	}
+	numbers()
+	d.shows("1–3 go to the pane")
+	d.press("'3")
+	if d.m.sessions.focused() != all[2].Pane || strings.Contains(d.screen(), block) {
+		t.Error("3 does not go to the third pane, or the numbers stay")
+	}
+	numbers()
+	d.press("'x")
+	if d.m.sessions.focused() != all[2].Pane || strings.Contains(d.screen(), block) || d.nth(2).input() != "" {
+		t.Error("another key does more than end the numbers")
+	}
+	numbers()
+	d.press("ctrl+b", "o")
+	if d.m.sessions.focused() != all[0].Pane || strings.Contains(d.screen(), block) {
+		t.Error("the prefix does not end them and wait for its key")
+	}
+	numbers()
+	at := d.area(all[1])
+	d.click(at.X+1, at.Y+1)
+	if d.m.sessions.focused() != all[1].Pane || strings.Contains(d.screen(), block) {
+		t.Error("a click does not end them and go to the pane")
+	}
+	d.press("ctrl+b", "z", "ctrl+b", "q")
+	d.shows("no other pane on the screen")
 }

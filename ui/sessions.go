@@ -53,6 +53,7 @@ type sessionsView struct {
 	keeper  keeper
 	layouts layoutDialogs
 	moves   moves
+	steps   steps
 	mouse   mouseHold
 
 	w, h   int
@@ -79,7 +80,7 @@ func newSessionsView(e sessionsEnv) *sessionsView {
 	inner := sessionsPart{e, v}
 	v.list = sessions.New(inner)
 	v.starts = starts{v: v, starter: sessions.NewStarter(inner), starting: map[string]*terminal.Pane{}}
-	v.keeper, v.layouts, v.moves, v.mouse = keeper{v: v}, layoutDialogs{v: v}, moves{v: v}, mouseHold{v: v}
+	v.keeper, v.layouts, v.moves, v.steps, v.mouse = keeper{v: v}, layoutDialogs{v: v}, moves{v: v}, steps{v: v}, mouseHold{v: v}
 	v.list.Show()
 	v.tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
 	v.actions = v.makeActions()
@@ -164,6 +165,9 @@ func (v *sessionsView) Take(k keys.Key) (taken bool) {
 	for _, l := range v.visible() {
 		l.Pane.Unmark()
 	}
+	if v.steps.numbers != nil {
+		return v.steps.takeNumbered(k)
+	}
 	if p := v.focused(); p != nil && p.Take(k) {
 		return true
 	}
@@ -196,6 +200,9 @@ func (v *sessionsView) Scopes() []keymap.Scope {
 
 // Hints are those of the terminal that has the keyboard, or of the list.
 func (v *sessionsView) Hints() ([]panes.Hint, bool) {
+	if v.steps.numbers != nil {
+		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, {Key: "esc", Does: "stay"}}, true
+	}
 	if p := v.focused(); p != nil {
 		return p.Hints()
 	}
@@ -227,7 +234,7 @@ func (v *sessionsView) Show() {
 
 func (v *sessionsView) Hide() {
 	v.tellFocus(false)
-	v.shown = false
+	v.shown, v.steps.numbers = false, nil
 	v.list.Hide()
 }
 

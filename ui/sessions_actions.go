@@ -25,7 +25,7 @@ func (v *sessionsView) Action(a keymap.Action) func() tea.Cmd {
 }
 
 func (v *sessionsView) makeActions() panes.Actions {
-	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.focusTowards(d) } }
+	focus := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.steps.towards(d) } }
 	push := func(d layout.Direction) func() tea.Cmd { return func() tea.Cmd { return v.moves.push(d) } }
 	by := func(do func(int) tea.Cmd, n int) func() tea.Cmd { return func() tea.Cmd { return do(n) } }
 	split := func(x layout.Axis) func() tea.Cmd { return func() tea.Cmd { return v.starts.split(x) } }
@@ -33,7 +33,8 @@ func (v *sessionsView) makeActions() panes.Actions {
 	maps.Copy(all, panes.Actions{
 		keymap.FocusLeft: focus(layout.Left), keymap.FocusRight: focus(layout.Right),
 		keymap.FocusUp: focus(layout.Up), keymap.FocusDown: focus(layout.Down),
-		keymap.FocusNext: by(v.focusStep, 1), keymap.FocusPrevious: by(v.focusStep, -1),
+		keymap.FocusNext: by(v.steps.around, 1), keymap.FocusPrevious: by(v.steps.around, -1),
+		keymap.FocusLast: v.steps.paneBefore, keymap.PaneNumbers: v.steps.number,
 		keymap.FocusList: v.focusList,
 
 		keymap.SplitBeside: split(layout.Beside), keymap.SplitBelow: split(layout.Below),
@@ -42,8 +43,9 @@ func (v *sessionsView) makeActions() panes.Actions {
 		keymap.ResizeUp: push(layout.Up), keymap.ResizeDown: push(layout.Down),
 
 		keymap.SessionNew:  v.starts.newSession,
-		keymap.SessionNext: by(v.step, 1), keymap.SessionPrevious: by(v.step, -1),
-		keymap.SessionEnd: v.askEnd,
+		keymap.SessionNext: by(v.steps.session, 1), keymap.SessionPrevious: by(v.steps.session, -1),
+		keymap.SessionLast: v.steps.sessionBefore,
+		keymap.SessionEnd:  v.askEnd,
 
 		keymap.LayoutEqual:  v.moves.equalise,
 		keymap.PaneSwapNext: by(v.moves.swap, 1), keymap.PaneSwapPrevious: by(v.moves.swap, -1),

@@ -56,7 +56,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 func (v *sessionsView) prepare() {
 	focused, look := v.focused(), v.env.Look()
 	for _, l := range v.visible() {
-		l.Rows = l.Pane.Draw()
+		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.areas.bare {
 			continue
@@ -73,7 +73,7 @@ func (v *sessionsView) prepare() {
 // Cursor is that of the terminal that has the keyboard.
 func (v *sessionsView) Cursor() *tea.Cursor {
 	p := v.focused()
-	if p == nil {
+	if p == nil || v.steps.numbers != nil {
 		return nil
 	}
 	c := p.Cursor()

@@ -28,6 +28,7 @@ func (m *mouseHold) handle(e keys.Mouse) tea.Cmd {
 	}
 	if widget.LeftDown(e) {
 		m.forgetDrag()
+		m.v.steps.numbers, m.v.dirty = nil, true
 	}
 	switch {
 	case m.dragged != nil:

@@ -16,12 +16,12 @@ import (
 func (v *sessionsView) show(t *layout.Tab, l *layout.Node) {
 	v.tellFocus(false)
 	if l != nil {
-		t.Focus = l
+		t.Go(l)
 	}
 	if v.zoomed && t != v.tabs.Current {
 		v.zoomed = false
 	}
-	v.tabs.Current = t
+	v.tabs.Current, v.steps.numbers = t, nil
 	v.shows++
 	t.Shown = v.shows
 	v.listFocused = false
@@ -149,24 +149,6 @@ func (v *sessionsView) currentPane() *terminal.Pane {
 		return nil
 	}
 	return v.tabs.Current.Focus.Pane
-}
-
-// step goes to the next session of the list, around its end.
-func (v *sessionsView) step(by int) tea.Cmd {
-	all := v.tabs.Leaves()
-	at := -1
-	if v.tabs.Current != nil {
-		at = slices.Index(all, v.tabs.Current.Focus)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	next := all[(at+by+len(all))%len(all)]
-	t, _ := v.tabs.Of(next.Pane)
-	v.show(t, next)
-	v.env.ShowSessions()
-	v.refreshList()
-	return nil
 }
 
 // openSession shows a session in its pane, or in a new one.

@@ -18,6 +18,7 @@ const (
 	FocusRight    Action = "focus.right"
 	FocusNext     Action = "focus.next"
 	FocusPrevious Action = "focus.previous"
+	FocusLast     Action = "focus.last"
 	FocusList     Action = "focus.list"
 
 	SplitBeside Action = "split.beside"
@@ -36,10 +37,12 @@ const (
 	PaneSwapPrevious Action = "pane.swapprevious"
 	PaneBreak        Action = "pane.break"
 	PaneMove         Action = "pane.move"
+	PaneNumbers      Action = "pane.numbers"
 
 	SessionNew      Action = "session.new"
 	SessionNext     Action = "session.next"
 	SessionPrevious Action = "session.previous"
+	SessionLast     Action = "session.last"
 	SessionRename   Action = "session.rename"
 	SessionEnd      Action = "session.end"
 	SessionForget   Action = "session.forget"

@@ -50,7 +50,8 @@ func (b Bindings) others(action Action, preset []string) (names []string) {
 func tmuxKeys() map[Action][]string {
 	return map[Action][]string{
 		ViewSessions: k("1"), ViewProcesses: k("2"), ViewHistory: k("3"), ViewFiles: k("4"),
-		FocusLeft: k("left", "h"), FocusDown: k("down", "j"), FocusUp: k("up", "k"), FocusRight: k("right", "l"),
+		FocusLeft: k("left"), FocusDown: k("down"), FocusUp: k("up"), FocusRight: k("right"),
+		SessionLast:   k("l"),
 		FocusList:     k("s", "w"),
 		PaneClose:     k("W"),
 		LayoutEqual:   k("=", "E"),
@@ -74,6 +75,8 @@ func zellijKeys() map[Action][]string {
 		FocusUp:         k("up", "k", "global alt+up", "global alt+k"),
 		FocusRight:      k("right", "l", "global alt+right", "global alt+l"),
 		FocusNext:       k("p"),
+		FocusPrevious:   k("P"),
+		PaneNumbers:     k("Q"),
 		FocusList:       k("w"),
 		SplitBeside:     k("n", "r", "global alt+n"),
 		SplitBelow:      k("d"),

@@ -12,12 +12,35 @@ type Tab struct {
 	Root  *Node
 	Focus *Node // the leaf that has the keyboard, or would
 	Shown uint64
+
+	before *terminal.Pane // had the focus before Focus, if it is still here
 }
 
 // NewTab makes a tab of one pane.
 func NewTab(p *terminal.Pane) *Tab {
 	leaf := Leaf(p)
 	return &Tab{Root: leaf, Focus: leaf}
+}
+
+// Go moves the focus to a leaf.
+func (t *Tab) Go(l *Node) {
+	if l != t.Focus {
+		t.before, t.Focus = t.Focus.Pane, l
+	}
+}
+
+// Before is the leaf that had the focus before this one, or else the next one; nil
+// if there is no other.
+func (t *Tab) Before() *Node {
+	for _, l := range t.Root.Leaves(nil) {
+		if l.Pane == t.before && l != t.Focus {
+			return l
+		}
+	}
+	if next := t.Focus.Next(1); next != t.Focus {
+		return next
+	}
+	return nil
 }
 
 // leaf is the leaf with that session; nil if there is none.
@@ -79,6 +102,16 @@ func (t *Tabs) Leaves() (all []*Node) {
 		all = other.Root.Leaves(all)
 	}
 	return all
+}
+
+// Before is the tab that was shown before this one; nil if there is no other.
+func (t *Tabs) Before() (last *Tab) {
+	for _, other := range t.All {
+		if other != t.Current && (last == nil || other.Shown > last.Shown) {
+			last = other
+		}
+	}
+	return last
 }
 
 // Detach takes a leaf out of its tab, and the tab away with its last one. The

@@ -1,0 +1,52 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+func TestANumberLiesOverTheMiddleOfItsPane(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.ASCIIGlyphs()}
+	leaf := Leaf(new(terminal.Pane))
+	for _, size := range []struct {
+		w, h int
+		want string
+	}{
+		{14, 7, "aa          aa\naa  ######  aa\naa      ##  aa\naa  ######  aa\naa  ##      aa\naa  ######  aa\naa          aa"},
+		{9, 7, "aaaaaaaaa\naaaaaaaaa\naaaaaaaaa\naaa 2 aaa\naaaaaaaaa\naaaaaaaaa\naaaaaaaaa"},
+		{14, 2, "aaaaa 2 aaaaaa\naaaaaaaaaaaaaa"},
+	} {
+		leaf.Rect = widget.Rect{W: size.w, H: size.h + 1}
+		rows := make([]string, size.h)
+		for i := range rows {
+			rows[i] = strings.Repeat("a", size.w)
+		}
+		got := Number([]*Node{Leaf(new(terminal.Pane)), leaf}).Over(leaf, rows, false, look)
+		if text := ansi.Strip(strings.Join(got, "\n")); text != size.want {
+			t.Errorf("in %d×%d it is\n%s", size.w, size.h, text)
+		}
+		if strings.Contains(rows[size.h/2], "2") {
+			t.Error("the pane's own rows were changed")
+		}
+	}
+}
+
+func TestADigitIsForOnePane(t *testing.T) {
+	var leaves []*Node
+	for range 12 {
+		leaves = append(leaves, Leaf(new(terminal.Pane)))
+	}
+	n := Number(leaves)
+	if n.Leaf("1") != leaves[0] || n.Leaf("9") != leaves[8] || n.Leaf("0") != leaves[9] || n.Leaf("a") != nil || n.Leaf("") != nil {
+		t.Error("a digit leads elsewhere")
+	}
+	if got := n[:3].Keys(); got != "1–3" {
+		t.Errorf("the keys of three are %s", got)
+	}
+}
