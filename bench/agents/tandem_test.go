@@ -268,10 +268,15 @@ func (h tandemHands) begin(command string) place {
 }
 
 func (h tandemHands) serve(command string, port int) (place, bool) {
-	p := h.begin(command)
-	a := h.call("process_wait", map[string]any{"id": p.id, "port": port})
-	_, p.seen, _ = strings.Cut(a.text, "\n")
-	return p, met(a, "port")
+	a := h.call("process_start", map[string]any{"command": command, "wait": map[string]any{"port": port}})
+	if a.failed {
+		giveUp("process_start: %s", a.text)
+	}
+	p, up := place{&spot{id: id(a)}}, met(a, "port")
+	if !up {
+		_, p.seen, _ = strings.Cut(a.text, "\n")
+	}
+	return p, up
 }
 
 // met reports whether a wait has come to what was waited for.

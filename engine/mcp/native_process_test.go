@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net"
 	"strings"
 	"testing"
 
@@ -41,6 +42,49 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		}
 	}
 	r.check(t, row{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
+}
+
+func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	port := listener.Addr().(*net.TCPAddr).Port
+	for _, tc := range []struct {
+		command    string
+		wait       object
+		text, met  string
+		nextCursor any
+	}{
+		{"echo one; echo ready >&2; exec sleep 600", object{"log": "ready"}, "Met: log.\none\nready", "log", 10.0},
+		{"echo one; exec sleep 600", object{"log": "o.e", "timeout_ms": 20_000}, "Met: log.\none", "log", 4.0},
+		{"exec sleep 600", object{"port": port}, "Met: port.", "port", 0.0},
+		{"exec sleep 600", object{"log": "never", "timeout_ms": 1}, "Timed out; it is running.", "", 0.0},
+		{"echo cannot; exit 3", object{"log": "ready", "port": 1}, "It ended before that; exit code 3.\ncannot", "", 7.0},
+		{"echo done", object{}, "Met: exit, exit code 0.\ndone", "exit", 5.0},
+	} {
+		text, facts := r.facts("process_start", object{"command": tc.command, "wait": tc.wait})
+		p := r.process(facts["id"].(string))
+		want := "Started " + p.Name + " (" + p.ID + ").\n" + tc.text
+		if met, _ := facts["met"].(string); text != want || met != tc.met || facts["next_cursor"] != tc.nextCursor {
+			t.Errorf("%s, wait %v: %q, %v; want %q", tc.command, tc.wait, text, facts, want)
+		}
+		if text := said(r.call("process_log", object{"id": p.ID})); !strings.HasPrefix(text, "[nothing new, ") {
+			t.Errorf("%s: given again: %q", tc.command, text)
+		}
+	}
+	r.check(t,
+		row{"process_start", object{"command": "true", "wait": object{"log": "("}}, "read pattern \"(\": missing closing )\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
+		row{"process_start", object{"command": "true", "wait": object{"port": 70_000}}, "start process: wait.port 70000 must be 1 to 65535", true},
+		row{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
+		row{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be an object, not a boolean`, true},
+	)
+	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 6 {
+		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)
+	}
 }
 
 func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {

@@ -21,8 +21,8 @@ func recipes() []recipe {
 	return []recipe{
 		{"watch-dev-server", "Start and watch a dev server", "Start a server that goes on by itself, wait until it is ready, and keep an eye on its log.",
 			"command", "what starts the server, npm run dev for example",
-			"Start `%s` with process_start (keepAlive if it should survive crashes). Use process_wait until it listens or logs that it is ready; " +
-				"if it ends instead, read process_log, find the cause, mend it and start again. Then tell me its id, the URL it serves and how to stop it. " +
+			"Start `%s` with process_start (keepAlive if it should survive crashes), with wait for its port or for a line that tells that it is ready; " +
+				"if it ends instead, find the cause in its output, mend it and start again. Then tell me its id, the URL it serves and how to stop it. " +
 				"While we work, look at process_log, which gives what is new, before you assume that a change worked."},
 		{"debug-process", "Debug a failing process", "Find out why a process failed, and mend it.",
 			processArgument, "id or name of the process",

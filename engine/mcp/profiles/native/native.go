@@ -34,7 +34,7 @@ func nativeProcessTools() []toolkit.Tool {
 			Doc: "What a process printed since you last looked, or a grep of it."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
 			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
-		stopOwnTool(), processListTool(),
+		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }
 
@@ -209,29 +209,37 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	if !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
 		ask.Exit = true
 	}
-	err := toolkit.CheckPatterns(in.Log)
-	if err != nil {
+	if err := toolkit.CheckPatterns(in.Log); err != nil {
 		return toolkit.Result{}, err
 	}
-	var out api.ProcessWaitOutput
-	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
-		ask.TimeoutMS = timeoutMS
-		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
-		return out.Met != "" || out.Process.State.Ended(), err
-	})
+	out, err := await(ctx, f, ask, in.TimeoutMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
-	said := waited(out.Met, out.Process)
 	var printed toolkit.Output
 	if (out.Met == "log" || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
 		if printed, err = f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk}); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
-	said += matchedLine(out.Line, printed.Text) + "\n" + toolkit.ShortLines(printed.Text)
-	return toolkit.Text(strings.TrimSuffix(said, "\n")).With(state).Of(out.Process.ID), nil
+	return toolkit.Text(cameOf(out, printed.Text)).With(state).Of(out.Process.ID), nil
+}
+
+// await waits until a condition holds, none can any more, or the time is over.
+func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, timeoutMS int) (out api.ProcessWaitOutput, err error) {
+	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+		ask.TimeoutMS = turnMS
+		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
+		return out.Met != "" || out.Process.State.Ended(), err
+	})
+	return out, err
+}
+
+// cameOf says what a wait has come to, and below what was printed meanwhile.
+func cameOf(out api.ProcessWaitOutput, printed string) string {
+	said := waited(out.Met, out.Process) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortLines(printed)
+	return strings.TrimSuffix(said, "\n")
 }
 
 // matchedLine is the line that a wait was for, unless it is among what is shown.

@@ -61,8 +61,6 @@ func processTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "Start a durable background process."}, processStart),
-		toolkit.Define[StartInput, toolkit.Started](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-			Doc: "Start a durable background process."}, processStartBrief),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "List processes and their status."}, processList),
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Idempotent: true,

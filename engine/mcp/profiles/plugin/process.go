@@ -122,21 +122,15 @@ func (s ProcessState) joined(between, behind string) string {
 }
 
 func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
-	return startAnd(ctx, f, in, func(p api.Process) toolkit.Result {
+	return Start(ctx, f, in, func(p api.Process) toolkit.Result {
 		s := stateOf(p)
 		return toolkit.Text(s.told(f)).As(s)
 	})
 }
 
-// processStartBrief tells of what it starts only what the caller cannot know.
-func processStartBrief(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
-	return startAnd(ctx, f, in, func(p api.Process) toolkit.Result {
-		s := toolkit.Started{ID: p.ID, Name: p.Name, PID: p.PID}
-		return toolkit.Text(s.String()).As(s)
-	})
-}
-
-func startAnd(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.Process) toolkit.Result) (toolkit.Result, error) {
+// Start starts a process, and answers with what tell makes of it unless it could not be
+// started.
+func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.Process) toolkit.Result) (toolkit.Result, error) {
 	if err := toolkit.CheckLine("start process", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err
 	}
