@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,7 +162,7 @@ func fixtureTools() []fixture {
 	image := &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}
 	embedded := &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{
 		URI: "test://embedded-resource", MIMEType: "text/plain", Text: "This is an embedded resource content."}}
-	return []fixture{
+	tools := []fixture{
 		{"test_simple_text", "Gives text.", "", says(&sdk.TextContent{Text: "This is a simple text response for testing."})},
 		{"test_image_content", "Gives an image.", "", says(image)},
 		{"test_audio_content", "Gives sound.", "", says(&sdk.AudioContent{Data: silence(), MIMEType: "audio/wav"})},
@@ -179,13 +181,24 @@ func fixtureTools() []fixture {
 		{"test_elicitation_sep1330_enums", "Asks with choices.", "", elicitFixture(elicitChoices)},
 		{"json_schema_2020_12_tool", "Has a schema of draft 2020-12.", fixtureSchema, says(&sdk.TextContent{Text: "called"})},
 		{"test_reconnection", "Closes its stream before it answers.", "", reconnectFixture},
+		{"test_logging_tool", "Logs.", "", logFixture},
+		{"test_missing_capability", "Needs sampling.", "", incapableFixture},
+		{"test_x_mcp_header", "Has an argument that is a header too.", headerSchema, says(&sdk.TextContent{Text: "called"})},
 	}
+	asked := askedInRounds()
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		tools = append(tools, fixture{name, "Answers with questions.", "", roundsFixture(name, asked[name])})
+	}
+	return tools
 }
 
 const (
 	fixtureSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-		`"$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},` +
-		`"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}`
+		`"$defs":{"address":{"$anchor":"address","type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},` +
+		`"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false,` +
+		`"allOf":[{"anyOf":[{"required":["name"]},{"required":["address"]},{"maxProperties":0}]}],` +
+		`"if":{"required":["address"]},"then":{"maxProperties":2},"else":{"maxProperties":1}}`
+	headerSchema   = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`
 	elicitDefaults = `{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},` +
 		`"score":{"type":"number","default":95.5},"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},` +
 		`"verified":{"type":"boolean","default":true}}}`
@@ -327,6 +340,7 @@ func (s *server) addFixturePrompts() {
 			return r, nil
 		})
 	}
+	s.addRoundPrompt()
 	add("test_simple_prompt", nil, func(map[string]string) []sdk.Content {
 		return []sdk.Content{&sdk.TextContent{Text: "This is a simple prompt for testing."}}
 	})
