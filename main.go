@@ -237,6 +237,7 @@ func dashboardSettings(c config.Config) ui.Settings {
 		NoClipboard: c.NoClipboard(),
 		Pictures:    c.Pictures,
 		FileIcons:   c.Icons != nil && *c.Icons,
+		OpenWith:    c.OpenWith,
 		Attention: ui.Attention{
 			NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet),
 		},

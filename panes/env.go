@@ -32,8 +32,9 @@ type Env interface {
 	Shows(overlay.Overlay) bool
 	overlay.Host
 	Save(Saving) tea.Cmd
-	Colors() int     // how many the terminal shows
-	FileIcons() bool // its font has icons for files
+	Colors() int        // how many the terminal shows
+	FileIcons() bool    // its font has icons for files
+	OpenWith() []string // the person's own command lines to open files with
 	// Copy puts text on the clipboard; what says in words how much it is, "" if
 	// that is to be counted.
 	Copy(text, what string) tea.Cmd

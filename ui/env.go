@@ -104,6 +104,8 @@ func (e env) UnsayNote() {
 
 func (e env) FileIcons() bool { return e.m.o.FileIcons }
 
+func (e env) OpenWith() []string { return e.m.o.OpenWith }
+
 func (e env) Colors() int {
 	switch e.m.theme.profile {
 	case colorprofile.TrueColor:

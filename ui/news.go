@@ -53,11 +53,12 @@ func (m *model) learn(started ...api.Process) tea.Cmd {
 // to have the layout kept.
 const lastWord = 300 * time.Millisecond
 
-// keepLast has the layout kept that the person leaves behind.
+// keepLast has the layout and the tabs of files kept that the person leaves behind.
 func (m *model) keepLast() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
 	defer cancel()
 	m.sessions.keeper.keepLast(ctx, m.link.Start)
+	m.files.KeepLast(ctx)
 }
 
 // call runs an operation on the engine as a command.

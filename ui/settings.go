@@ -16,9 +16,10 @@ type Settings struct {
 	Theme        string          // "", "auto" or the name of a theme
 	// What "auto" is on a dark and on a light background; "" is the default one.
 	ThemeDark, ThemeLight string
-	NoMouse               bool // the mouse is left to the terminal
-	NoClipboard           bool // programs do not reach the clipboard
-	FileIcons             bool // files have icons, which the terminal's font has to have
+	NoMouse               bool     // the mouse is left to the terminal
+	NoClipboard           bool     // programs do not reach the clipboard
+	FileIcons             bool     // files have icons, which the terminal's font has to have
+	OpenWith              []string // command lines that files can be opened with
 	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
 	// and "auto" are as well as the terminal can.
 	Pictures  string

@@ -74,14 +74,10 @@ type found struct {
 
 // find opens the search for names below the folder, or for contents.
 func (f *Pane) find(contents bool) {
-	f.finder = f.newFinder(contents)
-	f.env.Ask(f.finder)
-}
-
-func (f *Pane) newFinder(contents bool) *fileFinder {
 	u := &fileFinder{f: f, folder: f.folder.path, contents: contents, viewer: viewer{env: f.env}}
 	u.viewer.preview.Covered = true // it lies over everything
-	return u
+	f.finder = u
+	f.env.Ask(u)
 }
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }

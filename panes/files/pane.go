@@ -28,6 +28,7 @@ type Pane struct {
 	aboveOf   aboveOf // what above is, or will be
 	viewer    viewer
 	transfers transfers
+	tabs      tabs
 	finder    *fileFinder // that was opened last; nil for none
 
 	onPreview bool // the preview has the keyboard
@@ -40,6 +41,7 @@ type Pane struct {
 func New(env panes.Env) *Pane {
 	f := &Pane{env: env, folder: folder{env: env, marked: map[string]bool{}}, viewer: viewer{env: env}}
 	f.transfers = transfers{env: env, folder: &f.folder}
+	f.tabs.f = f
 	f.actions = f.makeActions()
 	return f
 }
@@ -48,12 +50,26 @@ func New(env panes.Env) *Pane {
 func (f *Pane) Show() {
 	f.shown = true
 	if f.folder.path == "" {
-		_, folder := f.env.Session()
-		f.GoFolder(folder, "")
+		if f.tabs.awaited = f.tabs.toCome(); !f.tabs.awaited {
+			f.begin()
+		}
 	} else if f.folder.visit == nil {
 		f.folder.begin()
 	}
 }
+
+// begin shows the first folder: that of the session, or the tab of the last start.
+func (f *Pane) begin() {
+	f.tabs.awaited = false
+	_, folder := f.env.Session()
+	if f.tabs.shown() {
+		folder = f.tabs.all[f.tabs.at].path
+	}
+	f.GoFolder(folder, "")
+}
+
+// KeepLast keeps the tabs as they are when the person leaves.
+func (f *Pane) KeepLast(ctx context.Context) { f.tabs.keepLast(ctx) }
 
 // Hide ends what is under way for the folder.
 func (f *Pane) Hide() {
@@ -69,6 +85,7 @@ func (f *Pane) News(*panes.News) {}
 
 // GoFolder shows a folder with the cursor on a name, or where it was.
 func (f *Pane) GoFolder(path, name string) {
+	f.tabs.awaited = false
 	f.folder.goTo(path, name)
 	f.onPreview, f.zoomed = false, false
 }
@@ -76,6 +93,9 @@ func (f *Pane) GoFolder(path, name string) {
 // Fetch asks for what the view needs now.
 func (f *Pane) Fetch() tea.Cmd {
 	transfers := f.transfers.pump()
+	if f.env.News().Connected {
+		transfers = tea.Batch(transfers, f.tabs.fetch())
+	}
 	if !f.shown || f.h == 0 || !f.env.News().Connected {
 		return transfers
 	}
@@ -143,15 +163,18 @@ func (f *Pane) fetchPreview() tea.Cmd {
 
 // Waits reports whether something that was asked for waits until the folder is read;
 // what is typed behind it is for what comes then.
-func (f *Pane) Waits() bool { return f.folder.due != nil }
+func (f *Pane) Waits() bool { return f.folder.due != nil || f.tabs.awaited }
 
 // CallOff gives that up: by the key that clears, or one that leads elsewhere.
 func (f *Pane) CallOff(k keys.Key) bool {
 	outcome := keymap.NewResolver(f.env.Bindings()).Resolve(k, keymap.ScopeGlobal, keymap.ScopeList)
 	if outcome.Scope == keymap.ScopeGlobal || outcome.Kind == keymap.Pending || outcome.Action == keymap.Clear {
 		f.folder.due = nil
+		if f.tabs.awaited {
+			f.begin()
+		}
 	}
-	return f.folder.due == nil
+	return !f.Waits()
 }
 
 // Scopes are those of the preview or of the list.

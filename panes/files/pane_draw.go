@@ -22,6 +22,7 @@ const (
 // parts are where the parts of the view are on the screen, without their
 // headings. What is not shown is empty.
 type parts struct {
+	tabs           widget.Rect // the row of tabs, if there are several
 	heading        widget.Rect // of the list, and of all that is beside it
 	above          widget.Rect
 	list, preview  widget.Rect
@@ -31,6 +32,10 @@ type parts struct {
 
 func (f *Pane) parts() (parts parts) {
 	b := widget.Rect{W: f.w, H: f.h}
+	if f.tabs.shown() && !(f.zoomed && f.onPreview) {
+		parts.tabs = widget.Rect{W: b.W, H: 1}
+		b.Y, b.H = 1, b.H-1
+	}
 	parts.heading = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}
 	in := widget.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: b.H - 1}
 	switch {
@@ -84,6 +89,9 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
+	}
+	if parts.tabs.W > 0 {
+		rows = append(rows, f.tabs.draw(parts.tabs.W, f.env.Look()))
 	}
 	if parts.heading.W > 0 {
 		rows = append(rows, f.filesHeading(parts))
@@ -201,6 +209,8 @@ func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	parts := f.parts()
 	wheel, down := widget.IsWheel(e), widget.LeftDown(e)
 	switch {
+	case parts.tabs.Contains(e.X, e.Y):
+		return f.tabs.mouse(e)
 	case parts.preview.Contains(e.X, e.Y) && wheel:
 		f.viewer.preview.Scroll(widget.WheelRows(e))
 	case parts.preview.Contains(e.X, e.Y) && down && !f.onPreview:

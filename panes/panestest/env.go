@@ -37,6 +37,7 @@ func (e *Env) Learn(all ...api.Process) tea.Cmd             { e.Known.Learn(all[
 func (e *Env) Home() string                                 { return "/home/ann" }
 func (e *Env) Folder() string                               { return "/home/ann" }
 func (e *Env) Colors() int                                  { return 256 }
+func (e *Env) OpenWith() []string                           { return nil }
 func (e *Env) FileIcons() bool                              { return false }
 func (e *Env) Look() *widget.Look                           { return &e.Inks }
 func (e *Env) Spinner() string                              { return "" }

@@ -22,14 +22,15 @@ import (
 // the default that the package which uses them documents. What each key is for
 // is told to the person by Settings.
 type Config struct {
-	Theme      string `toml:"theme"`       // "auto" or the name of a theme
-	ThemeDark  string `toml:"theme_dark"`  // of "auto" on a dark background
-	ThemeLight string `toml:"theme_light"` // of "auto" on a light one
-	Mouse      *bool  `toml:"mouse"`       // the dashboard takes the mouse; default true
-	Pictures   string `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
-	Clipboard  *bool  `toml:"clipboard"`   // programs may write to the clipboard; default true
-	Icons      *bool  `toml:"icons"`       // files have icons; default false
-	Tips       *bool  `toml:"tips"`        // the line for newcomers; default true
+	Theme      string   `toml:"theme"`       // "auto" or the name of a theme
+	ThemeDark  string   `toml:"theme_dark"`  // of "auto" on a dark background
+	ThemeLight string   `toml:"theme_light"` // of "auto" on a light one
+	Mouse      *bool    `toml:"mouse"`       // the dashboard takes the mouse; default true
+	Pictures   string   `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
+	Clipboard  *bool    `toml:"clipboard"`   // programs may write to the clipboard; default true
+	Icons      *bool    `toml:"icons"`       // files have icons; default false
+	OpenWith   []string `toml:"open_with"`   // command lines that files can be opened with
+	Tips       *bool    `toml:"tips"`        // the line for newcomers; default true
 
 	Preset     string              `toml:"preset"`      // name of a set of keys
 	Prefix     string              `toml:"prefix"`      // the prefix key

@@ -31,6 +31,7 @@ func Settings() []Setting {
 		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
 		{"pictures", "a name in quotes", `"auto"`, "", "How pictures in the files view are shown: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{"icons", "true or false", `false`, "", "Show icons before file names. Your terminal needs a Nerd Font."},
+		{"open_with", "a list of commands in quotes", `["mpv --fs", "gimp {} &"]`, "the editor, the pager and the desktop's program", "Commands to choose from with E in the files view; {} stands for the files, which otherwise follow."},
 		{"tips", "true or false", `true`, "", "Show four useful keys on a line of their own the first three times you start the dashboard."},
 
 		{"preset", "a name in quotes", `"tandem"`, "", "Keys for people coming from another program: " + strings.Join(keymap.Presets(), ", ") + "."},

@@ -1,0 +1,211 @@
+package files
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+)
+
+// A keepEngine keeps one file, and lists nothing.
+type keepEngine struct {
+	panes.Engine
+	text string
+}
+
+func (e *keepEngine) ReadFile(context.Context, string, int64, int64) (api.FilesReadOutput, error) {
+	return api.FilesReadOutput{Text: e.text}, nil
+}
+
+func (e *keepEngine) WriteFile(_ context.Context, _ string, data []byte, _ bool) error {
+	e.text = string(data)
+	return nil
+}
+
+func TestTabsAreOpenedSwitchedAndClosedEachWithItsOwnPlace(t *testing.T) {
+	f, e := shownPane("/home/ann/a")
+	f.listed("x", "y")
+	do := f.Actions()
+	do[keymap.FilesTabNext]()
+	if !strings.Contains(e.Said, "only tab") {
+		t.Errorf("it says %q", e.Said)
+	}
+	do[keymap.MoveDown]()
+	do[keymap.FilesTab]()
+	f.GoFolder("/b", "")
+	f.listed("z")
+	do[keymap.FilesTab]()
+	f.GoFolder("/c/a", "")
+	f.listed()
+	if got := f.Draw()[0]; !strings.Contains(got, " 1 ann/a  2 b  3 c/a ") || widget.Width(got) != 100 {
+		t.Errorf("the tabs are %q", got)
+	}
+	do[keymap.FilesTabNext]()
+	f.listed("x", "y")
+	if f.Folder() != "/home/ann/a" || f.folder.list.SelectedPath() != "/home/ann/a/y" {
+		t.Errorf("behind the last is %s on %s", f.Folder(), f.folder.list.SelectedPath())
+	}
+	do[keymap.FilesTabBack]()
+	do[keymap.FilesTabClose]()
+	if f.Folder() != "/b" || len(f.tabs.all) != 2 {
+		t.Errorf("after closing %s is shown, of %d", f.Folder(), len(f.tabs.all))
+	}
+	f.listed("z")
+	do[keymap.FilesBack]()
+	if f.Folder() != "/home/ann/a" {
+		t.Errorf("back leads to %s", f.Folder())
+	}
+}
+
+func TestTabsAreShownAndClosedWithTheMouse(t *testing.T) {
+	f, _ := shownPane("/a")
+	f.listed("x")
+	for _, path := range []string{"/b", "/c"} {
+		f.tabs.open()
+		f.GoFolder(path, "")
+		f.listed("x")
+	}
+	f.Draw()
+	press := func(x int, b keys.Button) { f.Mouse(keys.Mouse{Kind: keys.MouseDown, Button: b, X: x}) }
+	if press(1, keys.ButtonLeft); f.Folder() != "/a" {
+		t.Errorf("a click on the first shows %s", f.Folder())
+	}
+	if press(6, keys.ButtonMiddle); f.Folder() != "/a" || len(f.tabs.all) != 2 || f.tabs.all[1].path != "/c" {
+		t.Errorf("the middle button leaves %+v", f.tabs.all)
+	}
+	f.Draw()
+	if press(90, keys.ButtonLeft); f.Folder() != "/a" {
+		t.Errorf("a click beside them shows %s", f.Folder())
+	}
+}
+
+func TestTabsOfANarrowScreenShowTheOneThatIsShown(t *testing.T) {
+	f, _ := shownPane("/first")
+	for range 30 {
+		f.tabs.open()
+	}
+	f.GoFolder("/last", "")
+	f.Resize(40, 20)
+	for range 2 {
+		if got := f.Draw(); !strings.Contains(got[0], " 31 last ") || widget.Width(got[0]) != 40 || len(got) != 20 {
+			t.Errorf("%d rows, the tabs are %q", len(got), got[0])
+		}
+		f.GoFolder("/last", "") // drawn twice alike
+	}
+	f.tabs.show(0)
+	if got := f.Draw()[0]; !strings.Contains(got, " 1 first ") {
+		t.Errorf("the tabs are %q", got)
+	}
+}
+
+func TestTabsAreKeptForTheNextStart(t *testing.T) {
+	engine := &keepEngine{}
+	start := func(folder string) *Pane {
+		e := &fakeEnv{folder: folder}
+		e.API = engine
+		e.Known.Connected, e.Known.Info.DataDir = true, "/data"
+		f := New(e)
+		f.Resize(100, 24)
+		run(f.tabs.fetch())
+		return f
+	}
+	f := start("/a")
+	f.Show()
+	run(f.tabs.fetch())
+	if engine.text != "" {
+		t.Errorf("of one tab is kept %q", engine.text)
+	}
+	f.tabs.open()
+	f.GoFolder("/odd\xff", "")
+	run(f.tabs.fetch())
+
+	again := start("/elsewhere")
+	again.Show()
+	if again.Folder() != "/odd\xff" || len(again.tabs.all) != 2 || again.tabs.all[0].path != "/a" {
+		t.Errorf("the next start shows %q of %+v", again.Folder(), again.tabs.all)
+	}
+	again.tabs.closeShown()
+	again.KeepLast(t.Context())
+	last := start("/session")
+	last.Show()
+	if last.Folder() != "/session" || last.tabs.shown() {
+		t.Errorf("without tabs it shows %q", last.Folder())
+	}
+}
+
+func TestAFolderThatIsShownBeforeTheTabsAreKnownStays(t *testing.T) {
+	f, _ := shownPane("/session")
+	f.tabs.take(" /a\n>/b\n")
+	if f.Folder() != "/session" || f.tabs.text() != " /a\n>/session\n" {
+		t.Errorf("it shows %s with %q", f.Folder(), f.tabs.text())
+	}
+}
+
+func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
+	e := &fakeEnv{folder: "/session"}
+	e.API = &keepEngine{text: " /a\n>/b\n"}
+	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
+	f := New(e)
+	f.Resize(100, 24)
+	f.Show()
+	if !f.Waits() || f.Folder() != "" {
+		t.Errorf("it shows %q", f.Folder())
+	}
+	run(f.tabs.fetch())
+	if f.Waits() || f.Folder() != "/b" {
+		t.Errorf("then it shows %q", f.Folder())
+	}
+	f = New(e)
+	f.Show()
+	k, err := keys.Parse("esc")
+	if err != nil || !f.CallOff(k) || f.Folder() != "/session" {
+		t.Errorf("given up it shows %q, %v", f.Folder(), err)
+	}
+}
+
+func TestFilesAreOpenedWithTheProgramsThatThereAre(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed -s")
+	there := func(name string) (string, error) { return "/bin/" + name, nil }
+	none := func(string) (string, error) { return "", context.Canceled }
+	desktop := func(name string) string { return map[string]string{"DISPLAY": ":0", "PAGER": "most -x"}[name] }
+	bare := func(string) string { return "" }
+	commands := func(programs []program) (all []string) {
+		for _, p := range programs {
+			all = append(all, strings.Join(p.command, "|"))
+		}
+		return all
+	}
+	own := []string{"mpv", "gimp {} &"}
+	got := commands(programsFor([]string{"/d/a b"}, own, desktop, there))
+	want := []string{"/bin/sh|-c|mpv '/d/a b'", "/bin/sh|-c|gimp '/d/a b' &", "ed|-s|/d/a b", "most|-x|/d/a b", "/bin/xdg-open|/d/a b"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	got = commands(programsFor([]string{"/a", "/b"}, nil, desktop, there))
+	if diff := cmp.Diff([]string{"ed|-s|/a|/b", "most|-x|/a|/b"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"ed|-s|/a"}, commands(programsFor([]string{"/a"}, nil, bare, none))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpenWithRunsInASessionThatLeadsBack(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed")
+	f, e := shownPane("/d")
+	f.listed("a")
+	f.Actions()[keymap.FilesOpenWith]()
+	e.Shown.Do(e, keymap.Accept)
+	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {
+		t.Error(diff)
+	}
+}
