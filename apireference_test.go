@@ -38,8 +38,9 @@ func (p *page) intro() {
 	fmt.Fprintf(&p.b, `# API
 
 The engine serves protocol %d over HTTP/1.1 on its unix socket (`+"`tandem info`"+` tells the path), to its own user
-and root only. An operation is a POST with a JSON object; fields marked *optional* may be left out, unknown ones
-are an error. The headers %s and %s say who calls, %s in which protocol.
+and root only. An operation is a POST with a JSON object; fields marked *optional* may be left out. The headers %s
+and %s say who calls, %s in which protocol. Without the latter a field that the engine does not know is an error;
+with it the field is left out, and the header %s of the answer names it.
 
     curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
 
@@ -47,7 +48,7 @@ An error has an HTTP status of 400 or above and a body of code, message and, whe
 
 ## Operations
 
-`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader))
+`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader), code(api.IgnoredHeader))
 }
 
 func (p *page) operation(e api.Entry) {

@@ -30,7 +30,7 @@ func (e *engine) mux() *server.Mux {
 		},
 	}
 	m := server.NewMux(guard.Check)
-	m.Log = e.log
+	m.Log, m.Version = e.log, e.o.Version
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups, Shell: h.shell}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
@@ -56,12 +56,13 @@ func (e *engine) mux() *server.Mux {
 func (e *engine) info() api.Info {
 	socket, _ := api.Sockets(e.o.DataDir)
 	return api.Info{
-		EnginePID: os.Getpid(),
-		KeeperPID: e.host.link.pid(),
-		Version:   e.o.Version,
-		Protocol:  api.Protocol,
-		DataDir:   e.o.DataDir,
-		Socket:    socket,
-		BootID:    e.host.bootID,
+		EnginePID:      os.Getpid(),
+		KeeperPID:      e.host.link.pid(),
+		Version:        e.o.Version,
+		Protocol:       api.Protocol,
+		OldestProtocol: api.OldestProtocol,
+		DataDir:        e.o.DataDir,
+		Socket:         socket,
+		BootID:         e.host.bootID,
 	}
 }

@@ -14,7 +14,7 @@ func (c Code) Error() string { return string(c) }
 
 const (
 	CodeInvalid     Code = "invalid"     // the input is wrong
-	CodeNotFound    Code = "not_found"   // no such session, process or operation
+	CodeNotFound    Code = "not_found"   // no such session, process or file
 	CodeAmbiguous   Code = "ambiguous"   // an id prefix or name that several have
 	CodeConflict    Code = "conflict"    // the state of things does not allow it
 	CodeEnded       Code = "ended"       // the session has ended
@@ -22,6 +22,9 @@ const (
 	CodeForbidden   Code = "forbidden"   // outside what the caller may reach, or refused by the person's policy
 	CodeUnsure      Code = "unsure"      // it may have been done, and may not
 	CodeInternal    Code = "internal"    // the engine made a mistake
+
+	// CodeNotSupported answers what an engine of this release does not have.
+	CodeNotSupported Code = "not_supported"
 
 	// CodeLocked answers agents that type into a session, or change it, while a
 	// person has its keyboard.
@@ -45,6 +48,8 @@ func (c Code) Status() int {
 		return http.StatusGatewayTimeout
 	case CodeForbidden:
 		return http.StatusForbidden
+	case CodeNotSupported:
+		return http.StatusNotImplemented
 	case CodeLocked:
 		return http.StatusLocked
 	}

@@ -7,3 +7,7 @@ const (
 	ProtocolHeader = "Tandem-Protocol"
 	OwnerHeader    = "Tandem-Owner"
 )
+
+// IgnoredHeader of an answer names the fields of the input that the engine does
+// not know and has done without: the client is of a newer release.
+const IgnoredHeader = "Tandem-Ignored"

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +26,49 @@ func DecodeInput(name string, body []byte, in any) *Error {
 		return Errorf(CodeInvalid, "call %s: something follows the input", name)
 	}
 	return nil
+}
+
+// DecodeKnown is DecodeInput for the input of a program that may be newer: fields
+// that are not known are left out, and named. Within a sandbox they are an error,
+// as nothing is to run more freely than was asked for.
+func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Error) {
+	wrong = DecodeInput(name, body, in)
+	if wrong == nil || wrong.Code != CodeInvalid {
+		return nil, wrong
+	}
+	var given map[string]json.RawMessage
+	if json.Unmarshal(body, &given) != nil {
+		return nil, wrong
+	}
+	known := FieldsOf(in)
+	for field := range given {
+		if !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, field) }) {
+			ignored = append(ignored, field)
+		}
+	}
+	reflect.ValueOf(in).Elem().SetZero()
+	if err := json.Unmarshal(body, in); err != nil {
+		return nil, inputError(name, err)
+	}
+	slices.Sort(ignored)
+	return ignored, nil
+}
+
+// FieldsOf names the fields that the JSON of a struct, or of what points to one,
+// has at its top.
+func FieldsOf(v any) []string {
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	names := []string{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.IsExported() && name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // inputError says in our words what encoding/json found.

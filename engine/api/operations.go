@@ -7,6 +7,8 @@ var (
 		"Tells the engine's and keeper's pids, version and paths.", Read}
 	EngineStop = Operation[EngineStopInput, Empty]{"engine.stop",
 		"Stops the engine; sessions and processes go on unless all is set.", Destructive}
+	EngineOperations = Operation[Empty, EngineOperationsOutput]{"engine.operations",
+		"Lists the operations that the engine has, and the fields that each understands.", Read}
 
 	SessionStart = Operation[SessionStartInput, Process]{"session.start",
 		"Starts a program in a new terminal.", Write}
@@ -66,7 +68,7 @@ var (
 // Operations lists the whole table in a fixed order.
 func Operations() []Entry {
 	return []Entry{
-		EngineInfo.entry(), EngineStop.entry(),
+		EngineInfo.entry(), EngineStop.entry(), EngineOperations.entry(),
 		SessionStart.entry(), SessionList.entry(), SessionGet.entry(), SessionWrite.entry(),
 		SessionRead.entry(), SessionScreen.entry(), SessionResize.entry(), SessionRename.entry(),
 		SessionKill.entry(), SessionFind.entry(), SessionText.entry(), SessionRecord.entry(),
@@ -90,14 +92,27 @@ func Operations() []Entry {
 
 // Info is the answer of engine.info.
 type Info struct {
-	EnginePID int    `json:"engine_pid" jsonschema:"process id of the engine"`
-	KeeperPID int    `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
-	Version   string `json:"version" jsonschema:"version of the engine"`
-	Protocol  int    `json:"protocol" jsonschema:"number of the API that the engine speaks"`
-	DataDir   string `json:"data_dir" jsonschema:"the data folder"`
-	Socket    string `json:"socket" jsonschema:"path of the engine's socket"`
-	BootID    string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
-	Running   int    `json:"running" jsonschema:"sessions and processes with a live child"`
+	EnginePID      int    `json:"engine_pid" jsonschema:"process id of the engine"`
+	KeeperPID      int    `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
+	Version        string `json:"version" jsonschema:"version of the engine"`
+	Protocol       int    `json:"protocol" jsonschema:"highest number of the API that the engine speaks"`
+	OldestProtocol int    `json:"oldest_protocol,omitempty" jsonschema:"lowest number of the API that it speaks; missing: the same"`
+	DataDir        string `json:"data_dir" jsonschema:"the data folder"`
+	Socket         string `json:"socket" jsonschema:"path of the engine's socket"`
+	BootID         string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
+	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`
+}
+
+// EngineOperationsOutput is the output of engine.operations.
+type EngineOperationsOutput struct {
+	Operations []OperationFields `json:"operations" jsonschema:"in the order of the table"`
+}
+
+// OperationFields is an operation as an engine of any release knows it.
+type OperationFields struct {
+	Name   string   `json:"name" jsonschema:"of the operation"`
+	Input  []string `json:"input" jsonschema:"fields that it understands"`
+	Output []string `json:"output" jsonschema:"fields that it answers with"`
 }
 
 // IDInput names one session or process: its id, a prefix of the id that no

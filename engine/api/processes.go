@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"time"
 )
 
@@ -37,6 +39,15 @@ type Sandbox struct {
 	Filesystem SandboxFilesystem `json:"filesystem" jsonschema:"which files may be read and written"`
 	Network    *SandboxNetwork   `json:"network,omitempty" jsonschema:"which hosts may be reached; without it the network is not restricted"`
 	Limits     *SandboxLimits    `json:"limits,omitempty" jsonschema:"resource limits"`
+}
+
+// UnmarshalJSON reads a sandbox strictly, whoever sends it: what is not known may
+// be there to restrict.
+func (s *Sandbox) UnmarshalJSON(text []byte) error {
+	type plain Sandbox
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(s))
 }
 
 // SandboxFilesystem lists absolute paths; a folder stands for all below it. Its

@@ -53,8 +53,17 @@ const (
 // Handle serves the operations and the events.
 func (s *Engine) Handle(m *server.Mux) {
 	server.Handle(m, api.EngineInfo, s.info)
+	server.Handle(m, api.EngineOperations, operations)
 	server.Handle(m, api.EngineStop, s.stop)
 	m.HandleWatch(s.watch)
+}
+
+func operations(context.Context, api.Empty) (api.EngineOperationsOutput, error) {
+	var out api.EngineOperationsOutput
+	for _, e := range api.Operations() {
+		out.Operations = append(out.Operations, api.OperationFields{Name: e.Name, Input: api.FieldsOf(e.In), Output: api.FieldsOf(e.Out)})
+	}
+	return out, nil
 }
 
 func (s *Engine) info(ctx context.Context, _ api.Empty) (api.Info, error) {

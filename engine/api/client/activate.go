@@ -109,7 +109,7 @@ func (a *activation) look(ctx context.Context) (verdict, error) {
 		a.older = info.Version
 		return verdictReplace, nil
 	}
-	return verdictReady, checkProtocol(info)
+	return verdictReady, a.client.speak(info)
 }
 
 // lock takes the lock under which engines are started and replaced, and looks

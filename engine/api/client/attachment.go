@@ -116,15 +116,19 @@ func (a *Attachment) Receive() (api.Output, error) {
 }
 
 func (a *Attachment) receive() (api.Output, error) {
-	msg, err := wire.ReadMessage(a.conn, a.in)
-	if err != nil {
-		if a.out.closedByUser() {
-			return api.Output{}, net.ErrClosed
+	var out api.Output
+	err := wire.ErrUnknownKind
+	for errors.Is(err, wire.ErrUnknownKind) {
+		var msg []byte
+		if msg, err = wire.ReadMessage(a.conn, a.in); err != nil {
+			if a.out.closedByUser() {
+				return api.Output{}, net.ErrClosed
+			}
+			return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
 		}
-		return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
+		a.in = wire.Reusable(msg)
+		out, err = wire.DecodeOutput(msg)
 	}
-	a.in = wire.Reusable(msg)
-	out, err := wire.DecodeOutput(msg)
 	var sent *api.Error
 	if err != nil && !errors.As(err, &sent) {
 		err = api.Errorf(api.CodeInternal, "call %s: %v", wire.AttachName, err)

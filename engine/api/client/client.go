@@ -75,7 +75,8 @@ func (o Options) complete() (Options, error) {
 }
 
 // Connect reaches a running engine; it starts none. Without one it fails with
-// CodeUnavailable, with one of another Protocol with CodeConflict.
+// CodeUnavailable, with one that has no protocol in common
+// with this program with CodeConflict.
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -86,7 +87,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	c := newClient(o)
 	info, err := api.EngineInfo.Call(limited, c, api.Empty{})
 	if err == nil {
-		err = checkProtocol(info)
+		err = c.speak(info)
 	}
 	if err == nil {
 		return c, nil
@@ -104,13 +105,16 @@ func timedOut(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
-func checkProtocol(info api.Info) error {
-	if info.Protocol == api.Protocol {
-		return nil
+// speak chooses the protocol for all further requests.
+func (c *Client) speak(info api.Info) error {
+	protocol, ok := info.Shared()
+	if !ok {
+		return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
+			info.Version, info.EnginePID, info.Protocol, api.Protocol).
+			WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
 	}
-	return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
-		info.Version, info.EnginePID, info.Protocol, api.Protocol).
-		WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
+	c.header.Set(api.ProtocolHeader, strconv.Itoa(protocol))
+	return nil
 }
 
 // KeeperAlive reports whether there is a keeper, which starts an engine that

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -101,7 +102,7 @@ func TestRequestsThatDoNotFitTheTableAreRefused(t *testing.T) {
 		{"POST", "/v1/session.resize", `{}}`, 400, api.CodeInvalid, "follows"},
 		{"POST", "/v1/session.resize", `{"id":"` + strings.Repeat("x", server.MaxRequestBody) + `"}`, 400, api.CodeInvalid, "larger than"},
 		{"GET", "/v1/session.resize", ``, 405, api.CodeInvalid, "POST"},
-		{"POST", "/v1/session.fold", `{}`, 404, api.CodeNotFound, "session.fold"},
+		{"POST", "/v1/session.fold", `{}`, 501, api.CodeNotSupported, "session.fold"},
 		{"POST", "/session.resize", `{}`, 404, api.CodeNotFound, "session.resize"},
 	} {
 		name := tc.method + " " + tc.path + " " + tc.body[:min(len(tc.body), 30)]
@@ -130,7 +131,12 @@ func TestAClientOfAnotherProtocolIsToldSo(t *testing.T) {
 	m := infoMux("1")
 	server.Handle(m, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) { return api.SessionListOutput{}, nil })
 	c := connect(t, serve(t, m))
-	c.header.Set(api.ProtocolHeader, "0")
+	for _, protocol := range []string{"0", strconv.Itoa(api.Protocol + 1), "new"} {
+		c.header.Set(api.ProtocolHeader, protocol)
+		if _, err := api.SessionList.Call(t.Context(), c, api.Empty{}); !errors.Is(err, api.CodeConflict) {
+			t.Errorf("session.list in protocol %s = %v, want CodeConflict", protocol, err)
+		}
+	}
 	var e *api.Error
 	if _, err := api.SessionList.Call(t.Context(), c, api.Empty{}); !errors.As(err, &e) || e.Code != api.CodeConflict || e.Hint == "" {
 		t.Errorf("session.list = %v, want CodeConflict with a hint", err)

@@ -43,14 +43,23 @@ func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
 	return context.WithValue(r.Context(), callerKey{}, c), nil
 }
 
-// understood reports whether a request is in this engine's Protocol: a client
+// understood reports whether a request is in a protocol of this engine's: a client
 // of another one may still have its connection when the engine is replaced. A
 // client that does not say is believed to know what it does, and the two
 // operations with which clients choose or replace an engine never change.
 func understood(r *http.Request, name string) bool {
 	said := r.Header.Get(api.ProtocolHeader)
-	return said == "" || said == strconv.Itoa(api.Protocol) || name == api.EngineInfo.Name || name == api.EngineStop.Name
+	if said == "" || name == api.EngineInfo.Name || name == api.EngineStop.Name {
+		return true
+	}
+	protocol, err := strconv.Atoi(said)
+	return err == nil && protocol >= api.OldestProtocol && protocol <= api.Protocol
 }
+
+// mayBeNewer reports whether a request is from a program of ours, which may know
+// fields that this engine does not. What somebody writes by hand is read
+// strictly: a field that is not known is a slip of theirs.
+func mayBeNewer(r *http.Request) bool { return r.Header.Get(api.ProtocolHeader) != "" }
 
 // AgentPrefix is what the names of all agents begin with.
 const AgentPrefix = "agent:"

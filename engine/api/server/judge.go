@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
@@ -44,8 +45,9 @@ func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	return body[length:], nil
 }
 
-// readInput decodes a request's body strictly, once the policy has let it pass
-// if that is asked; no body is the zero input.
+// readInput decodes a request's body, once the policy has let it pass if that is
+// asked; no body is the zero input. Of a field that is not known the answer's
+// header tells where the client may be newer; else it is an error.
 func (m *Mux) readInput(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, in any) *api.Error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestBody))
 	if err != nil {
@@ -55,5 +57,12 @@ func (m *Mux) readInput(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	if refused != nil {
 		return refused
 	}
-	return api.DecodeInput(name, body, in)
+	if !mayBeNewer(r) {
+		return api.DecodeInput(name, body, in)
+	}
+	ignored, refused := api.DecodeKnown(name, body, in)
+	if len(ignored) > 0 {
+		w.Header().Set(api.IgnoredHeader, strings.Join(ignored, ","))
+	}
+	return refused
 }

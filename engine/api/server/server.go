@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,8 @@ type Mux struct {
 	Stall  time.Duration    // how long a watcher may take nothing
 	Log    *slog.Logger     // gets panics of operations and errors of connections
 
+	Version string // of this engine, told to who asks for what it does not have
+
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
 	check  Check
 	bounds boundsCache
@@ -52,7 +55,7 @@ type route struct {
 	serve  func(http.ResponseWriter, *http.Request)
 }
 
-// NewMux returns a Mux that answers CodeNotFound to everything. check may be nil.
+// NewMux returns a Mux that answers CodeNotSupported to everything. check may be nil.
 func NewMux(check Check) *Mux {
 	if check == nil {
 		check = func(context.Context, string, api.Effect, any) error { return nil }
@@ -105,9 +108,12 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, ok := strings.CutPrefix(r.URL.Path, wire.RoutePrefix)
 	rt, known := m.routes[name]
 	switch {
-	case !ok || !known:
-		writeError(w, api.Errorf(api.CodeNotFound, "call %s: the engine has no such operation", r.URL.Path).
-			WithHint("docs/api.md lists the operations; an older engine may lack newer ones"))
+	case !ok:
+		writeError(w, api.Errorf(api.CodeNotFound, "call %s: no such path", r.URL.Path).
+			WithHint("operations are below "+wire.RoutePrefix+"; docs/api.md lists them"))
+	case !known:
+		writeError(w, api.Errorf(api.CodeNotSupported, "call %s: the engine, of version %s, has no such operation", name, cmp.Or(m.Version, "unknown")).
+			WithHint("install a newer tandem there; its first client replaces the engine, and sessions and processes go on"))
 	case r.Method != rt.method:
 		w.Header().Set("Allow", rt.method)
 		writeStatus(w, http.StatusMethodNotAllowed,

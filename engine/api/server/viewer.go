@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has gone")
 // it is noticed that a viewer has gone.
 func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *Viewer) error) {
 	m.add(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-		o, invalid := wire.ParseAttach(r.URL.Query())
+		o, invalid := wire.ParseAttach(r.URL.Query(), mayBeNewer(r))
 		if invalid != nil {
 			writeError(w, invalid)
 			return
@@ -121,13 +122,17 @@ func (v *Viewer) Receive() (api.Input, error) {
 	if err := v.open(); err != nil {
 		return api.Input{}, err
 	}
-	msg, err := wire.ReadMessage(v.conn, v.in)
-	if err != nil {
-		v.cancel()
-		return api.Input{}, errViewerGone
+	var in api.Input
+	err := wire.ErrUnknownKind
+	for errors.Is(err, wire.ErrUnknownKind) {
+		var msg []byte
+		if msg, err = wire.ReadMessage(v.conn, v.in); err != nil {
+			v.cancel()
+			return api.Input{}, errViewerGone
+		}
+		v.in = wire.Reusable(msg)
+		in, err = wire.DecodeInput(msg)
 	}
-	v.in = wire.Reusable(msg)
-	in, err := wire.DecodeInput(msg)
 	if err != nil {
 		v.cancel()
 		return api.Input{}, api.Errorf(api.CodeInvalid, "receive from viewer: %v", err)

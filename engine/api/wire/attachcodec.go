@@ -36,6 +36,9 @@ const (
 	OutputError = 'x' // an Error in JSON: why the engine closes the attachment
 )
 
+// isKind reports whether a message can be of a kind, as all are letters.
+func isKind(b byte) bool { return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' }
+
 // impliedAlt is the bit of keys.Key.Implied in the byte of the phase.
 const impliedAlt = 0x80
 
@@ -118,6 +121,9 @@ func DecodeInput(b []byte) (api.Input, error) {
 			in.Anchors = []api.Place{}
 		}
 	default:
+		if isKind(kind) {
+			return api.Input{}, ErrUnknownKind
+		}
 		d.fail()
 	}
 	if err := d.end(); err != nil {
@@ -187,6 +193,9 @@ func DecodeOutput(b []byte) (api.Output, error) {
 	case OutputError:
 		return api.Output{}, DecodeError(AttachName, 0, d.rest())
 	default:
+		if isKind(kind) {
+			return api.Output{}, ErrUnknownKind
+		}
 		d.fail()
 	}
 	if err := d.end(); err != nil {
@@ -224,8 +233,9 @@ func AttachQuery(o api.AttachOptions) string {
 	return q.Encode()
 }
 
-// ParseAttach reads what attachQuery writes, strictly.
-func ParseAttach(q url.Values) (api.AttachOptions, *api.Error) {
+// ParseAttach reads what attachQuery writes. A field that is not known is an
+// error, or left out where the client may be newer than this program.
+func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 	var o api.AttachOptions
 	for name, values := range q {
 		var err error
@@ -248,7 +258,9 @@ func ParseAttach(q url.Values) (api.AttachOptions, *api.Error) {
 		case "lines":
 			o.Lines, err = parseLines(value)
 		default:
-			return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", AttachName, name)
+			if !newer {
+				return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", AttachName, name)
+			}
 		}
 		if err != nil {
 			return o, api.Errorf(api.CodeInvalid, "call %s: field %q cannot be %q", AttachName, name, value)

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"net/url"
 	"strings"
@@ -242,7 +243,7 @@ func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := ParseAttach(q); err != nil || got != want {
+		if got, err := ParseAttach(q, false); err != nil || got != want {
 			t.Errorf("parseAttach(%s) = %+v, %v; want %+v", AttachQuery(want), got, err, want)
 		}
 	}
@@ -259,8 +260,36 @@ func TestAttachOptionsThatDoNotFitAreRefused(t *testing.T) {
 		"id=a&colour=red": `unknown field "colour"`,
 	} {
 		q, _ := url.ParseQuery(query)
-		if _, err := ParseAttach(q); err == nil || err.Code != api.CodeInvalid || !strings.Contains(err.Message, says) {
+		if _, err := ParseAttach(q, false); err == nil || err.Code != api.CodeInvalid || !strings.Contains(err.Message, says) {
 			t.Errorf("parseAttach(%s) = %v, want CodeInvalid with %s", query, err, says)
+		}
+	}
+}
+
+func TestWhatANewerReleaseSendsIsLeftOut(t *testing.T) {
+	q := url.Values{"id": {"a"}, "colour": {"red"}}
+	if o, err := ParseAttach(q, true); err != nil || o.ID != "a" {
+		t.Errorf("ParseAttach of a newer client = %+v, %v", o, err)
+	}
+	if _, err := DecodeInput([]byte("Znew")); !errors.Is(err, ErrUnknownKind) {
+		t.Errorf("input of an unknown kind is %v", err)
+	}
+	if _, err := DecodeOutput([]byte("Znew")); !errors.Is(err, ErrUnknownKind) {
+		t.Errorf("output of an unknown kind is %v", err)
+	}
+}
+
+// What 0.2.0 writes on an attachment is read as it meant it.
+func TestMessagesOfRelease020AreUnderstood(t *testing.T) {
+	for text, want := range map[string]api.Input{
+		"kc\x04\x00Ccc": {Key: &keys.Key{Code: 'c', Mods: keys.Ctrl, Shifted: 'C', Base: 'c', Text: "c"}},
+		"r\xa0\x010":    {Resize: &api.Size{Cols: 80, Rows: 24}},
+		"bls\r":         {Bytes: []byte("ls\r")},
+		"f\x01":         {Focus: new(true)},
+	} {
+		got, err := DecodeInput([]byte(text))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q (-want +got), error %v:\n%s", text, err, diff)
 		}
 	}
 }

@@ -9,6 +9,10 @@ import (
 
 var errMalformed = errors.New("malformed message")
 
+// ErrUnknownKind says that a message is of a kind that a newer release sends. It
+// may be left out: each message stands for itself.
+var ErrUnknownKind = errors.New("message of an unknown kind")
+
 // A decoder takes a binary message apart. After the first thing that does not
 // fit everything it gives is zero, and err is set; what it allocates is in
 // proportion to the bytes that are really there.
