@@ -37,7 +37,6 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "1", "line\nbreak": "2", `back\slash`: "3"})
-	d.m.news.Info.DataDir = t.TempDir()
 	d.press("v", "R")
 	d.hasStarted(2)
 	list := d.engine.started[0].Command[1]
@@ -57,7 +56,6 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 
 func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
-	d.m.news.Info.DataDir = t.TempDir()
 	d.press("c", "ctrl+u", "'"+dir+"/o")
 	d.shows(`odd\xff\n/`)
 	d.press("tab") // up to where they differ

@@ -393,7 +393,6 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
-	d.m.news.Info.DataDir = t.TempDir()
 	d.press("v", "R")
 	d.hasStarted(2)
 	list := d.engine.started[0].Command[1]
@@ -413,7 +412,6 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 
 func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a/": ""})
-	d.m.news.Info.DataDir = t.TempDir()
 	d.press("b")
 	d.shows("no bookmarks yet")
 	d.press("B")
