@@ -32,6 +32,7 @@ type Styles struct {
 	Bar        lipgloss.Style // the bars' ground and text
 	BarActive  lipgloss.Style // the view that is shown
 	BarMuted   lipgloss.Style
+	BarChip    lipgloss.Style // what stands out in the status bar
 	BarKey     lipgloss.Style // a key in the status bar
 	BarSuccess lipgloss.Style
 	BarWarning lipgloss.Style
@@ -62,6 +63,7 @@ func (t Theme) Styles(profile colorprofile.Profile) Styles {
 
 		Bar: b.on(p.BarText, p.Bar), BarActive: b.on(p.Accent, p.Bar).Bold(true).Underline(b.plain),
 		BarMuted: b.on(p.BarMuted, p.Bar), BarKey: b.on(p.Accent, p.Bar).Bold(true),
+		BarChip:    b.on(p.Bar, p.Accent).Bold(true).Reverse(false),
 		BarSuccess: b.on(p.Success, p.Bar), BarWarning: b.on(p.Warning, p.Bar), BarDanger: b.on(p.Danger, p.Bar).Bold(b.plain),
 
 		HelpKey: b.fg(p.Accent).Bold(true), HelpText: b.fg(p.Text),

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -15,6 +17,7 @@ type input struct {
 	m        *model
 	queue    *screen.Input
 	resolver *keymap.Resolver
+	wait     prefixWait
 	actions  panes.Actions  // of the dashboard itself
 	held     panes.Pane     // the one that the mouse was pressed in
 	early    []screen.Event // typed before there was a session
@@ -63,6 +66,9 @@ func (in *input) press(k keys.Key) tea.Cmd {
 	outcome := in.resolver.Resolve(k, in.scopes()...)
 	if pending != in.resolver.Pending() {
 		in.m.dirty = true
+		if !pending {
+			return in.wait.begin()
+		}
 	}
 	switch outcome.Kind {
 	case keymap.Bound:
@@ -76,6 +82,31 @@ func (in *input) press(k keys.Key) tea.Cmd {
 	case keymap.Unbound:
 		return in.typeKey(k)
 	}
+	return nil
+}
+
+// keysDelay is how long the prefix waits before the keys that may follow are listed:
+// who knows them does not see the list.
+const keysDelay = 300 * time.Millisecond
+
+// A prefixWait is the time since the prefix was pressed.
+type prefixWait struct {
+	serial int
+	long   bool // more than keysDelay has passed
+}
+
+// prefixDue says that a prefix has waited for keysDelay.
+type prefixDue int
+
+func (w *prefixWait) begin() tea.Cmd {
+	*w = prefixWait{serial: w.serial + 1}
+	due := prefixDue(w.serial)
+	return tea.Tick(keysDelay, func(time.Time) tea.Msg { return due })
+}
+
+func (due prefixDue) take(m *model) tea.Cmd {
+	w := &m.input.wait
+	w.long = w.long || int(due) == w.serial
 	return nil
 }
 

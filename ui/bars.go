@@ -125,20 +125,24 @@ func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.
 // statusBar shows the next useful keys, or what the person should know.
 func (m *model) statusBar() string {
 	look := &m.theme.look
+	left := look.Bar.Text(" ")
+	if m.input.resolver.Pending() {
+		left = look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")
+	}
 	note, noteInk := m.note()
-	right := widget.Clip(note, m.areas.w-2)
-	room := m.areas.w - 1
+	room := max(m.areas.w-widget.Width(left), 0)
+	right := widget.Clip(note, max(room-1, 0))
 	if right != "" {
 		room -= widget.Width(right) + 3
 	}
 	line, used := widget.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
-	gap := max(m.areas.w-1-used, 0)
+	used += widget.Width(left)
 	if right == "" {
-		return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap))
+		return left + line + look.Bar.Text(widget.Spaces(max(m.areas.w-used, 0)))
 	}
 	right += " "
-	gap = max(m.areas.w-1-used-widget.Width(right), 0)
-	return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap)) + noteInk.Text(right)
+	gap := max(m.areas.w-used-widget.Width(right), 0)
+	return left + line + look.Bar.Text(widget.Spaces(gap)) + noteInk.Text(right)
 }
 
 // keptHints is how many of the last hints a narrow bar keeps: how to leave, and
@@ -175,7 +179,7 @@ func (m *model) note() (string, widget.Ink) {
 func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.input.resolver.Pending()
-	if m.dialog.open != nil {
+	if m.dialog.open != nil || m.dialog.following() != nil {
 		return nil
 	}
 	if !pending {
@@ -184,9 +188,6 @@ func (m *model) hints() []widget.Hint {
 		}
 	}
 	var hints []widget.Hint
-	if pending {
-		hints = append(hints, widget.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
-	}
 	for _, h := range b.Hints(pending, m.input.scopes()...) {
 		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 	}

@@ -37,7 +37,7 @@ func (m *model) placedPicture() screen.Placed {
 // picture.
 func (m *model) coversPicture() bool {
 	p := m.placedPicture()
-	if m.dialog.open == nil || p.Picture == nil {
+	if m.dialog.open == nil && m.dialog.following() == nil || p.Picture == nil {
 		return false
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)

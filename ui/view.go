@@ -69,11 +69,12 @@ func (m *model) drawLayers() {
 }
 
 func (m *model) drawOver() {
-	if m.dialog.open == nil {
-		m.drawn.Cursor = m.cursorIn(m.pane())
-	} else {
+	if m.dialog.open != nil {
 		m.dialog.draw()
+		return
 	}
+	m.drawn.Cursor = m.cursorIn(m.pane())
+	m.dialog.drawFollowing()
 }
 
 // drawTooSmall says what is needed in as many words as there is room for.
@@ -163,13 +164,47 @@ func (d *dialog) draw() {
 	if p, ok := d.open.(interface{ Low() bool }); ok && p.Low() {
 		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
-	all := strings.Split(d.m.drawn.Content, "\n")
-	d.at, d.seen = at, d.open
-	lay(all, rows, at)
-	d.m.drawn.Content = strings.Join(all, "\n")
+	d.seen = d.open
+	d.lay(rows, at)
 	if x >= 0 {
 		d.m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
 		d.m.drawn.Cursor.Shape = tea.CursorBar
+	}
+}
+
+// lay puts a box on the screen.
+func (d *dialog) lay(rows []string, at widget.Rect) {
+	all := strings.Split(d.m.drawn.Content, "\n")
+	d.at = at
+	lay(all, rows, at)
+	d.m.drawn.Content = strings.Join(all, "\n")
+}
+
+// following are the keys that may follow the prefix, once that has waited for one,
+// in rows; nil for none, or without room for them.
+func (d *dialog) following() []string {
+	in := &d.m.input
+	if d.open != nil || !in.resolver.Pending() || !in.wait.long || d.m.areas.small && !d.m.areas.tight {
+		return nil
+	}
+	hidden := []keymap.Action{keymap.TipsHide}
+	if d.m.tipsShown() {
+		hidden = nil
+	}
+	return overlay.Following(d.m.o.Bindings.Following(hidden...), d.m.areas.w-4, d.m.areas.h-3-d.m.areas.tips.H, &d.m.theme.look)
+}
+
+// drawFollowing draws them over the status bar.
+func (d *dialog) drawFollowing() {
+	rows := d.following()
+	if len(rows) == 0 {
+		return
+	}
+	rows, at := box(rows, widget.Width(rows[0]), widget.Rect{W: d.m.areas.w, H: d.m.areas.h}, &d.m.theme.look)
+	at.Y = d.m.areas.h - 1 - d.m.areas.tips.H - at.H
+	d.lay(rows, at)
+	if c := d.m.drawn.Cursor; c != nil && at.Contains(c.X, c.Y) {
+		d.m.drawn.Cursor = nil
 	}
 }
 

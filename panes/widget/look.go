@@ -46,6 +46,7 @@ type Look struct {
 	BarGood   Ink
 	BarWarn   Ink
 	BarBad    Ink
+	Chip      Ink // what stands out in a bar
 	Tab       Ink // the view that is shown
 	Selected  Ink // the row that the keys act on
 	Current   Ink // the row of what is shown, while another pane has the keys
@@ -65,7 +66,7 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Info: InkOf(s.Info), Key: InkOf(s.HelpKey),
 		Bar: InkOf(s.Bar), BarDim: InkOf(s.BarMuted), BarKey: InkOf(s.BarKey),
 		BarGood: InkOf(s.BarSuccess), BarWarn: InkOf(s.BarWarning), BarBad: InkOf(s.BarDanger),
-		Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),
+		Chip: InkOf(s.BarChip), Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),
 		Glyphs: g,
 	}
 }

@@ -1,0 +1,93 @@
+package keymap
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Group is what belongs together of the keys that may follow the prefix.
+type Group struct {
+	Title string
+	Rows  []GroupRow
+}
+
+// A GroupRow is a key, or a few that do the like, and what they do in a few words.
+type GroupRow struct {
+	Keys string // without the prefix
+	Does string
+
+	actions []Action
+}
+
+// followers are the actions after the prefix in groups, what is used most first.
+func followers() []Group {
+	row := func(does string, actions ...Action) GroupRow { return GroupRow{Does: does, actions: actions} }
+	return []Group{
+		{"Sessions", []GroupRow{
+			row("new", SessionNew), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
+			row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
+			row("keep agents out", SessionKeyboard), row("let agents in", SessionOpen),
+		}},
+		{"Text", []GroupRow{row("scroll, copy", ScrollMode), row("paste", PasteBuffer), row("find a command", HistoryInsert)}},
+		{"Panes", []GroupRow{
+			row("split right", SplitBeside), row("split below", SplitBelow), row("zoom", PaneZoom),
+			row("focus", FocusLeft, FocusDown, FocusUp, FocusRight), row("next, previous", FocusNext, FocusPrevious),
+			row("last used", FocusLast), row("by number", PaneNumbers), row("close", PaneClose),
+			row("swap", PaneSwapNext, PaneSwapPrevious), row("to a new tab", PaneBreak), row("to another tab", PaneMove),
+		}},
+		{"Layout", []GroupRow{
+			row("choose", LayoutShow), row("resize", ResizeLeft, ResizeDown, ResizeUp, ResizeRight),
+			row("same size", LayoutEqual), row("save", LayoutSave),
+		}},
+		{"Tandem", []GroupRow{
+			row("all keys", Help), row("detach", Detach), row("find anything", Palette),
+			row("views", ViewSessions, ViewProcesses, ViewHistory, ViewFiles),
+			row("requests", Requests), row("theme", ThemePick), row("hide the tips", TipsHide),
+		}},
+	}
+}
+
+// Following are the keys that may follow the prefix, in groups: of each action the
+// first. Actions of hidden are left out; those that no group names come last.
+func (b Bindings) Following(hidden ...Action) []Group {
+	all := followers()
+	rest := Group{Title: "More"}
+	for _, d := range b.definitions {
+		named := slices.ContainsFunc(all, func(g Group) bool {
+			return slices.ContainsFunc(g.Rows, func(r GroupRow) bool { return slices.Contains(r.actions, d.Action) })
+		})
+		if !named {
+			does := d.Short
+			if does == "" {
+				does = d.Help
+			}
+			rest.Rows = append(rest.Rows, GroupRow{Does: does, actions: []Action{d.Action}})
+		}
+	}
+	var groups []Group
+	for _, g := range append(all, rest) {
+		rows := g.Rows
+		g.Rows = nil
+		for _, r := range rows {
+			if r.Keys = b.followingKeys(r.actions, hidden); r.Keys != "" {
+				g.Rows = append(g.Rows, r)
+			}
+		}
+		if len(g.Rows) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// followingKeys is the first key after the prefix of each action.
+func (b Bindings) followingKeys(actions, hidden []Action) string {
+	var names []string
+	for _, a := range actions {
+		i := slices.IndexFunc(b.keys[a], func(bound binding) bool { return bound.scope == ScopePrefix })
+		if i >= 0 && !slices.Contains(hidden, a) {
+			names = append(names, b.keys[a][i].key.Show())
+		}
+	}
+	return strings.Join(names, " ")
+}
