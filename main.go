@@ -235,6 +235,7 @@ func dashboardSettings(c config.Config) ui.Settings {
 		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
 		NoClipboard: c.NoClipboard(),
+		NoTabs:      c.Tabs != nil && !*c.Tabs,
 		Pictures:    c.Pictures,
 		FileIcons:   c.Icons != nil && *c.Icons,
 		OpenWith:    c.OpenWith,

@@ -92,6 +92,8 @@ func (e env) Covered() bool { return e.m.dialog.open != nil }
 
 func (e env) Relayout() { e.m.relayout() }
 
+func (e env) TabBar() bool { return !e.m.o.NoTabs }
+
 func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
 	return e.m.visitSession(command, folder, then)
 }

@@ -36,6 +36,7 @@ type sessionsEnv interface {
 	Blurred() bool                                              // another window has the keyboard
 	Covered() bool                                              // a dialog lies over the view
 	Relayout()                                                  // the view wants all of the screen, or no more
+	TabBar() bool                                               // the person wants to see the tabs
 }
 
 // A sessionsView is the list of sessions beside the tab that is shown, a tree of
@@ -300,6 +301,11 @@ func (v *sessionsView) refreshList() {
 	v.list.Focus(v.listFocused)
 	v.list.SetTabs(ids, current)
 	v.dirty = true
+	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {
+		changed := v.keeper.changed // which sessions lie where is as it was
+		v.relayout()
+		v.keeper.changed = changed
+	}
 }
 
 // News brings the tabs up to what is known of sessions.

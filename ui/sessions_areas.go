@@ -22,12 +22,14 @@ const (
 type sessionAreas struct {
 	list  widget.Rect // the session list as a column
 	strip widget.Rect // the session list as a row
+	tabs  widget.Rect // the bar of tabs, where the list does not stand in a row itself
 	tree  widget.Rect // the terminals
 	bare  bool        // the one terminal has no title row
 }
 
-// sessionAreasFor divides a view; alone says that one terminal has all of it.
-func sessionAreasFor(w, h, panes int, alone bool) sessionAreas {
+// sessionAreasFor divides a view; alone says that one terminal has all of it, tabs
+// that there is to be a bar of them.
+func sessionAreasFor(w, h, panes int, alone, tabs bool) sessionAreas {
 	a := sessionAreas{tree: widget.Rect{W: w, H: h}}
 	switch {
 	case alone:
@@ -36,6 +38,11 @@ func sessionAreasFor(w, h, panes int, alone bool) sessionAreas {
 		a.list = widget.Rect{W: min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves), H: h}
 		a.tree.X = a.list.W + 1
 		a.tree.W = w - a.tree.X
+		if tabs {
+			a.tabs = widget.Rect{X: a.tree.X, W: a.tree.W, H: 1}
+			a.tree.Y++
+			a.tree.H--
+		}
 	default:
 		a.strip = widget.Rect{W: w, H: 1}
 		a.tree.Y++
@@ -78,7 +85,7 @@ func (v *sessionsView) relayout() {
 	if v.w <= 0 || v.h <= 0 {
 		return
 	}
-	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.tight)
+	v.areas = sessionAreasFor(v.w, v.h, len(leaves), v.tight, v.hasTabBar())
 	list := v.areas.list
 	switch {
 	case v.tight:
@@ -104,6 +111,10 @@ func (v *sessionsView) relayout() {
 	}
 	v.sizes.changed = true
 }
+
+// hasTabBar reports whether the tabs are shown as such: there is something to
+// choose from.
+func (v *sessionsView) hasTabBar() bool { return len(v.tabs.All) > 1 && v.env.TabBar() }
 
 // visible are the leaves that are on the screen.
 func (v *sessionsView) visible() []*layout.Node { return v.appendVisible(nil) }

@@ -43,8 +43,11 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
-		title := v.tabs.Current == nil && y == 0 || v.tabs.Current != nil && v.tabs.Current.Root.TitleAt(y, true)
+		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Current.Root.TitleAt(y, true)
 		out = append(out, v.env.Look().Rule.Text(layout.Joint(y == 0, title, y == 0))...)
+	}
+	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
+		return append(out, v.list.TabBar(v.areas.tabs.W)...)
 	}
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)

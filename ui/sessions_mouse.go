@@ -42,10 +42,31 @@ func (m *mouseHold) handle(e keys.Mouse) tea.Cmd {
 	case m.v.areas.strip.Contains(e.X, e.Y), m.v.areas.list.Contains(e.X, e.Y):
 		m.v.dirty = true
 		return m.v.list.Mouse(e)
+	case m.v.areas.tabs.Contains(e.X, e.Y):
+		m.mouseOnTabs(e)
 	case m.v.tabs.Current != nil:
 		return m.mouseOnTree(e)
 	}
 	return nil
+}
+
+// mouseOnTabs shows the tab that is clicked; the wheel goes from one to the next.
+func (m *mouseHold) mouseOnTabs(e keys.Mouse) {
+	at := m.v.tabs.Index(m.v.tabs.Current)
+	switch {
+	case e.Button == keys.WheelUp:
+		at--
+	case e.Button == keys.WheelDown:
+		at++
+	case widget.LeftDown(e):
+		at = m.v.list.TabAt(e.X-m.v.areas.tabs.X, m.v.areas.tabs.W)
+	default:
+		return
+	}
+	if at >= 0 && at < len(m.v.tabs.All) {
+		m.v.show(m.v.tabs.All[at], nil)
+		m.v.refreshList()
+	}
 }
 
 // letGo has the mouse let go of what it holds, whatever is shown by now. A title

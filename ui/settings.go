@@ -20,6 +20,7 @@ type Settings struct {
 	NoClipboard           bool     // programs do not reach the clipboard
 	FileIcons             bool     // files have icons, which the terminal's font has to have
 	OpenWith              []string // command lines that files can be opened with
+	NoTabs                bool     // the tabs have no bar above the panes
 	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
 	// and "auto" are as well as the terminal can.
 	Pictures  string
@@ -48,6 +49,7 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 	m.input.rebind(next.Bindings)
 	m.o.Settings = next
 	m.theme.apply()
+	m.relayout()
 	if worn {
 		return nil
 	}

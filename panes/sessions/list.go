@@ -13,6 +13,7 @@ type Row struct {
 	Process api.Process
 	Branch  string // how it hangs together with its neighbours: "┌", "│", "└" or ""
 	Mark    string // what it wants to be noticed for beside what its process tells
+	Tab     int    // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
 	Current bool   // shown in the pane that has, or last had, the keyboard
 }
 
@@ -26,7 +27,8 @@ type List struct {
 	rows   []Row
 	cursor int
 	top    int
-	names  int // cells of the column of names
+	names  int  // cells of the column of names
+	tabs   bool // there is more than one
 	out    []string
 }
 
@@ -36,8 +38,9 @@ func (l *List) SetRows(rows []Row) {
 	l.rows = rows
 	l.cursor = min(l.cursor, max(len(rows)-1, 0))
 	l.Select(id)
-	l.names = 0
+	l.names, l.tabs = 0, false
 	for i := range rows {
+		l.tabs = l.tabs || rows[i].Tab > 0
 		l.names = max(l.names, min(widget.Width(widget.Clean(rows[i].Process.Name)), nameCells))
 	}
 }
@@ -232,7 +235,10 @@ func (l *List) Strip(w int, look *widget.Look) string {
 			break
 		}
 		ink := look.Dim
-		if l.rows[i].Current {
+		switch {
+		case l.rows[i].Current && l.tabs:
+			ink = look.Tab
+		case l.rows[i].Current:
 			ink = look.Title
 		}
 		if i == l.cursor && l.Focused {
@@ -307,7 +313,11 @@ func (l *List) stripCell(i int, look *widget.Look) string {
 	if agent := agentMark(p); agent != "" {
 		mark = " " + agent + mark
 	}
-	return " " + glyph + " " + widget.Clip(widget.Clean(p.Name), nameCells) + mark + " "
+	number := ""
+	if n := l.rows[i].Tab; n > 0 {
+		number = widget.Itoa(n) + " "
+	}
+	return " " + number + glyph + " " + widget.Clip(widget.Clean(p.Name), nameCells) + mark + " "
 }
 
 // StripAt is the id of the session at column x of the strip.

@@ -187,11 +187,15 @@ func (p *Pane) Refresh() {
 	news := p.env.News()
 	var rows []Row
 	inTab := map[string]bool{}
-	for _, ids := range p.tabs {
+	for at, ids := range p.tabs {
 		for i, id := range ids {
 			inTab[id] = true
+			number := 0
+			if i == 0 && len(p.tabs) > 1 {
+				number = at + 1
+			}
 			if session, ok := news.Process(id); ok {
-				rows = append(rows, Row{Process: session, Branch: branch(i, len(ids)), Current: id == p.current, Mark: p.attention.marks[id]})
+				rows = append(rows, Row{Process: session, Branch: branch(i, len(ids)), Tab: number, Current: id == p.current, Mark: p.attention.marks[id]})
 			}
 		}
 	}

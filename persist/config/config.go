@@ -31,6 +31,7 @@ type Config struct {
 	Icons      *bool    `toml:"icons"`       // files have icons; default false
 	OpenWith   []string `toml:"open_with"`   // command lines that files can be opened with
 	Tips       *bool    `toml:"tips"`        // the line for newcomers; default true
+	Tabs       *bool    `toml:"tabs"`        // a bar of the tabs above the panes; default true
 
 	Preset     string              `toml:"preset"`      // name of a set of keys
 	Prefix     string              `toml:"prefix"`      // the prefix key

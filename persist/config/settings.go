@@ -32,6 +32,7 @@ func Settings() []Setting {
 		{"pictures", "a name in quotes", `"auto"`, "", "How pictures in the files view are shown: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{"icons", "true or false", `false`, "", "Show icons before file names. Your terminal needs a Nerd Font."},
 		{"open_with", "a list of commands in quotes", `["mpv --fs", "gimp {} &"]`, "the editor, the pager and the desktop's program", "Commands to choose from with E in the files view; {} stands for the files, which otherwise follow."},
+		{"tabs", "true or false", `true`, "", "Show the tabs of the sessions above the panes when there is more than one."},
 		{"tips", "true or false", `true`, "", "Show four useful keys on a line of their own the first three times you start the dashboard."},
 
 		{"preset", "a name in quotes", `"tandem"`, "", "Keys for people coming from another program: " + strings.Join(keymap.Presets(), ", ") + "."},

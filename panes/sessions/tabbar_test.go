@@ -1,0 +1,63 @@
+package sessions
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+func TestTheBarOfTabsHasNumbersNamesAndMarks(t *testing.T) {
+	p, e := shownPane()
+	rang := session("c", "session-c", api.StateRunning)
+	rang.Terminal = &api.Terminal{Rang: true}
+	e.Known.Processes[2] = rang
+	p.SetTabs([][]string{{"a", "b"}, {"c"}}, "a")
+	bar := ansi.Strip(p.TabBar(60))
+	mark, _ := sessionMark(&rang, e.Look())
+	if want := " 1 session-a+session-b  2 session-c " + mark + " "; strings.TrimRight(bar, " ") != strings.TrimRight(want, " ") || widget.Width(bar) != 60 {
+		t.Errorf("got  %q\nwant %q", bar, want)
+	}
+	for x, want := range map[int]int{0: 0, 22: 0, 23: 1, 34: 1, 58: -1} {
+		if got := p.TabAt(x, 60); got != want {
+			t.Errorf("at column %d is tab %d, not %d", x, got, want)
+		}
+	}
+}
+
+func TestTheBarOfTabsShortensNamesThenScrolls(t *testing.T) {
+	p, e := shownPane()
+	e.Inks.Glyphs = themes.UnicodeGlyphs()
+	var tabs [][]string
+	for i := range 20 {
+		id := fmt.Sprint("tab", i+1)
+		e.Known.Processes = append(e.Known.Processes, session(id, "a-long-name", api.StateRunning))
+		tabs = append(tabs, []string{id})
+	}
+	p.SetTabs(tabs[:4], "tab3")
+	if bar := ansi.Strip(p.TabBar(44)); !strings.Contains(bar, " 4 a-long") || strings.Contains(bar, "a-long-name") {
+		t.Errorf("names are not shortened to fit: %q", bar)
+	}
+	for at := range tabs {
+		p.SetTabs(tabs, fmt.Sprint("tab", at+1))
+		for w := 16; w < 80; w += 7 {
+			bar := ansi.Strip(p.TabBar(w))
+			if !strings.Contains(bar, fmt.Sprintf(" %d a-lon… ", at+1)) || widget.Width(bar) != w {
+				t.Fatalf("%d cells for tab %d: %q", w, at+1, bar)
+			}
+			for x := range w {
+				if got := p.TabAt(x, w); got >= len(tabs) {
+					t.Fatalf("column %d of %q is tab %d", x, bar, got)
+				}
+			}
+		}
+	}
+	if before, after := p.TabAt(0, 40), p.TabAt(39, 40); before >= 19 || before < 10 || after != 19 && after != -1 {
+		t.Errorf("the ends lead to %d and %d", before, after)
+	}
+}
