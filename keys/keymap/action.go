@@ -117,6 +117,7 @@ const (
 	ProcessReverse   Action = "process.reverse"
 	ProcessForget    Action = "process.forget"
 	ProcessCharts    Action = "process.charts"
+	ProcessLogs      Action = "process.logs"
 
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"

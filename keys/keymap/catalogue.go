@@ -155,6 +155,7 @@ func processes() []Definition {
 		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6},
 		{ProcessReverse, ScopeProcesses, k("O"), "", "reverse the order", 0},
 		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show or hide charts of CPU and memory", 0},
+		{ProcessLogs, ScopeProcesses, k("m", "log m"), "merge logs", "merge the logs of the marked rows, or of the project", 5},
 		{ProcessForget, ScopeProcesses, k("D"), "delete", "delete an exited process and its log; asks first", 0},
 	}
 }

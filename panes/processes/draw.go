@@ -65,7 +65,7 @@ func (p *Pane) page() int { return max(p.parts().table.H-2, 1) }
 func (p *Pane) wantsCharts() bool {
 	_, ok := p.table.Selected()
 	switch {
-	case !ok || p.zoomed:
+	case !ok || p.zoomed || p.merged != nil:
 		return false
 	case p.charts != nil:
 		return *p.charts
@@ -92,6 +92,11 @@ func (p *Pane) Draw() []string {
 		return rows
 	}
 	selected, ok := p.table.Selected()
+	if p.merged != nil {
+		p.merged.Focused = p.onLog
+		rows = append(rows, p.merged.Heading(p.w, look))
+		return append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...)
+	}
 	if parts.charts.H > 0 {
 		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
 	}
@@ -158,9 +163,9 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		return p.focusLog(true)
 	case parts.table.Contains(e.X, e.Y):
 		p.mouseOnTable(e, down)
-	case p.log == nil || !parts.log.Contains(e.X, e.Y):
+	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
 	case widget.IsWheel(e):
-		p.log.Scroll(widget.WheelRows(e))
+		p.onShownLog(func(l anyLog) { l.Scroll(widget.WheelRows(e)) })()
 	case down:
 		return p.focusLog(true)
 	}

@@ -22,18 +22,28 @@ const (
 // of how that is fetched, and of a log of any size it holds no more than
 // logWindow bytes.
 type Log struct {
-	ID       string
-	Stream   string // "stdout" or "stderr", where they are kept apart
-	Terminal bool   // its bytes are what a program wrote to a terminal
+	ID     string
+	Stream string // "stdout" or "stderr", where they are kept apart
+
+	logView
+	state  api.State
+	tail   []string // shown as long as nothing else is
+	serial int
+	asked  *LogRequest // under way
+	jump   *LogRequest // to be made next
+	idle   bool        // the last answer brought nothing
+}
+
+// A logView draws the lines that are held of a log, and scrolls in them.
+type logView struct {
+	Terminal bool // its bytes are what a program wrote to a terminal
 	Focused  bool
 
 	window
 	oldest  int64 // first byte that there is
 	last    int64 // behind the last byte that there is, as far as is known
 	known   bool  // an answer has arrived
-	state   api.State
 	err     error
-	tail    []string // shown as long as nothing else is
 	w, h    int
 	top     logPlace
 	follow  bool
@@ -43,10 +53,8 @@ type Log struct {
 	times   []api.LogTime
 	left    int // columns scrolled sideways
 	finding finding
-	serial  int
-	asked   *LogRequest // under way
-	jump    *LogRequest // to be made next
-	idle    bool        // the last answer brought nothing
+	names   []lineName // of the logs that are merged; none for a single one
+	naming  int        // cells of the widest one
 	out     []string
 	buf     []byte
 }
@@ -63,6 +71,7 @@ type logLine struct {
 	offset int64
 	raw    string // without its newline
 	open   bool   // its newline has not come yet
+	origin        // of a line of a merged log
 	text   *widget.Line
 	breaks []int // cells at which its rows begin when wrapped
 	width  int   // that breaks are for
@@ -72,7 +81,7 @@ type logLine struct {
 
 // NewLog returns the view of a log, at its end and following it.
 func NewLog(id string, terminal bool) *Log {
-	return &Log{ID: id, Terminal: terminal, follow: true, finding: finding{at: -1}}
+	return &Log{ID: id, logView: logView{Terminal: terminal, follow: true, finding: finding{at: -1}}}
 }
 
 // SetState tells what state the process is in, and the last lines that are
@@ -85,20 +94,20 @@ func (l *Log) SetState(s api.State, tail []string) {
 }
 
 // Following reports whether the view stays at the end.
-func (l *Log) Following() bool { return l.follow }
+func (l *logView) Following() bool { return l.follow }
 
 // text is a line made fit to be drawn.
-func (l *Log) text(i int) *widget.Line {
+func (l *logView) text(i int) *widget.Line {
 	line := &l.lines[i]
 	if line.text == nil {
-		t := widget.ReadLine(line.raw, l.Terminal)
+		t := widget.ReadLine(line.raw, l.Terminal || len(l.names) > 0 && l.names[line.name].terminal)
 		line.text = &t
 	}
 	return line.text
 }
 
 // rowsOf is how many rows a line takes, and at which cells they begin.
-func (l *Log) rowsOf(i int) []int {
+func (l *logView) rowsOf(i int) []int {
 	if !l.wrap || l.w <= 0 {
 		return oneRow[:]
 	}

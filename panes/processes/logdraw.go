@@ -18,59 +18,76 @@ type drawKey struct {
 // Draw gives the visible part of the log: h rows of w cells. The slice is valid
 // until the next call.
 func (l *Log) Draw(w, h int, look *widget.Look) []string {
-	l.SetSize(w, h)
-	l.out = l.out[:0]
-	if w <= 0 || h <= 0 {
-		return l.out
-	}
-	if len(l.lines) == 0 {
+	if l.SetSize(w, h); len(l.lines) == 0 && w > 0 {
 		return l.drawEmpty(look)
+	}
+	return l.drawLines(look)
+}
+
+// drawLines draws the rows that are seen of the lines held.
+func (l *logView) drawLines(look *widget.Look) []string {
+	l.out = l.out[:0]
+	if l.w <= 0 || l.h <= 0 {
+		return l.out
 	}
 	if l.follow {
 		l.top = l.bottom()
 	}
 	row := l.top.row
-	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < h; i++ {
+	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < l.h; i++ {
 		breaks := l.rowsOf(i)
-		for ; row < len(breaks) && len(l.out) < h; row++ {
+		for ; row < len(breaks) && len(l.out) < l.h; row++ {
 			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look))
 		}
 		row = 0
 	}
-	for len(l.out) < h {
-		l.out = append(l.out, widget.Spaces(w))
+	for len(l.out) < l.h {
+		l.out = append(l.out, widget.Spaces(l.w))
 	}
 	return l.out
 }
 
 // drawEmpty is the view as long as there is no line.
 func (l *Log) drawEmpty(look *widget.Look) []string {
-	var text string
-	switch {
-	case l.err != nil && len(l.tail) == 0:
-		text = widget.Clean(l.err.Error())
-	case l.known && len(l.tail) == 0:
-		text = "no output yet"
-		if l.state.Ended() {
-			text = "no output"
-		}
+	if len(l.tail) == 0 {
+		return l.drawNothing(l.state.Ended(), look)
 	}
+	l.out = l.out[:0]
 	first := max(l.h-len(l.tail), 0)
-	for y := range l.h {
-		switch {
-		case y == l.h/3 && text != "":
-			l.out = append(l.out, look.Dim.Text(widget.Center(text, l.w)))
-		case y >= first:
-			l.out = append(l.out, look.Dim.Text(widget.Fit(widget.Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
-		default:
+	for y := range max(l.h, 0) {
+		if y < first {
 			l.out = append(l.out, widget.Spaces(l.w))
+			continue
 		}
+		l.out = append(l.out, look.Dim.Text(widget.Fit(widget.Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
+	}
+	return l.out
+}
+
+// drawNothing says why there is nothing to be seen.
+func (l *logView) drawNothing(ended bool, look *widget.Look) []string {
+	text := ""
+	switch {
+	case l.err != nil:
+		text = widget.Clean(l.err.Error())
+	case l.known && ended:
+		text = "no output"
+	case l.known:
+		text = "no output yet"
+	}
+	l.out = l.out[:0]
+	for y := range max(l.h, 0) {
+		if y == l.h/3 && text != "" {
+			l.out = append(l.out, look.Dim.Text(widget.Center(text, l.w)))
+			continue
+		}
+		l.out = append(l.out, widget.Spaces(l.w))
 	}
 	return l.out
 }
 
 // drawLine draws one row of line i.
-func (l *Log) drawLine(i, row int, look *widget.Look) string {
+func (l *logView) drawLine(i, row int, look *widget.Look) string {
 	line := &l.lines[i]
 	width := l.textWidth()
 	key := drawKey{width, l.left, l.finding.serial, line.offset == l.finding.at, look.Text}
@@ -98,7 +115,7 @@ func (l *Log) drawLine(i, row int, look *widget.Look) string {
 
 // rowCells are the first cell of a line that a row of it shows, and the one
 // behind the last.
-func (l *Log) rowCells(i, row int) (from, to int) {
+func (l *logView) rowCells(i, row int) (from, to int) {
 	w := l.textWidth()
 	if !l.wrap {
 		return l.left, l.left + w
@@ -113,7 +130,7 @@ func (l *Log) rowCells(i, row int) (from, to int) {
 
 // marks are what stands out in a line: what is searched for, else words that
 // tell a level.
-func (l *Log) marks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
+func (l *logView) marks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
 	plain := text.Plain()
 	var marks []widget.TextMark
 	if l.finding.re != nil {
@@ -179,22 +196,26 @@ func levelInk(word string, look *widget.Look) (widget.Ink, bool) {
 // Heading is the row above the log: whose it is, how that process is, and what
 // the view does.
 func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) string {
-	name, rule := look.Dim, look.Rule
-	if l.Focused {
-		name, rule = look.Title, look.Accent
-	}
-	title := widget.Clip(widget.Clean(p.Name), max(w/3, 8))
-	status := " " + l.status() + " "
-	rest := w - widget.Width(title) - widget.Width(status) - 5
-	if rest < 0 {
-		return widget.Heading(widget.Clean(p.Name), "", w, l.Focused, look)
-	}
 	detail, ink := widget.CommandText(p), look.Dim
 	if reason != "" {
 		detail = reason
 		if _, ink = widget.StateGlyph(p, look); p.State == api.StateRunning {
 			ink = look.Warn
 		}
+	}
+	return l.heading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, l.status(), w, look)
+}
+
+// heading has a title and a detail on its left, and on its right what the view does.
+func (l *logView) heading(title, detail string, ink widget.Ink, status string, w int, look *widget.Look) string {
+	name, rule := look.Dim, look.Rule
+	if l.Focused {
+		name, rule = look.Title, look.Accent
+	}
+	status = " " + status + " "
+	rest := w - widget.Width(title) - widget.Width(status) - 5
+	if rest < 0 {
+		return widget.Heading(title, "", w, l.Focused, look)
 	}
 	line := rule.Text("─") + " " + name.Text(title) + " "
 	if detail = widget.Clip(detail, rest-2); detail != "" {
@@ -213,6 +234,16 @@ func (l *Log) status() string {
 	if l.err != nil {
 		parts = append(parts, "cannot be read")
 	}
+	parts = append(parts, l.doing())
+	if l.known {
+		parts = append(parts, widget.Bytes(l.last-l.oldest))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// doing is what the view does: what it searches for, where it is.
+func (l *logView) doing() string {
+	var parts []string
 	if l.finding.pattern != "" {
 		parts = append(parts, "/"+widget.Clip(widget.Clean(l.Pattern()), 20))
 	}
@@ -227,11 +258,10 @@ func (l *Log) status() string {
 		parts = append(parts, "following, skipped "+widget.Bytes(l.skipped))
 	case l.follow:
 		parts = append(parts, "following")
+	case len(l.names) > 0:
+		parts = append(parts, "paused")
 	default:
 		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
-	}
-	if l.known {
-		parts = append(parts, widget.Bytes(l.last-l.oldest))
 	}
 	return strings.Join(parts, " · ")
 }

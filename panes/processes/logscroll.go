@@ -1,7 +1,7 @@
 package processes
 
 // fix makes the present place the one that the view stays at.
-func (l *Log) fix() {
+func (l *logView) fix() {
 	if l.follow {
 		l.top = l.bottom()
 		l.follow = false
@@ -9,7 +9,7 @@ func (l *Log) fix() {
 }
 
 // bottom is the place from which the end of what is held fills the view.
-func (l *Log) bottom() logPlace {
+func (l *logView) bottom() logPlace {
 	rows := 0
 	for i := len(l.lines) - 1; i >= 0; i-- {
 		n := len(l.rowsOf(i))
@@ -22,7 +22,7 @@ func (l *Log) bottom() logPlace {
 }
 
 // Scroll moves the view by rows, negative is up. It no longer follows then.
-func (l *Log) Scroll(rows int) {
+func (l *logView) Scroll(rows int) {
 	if len(l.lines) == 0 {
 		return
 	}
@@ -32,7 +32,7 @@ func (l *Log) Scroll(rows int) {
 	}
 }
 
-func (l *Log) move(rows int) {
+func (l *logView) move(rows int) {
 	i := l.index(l.top.offset)
 	row := min(l.top.row, len(l.rowsOf(i))-1)
 	row += rows
@@ -49,14 +49,14 @@ func (l *Log) move(rows int) {
 }
 
 // clamp keeps the view full, as far as there are lines.
-func (l *Log) clamp() {
+func (l *logView) clamp() {
 	if b := l.bottom(); l.top.offset > b.offset || l.top.offset == b.offset && l.top.row > b.row {
 		l.top = b
 	}
 }
 
 // Pages moves the view by halves of its height.
-func (l *Log) Pages(halves int) {
+func (l *logView) Pages(halves int) {
 	l.Scroll(halves * max(l.h-1, 2) / 2)
 }
 
@@ -91,7 +91,7 @@ func (l *Log) Follow() {
 }
 
 // Wrap switches between wrapping long lines and scrolling sideways.
-func (l *Log) Wrap() {
+func (l *logView) Wrap() {
 	l.wrap, l.left = !l.wrap, 0
 	l.top.row = 0
 }
@@ -99,14 +99,14 @@ func (l *Log) Wrap() {
 const sideStep = 16
 
 // Sideways scrolls by steps, negative is to the left, unless lines are wrapped.
-func (l *Log) Sideways(steps int) {
+func (l *logView) Sideways(steps int) {
 	if !l.wrap {
 		l.left = min(max(l.left+steps*sideStep, 0), longLogLine)
 	}
 }
 
 // SetSize takes the size of the view, which decides how much is needed.
-func (l *Log) SetSize(w, h int) {
+func (l *logView) SetSize(w, h int) {
 	l.w, l.h = w, h
 	if !l.follow && len(l.lines) > 0 {
 		l.top.row = min(l.top.row, len(l.rowsOf(l.index(l.top.offset)))-1)
@@ -117,7 +117,7 @@ func (l *Log) SetSize(w, h int) {
 }
 
 // showLine scrolls so that the line at an offset is seen, a third from the top.
-func (l *Log) showLine(offset int64) {
+func (l *logView) showLine(offset int64) {
 	if len(l.lines) == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func (l *Log) showLine(offset int64) {
 }
 
 // position is how far into the log the view is, in percent.
-func (l *Log) position() int {
+func (l *logView) position() int {
 	if l.last <= l.oldest || len(l.lines) == 0 {
 		return 100
 	}

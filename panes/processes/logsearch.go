@@ -18,7 +18,7 @@ type finding struct {
 
 // Search sets what is searched for: a regular expression, of which small
 // letters match capitals too if it has none. Nothing ends the search.
-func (l *Log) Search(pattern string) error {
+func (l *logView) Search(pattern string) error {
 	none := finding{serial: l.finding.serial + 1, at: -1}
 	l.finding.at = -1
 	if pattern == "" {
@@ -38,7 +38,7 @@ func (l *Log) Search(pattern string) error {
 }
 
 // Pattern is what is searched for, as it was given.
-func (l *Log) Pattern() string { return strings.TrimPrefix(l.finding.pattern, "(?i)") }
+func (l *logView) Pattern() string { return strings.TrimPrefix(l.finding.pattern, "(?i)") }
 
 // Begun reports whether there is something to search in, or will never be.
 func (l *Log) Begun() bool {
@@ -75,7 +75,7 @@ func (l *Log) Another(above bool) (api.ProcessLogInput, bool) {
 }
 
 // behind is the offset of the line after the one at an offset.
-func (l *Log) behind(offset int64) int64 {
+func (l *logView) behind(offset int64) int64 {
 	i := l.index(offset)
 	if i+1 < len(l.lines) && l.lines[i].offset == offset {
 		return l.lines[i+1].offset

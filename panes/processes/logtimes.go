@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
 	"tandem/panes/widget"
 )
 
@@ -17,53 +18,51 @@ const (
 
 // Clock shows when each line was written, as far as that is known, or does not
 // any more.
-func (l *Log) Clock() { l.clock = !l.clock }
+func (l *logView) Clock() { l.clock = !l.clock }
 
 // textWidth is how many cells there are for the text of a line.
-func (l *Log) textWidth() int {
-	if l.hasMargin() {
-		return l.w - clockWidth
+func (l *logView) textWidth() int { return l.w - l.clockCells() - l.nameCells() }
+
+// clockCells is the width of the times.
+func (l *logView) clockCells() int {
+	if l.clock && !l.Terminal && l.w >= 3*clockWidth {
+		return clockWidth
 	}
-	return l.w
+	return 0
 }
 
-func (l *Log) hasMargin() bool { return l.clock && !l.Terminal && l.w >= 3*clockWidth }
-
 // margin is what stands before a row of line i.
-func (l *Log) margin(i, row int, look *widget.Look) string {
-	switch {
-	case !l.hasMargin():
+func (l *logView) margin(i, row int, look *widget.Look) string {
+	return l.clockMargin(i, row, look) + l.nameMargin(i, row, look)
+}
+
+func (l *logView) clockMargin(i, row int, look *widget.Look) string {
+	w := l.clockCells()
+	if w == 0 {
 		return ""
-	case row > 0:
-		return widget.Spaces(clockWidth)
 	}
-	at, ok := l.timeOf(l.lines[i].offset)
-	if !ok {
-		return widget.Spaces(clockWidth)
+	at, ok := l.timeOf(i)
+	if row > 0 || !ok {
+		return widget.Spaces(w)
 	}
 	text := at.Format(time.TimeOnly)
 	if time.Since(at) > 24*time.Hour {
 		text = at.Format("_2 Jan")
 	}
-	return look.Dim.Text(widget.Pad(text, clockWidth))
+	return look.Dim.Text(widget.Pad(text, w))
 }
 
-// timeOf is when the line at an offset was written, if anybody knows.
-func (l *Log) timeOf(offset int64) (time.Time, bool) {
-	i, ok := slices.BinarySearchFunc(l.times, offset, func(t api.LogTime, o int64) int {
-		return int(min(1, max(-1, t.Offset-o)))
-	})
-	if !ok {
-		i--
+// timeOf is when line i was written, if anybody knows.
+func (l *logView) timeOf(i int) (time.Time, bool) {
+	at := l.lines[i].at
+	if len(l.names) == 0 {
+		at = logmerge.WrittenAt(l.times, l.lines[i].offset)
 	}
-	if i < 0 {
-		return time.Time{}, false
-	}
-	return l.times[i].At.Local(), true
+	return at.Local(), !at.IsZero()
 }
 
 // takeTimes remembers what an answer tells of times.
-func (l *Log) takeTimes(times []api.LogTime) {
+func (l *logView) takeTimes(times []api.LogTime) {
 	if len(times) == 0 {
 		return
 	}

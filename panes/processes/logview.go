@@ -42,6 +42,9 @@ func (p *Pane) shownLog() *Log {
 // fetchLog asks for what the log under the cursor needs. Update never waits for
 // it.
 func (p *Pane) fetchLog() tea.Cmd {
+	if p.merged != nil {
+		return p.fetchMerged()
+	}
 	if p.shownLog() == nil {
 		return nil
 	}
@@ -58,6 +61,7 @@ func (p *Pane) fetchLog() tea.Cmd {
 	p.stop = stop
 	log := p.log
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
+		panes.Pause(ctx, request.Delay)
 		return api.ProcessLog.Call(ctx, e, request.Input)
 	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })
 }
@@ -80,6 +84,9 @@ func (p *Pane) handToLog(log *Log, request LogRequest, out api.ProcessLogOutput,
 
 // switchStream goes from standard output to standard error and back.
 func (p *Pane) switchStream() tea.Cmd {
+	if p.merged != nil {
+		return p.env.Say("merged logs show both output and errors; errors have ! after the name", false)
+	}
 	selected, ok := p.table.Selected()
 	if !ok || p.shownLog() == nil || !widget.SplitLog(&selected) {
 		return p.env.Say("this process has one log for both output and errors", false)
@@ -116,6 +123,9 @@ func (p *Pane) leaveLog() tea.Cmd {
 		_ = p.log.Search("") // no pattern is never a wrong one
 	case p.zoomed:
 		p.zoomed = false
+	case p.merged != nil:
+		p.closeMerged()
+		return p.focusLog(false)
 	default:
 		return p.focusLog(false)
 	}
@@ -123,6 +133,9 @@ func (p *Pane) leaveLog() tea.Cmd {
 }
 
 func (p *Pane) askSave() tea.Cmd {
+	if p.merged != nil {
+		return askSaveMerged(p.env, p.merged)
+	}
 	selected, ok := p.table.Selected()
 	if !ok {
 		return nil

@@ -27,7 +27,8 @@ type Pane struct {
 	w, h    int
 
 	table   Table
-	log     *Log // of the process under the cursor; nil without one
+	log     *Log    // of the process under the cursor; nil without one
+	merged  *Merged // in its place; nil for none
 	stop    context.CancelFunc
 	onLog   bool  // the log has the keyboard
 	zoomed  bool  // what has the keyboard fills the view
@@ -119,6 +120,9 @@ func (p *Pane) refresh() {
 		}
 	}
 	p.table.SetRows(rows)
+	if p.merged != nil {
+		p.merged.News(rows)
+	}
 	p.table.Home = p.env.Home()
 }
 
@@ -134,6 +138,7 @@ func (p *Pane) Select(id string) {
 
 // SelectLog puts the cursor on a process and gives its log the keyboard.
 func (p *Pane) SelectLog(id string) tea.Cmd {
+	p.closeMerged()
 	p.Select(id)
 	log := p.fetchLog() // it is another one from now on
 	return tea.Batch(log, p.focusLog(true))
@@ -206,11 +211,12 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessReverse:   do(t.Reverse),
 		keymap.ProcessCharts:    do(p.toggleCharts),
 
-		keymap.LogFollow:   p.onShownLog((*Log).Follow),
-		keymap.LogWrap:     p.onShownLog((*Log).Wrap),
-		keymap.LogTimes:    p.onShownLog((*Log).Clock),
-		keymap.LogLeft:     p.onShownLog(func(l *Log) { l.Sideways(-1) }),
-		keymap.LogRight:    p.onShownLog(func(l *Log) { l.Sideways(1) }),
+		keymap.ProcessLogs: p.toggleMerged,
+		keymap.LogFollow:   p.onShownLog(anyLog.Follow),
+		keymap.LogWrap:     p.onShownLog(anyLog.Wrap),
+		keymap.LogTimes:    p.onShownLog(anyLog.Clock),
+		keymap.LogLeft:     p.onShownLog(func(l anyLog) { l.Sideways(-1) }),
+		keymap.LogRight:    p.onShownLog(func(l anyLog) { l.Sideways(1) }),
 		keymap.LogSearch:   p.askSearch,
 		keymap.LogNext:     func() tea.Cmd { return p.nextMatch(false) },
 		keymap.LogPrevious: func() tea.Cmd { return p.nextMatch(true) },
@@ -218,14 +224,14 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.LogSave:     p.askSave,
 		keymap.LogLeave:    p.leaveLog,
 
-		keymap.ScrollDown:     p.onShownLog(func(l *Log) { l.Scroll(1) }),
-		keymap.ScrollUp:       p.onShownLog(func(l *Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: p.onShownLog(func(l *Log) { l.Pages(2) }),
-		keymap.ScrollPageUp:   p.onShownLog(func(l *Log) { l.Pages(-2) }),
-		keymap.ScrollHalfDown: p.onShownLog(func(l *Log) { l.Pages(1) }),
-		keymap.ScrollHalfUp:   p.onShownLog(func(l *Log) { l.Pages(-1) }),
-		keymap.ScrollFirst:    p.onShownLog((*Log).Home),
-		keymap.ScrollLast:     p.onShownLog((*Log).End),
+		keymap.ScrollDown:     p.onShownLog(func(l anyLog) { l.Scroll(1) }),
+		keymap.ScrollUp:       p.onShownLog(func(l anyLog) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: p.onShownLog(func(l anyLog) { l.Pages(2) }),
+		keymap.ScrollPageUp:   p.onShownLog(func(l anyLog) { l.Pages(-2) }),
+		keymap.ScrollHalfDown: p.onShownLog(func(l anyLog) { l.Pages(1) }),
+		keymap.ScrollHalfUp:   p.onShownLog(func(l anyLog) { l.Pages(-1) }),
+		keymap.ScrollFirst:    p.onShownLog(anyLog.Home),
+		keymap.ScrollLast:     p.onShownLog(anyLog.End),
 	}
 }
 
@@ -237,10 +243,24 @@ func do(change func()) func() tea.Cmd {
 	}
 }
 
+// anyLog is what the keys of a log act on.
+type anyLog interface {
+	Follow()
+	Wrap()
+	Clock()
+	Sideways(steps int)
+	Scroll(rows int)
+	Pages(halves int)
+	Home()
+	End()
+}
+
 // onShownLog is an action on the log, where there is one.
-func (p *Pane) onShownLog(change func(*Log)) func() tea.Cmd {
+func (p *Pane) onShownLog(change func(anyLog)) func() tea.Cmd {
 	return do(func() {
-		if log := p.shownLog(); log != nil {
+		if p.merged != nil {
+			change(p.merged)
+		} else if log := p.shownLog(); log != nil {
 			change(log)
 		}
 	})
@@ -254,7 +274,7 @@ func (p *Pane) focusTowards(log bool) tea.Cmd {
 }
 
 func (p *Pane) focusLog(on bool) tea.Cmd {
-	if !on || p.shownLog() != nil {
+	if !on || p.merged != nil || p.shownLog() != nil {
 		p.onLog = on
 	}
 	return nil
@@ -273,6 +293,7 @@ func (p *Pane) open() tea.Cmd {
 	case selected.Kind == api.KindSession:
 		return p.env.ShowSession(selected.ID)
 	}
+	p.closeMerged()
 	return p.focusLog(true)
 }
 

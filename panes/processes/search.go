@@ -11,6 +11,9 @@ import (
 )
 
 func (p *Pane) askSearch() tea.Cmd {
+	if p.merged != nil {
+		return p.env.Say("search one log at a time", false)
+	}
 	if p.shownLog() == nil {
 		return nil
 	}
@@ -47,6 +50,9 @@ func (p *Pane) searchFirst(log *Log) tea.Cmd {
 
 // nextMatch goes to the next match above or below.
 func (p *Pane) nextMatch(above bool) tea.Cmd {
+	if p.merged != nil {
+		return p.askSearch()
+	}
 	log := p.shownLog()
 	if log == nil {
 		return nil

@@ -71,6 +71,15 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	}
 }
 
+// Tints is how many inks tell names apart.
+const Tints = 6
+
+// Tint is one of the inks that tell names apart, from 0. They are the theme's own,
+// and so can be read on its ground; the red of errors is not among them.
+func (l *Look) Tint(n int) Ink {
+	return [Tints]Ink{l.Accent, l.Info, l.Good, l.Warn, l.Strong, l.Dim}[n%Tints]
+}
+
 // Filled is n cells of the pattern that stands where a session's screen does
 // not reach.
 func (l *Look) Filled(n int) string {

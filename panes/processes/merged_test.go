@@ -1,0 +1,237 @@
+package processes
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+// manyWritten are logs as the engine serves them, by id and stream.
+type manyWritten map[string]*written
+
+func (f manyWritten) engine() *panestest.Engine {
+	e := panestest.NewEngine()
+	panestest.On(e, api.ProcessLog, func(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		log := f[in.ID+in.Stream]
+		if log == nil {
+			return api.ProcessLogOutput{}, api.Errorf(api.CodeNotFound, "no process %s", in.ID)
+		}
+		return log.serve(in), nil
+	})
+	return e
+}
+
+// settle answers what a merged log asks for until it needs nothing more.
+func (f manyWritten) settle(t testing.TB, m *Merged) {
+	t.Helper()
+	e := f.engine()
+	for range 10_000 {
+		r, ok := m.Next()
+		if !ok {
+			return
+		}
+		a, err := r.Run(context.Background(), e)
+		m.Take(r, a, err)
+	}
+	t.Fatal("it never stops asking")
+}
+
+// shown is what is drawn of a merged log, without colours.
+func (f manyWritten) shown(t testing.TB, m *Merged, w, h int) []string {
+	m.SetSize(w, h)
+	f.settle(t, m)
+	rows := drawn(m.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	for i := range rows {
+		if got := widget.Width(rows[i]); got != w {
+			t.Fatalf("row %q takes %d cells of %d", rows[i], got, w)
+		}
+		rows[i] = strings.TrimRight(rows[i], " ")
+	}
+	return rows
+}
+
+// timed is a log whose lines were written at these seconds after noon.
+func timed(name string, seconds ...int) *written {
+	f := &written{state: api.StateExited}
+	for i, s := range seconds {
+		f.times = append(f.times, api.LogTime{Offset: int64(len(f.text)), At: noon.Add(time.Duration(s) * time.Second)})
+		f.text += fmt.Sprintf("%s %d at %d\n", name, i, s)
+	}
+	return f
+}
+
+func exited(id, name string) api.Process {
+	return api.Process{ID: id, Name: name, State: api.StateExited}
+}
+
+func TestMergedLogsAreInTheOrderOfTimeBehindNames(t *testing.T) {
+	split := exited("2", "database")
+	split.Supervision = &api.Supervision{SplitLog: true}
+	f := manyWritten{"1": timed("w", 1, 4, 6), "2stdout": timed("o", 2, 5), "2stderr": timed("e", 3)}
+	m := NewMerged("logs", "", []api.Process{exited("1", "web"), split})
+	want := []string{"web      │ w 0 at 1", "database │ o 0 at 2", "database ! e 0 at 3", "web      │ w 1 at 4", "database │ o 1 at 5", "web      │ w 2 at 6", ""}
+	if got := f.shown(t, m, 60, 7); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	m.Wrap()
+	m.Clock()
+	if got := f.shown(t, m, 32, 4); got[2] != "20 Nov   datab… │ o 1 at 5" {
+		t.Errorf("narrow with times: %q", got)
+	}
+}
+
+// Whatever part of whatever logs is looked at, the lines are all there once, in the
+// order of time, and no more is held than a Log may.
+func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := manyWritten{}
+		var all []api.Process
+		var want []string
+		for i := range rapid.IntRange(1, 4).Draw(rt, "logs") {
+			id, name := fmt.Sprint(i), string(rune('a'+i))
+			at, log := 0, &written{state: api.StateExited}
+			random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+			var text strings.Builder
+			for k := range rapid.SampledFrom([]int{0, 3, 100, 1500}).Draw(rt, "lines") {
+				at += 10*[]int{0, 1, 7}[random.IntN(3)] + i
+				log.times = append(log.times, api.LogTime{Offset: int64(text.Len()), At: noon.Add(time.Duration(at) * time.Millisecond)})
+				fmt.Fprintf(&text, "%09d %d %d %s\n", at, i, k, strings.Repeat("x", k%90*10))
+			}
+			log.text = text.String()
+			f[id] = log
+			all = append(all, exited(id, name))
+			for line := range strings.Lines(log.text) {
+				want = append(want, name+" │ "+strings.TrimRight(line, " \n"))
+			}
+		}
+		slices.SortStableFunc(want, func(a, b string) int { return strings.Compare(a[6:15], b[6:15]) })
+		if len(want) == 0 {
+			return
+		}
+		m := NewMerged("logs", "", all)
+		const h = 40
+		seen := f.shown(t, m, 1200, h)
+		check := func(at int) {
+			for i, row := range seen {
+				if row == "" && at+i >= len(want) {
+					continue
+				}
+				if at+i >= len(want) || row != want[at+i] {
+					rt.Fatalf("row %d is %q", at+i, row)
+				}
+			}
+			if bytes := m.end - m.start; bytes > logWindow+logFollow+mergedChunk || len(m.lines) > 2*logLines {
+				rt.Fatalf("%d bytes in %d lines are held", bytes, len(m.lines))
+			}
+		}
+		at := max(len(want)-h, 0)
+		check(at)
+		for range 3 {
+			by := rapid.SampledFrom([]int{-3000, -200, -10, 10, 500, 3000}).Draw(rt, "by")
+			if by > 0 && rapid.IntRange(0, 9).Draw(rt, "home") == 0 {
+				m.Home()
+				at = 0
+			} else {
+				for range 5 { // as far as is held, again and again
+					m.Scroll(by / 5)
+					f.settle(t, m)
+				}
+				at = -1
+			}
+			seen = f.shown(t, m, 1200, h)
+			if at < 0 && len(want) > 0 {
+				at = slices.Index(want, seen[0])
+			}
+			check(max(at, 0))
+		}
+		m.Home()
+		seen = f.shown(t, m, 1200, h)
+		check(0)
+		m.End()
+		seen = f.shown(t, m, 1200, h)
+		check(max(len(want)-h, 0))
+	})
+}
+
+// What is printed meanwhile comes, whoever prints it; a process of the project that is
+// new joins.
+func TestMergedLogsFollow(t *testing.T) {
+	f := manyWritten{"1": timed("w", 1), "2": timed("d", 2)}
+	project := func(p api.Process) api.Process {
+		p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: p.Name}
+		return p
+	}
+	web, db, late := project(exited("1", "web")), project(exited("2", "db")), project(exited("3", "late"))
+	m := NewMerged("logs", "/shop/tandem.yaml", []api.Process{web, db})
+	f.shown(t, m, 60, 9)
+	f["1"].text += "more\n"
+	running := web
+	running.State = api.StateRunning
+	m.News([]api.Process{running, db})
+	f["3"] = timed("l", 0)
+	m.News([]api.Process{running, db, late})
+	got := strings.Join(f.shown(t, m, 60, 9), "\n")
+	if !strings.Contains(got, "web  │ more\n") || strings.Count(got, "late │ l 0 at 0") != 1 || strings.Count(got, "w 0 at 1") != 1 {
+		t.Error(got)
+	}
+}
+
+func TestTheLogsOfMarkedProcessesOrOfAProjectAreMerged(t *testing.T) {
+	project := func(p *api.Process) { p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: p.Name} }
+	p, e := shownPane(service("1", "api", project), service("2", "db", nil), service("3", "web", project))
+	f := manyWritten{"1": timed("a", 1), "2": timed("d", 2), "3": timed("w", 3)}
+	panestest.On(e.API.(*panestest.Engine), api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		return f[in.ID].serve(in), nil
+	})
+	show := func() string {
+		for range 20 {
+			cmd := p.fetchLog()
+			if cmd == nil {
+				break
+			}
+			cmd().(panes.Result)()
+		}
+		return ansi.Strip(strings.Join(p.Draw(), "\n"))
+	}
+	e.Inks.Glyphs = themes.UnicodeGlyphs()
+	p.Select("2")
+	p.press(t, keymap.ProcessLogs)
+	if p.merged != nil || !strings.Contains(e.Said, "mark") {
+		t.Errorf("without a project or marks: %q", e.Said)
+	}
+	p.Select("1")
+	p.press(t, keymap.ProcessLogs)
+	if got := show(); !p.onLog || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") {
+		t.Errorf("the project's: %s", got)
+	}
+	p.press(t, keymap.LogLeave)
+	if p.merged != nil || p.onLog {
+		t.Error("esc does not lead back to the table")
+	}
+	p.Select("1")
+	p.table.Mark()
+	p.table.Select("2")
+	p.table.Mark()
+	p.press(t, keymap.ProcessLogs)
+	if got := show(); !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "db  │ d 0 at 2") || strings.Contains(got, "w 0 at 3") || !strings.Contains(got, "logs api, db") {
+		t.Errorf("the marked ones: %s", got)
+	}
+	p.press(t, keymap.ProcessLogs)
+	if p.merged != nil {
+		t.Error("the key does not show one log again")
+	}
+}
