@@ -19,8 +19,10 @@ type HelpRow struct {
 	Keys   []string // as they are shown: "ctrl+b c", "↑", "j"
 	Short  string
 	Help   string
+	Group  string // what it belongs to within a long section; "" for nothing
 
 	borrowed int // how far from the scope its action is at home
+	group    int // the place of Group among others
 }
 
 // Label is the keys in one string.
@@ -41,7 +43,7 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 				section.Rows = append(section.Rows, row)
 			}
 		}
-		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return x.borrowed - y.borrowed })
+		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return cmp.Or(x.borrowed-y.borrowed, x.group-y.group) })
 		if len(section.Rows) > 0 {
 			sections = append(sections, section)
 		}
@@ -51,6 +53,7 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 
 func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
 	row := HelpRow{Action: d.Action, Short: d.Short, Help: d.Help}
+	row.Group, row.group = groupIn(scope, d.Action)
 	switch {
 	case d.Scope == scope:
 	case d.Scope == ScopePrefix || d.Scope == ScopeGlobal || d.Scope == ScopeList:

@@ -24,9 +24,9 @@ type Help struct {
 
 // A helpPage is what the rows of a Help are made from.
 type helpPage struct {
-	search string
-	width  int
-	look   widget.Look
+	search      string
+	width, room int
+	look        widget.Look
 }
 
 // label is the keys of a row; the prefix is in the section's title.
@@ -41,11 +41,15 @@ func (u *Help) label(s keymap.HelpSection, r keymap.HelpRow) string {
 	return strings.Join(names, " ")
 }
 
-func (u *Help) title(s keymap.HelpSection) string {
+func (u *Help) title(s keymap.HelpSection, group string) string {
+	title := s.Title
 	if s.Scope == keymap.ScopePrefix {
-		return "After " + u.Prefix
+		title = "After " + u.Prefix
 	}
-	return s.Title
+	if group != "" {
+		title += ": " + group
+	}
+	return title
 }
 
 func (u *Help) Scopes() []keymap.Scope {
@@ -105,11 +109,15 @@ func (u *Help) Dismiss(h Host) { h.Close() }
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look, low := h.Look(), height < lowScreen
-	width, room := min(96, w-6), height-8
+	width, room := w-6, height-8
 	if low {
-		width, room = min(96, w-4), height-4
+		width, room = w-4, height-4
 	}
-	width = max(width, 1)
+	if width = max(min(width, 2*mostHelpColumn+helpGap), 1); width < 2*leastHelpColumn+helpGap {
+		width = min(width, helpColumn)
+	} else {
+		width -= (width - helpGap) % 2
+	}
 	u.page(width, room, look)
 	rows = []string{u.head(width, look)}
 	if !low {
@@ -132,14 +140,22 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	return rows, width, len(helpSearch) + x, 0
 }
 
+// Cells of help in one column at most, of one beside another, and between them.
+const (
+	helpColumn      = 96
+	leastHelpColumn = 52
+	mostHelpColumn  = 72
+	helpGap         = 3
+)
+
 // page makes the rows that the pager shows, if they are not those already. The
 // box stays as it is while it is searched.
 func (u *Help) page(width, room int, look *widget.Look) {
-	of := helpPage{u.field.Text(), width, *look}
-	height := max(min(u.count(), room), 1)
-	if u.pager.rows == nil || u.of != of || u.pager.view.Height() != height {
+	of := helpPage{u.field.Text(), width, room, *look}
+	if u.pager.rows == nil || u.of != of {
 		u.of = of
-		u.pager.show(u.lines(width, u.labelWidth(width), look), height)
+		height := max(min(len(u.lines("", width, look)), room), 1)
+		u.pager.show(u.lines(of.search, width, look), height)
 	}
 }
 
@@ -178,36 +194,77 @@ func (u *Help) labelWidth(w int) (label int) {
 	return min(label, w*2/5)
 }
 
-// count is the number of lines without a search.
-func (u *Help) count() (n int) {
-	for _, s := range u.Sections {
-		n += len(s.Rows) + 2
+// lines are the groups with what a search has left of them, in two columns where
+// there is room.
+func (u *Help) lines(search string, w int, look *widget.Look) []string {
+	if w < 2*leastHelpColumn+helpGap {
+		return u.column(u.blocks(search, w, look), w)
 	}
-	return n - 1
-}
-
-// lines are the sections with what the search has left of them.
-func (u *Help) lines(w, label int, look *widget.Look) (lines []string) {
-	words := strings.Fields(strings.ToLower(u.field.Text()))
-	for _, s := range u.Sections {
-		var rows []string
-		for _, r := range s.Rows {
-			if helpMatches(r, words) {
-				rows = append(rows, u.entry(s, r, w, label, look)...)
+	w = (w - helpGap) / 2
+	blocks := u.blocks(search, w, look)
+	at := halfOf(blocks)
+	left, right := u.column(blocks[:at], w), u.column(blocks[at:], w)
+	rows := make([]string, max(len(left), len(right)))
+	for i := range rows {
+		for j, column := range [][]string{left, right} {
+			if j > 0 {
+				rows[i] += widget.Spaces(helpGap)
+			}
+			if i < len(column) {
+				rows[i] += column[i]
+			} else {
+				rows[i] += widget.Spaces(w)
 			}
 		}
-		if len(rows) == 0 {
-			continue
-		}
-		if len(lines) > 0 {
+	}
+	return rows
+}
+
+// halfOf is how many blocks stand on the left so that both sides are about as long.
+func halfOf(blocks [][]string) (at int) {
+	total, left := 0, 0
+	for _, b := range blocks {
+		total += len(b) + 1
+	}
+	for at < len(blocks) && left+len(blocks[at])/2 < total/2 {
+		left += len(blocks[at]) + 1
+		at++
+	}
+	return at
+}
+
+// column is blocks one below the other.
+func (u *Help) column(blocks [][]string, w int) (lines []string) {
+	for i, b := range blocks {
+		if i > 0 {
 			lines = append(lines, widget.Spaces(w))
 		}
-		lines = append(append(lines, look.Accent.Text(widget.Fit(u.title(s), w))), rows...)
-	}
-	if len(lines) == 0 {
-		lines = []string{look.Dim.Text(widget.Fit("no key with that", w))}
+		lines = append(lines, b...)
 	}
 	return lines
+}
+
+// blocks are the rows of each group under its title.
+func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]string) {
+	words, label := strings.Fields(strings.ToLower(search)), u.labelWidth(w)
+	for _, s := range u.Sections {
+		group, begun := "", false
+		for _, r := range s.Rows {
+			if !helpMatches(r, words) {
+				continue
+			}
+			if !begun || r.Group != group {
+				group, begun = r.Group, true
+				blocks = append(blocks, []string{look.Accent.Text(widget.Fit(u.title(s, group), w))})
+			}
+			last := &blocks[len(blocks)-1]
+			*last = append(*last, u.entry(s, r, w, label, look)...)
+		}
+	}
+	if len(blocks) == 0 {
+		blocks = [][]string{{look.Dim.Text(widget.Fit("no key with that", w))}}
+	}
+	return blocks
 }
 
 // narrowHelp is the width below which what a key does stands below it.
@@ -216,7 +273,12 @@ const narrowHelp = 40
 // entry is what is told of an action.
 func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *widget.Look) (rows []string) {
 	if w >= narrowHelp {
-		return []string{look.Key.Text(widget.Fit(u.label(s, r), label)) + "  " + look.Text.Text(widget.Fit(r.Help, w-label-2))}
+		keys := look.Key.Text(widget.Fit(u.label(s, r), label))
+		for _, line := range Wrap(r.Help, w-label-2) {
+			rows = append(rows, keys+"  "+look.Text.Text(widget.Fit(line, w-label-2)))
+			keys = widget.Spaces(label)
+		}
+		return rows
 	}
 	rows = []string{look.Key.Text(widget.Fit(u.label(s, r), w))}
 	for _, line := range Wrap(r.Help, max(w-1, 1)) {
@@ -227,7 +289,7 @@ func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look 
 
 // helpMatches reports whether all words are in what is told of an action.
 func helpMatches(r keymap.HelpRow, words []string) bool {
-	text := strings.ToLower(r.Label() + " " + r.Help + " " + r.Short + " " + string(r.Action))
+	text := strings.ToLower(strings.Join([]string{r.Label(), r.Help, r.Short, r.Group, string(r.Action)}, " "))
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false

@@ -91,3 +91,41 @@ func (b Bindings) followingKeys(actions, hidden []Action) string {
 	}
 	return strings.Join(names, " ")
 }
+
+// A part is a group of the keys of a scope.
+type part struct {
+	scope   Scope
+	title   string
+	actions []Action
+}
+
+// parts are the groups of the scopes that have many keys, beside that which follows the prefix.
+func parts() []part {
+	return []part{
+		{ScopeScroll, "Search", []Action{ScrollSearch, ScrollSearchBack, ScrollNext, ScrollPrevious}},
+		{ScopeScroll, "Select and copy", []Action{ScrollSelect, ScrollSelectLine, ScrollSelectBlock, ScrollSelectOutput,
+			ScrollSwap, ScrollCopy, ScrollOpen, ScrollCopyLine, ScrollSave}},
+		{ScopeFiles, "Find, sort, mark", []Action{FilesFind, FilesSearch, FilesSort, FilesReverse, FilesHidden, FilesMarkAll, FilesReload, Mark}},
+		{ScopeFiles, "Change", []Action{FilesNew, FilesEdit, FilesRename, FilesCopy, FilesMove, FilesDelete, FilesErase, FilesUndo, FilesRun}},
+		{ScopeHistory, "Show only", []Action{HistoryHere, HistorySession, HistoryFailed, HistoryWho, HistoryToday, HistoryUnique}},
+	}
+}
+
+// groupIn is the group of an action in a scope and its place among them. What is in
+// none comes first; after the prefix it comes last.
+func groupIn(scope Scope, a Action) (title string, place int) {
+	if scope == ScopePrefix {
+		for i, g := range followers() {
+			if slices.ContainsFunc(g.Rows, func(r GroupRow) bool { return slices.Contains(r.actions, a) }) {
+				return g.Title, i + 1
+			}
+		}
+		return "", len(followers()) + 1
+	}
+	for i, p := range parts() {
+		if p.scope == scope && slices.Contains(p.actions, a) {
+			return p.title, i + 1
+		}
+	}
+	return "", 0
+}

@@ -22,7 +22,7 @@ func TestEveryKeyAfterThePrefixIsInAGroup(t *testing.T) {
 	}
 	for _, d := range Catalogue() {
 		if len(DefaultBindings().KeysOf(d.Action, ScopePrefix)) > 0 && !seen[d.Action] {
-			t.Errorf("%s is in no group of following.go", d.Action)
+			t.Errorf("%s is in no group of groups.go", d.Action)
 		}
 	}
 }
