@@ -128,7 +128,7 @@ var layers = map[string]layer{
 		"whether something answers is found out the same way, whoever waits for it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store", "engine/panics"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {

@@ -267,6 +267,22 @@ func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 	}
 }
 
+func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("read x; sleep 1000"), Stdin: true})
+	if out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Input: true}); out.Met != "input" {
+		t.Errorf("input: %+v", out)
+	}
+	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x\n"})
+	m.eventually("it no longer waits", func() bool {
+		return call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Input: true, TimeoutMS: 1}).Met == ""
+	})
+	without := m.run(api.ProcessStartInput{Command: sh("sleep 1000")})
+	if _, err := api.ProcessWait.Call(t.Context(), m.client, api.ProcessWaitInput{ID: without.ID, Input: true}); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("without stdin: %v", err)
+	}
+}
+
 func TestUpdateChangesPolicyAndName(t *testing.T) {
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})

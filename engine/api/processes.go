@@ -267,6 +267,7 @@ type ProcessWaitInput struct {
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: its oldest byte"`
 	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
+	Input     bool   `json:"input,omitempty" jsonschema:"it, or what it has started, reads the standard input that process.write writes to, and there is nothing to read"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
 
 	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"beside since, for both streams: the offset in standard error"`
@@ -274,7 +275,7 @@ type ProcessWaitInput struct {
 
 // ProcessWaitOutput is the output of process.wait.
 type ProcessWaitOutput struct {
-	Met     string  `json:"met" jsonschema:"the condition that holds: exit, ready, log, port or idle; empty after the time-out"`
+	Met     string  `json:"met" jsonschema:"the condition that holds: exit, ready, log, port, idle or input; empty after the time-out"`
 	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
 	Process Process `json:"process" jsonschema:"the process now"`
 }

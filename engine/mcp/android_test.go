@@ -119,6 +119,28 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	)
 }
 
+func TestALocalSessionAnswersWhenACommandWaitsForInput(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Android)
+	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	for _, command := range []string{"printf 'Name? '; read x; echo got $x", "printf 'Name? '; sh -c 'read x; echo got $x'"} {
+		out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": command, "timeout": 300})
+		if out["waits"] != "input" || out["output"] != "Name? " || out["timed_out"] != true || out["alive"] != true {
+			t.Errorf("%s gives %v", command, out)
+		}
+		r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
+		read := ""
+		r.eventually("what comes of the answer", func() bool {
+			read += r.object("local_shell_session", object{"action": "read", "session_id": id})["output"].(string)
+			return read == "got bob\n"
+		})
+	}
+	out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "sleep 1; echo done"})
+	if out["waits"] != nil || out["output"] != "done\n" || out["exit_code"] != 0.0 {
+		t.Errorf("a command that waits for time gives %v", out)
+	}
+}
+
 func TestAndroidLocalSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)

@@ -38,6 +38,17 @@ func TestACommandThatSucceedsGivesItsOutputAlone(t *testing.T) {
 	r.plain("session_exec", object{"id": "sh", "command": "true"}, "[exit code 0]")
 }
 
+func TestACommandThatHasAskedIsToldWhereItCanBeAnswered(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	const hint = "\n[it asks, and had no input: session_start runs it where you can answer]"
+	r.plain("exec", object{"command": "printf 'remove x? ' >&2; read x; true"}, "stderr:\nremove x? "+hint)
+	if failed := r.call("exec", object{"command": "printf 'Continue? [Y/n] '; read x"}); said(failed) != "Continue? [Y/n] \nExit code: 1"+hint {
+		t.Errorf("exec gives %q", said(failed))
+	}
+	r.plain("exec", object{"command": "echo 'what? '"}, "what? \n")
+}
+
 func TestFieldsAtTheirDefaultAreLeftOut(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)

@@ -3,6 +3,7 @@ package pty
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -50,6 +51,17 @@ func LookAt(master *os.File, child int) Look {
 	return look
 }
 
+// ReadsPipe reports whether a process, or one that it has started in its group, is blocked
+// in a read of the FIFO at path.
+func ReadsPipe(path string, child int) bool {
+	var pipe unix.Stat_t
+	if err := unix.Stat(path, &pipe); err != nil {
+		return false
+	}
+	input := foreground{canonical: true, echo: true, pipe: &pipe}
+	return slices.ContainsFunc(groupMembers(child, child), func(pid int) bool { return input.waits(pid) != waitsNot })
+}
+
 // Foreground is the process group in the foreground of the terminal with this
 // master; 0 if there is none.
 func Foreground(master *os.File) (group int, err error) {
@@ -60,8 +72,9 @@ func Foreground(master *os.File) (group int, err error) {
 	return group, err
 }
 
-// A foreground is what is known of the programs that have a terminal.
+// A foreground is what is known of the programs that have a terminal, or read from a pipe.
 type foreground struct {
+	pipe      *unix.Stat_t // in the place of a terminal
 	group     int
 	slave     uint64 // device of the terminal
 	canonical bool   // input goes line by line
@@ -183,13 +196,13 @@ func (fg foreground) threadWaits(dir string, pid int) waitKind {
 	}
 	switch call {
 	case unix.SYS_READ, unix.SYS_READV:
-		return fg.ifTerminal(dir, int(args[0]), waitsReading)
+		return fg.ifInput(dir, int(args[0]), waitsReading)
 	}
 	if fg.canonical {
 		return waitsNot
 	}
 	for _, fd := range awaited(dir, pid, call, args) {
-		if fg.isTerminal(dir, fd) {
+		if fg.isInput(dir, fd) {
 			return waitsPolling
 		}
 	}
@@ -209,18 +222,18 @@ func (fg foreground) seemsToWait(dir string) waitKind {
 	case function == "n_tty_read":
 		return waitsReading
 	case function == "wait_woken":
-		return fg.ifTerminal(dir, 0, waitsReading)
+		return fg.ifInput(dir, 0, waitsReading)
 	case strings.HasPrefix(function, "poll_schedule_timeout"), function == "do_poll", function == "do_select", function == "ep_poll":
 		if !fg.canonical {
-			return fg.ifTerminal(dir, 0, waitsPolling)
+			return fg.ifInput(dir, 0, waitsPolling)
 		}
 	}
 	return waitsNot
 }
 
-// ifTerminal is how, if a descriptor of a process is this terminal.
-func (fg foreground) ifTerminal(dir string, fd int, how waitKind) waitKind {
-	if fg.isTerminal(dir, fd) {
+// ifInput is how, if a descriptor of a process is this terminal or pipe.
+func (fg foreground) ifInput(dir string, fd int, how waitKind) waitKind {
+	if fg.isInput(dir, fd) {
 		return how
 	}
 	return waitsNot
@@ -243,13 +256,16 @@ func parseSyscall(text string) (call int, args [6]uint64, ok bool) {
 	return call, args, err == nil && call >= 0
 }
 
-// isTerminal reports whether a descriptor of a process is this terminal.
-func (fg foreground) isTerminal(dir string, fd int) bool {
+// isInput reports whether a descriptor of a process is this terminal or pipe.
+func (fg foreground) isInput(dir string, fd int) bool {
 	info, err := os.Stat(dir + "/fd/" + strconv.Itoa(fd))
 	if err != nil {
 		return false
 	}
 	s, ok := info.Sys().(*syscall.Stat_t)
+	if ok && fg.pipe != nil {
+		return s.Dev == fg.pipe.Dev && s.Ino == fg.pipe.Ino
+	}
 	if !ok || s.Mode&unix.S_IFMT != unix.S_IFCHR {
 		return false
 	}

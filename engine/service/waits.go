@@ -9,11 +9,16 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/panics"
+	"tandem/engine/pty"
 	"tandem/engine/readiness"
 	"tandem/engine/search"
 )
 
-const waitMost = 50 * time.Second
+const (
+	waitMost = 50 * time.Second
+	// inputLook is the time between looks whether a process waits for input.
+	inputLook = 50 * time.Millisecond
+)
 
 // A sighting is a condition of process.wait that holds, or that never will.
 type sighting struct {
@@ -81,9 +86,9 @@ func firstOf(ctx context.Context, seen <-chan sighting, line bool) sighting {
 
 func checkWait(in api.ProcessWaitInput) error {
 	switch {
-	case !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0:
+	case !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 && !in.Input:
 		return api.Errorf(api.CodeInvalid, "wait for %s: no condition given", names.Shown(in.ID)).
-			WithHint("give exit, ready, log, port or idle_ms")
+			WithHint("give exit, ready, log, port, idle_ms or input")
 	case in.Port < 0 || in.Port > 65535:
 		return api.Errorf(api.CodeInvalid, "wait for port %d: must be 1 to 65535", in.Port)
 	case in.IdleMS < 0 || in.TimeoutMS < 0:
@@ -100,8 +105,11 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 		return nil, err
 	}
 	in.ID = e.Rec.ID
+	if in.Input && !e.Rec.Stdin {
+		return nil, api.Errorf(api.CodeConflict, "wait for %s: it was started without stdin", e.Rec.Name)
+	}
 	source := e.Source()
-	seen := make(chan sighting, 4) // one for each goroutine
+	seen := make(chan sighting, 5) // one for each goroutine
 	look := func(see func()) {
 		go func() {
 			if c := panics.Catch(see); c != nil {
@@ -138,7 +146,28 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 			}
 		})
 	}
+	if in.Input {
+		look(func() {
+			if s.seeInput(watch, e.Rec.ID, e.View.PID) {
+				seen <- sighting{met: "input"}
+			}
+		})
+	}
 	return seen, nil
+}
+
+// seeInput looks until a process waits for input.
+func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
+	tick := time.NewTicker(inputLook)
+	defer tick.Stop()
+	for path := s.Store.InputPath(id); !pty.ReadsPipe(path, pid); {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // seeState waits for the end of a run, or for readiness.

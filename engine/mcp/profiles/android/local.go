@@ -19,6 +19,10 @@ const (
 	markMost = 64
 	// logTurn is how long one call waits for more output.
 	logTurn = 20 * time.Second
+	// askGap is how long a command prints nothing before it is looked at whether it waits
+	// for input, and asksLooks how often in a row it has to be seen to.
+	askGap    = 300 * time.Millisecond
+	asksLooks = 2
 	// execMost bounds what is held of a command's output.
 	execMost = 8 * toolkit.StreamMost
 )
@@ -226,10 +230,16 @@ func (t *Tape) settle(ctx context.Context, turn *turn) error {
 // which its log has told.
 const endTold = 2000
 
-// record reads on until a command has ended, its session has, or the time is over.
+// asksMS is how long one look whether a session waits for input may take, in milliseconds.
+const asksMS = 40
+
+// record reads on until a command has ended or waits for input, its session has ended,
+// or the time is over.
 func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out sessionRan, err error) {
+	gap, asks := askGap, 0
 	for {
-		state, err := t.more(ctx, min(time.Until(end), logTurn))
+		before := t.end()
+		state, err := t.more(ctx, min(time.Until(end), gap))
 		if err != nil {
 			return out, err
 		}
@@ -249,8 +259,26 @@ func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out ses
 		case !time.Now().Before(end):
 			out.TimedOut = true
 			return out, nil
+		case t.end() > before:
+			gap, asks = askGap, 0
+		case t.asks(ctx):
+			if asks++; asks == asksLooks {
+				out.Waits, out.TimedOut = "input", true // all that says that the command goes on
+				return out, nil
+			}
+		default:
+			gap, asks = min(2*gap, logTurn), 0
 		}
 	}
+}
+
+// end is the offset behind what was read.
+func (t *Tape) end() int64 { return t.Base + int64(len(t.Data)) }
+
+// asks reports whether the session waits for input now.
+func (t *Tape) asks(ctx context.Context) bool {
+	out, err := api.ProcessWait.Call(ctx, t.Agent.Engine, api.ProcessWaitInput{ID: t.ID, Input: true, TimeoutMS: asksMS})
+	return err == nil && out.Met == "input"
 }
 
 // endOf looks for the mark of a command, and tells where what follows begins.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,8 +103,10 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		if out.Stdout+out.Stderr != "" {
 			end = "" // 0 goes without saying
 		}
+		end = withHint(end, unanswered(f, out))
 		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.Of(p.ID), nil
 	}
+	end = withHint(end, unanswered(f, out))
 	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.With(state).Of(p.ID)
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
 		r = r.Fail()
@@ -199,6 +202,23 @@ func ending(f *toolkit.Agent, out api.ExecOutput, timeoutMS int) string {
 	}
 	return how
 }
+
+// unanswered says what runs a command that has ended with a question: its standard input
+// was empty.
+func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
+	const tool = "session_start"
+	if f.AsPlugin() || !out.Process.State.Ended() || !asks(out.Stdout) && !asks(out.Stderr) || !f.Options.Offers(tool, toolkit.Native) {
+		return ""
+	}
+	return "[it asks, and had no input: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
+}
+
+// asks reports whether what was printed ends as questions do.
+func asks(printed string) bool {
+	return strings.HasSuffix(printed, "?") || slices.ContainsFunc([]string{"? ", ": ", "] ", ") "}, func(end string) bool { return strings.HasSuffix(printed, end) })
+}
+
+func withHint(end, hint string) string { return end + toolkit.LineBetween(end, hint) + hint }
 
 // whereRest says how to get what a command that goes on will print.
 func whereRest(f *toolkit.Agent, p api.Process) string {
