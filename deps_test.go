@@ -56,7 +56,7 @@ var layers = map[string]layer{
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan"},
+		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture"},
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {

@@ -18,6 +18,25 @@ type Screen struct {
 	Palette    vt.Palette
 }
 
+// A Terminal is what shows a screen, as *vt.Terminal does.
+type Terminal interface {
+	Size() (cols, rows int)
+	Bounds() (oldest, first, end int64)
+	Lines(from int64, count int) []styled.NumberedLine
+	Cursor() styled.Cursor
+}
+
+// Of is what a terminal shows now.
+func Of(t Terminal) Screen {
+	cols, rows := t.Size()
+	_, first, end := t.Bounds()
+	s := Screen{Cols: cols, Rows: rows, Lines: make([]styled.Line, 0, rows), Cursor: t.Cursor(), Palette: DefaultPalette()}
+	for _, l := range t.Lines(first, int(end-first)) {
+		s.Lines = append(s.Lines, l.Line)
+	}
+	return s
+}
+
 // DefaultPalette is the one that a terminal answers with.
 func DefaultPalette() vt.Palette { return vt.DefaultPalette() }
 

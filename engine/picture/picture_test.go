@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/vt"
 )
@@ -268,5 +269,28 @@ func BenchmarkPNG(b *testing.B) {
 		if _, err := PNG(s, 1); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestAMovieIsWellFormed(t *testing.T) {
+	m := NewMovie(60, 8)
+	for i, text := range []string{"", sample, sample + "\r\n\x1b#6wide"} {
+		if err := m.Add(time.Duration(i)*time.Second, screenOf(60, 8, text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := m.SVG(3 * time.Second)
+	d := xml.NewDecoder(bytes.NewReader(b))
+	for {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := bytes.Count(b, []byte("curly")); n != 1 {
+		t.Errorf("a row that stays is drawn %d times", n)
 	}
 }

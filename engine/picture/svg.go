@@ -9,6 +9,9 @@ import (
 	"tandem/engine/styled"
 )
 
+// fonts are what a drawing asks for, the first that there is.
+const fonts = "JetBrains Mono, ui-monospace, Menlo, Consolas, monospace"
+
 // SVG draws a screen as a document with text that can be selected. It names its
 // font and falls back to any monospaced one; every stretch of text is set to the
 // width of its cells.
@@ -17,7 +20,7 @@ func SVG(s Screen) []byte {
 	w, h := s.Cols*cellWidth+2*padding, s.Rows*cellHeight+2*padding
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
-	fmt.Fprintf(&b, `<g font-family="JetBrains Mono, ui-monospace, Menlo, Consolas, monospace" font-size="%d" xml:space="preserve">`+"\n", emPixels)
+	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d" xml:space="preserve">`+"\n", fonts, emPixels)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
 			s.writeLine(&b, y)

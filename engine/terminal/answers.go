@@ -49,7 +49,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 		s.screen.catchUp()
 		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
 		if draw != nil {
-			shown = PictureOf(t)
+			shown = picture.Of(t)
 		}
 	})
 	if err == nil && draw != nil {

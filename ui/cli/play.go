@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"tandem/ui/cli/cast"
 	"tandem/ui/cli/output"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
@@ -20,31 +22,37 @@ type playFlags struct {
 	speed   float64
 	idle    duration
 	history int64
+	svg     string
 }
 
 func playCommand(a *app) *cobra.Command {
 	f := playFlags{speed: 1}
 	cmd := &cobra.Command{
-		Use:   "play FILE|ID [--speed N] [--idle-limit D] | play --history ROW",
+		Use:   "play FILE|ID [--speed N] [--idle-limit D] [--svg FILE] | play --history ROW",
 		Short: "Play a recording, or what a session has shown",
 		Long: "Plays a recording (asciicast v2 or v3) in this terminal, or all that is kept of a\n" +
 			"session, or with --history what a command printed, by its number in `tandem history --json`.\n" +
 			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
 			"speed, q ends it. What was printed reaches this terminal as it was, but for what would make it\n" +
-			"answer.",
-		Example:           "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play --history 4711",
+			"answer. With --svg it is drawn instead, as a picture that moves in a browser or a README.",
+		Example:           "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play demo.cast --svg demo.svg\ntandem play --history 4711",
 		Args:              a.playArgs,
 		ValidArgsFunction: a.completePlay,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(f.speed > 0 && f.speed <= 1000) {
 				return output.Usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)
 			}
-			return a.play(cmd, args, f)
+			o := cast.PlayOptions{Stdin: a.Stdin, Speed: f.speed, Idle: time.Duration(f.idle)}
+			if f.svg != "" {
+				return a.film(cmd, args, f, o)
+			}
+			return a.play(cmd, args, f, o)
 		},
 	}
 	flags := cmd.Flags()
 	flags.Float64VarP(&f.speed, "speed", "s", 1, "how many `times` as fast")
 	flags.Var(&f.idle, "idle-limit", "longest pause (default: what the recording says)")
+	flags.StringVar(&f.svg, "svg", "", "draw it to an SVG `file` that moves; - is standard output")
 	flags.Int64Var(&f.history, "history", 0, "play the output of the command with this `number`")
 	return cmd
 }
@@ -65,26 +73,46 @@ func (c completer) completePlay(cmd *cobra.Command, args []string, toComplete st
 	return found, cobra.ShellCompDirectiveDefault
 }
 
-func (a *app) play(cmd *cobra.Command, args []string, f playFlags) error {
+// film writes a moving picture to a file, which is there only when it is whole.
+func (a *app) film(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOptions) error {
+	if f.svg == "-" && term.IsTerminal(os.Stdout.Fd()) {
+		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
+	}
+	var movie bytes.Buffer
+	o.Movie = &movie
+	if err := a.play(cmd, args, f, o); err != nil {
+		return err
+	}
+	if f.svg == "-" {
+		_, err := a.Stdout.Write(movie.Bytes())
+		return err
+	}
+	if err := os.WriteFile(f.svg, movie.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("draw recording: %w", err)
+	}
+	return nil
+}
+
+func (a *app) play(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOptions) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	if f.history != 0 {
-		return a.playRow(ctx, f)
+		return a.playRow(ctx, f.history, o)
 	}
 	file, err := os.Open(args[0])
 	if err != nil && (strings.ContainsRune(args[0], '/') || strings.HasSuffix(args[0], ".cast")) {
 		return fmt.Errorf("open recording: %w", err)
 	}
 	if err != nil {
-		return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: args[0], Since: new(int64)}, a.playing(f))
+		return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: args[0], Since: new(int64)}, o)
 	}
 	defer file.Close()
-	return cast.PlayFile(ctx, a.out, file, args[0], a.playing(f))
+	return cast.PlayFile(ctx, a.out, file, args[0], o)
 }
 
 // playRow plays what a command of the history printed.
-func (a *app) playRow(ctx context.Context, f playFlags) error {
-	row, err := a.historyRow(ctx, f.history)
+func (a *app) playRow(ctx context.Context, number int64, o cast.PlayOptions) error {
+	row, err := a.historyRow(ctx, number)
 	if err != nil {
 		return err
 	}
@@ -92,7 +120,7 @@ func (a *app) playRow(ctx context.Context, f playFlags) error {
 		return api.Errorf(api.CodeInvalid, "play command %d: its output was not recorded", row.ID).
 			WithHint("sessions can be played, and finished commands that were typed in them")
 	}
-	return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, a.playing(f))
+	return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, o)
 }
 
 // historyRow finds a row by its number.
@@ -118,8 +146,4 @@ func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
 				WithHint("`tandem history --json` shows the numbers")
 		}
 	}
-}
-
-func (a *app) playing(f playFlags) cast.PlayOptions {
-	return cast.PlayOptions{Stdin: a.Stdin, Speed: f.speed, Idle: time.Duration(f.idle)}
 }

@@ -20,6 +20,7 @@ type PlayOptions struct {
 	Stdin io.Reader     // of keys, if it is a terminal
 	Speed float64       // how many times as fast
 	Idle  time.Duration // longest pause; 0 for what the recording says
+	Movie io.Writer     // gets it as an SVG that moves, in place of being played
 }
 
 // A source gives the events of what is played, at the end io.EOF.
@@ -102,6 +103,9 @@ func (c *logSource) page(ctx context.Context) error {
 
 // playFrom plays on the terminal that this runs in, if it does.
 func playFrom(ctx context.Context, out output.Printer, source source, cols, rows int, o PlayOptions) error {
+	if o.Movie != nil {
+		return writeMovie(ctx, o.Movie, source, cols, rows, o)
+	}
 	p := &player{out: out.Stdout, speed: o.Speed, idle: o.Idle}
 	if screen, ok := output.Terminal(out.Stdout); ok {
 		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
