@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Draws the pictures of the README from the running program: the dashboard runs
 # in a session of a second Tandem, is driven by keys, and that session's screen
-# is drawn. Needs Go, git and python3; run it anywhere.
+# is drawn. Needs Go, git and python3; run it anywhere. Names of pictures as
+# arguments draw these alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d /tmp/tdpic.XXXX)
@@ -55,9 +56,12 @@ old 1 12s 3h 'docker compose up -d db'
 old 0 15s 3h 'docker compose up -d db'
 old 0 2s 2h 'psql shop -c "select count(*) from orders"'
 
+names=" $* "
+wanted() { [[ $names == "  " || $names == *" $1 "* ]]; }
+
 # await NAME REGEXP waits for what a screen has to show.
 await() {
-	if ! outer wait "$1" --screen "$2" --timeout 20s >"$work/log"; then
+	if ! outer wait "$1" --screen "$2" --timeout 60s >"$work/log"; then
 		echo "$1 does not show $2:"
 		outer screen "$1"
 		exit 1
@@ -70,7 +74,8 @@ await() {
 draw() {
 	local size=$1 name=$2 expect=$3 key
 	shift 3
-	outer new --name "$name" --size "$size" -- env TANDEM_DATA_DIR="$work/shown" "$tandem" >"$work/log"
+	wanted "$name" || return 0
+	outer new --name "$name" --size "$size" -- env TANDEM_DATA_DIR="$work/shown" "$tandem" --nested >"$work/log"
 	await "$name" '1 Sessions'
 	for key in "$@"; do
 		case $key in
@@ -95,4 +100,45 @@ draw 116x30 dashboard 'ok +shop/cart' \
 	'ctrl+b "' "$prompt" ':make test' enter '?ok +shop/cart' 'ctrl+b ,' 'ctrl+u' ':tests' enter
 draw 116x30 history 'git' 'alt+3' '?git'
 draw 116x30 files 'ListenAndServe' 'alt+4' '?server.go' j j j
-draw 116x30 processes 'packed' 'alt+2' '?worker' g j j i '?memory' '?order 474[5-9]'
+draw 116x30 processes 'packed' 'alt+2' '?worker' g j j i '?memory' '?order 47[3-9]'
+
+# The moving picture: a shell in which somebody opens the dashboard, works, leaves
+# and comes back. A key that begins with a slash is typed letter by letter, a
+# number is a pause.
+printf '%s\n' '. ~/.bashrc' 'cd ~/shop' "tandem() { TANDEM_DATA_DIR=$work/shown command tandem --nested; }" >"$work/rc"
+film() {
+	local size=$1 name=$2 key i
+	shift 2
+	wanted "$name" || return 0
+	outer new --name "$name" --size "$size" -- bash --rcfile "$work/rc" >"$work/log"
+	await "$name" '\$'
+	set -m # so that the recorder can be interrupted
+	outer rec "$name" -o "$work/$name.cast" >"$work/log" 2>&1 &
+	set +m
+	local recording=$!
+	sleep 1
+	for key in "$@"; do
+		case $key in
+		/?*) for ((i = 1; i < ${#key}; i++)); do
+			outer send "$name" -- "${key:i:1}"
+			sleep 0.04
+		done ;;
+		\?*) await "$name" "${key#\?}" ;;
+		[0-9]*) sleep "$key" ;;
+		*) outer send "$name" --keys "$key" ;;
+		esac
+	done
+	kill -INT -- -$recording
+	wait $recording || true
+	outer kill "$name" >"$work/log"
+	outer play "$work/$name.cast" --svg "$here/$name.svg"
+}
+film 104x28 tour \
+	/tandem enter '?1 Sessions' 1 \
+	'ctrl+b %' '?│~/shop \$' 0.5 '/make test' enter '?ok +shop/cart' 1.2 \
+	'ctrl+b r' '?commands' 0.6 /vet 1.2 enter '?go vet' 0.8 ctrl+c \
+	'/bash ../worker.sh' enter '?order 4714' 0.5 \
+	alt+2 '?worker' 1.5 j 0.8 tab / 0.3 /473 '?473' 1.5 esc esc \
+	alt+4 '?server.go' 0.6 j 0.4 j 0.4 j 1.5 \
+	alt+1 '?order' 0.8 'ctrl+b d' '?(?m)\$ *$' 1.5 \
+	/tandem enter '?order' 2.5
