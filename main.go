@@ -145,8 +145,8 @@ func runClient(args []string, version string) int {
 		},
 		Alive: somethingLives,
 		Lost:  lostKeepers,
-		Dashboard: func(ctx context.Context) error {
-			return runDashboard(ctx, version)
+		Dashboard: func(ctx context.Context, o cli.DashboardOptions) error {
+			return runDashboard(ctx, version, o)
 		},
 		Serve: func(ctx context.Context, o cli.ServeOptions) error {
 			return runServer(ctx, version, o)
@@ -168,7 +168,7 @@ func runClient(args []string, version string) int {
 // runDashboard shows the dashboard. A mistake in the configuration keeps nobody
 // from their sessions: the dashboard says what it is, and goes on once it is
 // mended.
-func runDashboard(ctx context.Context, version string) error {
+func runDashboard(ctx context.Context, version string, begin cli.DashboardOptions) error {
 	var file config.File
 	conf, err := file.Load()
 	settings := dashboardSettings(conf)
@@ -180,6 +180,13 @@ func runDashboard(ctx context.Context, version string) error {
 		return err
 	}
 	showTips, hideTips := config.Tips(conf, dataDir)
+	var terminal *os.File
+	if begin.Left != nil { // standard output is for the answer
+		if terminal, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
+			return fmt.Errorf("open the dashboard: %w", err)
+		}
+		defer terminal.Close()
+	}
 	return ui.Run(ctx, ui.Options{
 		Connect: func(ctx context.Context) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
@@ -197,6 +204,10 @@ func runDashboard(ctx context.Context, version string) error {
 		KeepTheme:  config.KeepTheme,
 		KeepPrefix: config.KeepPrefix,
 		Command:    ownCommand(),
+		Files:      begin.Folder,
+		File:       begin.Name,
+		Left:       begin.Left,
+		Output:     terminal,
 		InTmux:     os.Getenv("TMUX") != "",
 		Tips:       showTips,
 		HideTips:   hideTips,

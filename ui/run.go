@@ -4,6 +4,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -51,6 +52,12 @@ type Options struct {
 	Tips     bool   // newcomers are told a few keys
 	HideTips func() // the person has had enough of them; may be nil
 
+	Files string // the folder that the files view begins with; "" begins with the sessions
+	File  string // that the cursor is on there
+	// Left is told the folder of the files view when the person leaves; nothing
+	// else is said then. May be nil.
+	Left func(folder string)
+
 	Input   *os.File // default os.Stdin; has to be a terminal
 	Output  *os.File // default os.Stdout; has to be a terminal
 	Version string
@@ -88,6 +95,10 @@ func Run(ctx context.Context, o Options) error {
 	m, err := run(ctx, o, first, connect)
 	if err != nil {
 		return err
+	}
+	if o.Left != nil {
+		o.Left(cmp.Or(m.files.Folder(), o.CWD))
+		return nil
 	}
 	if line := farewell(m.news, o.Command); line != "" {
 		fmt.Fprintln(o.Output, line)
@@ -172,6 +183,11 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
 	m.offerPrefix()
+	if o.Files != "" {
+		m.files.GoFolder(o.Files, o.File)
+		m.switchTo(viewFiles)
+		m.sessions.unasked = true
+	}
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.Start(func() { l.Run(ctx) })

@@ -57,12 +57,13 @@ type sessionsView struct {
 	steps   steps
 	mouse   mouseHold
 
-	w, h   int
-	areas  sessionAreas
-	tight  bool // one terminal alone is shown: it is zoomed, or there is no room for more
-	shown  bool
-	sized  bool // its size is known, be it too small
-	opened bool // the first news have been taken in, and something is shown
+	w, h    int
+	areas   sessionAreas
+	tight   bool // one terminal alone is shown: it is zoomed, or there is no room for more
+	shown   bool
+	unasked bool // another view came first: nothing is started before this one is shown
+	sized   bool // its size is known, be it too small
+	opened  bool // the first news have been taken in, and something is shown
 
 	tabs        layout.Tabs
 	shows       uint64 // counts tabs that were shown

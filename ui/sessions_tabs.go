@@ -111,6 +111,9 @@ func (v *sessionsView) open() tea.Cmd {
 	if v.opened || !v.env.News().Connected || !v.keeper.restored || !v.sized {
 		return nil
 	}
+	if !v.shown && v.unasked && len(v.tabs.All) == 0 {
+		return nil // nobody has asked for a session yet
+	}
 	v.opened = true
 	if len(v.tabs.All) > 0 {
 		v.show(v.keeper.openingTab(), nil)

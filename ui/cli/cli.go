@@ -35,8 +35,8 @@ type Options struct {
 	Alive func() bool
 	// Lost finds keepers of the data folder that no client reaches; default none.
 	Lost func() []doctor.Lost
-	// Dashboard is what `tandem` without a verb does.
-	Dashboard func(ctx context.Context) error
+	// Dashboard is what `tandem` without a verb does, and `tandem files`.
+	Dashboard func(ctx context.Context, o DashboardOptions) error
 	// Serve is what `tandem --serve` does, with the profiles that there are.
 	Serve    func(ctx context.Context, o ServeOptions) error
 	Profiles []string
@@ -138,7 +138,7 @@ func newRoot(o Options) *cobra.Command {
 		startCommand(a), psCommand(a), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
-		recCommand(a), playCommand(a), manCommand(a),
+		filesCommand(a), recCommand(a), playCommand(a), manCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a),
 		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
 	)
@@ -217,13 +217,18 @@ func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 	if serving.serve && a.Serve != nil {
 		return a.Serve(cmd.Context(), serving.o)
 	}
-	if err := a.refuseNested(cmd.Context(), nested); err != nil {
+	return openDashboard(cmd.Context(), a, DashboardOptions{}, nested)
+}
+
+// openDashboard shows the dashboard, unless this is a session of it.
+func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool) error {
+	if err := a.refuseNested(ctx, nested); err != nil {
 		return err
 	}
 	if a.Dashboard == nil {
 		return errors.New("open dashboard: this program was built without one")
 	}
-	return a.Dashboard(cmd.Context())
+	return a.Dashboard(ctx, o)
 }
 
 // call connects and calls an operation.

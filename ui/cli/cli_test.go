@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -183,7 +185,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 func TestRootOpensTheDashboard(t *testing.T) {
 	r := newRig(t)
 	opened := 0
-	r.options.Dashboard = func(context.Context) error {
+	r.options.Dashboard = func(context.Context, DashboardOptions) error {
 		opened++
 		return nil
 	}
@@ -216,5 +218,33 @@ func TestVersionAndHelp(t *testing.T) {
 				t.Errorf("the help of %s has a long line: %q", c.Name(), line)
 			}
 		}
+	}
+}
+
+func TestFilesBeginWithAFolderOrAFileAndPrintWhereTheyWereLeft(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var began DashboardOptions
+	var out, stderr bytes.Buffer
+	o := Options{Version: "1", Stdout: &out, Stderr: &stderr, Environ: []string{"TERM=dumb"}, Dashboard: func(_ context.Context, o DashboardOptions) error {
+		if began = o; o.Left != nil {
+			o.Left("/where it was left")
+		}
+		return nil
+	}}
+	if status := Main(t.Context(), o, []string{"files", "--cd", filepath.Join(dir, "a.txt")}); status != 0 || out.String() != "/where it was left\n" {
+		t.Errorf("status %d, it prints %q, %q", status, out.String(), stderr.String())
+	}
+	if began.Folder != dir || began.Name != "a.txt" {
+		t.Errorf("it begins with %+v", began)
+	}
+	Main(t.Context(), o, []string{"files", dir})
+	if began.Folder != dir || began.Name != "" || began.Left != nil {
+		t.Errorf("it begins with %+v", began)
+	}
+	if status := Main(t.Context(), o, []string{"files", dir + "/none"}); status != 1 || !strings.Contains(stderr.String(), "none does not exist") {
+		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }

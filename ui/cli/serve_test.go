@@ -22,7 +22,7 @@ func serving(t *testing.T, args ...string) (got *ServeOptions, status int, said 
 			got = &o
 			return nil
 		},
-		Dashboard: func(context.Context) error { return nil },
+		Dashboard: func(context.Context, DashboardOptions) error { return nil },
 	}
 	status = Main(t.Context(), o, args)
 	return got, status, out.String() + stderr.String()
