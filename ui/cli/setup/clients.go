@@ -44,6 +44,7 @@ type Client struct {
 type place struct {
 	variable, fallback string
 	files              []string
+	own                string // a variable that names the folder that the files themselves are in
 }
 
 // A launch is how a client starts the server.
@@ -56,12 +57,17 @@ type launch struct {
 // clients are those that Tandem knows, each with the documentation that its
 // row follows.
 func clients() []Client {
-	home := func(dir, file string) place { return place{"", dir, []string{file}} }
-	config := func(files ...string) place { return place{"XDG_CONFIG_HOME", "~/.config", files} }
+	in := func(variable, dir, file string) place {
+		return place{variable: variable, fallback: dir, files: []string{file}}
+	}
+	home := func(dir, file string) place { return in("", dir, file) }
+	config := func(files ...string) place {
+		return place{variable: "XDG_CONFIG_HOME", fallback: "~/.config", files: files}
+	}
 	return []Client{
 		{ // https://code.claude.com/docs/en/mcp, "MCP installation scopes", "Environment variable expansion"
 			Name: "claude", Title: "Claude Code", program: "claude",
-			user: place{"CLAUDE_CONFIG_DIR", "~", []string{".claude.json"}}, project: []string{".mcp.json"},
+			user: in("CLAUDE_CONFIG_DIR", "~", ".claude.json"), project: []string{".mcp.json"},
 			servers: []string{"mcpServers"},
 			local:   func(l launch) fields { return l.typed("stdio") },
 			remote:  func(url string) fields { return overHTTP("http", url, "${"+TokenVariable+"}") },
@@ -73,7 +79,7 @@ func clients() []Client {
 		},
 		{ // https://developers.openai.com/codex/mcp; github.com/openai/codex, codex-rs/rmcp-client/src/utils.rs: which variables servers get
 			Name: "codex", Title: "Codex", program: "codex",
-			user: place{"CODEX_HOME", "~/.codex", []string{"config.toml"}}, project: []string{".codex/config.toml"},
+			user: in("CODEX_HOME", "~/.codex", "config.toml"), project: []string{".codex/config.toml"},
 			format: formatTOML, servers: []string{"mcp_servers"},
 			local: func(l launch) fields { return l.plain() },
 			remote: func(url string) fields {
@@ -82,15 +88,16 @@ func clients() []Client {
 		},
 		{ // github.com/github/github-mcp-server, docs/installation-guides/install-copilot-cli.md
 			Name: "copilot", Title: "Copilot CLI", program: "copilot",
-			user: place{"COPILOT_HOME", "~/.copilot", []string{"mcp-config.json"}}, servers: []string{"mcpServers"},
+			user: in("COPILOT_HOME", "~/.copilot", "mcp-config.json"), servers: []string{"mcpServers"},
 			local: func(l launch) fields { return append(l.typed("local"), field{"tools", []string{"*"}}) },
 			remote: func(url string) fields {
 				return append(overHTTP("http", url, "${"+TokenVariable+"}"), field{"tools", []string{"*"}})
 			},
 		},
-		{ // https://github.com/charmbracelet/crush, README, "MCPs"
+		{ // https://github.com/charmbracelet/crush, README, "Configuration", "MCPs"; a value is expanded as by a shell
 			Name: "crush", Title: "Crush", program: "crush",
-			user: config("crush/crush.json"), project: []string{"crush.json", ".crush.json"}, servers: []string{"mcp"},
+			user:    place{"XDG_CONFIG_HOME", "~/.config", []string{"crush/crush.json"}, "CRUSH_GLOBAL_CONFIG"},
+			project: []string{".crush.json", "crush.json"}, servers: []string{"mcp"},
 			local:  func(l launch) fields { return l.typed("stdio") },
 			remote: func(url string) fields { return overHTTP("http", url, "$"+TokenVariable) },
 		},
@@ -121,7 +128,7 @@ func clients() []Client {
 			},
 			remote: func(url string) fields { return overHTTP("remote", url, "{env:"+TokenVariable+"}") },
 		},
-		{ // https://code.visualstudio.com/docs/agents/reference/mcp-configuration, variables: .../docs/reference/variables-reference
+		{ // https://code.visualstudio.com/docs/agents/reference/mcp-configuration; predefined variables, those of the environment among them: .../docs/reference/variables-reference
 			Name: "vscode", Title: "VS Code", program: "code",
 			user: config("Code/User/mcp.json"), project: []string{".vscode/mcp.json"},
 			format: formatJSONC, servers: []string{"servers"}, desktop: true,
@@ -197,6 +204,9 @@ func (m Machine) path(c Client, project bool) string {
 	dir, files := m.Dir, c.project
 	if !project {
 		dir, files = m.folder(c.user), c.user.files
+	}
+	if own := m.Env(c.user.own); !project && c.user.own != "" && filepath.IsAbs(own) {
+		return filepath.Join(own, filepath.Base(files[0]))
 	}
 	for _, file := range files {
 		if path := filepath.Join(dir, file); exists(path) {

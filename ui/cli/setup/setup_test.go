@@ -381,6 +381,32 @@ func TestServersOverHTTPTakeTheirTokenFromAVariable(t *testing.T) {
 	}
 }
 
+func TestCrushIsSetUpInTheFileThatItReadsFirst(t *testing.T) {
+	r := newRig(t)
+	crush := r.client("crush")
+	for _, c := range []struct {
+		env     map[string]string
+		project bool
+		there   []string
+		want    string
+	}{
+		{nil, false, nil, r.Home + "/.config/crush/crush.json"},
+		{map[string]string{"XDG_CONFIG_HOME": r.Home + "/c"}, false, nil, r.Home + "/c/crush/crush.json"},
+		{map[string]string{"XDG_CONFIG_HOME": r.Home + "/c", "CRUSH_GLOBAL_CONFIG": r.Home + "/own"}, false, nil, r.Home + "/own/crush.json"},
+		{nil, true, nil, r.Dir + "/.crush.json"},
+		{nil, true, []string{"crush.json"}, r.Dir + "/crush.json"},
+		{nil, true, []string{"crush.json", ".crush.json"}, r.Dir + "/.crush.json"},
+	} {
+		r.env["XDG_CONFIG_HOME"], r.env["CRUSH_GLOBAL_CONFIG"] = c.env["XDG_CONFIG_HOME"], c.env["CRUSH_GLOBAL_CONFIG"]
+		for _, name := range c.there {
+			r.must(os.WriteFile(filepath.Join(r.Dir, name), []byte("{}"), 0o600))
+		}
+		if got := r.path(crush, c.project); got != c.want {
+			t.Errorf("%v, %v: %s, want %s", c.env, c.there, got, c.want)
+		}
+	}
+}
+
 func TestStatesTellWhatIsHereAndSetUp(t *testing.T) {
 	r := newRig(t)
 	for _, s := range r.States() {
