@@ -190,6 +190,7 @@ func codes() []struct {
 		{api.CodeEnded, "the session has ended"},
 		{api.CodeUnavailable, "the engine cannot do it now"},
 		{api.CodeForbidden, "outside what the caller may reach, or refused by the person's policy"},
+		{api.CodeNotSupported, "this engine does not have it: it is of an older release, and the hint says how to upgrade it"},
 		{api.CodeLocked, "a person has taken the session's keyboard"},
 		{api.CodeUnsure, "it may have been done; the message says what to look at"},
 		{api.CodeInternal, "the engine made a mistake"},
