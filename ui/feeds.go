@@ -52,7 +52,7 @@ func (f *feeds) releaseIdle(tabs *layout.Tabs) {
 		var oldest *layout.Tab
 		idle := 0
 		for _, t := range tabs.All {
-			if t == tabs.Current || !f.feeds(t) {
+			if t == tabs.Base() || !f.feeds(t) {
 				continue
 			}
 			idle++

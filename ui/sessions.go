@@ -293,13 +293,15 @@ func (v *sessionsView) refreshList() {
 	if v.tabs.Current != nil {
 		current = v.tabs.Current.Focus.Pane.ID
 	}
-	ids := make([][]string, len(v.tabs.All))
-	for i, t := range v.tabs.All {
+	every := v.tabs.Every()
+	ids := make([][]string, len(every))
+	for i, t := range every {
 		for _, l := range t.Root.Leaves(nil) {
 			ids[i] = append(ids[i], l.Pane.ID)
 		}
 	}
 	v.list.Focus(v.listFocused)
+	v.list.Floats = v.tabs.Float != nil
 	v.list.SetTabs(ids, current)
 	v.dirty = true
 	if v.areas.list.W > 0 && (v.areas.tabs.W > 0) != v.hasTabBar() {

@@ -49,7 +49,7 @@ func (v *sessionsView) makeActions() panes.Actions {
 
 		keymap.LayoutEqual:  v.moves.equalise,
 		keymap.PaneSwapNext: by(v.moves.swap, 1), keymap.PaneSwapPrevious: by(v.moves.swap, -1),
-		keymap.PaneBreak: v.moves.breakOut, keymap.PaneMove: v.moves.askMove,
+		keymap.PaneFloat: v.moves.float, keymap.PaneBreak: v.moves.breakOut, keymap.PaneMove: v.moves.askMove,
 		keymap.LayoutSave: v.layouts.askSaveLayout, keymap.LayoutShow: v.layouts.askLayout,
 	})
 	return all

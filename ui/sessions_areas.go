@@ -79,7 +79,7 @@ func (v *sessionsView) relayout() {
 	v.keeper.changed = true
 	var leaves []*layout.Node
 	if v.tabs.Current != nil {
-		leaves = v.tabs.Current.Root.Leaves(nil)
+		leaves = v.tabs.Base().Root.Leaves(nil)
 	}
 	v.areas = sessionAreas{}
 	if v.w <= 0 || v.h <= 0 {
@@ -98,7 +98,11 @@ func (v *sessionsView) relayout() {
 		return
 	}
 	if !v.tight {
-		v.tabs.Current.Root.Place(v.areas.tree)
+		v.tabs.Base().Root.Place(v.areas.tree)
+	}
+	if v.tabs.Floating() {
+		v.tabs.Float.Root.Place(layout.Inside(layout.Frame(v.areas.tree)))
+		leaves = v.tabs.Float.Root.Leaves(leaves)
 	}
 	for _, l := range leaves {
 		if v.tight && l != v.tabs.Current.Focus {
@@ -114,7 +118,7 @@ func (v *sessionsView) relayout() {
 
 // hasTabBar reports whether the tabs are shown as such: there is something to
 // choose from.
-func (v *sessionsView) hasTabBar() bool { return len(v.tabs.All) > 1 && v.env.TabBar() }
+func (v *sessionsView) hasTabBar() bool { return len(v.tabs.Every()) > 1 && v.env.TabBar() }
 
 // visible are the leaves that are on the screen.
 func (v *sessionsView) visible() []*layout.Node { return v.appendVisible(nil) }
@@ -127,13 +131,20 @@ func (v *sessionsView) appendVisible(leaves []*layout.Node) []*layout.Node {
 	case v.tight:
 		return append(leaves, v.tabs.Current.Focus)
 	}
-	return v.tabs.Current.Root.Leaves(leaves)
+	leaves = v.tabs.Base().Root.Leaves(leaves)
+	if v.tabs.Floating() {
+		leaves = v.tabs.Float.Root.Leaves(leaves)
+	}
+	return leaves
 }
 
 // area is where the terminal of a leaf is in the view.
 func (v *sessionsView) area(l *layout.Node) widget.Rect {
 	if v.tight {
 		return v.areas.tree
+	}
+	if v.tabs.Floating() && l.Root() == v.tabs.Float.Root {
+		return sessionAreas{bare: l == v.tabs.Float.Root}.content(l.Rect)
 	}
 	return v.areas.content(l.Rect)
 }

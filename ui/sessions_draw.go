@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
@@ -29,10 +30,26 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 	if v.tabs.Current == nil {
 		page = v.drawNoSessions()
 	}
+	start := len(to)
 	for y := range v.h {
 		to = append(v.appendRow(to, list, page, y), '\n')
 	}
+	if v.tabs.Floating() {
+		return appendRows(to[:start], v.withFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
+	}
 	return to
+}
+
+// withFloat lays the floating pane over the rows of the view.
+func (v *sessionsView) withFloat(rows []string) []string {
+	look, float := v.env.Look(), v.tabs.Float
+	focused := v.focused() != nil
+	heading := widget.Heading("float", "", float.Root.Rect.W, focused, look)
+	if float.Root.Pane != nil {
+		heading = v.heading(float.Root, v.focused())
+	}
+	lay(rows, float.Framed(heading, focused, look), layout.Frame(v.areas.tree))
+	return rows
 }
 
 // appendRow appends row y of the view, of the list's rows and the terminals, or of
@@ -43,7 +60,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
-		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Current.Root.TitleAt(y, true)
+		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Base().Root.TitleAt(y, true)
 		out = append(out, v.env.Look().Rule.Text(layout.Joint(y == 0, title, y == 0))...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
@@ -52,7 +69,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)
 	}
-	return v.tabs.Current.Root.AppendRow(out, y, v.env.Look())
+	return v.tabs.Base().Root.AppendRow(out, y, v.env.Look())
 }
 
 // prepare lets every visible pane make its rows.
@@ -61,16 +78,21 @@ func (v *sessionsView) prepare() {
 	for _, l := range v.visible() {
 		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
-		if v.areas.bare {
+		if v.tight || v.area(l) == l.Rect {
 			continue
 		}
-		name, detail, folder := l.Pane.Title()
-		heading := widget.Heading
-		if folder {
-			heading = widget.FolderHeading
-		}
-		l.Title = l.Joined(heading(name, detail, l.Rect.W, l.Pane == focused, look), look)
+		l.Title = l.Joined(v.heading(l, focused), look)
 	}
+}
+
+// heading is the title of a leaf.
+func (v *sessionsView) heading(l *layout.Node, focused *terminal.Pane) string {
+	name, detail, folder := l.Pane.Title()
+	heading := widget.Heading
+	if folder {
+		heading = widget.FolderHeading
+	}
+	return heading(name, detail, l.Rect.W, l.Pane == focused, v.env.Look())
 }
 
 // Cursor is that of the terminal that has the keyboard.

@@ -64,6 +64,11 @@ func (v *sessionsView) focusList() tea.Cmd {
 
 // focusLeaf gives a terminal of the tab that is shown the keyboard.
 func (v *sessionsView) focusLeaf(l *layout.Node) {
+	if t, _ := v.tabs.Of(l.Pane); t != v.tabs.Current {
+		v.show(t, l)
+		v.refreshList()
+		return
+	}
 	v.moveFocus(func() {
 		v.tabs.Current.Go(l)
 		v.listFocused = false

@@ -128,11 +128,11 @@ func (k *keeper) keepLast(ctx context.Context, task func(func())) {
 
 // writeLayout writes the tabs down, and what was put away.
 func (k *keeper) writeLayout() api.Layout {
-	l := api.Layout{Closed: k.v.list.WritePutAway()}
-	l.Tabs, l.Current = k.v.tabs.Write(func(id string) string {
+	l := k.v.tabs.Write(func(id string) string {
 		p, _ := k.v.env.News().Process(id)
 		return p.Name
 	})
+	l.Closed = k.v.list.WritePutAway()
 	return l
 }
 
@@ -141,7 +141,7 @@ func (k *keeper) writeLayout() api.Layout {
 func (k *keeper) layoutToKeep() (l api.Layout, ok bool) {
 	l = k.writeLayout()
 	if len(l.Tabs) == 0 {
-		l.Tabs, l.Current = k.kept.Tabs, k.kept.Current
+		l.Tabs, l.Current, l.Float = k.kept.Tabs, k.kept.Current, k.kept.Float
 	}
 	return l, len(l.Tabs) > 0 || len(l.Closed) > 0
 }
@@ -204,7 +204,7 @@ func (k *keeper) follow(l api.Layout) {
 		}
 	}
 	k.v.refreshList()
-	if l.Check() != nil || layout.SameTabs(l.Tabs, k.writeLayout().Tabs) {
+	if l.Check() != nil || layout.Same(l, k.writeLayout()) {
 		return
 	}
 	k.v.tabs.Follow(l, k.v.env.News().Processes)

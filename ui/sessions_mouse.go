@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -52,7 +54,8 @@ func (m *mouseHold) handle(e keys.Mouse) tea.Cmd {
 
 // mouseOnTabs shows the tab that is clicked; the wheel goes from one to the next.
 func (m *mouseHold) mouseOnTabs(e keys.Mouse) {
-	at := m.v.tabs.Index(m.v.tabs.Current)
+	all := m.v.tabs.Every()
+	at := slices.Index(all, m.v.tabs.Current)
 	switch {
 	case e.Button == keys.WheelUp:
 		at--
@@ -63,8 +66,8 @@ func (m *mouseHold) mouseOnTabs(e keys.Mouse) {
 	default:
 		return
 	}
-	if at >= 0 && at < len(m.v.tabs.All) {
-		m.v.show(m.v.tabs.All[at], nil)
+	if at >= 0 && at < len(all) {
+		m.v.show(all[at], nil)
 		m.v.refreshList()
 	}
 }
@@ -75,7 +78,7 @@ func (m *mouseHold) letGo(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
 	m.dragged, m.pressed = nil, nil
 	if held != nil && !m.dragMoved && !m.v.env.Covered() && m.v.tabs.Current != nil {
-		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == m.v.tabs.Current.Root {
+		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == held.Root() {
 			m.v.focusLeaf(leaf)
 		}
 	}
@@ -97,11 +100,18 @@ func (m *mouseHold) forgetDrag() {
 func (m *mouseHold) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.v.tabs.Current.Focus
 	if !m.v.tight {
-		if border := m.v.tabs.Current.Root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
+		root := m.v.tabs.Base().Root
+		if m.v.tabs.Floating() && layout.Frame(m.v.areas.tree).Contains(e.X, e.Y) {
+			root = m.v.tabs.Float.Root
+			if !root.Rect.Contains(e.X, e.Y) {
+				return nil
+			}
+		}
+		if border := root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
 			m.dragged, m.dragMoved = border, false
 			return nil
 		}
-		leaf = m.v.tabs.Current.Root.LeafAt(e.X, e.Y)
+		leaf = root.LeafAt(e.X, e.Y)
 	}
 	if leaf == nil {
 		return nil

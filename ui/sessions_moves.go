@@ -83,12 +83,36 @@ func (m *moves) swap(step int) tea.Cmd {
 
 // breakOut gives the focused pane a tab of its own.
 func (m *moves) breakOut() tea.Cmd {
-	if m.v.focused() == nil || m.v.tabs.Current.Root.Pane != nil {
+	if m.v.focused() == nil || m.v.tabs.Current.Root.Pane != nil && !m.v.tabs.Floating() {
 		return nil
 	}
 	m.v.show(m.v.tabs.BreakOut(m.v.tabs.Current, m.v.tabs.Current.Focus), nil)
 	m.v.refreshList()
 	return nil
+}
+
+// float shows the floating pane, with a new session if there is none, or puts it
+// away.
+func (m *moves) float() tea.Cmd {
+	tabs := &m.v.tabs
+	switch {
+	case tabs.Current == nil:
+		return m.v.starts.newSession()
+	case tabs.Floating() && m.v.shown:
+		m.v.show(tabs.Under, nil)
+		m.v.refreshList()
+		return nil
+	case tabs.Float != nil:
+		m.v.show(tabs.Float, nil)
+		m.v.env.ShowSessions()
+		m.v.refreshList()
+		return nil
+	}
+	near := m.v.currentPane()
+	tabs.Float = layout.NewTab(tabs.New(""))
+	m.v.show(tabs.Float, nil)
+	m.v.env.ShowSessions()
+	return m.v.starts.start(tabs.Float.Focus.Pane, near, nil, "")
 }
 
 // askMove lets the person choose a tab that the focused pane is moved to.

@@ -114,7 +114,7 @@ func (s *starts) takeStarted(msg sessions.StartMsg) tea.Cmd {
 		pane.ID = started.Process.ID
 	}
 	learn := s.v.env.Learn(started.Process) // or news that are older would take it away again
-	if t == s.v.tabs.Current {
+	if t == s.v.tabs.Current || t == s.v.tabs.Base() {
 		s.v.relayout()
 	}
 	s.v.adopt()

@@ -21,7 +21,8 @@ func (v *sessionsView) show(t *layout.Tab, l *layout.Node) {
 	if v.zoomed && t != v.tabs.Current {
 		v.zoomed = false
 	}
-	v.tabs.Current, v.steps.numbers = t, nil
+	v.tabs.Go(t)
+	v.steps.numbers = nil
 	v.shows++
 	t.Shown = v.shows
 	v.listFocused = false
@@ -38,8 +39,9 @@ func (v *sessionsView) closeLeaf(t *layout.Tab, l *layout.Node) {
 	at := v.tabs.Index(t)
 	shown := t == v.tabs.Current
 	v.tabs.Detach(t, l)
+	v.tabs.Settle()
 	switch {
-	case v.tabs.Index(t) >= 0:
+	case slices.Contains(v.tabs.Every(), t) || shown && v.tabs.Current != nil: // what it floated over is shown
 		v.relayout()
 		v.tellFocus(true)
 	case !shown || len(v.tabs.All) == 0:
@@ -70,7 +72,7 @@ func (v *sessionsView) adopt() {
 			v.keeper.changed = true
 		}
 	}
-	for _, t := range slices.Clone(v.tabs.All) {
+	for _, t := range slices.Clone(v.tabs.Every()) {
 		if t == v.tabs.Current {
 			continue
 		}
@@ -117,6 +119,9 @@ func (v *sessionsView) open() tea.Cmd {
 	v.opened = true
 	if len(v.tabs.All) > 0 {
 		v.show(v.keeper.openingTab(), nil)
+		if v.keeper.kept.Floats && v.tabs.Float != nil {
+			v.show(v.tabs.Float, nil)
+		}
 		v.refreshList()
 		return nil
 	}
@@ -182,7 +187,7 @@ func (v *sessionsView) closePane() tea.Cmd {
 		v.refreshList()
 		return nil
 	}
-	if t.Root.Pane != nil {
+	if t.Root.Pane != nil && !v.tabs.Floating() {
 		return v.env.Say("this is the session's only pane; end the session to close it", false)
 	}
 	v.closeLeaf(t, l)

@@ -1,5 +1,7 @@
 package api
 
+import "slices"
+
 // The operations of layouts: how sessions are laid out in dashboards. The engine
 // keeps them and does not look at what is in them.
 var (
@@ -15,6 +17,8 @@ var (
 type Layout struct {
 	Tabs    []LayoutTab `json:"tabs" jsonschema:"what fills the screen at a time, in their order"`
 	Current int         `json:"current,omitempty" jsonschema:"index of the tab that is shown"`
+	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"what floats over the tabs when it is shown"`
+	Floats  bool        `json:"floats,omitempty" jsonschema:"it is shown"`
 	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were closed and are no longer listed"`
 }
 
@@ -87,7 +91,11 @@ func (l Layout) Check() error {
 	if len(l.Closed) > MostClosed {
 		return Errorf(CodeInvalid, "layout: more than %d sessions were put away", MostClosed)
 	}
-	for i, t := range l.Tabs {
+	tabs := l.Tabs
+	if l.Float != nil {
+		tabs = append(slices.Clip(tabs), *l.Float)
+	}
+	for i, t := range tabs {
 		if len(t.Nodes) > MostNodes {
 			return Errorf(CodeInvalid, "layout: tab %d has more than %d nodes", i, MostNodes)
 		}

@@ -35,6 +35,7 @@ const (
 	LayoutShow       Action = "layout.show"
 	PaneSwapNext     Action = "pane.swapnext"
 	PaneSwapPrevious Action = "pane.swapprevious"
+	PaneFloat        Action = "pane.float"
 	PaneBreak        Action = "pane.break"
 	PaneMove         Action = "pane.move"
 	PaneNumbers      Action = "pane.numbers"

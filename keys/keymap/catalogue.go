@@ -53,6 +53,7 @@ func layout() []Definition {
 		{SplitBeside, ScopePrefix, k("%", "|"), "split", "split: open a new session beside this one", 2},
 		{SplitBelow, ScopePrefix, k("\"", "-"), "split below", "split: open a new session below this one", 3},
 		{PaneZoom, ScopePrefix, k("z", "processes z", "log z", "files z", "preview z"), "zoom", "zoom the pane", 4},
+		{PaneFloat, ScopePrefix, k("f"), "", "show the floating pane, or put it away", 0},
 		{PaneClose, ScopePrefix, k("w"), "close pane", "close the pane; its session keeps running", 0},
 		{ResizeLeft, ScopePrefix, k("H", "ctrl+left"), "", "move the pane's border to the left", 0},
 		{ResizeDown, ScopePrefix, k("J", "ctrl+down"), "", "move the pane's border down", 0},

@@ -81,6 +81,7 @@ func zellijKeys() map[Action][]string {
 		SplitBeside:     k("n", "r", "global alt+n"),
 		SplitBelow:      k("d"),
 		PaneZoom:        k("f", "z", "global alt+f"),
+		PaneFloat:       k("F"),
 		PaneClose:       k("X"),
 		SessionNew:      k("t"),
 		SessionNext:     k("tab", "global alt+o"),

@@ -26,6 +26,7 @@ type Pane struct {
 	tabs    [][]string // sessions in the order of their tabs
 	current string     // the one that has the keyboard, or had it last
 	filter  string
+	Floats  bool // the last of the tabs floats over the others
 
 	closed    map[string]bool // ended sessions that the person has put away
 	ending    map[string]bool // sessions that were asked to end here
@@ -191,7 +192,7 @@ func (p *Pane) Refresh() {
 		for i, id := range ids {
 			inTab[id] = true
 			number := 0
-			if i == 0 && len(p.tabs) > 1 {
+			if i == 0 && len(p.tabs) > 1 && !p.floats(at) {
 				number = at + 1
 			}
 			if session, ok := news.Process(id); ok {
@@ -208,6 +209,9 @@ func (p *Pane) Refresh() {
 		p.list.Select(p.current)
 	}
 }
+
+// floats reports whether a tab floats over the others.
+func (p *Pane) floats(i int) bool { return p.Floats && i == len(p.tabs)-1 }
 
 func branch(i, n int) string {
 	switch {

@@ -136,7 +136,11 @@ func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
 			c.mark, c.markInk = mark+" ", ink
 		}
 	}
-	c.text = " " + widget.Itoa(i+1) + " " + widget.Clip(strings.Join(sessions, "+"), names) + " "
+	number := widget.Itoa(i + 1)
+	if p.floats(i) {
+		number = "float"
+	}
+	c.text = " " + number + " " + widget.Clip(strings.Join(sessions, "+"), names) + " "
 	return c
 }
 

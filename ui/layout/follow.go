@@ -41,6 +41,10 @@ func (t *Tabs) Follow(l api.Layout, processes []api.Process) {
 	if t.Current != nil {
 		focused = t.Current.Focus.Pane
 	}
+	var under *terminal.Pane
+	if t.Under != nil {
+		under = t.Under.Focus.Pane
+	}
 	before := slices.Clone(t.All)
 	shown := map[*terminal.Pane]uint64{}
 	for _, other := range before {
@@ -63,6 +67,11 @@ func (t *Tabs) Follow(l api.Layout, processes []api.Process) {
 	if with, leaf := t.Of(focused); with != nil {
 		t.Current, with.Focus = with, leaf
 	}
+	t.Under = nil
+	if with, leaf := t.Of(under); t.Floating() && with != nil && with != t.Float {
+		t.Under, with.Focus = with, leaf
+	}
+	t.Settle()
 }
 
 // strays are the panes of tabs whose session is not among ids, but for those that

@@ -10,21 +10,23 @@ import (
 	"tandem/panes/widget"
 )
 
-// Write writes the tabs down, and which of them is shown; name is that of a
+// Write writes the tabs down, and which of them are shown; name is that of a
 // session. Panes whose session is not there yet, and those of sessions that have
 // ended, have no place in it.
-func (t *Tabs) Write(name func(id string) string) (all []api.LayoutTab, current int) {
+func (t *Tabs) Write(name func(id string) string) (l api.Layout) {
 	for _, other := range t.All {
 		written, ok := other.write(name)
 		if !ok {
 			continue
 		}
-		if other == t.Current {
-			current = len(all)
+		if other == t.Base() {
+			l.Current = len(l.Tabs)
 		}
-		all = append(all, written)
+		l.Tabs = append(l.Tabs, written)
 	}
-	return all, current
+	l.Float = t.writeFloat(name)
+	l.Floats = l.Float != nil && t.Floating()
+	return l
 }
 
 // write writes a tab down; ok is false if none of its panes has a place there.
@@ -74,13 +76,15 @@ func (t *Tabs) Arrange(l api.Layout, processes []api.Process) (show *Tab, found 
 	if l.Check() != nil {
 		return nil, 0
 	}
-	return t.lay(l, newSeeker(processes).resolve(l))
+	show, found = t.lay(l, newSeeker(processes).resolve(l))
+	t.Settle()
+	return show, found
 }
 
-// SameTabs reports whether sessions lie in the same way, whatever has the
+// Same reports whether sessions lie in the same way, whatever is shown and has the
 // keyboard.
-func SameTabs(a, b []api.LayoutTab) bool {
-	return slices.EqualFunc(a, b, func(a, b api.LayoutTab) bool {
+func Same(a, b api.Layout) bool {
+	return (a.Float == nil) == (b.Float == nil) && slices.EqualFunc(all(a), all(b), func(a, b api.LayoutTab) bool {
 		return slices.EqualFunc(a.Nodes, b.Nodes, func(a, b api.LayoutNode) bool {
 			return a.Axis == b.Axis && a.Share == b.Share && a.ID == b.ID
 		})
@@ -90,7 +94,7 @@ func SameTabs(a, b []api.LayoutTab) bool {
 // byID gives the sessions of a layout's panes that are there, by tab and node.
 func (s *seeker) byID(l api.Layout) map[[2]int]string {
 	found := map[[2]int]string{}
-	for i, t := range l.Tabs {
+	for i, t := range all(l) {
 		for j, n := range t.Nodes {
 			if n.Axis == "" {
 				found[[2]int{i, j}] = s.find(n, true)
@@ -191,7 +195,7 @@ func (s *seeker) find(n api.LayoutNode, byID bool) string {
 func (s *seeker) resolve(l api.Layout) map[[2]int]string {
 	found := map[[2]int]string{}
 	for _, byID := range []bool{true, false} {
-		for i, t := range l.Tabs {
+		for i, t := range all(l) {
 			for j, n := range t.Nodes {
 				at := [2]int{i, j}
 				if n.Axis == "" && found[at] == "" {
@@ -206,7 +210,7 @@ func (s *seeker) resolve(l api.Layout) map[[2]int]string {
 // Describe names the sessions of a layout.
 func Describe(l api.Layout) string {
 	var tabs []string
-	for _, t := range l.Tabs {
+	for _, t := range all(l) {
 		var names []string
 		for _, n := range t.Nodes {
 			if n.Axis == "" {

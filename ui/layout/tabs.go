@@ -59,6 +59,8 @@ type Tabs struct {
 	New     func(id string) *terminal.Pane // makes the pane of a session
 	All     []*Tab
 	Current *Tab // the one on the screen; nil without sessions
+	Float   *Tab // lies over the others while it is Current; nil if there is none
+	Under   *Tab // what lies below it then
 }
 
 // Add puts a tab of one pane behind the others.
@@ -73,7 +75,7 @@ func (t *Tabs) Find(id string) (*Tab, *Node) {
 	if id == "" {
 		return nil, nil
 	}
-	for _, other := range t.All {
+	for _, other := range t.Every() {
 		if l := other.leaf(id); l != nil {
 			return other, l
 		}
@@ -83,7 +85,7 @@ func (t *Tabs) Find(id string) (*Tab, *Node) {
 
 // Of is the tab and leaf that a pane is in.
 func (t *Tabs) Of(p *terminal.Pane) (*Tab, *Node) {
-	for _, other := range t.All {
+	for _, other := range t.Every() {
 		for _, l := range other.Root.Leaves(nil) {
 			if l.Pane == p {
 				return other, l
@@ -93,12 +95,20 @@ func (t *Tabs) Of(p *terminal.Pane) (*Tab, *Node) {
 	return nil, nil
 }
 
+// Every are the tabs with the floating one, which comes last.
+func (t *Tabs) Every() []*Tab {
+	if t.Float == nil {
+		return t.All
+	}
+	return append(slices.Clip(t.All), t.Float)
+}
+
 // Index is the place of a tab; -1 if it is not there any more.
 func (t *Tabs) Index(of *Tab) int { return slices.Index(t.All, of) }
 
 // Leaves are those of all tabs, in order.
 func (t *Tabs) Leaves() (all []*Node) {
-	for _, other := range t.All {
+	for _, other := range t.Every() {
 		all = other.Root.Leaves(all)
 	}
 	return all
@@ -125,6 +135,13 @@ func (t *Tabs) Detach(from *Tab, l *Node) {
 		}
 		return
 	}
+	if from == t.Float {
+		if t.Floating() {
+			t.Current = t.Under
+		}
+		t.Float, t.Under = nil, nil
+		return
+	}
 	t.All = slices.DeleteFunc(t.All, func(other *Tab) bool { return other == from })
 	if t.Current == from {
 		t.Current = nil
@@ -134,6 +151,9 @@ func (t *Tabs) Detach(from *Tab, l *Node) {
 // BreakOut gives a leaf a tab of its own, behind the one that it is in.
 func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 	at := t.Index(from)
+	if at < 0 {
+		at = len(t.All) - 1
+	}
 	t.Detach(from, l)
 	own := NewTab(l.Pane)
 	t.All = slices.Insert(t.All, at+1, own)
@@ -143,7 +163,7 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 // lay puts sessions where a layout has them; ids are those of its panes, by tab
 // and node. It returns the tab to show and how many sessions it has found.
 func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
-	for i, kept := range l.Tabs {
+	for i, kept := range all(l) {
 		root, focus := readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
 			if id == "" {
@@ -156,6 +176,13 @@ func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 			continue
 		}
 		laid := &Tab{Root: root, Focus: focus}
+		if i == len(l.Tabs) {
+			if t.Float != nil {
+				t.All = append(t.All, t.Float)
+			}
+			t.Float = laid
+			continue
+		}
 		t.All = append(t.All, laid)
 		if show == nil || i == l.Current {
 			show = laid
