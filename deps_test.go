@@ -128,7 +128,7 @@ var layers = map[string]layer{
 		"whether something answers is found out the same way, whoever waits for it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {
@@ -190,12 +190,13 @@ var layers = map[string]layer{
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":       {[]string{"engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
+	"engine/conditions":  {[]string{"engine/panics"}, "what is waited for, and where, its callers know"},
 	"engine/panics":      {nil, "a panic is carried between any goroutines"},
 	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics"}, "a shell has some terminal, whose session it need not know"},
+	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled"}, "a shell has some terminal, whose session it need not know"},
 	"engine/sandbox":     {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},

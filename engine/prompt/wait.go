@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/conditions"
 	"tandem/engine/logs"
 	"tandem/engine/names"
-	"tandem/engine/panics"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -25,8 +25,6 @@ type finding struct {
 	need   Need
 	cursor int64 // behind what matched; 0: behind all that was printed
 	err    error
-
-	caught *panics.Caught // what looking for it panicked with
 }
 
 // Conditions are those of one session.wait.
@@ -70,70 +68,33 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// watch starts a goroutine for each condition and gives what the first sees.
-// It returns when all of them have ended.
-func (w Conditions) watch(ctx context.Context, s *Shell) finding {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	looks := w.looks(s)
-	seen := make(chan finding, len(looks))
-	for _, look := range looks {
-		go func() {
-			var f finding
-			f.caught = panics.Catch(func() { f = look(ctx) })
-			seen <- f
-		}()
-	}
-	var first finding
-	over := s.o.Over
-	for left := len(looks); left > 0; {
-		select {
-		case g := <-seen:
-			left--
-			g.caught.Raise()
-			if first.met == "" && first.err == nil && (g.met != "" || g.err != nil) {
-				first = g
-				cancel()
-			}
-		case <-over: // what is printed already may hold what is waited for
-			over = nil
-			if w.in.Port != 0 || w.output == nil {
-				cancel()
-			}
-		}
-	}
-	cancel()
-	if first.met == "" && first.err == nil && w.in.Exit && s.isOver() {
-		first.met = "exit"
-	}
-	return first
-}
-
-// looks are the functions that wait for the conditions; each ends with its
-// context, and when the session has.
-func (w Conditions) looks(s *Shell) (all []func(context.Context) finding) {
-	add := func(wanted bool, look func(context.Context) finding) {
+// looks are the conditions that are waited for in a shell.
+func (w Conditions) looks(s *Shell) (all []conditions.Condition[finding]) {
+	add := func(wanted, outlives bool, look func(context.Context) finding) {
 		if wanted {
-			all = append(all, look)
+			all = append(all, conditions.Condition[finding]{Outlives: outlives, Look: func(ctx context.Context) (finding, bool) {
+				f := look(ctx)
+				return f, f.met != "" || f.err != nil
+			}})
 		}
 	}
-	add(w.in.Exit, func(ctx context.Context) finding { return s.seeExit(ctx) })
-	add(w.output != nil, func(ctx context.Context) finding { return s.seeOutput(ctx, w.output, w.in.Since) })
-	add(w.screen != nil, func(ctx context.Context) finding { return s.seeScreen(ctx, w.screen) })
-	add(w.in.Input, func(ctx context.Context) finding {
+	add(w.in.Exit, true, func(ctx context.Context) finding { return s.seeExit(ctx) })
+	add(w.output != nil, true, func(ctx context.Context) finding { return s.seeOutput(ctx, w.output, w.in.Since) })
+	add(w.screen != nil, false, func(ctx context.Context) finding { return s.seeScreen(ctx, w.screen) })
+	add(w.in.Input, false, func(ctx context.Context) finding {
 		return s.seeNeed(ctx, "input", func(n Need) bool { return n != NeedNothing })
 	})
-	add(w.in.Prompt, func(ctx context.Context) finding {
+	add(w.in.Prompt, false, func(ctx context.Context) finding {
 		return s.seeNeed(ctx, "prompt", func(n Need) bool { return n == NeedPrompt })
 	})
-	add(w.in.Settled, func(ctx context.Context) finding { return s.seeSettled(ctx) })
-	add(w.in.Port != 0, func(ctx context.Context) finding {
+	add(w.in.Settled, false, func(ctx context.Context) finding { return s.seeSettled(ctx) })
+	add(w.in.Port != 0, false, func(ctx context.Context) finding {
 		if w.port(ctx) != nil {
 			return finding{}
 		}
 		return finding{met: "port"}
 	})
-	add(w.in.IdleMS != 0, func(ctx context.Context) finding {
+	add(w.in.IdleMS != 0, false, func(ctx context.Context) finding {
 		return s.seeIdle(ctx, time.Duration(w.in.IdleMS)*time.Millisecond)
 	})
 	return all
@@ -314,7 +275,7 @@ func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOut
 	}
 	s.t.NoteUse()
 	defer s.t.NoteUse()
-	seen := w.watch(ctx, s)
+	seen, _ := conditions.First(ctx, s.o.Over, w.looks(s))
 	if seen.err != nil {
 		return out, seen.err
 	}

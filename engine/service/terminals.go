@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -62,11 +61,7 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
-	timeout := waitMost
-	if in.TimeoutMS > 0 {
-		timeout = min(timeout, time.Duration(in.TimeoutMS)*time.Millisecond)
-	}
-	watch, cancel := context.WithTimeout(ctx, timeout)
+	watch, cancel := waitTimeout(ctx, in.TimeoutMS)
 	defer cancel()
 	out, err := session.Shell().Await(watch, w)
 	if err == nil {

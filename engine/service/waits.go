@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/conditions"
 	"tandem/engine/logs"
 	"tandem/engine/names"
-	"tandem/engine/panics"
 	"tandem/engine/pty"
 	"tandem/engine/readiness"
 	"tandem/engine/search"
@@ -20,14 +20,11 @@ const (
 	inputLook = 50 * time.Millisecond
 )
 
-// A sighting is a condition of process.wait that holds, or that never will.
+// A sighting is a condition of process.wait that holds.
 type sighting struct {
-	met   string // empty if it cannot hold any more
-	line  string
-	ended bool // the process has ended
-	err   error
-
-	caught *panics.Caught // what looking for it panicked with
+	met  string
+	line string
+	err  error
 }
 
 // wait looks out for the conditions that are set until one holds, the
@@ -36,17 +33,14 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	if err := checkWait(in); err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
-	timeout := waitMost
-	if in.TimeoutMS > 0 {
-		timeout = min(timeout, time.Duration(in.TimeoutMS)*time.Millisecond)
-	}
-	watch, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	seen, err := s.lookOut(ctx, watch, &in)
+	ended := make(chan struct{})
+	all, err := s.conditions(ctx, &in, ended)
 	if err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
-	first := firstOf(watch, seen, in.Log != "")
+	watch, cancel := waitTimeout(ctx, in.TimeoutMS)
+	defer cancel()
+	first, _ := conditions.First(watch, ended, all)
 	if first.err != nil {
 		return api.ProcessWaitOutput{}, first.err
 	}
@@ -59,29 +53,13 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	return out, err
 }
 
-// firstOf takes the first sighting that counts. When the process has ended, what
-// it has written may still hold the line that is waited for.
-func firstOf(ctx context.Context, seen <-chan sighting, line bool) sighting {
-	ended := false
-	for {
-		select {
-		case s := <-seen:
-			s.caught.Raise()
-			switch {
-			case s.met != "" || s.err != nil:
-				return s
-			case s.ended:
-				ended = true
-			default:
-				line = false
-			}
-			if ended && !line {
-				return sighting{}
-			}
-		case <-ctx.Done():
-			return sighting{}
-		}
+// waitTimeout bounds a call that waits for conditions.
+func waitTimeout(ctx context.Context, timeoutMS int) (context.Context, context.CancelFunc) {
+	timeout := waitMost
+	if timeoutMS > 0 {
+		timeout = min(timeout, time.Duration(timeoutMS)*time.Millisecond)
 	}
+	return context.WithTimeout(ctx, timeout)
 }
 
 func checkWait(in api.ProcessWaitInput) error {
@@ -97,9 +75,9 @@ func checkWait(in api.ProcessWaitInput) error {
 	return nil
 }
 
-// lookOut starts a goroutine for each condition, which end with watch: that may
-// be over before the process is found. It puts the process's id into in.
-func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
+// conditions are those that are to be waited for; ended is closed when the process has
+// ended and that is none of them. It puts the process's id into in.
+func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, ended chan<- struct{}) (all []conditions.Condition[sighting], err error) {
 	e, err := s.Control.Entry(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -108,16 +86,13 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 	if in.Input && !e.Rec.Stdin {
 		return nil, api.Errorf(api.CodeConflict, "wait for %s: it was started without stdin", e.Rec.Name)
 	}
-	source := e.Source()
-	seen := make(chan sighting, 5) // one for each goroutine
-	look := func(see func()) {
-		go func() {
-			if c := panics.Catch(see); c != nil {
-				seen <- sighting{caught: c}
-			}
-		}()
+	add := func(outlives bool, look func(context.Context) sighting) {
+		all = append(all, conditions.Condition[sighting]{Outlives: outlives, Look: func(ctx context.Context) (sighting, bool) {
+			seen := look(ctx)
+			return seen, seen.met != "" || seen.err != nil
+		}})
 	}
-	look(func() { seen <- s.seeState(watch, *in, e.Runs) })
+	source := e.Source()
 	if in.Log != "" {
 		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
@@ -127,33 +102,28 @@ func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput
 		if err != nil {
 			return nil, err
 		}
-		look(func() { seen <- s.seeLine(watch, source, pattern, behind) })
+		add(true, func(ctx context.Context) sighting { return s.seeLine(ctx, source, pattern, behind) })
 	}
+	add(true, func(ctx context.Context) sighting { return s.seeState(ctx, *in, e.Runs, ended) })
 	if in.Port != 0 {
-		port := in.Port
-		dial := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, port) })
-		look(func() {
-			if dial(watch) == nil {
-				seen <- sighting{met: "port"}
-			}
-		})
+		listens := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, in.Port) })
+		add(false, func(ctx context.Context) sighting { return metIf("port", listens(ctx) == nil) })
 	}
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
-		look(func() {
-			if s.Logs.WaitIdle(watch, source, d) == nil {
-				seen <- sighting{met: "idle"}
-			}
-		})
+		add(false, func(ctx context.Context) sighting { return metIf("idle", s.Logs.WaitIdle(ctx, source, d) == nil) })
 	}
 	if in.Input {
-		look(func() {
-			if s.seeInput(watch, e.Rec.ID, e.View.PID) {
-				seen <- sighting{met: "input"}
-			}
-		})
+		add(false, func(ctx context.Context) sighting { return metIf("input", s.seeInput(ctx, e.Rec.ID, e.View.PID)) })
 	}
-	return seen, nil
+	return all, nil
+}
+
+func metIf(condition string, holds bool) sighting {
+	if !holds {
+		return sighting{}
+	}
+	return sighting{met: condition}
 }
 
 // seeInput looks until a process waits for input.
@@ -170,8 +140,9 @@ func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
 	return true
 }
 
-// seeState waits for the end of a run, or for readiness.
-func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
+// seeState waits for the end of a run, or for readiness. It closes ended if the process has
+// ended and that is not waited for.
+func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) sighting {
 	view, err := s.Control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
 		return s.Ended() || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
@@ -185,7 +156,8 @@ func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs 
 	case in.Exit:
 		return sighting{met: "exit"}
 	}
-	return sighting{ended: true}
+	close(ended)
+	return sighting{}
 }
 
 func (s *Processes) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
