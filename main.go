@@ -187,6 +187,7 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		}
 		defer terminal.Close()
 	}
+	recent, keepRecent := config.Recent(dataDir)
 	return ui.Run(ctx, ui.Options{
 		Connect: func(ctx context.Context) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
@@ -211,6 +212,8 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		InTmux:     os.Getenv("TMUX") != "",
 		Tips:       showTips,
 		HideTips:   hideTips,
+		Recent:     recent,
+		KeepRecent: keepRecent,
 		Version:    version,
 	})
 }

@@ -25,6 +25,7 @@ type palette struct {
 
 	actions, open, folders, commands []widget.Choice
 	over                             []keymap.Scope // of what had the keyboard
+	recent                           []string       // what was chosen in others, the latest first
 
 	told  paletteMsg // the engine's last answer
 	known bool       // there was one
@@ -47,9 +48,9 @@ const paletteDelay = 100 * time.Millisecond
 const paletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
-	u := &palette{over: m.input.scopes()}
+	u := &palette{over: m.input.scopes(), recent: m.o.Recent}
 	u.Title, u.Verb = "Find anything", paletteVerb
-	u.Pick = func(c widget.Choice) tea.Cmd { return u.does[c.Number](m) }
+	u.Pick = func(c widget.Choice) tea.Cmd { return tea.Batch(u.keepRecent(m, c), u.does[c.Number](m)) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
 	u.fill()
@@ -71,8 +72,46 @@ func paletteVerb(c widget.Choice) string {
 // fill offers what is known, in the order that holds while nothing is typed.
 func (u *palette) fill() { u.List.Set(u.all()) }
 
+// all has what was chosen lately before everything else, of what is known at once:
+// what comes later does not push the first choice aside.
 func (u *palette) all() []widget.Choice {
-	return slices.Concat(u.actions, u.open, u.folders, u.commands)
+	known := slices.Concat(u.actions, u.open)
+	var first []widget.Choice
+	for _, name := range u.recent {
+		if i := slices.IndexFunc(known, func(c widget.Choice) bool { return recentName(c) == name }); i >= 0 && len(first) < recentShown {
+			first = append(first, known[i])
+			known = slices.Delete(known, i, i+1)
+		}
+	}
+	return slices.Concat(first, known, u.folders, u.commands)
+}
+
+// How many of the choices made last come first, and how many are kept: some of them
+// cannot be chosen everywhere.
+const (
+	recentShown = 5
+	recentKept  = 30
+)
+
+// recentName is what a choice is known by to the next palette and the next dashboard.
+func recentName(c widget.Choice) string { return c.Kind + " " + c.ID }
+
+// keepRecent notes that something was chosen.
+func (u *palette) keepRecent(m *model, c widget.Choice) tea.Cmd {
+	if c.ID == "" {
+		return nil
+	}
+	name := recentName(c)
+	others := slices.DeleteFunc(slices.Clone(m.o.Recent), func(other string) bool { return other == name })
+	m.o.Recent = append([]string{name}, others[:min(len(others), recentKept-1)]...)
+	names, keep := m.o.Recent, m.o.KeepRecent
+	if keep == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		keep(names)
+		return nil
+	}
 }
 
 // offer gives a choice what it does.
@@ -99,7 +138,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 			seen[row.Action], said[row.Help] = true, true
 			c := u.offer(widget.Choice{
 				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
-				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
+				Also: row.Short + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
 			}, func(*model) tea.Cmd { return act() })
 			if row.Short == "" {
 				later = append(later, c)
@@ -112,7 +151,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	if !seen[keymap.ProcessNew] {
 		choices = append(choices, u.offer(widget.Choice{
 			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: "start a process",
-			Also: "new " + string(keymap.ProcessNew),
+			Also: "new " + string(keymap.ProcessNew), ID: string(keymap.ProcessNew),
 		}, func(m *model) tea.Cmd { return m.form.show() }))
 	}
 	return choices

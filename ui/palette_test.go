@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -298,4 +299,73 @@ func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.
 	d.shows("web-three")
 	d.press("enter")
 	d.shows("the second")
+}
+
+func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	for words, want := range map[string]keymap.Action{
+		"fullscreen": keymap.PaneZoom, "maximize": keymap.PaneZoom, "kill": keymap.SessionEnd, "quit": keymap.Detach,
+		"exit": keymap.Detach, "scrollback": keymap.ScrollMode, "copy-mode": keymap.ScrollMode, "vertical": keymap.SplitBeside, "vsplit": keymap.SplitBeside,
+		"horizontal": keymap.SplitBelow, "detach-client": keymap.Detach, "rename-window": keymap.SessionRename, "new-window": keymap.SessionNew,
+		"last-window": keymap.SessionLast, "display-panes": keymap.PaneNumbers, "choose-tree": keymap.FocusList, "shortcuts": keymap.Help,
+		"break-pane": keymap.PaneBreak, "colors": keymap.ThemePick, "select-layout": keymap.LayoutShow, "atuin": keymap.HistoryInsert,
+	} {
+		d.press("ctrl+b", ":", "'"+words)
+		var found []string
+		u := d.m.dialog.open.(*palette)
+		for range 3 {
+			if c, ok := u.List.Selected(); ok {
+				found = append(found, c.ID)
+			}
+			u.List.Move(1)
+		}
+		if !slices.Contains(found, string(want)) {
+			t.Errorf("%s finds %q first, not %s", words, found, want)
+		}
+		d.press("esc")
+	}
+	d.press("alt+2", ":", "'respawn")
+	if c, ok := d.m.dialog.open.(*palette).List.Selected(); ok && c.ID != string(keymap.ProcessRestart) {
+		t.Errorf("respawn finds %q", c.ID)
+	}
+}
+
+func TestThePaletteHasWhatWasChosenLatelyFirst(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	web := e.addProcess("web", "npm run dev")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	kept := make(chan []string, 3)
+	d.m.o.Recent, d.m.o.KeepRecent = []string{"session gone", "action layout.equal"}, func(names []string) { kept <- names }
+	first := func(n int) (ids []string) {
+		for _, c := range d.m.dialog.open.(*palette).all()[:n] {
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	d.press("ctrl+b", ":")
+	if got := first(1); got[0] != string(keymap.LayoutEqual) {
+		t.Errorf("first is %q", got)
+	}
+	d.press("'zoom the pane", "enter", "ctrl+b", "z", "ctrl+b", ":", "'proc web", "enter")
+	want := []string{"process " + web.process.ID, "action pane.zoom", "session gone", "action layout.equal"}
+	var last []string
+	d.until("it is kept", func() bool {
+		select {
+		case last = <-kept:
+		default:
+		}
+		return slices.Equal(last, want)
+	})
+	d.press("alt+1", "ctrl+b", ":")
+	if got := first(3); !slices.Equal(got, []string{web.process.ID, string(keymap.PaneZoom), string(keymap.LayoutEqual)}) {
+		t.Errorf("first are %q", got)
+	}
+	if shown, all := d.m.dialog.open.(*palette).List.Len(); shown != all || all != len(d.m.dialog.open.(*palette).all()) {
+		t.Errorf("%d of %d are shown", shown, all)
+	}
 }

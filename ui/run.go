@@ -58,6 +58,9 @@ type Options struct {
 	// else is said then. May be nil.
 	Left func(folder string)
 
+	Recent     []string       // what was chosen in the palette, the latest first
+	KeepRecent func([]string) // keeps that for the next dashboard; may be nil
+
 	Input   *os.File // default os.Stdin; has to be a terminal
 	Output  *os.File // default os.Stdout; has to be a terminal
 	Version string

@@ -19,6 +19,7 @@ type HelpRow struct {
 	Keys   []string // as they are shown: "ctrl+b c", "↑", "j"
 	Short  string
 	Help   string
+	Also   string // other words for what it does
 	Group  string // what it belongs to within a long section; "" for nothing
 
 	borrowed int // how far from the scope its action is at home
@@ -36,10 +37,12 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 		scopes = append(slices.Clone(scopes), ScopePrefix)
 	}
 	var sections []HelpSection
+	words := synonyms()
 	for _, scope := range scopes {
 		section := HelpSection{Scope: scope, Title: scope.Title()}
 		for _, d := range b.definitions {
 			if row, ok := b.row(d, scope); ok {
+				row.Also = words[d.Action]
 				section.Rows = append(section.Rows, row)
 			}
 		}

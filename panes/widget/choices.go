@@ -15,6 +15,7 @@ type Choice struct {
 	SignInk Ink
 	Text    string // what is searched and shown, as it came
 	Also    string // other words that find it
+	Words   string // more of them, which are only found by how they begin
 	Detail  string // at the right, fit for one row
 	IsKey   bool   // Detail is a key
 	Number  int    // the caller's, to know it by
@@ -116,7 +117,8 @@ func (c *Choices) arrange() {
 }
 
 // What a word is worth that is in the other words of a choice, of the worth that
-// it would have in its text; and of each letter of one that its kind begins with.
+// it would have in its text; and of each letter of one that its kind, or one of its
+// words, begins with.
 const (
 	alsoShare = 3 // quarters
 	kindScore = 16
@@ -134,7 +136,7 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 		if r, _ := w.match(&c.also[i], false, c.query.slab); r.Start >= 0 {
 			best = max(best, r.Score*fineness*alsoShare/4)
 		}
-		if len(w.runes) > 2 && strings.HasPrefix(c.all[i].Kind, string(w.runes)) {
+		if typed := string(w.runes); len(w.runes) > 2 && (strings.HasPrefix(c.all[i].Kind, typed) || beginsWord(c.all[i].Words, typed)) {
 			best = max(best, kindScore*len(w.runes)*fineness)
 		}
 		if best == 0 {
@@ -143,6 +145,11 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 		sum += best
 	}
 	return sum, true
+}
+
+// beginsWord reports whether one of words begins with what is typed.
+func beginsWord(words, typed string) bool {
+	return strings.Contains(" "+words, " "+typed)
 }
 
 // Len is how many choices are shown, and how many there are.

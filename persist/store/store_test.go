@@ -587,7 +587,7 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 }
 
 func TestAFolderWithOnlyOurFilesIsClosedToOthers(t *testing.T) {
-	ours := []string{"tips.json", "layouts.json", "layouts.json.bad.2", "audit.jsonl.1", "history.db-wal", "agent-tokens", "engine.log", "env.json.bad"}
+	ours := []string{"tips.json", "recent.json", "layouts.json", "layouts.json.bad.2", "audit.jsonl.1", "history.db-wal", "agent-tokens", "engine.log", "env.json.bad"}
 	for name, refused := range map[string]bool{"": false, "notes.txt": true, "tips.json.mine": true} {
 		dir := t.TempDir()
 		for _, file := range append([]string{name}, ours...) {

@@ -289,7 +289,7 @@ func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look 
 
 // helpMatches reports whether all words are in what is told of an action.
 func helpMatches(r keymap.HelpRow, words []string) bool {
-	text := strings.ToLower(strings.Join([]string{r.Label(), r.Help, r.Short, r.Group, string(r.Action)}, " "))
+	text := strings.ToLower(strings.Join([]string{r.Label(), r.Help, r.Short, r.Also, r.Group, string(r.Action)}, " "))
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false
