@@ -49,10 +49,48 @@ func versionOfExecutable() string {
 }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/scripts",
+	testscript.Run(t, scriptsOf(setUpScript, "testdata/scripts/*.txtar"))
+}
+
+// TestTour plays what the README shows.
+func TestTour(t *testing.T) {
+	for _, size := range []string{"80x24", "120x36", "200x60"} {
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, scriptsOf(func(env *testscript.Env) error {
+				env.Setenv("SIZE", size)
+				return setUpScript(env)
+			}, "docs/tour.txtar"))
+		})
+	}
+}
+
+// TestTheTourHasEveryCommandOfTheReadme holds the README to what is tried.
+func TestTheTourHasEveryCommandOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour, err := os.ReadFile("docs/tour.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range regexp.MustCompile(`(?m)^tandem .*`).FindAllString(string(readme), -1) {
+		command, _, _ := strings.Cut(line, "  #")
+		command = strings.TrimSpace(command)
+		if !strings.Contains(string(tour), command) && !strings.Contains(command, "--serve") { // see serve_test.go
+			t.Errorf("docs/tour.txtar does not try %q", command)
+		}
+	}
+}
+
+// scriptsOf are scripts and what they can do.
+func scriptsOf(setUp func(*testscript.Env) error, glob string) testscript.Params {
+	files, _ := filepath.Glob(glob)
+	return testscript.Params{
+		Files:               files,
 		RequireExplicitExec: true,
-		Setup:               setUpScript,
+		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"dashboard":   scriptDashboard,
 			"keys":        scriptKeys,
@@ -68,7 +106,7 @@ func TestScripts(t *testing.T) {
 			"stalesocket": scriptStaleSocket,
 			"save":        scriptSave,
 		},
-	})
+	}
 }
 
 // setUpScript gives a script a data folder, a plain shell and terminals of its
