@@ -52,8 +52,12 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
+	},
+	"ui/pick": {
+		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes"},
+		"the history in another terminal is the dashboard's list and no more of it",
 	},
 	"ui/cli/cast": {
 		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture"},

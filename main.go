@@ -160,6 +160,10 @@ func runClient(args []string, version string) int {
 			conf, err := config.Load()
 			return err != nil || conf.NoClipboard() // which it says may be what is mistaken
 		},
+		Theme: func(dark bool) string {
+			conf, _ := config.Load()
+			return dashboardSettings(conf).ThemeFor(dark)
+		},
 		Sandbox: sandboxHere,
 		Config:  configVerbs(),
 	}, args)

@@ -37,15 +37,15 @@ func (t *theming) apply() {
 	if t.picked != "" {
 		settings.Theme = t.picked
 	}
-	theme, err := themes.ByName(settings.themeFor(t.dark), t.dark)
+	theme, err := themes.ByName(settings.ThemeFor(t.dark), t.dark)
 	if err != nil {
 		theme = themes.ForBackground(t.dark)
 	}
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 }
 
-// themeFor is the name of the theme on a dark or light background.
-func (s Settings) themeFor(dark bool) string {
+// ThemeFor is the name of the theme on a dark or light background.
+func (s Settings) ThemeFor(dark bool) string {
 	switch {
 	case s.Theme != "" && s.Theme != "auto":
 		return s.Theme

@@ -65,7 +65,7 @@ func (t *theming) rank(name string) int {
 func (t *theming) ink(name string) widget.Ink {
 	theme, err := themes.ByName(name, t.dark)
 	if err != nil {
-		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: t.m.o.ThemeDark, ThemeLight: t.m.o.ThemeLight}.themeFor(t.dark), "dark"), t.dark)
+		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: t.m.o.ThemeDark, ThemeLight: t.m.o.ThemeLight}.ThemeFor(t.dark), "dark"), t.dark)
 	}
 	return widget.InkOf(theme.Styles(t.profile).Accent)
 }

@@ -46,6 +46,8 @@ type Options struct {
 	NoClipboard func() bool
 	// Sandbox tells what the sandbox of agents keeps here; default nothing.
 	Sandbox func() doctor.Sandbox
+	// Theme names the theme on a dark or light background; default the terminal's colours.
+	Theme func(dark bool) string
 	// Config is what `tandem config` and the doctor know of config.toml.
 	Config Config
 
@@ -138,7 +140,7 @@ func newRoot(o Options) *cobra.Command {
 		startCommand(a), psCommand(a), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
-		filesCommand(a), recCommand(a), playCommand(a), manCommand(a),
+		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a),
 		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
 	)

@@ -49,7 +49,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
 	flags.IntVarP(&f.limit, "limit", "n", 50, "`rows` at most")
 	a.completeHistoryFlags(cmd)
-	cmd.AddCommand(historyAddCommand(a), historyRemoveCommand(a), historyClearCommand(a),
+	cmd.AddCommand(historyPickCommand(a), historyAddCommand(a), historyRemoveCommand(a), historyClearCommand(a),
 		historySaveCommand(a), historyLoadCommand(a), historyStatsCommand(a))
 	return cmd
 }

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/output"
+	"tandem/ui/pick"
+)
+
+// Exit statuses of history pick, of which shells make what the person wants.
+const (
+	statusEdit   = 10  // the command is to be edited
+	statusNobody = 130 // nothing was chosen, as after ctrl+c
+)
+
+func initCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init bash|zsh|fish",
+		Short: "Print what opens the history on ctrl+r in your shell",
+		Long: "Prints the lines that have ctrl+r open Tandem's history in a shell, inside of Tandem and\n" +
+			"elsewhere. In the history, enter runs the command, tab puts it on the command line to be\n" +
+			"edited, and esc leaves the line as it was.",
+		Example: "eval \"$(tandem init bash)\"    # in ~/.bashrc\n" +
+			"eval \"$(tandem init zsh)\"     # in ~/.zshrc\n" +
+			"tandem init fish | source      # in ~/.config/fish/config.fish",
+		ValidArgs: pick.Shells(),
+		Args:      exactly(1, "which shell? Give bash, zsh or fish."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(pick.Shells(), args[0]) {
+				return output.Usagef(cmd, "nothing to print for %s; want bash, zsh or fish", output.Visible(args[0]))
+			}
+			return a.out.Print(pick.Hook(args[0]))
+		},
+	}
+}
+
+func historyPickCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pick [QUERY…]",
+		Short: "Choose a command from the history and print it",
+		Long: "Shows the history on your terminal and prints the command that you choose, for scripts and\n" +
+			"shells (see tandem init). The exit status is 0 after enter, 10 after tab, which means that\n" +
+			"the command is to be edited first, and 130 if nothing was chosen.",
+		Example:           "cmd=$(tandem history pick git) && eval \"$cmd\"",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := os.Getwd()
+			if err != nil {
+				folder = "" // it was deleted
+			}
+			chosen, err := pick.Run(cmd.Context(), pick.Options{
+				Connect: a.Connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Theme,
+			})
+			switch {
+			case err != nil:
+				return api.Errorf(api.CodeInvalid, "pick from history: %v", err)
+			case chosen.Line == "":
+				return &output.ExitError{Status: statusNobody}
+			}
+			if err := a.out.Print(chosen.Line + "\n"); err != nil || chosen.Run {
+				return err
+			}
+			return &output.ExitError{Status: statusEdit}
+		},
+	}
+}

@@ -1,0 +1,135 @@
+package pick
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+)
+
+// searched is a picker over these commands, newest first, and what it asked for last.
+func searched(t *testing.T, query string, lines ...string) (*model, *api.HistorySearchInput) {
+	asked := &api.HistorySearchInput{}
+	e := panestest.NewEngine()
+	panestest.On(e, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
+		*asked = in
+		for i, line := range lines {
+			if strings.Contains(line, in.Query) {
+				out.Rows = append(out.Rows, api.HistoryRow{Command: api.Command{ID: int64(i + 1), Command: line, DurationMS: -1}, Runs: 1})
+			}
+		}
+		out.Total = len(out.Rows)
+		return out, nil
+	})
+	m := newModel(t.Context(), Options{Query: query, Folder: "/src", Home: "/home/me"}, e, colorprofile.ASCII)
+	_, cmd := m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	does(m, cmd)
+	return m, asked
+}
+
+// does runs a command and what follows from it, and reports whether that is the end.
+func does(m *model, cmd tea.Cmd) (quit bool) {
+	if cmd == nil {
+		return false
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, one := range msg {
+			quit = does(m, one) || quit
+		}
+	case tea.QuitMsg:
+		return true
+	case found:
+		_, next := m.Update(msg)
+		return does(m, next)
+	}
+	return quit
+}
+
+func press(m *model, k tea.Key) (quit bool) {
+	_, cmd := m.Update(tea.KeyPressMsg(k))
+	return does(m, cmd)
+}
+
+func TestWhatIsChosenIsRunOrEdited(t *testing.T) {
+	for _, c := range []struct {
+		keys []tea.Key
+		want Choice
+	}{
+		{[]tea.Key{{Code: tea.KeyEnter}}, Choice{"make test", true}},
+		{[]tea.Key{{Code: tea.KeyTab}}, Choice{"make test", false}},
+		{[]tea.Key{{Code: tea.KeyDown}, {Code: tea.KeyEnter}}, Choice{"git push", true}},
+		{[]tea.Key{{Code: 'r', Mod: tea.ModCtrl}, {Code: tea.KeyTab}}, Choice{"git push", false}},
+		{[]tea.Key{{Code: 'p', Text: "p"}, {Code: tea.KeyEnter}}, Choice{"git push", true}},
+		{[]tea.Key{{Code: tea.KeyDown}, {Code: tea.KeyEscape}}, Choice{}},
+		{[]tea.Key{{Code: 'c', Mod: tea.ModCtrl}}, Choice{}},
+	} {
+		m, _ := searched(t, "", "make test", "git push", "git status")
+		quit := false
+		for _, k := range c.keys {
+			quit = press(m, k)
+		}
+		if m.chosen != c.want || !quit {
+			t.Errorf("%v: chosen is %+v, the end %v", c.keys, m.chosen, quit)
+		}
+	}
+}
+
+func TestEnterWaitsForTheAnswerToWhatWasTyped(t *testing.T) {
+	m, _ := searched(t, "", "make test", "git push")
+	_, late := m.Update(tea.KeyPressMsg{Code: 'g', Text: "g"})
+	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); cmd != nil {
+		t.Error("enter does not wait")
+	}
+	if !does(m, late) || m.chosen != (Choice{"git push", true}) {
+		t.Errorf("chosen is %+v", m.chosen)
+	}
+	if m, _ = searched(t, "nothing like it", "make"); press(m, tea.Key{Code: tea.KeyEnter}) {
+		t.Error("with nothing found, enter ends it")
+	}
+}
+
+func TestThePickerBeginsWithTheLineAndFilters(t *testing.T) {
+	m, asked := searched(t, "git", "make test", "git push")
+	if asked.Query != "git" || !asked.Unique || asked.CWD != "" {
+		t.Errorf("asked for %+v", *asked)
+	}
+	press(m, tea.Key{Code: 'h', Mod: tea.ModAlt})
+	press(m, tea.Key{Code: 'e', Mod: tea.ModAlt})
+	if asked.CWD != "/src" || !asked.Failed {
+		t.Errorf("asked for %+v", *asked)
+	}
+	for w := leastWidth; w < 120; w += 9 {
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 12})
+		rows := strings.Split(ansi.Strip(m.View().Content), "\n")
+		for _, row := range rows {
+			if widget.Width(row) > w {
+				t.Fatalf("%d cells: %q", w, row)
+			}
+		}
+		if len(rows) != 12 {
+			t.Fatalf("%d rows", len(rows))
+		}
+	}
+}
+
+func TestBashUnderstandsItsHook(t *testing.T) {
+	check := exec.Command("bash", "-n")
+	check.Stdin = strings.NewReader(Hook("bash"))
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, shell := range Shells() {
+		if !strings.Contains(Hook(shell), "tandem history pick") || !strings.Contains(Hook(shell), "tandem init "+shell) {
+			t.Errorf("the hook of %s: %s", shell, Hook(shell))
+		}
+	}
+}
