@@ -136,6 +136,9 @@ func grepOf(log string, in api.ProcessLogInput, since int64, out api.ProcessLogO
 	for line := range strings.Lines(log) {
 		if re.MatchString(strings.TrimSuffix(line, "\n")) {
 			m := api.LogMatch{Offset: at, Text: line}
+			if out.Total++; at < since {
+				out.Before++
+			}
 			switch {
 			case in.Backward && at < since:
 				out.Matches = []api.LogMatch{m}

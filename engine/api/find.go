@@ -28,6 +28,7 @@ func (p Place) Before(q Place) bool { return p.Line < q.Line || p.Line == q.Line
 type Pattern struct {
 	Text   string `json:"text,omitempty" jsonschema:"what to look for; upper-case letters in it make case count"`
 	Regexp bool   `json:"regexp,omitempty" jsonschema:"text is a regular expression (RE2) instead of plain text"`
+	Exact  bool   `json:"exact,omitempty" jsonschema:"case counts, also without an upper-case letter"`
 }
 
 // maxPattern bounds the text of a Pattern, in bytes.
@@ -43,7 +44,7 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if !p.Regexp {
 		text = regexp.QuoteMeta(text)
 	}
-	if !hasUpper(p.Text, p.Regexp) {
+	if !p.Exact && !hasUpper(p.Text, p.Regexp) {
 		text = "(?i)" + text
 	}
 	re, err := regexp.Compile(text)

@@ -180,6 +180,7 @@ type ProcessLogInput struct {
 	Context  int    `json:"context,omitempty" jsonschema:"lines around each match"`
 	Backward bool   `json:"backward,omitempty" jsonschema:"search from since, or the end, towards the start"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"matches at most; default 100"`
+	Count    bool   `json:"count,omitempty" jsonschema:"with grep and one stream: tell how many lines match in all of the log, and before since"`
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
 	Exact    bool   `json:"exact,omitempty" jsonschema:"give data that is not UTF-8 as data_bytes"`
 	Times    bool   `json:"times,omitempty" jsonschema:"tell when data was written, as far as the engine saw that"`
@@ -196,6 +197,8 @@ type ProcessLogOutput struct {
 	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
+	Total      int        `json:"total,omitempty" jsonschema:"lines of the whole log that match, if count was asked for"`
+	Before     int        `json:"before,omitempty" jsonschema:"those of them that begin before the place where the search began"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
 

@@ -311,7 +311,22 @@ func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLo
 	}
 	out.Matches = m.found
 	q.since = &out.NextCursor
+	if err == nil && q.in.Count {
+		err = q.count(ctx, l, out)
+	}
 	return errors.Join(err, m.err)
+}
+
+// count tells how many lines match, and how many of them are before out.Start.
+func (q *logQuery) count(ctx context.Context, l *linelog.File, out *api.ProcessLogOutput) error {
+	out.Total, out.Before = 0, 0
+	_, err := linelog.Forward(ctx, l, q.pattern, out.Dropped, out.End, func(line linelog.Line) bool {
+		if out.Total++; line.Offset < out.Start {
+			out.Before++
+		}
+		return true
+	})
+	return err
 }
 
 // forward searches forward. The last line of a log that is still written may

@@ -164,7 +164,7 @@ func processes() []Definition {
 func logs() []Definition {
 	return []Definition{
 		{LogFollow, ScopeLog, k("f"), "follow", "follow the output, or pause", 1},
-		{LogSearch, ScopeLog, k("/"), "search", "search the whole log for a regular expression", 1},
+		{LogSearch, ScopeLog, k("/"), "search", "search the whole log", 1},
 		{LogNext, ScopeLog, k("n"), "next", "next match below", 1},
 		{LogPrevious, ScopeLog, k("N"), "previous", "next match above", 1},
 		{LogWrap, ScopeLog, k("w"), "wrap", "wrap long lines, or scroll sideways", 1},

@@ -31,7 +31,8 @@ func (p *Pane) parts() (all parts) {
 	if p.height > 0 {
 		h = p.height
 	}
-	h = max(min(h, body.H-minLogHeight), minTableHeight)
+	covered := p.covered()
+	h = max(min(h, body.H-minLogHeight-covered), minTableHeight)
 	switch {
 	case p.zoomed && !p.onLog:
 		h = body.H
@@ -49,12 +50,12 @@ func (p *Pane) parts() (all parts) {
 	}
 	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
 	h++
-	if selected, ok := p.table.Selected(); ok && body.H-h > minLogHeight && widget.Why(&selected, time.Now()) != "" {
+	if selected, ok := p.table.Selected(); ok && p.merged == nil && body.H-h-covered > minLogHeight && widget.Why(&selected, time.Now()) != "" {
 		all.why = widget.Rect{Y: h, W: body.W, H: 1}
 		h++
 	}
 	all.log.Y += h
-	all.log.H -= h
+	all.log.H = max(all.log.H-h-covered, 0)
 	return all
 }
 
@@ -95,26 +96,30 @@ func (p *Pane) Draw() []string {
 	if p.merged != nil {
 		p.merged.Focused = p.onLog
 		rows = append(rows, p.merged.Heading(p.w, look))
-		return append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...)
+		return filled(append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...), p.w, p.h)
 	}
 	if parts.charts.H > 0 {
 		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
 	}
 	if !ok || p.log == nil {
-		rows = append(rows, widget.Heading("log", "", p.w, false, look))
-		for len(rows) < p.h {
-			rows = append(rows, widget.Spaces(p.w))
-		}
-		return rows
+		return filled(append(rows, widget.Heading("log", "", p.w, false, look)), p.w, p.h)
 	}
 	p.log.Focused = p.onLog
 	log := p.log.Draw(parts.log.W, parts.log.H, look)
 	if parts.why.H == 0 {
 		rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
-		return append(rows, log...)
+		return filled(append(rows, log...), p.w, p.h)
 	}
 	rows = append(rows, p.log.Heading(&selected, "", p.w, look), drawWhy(&selected, p.w, now, look))
-	return append(rows, log...)
+	return filled(append(rows, log...), p.w, p.h)
+}
+
+// filled are h rows of w cells, with blank ones below where there are fewer.
+func filled(rows []string, w, h int) []string {
+	for len(rows) < h {
+		rows = append(rows, widget.Spaces(w))
+	}
+	return rows
 }
 
 // drawWhy says why a process failed, above the last lines of its log.

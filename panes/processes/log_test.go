@@ -3,6 +3,7 @@ package processes
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ type written struct {
 
 func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
 	f.asked++
+	if in.Grep != "" {
+		return f.grep(in)
+	}
 	end := int64(len(f.text))
 	since := f.dropped
 	if in.Since != nil {
@@ -45,6 +49,24 @@ func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
 		}
 	}
 	return api.ProcessLogOutput{Data: data, DataBytes: encoded, Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
+}
+
+// grep searches the log as the engine does.
+func (f *written) grep(in api.ProcessLogInput) (out api.ProcessLogOutput) {
+	re, at := regexp.MustCompile(in.Grep), int64(0)
+	for line := range strings.Lines(f.text) {
+		if at >= f.dropped && re.MatchString(strings.TrimSuffix(line, "\n")) {
+			out.Total++
+			if at < *in.Since {
+				out.Before++
+			}
+			if in.Backward == (at < *in.Since) && (in.Backward || len(out.Matches) == 0) {
+				out.Matches = []api.LogMatch{{Offset: at, Text: line}}
+			}
+		}
+		at += int64(len(line))
+	}
+	return out
 }
 
 // feed answers what the log asks for until it needs nothing more than what is
@@ -183,38 +205,32 @@ func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
 func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", false)
 	f.shownLog(t, l, 20, 3)
-	if err := l.Search("need.e"); err != nil {
-		t.Fatal(err)
+	if l.Seek(true) != nil {
+		t.Error("nothing is searched for")
 	}
-	s, ok := l.First()
-	if !ok || !s.Backward || s.Grep != "(?i)need.e" {
-		t.Fatalf("searches for %+v", s)
-	}
-	find := func(s api.ProcessLogInput, text string) {
+	l.Search("need.e", regexp.MustCompile("(?i)need.e"))
+	find := func(above bool, text string, number int, wrapped bool) {
 		t.Helper()
-		at := int64(strings.Index(f.text, text))
-		if found, more := l.Found(s, api.ProcessLogOutput{Matches: []api.LogMatch{{Offset: at}}}); !found || more != nil {
-			t.Fatal("the match is not taken")
+		found, err := l.Seek(above)(t.Context(), manyWritten{"1": f}.engine())
+		if err != nil {
+			t.Fatal(err)
 		}
-		if rows := f.shownLog(t, l, 20, 3); !strings.Contains(strings.Join(rows, "\n"), text) {
+		l.Found(found)
+		if rows := f.shownLog(t, l, 20, 3); !found.ok || !strings.Contains(strings.Join(rows, "\n"), text) {
 			t.Fatalf("%q is not shown: %q", text, rows)
 		}
+		if m := found.match; m.Number != number || m.Total != 2 || m.Wrapped != wrapped {
+			t.Errorf("%q is %+v", text, m)
+		}
 	}
-	find(s, "needle two")
-	s, _ = l.Another(true)
-	if !s.Backward || *s.Since != int64(strings.Index(f.text, "needle two")) {
-		t.Fatalf("goes on with %+v", s)
-	}
-	find(s, "needle one")
-	s, _ = l.Another(false)
-	if s.Backward || *s.Since != int64(strings.Index(f.text, "needle one"))+11 {
-		t.Fatalf("goes on with %+v since %d", s, *s.Since)
-	}
-	if found, more := l.Found(s, api.ProcessLogOutput{NextCursor: *s.Since + 9, End: 1 << 30}); found || more == nil {
-		t.Error("a search that is not through is not gone on with")
-	}
-	if err := l.Search("("); err == nil {
-		t.Error("( is taken for a regular expression")
+	find(true, "needle two", 2, false)
+	find(true, "needle one", 1, false)
+	find(false, "needle two", 2, false)
+	find(false, "needle one", 1, true)
+	find(true, "needle two", 2, true)
+	head := ansi.Strip(l.Heading(&api.Process{Name: "hay"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	if !strings.Contains(head, "/need.e 2/2") {
+		t.Errorf("the heading is %q", head)
 	}
 }
 

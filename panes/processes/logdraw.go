@@ -244,8 +244,12 @@ func (l *Log) status() string {
 // doing is what the view does: what it searches for, where it is.
 func (l *logView) doing() string {
 	var parts []string
-	if l.finding.pattern != "" {
-		parts = append(parts, "/"+widget.Clip(widget.Clean(l.Pattern()), 20))
+	if f := &l.finding; f.label != "" {
+		text := "/" + widget.Clip(widget.Clean(f.label), 20)
+		if f.total > 0 {
+			text += fmt.Sprintf(" %d/%d", f.number, f.total)
+		}
+		parts = append(parts, text)
 	}
 	if l.clock && l.Terminal {
 		parts = append(parts, "a terminal's log has no times")

@@ -1,77 +1,90 @@
 package processes
 
 import (
-	"fmt"
+	"context"
 	"regexp"
-	"strings"
+	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
 )
 
 // finding is what is searched for.
 type finding struct {
-	pattern string // as the engine takes it; "" for nothing
-	re      *regexp.Regexp
-	serial  int   // counts patterns, for what is cached
-	at      int64 // offset of the line that was found last, -1 for none
+	label  string // as it was typed; "" for nothing
+	re     *regexp.Regexp
+	serial int   // counts patterns, for what is cached
+	at     int64 // offset of the line that was found last, -1 for none
+	number int   // which match that is,
+	total  int   // of how many; 0 if that is not known
 }
 
-// Search sets what is searched for: a regular expression, of which small
-// letters match capitals too if it has none. Nothing ends the search.
-func (l *logView) Search(pattern string) error {
-	none := finding{serial: l.finding.serial + 1, at: -1}
-	l.finding.at = -1
-	if pattern == "" {
-		l.finding = none
-		return nil
-	}
-	if pattern == strings.ToLower(pattern) {
-		pattern = "(?i)" + pattern
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return fmt.Errorf("search for %q: not a regular expression; put a backslash before special characters", strings.TrimPrefix(pattern, "(?i)"))
-	}
-	none.pattern, none.re = pattern, re
-	l.finding = none
-	return nil
+// Search sets what is searched for; nil for nothing.
+func (l *logView) Search(label string, re *regexp.Regexp) {
+	l.finding = finding{label: label, re: re, serial: l.finding.serial + 1, at: -1}
 }
 
-// Pattern is what is searched for, as it was given.
-func (l *logView) Pattern() string { return strings.TrimPrefix(l.finding.pattern, "(?i)") }
+// Searching is what is searched for, as it was typed.
+func (l *logView) Searching() string { return l.finding.label }
+
+// A logPosition is where a log is looked at.
+type logPosition struct {
+	top     logPlace
+	follow  bool
+	left    int
+	finding finding
+}
+
+// Position is where the log is looked at now.
+func (l *logView) Position() logPosition { return logPosition{l.top, l.follow, l.left, l.finding} }
+
+// Return goes back to a position, as far as its lines are held; what is searched for
+// then is that of the position too.
+func (l *Log) Return(p logPosition) {
+	l.restore(p)
+	if !p.follow && (p.top.offset < l.start || p.top.offset >= l.end) {
+		l.jump = l.around(p.top.offset)
+		l.jump.Delay = 0
+	} else if p.follow && l.end < l.last {
+		l.End()
+	}
+}
+
+func (l *logView) restore(p logPosition) {
+	p.finding.serial = l.finding.serial + 1
+	l.top, l.follow, l.left, l.finding = p.top, p.follow, p.left, p.finding
+}
 
 // Begun reports whether there is something to search in, or will never be.
 func (l *Log) Begun() bool {
 	return l.known && (l.last > 0 || l.state.Ended()) || l.err != nil && l.state.Ended()
 }
 
-// First is the search for the match nearest to what is seen: upward from the
-// end while following, else downward from the first line.
-func (l *Log) First() (api.ProcessLogInput, bool) {
-	if l.finding.re == nil || !l.known {
-		return api.ProcessLogInput{}, false
-	}
-	if l.follow {
-		return l.search(l.last, true), true
-	}
-	return l.search(l.top.offset, false), true
+// found is what a search has led to.
+type found struct {
+	ok      bool
+	expr    string
+	match   logmerge.Match
+	ended   bool // nothing more will come
+	request *mergedRequest
+	answer  mergedAnswer // the lines around it, where they were not held
 }
 
-// Another is the search for the next match below, or above, the one found last.
-func (l *Log) Another(above bool) (api.ProcessLogInput, bool) {
+// A logSeek looks for a match, beside Update.
+type logSeek func(context.Context, api.Engine) (found, error)
+
+// from is where the search for another match begins: at the one found last, else at
+// what is seen.
+func (l *logView) from(above bool) int64 {
 	switch {
-	case l.finding.re == nil || !l.known:
-		return api.ProcessLogInput{}, false
-	case above && l.finding.at >= 0:
-		return l.search(l.finding.at, true), true
-	case above && l.follow:
-		return l.search(l.last, true), true
-	case above:
-		return l.search(l.top.offset, true), true
+	case l.finding.at >= 0 && above:
+		return l.finding.at
 	case l.finding.at >= 0:
-		return l.search(l.behind(l.finding.at), false), true
+		return l.behind(l.finding.at)
+	case l.follow:
+		return l.last
 	}
-	return l.search(l.top.offset, false), true
+	return l.top.offset
 }
 
 // behind is the offset of the line after the one at an offset.
@@ -83,30 +96,31 @@ func (l *logView) behind(offset int64) int64 {
 	return offset + 1
 }
 
-func (l *Log) search(since int64, above bool) api.ProcessLogInput {
-	return api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.finding.pattern, Backward: above, Limit: 1}
+// Seek is the search for another match, and the other side when there is none; nil
+// without anything to search for.
+func (l *Log) Seek(above bool) logSeek {
+	if l.finding.re == nil || !l.known {
+		return nil
+	}
+	source := &logmerge.Source{Process: api.Process{ID: l.ID}}
+	spans := []logmerge.Span{{Source: source, Stream: l.Stream, Untimed: true}}
+	place, expr, ended := []int64{l.from(above)}, l.finding.re.String(), l.state.Ended()
+	return func(ctx context.Context, e api.Engine) (f found, err error) {
+		f.expr, f.ended = expr, ended
+		f.match, f.ok, err = logmerge.Find(ctx, e, spans, place, expr, above)
+		return f, err
+	}
 }
 
-// Found takes the answer of a search and shows the match. If a part of the log
-// is still to be searched, it gives the search for that.
-func (l *Log) Found(s api.ProcessLogInput, out api.ProcessLogOutput) (found bool, more *api.ProcessLogInput) {
-	if s.Grep != l.finding.pattern {
-		return true, nil
+// Found shows what a search has led to.
+func (l *Log) Found(f found) {
+	if l.finding.re == nil || f.expr != l.finding.re.String() {
+		return
 	}
-	if len(out.Matches) > 0 {
-		l.goTo(out.Matches[0].Offset)
-		return true, nil
+	l.finding.number, l.finding.total = f.match.Number, f.match.Total
+	if f.ok {
+		l.goTo(f.match.Offset)
 	}
-	since := *s.Since
-	on := out.NextCursor > since && out.NextCursor < out.End
-	if s.Backward {
-		on = out.NextCursor < since && out.NextCursor > out.Dropped
-	}
-	if !on {
-		return false, nil
-	}
-	next := l.search(out.NextCursor, s.Backward)
-	return false, &next
 }
 
 // goTo shows the line at an offset.
@@ -120,4 +134,69 @@ func (l *Log) goTo(offset int64) {
 	l.fix()
 	l.jump = l.around(offset)
 	l.jump.Delay = 0
+}
+
+// Return goes back to a position, if its lines are still held; else to the end.
+func (m *Merged) Return(p logPosition) {
+	held := p.top.offset >= m.start && p.top.offset < m.end
+	m.restore(p)
+	if p.follow && !m.caught || !p.follow && !held {
+		m.End()
+	}
+}
+
+// Begun reports whether there is something to search in.
+func (m *Merged) Begun() bool { return m.known }
+
+// Seek is the search for another match in all of the logs; nil without anything to
+// search for. Where what it finds is not held, it reads what is around that.
+func (m *Merged) Seek(above bool) logSeek {
+	if m.finding.re == nil || !m.known {
+		return nil
+	}
+	spans, place := slices.Clone(m.spans), make([]int64, len(m.spans))
+	for i := range spans {
+		place[i] = spans[i].From
+	}
+	for i, from := 0, m.from(above); i < len(m.lines) && m.lines[i].offset < from; i++ {
+		place[m.lines[i].name] = m.lines[i].next
+	}
+	r := &mergedRequest{kind: askAround, most: m.most(), spans: spans}
+	expr, ended := m.finding.re.String(), m.idle
+	return func(ctx context.Context, e api.Engine) (f found, err error) {
+		f.expr, f.ended = expr, ended
+		f.match, f.ok, err = logmerge.Find(ctx, e, spans, place, expr, above)
+		if s := &spans[f.match.Span]; err != nil || !f.ok || f.match.Offset >= s.From && f.match.Offset < s.To {
+			return f, err
+		}
+		if err = logmerge.GoTo(ctx, e, r.spans, f.match); err != nil {
+			return f, err
+		}
+		f.request = r
+		f.answer, err = r.Run(ctx, e)
+		return f, err
+	}
+}
+
+// Found shows what a search has led to.
+func (m *Merged) Found(f found) {
+	if m.finding.re == nil || f.expr != m.finding.re.String() {
+		return
+	}
+	m.finding.number, m.finding.total = f.match.Number, f.match.Total
+	if !f.ok {
+		return
+	}
+	m.fix()
+	if f.request != nil {
+		m.asked, m.jump = f.request, nil
+		m.Take(f.request, f.answer, nil)
+	}
+	for i := range m.lines {
+		if line := &m.lines[i]; line.name == f.match.Span && line.from == f.match.Offset {
+			m.finding.at = line.offset
+			m.showLine(line.offset)
+			return
+		}
+	}
 }

@@ -76,8 +76,8 @@ func (p *Pane) handToLog(log *Log, request LogRequest, out api.ProcessLogOutput,
 	} else {
 		log.Take(request, out)
 	}
-	if p.pending == log {
-		return p.searchFirst(log)
+	if p.search.pending == log {
+		return p.seek(log, log.Following())
 	}
 	return nil
 }
@@ -117,10 +117,10 @@ func (p *Pane) dropLog() {
 // whichever comes first.
 func (p *Pane) leaveLog() tea.Cmd {
 	switch {
-	case p.find != nil || p.pending != nil:
+	case p.search.stop != nil || p.search.pending != nil:
 		p.endSearch()
-	case p.log != nil && p.log.Pattern() != "":
-		_ = p.log.Search("") // no pattern is never a wrong one
+	case p.anyLog() != nil && p.anyLog().Searching() != "":
+		p.anyLog().Search("", nil)
 	case p.zoomed:
 		p.zoomed = false
 	case p.merged != nil:

@@ -115,7 +115,6 @@ type mergedRequest struct {
 	most    int // bytes of each log at a time
 	spans   []logmerge.Span
 	forward *logmerge.Merge
-	find    int64 // for askAround: the offset
 }
 
 // mergedAnswer is what came of it.
@@ -145,7 +144,7 @@ func (m *Merged) Next() (r *mergedRequest, ok bool) {
 		r.delay = logLater
 	}
 	m.serial++
-	r.n, r.most = m.serial, max(min(logChunk, mergedChunk/len(m.spans)), mergedLeast)
+	r.n, r.most = m.serial, m.most()
 	r.spans = slices.Clone(m.spans)
 	if r.kind == askMore {
 		if m.forward == nil {
@@ -156,6 +155,9 @@ func (m *Merged) Next() (r *mergedRequest, ok bool) {
 	m.asked, m.forward = r, nil
 	return r, true
 }
+
+// most is how much is read of one log at a time.
+func (m *Merged) most() int { return max(min(logChunk, mergedChunk/len(m.spans)), mergedLeast) }
 
 func (m *Merged) want() (logRequestKind, bool) {
 	switch {
@@ -199,6 +201,11 @@ func (r *mergedRequest) Run(ctx context.Context, e api.Engine) (a mergedAnswer, 
 			r.spans[i].From, r.spans[i].To = 0, 0
 		}
 		a.after, err = r.read(ctx, e, logmerge.Forward(r.spans, r.most))
+	case askAround:
+		after := logmerge.Forward(r.spans, r.most)
+		if a.before, err = logmerge.Before(ctx, e, r.spans, r.most); err == nil {
+			a.after, err = r.read(ctx, e, after)
+		}
 	default:
 		if a.after, err = r.read(ctx, e, r.forward); err == nil && len(a.after) == 0 {
 			a.after, err = r.forward.Wait(ctx, e)

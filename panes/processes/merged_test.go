@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,51 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 		seen = f.shown(t, m, 1200, h)
 		check(max(len(want)-h, 0))
 	})
+}
+
+// A match is found wherever it is in whichever log, in the order of the lines.
+func TestASearchGoesThroughAllMergedLogs(t *testing.T) {
+	logs := map[string]*strings.Builder{"1": {}, "2": {}, "3": {}}
+	f := manyWritten{"1": {state: api.StateExited}, "2": {state: api.StateExited}, "3": {state: api.StateExited}}
+	var want []string
+	for i := range 60_000 {
+		id := fmt.Sprint(i%3 + 1)
+		text := fmt.Sprintf("line %d of %s", i, id)
+		if i%7777 == 5 {
+			text = fmt.Sprintf("needle %d", i)
+			want = append(want, text)
+		}
+		if i%30 < 3 {
+			f[id].times = append(f[id].times, api.LogTime{Offset: int64(logs[id].Len()), At: noon.Add(time.Duration(i/30) * time.Second)})
+		}
+		fmt.Fprintln(logs[id], text)
+	}
+	for id, b := range logs {
+		f[id].text = b.String()
+	}
+	m := NewMerged("logs", "", []api.Process{exited("1", "a"), exited("2", "b"), exited("3", "c")})
+	f.shown(t, m, 60, 10)
+	m.Search("needle", regexp.MustCompile("needle"))
+	find := func(above bool, number int, wrapped bool) {
+		t.Helper()
+		found, err := m.Seek(above)(t.Context(), f.engine())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Found(found)
+		got := strings.Join(f.shown(t, m, 60, 10), "\n")
+		if text := want[number-1]; !found.ok || !strings.Contains(got, text) || found.match.Number != number || found.match.Total != len(want) || found.match.Wrapped != wrapped {
+			t.Errorf("%q is %+v in\n%s", text, found.match, got)
+		}
+	}
+	for n := len(want); n > 0; n-- {
+		find(true, n, false)
+	}
+	find(true, len(want), true)
+	find(false, 1, true)
+	for n := 2; n <= len(want); n++ {
+		find(false, n, false)
+	}
 }
 
 // What is printed meanwhile comes, whoever prints it; a process of the project that is

@@ -2,6 +2,7 @@ package processes
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"time"
 
@@ -39,9 +40,7 @@ type Pane struct {
 	metrics map[string]*api.Metrics
 	polling bool
 
-	find    context.CancelFunc // ends the search under way; nil without one
-	turn    bool               // look above when there is nothing below
-	pending *Log               // to be searched as soon as there is something in it
+	search logSearch
 }
 
 // New makes the view.
@@ -161,9 +160,9 @@ func (p *Pane) Note() (string, widget.Ink) { return p.note(), p.env.Look().BarWa
 func (p *Pane) note() string {
 	t := &p.table
 	switch shown, all := t.Len(); {
-	case p.find != nil:
+	case p.search.stop != nil:
 		return "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
-	case p.pending != nil:
+	case p.search.pending != nil:
 		return "waiting for output to search"
 	case t.Marked() > 0:
 		return widget.Itoa(t.Marked()) + " marked"
@@ -245,6 +244,13 @@ func do(change func()) func() tea.Cmd {
 
 // anyLog is what the keys of a log act on.
 type anyLog interface {
+	Following() bool
+	Position() logPosition
+	Return(logPosition)
+	Search(label string, re *regexp.Regexp)
+	Searching() string
+	Seek(above bool) logSeek
+	Found(found)
 	Follow()
 	Wrap()
 	Clock()
@@ -258,9 +264,7 @@ type anyLog interface {
 // onShownLog is an action on the log, where there is one.
 func (p *Pane) onShownLog(change func(anyLog)) func() tea.Cmd {
 	return do(func() {
-		if p.merged != nil {
-			change(p.merged)
-		} else if log := p.shownLog(); log != nil {
+		if log := p.anyLog(); log != nil {
 			change(log)
 		}
 	})
@@ -274,7 +278,7 @@ func (p *Pane) focusTowards(log bool) tea.Cmd {
 }
 
 func (p *Pane) focusLog(on bool) tea.Cmd {
-	if !on || p.merged != nil || p.shownLog() != nil {
+	if !on || p.anyLog() != nil {
 		p.onLog = on
 	}
 	return nil

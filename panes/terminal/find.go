@@ -11,124 +11,65 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
-// A findLine asks what to look for in a terminal, and shows the nearest match
-// while it is typed.
+// A findLine is the line in which is typed what to look for, and where the view was
+// before.
 type findLine struct {
-	pane     *Pane
-	field    widget.Field
-	backward bool
-	regexp   bool
-	problem  string
-	origin   Position
-	from     api.Place
-	before   *regexp.Regexp // what was marked
+	overlay.Find
+	pane   *Pane
+	origin Position
+	from   api.Place
+	before *regexp.Regexp // what was marked
 }
 
 func (p *Pane) askFind(backward bool) tea.Cmd {
-	p.Scroll.Cover(findRows - p.below)
-	p.find.line = &findLine{
-		pane: p, backward: backward, regexp: p.last.pattern.Regexp,
-		origin: p.Scroll.Position(), from: p.Scroll.Place(), before: p.Scroll.Marked(),
-	}
-	p.env.Ask(p.find.line)
+	p.Scroll.Cover(overlay.FindRows - p.below)
+	f := &findLine{pane: p, origin: p.Scroll.Position(), from: p.Scroll.Place(), before: p.Scroll.Marked()}
+	f.Backward, f.Regexp, f.Exact = backward, p.last.pattern.Regexp, p.last.pattern.Exact
+	f.Changed, f.Done = f.changed, f.done
+	p.find.line = f
+	p.env.Ask(f)
 	return nil
 }
 
-// findRows is how high a findLine is with its frame.
-const findRows = 4
-
-func (f *findLine) Low() bool              { return true }
-func (f *findLine) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
-
-func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text(), Regexp: f.regexp} }
-
-func (f *findLine) Do(h overlay.Host, a keymap.Action) tea.Cmd {
-	h.Close()
+// done stays where the search has led to, or goes back.
+func (f *findLine) done(accept bool) tea.Cmd {
 	f.pane.Scroll.Cover(0)
 	switch {
-	case a != keymap.Accept:
+	case !accept:
 		f.pane.endFind()
 		f.pane.Scroll.MarkMatches(f.before)
 		f.pane.Scroll.Return(f.origin)
 		return nil
-	case f.field.Text() == "":
-		f.pane.last.backward = f.backward
+	case f.Pattern().Text == "":
+		f.pane.last.backward = f.Backward
 		return f.pane.findNext(false)
 	}
-	f.pane.last.pattern, f.pane.last.backward = f.pattern(), f.backward
-	if f.problem != "" {
-		return f.pane.env.Say(f.problem, true)
+	f.pane.last.pattern, f.pane.last.backward = f.Pattern(), f.Backward
+	if f.Problem != "" {
+		return f.pane.env.Say(f.Problem, true)
 	}
 	return nil
-}
-
-// wantsRegexp is the key that changes how the text is read.
-func wantsRegexp(k tea.KeyPressMsg) bool { return k.Keystroke() == "alt+r" }
-
-func (f *findLine) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
-	if wantsRegexp(k) {
-		f.regexp = !f.regexp
-	} else {
-		f.field.Type(k)
-	}
-	return f.changed()
-}
-
-func (f *findLine) Paste(_ overlay.Host, text string) tea.Cmd {
-	f.field.Paste(text)
-	return f.changed()
 }
 
 // changed looks for what is typed now, from where the search began.
 func (f *findLine) changed() tea.Cmd {
 	f.pane.endFind()
-	f.problem = ""
 	f.pane.Scroll.Return(f.origin)
-	if f.field.Text() == "" {
+	if f.Pattern().Text == "" {
 		f.pane.Scroll.MarkMatches(nil)
 		return nil
 	}
-	re, err := f.pattern().Compile()
+	re, err := f.Pattern().Compile()
 	if err != nil {
-		f.problem = panes.ErrorText(err)
+		f.Problem = panes.ErrorText(err)
 		f.pane.Scroll.MarkMatches(nil)
 		return nil
 	}
 	f.pane.Scroll.MarkMatches(re)
-	return f.pane.findMatch(api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
-}
-
-// hints are the keys of the line.
-func (f *findLine) Hints(h overlay.Host) []widget.Hint {
-	other := "regexp"
-	if f.regexp {
-		other = "plain text"
-	}
-	return []widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
-}
-
-func (f *findLine) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := h.Look()
-	width = w - 4
-	label := "/ "
-	if f.backward {
-		label = "? "
-	}
-	if f.regexp {
-		label = "regexp " + label
-	}
-	at := widget.Width(label)
-	field, x := f.field.Draw(width - at)
-	line, used := widget.Hints(f.Hints(h), width, 0, look.Key, look.Dim)
-	note := widget.Clip(f.problem, max(width-used-3, 0))
-	return []string{
-		look.Strong.Text(label) + look.Text.Text(field),
-		line + "   " + look.Bad.Text(note) + widget.Spaces(width-used-3-widget.Width(note)),
-	}, width, at + x, 0
+	return f.pane.findMatch(api.SessionFindInput{Pattern: f.Pattern(), From: f.from, Backward: f.Backward, Wrap: true}, 1)
 }
 
 // finding is a search in a pane.
@@ -259,7 +200,7 @@ func (p *Pane) showFound(msg foundMsg) tea.Cmd {
 	case msg.err != nil:
 		return p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.out.Match == nil && typing:
-		p.find.line.problem = "no match"
+		p.find.line.Tell(0, 0)
 		p.Scroll.Found(0, 0)
 	case msg.out.Match == nil && msg.input.Mark != "":
 		return p.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
@@ -269,6 +210,9 @@ func (p *Pane) showFound(msg foundMsg) tea.Cmd {
 		p.Scroll.Go(msg.out.Match.From)
 		if msg.input.Mark == "" {
 			p.Scroll.Found(msg.out.Number, msg.out.Total)
+		}
+		if typing {
+			p.find.line.Tell(msg.out.Number, msg.out.Total)
 		}
 		if !typing && msg.wrapped() {
 			return p.env.Say("search wrapped", false)
