@@ -58,7 +58,7 @@ func (k *keeper) startable(spec *Spec) error {
 	return nil
 }
 
-// vacant says whether a child can get this id.
+// vacant reports whether a child can get this id.
 func (k *keeper) vacant(id string) error {
 	_, starting := k.starting[id]
 	if c := k.children[id]; starting || c != nil && c.Exit == nil {
@@ -80,7 +80,8 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 	case k.finished:
 		err = fmt.Errorf("start %q: the keeper is about to end", spec.ID)
 	case s != k.engine.session:
-		// Nobody would know of it: the next engine has listed the children maybe.
+		// Nobody would know of it: the next engine may have listed the children
+		// already.
 		err = fmt.Errorf("start %q: the engine that asked is gone", spec.ID)
 	default:
 		if err = k.room(spec); err == nil {

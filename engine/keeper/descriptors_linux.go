@@ -40,8 +40,8 @@ func descriptorsOf(tty bool) int {
 	return 1
 }
 
-// retryDescriptor does what opens a file, again while there is no descriptor for it:
-// starts need some for a moment only.
+// retryDescriptor opens a file with a function, and tries again while there is no
+// descriptor for it: starts need some only for a moment.
 func retryDescriptor(open func() error) error {
 	const pause, most = 10 * time.Millisecond, 500
 	for try := 0; ; try++ {

@@ -17,18 +17,18 @@ const (
 	// followGap is how soon followers of a log are told again that it grows.
 	followGap = 5 * time.Millisecond
 	// boundGap is how often logs that grow slowly, and that nobody follows, are
-	// looked at. It takes some looks to get there from followGap, since a flood
-	// is known only by the second one.
+	// checked. Getting there from followGap takes a few checks, since only the second
+	// one shows a flood.
 	boundGap = 100 * time.Millisecond
 
-	// A log that cannot be watched is polled: the more often the more it grows
-	// while somebody follows it, else once in pollBound.
+	// A log that cannot be watched is polled: the faster it grows the more often while
+	// somebody follows it, otherwise once in pollBound.
 	pollFast  = 10 * time.Millisecond
 	pollSlow  = 100 * time.Millisecond
 	pollBound = 2 * time.Second
 
-	// logsLinger is how long the goroutine waits for more to do, because who
-	// reads a log comes back.
+	// logsLinger is how long the goroutine waits for more to do, because readers of a
+	// log come back.
 	logsLinger = 10 * time.Second
 )
 
@@ -59,8 +59,8 @@ type Logs struct {
 	orders orders
 }
 
-// orders are what is to be done with logs by and by, one at a time. Its lock is
-// held for nothing else: who gives an order does not wait for a file.
+// orders are what is to be done with logs, one at a time. Its lock is held for nothing
+// else, so that whoever gives an order never waits for a file.
 type orders struct {
 	mu      sync.Mutex
 	queue   []func()

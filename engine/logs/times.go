@@ -78,7 +78,8 @@ func (s *Logs) Begin(path string, offset int64) {
 	s.times[path] = s.times[path].add(offset, time.Now())
 }
 
-// Began is Begin for who must not wait, as that does while a file is looked at.
+// Began is Begin for callers that must not wait, as Begin does while a file is being
+// looked at.
 func (s *Logs) Began(path string, offset int64) {
 	now := time.Now()
 	s.later(func() { s.times[path] = s.times[path].add(offset, now) })

@@ -126,8 +126,8 @@ func (p Source) firstMatch(ctx context.Context, pattern *search.Pattern, since i
 	}
 }
 
-// WaitIdle waits until a process has written nothing for d; what it has not
-// written before the call counts.
+// WaitIdle waits until a process has written nothing for d; silence before the call
+// counts.
 func (s *Logs) WaitIdle(ctx context.Context, p Source, d time.Duration) error {
 	if err := p.await(ctx); err != nil {
 		return err

@@ -137,9 +137,9 @@ func withoutDigits(row string) string {
 	}, row)
 }
 
-// patience is how many looks at a shell that reads on count as its not having taken the
-// command.
-func (e *execution) patience() int {
+// lookLimit is how many looks at a shell that keeps reading count as its not having
+// taken the command.
+func (e *execution) lookLimit() int {
 	if e.relayed {
 		return relayLooks
 	}

@@ -211,7 +211,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 				stuck = 0
 			}
 			// A shell that edits several lines at once has no prompt for more.
-			if stuck > 3 && (seen.continued > 0 || e.marker) && !e.relayed || stuck > e.patience() {
+			if stuck > 3 && (seen.continued > 0 || e.marker) && !e.relayed || stuck > e.lookLimit() {
 				return e.giveUp(ctx)
 			}
 		}
@@ -234,7 +234,7 @@ func (e *execution) reads() bool {
 	return look.Reads && !look.Hidden && (look.Own || e.nested)
 }
 
-// giveUp clears a command that the shell waits for the rest of.
+// giveUp clears a command whose rest the shell still waits for.
 func (e *execution) giveUp(ctx context.Context) error {
 	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
 		return err

@@ -35,7 +35,7 @@ const (
 	phaseRunning              // a command runs
 )
 
-// An commandWatch follows what becomes of one line that was typed for exec.
+// A commandWatch follows what becomes of one line that was typed for exec.
 type commandWatch struct {
 	typed     string // what the shell is given for the command, if that is not its own text
 	line      string // the command then
@@ -177,9 +177,9 @@ func (m *marks) part(f markFound) {
 	}
 }
 
-// tellLine notes the line of the command that is about to begin. A shell that
-// tells the newest of its history says which number that has: the same again is
-// not this command.
+// tellLine notes the line of the command that is about to begin. A shell that tells the
+// newest entry of its history says its number too: the same number again is not this
+// command.
 func (m *marks) tellLine(f markFound) {
 	number := f.Option("n")
 	m.line, m.told = f.Line, number == "" || number != m.number
@@ -280,11 +280,11 @@ func (m *marks) noteInterrupt(now time.Time) {
 	m.broken = now
 }
 
-// interruptLimit is how long a program may take to end after an interrupt for the
-// one to be the reason of the other.
+// interruptLimit is how long after an interrupt a program's end still counts as caused
+// by it.
 const interruptLimit = 10 * time.Second
 
-// EndsInterrupt reports whether an end may be that of an interrupt.
+// EndsInterrupt reports whether an end may have been caused by an interrupt.
 func EndsInterrupt(interrupt, end time.Time) bool {
 	after := end.Sub(interrupt)
 	return !interrupt.IsZero() && 0 <= after && after <= interruptLimit
@@ -329,8 +329,8 @@ func escapeLine(line string) string {
 	return b.String()
 }
 
-// lend lets a shell that tells nothing tell about one command with a word that
-// is typed with it.
+// lend gives a shell that tells nothing a word, typed along with one command, with
+// which it tells about that command.
 func (m *marks) lend(word string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -371,7 +371,7 @@ func (m *marks) means(typed, line string) {
 	m.watch.typed, m.watch.line = typed, line
 }
 
-// unfollow ends that.
+// unfollow stops following.
 func (m *marks) unfollow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -148,8 +148,8 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	return out, err
 }
 
-// question takes off an output what the program has asked with: the line that it has
-// not ended. A program that has the whole screen asks otherwise.
+// question takes off an output what the program has asked: the line that it has not
+// ended. A full-screen program asks in other ways.
 func (e *execution) question(text string) (output, question string) {
 	if e.s.t.Modes().Alt {
 		return text, ""

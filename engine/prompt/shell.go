@@ -91,7 +91,7 @@ func (s *Shell) Typed(p []byte, interrupts bool) {
 	s.lookWhenAnswered()
 }
 
-// LastActive is when it has printed or was typed to last.
+// LastActive is when it last printed something or was typed to.
 func (s *Shell) LastActive() time.Time { return time.Unix(0, max(s.printed.Load(), s.typed.Load())) }
 
 // A Spot is where a mark stands.

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// watchers are those who want to know that a screen has changed. The zero value is
-// nobody.
+// watchers are those who want to know that a screen has changed. The zero value has
+// none.
 type watchers struct {
 	n   atomic.Int32
 	mu  sync.Mutex
 	all map[chan struct{}]struct{}
 }
 
-// join gives a flag that is raised with each change until leave is called.
+// join returns a flag that is raised with each change until leave is called.
 func (w *watchers) join() (changed chan struct{}, leave func()) {
 	changed = make(chan struct{}, 1)
 	w.mu.Lock()

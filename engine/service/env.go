@@ -65,7 +65,7 @@ func (s *Env) All() map[string]string {
 	return s.variables
 }
 
-// change saves a changed copy and then lets it count.
+// change saves a changed copy, and then makes it current.
 func (s *Env) change(f func(variables map[string]string)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Env) of(owner string) map[string]string {
 	return s.clients[owner]
 }
 
-// changeOf saves a changed copy of a client's variables and then lets it count.
+// changeOf saves a changed copy of a client's variables, and then makes it current.
 func (s *Env) changeOf(owner string, f func(variables map[string]string)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

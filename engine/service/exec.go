@@ -24,8 +24,8 @@ const (
 	killGrace = 2 * time.Second
 )
 
-// plain are variables with which programs print for a reader that is none, and
-// wait for nobody. They count less than the overlay and what a caller sets.
+// plain are variables that make programs print plainly and wait for nobody. The overlay
+// and what a caller sets take precedence.
 var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
 
 // Commands serves commands that are run and waited for.

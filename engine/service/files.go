@@ -26,8 +26,7 @@ type Files struct {
 	tidy      tidying
 }
 
-// manyEntries is from when on a listing leaves memory behind that is worth
-// giving back.
+// manyEntries is the size from which a listing leaves memory that is worth giving back.
 const manyEntries = 5000
 
 // tidying gives memory back to the system some time after large answers.
@@ -36,7 +35,7 @@ type tidying struct {
 	wait *time.Timer
 }
 
-// tidyRest is how long no large answer was given before that.
+// tidyRest is how long there has to be no large answer before that.
 const tidyRest = 2 * time.Second
 
 func (y *tidying) soon(names *files.Names) {

@@ -96,7 +96,7 @@ func (l *Layouts) get() api.LayoutGetOutput {
 	return out
 }
 
-// change saves a changed copy and then lets it count.
+// change saves a changed copy, and then makes it current.
 func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

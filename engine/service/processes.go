@@ -249,8 +249,8 @@ func (s *Processes) remove(ctx context.Context, in api.IDInput) (api.Empty, erro
 	return api.Empty{}, err
 }
 
-// stopRemains is a stop of what has ended: it ends what that has left behind, or
-// is the error that there is nothing to stop.
+// stopRemains stops what an ended process has left running; if there is nothing, it
+// returns the error that says so.
 func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
 	e, err := s.Control.Entry(ctx, in.ID)
 	if err != nil {

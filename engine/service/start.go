@@ -31,7 +31,7 @@ type Starter struct {
 	Shell   func() []string // what an empty command starts
 }
 
-// mostLog is a limit that no log reaches, small enough to be reckoned with.
+// mostLog is a limit that no log reaches, small enough to calculate with.
 const mostLog = 1 << 60
 
 // recordOf checks what a client asks to start and makes a record of it.

@@ -13,10 +13,10 @@ const (
 	writesAtOnce = 16
 )
 
-// The effects are what the control goroutine causes. Starts and writes are done by a
-// few workers each; what belongs to a process that is being stopped overtakes
-// them. What only waits, as for a child's end or readiness, has a goroutine. The
-// control goroutine owns it, but for the lanes.
+// effects carry out what the control goroutine decides. A few workers each do starts
+// and writes; work for a process that is being stopped overtakes the rest. What only
+// waits, for a child's end or readiness, has a goroutine of its own. The control
+// goroutine owns all of it except the lanes.
 type effects struct {
 	post    func(func()) // runs something on the control goroutine
 	running sync.WaitGroup
@@ -40,8 +40,8 @@ func newEffects(post func(func())) *effects {
 // wait runs f, which waits for something, beside everything else.
 func (e *effects) wait(f func()) { e.running.Go(f) }
 
-// written gives a channel that is closed when all that was decided so far is on
-// disk. It is asked for once, before the first client.
+// written returns a channel that is closed once everything decided so far is on disk.
+// It is called once, before the first client.
 func (e *effects) written() <-chan struct{} {
 	idle := make(chan struct{})
 	if e.busy == 0 {
@@ -114,7 +114,7 @@ func (e *effects) hand(w *work, j *job) {
 	j.lane.add(j)
 }
 
-// hurry lets all work of a process overtake that of others, until calm.
+// hurry puts all work of a process ahead of that of others, until calm.
 func (e *effects) hurry(w *work) {
 	w.urgent = true
 	for _, j := range []*job{w.now, w.start} {
@@ -126,8 +126,8 @@ func (e *effects) hurry(w *work) {
 
 func (w *work) calm() { w.urgent = false }
 
-// A job is done by a worker of its lane. What it calls waits before a wait that
-// may be long, so that its worker counts no more.
+// A job is done by a worker of its lane. It calls waits before a wait that may be long,
+// so that its worker no longer counts.
 type job struct {
 	do   func(waits func())
 	lane *lane
@@ -191,7 +191,7 @@ func (l *lane) leave() {
 	l.workers.Go(l.work)
 }
 
-// remove takes out a job that waits still.
+// remove takes out a job that is still waiting.
 func (l *lane) remove(j *job) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

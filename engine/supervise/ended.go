@@ -16,12 +16,12 @@ const (
 const (
 	// endedIdle is how long the screen of an ended process stays in memory.
 	endedIdle = time.Minute
-	// endedScreens is how many of these there are at most that nobody watches. The
-	// logs hold them too, so what comes later than that is only slower.
+	// endedScreens is how many of them are kept at most if nobody watches them. The
+	// logs hold them too, so a screen that is gone only takes longer to show.
 	endedScreens = 32
 )
 
-// screens are the sessions of ended processes that are in memory still. The control
+// screens are the sessions of ended processes that are still in memory. The control
 // goroutine owns them.
 type screens struct {
 	post func(func()) // runs something on the control goroutine
@@ -76,7 +76,7 @@ func (p *proc) close() {
 	p.share()
 }
 
-// trimSoon trims once for all that ends at this moment.
+// trimSoon trims once for everything that ends at this moment.
 func trimSoon(c *Control) {
 	if c.trimming {
 		return

@@ -59,7 +59,7 @@ type shared struct {
 
 type sharedLive struct{ Session }
 
-// share lets other goroutines know what the process is like now.
+// share publishes what the process is like now to other goroutines.
 func (p *proc) share() {
 	p.shared.state.Store(p.state())
 	if p.live != nil {
@@ -82,12 +82,12 @@ func (c *Control) Entry(ctx context.Context, id string, kinds ...api.Kind) (Entr
 	return c.entryThat(ctx, func() (*proc, error) { return c.procs.find(id, kinds...) })
 }
 
-// EntryToStart finds also what is being started for the first time.
+// EntryToStart also finds what is being started for the first time.
 func (c *Control) EntryToStart(ctx context.Context, id string) (Entry, error) {
 	return c.entryThat(ctx, func() (*proc, error) { return c.procs.findToEnd(id) })
 }
 
-// EntryByID finds by the whole id, also what nobody was told of yet.
+// EntryByID finds by the full id, including what has not been announced yet.
 func (c *Control) EntryByID(ctx context.Context, id string) (Entry, error) {
 	return c.entryThat(ctx, func() (*proc, error) {
 		if p := c.procs[id]; p != nil {

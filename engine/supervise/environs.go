@@ -13,7 +13,7 @@ const environsKept = 16
 // of them once.
 type environs [environsKept]map[string]string
 
-// shared gives a map with the same content, which nobody may change.
+// shared returns a map with the same content, which must not be changed.
 func (e *environs) shared(env map[string]string) map[string]string {
 	if env == nil {
 		return nil

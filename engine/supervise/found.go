@@ -11,11 +11,10 @@ import (
 	"tandem/persist/store"
 )
 
-// What a new engine finds is not a case of its own: it puts every record into
-// the table in the state that was written down, and then feeds the events that
-// lead from there to what is.
+// What a new engine finds needs no rules of its own: every record goes into the table
+// in its saved state, and is then fed the events that lead from there to the present.
 
-// A Found is one record with the events that a new engine feeds for it.
+// A Found is one record and the events that a new engine feeds it.
 type Found struct {
 	Rec    store.Record
 	Orphan bool    // its child is none of the keeper's yet
@@ -35,7 +34,7 @@ func (f *Found) Child() (keeper.Child, bool) {
 	return f.events[i].Child, true
 }
 
-// A Survey is everything that a new engine can know when it starts.
+// A Survey is everything a new engine can know when it starts.
 type Survey struct {
 	BootID   string
 	Records  []store.Record
@@ -86,8 +85,8 @@ func (s Survey) Plan() (all []Found, forget []string) {
 	return all, forget
 }
 
-// mayLive reports whether something that was given up lives all the same: nobody
-// saw its start, and there is its child.
+// mayLive reports whether something that was given up is alive after all: nobody saw it
+// start, and its child exists.
 func (s Survey) mayLive(r store.Record) bool {
 	if r.Identity != nil {
 		return false

@@ -12,9 +12,9 @@ import (
 	"tandem/persist/store"
 )
 
-// A guarded world makes an error of what panics in it, so that a mistake with one
-// process costs the others nothing. The log, which redacts, has what it panicked
-// with; the runtime would write that to engine.log as it is.
+// A guarded world turns a panic into an error, so that a bug that hits one process does
+// not affect the others. The panic goes to the log, which redacts; the runtime would
+// write it to engine.log as it is.
 type guarded struct {
 	World
 	log *slog.Logger

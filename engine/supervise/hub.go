@@ -23,7 +23,7 @@ type subscriber struct {
 	lasting bool // it does not tell of one-shot commands
 }
 
-// rest sends what waits, for as long as somebody takes it.
+// rest sends what is queued for as long as somebody receives it.
 func (s *subscriber) rest(send func(api.Event) error) {
 	for {
 		select {
@@ -83,9 +83,9 @@ func (h *hub) close() {
 	}
 }
 
-// Watch sends events until ctx ends or the reader falls behind. first makes those
-// that the stream begins with of the snapshot of what there is; it runs on the
-// control goroutine. A client that owner names is here for as long.
+// Watch sends events until ctx ends or the reader falls behind. first makes the events
+// that the stream begins with from a snapshot; it runs on the control goroutine. The
+// client that owner names counts as present meanwhile.
 func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
 	s, err := Ask(ctx, c, func() *subscriber {
 		c.leases.arrive(owner)

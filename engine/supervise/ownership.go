@@ -29,8 +29,8 @@ func ownership(r store.Record) *api.Ownership {
 	return o
 }
 
-// leases end what agents' clients leave behind when they go. A client is here while
-// it watches events. The control goroutine owns them.
+// leases end what agents' clients leave behind. A client is present while it watches
+// events. The control goroutine owns them.
 type leases struct {
 	c       *Control
 	watches map[string]int // by owner
@@ -106,7 +106,7 @@ func (l *leases) expect(owner string, grace time.Duration) {
 	l.leaving[owner] = timer
 }
 
-// gone deals with what a client that has gone has left behind.
+// gone handles what a client that has left leaves behind.
 func (l *leases) gone(owner string) {
 	l.c.log.Info("agent has gone", "owner", owner)
 	if l.c.Left != nil {
@@ -125,8 +125,8 @@ func (l *leases) gone(owner string) {
 	}
 }
 
-// sweepLater has what ended commands of a client left behind ended when its time
-// is up.
+// sweepLater ends, when a client's time is up, what its ended commands have left
+// running.
 func (l *leases) sweepLater(owner string) {
 	if l.sweeps == nil {
 		l.sweeps = make(map[string]*time.Timer)
@@ -158,8 +158,8 @@ func (l *leases) sweep(owner string, lease api.Lease) {
 	})
 }
 
-// expire ends what was left behind, at once or when its time is up. What a person
-// has the keyboard of by then is theirs to end.
+// expire ends what was left behind, at once or when its time is up. If a person has
+// taken the keyboard by then, it is theirs to end.
 func (l *leases) expire(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
@@ -225,9 +225,9 @@ func OfAgent(r store.Record) bool {
 	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
 }
 
-// EndIdle ends the sessions of agents that were not used since a time and that
-// nobody watches and no person has the keyboard of. One that is looked after goes on, and so does one that its
-// agent has asked to be kept for ever.
+// EndIdle ends agents' sessions that have not been used since a time, that nobody
+// watches and whose keyboard no person has. Those with a restart policy stay, and those
+// that their agent asked to keep forever.
 func (c *Control) EndIdle(since time.Time) {
 	c.box.Post(func() { c.leases.endIdle(since) })
 }

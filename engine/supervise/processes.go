@@ -69,8 +69,8 @@ func (ps processes) find(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
 }
 
-// findToEnd finds also what is being started for the first time, which nobody
-// is told of yet, by its whole id or its name.
+// findToEnd also finds what is being started for the first time and has not been
+// announced, by its full id or its name.
 func (ps processes) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
 	return ps.findAmong(func(p *proc) bool {
 		return p.view.ID != "" || (p.state() == api.StateStarting || p.state() == api.StateWaiting) && !p.rec.Transient

@@ -8,8 +8,8 @@ import (
 	"tandem/persist/histdb"
 )
 
-// noteStart tells the history of what somebody has started for the first time.
-// Of a shell in which somebody types, what is typed there is told.
+// noteStart tells the history what somebody has started for the first time. A shell in
+// which somebody types is left out: what is typed there is told.
 func (p *proc) noteStart(h *history.History, e event) {
 	if h == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
 		return

@@ -35,8 +35,8 @@ func (c *Control) pending(id string) Pending {
 	return Pending{c: c, id: id, reply: make(chan outcome, 1)}
 }
 
-// Wait waits for the answer. When ctx ends nobody waits any more, and its error is
-// given as it is.
+// Wait waits for the answer. When ctx ends, nobody waits any more and ctx's error is
+// returned as it is.
 func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	select {
 	case o := <-w.reply:
@@ -295,8 +295,8 @@ func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.P
 	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return apply(c, p, u, reply) })
 }
 
-// apply makes an update hold. What waits for a restart that is not wanted any more
-// has ended.
+// apply applies an update. What waited for a restart that is no longer wanted has
+// ended.
 func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
 	if u.Restart != nil {
@@ -374,7 +374,7 @@ func (c *Control) Announced(ctx context.Context, id string) (api.Process, error)
 	return w.Wait(ctx)
 }
 
-// StopSome asks all that are wanted to end, and gives what of them has. The error
+// StopSome asks everything that is wanted to end, and returns what has ended. The error
 // joins those of the others.
 func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
 	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(signal, wanted) })
@@ -384,9 +384,9 @@ func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.P
 	return awaitEach(ctx, replies)
 }
 
-// StopAll asks everything to end and lets nothing new be started; after a failure
-// something can be again. It gives up what has not ended extra after the longest
-// stop time-out.
+// StopAll asks everything to end and lets nothing new start; after a failure, starts
+// are allowed again. It gives up on what has not ended extra after the longest stop
+// timeout.
 func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	var longest time.Duration
 	replies, err := Ask(ctx, c, func() []Pending {
@@ -402,7 +402,7 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	return err
 }
 
-// reopen lets things be started after StopAll.
+// reopen allows starts again after StopAll.
 func (c *Control) Reopen() { c.box.Post(func() { c.closing = false }) }
 
 // stopEach asks all that are wanted to end, oldest first.
@@ -434,7 +434,7 @@ func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, f
 // ReapAfter has what agents leave behind ended after d from now on; 0: never.
 func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.leases.reap = d }) }
 
-// Close lets go of all terminals, once the control goroutine does not run any more.
+// Close releases all terminals, once the control goroutine has stopped.
 func (c *Control) Close() {
 	for _, p := range c.procs {
 		p.disarm()
@@ -443,8 +443,8 @@ func (c *Control) Close() {
 	}
 }
 
-// Written gives a channel that is closed when all that was decided so far is on
-// disk. It is asked for once, before the first client.
+// Written returns a channel that is closed once everything decided so far is on disk.
+// It is called once, before the first client.
 func (c *Control) Written(ctx context.Context) (<-chan struct{}, error) {
 	return Ask(ctx, c, c.effects.written)
 }
@@ -452,7 +452,7 @@ func (c *Control) Written(ctx context.Context) (<-chan struct{}, error) {
 // Tell publishes an event.
 func (c *Control) Tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
 
-// TellNow publishes an event before it returns. An engine that ends already has
+// TellNow publishes an event before it returns. When the engine is ending, there is
 // nobody left to tell.
 func (c *Control) TellNow(ctx context.Context, e api.Event) {
 	_ = c.on(ctx, func() error {
@@ -475,7 +475,7 @@ func (c *Control) Drained(id string) { c.post(id, event{kind: evDrained}) }
 // Unsure tells that nobody knows yet whether a start was carried out.
 func (c *Control) Unsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
 
-// End stops a process that nobody needs any more, and waits for nothing.
+// End stops a process that nobody needs any more, without waiting.
 func (c *Control) End(id string) { c.post(id, event{kind: evStop}) }
 
 // Context ends when the engine does.

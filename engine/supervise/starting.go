@@ -83,8 +83,7 @@ func startPending(c *Control, p *proc, _ event) {
 	spawnOnceSaved(c, p, before)
 }
 
-// renew makes a process that has ended, or never ran, one that has its next run
-// before it.
+// renew prepares a process that has ended, or never ran, for its next run.
 func (p *proc) renew() Predecessor {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
@@ -105,7 +104,7 @@ func spawnOnceSaved(c *Control, p *proc, before Predecessor) {
 	})
 }
 
-// leave lets go of a run that has ended.
+// leave releases a run that has ended.
 func (p *proc) leave() Predecessor {
 	p.disarm()
 	before := Predecessor{Live: p.live}
@@ -166,8 +165,8 @@ func begin(c *Control, p *proc, e event) {
 	}
 }
 
-// giveUp drops a process that could not be started and tells who asked for it.
-// Who wanted it to end has what they wanted.
+// giveUp drops a process that could not be started, and tells whoever asked for it.
+// Whoever wanted it to end has what they wanted.
 func giveUp(c *Control, p *proc, e event) {
 	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	p.rec.State, p.removing = string(api.StateStopped), true
@@ -192,7 +191,7 @@ func tellUnsure(c *Control, p *proc, e event) {
 	c.announce(p)
 }
 
-// failStart answers those with an error who wait for a process to run.
+// failStart answers everybody who waits for a process to run with an error.
 func (p *proc) failStart(err error) {
 	p.answer(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
 }
@@ -295,8 +294,7 @@ func errStopping(p *proc) error {
 	return api.Errorf(api.CodeConflict, "restart %s: it is being stopped", p.rec.Name).WithHint("try again in a moment")
 }
 
-// restartRunning ends a process that shall go on running: settle starts it
-// again.
+// restartRunning ends a process that is to keep running: settle starts it again.
 func restartRunning(c *Control, p *proc, e event) {
 	if c.closing {
 		e.answer(outcome{err: api.ErrEnding()})
@@ -371,7 +369,7 @@ func endUnready(c *Control, p *proc, e event) {
 	endProcess(c, p)
 }
 
-// notBegun is why something failed that an engine has written down and not begun.
+// notBegun is why a start failed that an engine had written down and not begun.
 const notBegun = "the engine ended before it was started"
 
 // conclude goes on with a process whose child is not there when an engine

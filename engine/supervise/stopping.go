@@ -192,7 +192,7 @@ func stopOnceStarted(c *Control, p *proc, e event) {
 	}
 }
 
-// stopEnded sees to it that what has ended is not started again by a reboot.
+// stopEnded keeps a reboot from starting what has ended.
 func stopEnded(c *Control, p *proc, e event) {
 	if !StartsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
 		e.answer(outcome{err: ErrEnded(p.rec)})

@@ -44,8 +44,8 @@ type event struct {
 
 type action func(c *Control, p *proc, e event)
 
-// A table says what an event does to a process in a state. A cell that is not
-// there cannot happen; one that shall have no effect says ignore.
+// A table says what an event does to a process in a state. A missing cell cannot
+// happen; one that is to have no effect says ignore.
 type table map[api.State]map[eventKind]action
 
 func newTable() table {

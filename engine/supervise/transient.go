@@ -15,8 +15,8 @@ import (
 // soon is how long a one-shot command may run before it is shown.
 const soon = 20 * time.Millisecond
 
-// becomeSoon is become, but for a state that is over in a moment there is
-// neither a write nor an announcement.
+// becomeSoon is become, except that a state that is over in a moment is neither written
+// nor announced.
 func becomeSoon(c *Control, p *proc, s api.State) {
 	p.rec.State = string(s)
 	p.rev++
@@ -30,8 +30,8 @@ func becomeSoon(c *Control, p *proc, s api.State) {
 	})
 }
 
-// AfterStart begins something that is not worth the while for a one-shot command
-// that ends at once. It gives what ends it.
+// AfterStart begins something that is not worth doing for a one-shot command that ends
+// at once. It returns what ends it.
 func AfterStart(begin func() (end func())) (end func()) {
 	var mu sync.Mutex
 	var begun func()

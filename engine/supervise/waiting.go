@@ -9,8 +9,8 @@ import (
 	"tandem/persist/store"
 )
 
-// What is to be started after others waits for them here, not in whoever asked:
-// its record says what it waits for, so a new engine goes on with that.
+// What is to start after others waits here, not in the caller: its record says what it
+// waits for, so a new engine carries on with that.
 
 // dependencies finds what a process is to be started after.
 func (ps processes) dependencies(asked []store.Dependency, id string) ([]store.Dependency, error) {
@@ -59,8 +59,8 @@ func wakeSoon(c *Control) {
 	})
 }
 
-// lookAgain starts what waits for nothing any more, and fails what waits for
-// something that cannot come. What has held once counts for good.
+// lookAgain starts what no longer waits for anything, and fails what waits for
+// something that cannot come. A condition that has held once counts for good.
 func lookAgain(c *Control, p *proc, _ event) {
 	var left []store.Dependency
 	for _, d := range p.rec.After {
@@ -162,7 +162,7 @@ func startAnyway(c *Control, p *proc, e event) {
 	}
 }
 
-// waitAgain has what has ended wait for its next start.
+// waitAgain makes a process that has ended wait for its next start.
 func waitAgain(c *Control, p *proc, e event) {
 	p.rec.Restarts++
 	p.rec.Error = ""
@@ -172,8 +172,8 @@ func waitAgain(c *Control, p *proc, e event) {
 	wakeSoon(c)
 }
 
-// goOnWaiting is what a new engine does with what waits: it looks once all
-// records are in the table.
+// goOnWaiting is what a new engine does with what waits: it looks once all records are
+// in the table.
 func goOnWaiting(c *Control, _ *proc, _ event) { wakeSoon(c) }
 
 // stopUnstarted calls off a start that waits.
