@@ -123,6 +123,7 @@ const (
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"
 	LogTimes    Action = "log.times"
+	LogPretty   Action = "log.pretty"
 	LogLeft     Action = "log.left"
 	LogRight    Action = "log.right"
 	LogSearch   Action = "log.search"

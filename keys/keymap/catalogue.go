@@ -169,6 +169,7 @@ func logs() []Definition {
 		{LogPrevious, ScopeLog, k("N"), "previous", "next match above", 1},
 		{LogWrap, ScopeLog, k("w"), "wrap", "wrap long lines, or scroll sideways", 1},
 		{LogTimes, ScopeLog, k("t"), "times", "show or hide timestamps", 0},
+		{LogPretty, ScopeLog, k("p"), "JSON", "show lines of JSON in columns, or as they are", 0},
 		{LogLeft, ScopeLog, k("left", "h"), "", "scroll to the left", 0},
 		{LogRight, ScopeLog, k("right", "l"), "", "scroll to the right", 0},
 		{LogStream, ScopeLog, k("e"), "", "switch between stdout and stderr, if they are kept apart", 0},

@@ -49,6 +49,7 @@ type logView struct {
 	follow  bool
 	skipped int64 // bytes passed over because they came too fast to be read
 	wrap    bool
+	pretty  bool // lines of JSON are shown in columns
 	clock   bool // the time of each line is shown
 	times   []api.LogTime
 	left    int // columns scrolled sideways
@@ -100,7 +101,11 @@ func (l *logView) Following() bool { return l.follow }
 func (l *logView) text(i int) *widget.Line {
 	line := &l.lines[i]
 	if line.text == nil {
-		t := widget.ReadLine(line.raw, l.Terminal || len(l.names) > 0 && l.names[line.name].terminal)
+		raw := line.raw
+		if l.pretty {
+			raw = prettyLine(raw)
+		}
+		t := widget.ReadLine(raw, l.Terminal || len(l.names) > 0 && l.names[line.name].terminal)
 		line.text = &t
 	}
 	return line.text

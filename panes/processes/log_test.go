@@ -267,7 +267,7 @@ func TestColoursStayAndControlsAreShown(t *testing.T) {
 }
 
 func TestNothingJoinsWhatStandsBeforeItInARun(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
+	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "0\xf1\v", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
 		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
 	rapid.Check(t, func(t *rapid.T) {
 		line := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "line"), "")

@@ -214,6 +214,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.LogFollow:   p.onShownLog(anyLog.Follow),
 		keymap.LogWrap:     p.onShownLog(anyLog.Wrap),
 		keymap.LogTimes:    p.onShownLog(anyLog.Clock),
+		keymap.LogPretty:   p.onShownLog(anyLog.Pretty),
 		keymap.LogLeft:     p.onShownLog(func(l anyLog) { l.Sideways(-1) }),
 		keymap.LogRight:    p.onShownLog(func(l anyLog) { l.Sideways(1) }),
 		keymap.LogSearch:   p.askSearch,
@@ -254,6 +255,7 @@ type anyLog interface {
 	Follow()
 	Wrap()
 	Clock()
+	Pretty()
 	Sideways(steps int)
 	Scroll(rows int)
 	Pages(halves int)

@@ -33,6 +33,9 @@ type Run struct {
 // line anew.
 func ReadLine(line string, terminal bool) Line {
 	r := logReader{terminal: terminal}
+	if !utf8.ValidString(line) { // else what is no character may count as part of the one before it
+		line = string([]rune(line))
+	}
 	line = strings.TrimRight(line, "\r")
 	if terminal {
 		line = line[strings.LastIndexByte(line, '\r')+1:]

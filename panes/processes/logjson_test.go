@@ -1,0 +1,65 @@
+package processes
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/panes/widget"
+)
+
+func TestLinesOfJSONAreShownInColumns(t *testing.T) {
+	at := time.Date(2026, 11, 23, 1, 2, 3, 4e6, time.UTC)
+	clock := at.Local().Format("15:04:05.000")
+	for line, want := range map[string]string{
+		`{"time":"2026-11-23T01:02:03.004Z","level":"info","msg":"served","path":"/a b","n":3}`: clock + ` INFO  served                           path="/a b" n=3`,
+		`{"level":50,"time":1795395723004,"msg":"bad \u001b[2J news","err":{"code":7}}`:         clock + ` ERROR bad \x1b[2J news                 err={"code":7}`,
+		`{"ts":1795395723.004,"message":"only"}`:                                                clock + ` only`,
+		`  {"a":"","b":null,"c":[1, 2],"d":"x=\"y\""}`:                                          `a="" b=null c=[1,2] d="x=\"y\""`,
+		`{"time":"noon","time":"later","msg":1}`:                                                `noon 1                                time=later`,
+		`{}`:                                                                                    `{}`,
+		`{"a":1} tail`:                                                                          `{"a":1} tail`,
+		`[1]`:                                                                                   `[1]`,
+		`{"a":1`:                                                                                `{"a":1`,
+		"plain \x1b[31mred":                                                                     "plain \x1b[31mred",
+		`{"\u001b[2J":"\u0007"}`:                                                                `\x1b[2J=\a`,
+	} {
+		if got := prettyLine(line); got != want {
+			t.Errorf("%s\n is %q\nwant %q", line, got, want)
+		}
+	}
+}
+
+func TestStructuredLinesAreToggled(t *testing.T) {
+	f, l := &written{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+	l.Pretty()
+	check(t, f.shownLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})
+	l.Pretty()
+	check(t, f.shownLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
+}
+
+// Whatever is in a line of JSON, no control character of it reaches the screen.
+func FuzzStructuredLinesAreSafe(f *testing.F) {
+	for _, seed := range []string{`{"msg":"\u001b]0;x\u0007","\u009b":"\u202e"}`, `{"time":1e300,"level":{}}`, `{"a":"` + "\xff" + `"}`, `{"msg":"\ud800"}`, "{\"a\":\"\u009b2J\"}", "0\xf1\v"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		if strings.Contains(line, "\n") {
+			return
+		}
+		pretty := prettyLine(line)
+		if _, ok := readStructured(line); !ok && pretty != line {
+			t.Fatalf("%q became %q", line, pretty)
+		} else if ok && strings.IndexFunc(pretty, unicode.IsControl) >= 0 {
+			t.Fatalf("%q became %q", line, pretty)
+		}
+		read := widget.ReadLine(pretty, false)
+		text := read.Plain()
+		if !utf8.ValidString(text) || strings.IndexFunc(text, unicode.IsControl) >= 0 || widget.Width(text) != read.Cells {
+			t.Fatalf("%q is drawn as %q", line, text)
+		}
+	})
+}
