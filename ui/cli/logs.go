@@ -53,8 +53,8 @@ func logsCommand(a *app) *cobra.Command {
 			"| for standard error. A line whose time is not known comes right after the one\n" +
 			"before it in its log; output from before the engine's last start comes first. -n\n" +
 			"counts for each process, with --grep for all together, and --context is taken from\n" +
-			"all of them. -f says when a process exits, and ends when all have. --json prints an\n" +
-			"object a line. --stream both does the same for one process.",
+			"all of them. -f says when a process exits, and ends when all have; with --project it\n" +
+			"waits for a first `tandem up`. --json prints an object a line. --stream both does\nthe same for one process.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 		ValidArgsFunction: a.completeProcesses(whatever),

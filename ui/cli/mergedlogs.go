@@ -32,7 +32,8 @@ type logMerge struct {
 
 	news    chan logNews
 	readers sync.WaitGroup
-	running int // sources that are followed
+	running int  // sources that are followed
+	waits   bool // nothing of the project has been started yet
 }
 
 // merge prints the logs of the processes that are named, or of a project.
@@ -47,7 +48,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		if path, err = a.startedFrom("", list, true); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(list, func(p api.Process) bool { return logmerge.Of(p, path) }) {
+		if !f.follow && !slices.ContainsFunc(list, func(p api.Process) bool { return logmerge.Of(p, path) }) {
 			return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(path)).WithHint("`tandem up` starts it")
 		}
 	}
@@ -73,6 +74,9 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 			m.known[p.ID] = true
 			m.add(p, f)
 		}
+	}
+	if m.waits = len(m.sources) == 0; m.waits {
+		m.out.Tell("nothing of %s has been started; waiting for `tandem up`", path)
 	}
 	if err := m.run(ctx); err != nil {
 		return err
@@ -148,7 +152,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 		s.wasAlive = !s.Process.State.Ended()
 		m.begin(ctx, s, send)
 	}
-	for m.running > 0 {
+	for m.running > 0 || m.waits {
 		var lines []logmerge.Line
 		for _, n := range m.gather(ctx) {
 			if n.err != nil {
@@ -174,7 +178,7 @@ func (m *logMerge) followAll(ctx context.Context) error {
 
 // begin follows a log.
 func (m *logMerge) begin(ctx context.Context, s *logSource, send func(logNews) bool) {
-	s.reading = true
+	s.reading, m.waits = true, false
 	m.running++
 	m.readers.Go(func() { s.follow(ctx, m.conn, send) })
 }
