@@ -9,11 +9,12 @@ type Glyphs struct {
 	Bell, Waiting, Attached              string
 	Selected, Ellipsis, Separator, More  string
 	Up, Down, Check, Cross, Warn         string
-	Ascending, Descending                string // the order of a sorted column
-	Terminal, KeepAlive                  string // kinds of process
-	Level1, Level2, Level3               string // bars of growing height
-	Level4, Level5                       string
-	Block                                string // a full cell
+	Ascending, Descending                string    // the order of a sorted column
+	Terminal, KeepAlive                  string    // kinds of process
+	Folded, Unfolded                     string    // a group of rows
+	Thumb                                string    // of a scrollbar
+	Block                                string    // a full cell
+	Levels                               [5]string // bars of growing height
 }
 
 // UnicodeGlyphs are for terminals that show UTF-8.
@@ -25,7 +26,8 @@ func UnicodeGlyphs() Glyphs {
 		Selected: "▌", Ellipsis: "…", Separator: "│", More: "›",
 		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
 		Ascending: "▲", Descending: "▼", Terminal: "❯", KeepAlive: "∞",
-		Level1: "▁", Level2: "▂", Level3: "▃", Level4: "▅", Level5: "▇", Block: "█",
+		Folded: "▸", Unfolded: "▾",
+		Thumb: "▐", Block: "█", Levels: [5]string{"▁", "▂", "▃", "▅", "▇"},
 	}
 }
 
@@ -38,7 +40,8 @@ func ASCIIGlyphs() Glyphs {
 		Selected: ">", Ellipsis: "~", Separator: "|", More: ">",
 		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
 		Ascending: "^", Descending: "v", Terminal: ">", KeepAlive: "&",
-		Level1: "_", Level2: ".", Level3: "-", Level4: "=", Level5: "#", Block: "#",
+		Folded: "+", Unfolded: "-",
+		Thumb: "#", Block: "#", Levels: [5]string{"_", ".", "-", "=", "#"},
 	}
 }
 
@@ -74,7 +77,7 @@ func UTF8(environ []string) bool {
 
 // Level is the bar of a height from 0 to 4.
 func (g Glyphs) Level(height int) string {
-	return [...]string{g.Level1, g.Level2, g.Level3, g.Level4, g.Level5}[min(max(height, 0), 4)]
+	return g.Levels[min(max(height, 0), 4)]
 }
 
 // State is the glyph of a process state, by its name in the API.

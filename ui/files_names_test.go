@@ -122,7 +122,7 @@ func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
 	d.engine.beyond = "d"
 	d.press("ctrl+r")
 	d.shows("and 3 more")
-	d.shows("4 of 7")
+	d.shows("1/3 of 7")
 	d.press("c", "ctrl+u", "'"+dir+"/y", "enter")
 	d.shows("y inside")
 	d.shows("and 2 more")
@@ -149,7 +149,7 @@ func TestTheFilterReachesEntriesThatAreTooManyToShow(t *testing.T) {
 	d.press("/", "'needle")
 	d.shows("needle 2")
 	d.press("enter")
-	d.shows("2 of 6 with “needle”")
+	d.shows("/2 of 6")
 	d.lacks("and 3 more")
 	d.lacks("other")
 	d.press("down")

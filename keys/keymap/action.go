@@ -109,6 +109,8 @@ const (
 	ScrollSave          Action = "scroll.save"
 
 	ProcessNew       Action = "process.new"
+	ProcessStart     Action = "process.start"
+	ProcessFold      Action = "process.fold"
 	ProcessRestart   Action = "process.restart"
 	ProcessStop      Action = "process.stop"
 	ProcessKill      Action = "process.kill"
@@ -117,6 +119,7 @@ const (
 	ProcessSort      Action = "process.sort"
 	ProcessReverse   Action = "process.reverse"
 	ProcessForget    Action = "process.forget"
+	ProcessForgetAll Action = "process.forget_all"
 	ProcessCharts    Action = "process.charts"
 	ProcessLogs      Action = "process.logs"
 

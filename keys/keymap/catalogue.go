@@ -147,17 +147,20 @@ func scrolling() []Definition {
 func processes() []Definition {
 	return []Definition{
 		{ProcessNew, ScopeProcesses, k("n"), "new", "start a process", 2},
+		{ProcessStart, ScopeProcesses, k("u"), "start", "start what has ended; asks before it starts several", 0},
 		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process; asks if it is running", 3},
 		{ProcessStop, ScopeProcesses, k("x"), "stop", "stop the process; asks first", 3},
 		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once; asks first", 0},
 		{ProcessSignal, ScopeProcesses, k("s"), "signal", "send the process a signal", 0},
 		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "toggle keep-alive: restart the process whenever it exits", 0},
 		{Mark, ScopeProcesses, k("space", "history space", "files space"), "mark", "mark the row; actions apply to all marked rows", 6},
+		{ProcessFold, ScopeProcesses, k("f"), "fold", "fold or unfold the project", 0},
 		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6},
 		{ProcessReverse, ScopeProcesses, k("O"), "", "reverse the order", 0},
 		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show or hide charts of CPU and memory", 0},
 		{ProcessLogs, ScopeProcesses, k("m", "log m"), "merge logs", "merge the logs of the marked rows, or of the project", 5},
 		{ProcessForget, ScopeProcesses, k("D"), "delete", "delete an exited process and its log; asks first", 0},
+		{ProcessForgetAll, ScopeProcesses, k("ctrl+d"), "delete all", "forget all ended processes: delete them and their logs; asks first", 0},
 	}
 }
 

@@ -47,6 +47,11 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	return l.out[:max(min(len(l.out), h), 0)]
 }
 
+// scrollbar draws one over what was drawn.
+func (l *List) scrollbar(rows []string, w int, look *widget.Look) {
+	widget.Scrollbar(rows, w, l.top, l.rows.Len(), look)
+}
+
 // follow keeps the cursor among the h visible rows.
 func (l *List) follow(h int) {
 	rows := l.rows.Len()

@@ -86,6 +86,7 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.list.W > 0 {
 		list = f.folder.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
+		f.folder.list.scrollbar(list, parts.list.W, f.env.Look())
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
@@ -128,12 +129,17 @@ func (f *Pane) filesHeading(parts parts) string {
 		above = widget.Heading(f.shownPath(filepath.Dir(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
+	sign, cells := f.folder.sign().Draw(w/2, look)
+	if cells > 0 {
+		sign, cells = " "+sign+" ", cells+2
+	}
+	w -= cells
 	detail, room := f.folder.detail(), w-6
-	if n := widget.Width(detail); detail != "" && room-n-1 >= 12 {
+	if n := widget.Width(detail); detail != "" && room-n-1 >= 8 {
 		room -= n + 1
 	}
 	name := widget.ClipLeft(f.shownPath(f.folder.path), max(room, 1))
-	heading := above + widget.Heading(name, detail, w, !f.onPreview, look)
+	heading := above + widget.Heading(name, detail, w, !f.onPreview, look) + sign
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
 	}
@@ -149,8 +155,7 @@ func (f *Pane) shownPath(path string) string {
 	return widget.FileName(path)
 }
 
-// detail is the branch, how the entries are sorted where that is not by name, and
-// how many of them are shown where there are too many.
+// detail is the branch, and how the entries are sorted where that is not by name.
 func (f *folder) detail() string {
 	var parts []string
 	if f.branch != "" {
@@ -162,9 +167,6 @@ func (f *folder) detail() string {
 			by += ", reversed"
 		}
 		parts = append(parts, by)
-	}
-	if f.omitted > 0 {
-		parts = append(parts, widget.Itoa(f.all.Len())+" of "+widget.Itoa(f.all.Len()+f.omitted))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -184,24 +186,23 @@ func (f *Pane) Note() (string, widget.Ink) {
 	if f.folder.list.More {
 		notes = append(notes, "reading the folder…")
 	}
-	if note := f.folder.matchNote(); note != "" {
-		notes = append(notes, note)
-	} else if n := f.folder.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {
-		notes = append(notes, widget.Itoa(f.folder.list.Cursor()+1)+"/"+widget.Itoa(n))
+	if f.folder.matching != nil {
+		notes = append(notes, "still searching…")
 	}
 	return strings.Join(notes, ", "), f.env.Look().BarDim
 }
 
-// matchNote says how many entries the filter leaves; "" without one.
-func (f *folder) matchNote() string {
-	if f.order.Filter == "" || f.list.Rows() == nil {
-		return ""
+// sign tells which of the entries the cursor is on, and the filter.
+func (f *folder) sign() widget.ListSign {
+	rows := f.list.Rows()
+	if rows == nil || rows.Len() == 0 && f.order.Filter == "" {
+		return widget.ListSign{}
 	}
-	note := widget.Itoa(f.list.Rows().Len()) + " of " + widget.Itoa(f.all.Len()+f.omitted) + " with “" + widget.Clean(f.order.Filter) + "”"
-	if f.matching != nil {
-		note += ", still searching…"
+	s := widget.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
+	if rows.Len() > 0 {
+		s.At = f.list.Cursor() + 1
 	}
-	return note
+	return s
 }
 
 // Mouse handles the mouse in the view.

@@ -21,6 +21,9 @@ type chip struct {
 func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 	look := f.env.Look()
 	note := f.count()
+	if n := f.list.Total(); n > 0 {
+		note = widget.Thousands(f.list.cursor+1) + "/" + note
+	}
 	if f.folder != "" {
 		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, f.env.Home()), w/3)
 	}

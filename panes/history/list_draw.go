@@ -54,6 +54,7 @@ func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
 			l.out = append(l.out, widget.Spaces(w))
 		}
 	}
+	widget.Scrollbar(l.out[1:], w, l.top, l.total, look)
 	return l.out
 }
 

@@ -3,6 +3,7 @@ package processes
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,8 +20,8 @@ import (
 const atOnce = 8
 
 // each runs an operation on every target as one command.
-func (p *Pane) each(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
-	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
+func each(env panes.Env, targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
+	return panes.Do(env, func(ctx context.Context, e panes.Engine) error {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, atOnce)
@@ -46,12 +47,17 @@ func living(targets []api.Process) (alive []api.Process) {
 	return alive
 }
 
-// these names processes in a title: one by its name, several by their number.
-func these(targets []api.Process) string {
+// these names processes in a title: one by its name, several by their number, and
+// those of a project with it.
+func (t *Table) these(targets []api.Process) string {
+	what := widget.Count(len(targets), "process")
 	if len(targets) == 1 {
-		return widget.Clean(targets[0].Name)
+		what = widget.Clean(targets[0].Name)
 	}
-	return widget.Count(len(targets), "process")
+	if g := t.Project(); g != nil && g.file != "" && t.Marked() == 0 {
+		what += " of " + g.name()
+	}
+	return what
 }
 
 // namesOf lists what a question is about, a few to a line.
@@ -64,8 +70,8 @@ func namesOf(targets []api.Process) []string {
 }
 
 // confirm asks before something is done to targets.
-func (p *Pane) confirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	p.env.Ask(&overlay.Question{
+func confirm(env panes.Env, title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
+	env.Ask(&overlay.Question{
 		Title: title,
 		Lines: append(namesOf(targets), what),
 		Yes:   yes,
@@ -80,7 +86,7 @@ func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
 		for _, target := range targets {
 			p.env.Ending(target.ID)
 		}
-		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessStop.Run(ctx, e, api.ProcessStopInput{ID: p.ID, Signal: signal})
 		})
 	}).Cmd
@@ -91,7 +97,7 @@ func (p *Pane) askStop() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Stop "+these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
+	return confirm(p.env, "Stop "+p.table.these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
 }
 
 func (p *Pane) askKill() tea.Cmd {
@@ -99,7 +105,7 @@ func (p *Pane) askKill() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Kill "+these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
+	return confirm(p.env, "Kill "+p.table.these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
 }
 
 // restart starts a process anew, and asks before one that runs is stopped, or
@@ -113,12 +119,30 @@ func (p *Pane) restart() tea.Cmd {
 	switch {
 	case len(targets) == 0:
 		return nil
-	case len(targets) == 1 && len(living(targets)) == 0:
-		return p.each(targets, do)
+	case len(targets) == 1 && len(living(targets)) == 0 && p.table.Project() == nil:
+		return each(p.env, targets, do)
 	case len(targets) == 1:
 		what = "It is running and is stopped first."
 	}
-	return p.confirm("Restart "+these(targets)+"?", what, "restart", targets, p.each(targets, do))
+	return confirm(p.env, "Restart "+p.table.these(targets)+"?", what, "restart", targets, each(p.env, targets, do))
+}
+
+// start starts what has ended, and asks before it is several.
+func (p *Pane) start() tea.Cmd {
+	all := p.table.Targets()
+	targets := slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool { return !p.State.Ended() })
+	start := each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID})
+	})
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(targets) == 0:
+		return p.env.Say(p.table.these(all)+map[bool]string{true: " is already running", false: " are already running"}[len(all) == 1], false)
+	case len(targets) == 1 && p.table.Project() == nil:
+		return start
+	}
+	return confirm(p.env, "Start "+p.table.these(targets)+"?", "Those that are running stay as they are.", "start", targets, start)
 }
 
 // toggleKeepAlive keeps the targets alive, or no longer if the first one is.
@@ -128,15 +152,20 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		return nil
 	}
 	on := !targets[0].KeepAlive
+	keep := func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
+	}
 	state, undoes := "off", " turns it on"
 	if on {
 		state, undoes = "on", " turns it off"
 	}
-	said := p.env.Say("Keep-alive is "+state+" for "+these(targets)+
+	if p.table.Project() != nil && p.table.Marked() == 0 {
+		return confirm(p.env, "Turn keep-alive "+state+" for "+p.table.these(targets)+"?", "What is kept alive is started again whenever it exits.", "turn it "+state, targets,
+			each(p.env, targets, keep))
+	}
+	said := p.env.Say("Keep-alive is "+state+" for "+p.table.these(targets)+
 		panes.WithKey(p.env.Bindings(), "; ", keymap.ProcessKeepAlive, undoes, keymap.ScopeProcesses), false)
-	return tea.Batch(said, p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
-	}))
+	return tea.Batch(said, each(p.env, targets, keep))
 }
 
 func (p *Pane) askForget() tea.Cmd {
@@ -155,10 +184,23 @@ func (p *Pane) askForget() tea.Cmd {
 		if len(all) > 1 {
 			what = " are still running; stop them first"
 		}
-		return p.env.Say(these(all)+what, true)
+		return p.env.Say(p.table.these(all)+what, true)
 	}
-	return p.confirm("Delete "+these(targets)+"?", "The record and the log are deleted.", "delete", targets,
-		p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+	return p.forget("Delete "+p.table.these(targets)+"?", targets)
+}
+
+// askForgetAll deletes all that has ended, of what matches the filter.
+func (p *Pane) askForgetAll() tea.Cmd {
+	targets := p.table.ended()
+	if len(targets) == 0 {
+		return p.env.Say("nothing here has ended", false)
+	}
+	return p.forget("Forget "+widget.Count(len(targets), "ended process")+"?", targets)
+}
+
+func (p *Pane) forget(title string, targets []api.Process) tea.Cmd {
+	return confirm(p.env, title, "The record and the log are deleted.", "delete", targets,
+		each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := api.ProcessRemove.Run(ctx, e, api.IDInput{ID: p.ID})
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
@@ -173,9 +215,9 @@ func (p *Pane) askSignal() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("only a running process can get a signal", false)
 	}
-	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
+	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + p.table.these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
-		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return api.ProcessSignal.Run(ctx, e, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
 	}})

@@ -112,7 +112,7 @@ func (c *chart) head(w int, top float64, look *widget.Look) string {
 }
 
 // fine reports whether the terminal has more signs than ASCII's.
-func fine(look *widget.Look) bool { return look.Glyphs.Level5 == "▇" }
+func fine(look *widget.Look) bool { return look.Glyphs.Levels[4] == "▇" }
 
 // chartLevels are the fillings of a cell from empty to full.
 func chartLevels(look *widget.Look) []string {

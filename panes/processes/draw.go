@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // parts are where the parts of the view are in it.
@@ -26,8 +27,7 @@ const (
 
 func (p *Pane) parts() (all parts) {
 	body := widget.Rect{W: p.w, H: p.h}
-	_, rows := p.table.Len()
-	h := min(max(rows+1, minTableHeight+1), body.H*9/20)
+	h := min(max(len(p.table.rows)+1, minTableHeight+1), body.H*9/20)
 	if p.height > 0 {
 		h = p.height
 	}
@@ -50,9 +50,10 @@ func (p *Pane) parts() (all parts) {
 	}
 	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
 	h++
-	if selected, ok := p.table.Selected(); ok && p.merged == nil && body.H-h-covered > minLogHeight && widget.Why(&selected, time.Now()) != "" {
-		all.why = widget.Rect{Y: h, W: body.W, H: 1}
-		h++
+	if selected, ok := p.table.Selected(); ok && p.merged == nil {
+		n := min(len(why(&selected, body.W, time.Now())), max(body.H-h-covered-minLogHeight, 0))
+		all.why = widget.Rect{Y: h, W: body.W, H: n}
+		h += n
 	}
 	all.log.Y += h
 	all.log.H = max(all.log.H-h-covered, 0)
@@ -102,7 +103,7 @@ func (p *Pane) Draw() []string {
 		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
 	}
 	if !ok || p.log == nil {
-		return filled(append(rows, widget.Heading("log", "", p.w, false, look)), p.w, p.h)
+		return filled(append(rows, p.table.projectHeading(p.w, look)), p.w, p.h)
 	}
 	p.log.Focused = p.onLog
 	log := p.log.Draw(parts.log.W, parts.log.H, look)
@@ -110,7 +111,8 @@ func (p *Pane) Draw() []string {
 		rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
 		return filled(append(rows, log...), p.w, p.h)
 	}
-	rows = append(rows, p.log.Heading(&selected, "", p.w, look), drawWhy(&selected, p.w, now, look))
+	rows = append(rows, p.log.Heading(&selected, "", p.w, look))
+	rows = append(rows, drawWhy(&selected, parts.why, now, look)...)
 	return filled(append(rows, log...), p.w, p.h)
 }
 
@@ -122,10 +124,32 @@ func filled(rows []string, w, h int) []string {
 	return rows
 }
 
+// projectHeading stands in place of a log's heading where none is shown.
+func (t *Table) projectHeading(w int, look *widget.Look) string {
+	g := t.Project()
+	if g == nil || g.file == "" {
+		return widget.Heading("log", "", w, false, look)
+	}
+	return widget.Heading(g.name(), widget.ShortPath(g.file, t.Home), w, false, look)
+}
+
+// mostWhy is how many rows the reason of a failure takes at most.
+const mostWhy = 3
+
+// why says in rows of a width why a process failed.
+func why(p *api.Process, w int, now time.Time) []string {
+	rows := overlay.Wrap(widget.Why(p, now), max(w-4, 1))
+	return rows[:min(len(rows), mostWhy)]
+}
+
 // drawWhy says why a process failed, above the last lines of its log.
-func drawWhy(p *api.Process, w int, now time.Time, look *widget.Look) string {
+func drawWhy(p *api.Process, at widget.Rect, now time.Time, look *widget.Look) (rows []string) {
 	sign, ink := widget.StateGlyph(p, look)
-	return ink.Text(widget.Fit(" "+sign+" "+widget.Why(p, now), w))
+	for _, line := range why(p, at.W, now)[:at.H] {
+		rows = append(rows, ink.Text(widget.Fit(" "+sign+" "+line, at.W)))
+		sign = " "
+	}
+	return rows
 }
 
 func (p *Pane) empty() *widget.Page {
@@ -190,6 +214,9 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 	default:
 		if row := t.RowAt(e.Y); row >= 0 {
 			t.Go(row)
+			if t.Project() != nil {
+				t.Fold()
+			}
 		}
 		p.focusLog(false)
 	}

@@ -129,10 +129,7 @@ func (p *Pane) refresh() {
 func (p *Pane) Select(id string) {
 	p.onLog = false
 	p.refresh()
-	if !p.table.Select(id) {
-		p.table.SetFilter("")
-		p.table.Select(id)
-	}
+	p.table.Reveal(id)
 }
 
 // SelectLog puts the cursor on a process and gives its log the keyboard.
@@ -154,22 +151,18 @@ func (p *Pane) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopeProcesses, keymap.ScopeList}
 }
 
-// Note says what is under way, marked or filtered.
-func (p *Pane) Note() (string, widget.Ink) { return p.note(), p.env.Look().BarWarn }
-
-func (p *Pane) note() string {
-	t := &p.table
-	switch shown, all := t.Len(); {
+// Note says what is under way or marked.
+func (p *Pane) Note() (string, widget.Ink) {
+	note := ""
+	switch {
 	case p.search.stop != nil:
-		return "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
+		note = "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
 	case p.search.pending != nil:
-		return "waiting for output to search"
-	case t.Marked() > 0:
-		return widget.Itoa(t.Marked()) + " marked"
-	case t.Filter() != "":
-		return widget.Itoa(shown) + " of " + widget.Itoa(all) + " with “" + widget.Clean(t.Filter()) + "”"
+		note = "waiting for output to search"
+	case p.table.Marked() > 0:
+		note = widget.Itoa(p.table.Marked()) + " marked"
 	}
-	return ""
+	return note, p.env.Look().BarWarn
 }
 
 // Actions are what the keys of the table and the log do.
@@ -200,12 +193,15 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Clear:        do(p.clear),
 		keymap.Mark:         do(t.Mark),
 
+		keymap.ProcessFold:      do(t.Fold),
+		keymap.ProcessStart:     p.start,
 		keymap.ProcessRestart:   p.restart,
 		keymap.ProcessStop:      p.askStop,
 		keymap.ProcessKill:      p.askKill,
 		keymap.ProcessSignal:    p.askSignal,
 		keymap.ProcessKeepAlive: p.toggleKeepAlive,
 		keymap.ProcessForget:    p.askForget,
+		keymap.ProcessForgetAll: p.askForgetAll,
 		keymap.ProcessSort:      do(t.SortNext),
 		keymap.ProcessReverse:   do(t.Reverse),
 		keymap.ProcessCharts:    do(p.toggleCharts),
@@ -291,6 +287,9 @@ func (p *Pane) focusLog(on bool) tea.Cmd {
 func (p *Pane) open() tea.Cmd {
 	selected, ok := p.table.Selected()
 	switch {
+	case p.table.Project() != nil:
+		p.table.Fold()
+		return nil
 	case !ok:
 		if _, all := p.table.Len(); all == 0 {
 			return p.env.StartProcess()

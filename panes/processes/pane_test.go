@@ -162,3 +162,23 @@ func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
 		t.Errorf("the log below is that of %s", p.shownLog().Stream)
 	}
 }
+
+func TestAllThatHasEndedIsForgottenAfterAsking(t *testing.T) {
+	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
+	p, e := shownPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))
+	panestest.On(e.API.(*panestest.Engine), api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
+		e.stopped = append(e.stopped, in.ID)
+		return api.Empty{}, nil
+	})
+	p.table.Mark() // what is marked is another matter
+	p.press(t, keymap.ProcessForgetAll)
+	q, ok := e.Shown.(*overlay.Question)
+	if !ok || q.Title != "Forget 2 ended processes?" {
+		t.Fatalf("asked %+v", e.Shown)
+	}
+	q.Then()
+	slices.Sort(e.stopped)
+	if got := strings.Join(e.stopped, ", "); got != "2, 3" {
+		t.Errorf("forgot %q", got)
+	}
+}

@@ -16,7 +16,10 @@ type Table struct {
 	Home    string // shown as "~"
 
 	all      []api.Process
-	shown    []int // indexes into all, in the order of the rows
+	projects []*project
+	rows     []tableRow
+	matching int             // how many match the filter
+	folded   map[string]bool // by project file
 	id       string
 	cursor   int
 	top      int
@@ -44,36 +47,45 @@ func (t *Table) SetRows(all []api.Process) {
 
 // arrange filters and sorts anew and puts the cursor back on its process.
 func (t *Table) arrange() {
-	t.shown = t.shown[:0]
-	for i := range t.all {
-		if matchesFilter(&t.all[i], t.filter) {
-			t.shown = append(t.shown, i)
-		}
+	t.divide()
+	t.matching = 0
+	for _, g := range t.projects {
+		t.matching += len(g.members)
 	}
-	slices.SortStableFunc(t.shown, func(a, b int) int { return t.compare(&t.all[a], &t.all[b]) })
-	t.cursor = max(min(t.cursor, len(t.shown)-1), 0)
+	t.layRows()
+	t.cursor = max(min(t.cursor, len(t.rows)-1), 0)
 	if !t.Select(t.id) {
+		if t.Project() != nil && t.at(t.cursor+1) != nil { // a process has more to show than a header
+			t.cursor++
+		}
 		t.keep()
 	}
 }
 
 // keep remembers whose row the cursor is on.
-func (t *Table) keep() {
-	t.id = ""
-	if p := t.at(t.cursor); p != nil {
-		t.id = p.ID
+func (t *Table) keep() { t.id = t.idAt(t.cursor) }
+
+// idAt is what the cursor keeps its place by on a row; "" where none is.
+func (t *Table) idAt(row int) string {
+	if p := t.at(row); p != nil {
+		return p.ID
 	}
+	if row < 0 || row >= len(t.rows) {
+		return ""
+	}
+	return headerID(t.rows[row].project.file)
 }
 
+// at is the process of a row; nil on a header and where no row is.
 func (t *Table) at(row int) *api.Process {
-	if row < 0 || row >= len(t.shown) {
+	if row < 0 || row >= len(t.rows) || t.rows[row].process == header {
 		return nil
 	}
-	return &t.all[t.shown[row]]
+	return &t.all[t.rows[row].process]
 }
 
-// Len is the number of rows, and that of processes without the filter.
-func (t *Table) Len() (shown, all int) { return len(t.shown), len(t.all) }
+// Len is the number of processes that match the filter, and that of all.
+func (t *Table) Len() (matching, all int) { return t.matching, len(t.all) }
 
 // Selected is the process under the cursor; ok is false without one.
 func (t *Table) Selected() (p api.Process, ok bool) {
@@ -85,8 +97,8 @@ func (t *Table) Selected() (p api.Process, ok bool) {
 
 // Select puts the cursor on a process, if it is there.
 func (t *Table) Select(id string) bool {
-	for row := range t.shown {
-		if t.at(row).ID == id {
+	for row := range t.rows {
+		if t.idAt(row) == id {
 			t.cursor, t.id = row, id
 			return true
 		}
@@ -96,19 +108,23 @@ func (t *Table) Select(id string) bool {
 
 // Move moves the cursor, as far as there are rows.
 func (t *Table) Move(by int) {
-	t.cursor = max(min(t.cursor+by, len(t.shown)-1), 0)
+	t.cursor = max(min(t.cursor+by, len(t.rows)-1), 0)
 	t.keep()
 }
 
 // Mark marks the process under the cursor, or takes its mark away, and goes to
-// the next row.
+// the next row. On a header it does so with all of the project.
 func (t *Table) Mark() {
 	if t.marked == nil {
 		t.marked = map[string]bool{}
 	}
-	if t.marked[t.id] {
+	switch g := t.Project(); {
+	case g != nil:
+		t.markAll(g)
+		return
+	case t.marked[t.id]:
 		delete(t.marked, t.id)
-	} else if t.id != "" {
+	case t.id != "":
 		t.marked[t.id] = true
 	}
 	t.Move(1)
@@ -125,18 +141,42 @@ func (t *Table) Unmark() bool {
 func (t *Table) Marked() int { return len(t.marked) }
 
 // Targets are the processes that an action is about: those that are marked, in
-// the order of the rows, or else the one under the cursor.
+// the order of the rows, or else the one under the cursor, or all of the project
+// whose header it is on.
 func (t *Table) Targets() []api.Process {
-	var targets []api.Process
-	for row := range t.shown {
-		if p := t.at(row); t.marked[p.ID] {
-			targets = append(targets, *p)
+	var marked []api.Process
+	for _, g := range t.projects {
+		for _, i := range g.members {
+			if t.marked[t.all[i].ID] {
+				marked = append(marked, t.all[i])
+			}
 		}
 	}
-	if p := t.at(t.cursor); p != nil && len(targets) == 0 {
-		targets = append(targets, *p)
+	if len(marked) > 0 {
+		return marked
+	}
+	if p := t.at(t.cursor); p != nil {
+		return []api.Process{*p}
+	}
+	var targets []api.Process
+	if g := t.Project(); g != nil {
+		for _, i := range g.members {
+			targets = append(targets, t.all[i])
+		}
 	}
 	return targets
+}
+
+// ended are the processes that have ended and match the filter.
+func (t *Table) ended() (ended []api.Process) {
+	for _, g := range t.projects {
+		for _, i := range g.members {
+			if t.all[i].State.Ended() {
+				ended = append(ended, t.all[i])
+			}
+		}
+	}
+	return ended
 }
 
 // Filter is what rows have to match.
@@ -162,7 +202,7 @@ func matchesFilter(p *api.Process, filter string) bool {
 
 // RowAt is the index of the row drawn at y, -1 for none.
 func (t *Table) RowAt(y int) int {
-	if row := t.top + y - 1; y >= 1 && row < len(t.shown) {
+	if row := t.top + y - 1; y >= 1 && row < len(t.rows) {
 		return row
 	}
 	return -1

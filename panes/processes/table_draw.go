@@ -43,8 +43,9 @@ const (
 	sparkCells   = 8
 	sparkWidth   = 100 // of the table, from which there are sparklines
 	commandCells = 16  // least width of the column of commands
-	wantedCells  = 24  // from which on it needs no other column's room
+	wantedCells  = 40  // from which on it needs no other column's room
 	narrowName   = 16
+	signCells    = 7 // that the position takes of the row of names
 	narrowState  = 18
 )
 
@@ -61,12 +62,14 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	if h <= 0 {
 		return t.out
 	}
-	t.top = widget.Follow(t.top, t.cursor, len(t.shown), h-1)
+	t.top = widget.Follow(t.top, t.cursor, len(t.rows), h-1)
 	t.measure(w, h-1, now)
-	t.out = append(t.out, t.drawHead(w, look))
+	t.out = append(t.out, t.sign().Over(t.drawHead(w, look), w, look))
 	for row := t.top; len(t.out) < h; row++ {
 		p := t.at(row)
 		switch {
+		case row < len(t.rows) && p == nil:
+			t.out = append(t.out, t.drawHeader(t.rows[row].project, row == t.cursor, w, look))
 		case p != nil:
 			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
 		case row == 0:
@@ -75,14 +78,43 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 			t.out = append(t.out, widget.Spaces(w))
 		}
 	}
+	widget.Scrollbar(t.out[1:], w, t.top, len(t.rows), look)
 	return t.out
 }
 
-// unusedColumn reports whether a column has nothing to say of any process, so
-// that others may have its room.
+// sign tells which of the processes the cursor is on.
+func (t *Table) sign() widget.ListSign {
+	s := widget.ListSign{Filter: t.filter, Shown: t.matching, All: len(t.all)}
+	if t.at(t.cursor) == nil {
+		return s
+	}
+	here := t.rows[t.cursor]
+	for _, g := range t.projects {
+		if g == here.project {
+			s.At += slices.Index(g.members, here.process) + 1
+			break
+		}
+		s.At += len(g.members)
+	}
+	return s
+}
+
+// unusedColumn reports whether a column has nothing to say of any process, or
+// only that the person started it, so that others may have its room.
 func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
-	optional := k.column == ColumnRestarts || k.column == ColumnPorts
-	return optional && k.column != t.order && !slices.ContainsFunc(t.shown, func(i int) bool { return k.text(&t.all[i], now) != "" })
+	said := ""
+	switch k.column {
+	case t.order:
+		return false
+	case ColumnRestarts, ColumnPorts:
+	case ColumnWho:
+		said = "person"
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(t.rows, func(r tableRow) bool {
+		return r.process != header && k.text(&t.all[r.process], now) != said
+	})
 }
 
 // measure places the columns. A column never gets narrower as long as the table
@@ -102,8 +134,14 @@ func (t *Table) measure(w, n int, now time.Time) {
 			k.most = narrowState
 		}
 		cells := max(t.widths[k.column], widget.Width(k.head)+1)
-		for row := t.top; row < min(t.top+n, len(t.shown)); row++ {
-			cells = max(cells, min(widget.Width(k.text(t.at(row), now)), k.most))
+		for row := t.top; row < min(t.top+n, len(t.rows)); row++ {
+			text := ""
+			if p := t.at(row); p != nil {
+				text = k.text(p, now)
+			} else if k.column == ColumnName {
+				text = t.rows[row].project.name()
+			}
+			cells = max(cells, min(widget.Width(text), k.most))
 		}
 		t.widths[k.column] = cells
 	}
@@ -136,7 +174,7 @@ func (t *Table) place(kinds []columnKind, w int) {
 				last = i
 			}
 		}
-		if used <= w || len(kinds) <= 1 {
+		if used+signCells <= w || len(kinds) <= 1 {
 			break
 		}
 		kinds = append(kinds[:last:last], kinds[last+1:]...)
@@ -226,6 +264,9 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 		switch c := &t.places[i]; {
 		case i == from:
 			span := t.places[to].x + t.places[to].w - c.x
+			if to == len(t.places)-1 {
+				span = w - 1 - c.x
+			}
 			r.Add(widget.Spaces(c.x-r.Cells), "")
 			if reason := t.reason(p, now); reason != "" {
 				r.AddKept(widget.Fit(reason, span), glyphInk, look.Selected)
@@ -236,11 +277,7 @@ func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look 
 			t.drawCell(&r, p, c, cursor, now, look)
 		}
 	}
-	r.Add(widget.Spaces(w-r.Cells), "")
-	if r.Plain {
-		return look.Selected.Text(r.Text.String())
-	}
-	return r.Text.String()
+	return t.finish(&r, w, look)
 }
 
 // idleCells are the columns, from one up to another, that have nothing to say of

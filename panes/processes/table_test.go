@@ -49,8 +49,12 @@ func tableOf(all []api.Process) *Table {
 }
 
 func namesIn(t *Table) (names []string) {
-	for row := range t.shown {
-		names = append(names, t.at(row).Name)
+	for row := range t.rows {
+		if p := t.at(row); p != nil {
+			names = append(names, p.Name)
+		} else {
+			names = append(names, t.rows[row].project.name()+":")
+		}
 	}
 	return names
 }
@@ -58,7 +62,7 @@ func namesIn(t *Table) (names []string) {
 func TestTableShowsWhatMattersFirst(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
-		"       name   state▲           pid   cpu%            mem     up   rst   ports  who     command                        ",
+		"       name   state▲           pid   cpu%            mem     up   rst   ports  who     command                    1/5 ",
 		"▌  ✗   cache  failed                                                           person  serve cache  start redis: no s…",
 		"   ↻   api    restarts in 4s                                        3          bot     serve api  exited with status 1",
 		"   ● ∞ web    running         4711    140     ▁▂▃▇   12M  1h30m        80,443  person  serve web                      ",
@@ -67,9 +71,9 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 		"                                                                                                                      ",
 	})
 	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
-		"       name   state▲           cpu%   mem   up   rst   ports",
-		"▌  ✗   cache  failed          start redis: no…              ",
-		"   ↻   api    restarts in 4s  exited with sta…     3        ",
+		"       name   state▲           cpu%   mem   up          1/5 ",
+		"▌  ✗   cache  failed          start redis: no such file    ▐",
+		"   ↻   api    restarts in 4s  exited with status 1         │",
 	})
 }
 
@@ -243,7 +247,7 @@ func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
 	}
 	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
 	rows := strings.Join(drawn(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
-	for _, want := range []string{"failed: exited 2 ", "  person  make one ", "failed: exited 3 ", "  person  make another "} {
+	for _, want := range []string{"failed: exited 2 ", "  make one ", "failed: exited 3 ", "  make another "} {
 		if !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, rows)
 		}

@@ -23,6 +23,7 @@ type List struct {
 	Focused bool
 	Home    string // shown as "~"
 	Filter  string // what the rows were chosen by, "" for all
+	All     int    // how many there are without it
 
 	rows   []Row
 	cursor int
@@ -82,7 +83,15 @@ func (l *List) At(y int) string {
 // Draw gives h rows of w cells: a heading and the sessions. The slice is valid
 // until the next call.
 func (l *List) Draw(w, h int, look *widget.Look) []string {
-	l.out = append(l.out[:0], widget.Heading("sessions", l.filterSign(), w, l.Focused, look))
+	head := widget.Heading("sessions", "", w, l.Focused, look)
+	sign := widget.ListSign{Filter: l.Filter, Shown: len(l.rows), All: l.All}
+	if len(l.rows) > 0 {
+		sign.At = l.cursor + 1
+	}
+	if l.Filter != "" || len(l.rows) > h-1 {
+		head = sign.Over(head, w, look)
+	}
+	l.out = append(l.out[:0], head)
 	l.follow(h - 1)
 	for i := l.top; len(l.out) < h; i++ {
 		switch {
@@ -94,6 +103,7 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 			l.out = append(l.out, widget.Spaces(w))
 		}
 	}
+	widget.Scrollbar(l.out[min(1, len(l.out)):], w, l.top, len(l.rows), look)
 	return l.out
 }
 

@@ -194,7 +194,7 @@ func TestTheListSaysWhatItsRowsWereChosenBy(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	l := listOf()
 	l.Filter = "z\x1bz"
-	check(t, drawn(l.Draw(25, 3, look)), []string{"─ sessions /zz ──────────", "  nothing matches        ", widget.Spaces(25)})
+	check(t, drawn(l.Draw(25, 3, look)), []string{"─ sessions ─────  /zz  0 ", "  nothing matches        ", widget.Spaces(25)})
 	for w := 10; w < 120; w++ {
 		for _, l := range []*List{listOf(), listOf(Row{Process: session("1", "bash", api.StateRunning), Current: true})} {
 			for _, filter := range []string{"zz", strings.Repeat("long ", 30)} {

@@ -200,7 +200,9 @@ func (p *Pane) Refresh() {
 			}
 		}
 	}
-	rows = slices.DeleteFunc(append(rows, p.endedRows(inTab)...), func(r Row) bool {
+	rows = append(rows, p.endedRows(inTab)...)
+	p.list.All = len(rows)
+	rows = slices.DeleteFunc(rows, func(r Row) bool {
 		return !matches(r.Process, p.filter)
 	})
 	p.list.Home, p.list.Filter = p.env.Home(), p.filter

@@ -56,7 +56,7 @@ func StateWords(p *api.Process, now time.Time) string {
 	switch {
 	case Failed(p) && p.ExitCode != nil:
 		return "failed: exited " + Itoa(*p.ExitCode)
-	case Failed(p) && p.ExitSignal != "":
+	case Failed(p) && p.ExitSignal != "" && p.Error == "": // else the signal came of the failure
 		return "failed: " + Clean(p.ExitSignal)
 	case Failed(p) && p.ExitUnknown:
 		return "exit unknown"

@@ -1,0 +1,151 @@
+package processes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+	"tandem/themes"
+	"tandem/ui/overlay"
+)
+
+// grouped are processes of two projects and of none.
+func grouped() []api.Process {
+	of := func(file string, change func(*api.Process)) func(*api.Process) {
+		return func(p *api.Process) {
+			p.Project = &api.ProjectEntry{File: file, Name: p.Name}
+			if change != nil {
+				change(p)
+			}
+		}
+	}
+	seven, zero := 7, 0
+	return []api.Process{
+		service("1", "shell", func(p *api.Process) { p.Kind = api.KindSession }),
+		service("2", "web", of("/home/ann/shop/tandem.yaml", nil)),
+		service("3", "db", of("/home/ann/shop/tandem.yaml", func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateFailed, 0, &seven })),
+		service("4", "migrate", of("/home/ann/shop/tandem.yaml", func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateExited, 0, &zero })),
+		service("5", "docs", of("/home/ann/book/Procfile", nil)),
+	}
+}
+
+func TestProcessesStandUnderTheirProject(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	table := tableOf(grouped())
+	table.Home = "/home/ann"
+	check(t, drawn(table.Draw(80, 9, noon, look)), []string{
+		"       name        state▲             pid   cpu%   mem     up  command      1/5 ",
+		"   ▾ book          1/1 up  ~/book                                               ",
+		"▌  ●   docs        running           4711    1.2   12M  1h30m  serve docs       ",
+		"   ▾ shop          1/2 up, 1 failed  ~/shop                                     ",
+		"   ✗   db          failed: exited 7                            serve db         ",
+		"   ●   web         running           4711    1.2   12M  1h30m  serve web        ",
+		"   ○   migrate     exited 0                                    serve migrate    ",
+		"   ▾ no project    1/1 up                                                       ",
+		"   ● ❯ shell       running           4711    1.2   12M  1h30m  serve shell      ",
+	})
+	table.SortBy(ColumnName)
+	table.Reverse()
+	check(t, namesIn(table), []string{"book:", "docs", "shop:", "web", "migrate", "db", "no project:", "shell"})
+	if table.SetRows(grouped()[:1]); slices.Contains(namesIn(table), "no project:") {
+		t.Errorf("what has no project stands under a header alone: %v", namesIn(table))
+	}
+	for w := 20; w < 160; w++ {
+		for _, row := range tableOf(grouped()).Draw(w, 9, noon, look) {
+			if got := widget.Width(row); got != w {
+				t.Fatalf("row %q takes %d cells of %d", row, got, w)
+			}
+		}
+	}
+}
+
+func TestAProjectIsFoldedAndOpensForWhatIsLookedFor(t *testing.T) {
+	table := tableOf(grouped())
+	table.Select("3")
+	table.Fold()
+	check(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	if g := table.Project(); g == nil || g.name() != "shop" {
+		t.Fatalf("the cursor is not on the header that was folded")
+	}
+	table.SetRows(grouped())
+	check(t, namesIn(table), []string{"book:", "docs", "shop:", "no project:", "shell"})
+	table.SetFilter("migrate")
+	check(t, namesIn(table), []string{"shop:", "migrate"})
+	table.SetFilter("")
+	table.Reveal("2")
+	if p, _ := table.Selected(); p.Name != "web" {
+		t.Errorf("the cursor is on %q", p.Name)
+	}
+	table.Fold()
+	table.Fold()
+	check(t, namesIn(table), []string{"book:", "docs", "shop:", "db", "web", "migrate", "no project:", "shell"})
+}
+
+func TestWhatIsDoneOnAHeaderIsAskedForAndDoneToItsProject(t *testing.T) {
+	p, e := shownPane(grouped()...)
+	var restarted []string
+	panestest.On(e.API.(*panestest.Engine), api.ProcessRestart, func(_ context.Context, in api.ProcessRestartInput) (api.Process, error) {
+		e.stopped = append(e.stopped, "restart "+in.ID)
+		restarted = append(restarted, in.ID)
+		return api.Process{}, nil
+	})
+	p.table.Select(headerID("/home/ann/shop/tandem.yaml"))
+	for _, c := range []struct {
+		action      keymap.Action
+		title, done string
+	}{
+		{keymap.ProcessStop, "Stop web of shop?", "2 "},
+		{keymap.ProcessStart, "Start 2 processes of shop?", "restart 3, restart 4"},
+		{keymap.ProcessRestart, "Restart 3 processes of shop?", "restart 2, restart 3, restart 4"},
+	} {
+		e.stopped = nil
+		p.press(t, c.action)
+		q, ok := e.Shown.(*overlay.Question)
+		if !ok || q.Title != c.title {
+			t.Fatalf("%s asks %+v", c.action, e.Shown)
+		}
+		msg := q.Then()
+		if then, ok := msg.(panes.Result); ok {
+			then()()
+		}
+		slices.Sort(e.stopped)
+		if got := strings.Join(e.stopped, ", "); got != c.done {
+			t.Errorf("%s did %q, want %q", c.action, got, c.done)
+		}
+	}
+	p.press(t, keymap.Mark)
+	if got := p.table.Marked(); got != 3 {
+		t.Errorf("%d are marked", got)
+	}
+	p.press(t, keymap.Mark)
+	if got := p.table.Marked(); got != 0 {
+		t.Errorf("%d are still marked", got)
+	}
+}
+
+func TestAHeaderIsFoldedByKeyAndMouse(t *testing.T) {
+	p, _ := shownPane(grouped()...)
+	p.Draw()
+	rows := func() string { return fmt.Sprint(namesIn(&p.table)) }
+	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"
+	for how, fold := range map[string]func(){
+		"f":     func() { p.table.Select("5"); p.press(t, keymap.ProcessFold) },
+		"enter": func() { p.press(t, keymap.MoveFirst); p.press(t, keymap.Open) },
+		"click": func() { p.Mouse(keys.Mouse{X: 9, Y: 1, Kind: keys.MouseDown, Button: keys.ButtonLeft}) },
+	} {
+		if fold(); rows() != folded {
+			t.Errorf("%s leaves %s", how, rows())
+		}
+		if fold(); rows() != whole {
+			t.Errorf("%s again leaves %s", how, rows())
+		}
+	}
+}
