@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -232,6 +233,30 @@ func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if rows := m.history(api.HistorySearchInput{Exact: "two\nlines"}); len(rows) != 1 || rows[0].Kind != "added" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
+	m := startMachine(t)
+	path := filepath.Join(t.TempDir(), "history.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() // not before: what it has not taken in from the file beside it counts too
+	_, err = db.Exec(`create table history (id text, timestamp integer, duration integer, exit integer, command text, cwd text, deleted_at integer);
+		insert into history values ('a', 1700000001000000000, 1500000000, 2, 'make test', '/src', null)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{1, 0} { // a second time there is nothing new
+		if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != want {
+			t.Errorf("%+v, want %d", got, want)
+		}
+	}
+	rows := m.history(api.HistorySearchInput{Failed: true, CWD: "/src"})
+	if len(rows) != 1 || rows[0].Command.Command != "make test" || *rows[0].ExitCode != 2 || rows[0].DurationMS != 1500 || rows[0].StartedAt.Unix() != 1700000001 {
 		t.Errorf("%+v", rows)
 	}
 }

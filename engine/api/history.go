@@ -116,7 +116,7 @@ type HistorySaveInput struct {
 // and its commands are on disk: who hangs up before that has loaded nothing.
 type HistoryLoadInput struct {
 	FileScope
-	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish are understood too"`
+	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish, and atuin's database, are understood too"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
 }
 
@@ -147,6 +147,8 @@ type HistoryStatsOutput struct {
 	Commands []NameCount `json:"commands" jsonschema:"command lines, most often run first"`
 	Folders  []NameCount `json:"folders" jsonschema:"folders, most often run in first"`
 	Actors   []NameCount `json:"actors" jsonschema:"who ran how many"`
+	Failures []NameCount `json:"failures" jsonschema:"command lines that failed, most often first"`
+	Days     []NameCount `json:"days" jsonschema:"days on which commands began, as 2026-11-20 in the engine's time zone, newest first"`
 }
 
 // NameCount is a line of statistics.

@@ -101,8 +101,9 @@ func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *
 		if h.keepsOut(c.Line) {
 			continue
 		}
-		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
-			Actor: actor, Kind: commandAdded}
+		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), CWD: c.CWD, StartedAt: c.At, Duration: c.Duration,
+			ExitCode: c.ExitCode,
+			Actor:    actor, Kind: commandAdded}
 		if c.At.IsZero() {
 			r.StartedAt = now
 		}

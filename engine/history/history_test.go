@@ -431,9 +431,17 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 		}
 		h.Began(r)
 	}
+	lastDay := historyBegin.Add(4 * time.Hour).Format(time.DateOnly)
+	runs := 0
+	for i := range 5 {
+		if historyBegin.Add(time.Duration(i)*time.Hour).Format(time.DateOnly) == lastDay {
+			runs++
+		}
+	}
 	got, err := h.Stats(t.Context(), api.HistoryStatsInput{Limit: 1})
 	want := api.HistoryStatsOutput{Total: 5, Unique: 4, Failed: 1, Programs: []api.NameCount{{Name: "make", Count: 4}},
-		Commands: []api.NameCount{{Name: "make", Count: 2}}, Folders: []api.NameCount{{Name: "/x", Count: 4}}, Actors: []api.NameCount{{Name: "person", Count: 4}}}
+		Commands: []api.NameCount{{Name: "make", Count: 2}}, Folders: []api.NameCount{{Name: "/x", Count: 4}}, Actors: []api.NameCount{{Name: "person", Count: 4}},
+		Failures: []api.NameCount{{Name: "git push", Count: 1}}, Days: []api.NameCount{{Name: lastDay, Count: runs}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

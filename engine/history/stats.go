@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/names"
@@ -31,7 +32,8 @@ func (h *History) Stats(ctx context.Context, in api.HistoryStatsInput) (out api.
 // stats counts the rows.
 func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 	var out api.HistoryStatsOutput
-	texts := make([]int, x.texts.count())
+	texts, failures := make([]int, x.texts.count()), make([]int, x.texts.count())
+	days := make(map[string]int)
 	folders, actors := make(map[string]int), make(map[string]int)
 	for i := range x.rows {
 		e := &x.rows[i]
@@ -41,26 +43,42 @@ func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 		out.Total++
 		if e.failed() {
 			out.Failed++
+			failures[e.text]++
 		}
 		texts[e.text]++
+		days[time.UnixMicro(e.started).Format(time.DateOnly)]++
 		actors[x.words[e.actor]]++
 		if e.cwd != noWord {
 			folders[x.words[e.cwd]]++
 		}
 	}
-	programs, commands := make(map[string]int), make(map[string]int)
+	programs, commands, failing := make(map[string]int), make(map[string]int), make(map[string]int)
 	for n, count := range texts {
 		if count > 0 {
 			out.Unique++
 			line := x.texts.line(uint32(n))
 			commands[line] = count
+			if failures[n] > 0 {
+				failing[line] = failures[n]
+			}
 			programs[programOf(line)] += count
 		}
 	}
 	limit := cmp.Or(in.Limit, statsRows)
 	out.Programs, out.Commands = mostOften(programs, limit), mostOften(commands, limit)
 	out.Folders, out.Actors = mostOften(folders, limit), mostOften(actors, limit)
+	out.Failures, out.Days = mostOften(failing, limit), newest(days, limit)
 	return out
+}
+
+// newest are the last days.
+func newest(days map[string]int, limit int) []api.NameCount {
+	all := make([]api.NameCount, 0, len(days))
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		all = append(all, api.NameCount{Name: day, Count: days[day]})
+	}
+	slices.Reverse(all)
+	return all[:min(limit, len(all))]
 }
 
 // programOf is the first word of a command line that is not an assignment.

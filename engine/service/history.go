@@ -70,6 +70,21 @@ func checkCommandFile(verb, path string) error {
 // mostCommands bounds a file of commands, in bytes.
 const mostCommands = 256 << 20
 
+// atuinCommands reads atuin's history, of which the database is given.
+func (s History) atuinCommands(ctx context.Context, in api.HistoryLoadInput, database []byte) ([]histdb.TextCommand, error) {
+	wal, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
+		return t.ReadAll(ctx, in.In(in.Path)+"-wal", mostCommands)
+	})
+	if err != nil && !errors.Is(err, api.CodeNotFound) {
+		return nil, err
+	}
+	commands, err := histdb.DecodeAtuin(ctx, database, wal)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
+	}
+	return commands, nil
+}
+
 // commandsOf reads a file of commands.
 func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
 	text, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
@@ -77,6 +92,9 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 	})
 	if err != nil {
 		return nil, err
+	}
+	if !in.Recent && histdb.IsDatabase(text) {
+		return s.atuinCommands(ctx, in, text)
 	}
 	commands, err := histdb.DecodeCommands(text, !in.Recent)
 	if err != nil {

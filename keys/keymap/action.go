@@ -139,6 +139,7 @@ const (
 	HistoryRun     Action = "history.run"
 	HistoryCopy    Action = "history.copy"
 	HistoryForget  Action = "history.forget"
+	HistoryStats   Action = "history.stats"
 	HistorySave    Action = "history.save"
 	HistoryLoad    Action = "history.load"
 	HistoryHere    Action = "history.here"

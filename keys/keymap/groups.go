@@ -30,7 +30,7 @@ func followers() []Group {
 		}},
 		{"Text", []GroupRow{row("scroll, copy", ScrollMode), row("paste", PasteBuffer), row("find a command", HistoryInsert)}},
 		{"Panes", []GroupRow{
-			row("split right", SplitBeside), row("split below", SplitBelow), row("zoom", PaneZoom), row("float", PaneFloat),
+			row("split right", SplitBeside), row("split below", SplitBelow), row("zoom, float", PaneZoom, PaneFloat),
 			row("focus", FocusLeft, FocusDown, FocusUp, FocusRight), row("next, previous", FocusNext, FocusPrevious),
 			row("last used", FocusLast), row("by number", PaneNumbers), row("close", PaneClose),
 			row("swap", PaneSwapNext, PaneSwapPrevious), row("to a new tab", PaneBreak), row("to another tab", PaneMove),

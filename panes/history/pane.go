@@ -161,6 +161,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Filter:       p.typeQuery,
 		keymap.Clear:        p.clearAll,
 		keymap.Mark:         p.mark,
+		keymap.HistoryStats: p.showStats,
 
 		keymap.HistoryRun:    p.onMarked(p.runCommands),
 		keymap.HistoryCopy:   p.onMarked(p.copyCommands),

@@ -13,6 +13,8 @@ type TextCommand struct {
 	Line     string
 	At       time.Time     // when it began; zero if the file does not tell
 	Duration time.Duration // negative if the file does not tell
+	CWD      string        // folder it ran in; "" if the file does not tell
+	ExitCode *int          // nil if the file does not tell
 }
 
 // EncodeCommands gives the text of a file with commands, one a line, and how many they are. A line break within a command has

@@ -81,12 +81,12 @@ func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
 		want []TextCommand
 	}{
 		"bash": {"#1700000000\nls -la\n#1700000001\nfor i in 1; do\n\necho $i; done\n#1700000002\n#1700000003\ntrue\n", []TextCommand{
-			{"ls -la", at(1700000000), -1}, {"for i in 1; do\n\necho $i; done", at(1700000001), -1}, {"true", at(1700000003), -1}}},
+			{Line: "ls -la", At: at(1700000000), Duration: -1}, {Line: "for i in 1; do\n\necho $i; done", At: at(1700000001), Duration: -1}, {Line: "true", At: at(1700000003), Duration: -1}}},
 		"zsh": {": 1700000000:0;ls\n: 1700000001:61;echo a\\\nb\nplain\n: 1700000002:0;echo \xc3\x83\x84x\n: 1700000003:0;dir\\ \n", []TextCommand{
-			{"ls", at(1700000000), 0}, {"echo a\nb", at(1700000001), 61 * time.Second}, {"plain", time.Time{}, -1},
-			{"echo \u00e4x", at(1700000002), 0}, {`dir\`, at(1700000003), 0}}},
+			{Line: "ls", At: at(1700000000), Duration: 0}, {Line: "echo a\nb", At: at(1700000001), Duration: 61 * time.Second}, {Line: "plain", At: time.Time{}, Duration: -1},
+			{Line: "echo \u00e4x", At: at(1700000002), Duration: 0}, {Line: `dir\`, At: at(1700000003), Duration: 0}}},
 		"fish": {"- cmd: ls\n  when: 1700000000\n- cmd: echo a\\nb \\\\n\n  when: 1700000001\n  paths:\n    - b\n- cmd: true\n", []TextCommand{
-			{"ls", at(1700000000), -1}, {"echo a\nb \\n", at(1700000001), -1}, {"true", time.Time{}, -1}}},
+			{Line: "ls", At: at(1700000000), Duration: -1}, {Line: "echo a\nb \\n", At: at(1700000001), Duration: -1}, {Line: "true", At: time.Time{}, Duration: -1}}},
 	} {
 		if diff := cmp.Diff(test.want, loadText(t, test.text, true)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -50,7 +50,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.IntVarP(&f.limit, "limit", "n", 50, "`rows` at most")
 	a.completeHistoryFlags(cmd)
 	cmd.AddCommand(historyPickCommand(a), historyAddCommand(a), historyRemoveCommand(a), historyClearCommand(a),
-		historySaveCommand(a), historyLoadCommand(a), historyStatsCommand(a))
+		historySaveCommand(a), historyLoadCommand(a), historyImportCommand(a), historyStatsCommand(a))
 	return cmd
 }
 

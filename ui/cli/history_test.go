@@ -206,6 +206,20 @@ func TestHistoryVerbsDoWhatTheySay(t *testing.T) {
 	}
 }
 
+func TestHistoriesOfOthersAreFound(t *testing.T) {
+	r := newHistoryRig(t)
+	for _, args := range [][]string{{"atuin"}, {"fish"}, {"bash"}, {"zsh", "/old/history"}} {
+		r.succeeds(append([]string{"history", "import"}, args...)...)
+	}
+	var ends []string
+	for _, in := range r.loaded {
+		ends = append(ends, filepath.Base(filepath.Dir(in.Path))+"/"+filepath.Base(in.Path))
+	}
+	if diff := cmp.Diff([]string{"atuin/history.db", "fish/fish_history"}, ends[:2]); diff != "" || filepath.Base(ends[2]) != ".bash_history" || ends[3] != "old/history" {
+		t.Errorf("%q", ends)
+	}
+}
+
 func TestMomentsAreRead(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{

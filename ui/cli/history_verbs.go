@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -157,7 +159,7 @@ func historyLoadCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load FILE",
 		Short: "Add the commands of a text file",
-		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh or fish. What a\n" +
+		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh, fish or atuin. What a\n" +
 			"file tells the time of is not added twice. After ctrl+c nothing of it is added.",
 		Example: "tandem history load ~/.zsh_history",
 		Args:    exactly(1, "which file? Give a path."),
@@ -173,6 +175,53 @@ func historyLoadCommand(a *app) *cobra.Command {
 			return a.out.Answer(out, func() string { return counted(out.Count, "added") })
 		},
 	}
+}
+
+func historyImportCommand(a *app) *cobra.Command {
+	from := []string{"atuin", "bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use:   "import atuin|bash|zsh|fish [FILE]",
+		Short: "Add the commands of another program's history",
+		Long: "Adds the history of atuin or of a shell, from where that keeps it if no file is given.\n" +
+			"From atuin come times, durations, folders and exit statuses too. What is known already is\n" +
+			"not added again.",
+		Example:   "tandem history import atuin\ntandem history import bash ~/old/.bash_history",
+		ValidArgs: from,
+		Args:      cobra.MatchAll(atMost(2), atLeast(1, "import what? Give atuin, bash, zsh or fish.")),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(from, args[0]) {
+				return output.Usagef(cmd, "nothing is known of %s; want atuin, bash, zsh or fish", output.Visible(args[0]))
+			}
+			path := historyFile(a.env, args[0])
+			if len(args) > 1 {
+				path = args[1]
+			}
+			path, err := filepath.Abs(path)
+			if err != nil {
+				return fmt.Errorf("find %q: %w", path, err)
+			}
+			out, err := a.loadHistory(cmd.Context(), path)
+			if err != nil {
+				return err
+			}
+			return a.out.Answer(out, func() string { return counted(out.Count, "added") })
+		},
+	}
+}
+
+// historyFile is where another program keeps its history, as its documentation has it.
+func historyFile(env func(name string) string, program string) string {
+	home := env("HOME")
+	data := cmp.Or(env("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
+	switch program {
+	case "atuin":
+		return cmp.Or(env("ATUIN_DB_PATH"), filepath.Join(data, "atuin", "history.db"))
+	case "fish":
+		return filepath.Join(data, "fish", "fish_history")
+	case "zsh":
+		return cmp.Or(env("HISTFILE"), filepath.Join(home, ".zsh_history"))
+	}
+	return filepath.Join(home, ".bash_history")
 }
 
 // progressGap is the time between two looks at how far something is.
@@ -225,7 +274,7 @@ func historyStatsCommand(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:     "stats [--since T] [--limit N]",
-		Short:   "Count what was run, how often, where and by whom",
+		Short:   "Count what was run, how often, when, where, by whom and what failed",
 		Example: "tandem history stats --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
@@ -250,7 +299,7 @@ func statsText(p output.Printer, out api.HistoryStatsOutput) string {
 	for _, list := range []struct {
 		title string
 		rows  []api.NameCount
-	}{{"Programs", out.Programs}, {"Commands", out.Commands}, {"Folders", out.Folders}, {"Who", out.Actors}} {
+	}{{"Programs", out.Programs}, {"Commands", out.Commands}, {"Failures", out.Failures}, {"Days", out.Days}, {"Folders", out.Folders}, {"Who", out.Actors}} {
 		if len(list.rows) == 0 {
 			continue
 		}

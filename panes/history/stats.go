@@ -1,0 +1,35 @@
+package history
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// showStats shows what is run often, what fails, and how much on which day: what
+// tandem history stats prints.
+func (p *Pane) showStats() tea.Cmd {
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryStatsOutput, error) {
+		return api.HistoryStats.Call(ctx, e, api.HistoryStatsInput{})
+	}, func(out api.HistoryStatsOutput, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return p.env.Say(panes.ErrorText(err), true)
+		case out.Total == 0:
+			return p.env.Say("no command has been run yet", false)
+		}
+		p.env.Ask(&overlay.Counts{
+			Title: widget.Count(out.Total, "run") + " of " + widget.Count(out.Unique, "command") + ", " + widget.Thousands(out.Failed) + " failed",
+			Lists: []overlay.CountList{
+				{Title: "Commands", Rows: out.Commands}, {Title: "Failures", Rows: out.Failures}, {Title: "Days", Rows: out.Days},
+				{Title: "Programs", Rows: out.Programs}, {Title: "Folders", Rows: out.Folders}, {Title: "Who", Rows: out.Actors},
+			},
+		})
+		return nil
+	})
+}

@@ -1,0 +1,67 @@
+package history
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+	"tandem/themes"
+	"tandem/ui/overlay"
+)
+
+func TestTheViewShowsTheStatistics(t *testing.T) {
+	p, e, answer := shownPane("make test")
+	answer()
+	out := api.HistoryStatsOutput{}
+	engine := panestest.NewEngine()
+	panestest.On(engine, api.HistoryStats, func(context.Context, api.HistoryStatsInput) (api.HistoryStatsOutput, error) { return out, nil })
+	e.API = engine
+	show := func() {
+		if next := p.Actions()[keymap.HistoryStats]()().(panes.Result)(); next != nil {
+			next()
+		}
+	}
+	if show(); e.Shown != nil {
+		t.Errorf("without any commands it shows %+v", e.Shown)
+	}
+	out = api.HistoryStatsOutput{Total: 1200, Unique: 3, Failed: 2,
+		Commands: []api.NameCount{{Name: "make test", Count: 1000}, {Name: "ls\x1b[31m", Count: 200}},
+		Failures: []api.NameCount{{Name: "make test", Count: 2}}, Days: []api.NameCount{{Name: "2026-11-23", Count: 7}}}
+	show()
+	counts, ok := e.Shown.(*overlay.Counts)
+	if !ok {
+		t.Fatalf("it shows %+v", e.Shown)
+	}
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	for _, size := range []tea.WindowSizeMsg{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {
+		rows, w, _, _ := counts.Draw(countsHost{look: look}, size.Width, size.Height)
+		text := ansi.Strip(strings.Join(rows, "\n"))
+		if !strings.Contains(text, "1,200 runs of 3 commands, 2 failed") || !strings.Contains(text, "   1,000  ████████████████  make test") {
+			t.Errorf("%v: %s", size, text)
+		}
+		for _, row := range rows {
+			if widget.Width(row) != w || w > size.Width-4 {
+				t.Errorf("%v: %d cells of %d: %q", size, widget.Width(row), w, row)
+			}
+		}
+		if len(rows) > size.Height-2 {
+			t.Errorf("%v: %d rows", size, len(rows))
+		}
+	}
+}
+
+// A countsHost shows it.
+type countsHost struct {
+	overlay.Host
+	look *widget.Look
+}
+
+func (h countsHost) Look() *widget.Look { return h.look }

@@ -1,0 +1,65 @@
+package histdb
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// IsDatabase reports whether a file is one of SQLite, by what it begins with.
+func IsDatabase(file []byte) bool { return bytes.HasPrefix(file, []byte("SQLite format 3\x00")) }
+
+// DecodeAtuin reads the history of atuin: its database, and what that has not taken in
+// yet of the file beside it, "-wal", if any. SQLite wants files, so they are copied.
+func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, error) {
+	dir, err := os.MkdirTemp("", "tandem-atuin-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "history.db")
+	if err := os.WriteFile(path, database, 0o600); err != nil {
+		return nil, err
+	}
+	if len(wal) > 0 {
+		if err := os.WriteFile(path+"-wal", wal, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	uri := url.URL{Scheme: "file", Path: path}
+	db, err := sql.Open("sqlite", uri.String())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return atuinRows(ctx, db)
+}
+
+// atuinRows are the rows of atuin's table, oldest first. It has times in nanoseconds,
+// and -1 for a duration and an exit status that nobody saw.
+func atuinRows(ctx context.Context, db *sql.DB) (all []TextCommand, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT command, cwd, timestamp, duration, exit FROM history WHERE deleted_at IS NULL ORDER BY timestamp, id")
+	if err != nil {
+		return nil, fmt.Errorf("it is no history of atuin: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c TextCommand
+		var at, lasted, exit int64
+		if err := rows.Scan(&c.Line, &c.CWD, &at, &lasted, &exit); err != nil {
+			return nil, err
+		}
+		c.At, c.Duration = time.Unix(0, at), max(time.Duration(lasted), -1)
+		if exit >= 0 {
+			code := int(exit)
+			c.ExitCode = &code
+		}
+		all = appendCommand(all, c)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,92 @@
+package overlay
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+)
+
+// Counts shows lists of how often something was, each with a bar.
+type Counts struct {
+	Title string
+	Lists []CountList
+
+	pager pager
+}
+
+// A CountList is one of them.
+type CountList struct {
+	Title string
+	Rows  []api.NameCount
+}
+
+const (
+	countsWidth = 96
+	countCells  = 8  // of a number
+	barCells    = 16 // of the longest bar
+)
+
+func (u *Counts) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeHelp} }
+
+func (u *Counts) Do(h Host, a keymap.Action) tea.Cmd {
+	if a == keymap.Close {
+		h.Close()
+		return nil
+	}
+	u.pager.do(a)
+	return nil
+}
+
+func (u *Counts) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
+func (u *Counts) Paste(Host, string) tea.Cmd         { return nil }
+
+// Mouse scrolls.
+func (u *Counts) Mouse(_ Host, e keys.Mouse) tea.Cmd {
+	u.pager.wheel(e)
+	return nil
+}
+
+func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
+	look := h.Look()
+	width = min(w-8, countsWidth)
+	u.pager.show(u.lists(width, look), max(height-8, 3))
+	rows = append(rows, look.Strong.Text(widget.Fit(u.Title, width)), widget.Spaces(width))
+	rows = append(rows, u.pager.inSight()...)
+	line, used := widget.Hints(u.Hints(h), width, 1, look.Key, look.Dim)
+	return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, -1, 0
+}
+
+// Hints are the keys that do something.
+func (u *Counts) Hints(Host) []widget.Hint {
+	if u.pager.all() {
+		return []widget.Hint{{Key: "esc", Does: "close"}}
+	}
+	return []widget.Hint{{Key: "j k", Does: "scroll"}, {Key: "esc", Does: "close"}}
+}
+
+func (u *Counts) lists(w int, look *widget.Look) (rows []string) {
+	for _, l := range u.Lists {
+		if len(l.Rows) == 0 {
+			continue
+		}
+		if len(rows) > 0 {
+			rows = append(rows, widget.Spaces(w))
+		}
+		rows = append(rows, look.Accent.Text(widget.Fit(l.Title, w)))
+		most := 1
+		for _, r := range l.Rows {
+			most = max(most, r.Count)
+		}
+		for _, r := range l.Rows {
+			bar := strings.Repeat(look.Glyphs.Block, max(r.Count*barCells/most, 1))
+			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), countCells)+"  "+look.Dim.Text(widget.Pad(bar, barCells))+
+				"  "+look.Text.Text(widget.Fit(widget.Clean(r.Name), w-countCells-barCells-4)))
+		}
+	}
+	return rows
+}
