@@ -529,3 +529,24 @@ func TestOnASmallScreenThePreviewTakesThePlaceOfTheList(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesAreSortedByShiftAndALetter(t *testing.T) {
+	d, _ := onFolder(t, 120, 30, map[string]string{"a.txt": "xxx", "b.go": "x", "c.md": "xx"})
+	glyphs := d.m.theme.look.Glyphs
+	for _, step := range []struct{ key, heading, first, last string }{
+		{"S", "by size " + glyphs.Descending, "a.txt", "b.go"},
+		{"S", "by size, reversed " + glyphs.Ascending, "b.go", "a.txt"},
+		{"K", "by extension " + glyphs.Ascending, "b.go", "a.txt"},
+		{"L", "by time " + glyphs.Descending, "", ""},
+		{"N", "", "a.txt", "c.md"},
+		{"N", "by name, reversed " + glyphs.Descending, "c.md", "a.txt"},
+	} {
+		d.press(step.key)
+		d.shows(step.heading)
+		d.until(step.key+" has sorted them", func() bool {
+			screen := d.screen()
+			return step.first == "" || strings.Index(screen, step.first+"   ") < strings.Index(screen, step.last+"   ")
+		})
+	}
+	d.lacks("by size")
+}

@@ -576,3 +576,19 @@ func TestCountsOfTheBarLeaveOutSingleCommands(t *testing.T) {
 	web.change(fail)
 	d.shows("1 failed")
 }
+
+func TestProcessesAreSortedByShiftAndALetter(t *testing.T) {
+	d := onProcesses(t, 140, 30, func(e *fakeEngine) {
+		e.addProcess("web", "")
+		e.addProcess("api", "")
+	})
+	for _, step := range []struct{ key, head string }{
+		{"N", "name▲"}, {"N", "name▼"}, {"C", "cpu%▼"}, {"M", "mem▼"}, {"M", "mem▲"}, {"P", "pid▲"}, {"U", "up▲"}, {"S", "state▲"}, {"R", "rst▼"},
+	} {
+		d.press(step.key)
+		d.shows(step.head)
+	}
+	d.press("?", "/", "'shift letter")
+	d.shows("Processes: Sort, by shift and a letter")
+	d.shows("sort by memory; again reverses it")
+}

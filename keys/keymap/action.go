@@ -123,6 +123,14 @@ const (
 	ProcessCharts    Action = "process.charts"
 	ProcessLogs      Action = "process.logs"
 
+	ProcessSortState    Action = "process.sortstate"
+	ProcessSortName     Action = "process.sortname"
+	ProcessSortPID      Action = "process.sortpid"
+	ProcessSortCPU      Action = "process.sortcpu"
+	ProcessSortMemory   Action = "process.sortmemory"
+	ProcessSortUp       Action = "process.sortup"
+	ProcessSortRestarts Action = "process.sortrestarts"
+
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"
 	LogTimes    Action = "log.times"
@@ -183,6 +191,11 @@ const (
 	FilesMarkAll  Action = "files.markall"
 	FilesErase    Action = "files.erase"
 	FilesReload   Action = "files.reload"
+
+	FilesSortName      Action = "files.sortname"
+	FilesSortSize      Action = "files.sortsize"
+	FilesSortTime      Action = "files.sorttime"
+	FilesSortExtension Action = "files.sortextension"
 
 	PreviewDown     Action = "preview.down"
 	PreviewUp       Action = "preview.up"

@@ -99,13 +99,19 @@ type part struct {
 	actions []Action
 }
 
+// sortPart tells the rule of its keys too.
+const sortPart = "Sort, by shift and a letter"
+
 // parts are the groups of the scopes that have many keys, beside that which follows the prefix.
 func parts() []part {
 	return []part{
 		{ScopeScroll, "Search", []Action{ScrollSearch, ScrollSearchBack, ScrollNext, ScrollPrevious}},
 		{ScopeScroll, "Select and copy", []Action{ScrollSelect, ScrollSelectLine, ScrollSelectBlock, ScrollSelectOutput,
 			ScrollSwap, ScrollCopy, ScrollOpen, ScrollCopyLine, ScrollSave}},
-		{ScopeFiles, "Find, sort, mark", []Action{FilesFind, FilesSearch, FilesSort, FilesReverse, FilesHidden, FilesMarkAll, FilesReload, Mark}},
+		{ScopeProcesses, sortPart, []Action{ProcessSort, ProcessReverse, ProcessSortState, ProcessSortName, ProcessSortPID, ProcessSortCPU,
+			ProcessSortMemory, ProcessSortUp, ProcessSortRestarts}},
+		{ScopeFiles, sortPart, []Action{FilesSort, FilesReverse, FilesSortName, FilesSortSize, FilesSortTime, FilesSortExtension}},
+		{ScopeFiles, "Find and mark", []Action{FilesFind, FilesSearch, FilesHidden, FilesMarkAll, FilesReload, Mark}},
 		{ScopeFiles, "Change", []Action{FilesNew, FilesEdit, FilesRename, FilesCopy, FilesMove, FilesDelete, FilesErase, FilesUndo, FilesRun}},
 		{ScopeHistory, "Show only", []Action{HistoryHere, HistorySession, HistoryFailed, HistoryWho, HistoryToday, HistoryUnique}},
 	}

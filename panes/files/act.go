@@ -20,6 +20,7 @@ func (f *Pane) makeActions() panes.Actions {
 	list, order := &f.folder.list, f.folder.onOrder
 	move := func(rows func() int) func() tea.Cmd { return do(func() { list.Move(rows()) }) }
 	by := func(rows int) func() tea.Cmd { return do(func() { list.Move(rows) }) }
+	sortBy := func(c Column) func() tea.Cmd { return order(func(o *Order) { o.SortBy(c) }) }
 	towards := func(on bool) func() tea.Cmd { return do(func() { f.focusPreview(on) }) }
 	other := do(func() { f.focusPreview(!f.onPreview) })
 	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
@@ -65,6 +66,9 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FilesKeep:     f.keepBookmark,
 		keymap.FilesFind:     do(func() { f.find(false) }),
 		keymap.FilesSearch:   do(func() { f.find(true) }),
+
+		keymap.FilesSortName: sortBy(ByName), keymap.FilesSortSize: sortBy(BySize),
+		keymap.FilesSortTime: sortBy(ByTime), keymap.FilesSortExtension: sortBy(ByExtension),
 
 		keymap.PreviewDown:     f.onPreviewed(func(p *preview.Preview) { p.Scroll(1) }),
 		keymap.PreviewUp:       f.onPreviewed(func(p *preview.Preview) { p.Scroll(-1) }),

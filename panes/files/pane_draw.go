@@ -166,7 +166,11 @@ func (f *folder) detail() string {
 		if f.order.Reversed {
 			by += ", reversed"
 		}
-		parts = append(parts, by)
+		arrow := f.env.Look().Glyphs.Ascending
+		if f.order.descending() {
+			arrow = f.env.Look().Glyphs.Descending
+		}
+		parts = append(parts, by+" "+arrow)
 	}
 	return strings.Join(parts, "  ")
 }

@@ -36,6 +36,15 @@ type Order struct {
 	Filter   string // words that the name has to hold, in either case; !word: must not
 }
 
+// SortBy sorts by a column; by the one that they are sorted by already, it turns the
+// order round.
+func (o *Order) SortBy(c Column) {
+	o.By, o.Reversed = c, c == o.By && !o.Reversed
+}
+
+// descending reports whether the entries go from large to small, or new to old.
+func (o Order) descending() bool { return (o.By == BySize || o.By == ByTime) != o.Reversed }
+
 // Rows are the entries of a folder in an order. They do not change.
 type Rows struct {
 	Order Order

@@ -173,6 +173,7 @@ const allRows = 1 << 30
 
 func (p *Pane) makeActions() panes.Actions {
 	t := &p.table
+	sortBy := func(c Column) func() tea.Cmd { return do(func() { t.SortBy(c) }) }
 	return panes.Actions{
 		keymap.FocusUp:       func() tea.Cmd { return p.focusTowards(false) },
 		keymap.FocusDown:     func() tea.Cmd { return p.focusTowards(true) },
@@ -204,7 +205,12 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessForgetAll: p.askForgetAll,
 		keymap.ProcessSort:      do(t.SortNext),
 		keymap.ProcessReverse:   do(t.Reverse),
-		keymap.ProcessCharts:    do(p.toggleCharts),
+
+		keymap.ProcessSortState: sortBy(ColumnState), keymap.ProcessSortName: sortBy(ColumnName), keymap.ProcessSortPID: sortBy(ColumnPID),
+		keymap.ProcessSortCPU: sortBy(ColumnCPU), keymap.ProcessSortMemory: sortBy(ColumnMemory), keymap.ProcessSortUp: sortBy(ColumnUp),
+		keymap.ProcessSortRestarts: sortBy(ColumnRestarts),
+
+		keymap.ProcessCharts: do(p.toggleCharts),
 
 		keymap.ProcessLogs: p.toggleMerged,
 		keymap.LogFollow:   p.onShownLog(anyLog.Follow),
