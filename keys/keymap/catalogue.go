@@ -167,7 +167,7 @@ func processes() []Definition {
 		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show or hide charts of CPU and memory", 0},
 		{ProcessLogs, ScopeProcesses, k("m", "log m"), "merge logs", "merge the logs of the marked rows, or of the project", 5},
 		{ProcessForget, ScopeProcesses, k("D"), "delete", "delete an exited process and its log; asks first", 0},
-		{ProcessForgetAll, ScopeProcesses, k("ctrl+d"), "delete all", "forget all ended processes: delete them and their logs; asks first", 0},
+		{ProcessForgetAll, ScopeProcesses, k("ctrl+d"), "delete all", "delete all exited processes and their logs; asks first", 0},
 	}
 }
 
