@@ -135,6 +135,10 @@ var layers = map[string]layer{
 		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
+	"engine/files/archive": {
+		nil,
+		"an archive is unpacked into whatever folder it is given",
+	},
 	"engine/mcp/toolkit": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan"},
 		"what a tool is made of knows no tool",
@@ -193,7 +197,7 @@ var layers = map[string]layer{
 	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
-	"engine/files":       {[]string{"engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
+	"engine/files":       {[]string{"engine/files/archive", "engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
 	"engine/conditions":  {[]string{"engine/panics"}, "what is waited for, and where, its callers know"},
 	"engine/panics":      {nil, "a panic is carried between any goroutines"},
 	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},

@@ -160,6 +160,7 @@ var ways = map[string]struct {
 			`{"kind":"delete","items":[{"path":"$WORK/frozen/file"}]}`}},
 	"files.job": {in: `{"id":"1"}`}, "files.cancel": {in: `{"id":"1"}`},
 	"files.restore": {in: `{"items":[]}`, writes: []string{`{"items":[{"path":"$WORK/file","to":"OUTSIDE"}]}`}},
+	"files.trashed": {},
 	"files.watch":   {in: `{"path":"$WORK","wait_ms":1}`}, "files.git": {in: `{"path":"$WORK"}`},
 
 	"policy.check": {in: `{"tool":"x","actor":"x"}`}, "request.list": {}, "request.answer": {in: `{"id":"x","allow":true}`},
@@ -192,7 +193,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
-		"layout.remove",
+		"layout.remove", "files.trashed",
 	},
 	bookkeeping: {
 		"policy.check", "audit.add",

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"archive/zip"
 	"errors"
 	"os"
 	"path/filepath"
@@ -136,6 +137,42 @@ func TestTransferStopsAtTheFirstFailureAndTellsWhatIsDone(t *testing.T) {
 	call(m, api.FilesRestore, api.FilesRestoreInput{Items: []api.FileMove{{Path: job.Done[0].To, To: dir + "/a"}}})
 	if got := content(t, dir+"/a"); got != "a" {
 		t.Errorf("restored as %q", got)
+	}
+}
+
+func TestArchivesArePackedAndExtractedAsTransfers(t *testing.T) {
+	m, dir := browse(t, "a", "b")
+	pack := api.FilesTransferInput{Kind: api.TransferPack, Items: []api.FileMove{{Path: dir + "/a", To: dir + "/x.zip"}, {Path: dir + "/b", To: dir + "/x.zip"}}}
+	if job := transferred(m, pack); job.State != api.JobDone || len(job.Done) != 1 || job.Bytes != 2 || job.Total != 2 {
+		t.Fatalf("packed: %+v", job)
+	}
+	if out := call(m, api.FilesTransfer, pack); len(out.Conflicts) != 1 {
+		t.Errorf("in the way are %q", out.Conflicts)
+	}
+	extract := api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: dir + "/x.zip", To: dir + "/x"}}}
+	if job := transferred(m, extract); job.State != api.JobDone || content(t, dir+"/x/b") != "b" || job.Total == 0 {
+		t.Errorf("extracted: %+v", job)
+	}
+	extract.Conflict = api.ConflictKeep
+	if job := transferred(m, extract); job.State != api.JobDone || content(t, dir+"/x (2)/a") != "a" {
+		t.Errorf("extracted beside: %+v", job)
+	}
+	// What grows beyond a gigabyte is not unpacked without being asked for.
+	bomb, err := os.Create(dir + "/bomb.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := zip.NewWriter(bomb)
+	_, err = w.CreateRaw(&zip.FileHeader{Name: "zeros", UncompressedSize64: 2 << 30})
+	if err := errors.Join(err, w.Close(), bomb.Close()); err != nil {
+		t.Fatal(err)
+	}
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferExtract, Items: []api.FileMove{{Path: dir + "/bomb.zip", To: dir + "/bomb"}}})
+	if job.State != api.JobFailed || !job.Large {
+		t.Errorf("a bomb: %+v", job)
+	}
+	if left, _ := filepath.Glob(dir + "/.bomb*"); len(left) > 0 {
+		t.Errorf("left are %q", left)
 	}
 }
 

@@ -34,6 +34,8 @@ type FileEngine interface {
 	DeleteFile(ctx context.Context, path string) error
 	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
 	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
+	// TrashedFiles lists what is in the trash.
+	TrashedFiles(context.Context) ([]api.TrashedFile, error)
 	CancelTransfer(ctx context.Context, id string) error
 	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
 	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)

@@ -221,6 +221,8 @@ func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (ap
 	return job, nil
 }
 
+func (e *fakeEngine) TrashedFiles(context.Context) ([]api.TrashedFile, error) { return nil, nil }
+
 func (e *fakeEngine) CancelTransfer(context.Context, string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

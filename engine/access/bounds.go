@@ -56,7 +56,7 @@ var rules = map[string]rule{
 	api.FilesReport.Name: files, api.FilesList.Name: files, api.FilesStat.Name: files, api.FilesMkdir.Name: files,
 	api.FilesDelete.Name: files, api.FilesMove.Name: files, api.FilesCopy.Name: files, api.FilesFind.Name: files,
 	api.FilesGrep.Name: files, api.FilesTransfer.Name: files, api.FilesRestore.Name: files, api.FilesWatch.Name: files,
-	api.FilesGit.Name: files, api.FilesJob.Name: open, api.FilesCancel.Name: open,
+	api.FilesTrashed.Name: personOnly, api.FilesGit.Name: files, api.FilesJob.Name: open, api.FilesCancel.Name: open,
 
 	api.PolicyCheck.Name: bookkeeping, api.AuditAdd.Name: bookkeeping, api.AuditList.Name: personOnly,
 	api.RequestList.Name: personOnly, api.RequestAnswer.Name: personOnly,

@@ -1,16 +1,20 @@
 package api
 
+import "time"
+
 // The operations on files that a person's file browser needs beside those that
 // agents use. What they take is not confined.
 var (
 	FilesTransfer = Operation[FilesTransferInput, FilesTransferOutput]{"files.transfer",
-		"Copies files, moves them, puts them into the trash, takes them out of it, or deletes them for good, in the background.", Destructive}
+		"Copies files, moves them, puts them into the trash, takes them out of it, deletes them for good, packs them into an archive or extracts one, in the background.", Destructive}
 	FilesJob = Operation[FileJobInput, FileJob]{"files.job",
 		"Tells how far a transfer is, or waits for news of it.", Read}
 	FilesCancel = Operation[FileJobInput, FileJob]{"files.cancel",
 		"Ends a transfer; what it has finished stays.", Write}
 	FilesRestore = Operation[FilesRestoreInput, Empty]{"files.restore",
 		"Takes files out of the trash and puts them back where they were.", Write}
+	FilesTrashed = Operation[FilesTrashedInput, FilesTrashedOutput]{"files.trashed",
+		"Lists what is in the person's trash, what was deleted last first.", Read}
 	FilesWatch = Operation[FilesWatchInput, FilesWatchOutput]{"files.watch",
 		"Waits until something in a folder changes.", Read}
 	FilesGit = Operation[FilesPathInput, FilesGitOutput]{"files.git",
@@ -23,7 +27,9 @@ const (
 	TransferMove    = "move"
 	TransferTrash   = "trash"
 	TransferRestore = "restore" // from a path in the trash
-	TransferDelete  = "delete"  // folders with all in them
+	TransferDelete  = "delete"  // folders with all in them; of the trash with what is recorded of them
+	TransferExtract = "extract" // an archive into a folder of that path, or a compressed file into a file
+	TransferPack    = "pack"    // all items into one archive, of the kind that its name tells: .zip, .tar, .tar.gz or .tgz
 )
 
 // What a transfer does where something is in the way.
@@ -42,9 +48,10 @@ type FileMove struct {
 // FilesTransferInput is the input of files.transfer.
 type FilesTransferInput struct {
 	FileScope
-	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (what is in the trash) or delete (for good, folders with all in them)"`
+	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (what is in the trash), delete (for good, folders with all in them), extract (zip, tar, also compressed with gzip or bzip2, and single files so compressed) or pack (all items into the same path: .zip, .tar, .tar.gz or .tgz)"`
 	Items    []FileMove `json:"items" jsonschema:"in this order"`
 	Conflict string     `json:"conflict,omitempty" jsonschema:"where something is in the way: skip, replace (what is there goes to the trash) or keep (both); without it nothing begins"`
+	Large    bool       `json:"large,omitempty" jsonschema:"extract only: whatever it unpacks to; else it fails above a gigabyte or twenty times the archive, whichever is more, and above 100,000 files"`
 }
 
 // FilesTransferOutput is the output of files.transfer.
@@ -71,15 +78,16 @@ const (
 // A FileJob is a transfer. It is remembered for ten minutes after its end.
 type FileJob struct {
 	ID      string      `json:"id" jsonschema:"of the transfer"`
-	Kind    string      `json:"kind" jsonschema:"copy, move, trash, restore or delete"`
+	Kind    string      `json:"kind" jsonschema:"copy, move, trash, restore, delete, extract or pack"`
 	State   string      `json:"state" jsonschema:"running, done, failed or cancelled"`
-	Bytes   int64       `json:"bytes" jsonschema:"copied so far"`
+	Bytes   int64       `json:"bytes" jsonschema:"copied or packed so far; of an archive that is extracted, read"`
 	Total   int64       `json:"total" jsonschema:"bytes in all; 0 while they are being counted"`
 	Current string      `json:"current,omitempty" jsonschema:"what is being transferred"`
 	Handled int         `json:"handled" jsonschema:"items that are finished or were left out"`
 	Done    []FileMoved `json:"done,omitempty" jsonschema:"what is finished"`
 	Skipped int         `json:"skipped,omitempty" jsonschema:"items that something was in the way of"`
 	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
+	Large   bool        `json:"large,omitempty" jsonschema:"it failed because it unpacks to more than is allowed without large"`
 }
 
 // A FileMoved is an item of a transfer that is finished.
@@ -93,6 +101,25 @@ type FileMoved struct {
 type FilesRestoreInput struct {
 	FileScope
 	Items []FileMove `json:"items" jsonschema:"path in the trash, and where it goes"`
+}
+
+// FilesTrashedInput is the input of files.trashed.
+type FilesTrashedInput struct {
+	FileScope
+}
+
+// FilesTrashedOutput is the output of files.trashed.
+type FilesTrashedOutput struct {
+	Items []TrashedFile `json:"items" jsonschema:"what was deleted last first"`
+}
+
+// A TrashedFile is something in the trash.
+type TrashedFile struct {
+	Path    string    `json:"path" jsonschema:"in the trash"`
+	From    string    `json:"from,omitempty" jsonschema:"where it was; missing if that is not recorded"`
+	Deleted time.Time `json:"deleted,omitzero" jsonschema:"when it was deleted"`
+	Type    string    `json:"type" jsonschema:"file, dir, link, fifo, socket or device"`
+	Size    int64     `json:"size" jsonschema:"bytes of a file"`
 }
 
 // FilesWatchInput is the input of files.watch.

@@ -83,7 +83,7 @@ func Operations() []Entry {
 		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
 		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesDelete.entry(), FilesMove.entry(),
 		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(), FilesTransfer.entry(), FilesJob.entry(),
-		FilesCancel.entry(), FilesRestore.entry(), FilesWatch.entry(), FilesGit.entry(),
+		FilesCancel.entry(), FilesRestore.entry(), FilesTrashed.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
 		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),

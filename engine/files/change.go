@@ -49,7 +49,13 @@ func (t *Tree) mkdirAll(verb, path string, perm fs.FileMode) error {
 // Delete removes a file, a link, or a folder: one that holds something only
 // recursively. Links in it are removed, not followed.
 func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
-	return t.confined(func() error { return t.delete(ctx, path, recursive) })
+	return t.confined(func() error {
+		err := t.delete(ctx, path, recursive)
+		if err == nil && len(t.Roots) == 0 {
+			dropRecord(t, path)
+		}
+		return err
+	})
 }
 
 func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {

@@ -37,6 +37,7 @@ type transfer struct {
 	done    []api.FileMoved
 	skipped int
 	err     string
+	large   bool // it unpacks to more than is allowed
 }
 
 // transfers are the transfers that the engine runs.
@@ -55,6 +56,7 @@ func (s *Files) handleTransfers(m *server.Mux) {
 	server.Handle(m, api.FilesJob, s.job)
 	server.Handle(m, api.FilesCancel, s.cancelJob)
 	server.Handle(m, api.FilesRestore, s.restore)
+	server.Handle(m, api.FilesTrashed, s.trashed)
 	server.Handle(m, api.FilesWatch, s.watch)
 	server.Handle(m, api.FilesGit, s.git)
 }
@@ -67,6 +69,17 @@ func (s *Files) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empt
 			}
 		}
 		return api.Empty{}, nil
+	})
+}
+
+func (s *Files) trashed(ctx context.Context, in api.FilesTrashedInput) (api.FilesTrashedOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesTrashedOutput, error) {
+		all, err := files.ListTrash(t)
+		out := api.FilesTrashedOutput{Items: make([]api.TrashedFile, len(all))}
+		for i, one := range all {
+			out.Items[i] = api.TrashedFile{Path: in.Out(one.Path), From: in.Out(one.From), Deleted: one.Deleted, Type: one.Info.Type, Size: one.Info.Size}
+		}
+		return out, err
 	})
 }
 
@@ -119,7 +132,7 @@ func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.Fi
 		go func() {
 			defer s.transfers.running.Done()
 			defer cancel()
-			j.run(ctx, t, in.Conflict, items)
+			j.run(ctx, t, in, items)
 			time.AfterFunc(keptJobs, func() { s.transfers.forget(j.id) })
 		}()
 		return api.FilesTransferOutput{Job: j.id}, nil
@@ -161,7 +174,7 @@ func inTheWay(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (it
 			if err := replaceable(t, in.Kind, in.Conflict, item); err != nil {
 				return nil, nil, err
 			}
-			if _, err := t.Stat(item.To); err == nil {
+			if _, err := t.Stat(item.To); err == nil && !slices.Contains(conflicts, asked.To) {
 				conflicts = append(conflicts, asked.To)
 				if in.Conflict == api.ConflictReplace {
 					replaced[filepath.Clean(item.To)] = true
@@ -216,13 +229,15 @@ func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error 
 }
 
 func checkTransfer(in api.FilesTransferInput) error {
-	kinds := []string{api.TransferCopy, api.TransferMove, api.TransferTrash, api.TransferRestore, api.TransferDelete}
+	kinds := []string{api.TransferCopy, api.TransferMove, api.TransferTrash, api.TransferRestore, api.TransferDelete, api.TransferExtract, api.TransferPack}
 	conflicts := []string{"", api.ConflictSkip, api.ConflictReplace, api.ConflictKeep}
 	switch {
 	case !slices.Contains(kinds, in.Kind):
-		return api.Errorf(api.CodeInvalid, "transfer files: unknown kind %q; want copy, move, trash, restore or delete", in.Kind)
+		return api.Errorf(api.CodeInvalid, "transfer files: unknown kind %q; want copy, move, trash, restore, delete, extract or pack", in.Kind)
 	case !slices.Contains(conflicts, in.Conflict):
 		return api.Errorf(api.CodeInvalid, "transfer files: unknown conflict %q; want skip, replace or keep", in.Conflict)
+	case in.Kind == api.TransferPack && slices.ContainsFunc(in.Items, func(item api.FileMove) bool { return item.To != in.Items[0].To }):
+		return api.Errorf(api.CodeInvalid, "transfer files: pack makes one archive; all items go to the same path")
 	case len(in.Items) == 0 || len(in.Items) > mostItems:
 		return api.Errorf(api.CodeInvalid, "transfer files: want 1 to %d items, got %d", mostItems, len(in.Items))
 	}
@@ -303,7 +318,7 @@ func (j *transfer) told(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := api.FileJob{ID: j.id, Kind: j.kind, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
-		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.done) + j.skipped, Error: j.err}
+		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.done) + j.skipped, Error: j.err, Large: j.large}
 	if j.state != api.JobRunning {
 		for _, d := range j.done {
 			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})
@@ -313,16 +328,20 @@ func (j *transfer) told(scope api.FileScope) api.FileJob {
 }
 
 // run does the items one after the other, up to the first that fails.
-func (j *transfer) run(ctx context.Context, t *files.Tree, conflict string, items []api.FileMove) {
+func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) {
 	ctx = files.WithProgress(ctx, &j.bytes)
 	j.total.Store(bytesOf(ctx, t, j.kind, items))
+	put := putter(t, in, items)
+	if in.Kind == api.TransferPack { // which is one thing that is made
+		items = items[:1]
+	}
 	var err error
 	for _, item := range items {
 		j.mu.Lock()
 		j.current = item.Path
 		j.mu.Unlock()
 		if err = ctx.Err(); err == nil {
-			err = j.one(ctx, t, j.kind, conflict, item)
+			err = j.one(ctx, t, in.Conflict, item, put)
 		}
 		if err != nil {
 			break
@@ -335,6 +354,7 @@ func (j *transfer) run(ctx context.Context, t *files.Tree, conflict string, item
 		j.state = api.JobCancelled
 	case err != nil:
 		j.state, j.err = api.JobFailed, api.AsError(fileError(err)).Message
+		j.large = j.kind == api.TransferExtract && errors.Is(err, files.TooLarge)
 	}
 	close(j.over)
 }
@@ -345,15 +365,42 @@ func bytesOf(ctx context.Context, t *files.Tree, kind string, items []api.FileMo
 		return 0
 	}
 	for _, item := range items {
-		if kind == api.TransferCopy || !t.SameDevice(item.Path, item.To) {
+		if kind != api.TransferMove && kind != api.TransferRestore || !t.SameDevice(item.Path, item.To) {
 			total += t.Size(ctx, item.Path)
 		}
 	}
 	return total
 }
 
+// A put has something at a path that nothing is at.
+type put func(ctx context.Context, from, to string, overwrite bool) (files.Info, error)
+
+// putter is how a kind of transfer puts its items where they go.
+func putter(t *files.Tree, in api.FilesTransferInput, items []api.FileMove) put {
+	switch in.Kind {
+	case api.TransferMove:
+		return t.Move
+	case api.TransferRestore:
+		return t.Restore
+	case api.TransferExtract:
+		return func(ctx context.Context, from, to string, _ bool) (files.Info, error) {
+			return files.Extract(ctx, t, from, to, in.Large)
+		}
+	case api.TransferPack:
+		return func(ctx context.Context, _, to string, _ bool) (files.Info, error) {
+			paths := make([]string, len(items))
+			for i, item := range items {
+				paths[i] = item.Path
+			}
+			return files.Pack(ctx, t, paths, to)
+		}
+	}
+	return t.Copy
+}
+
 // one does one item.
-func (j *transfer) one(ctx context.Context, t *files.Tree, kind, conflict string, item api.FileMove) error {
+func (j *transfer) one(ctx context.Context, t *files.Tree, conflict string, item api.FileMove, put put) error {
+	kind := j.kind
 	switch kind {
 	case api.TransferTrash:
 		to, err := t.Trash(item.Path, time.Now())
@@ -387,14 +434,7 @@ func (j *transfer) one(ctx context.Context, t *files.Tree, kind, conflict string
 			return err
 		}
 	}
-	do := t.Copy
-	switch kind {
-	case api.TransferMove:
-		do = t.Move
-	case api.TransferRestore:
-		do = t.Restore
-	}
-	_, err := do(ctx, item.Path, moved.To, false)
+	_, err := put(ctx, item.Path, moved.To, false)
 	if err != nil && moved.Replaced != "" {
 		if _, back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
 			err = fmt.Errorf("%w; what was there is in the trash", err)

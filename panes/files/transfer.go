@@ -68,7 +68,7 @@ func (ts *transfers) note() string {
 		return text + "checking " + countOf(n) + stop
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
-		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
+		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting", api.TransferExtract: "unpacking", api.TransferPack: "packing"}[t.in.Kind]
 	text += " " + widget.Clip(widget.FileName(filepath.Base(t.job.Current)), 24)
 	if n > 1 {
 		text += " " + widget.Itoa(min(t.job.Handled+1, n)) + " of " + widget.Itoa(n)
@@ -210,17 +210,23 @@ func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
 		paths[i] = d.Path
 	}
 	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
-		api.TransferDelete: "deleted "}[t.in.Kind] + theseFiles(paths)
+		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind] + theseFiles(paths)
+	if t.in.Kind == api.TransferPack && len(paths) > 0 {
+		text = "packed " + countOf(len(t.in.Items)) + " into " + theseFiles([]string{t.job.Done[0].To})
+	}
 	if len(paths) == 0 {
 		text = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
 		text += ", skipped " + widget.Itoa(t.job.Skipped)
 	}
-	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
+	if len(paths) > 0 && t.in.Kind != api.TransferDelete && t.in.Kind != api.TransferRestore {
 		text += panes.WithKey(ts.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
+	case t.job.Large:
+		askLarge(ts, t)
+		return nil
 	case t.job.State == api.JobFailed && len(paths) > 0:
 		return ts.env.Say(t.fault()+"; before that "+text, true)
 	case t.job.State == api.JobFailed:

@@ -88,7 +88,7 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	for i, d := range done {
 		paths[i] = d.Path
 		item := api.FileMove{Path: d.To, To: d.Path}
-		if kind == api.TransferCopy {
+		if kind != api.TransferMove && kind != api.TransferTrash { // it was not there before
 			item.To = ""
 		}
 		away = append(away, item)
@@ -96,7 +96,8 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 			replaced = append(replaced, api.FileMove{Path: d.Replaced, To: d.To})
 		}
 	}
-	back := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore}[kind]
+	back := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore,
+		api.TransferExtract: api.TransferTrash, api.TransferPack: api.TransferTrash}[kind]
 	if len(done) == 0 || back == "" {
 		return u
 	}
@@ -106,7 +107,9 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	if len(replaced) > 0 {
 		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
 	}
-	u.what = kind + " of " + theseFiles(paths)
+	if u.what = kind + " of " + theseFiles(paths); kind == api.TransferExtract || kind == api.TransferPack {
+		u.what = theseFiles([]string{done[0].To})
+	}
 	return u
 }
 

@@ -1,0 +1,237 @@
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A made is an entry of an archive for a test.
+type made struct {
+	name, text, link string
+	kind             byte // of tar; a file without one
+}
+
+func tarOf(t *testing.T, entries ...made) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Typeflag: e.kind, Linkname: e.link, Size: int64(len(e.text)), Mode: 0o6777, ModTime: time.Unix(1e9, 0)}
+		if e.kind == 0 {
+			h.Typeflag = tar.TypeReg
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, e.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func gzipOf(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func zipOf(t *testing.T, entries ...made) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		if h.SetMode(0o644); e.link != "" {
+			h.SetMode(fs.ModeSymlink | 0o777)
+			e.text = e.link
+		}
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, e.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// extract unpacks into the folder "in" of a new one.
+func extract(t *testing.T, data []byte, bound Bound) (dir string, err error) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "in")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	a, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return dir, err
+	}
+	return dir, a.Extract(t.Context(), root, bound)
+}
+
+func TestArchivesAreExtractedWithFoldersLinksAndTimes(t *testing.T) {
+	entries := []made{{name: "./"}, {name: "./dir/a.txt", text: "first"}, {name: "dir/a.txt", text: "alpha"}, {name: "l", link: "dir/a.txt", kind: tar.TypeSymlink}}
+	whole := tarOf(t, append(entries[1:], made{name: "hard", link: "dir/a.txt", kind: tar.TypeLink}, made{name: "pipe", kind: tar.TypeFifo},
+		made{name: "empty/", kind: tar.TypeDir})...)
+	for name, data := range map[string][]byte{"tar": whole, "tar.gz": gzipOf(t, whole), "zip": zipOf(t, entries[2:]...)} {
+		dir, err := extract(t, data, Bound{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "l")); string(text) != "alpha" {
+			t.Errorf("%s: through the link is %q, %v", name, text, err)
+		}
+		if name == "zip" {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, "hard"))
+		if err != nil || info.Mode() != 0o755 || info.ModTime().Unix() != 1e9 {
+			t.Errorf("%s: the file is %v, %v", name, info, err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "pipe")); err == nil {
+			t.Errorf("%s: a pipe was made", name)
+		}
+		if info, err := os.Stat(filepath.Join(dir, "empty")); err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+			t.Errorf("%s: the folder is %v, %v", name, info, err)
+		}
+	}
+}
+
+func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
+	link := func(name, target string) made { return made{name: name, link: target, kind: tar.TypeSymlink} }
+	for name, entries := range map[string][]made{
+		"above":             {{name: "../out", text: "x"}},
+		"absolute":          {{name: "/tmp/out", text: "x"}},
+		"above in between":  {{name: "a/../../out", text: "x"}},
+		"an absolute link":  {link("l", "/etc/passwd")},
+		"a link above":      {link("a/l", "../../out")},
+		"a hard link above": {{name: "l", link: "../out", kind: tar.TypeLink}},
+		"a chain":           {{name: "x/y/f", text: "f"}, link("x/y/d", "../.."), link("x/y/q", "d/..")},
+	} {
+		dir, err := extract(t, tarOf(t, entries...), Bound{})
+		if err == nil {
+			t.Errorf("%s is extracted", name)
+		}
+		if _, err := os.Lstat(filepath.Join(filepath.Dir(dir), "out")); err == nil {
+			t.Errorf("%s has written outside", name)
+		}
+	}
+	if _, err := extract(t, zipOf(t, made{name: "../out", text: "x"}), Bound{}); err == nil {
+		t.Error("a zip has written outside")
+	}
+	// Through a link that leads to another folder nothing is written either: the
+	// folder is made first, and the link then has no place.
+	outside := t.TempDir()
+	if _, err := extract(t, tarOf(t, link("d", outside), made{name: "d/f", text: "x"}), Bound{}); err == nil {
+		t.Error("a file was written through a link")
+	}
+	if all, _ := os.ReadDir(outside); len(all) > 0 {
+		t.Errorf("outside are %v", all)
+	}
+}
+
+func TestAnArchiveThatGrowsBeyondTheBoundIsRefused(t *testing.T) {
+	zeros := strings.Repeat("\x00", 5<<20)
+	many := make([]made, 30)
+	for i := range many {
+		many[i].name = strings.Repeat("a", i+1)
+	}
+	for name, c := range map[string]struct {
+		data  []byte
+		bound Bound
+	}{
+		"tar.gz":  {gzipOf(t, tarOf(t, made{name: "a", text: zeros})), Bound{Bytes: 4 << 20}},
+		"zip":     {zipOf(t, made{name: "a", text: zeros}), Bound{Bytes: 4 << 20}},
+		"entries": {tarOf(t, many...), Bound{Entries: 29}},
+	} {
+		if _, err := extract(t, c.data, c.bound); !errors.Is(err, ErrBound) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := extract(t, c.data, Bound{5<<20 + 1, 30}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	single := gzipOf(t, []byte(zeros))
+	a, err := Open(bytes.NewReader(single), int64(len(single)))
+	if err != nil || !a.Single() {
+		t.Fatal(err)
+	}
+	if err := a.Copy(t.Context(), io.Discard, Bound{Bytes: 4 << 20}); !errors.Is(err, ErrBound) {
+		t.Errorf("a single file: %v", err)
+	}
+}
+
+func TestExtractingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	data := tarOf(t, made{name: "a", text: "a"})
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	a, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Extract(ctx, root, Bound{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestWhatIsNoArchiveIsSaidToBeNone(t *testing.T) {
+	encrypted := zipOf(t, made{name: "a", text: "a"})
+	encrypted[6] |= 1                                              // in the entry
+	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1 // and in the directory
+	for says, data := range map[string][]byte{
+		"not a zip or tar": []byte("hello"), "zstd is not supported": []byte("\x28\xb5\x2f\xfdxxxx"), "encrypted": encrypted,
+		"unexpected EOF": gzipOf(t, tarOf(t, made{name: "a", text: strings.Repeat("abc", 1000)}))[:60],
+	} {
+		if _, err := extract(t, data, Bound{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", says, err)
+		}
+	}
+}
+
+func FuzzExtract(f *testing.F) {
+	f.Add([]byte("PK\x05\x06"))
+	f.Add([]byte("\x1f\x8b"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir, _ := extract(t, data, Bound{1 << 20, 100})
+		if all, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(all) != 1 {
+			t.Errorf("beside the folder are %v, %v", all, err)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// A Packer makes an archive.
+type Packer struct {
+	zip  *zip.Writer
+	tar  *tar.Writer
+	gzip *gzip.Writer
+}
+
+// NewPacker makes an archive of the kind that a name tells by its extension.
+func NewPacker(to io.Writer, name string) (*Packer, error) {
+	p := &Packer{}
+	switch name = strings.ToLower(name); {
+	case strings.HasSuffix(name, ".zip"):
+		p.zip = zip.NewWriter(to)
+	case strings.HasSuffix(name, ".tar"):
+		p.tar = tar.NewWriter(to)
+	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
+		p.gzip = gzip.NewWriter(to)
+		p.tar = tar.NewWriter(p.gzip)
+	default:
+		return nil, errors.New("an archive's name ends in .zip, .tar, .tar.gz or .tgz")
+	}
+	return p, nil
+}
+
+// Add adds a file, a folder or a link. fill writes what a file holds.
+func (p *Packer) Add(name string, info fs.FileInfo, target string, fill func(io.Writer) error) error {
+	if info.IsDir() {
+		name += "/"
+	}
+	to, err := p.begin(name, info, target)
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return fill(to)
+}
+
+func (p *Packer) begin(name string, info fs.FileInfo, target string) (io.Writer, error) {
+	if p.zip == nil {
+		h, err := tar.FileInfoHeader(info, target)
+		if err != nil {
+			return nil, err
+		}
+		h.Name, h.Format = name, tar.FormatPAX
+		return p.tar, p.tar.WriteHeader(h)
+	}
+	h, err := zip.FileInfoHeader(info)
+	if err != nil {
+		return nil, err
+	}
+	if h.Name = name; info.Mode().IsRegular() {
+		h.Method = zip.Deflate
+	}
+	to, err := p.zip.CreateHeader(h)
+	if err == nil && target != "" {
+		_, err = io.WriteString(to, target)
+	}
+	return to, err
+}
+
+// Close writes the end.
+func (p *Packer) Close() error {
+	if p.zip != nil {
+		return p.zip.Close()
+	}
+	err := p.tar.Close()
+	if p.gzip != nil {
+		err = errors.Join(err, p.gzip.Close())
+	}
+	return err
+}

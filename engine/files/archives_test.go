@@ -1,0 +1,160 @@
+package files
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWhatIsPackedIsExtractedAlike(t *testing.T) {
+	g := openGround(t)
+	g.file("src/a", "alpha")
+	g.file("src/sub/b", "beta")
+	if err := os.Symlink("sub/b", filepath.Join(g.root, "src/link")); err != nil {
+		t.Fatal(err)
+	}
+	g.file("alone", "one")
+	for _, name := range []string{"x.zip", "x.tar", "x.tar.gz", "x.tgz"} {
+		if _, err := Pack(t.Context(), g.Tree, []string{"src", "alone"}, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		g.holds("out-"+name+"/src/a", "alpha")
+		g.holds("out-"+name+"/src/link", "beta")
+		g.holds("out-"+name+"/alone", "one")
+		if _, err := Extract(t.Context(), g.Tree, name, "out-"+name, false); !errors.Is(err, Exists) {
+			t.Errorf("%s is extracted over what is there: %v", name, err)
+		}
+	}
+	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "x.rar"); !errors.Is(err, Invalid) {
+		t.Errorf("packed into another kind: %v", err)
+	}
+	g.alone(t)
+}
+
+func TestAFolderOfTheNameOfTheArchiveIsNotDoubled(t *testing.T) {
+	g := openGround(t)
+	g.file("src/a", "alpha")
+	if _, err := Pack(t.Context(), g.Tree, []string{"src"}, "src.tar.gz"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(g.root, "src"), filepath.Join(g.root, "before")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Extract(t.Context(), g.Tree, "src.tar.gz", "src", false); err != nil {
+		t.Fatal(err)
+	}
+	g.holds("src/a", "alpha")
+	g.alone(t)
+}
+
+func TestABadArchiveLeavesNothingBehind(t *testing.T) {
+	g := openGround(t)
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range []string{"good", "../bad"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g.file("bad.tar", b.String())
+	_, err := Extract(t.Context(), g.Tree, "bad.tar", "bad", false)
+	if err == nil || !strings.Contains(err.Error(), "outside") {
+		t.Errorf("it says %v", err)
+	}
+	g.file("text.zip", "no archive")
+	if _, err := Extract(t.Context(), g.Tree, "text.zip", "out", false); err == nil || !strings.Contains(err.Error(), "not a zip") {
+		t.Errorf("it says %v", err)
+	}
+	for _, name := range []string{"bad", "out"} {
+		if _, err := os.Lstat(filepath.Join(g.root, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+	g.alone(t)
+}
+
+// alone makes sure that nothing unfinished is left.
+func (g *ground) alone(t *testing.T) {
+	t.Helper()
+	if left, _ := filepath.Glob(filepath.Join(g.root, ".*.tmp")); len(left) > 0 {
+		t.Errorf("left behind are %q", left)
+	}
+}
+
+func TestArchivesStayInTheAllowedFolders(t *testing.T) {
+	g := openGround(t)
+	g.file("in/a", "alpha")
+	g.file("secret", "s")
+	confined := &Tree{Roots: []string{filepath.Join(g.root, "in")}, Home: g.root}
+	out := filepath.Join(g.root, "out")
+	if _, err := Pack(t.Context(), confined, []string{filepath.Join(g.root, "secret")}, "x.zip"); !errors.Is(err, Outside) {
+		t.Errorf("packed from outside: %v", err)
+	}
+	if _, err := Pack(t.Context(), confined, []string{"a"}, out+".zip"); !errors.Is(err, Outside) {
+		t.Errorf("packed to outside: %v", err)
+	}
+	if _, err := Pack(t.Context(), confined, []string{"a"}, "x.zip"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Extract(t.Context(), confined, "x.zip", out, false); !errors.Is(err, Outside) {
+		t.Errorf("extracted to outside: %v", err)
+	}
+	if _, err := ListTrash(confined); !errors.Is(err, Outside) {
+		t.Errorf("the trash is listed: %v", err)
+	}
+}
+
+func TestTheTrashIsListedTheLastFirstAndForgetsWhatIsDeleted(t *testing.T) {
+	g := openGround(t)
+	g.file("a b", "old")
+	g.file("dir/c", "new")
+	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local)
+	if _, err := g.Trash("a b", day); err != nil {
+		t.Fatal(err)
+	}
+	to, err := g.Trash("dir", day.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := func() (all []Trashed) {
+		listed, err := ListTrash(g.Tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range listed { // the machine may have others
+			if strings.HasPrefix(one.Path, filepath.Dir(g.root)) {
+				all = append(all, one)
+			}
+		}
+		return all
+	}
+	all := mine()
+	if len(all) != 2 || all[0].Path != to || all[0].From != filepath.Join(g.root, "dir") || !all[0].Deleted.Equal(day.Add(time.Hour)) || all[0].Info.Type != "dir" {
+		t.Fatalf("listed are %+v", all)
+	}
+	if all[1].From != filepath.Join(g.root, "a b") || all[1].Info.Size != 3 {
+		t.Errorf("the other is %+v", all[1])
+	}
+	if err := g.Delete(t.Context(), to, true); err != nil {
+		t.Fatal(err)
+	}
+	if records, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(to)), "info", "*")); len(records) != 1 {
+		t.Errorf("the records are %q", records)
+	}
+	if all = mine(); len(all) != 1 {
+		t.Errorf("then listed are %+v", all)
+	}
+}

@@ -1,0 +1,105 @@
+package files
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// emptyTrash is the number of the choice that is not something in the trash.
+const emptyTrash = -1
+
+// showTrash lists what was deleted, to be restored or deleted for good.
+func showTrash(f *Pane) tea.Cmd {
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
+		return e.TrashedFiles(ctx)
+	}, func(all []api.TrashedFile, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return f.env.Say(panes.ErrorText(err), true)
+		case len(all) == 0:
+			return f.env.Say("the trash is empty", false)
+		}
+		f.env.Ask(trashPicker(f, all, time.Now()))
+		return nil
+	})
+}
+
+func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker {
+	u := &overlay.Picker{Title: "Restore from the trash; the last row empties it"}
+	choices := make([]widget.Choice, 0, len(all)+1)
+	for i := range all {
+		choices = append(choices, trashChoice(f, &all[i], i, now))
+	}
+	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countOf(len(all)), Number: emptyTrash})
+	u.List.Set(choices)
+	u.Verb = func(c widget.Choice) string {
+		if c.Number == emptyTrash {
+			return "empty"
+		}
+		return "restore"
+	}
+	u.Stays = func(c widget.Choice) bool { return c.Number == emptyTrash }
+	u.Pick = func(c widget.Choice) tea.Cmd {
+		switch {
+		case c.Number == emptyTrash:
+			askDiscard(f, "Empty the trash?", all)
+		case all[c.Number].From == "":
+			return f.env.Say("restore "+nameOfTrashed(&all[c.Number])+": nothing says where it was; move it from "+widget.FileName(all[c.Number].Path), true)
+		default:
+			one := all[c.Number]
+			f.transfers.add(api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: one.Path, To: one.From}}})
+		}
+		return nil
+	}
+	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
+		askDiscard(f, "Delete "+nameOfTrashed(&all[c.Number])+" for good?", all[c.Number:c.Number+1])
+		return choices, nil
+	}
+	return u
+}
+
+// trashChoice tells what was deleted, from where, and when.
+func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) widget.Choice {
+	from, size := "from an unknown folder", ""
+	if one.From != "" {
+		from = "from " + widget.ClipLeft(f.shownPath(filepath.Dir(one.From)), 40)
+	}
+	name := nameOfTrashed(one)
+	if one.Type == "dir" {
+		name += "/"
+	}
+	if one.Type == "file" {
+		size = widget.Bytes(one.Size)
+	}
+	return widget.Choice{Text: name, Also: one.From, Detail: from + "  " + widget.PadLeft(size, 6) + "  " + widget.PadLeft(widget.FileTime(one.Deleted, now), 12), Number: number}
+}
+
+func nameOfTrashed(one *api.TrashedFile) string {
+	if one.From == "" {
+		return widget.FileName(filepath.Base(one.Path))
+	}
+	return widget.FileName(filepath.Base(one.From))
+}
+
+// askDiscard asks before something in the trash is deleted for good.
+func askDiscard(f *Pane, title string, all []api.TrashedFile) {
+	paths := make([]string, len(all))
+	for i := range all {
+		paths[i] = all[i].Path
+	}
+	f.env.Ask(&overlay.Question{
+		Title: title,
+		Lines: append(widget.Some(all, 10, func(one api.TrashedFile) string { return widget.Clip(nameOfTrashed(&one), 60) }), "This cannot be undone."),
+		Yes:   "delete",
+		No:    "keep",
+		Then:  f.transfers.adding(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(paths)}),
+	})
+}
