@@ -141,6 +141,9 @@ func (ts *tabs) text() string {
 // fetch reads the tabs of the last start, and keeps those of this one.
 func (ts *tabs) fetch() tea.Cmd {
 	file := ts.f.env.News().Info.DataDir
+	if file == "" && ts.awaited {
+		ts.f.begin()
+	}
 	if file == "" || ts.writing {
 		return nil
 	}
@@ -181,7 +184,8 @@ func (ts *tabs) keepLast(ctx context.Context) {
 
 // toCome reports whether the tabs of the last start will be known soon.
 func (ts *tabs) toCome() bool {
-	return ts.f.env.News().Connected && ts.f.env.News().Info.DataDir != "" && !ts.known
+	news := ts.f.env.News()
+	return !ts.known && (!news.Connected || news.Info.DataDir != "")
 }
 
 // take takes the tabs of the last start. A folder that is shown already stays

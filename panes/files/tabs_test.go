@@ -162,6 +162,13 @@ func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
 	if f.Waits() || f.Folder() != "/b" {
 		t.Errorf("then it shows %q", f.Folder())
 	}
+	e.Known.Connected = false
+	f = New(e)
+	f.Show()
+	e.Known.Connected = true
+	if run(f.Fetch()); f.Folder() != "/b" {
+		t.Errorf("shown before there was an engine, it shows %q", f.Folder())
+	}
 	f = New(e)
 	f.Show()
 	k, err := keys.Parse("esc")
