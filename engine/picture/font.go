@@ -55,11 +55,39 @@ type glyphSet struct {
 	scale int
 	buf   sfnt.Buffer
 	masks map[glyphKey]*image.Alpha
+
+	system systemFonts
+	wide   map[wideKey]*image.Alpha // of system, what was looked up
+}
+
+// A wideKey says which mask of a character is meant that a font of the system has.
+type wideKey struct {
+	r     rune
+	cells int
+}
+
+// close closes the fonts of the system that were opened.
+func (g *glyphSet) close() {
+	if g != nil {
+		g.system.close()
+	}
+}
+
+// systemMask is the shape of a character in its cells from a font of the system;
+// nil if there is none.
+func (g *glyphSet) systemMask(r rune, cells int) *image.Alpha {
+	k := wideKey{r, cells}
+	m, ok := g.wide[k]
+	if !ok {
+		m = g.system.mask(r, cells*cellWidth*g.scale, cellHeight*g.scale, ascent*g.scale, emPixels*g.scale)
+		g.wide[k] = m
+	}
+	return m
 }
 
 func newGlyphSet(scale int) (*glyphSet, error) {
 	f, err := parsedFaces()
-	return &glyphSet{faces: f, scale: scale, masks: map[glyphKey]*image.Alpha{}}, err
+	return &glyphSet{faces: f, scale: scale, masks: map[glyphKey]*image.Alpha{}, wide: map[wideKey]*image.Alpha{}}, err
 }
 
 // mask gives a character's shape relative to its cell; nil if the font has

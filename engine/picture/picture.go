@@ -1,6 +1,7 @@
 // Package picture draws what a terminal shows, as PNG for agents that look at
-// images and as SVG for documents. It brings its font along, so that a picture
-// is the same on every machine.
+// images and as SVG for documents. It brings its font along; geometric signs
+// that this lacks are drawn here, and for the characters of other scripts a PNG
+// falls back to the fonts of the system, and then to boxes with their numbers.
 package picture
 
 import (

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"unicode"
 	"unicode/utf8"
 
 	"tandem/engine/styled"
@@ -29,7 +30,9 @@ func PNG(s Screen, scale int) ([]byte, error) {
 		return nil, err
 	}
 	size := image.Rect(0, 0, (s.Cols*cellWidth+2*padding)*scale, (s.Rows*cellHeight+2*padding)*scale)
+	defer glyphs.close()
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
+	defer func() { c.large.close() }()
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
@@ -86,30 +89,26 @@ func (c *canvas) characters(p piece, x, y int, ink color.RGBA, glyphs *glyphSet)
 		if other, ok := lookalikes[r]; ok && m == nil {
 			m = glyphs.mask(glyphKey{other, p.look.bold, p.look.italic})
 		}
+		if m == nil && i == 0 && c.figure(r, p.cells, x, y, ink) {
+			continue
+		}
+		if m == nil && (i == 0 || unicode.Is(unicode.M, r)) {
+			m = glyphs.systemMask(r, p.cells)
+		}
 		switch {
 		case m != nil:
 			c.mask(m, x, y, ink)
 		case i == 0:
-			c.unknown(x, y, p.cells, ink)
+			c.missing(r, p.cells, x, y, ink)
 		}
 	}
 }
 
 // lookalikes are drawn for symbols that programs like and the font lacks.
 var lookalikes = map[rune]rune{
-	'✔': '✓', '✅': '✓', '☑': '✓', '✘': '✗', '✖': '✕', '❌': '✕', '☒': '✕', '☐': '□',
-	'○': 'o', '◉': '●', '⏺': '●', '◐': '◆', '★': '*', '☆': '*', '✨': '*', '✻': '*', '✢': '+', '✽': '*', '✳': '*',
-	'ℹ': 'i', '⏵': '▶', '⎿': '└', '⬢': '◆', '⬡': '◇', '␣': '_', '⏎': '↵', '⟳': '↺', '↻': '↺',
-}
-
-// unknown stands for a character that the font does not have.
-func (c *canvas) unknown(x, y, cells int, ink color.RGBA) {
-	w, h := cells*c.w-2*c.thin, c.h*13/20
-	x, y = x+c.thin, y+c.h*4/20
-	c.fill(x, y, w, c.thin, ink)
-	c.fill(x, y+h-c.thin, w, c.thin, ink)
-	c.fill(x, y, c.thin, h, ink)
-	c.fill(x+w-c.thin, y, c.thin, h, ink)
+	'✔': '✓', '✅': '✓', '☑': '✓', '✘': '✗', '✖': '✕', '❌': '✕', '☒': '✕',
+	'✨': '*', '✻': '*', '✢': '+', '✽': '*', '✳': '*',
+	'ℹ': 'i', '⎿': '└', '␣': '_', '⏎': '↵', '⟳': '↺', '↻': '↺',
 }
 
 // cursor draws the cursor; a block shows what it stands on in the background's
