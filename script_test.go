@@ -105,6 +105,7 @@ func scriptsOf(setUp func(*testscript.Env) error, glob string) testscript.Params
 			"release":     scriptRelease,
 			"stalesocket": scriptStaleSocket,
 			"save":        scriptSave,
+			"atmost":      scriptAtMost,
 		},
 	}
 }
@@ -121,6 +122,7 @@ func setUpScript(env *testscript.Env) error {
 	}
 	terminals := map[string]*terminal{}
 	env.Values["terminals"] = terminals
+	env.Values["pressed"] = new(int)
 	env.Setenv(asProgram, "1")
 	env.Setenv("TANDEM_DATA_DIR", filepath.Join(data, "d"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(data, "config"))
@@ -201,6 +203,24 @@ func scriptKeys(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: keys NAME KEY…")
 	}
 	ts.Check(scriptTerminal(ts, args[0]).press(args[1:]...))
+	for _, key := range args[1:] {
+		if !strings.HasPrefix(key, ":") {
+			*ts.Value("pressed").(*int)++
+		}
+	}
+}
+
+// atmost N fails if more than N keys, beside typed text, were pressed since it was
+// used last.
+func scriptAtMost(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: atmost N")
+	}
+	pressed := ts.Value("pressed").(*int)
+	if most, err := strconv.Atoi(args[0]); err != nil || *pressed > most {
+		ts.Fatalf("%d keys were pressed, want %s at most", *pressed, args[0])
+	}
+	*pressed = 0
 }
 
 // paste NAME FILE pastes a file as a terminal would.

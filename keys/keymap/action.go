@@ -122,6 +122,7 @@ const (
 	ProcessForgetAll Action = "process.forget_all"
 	ProcessCharts    Action = "process.charts"
 	ProcessLogs      Action = "process.logs"
+	ProcessSearch    Action = "process.search"
 
 	ProcessSortState    Action = "process.sortstate"
 	ProcessSortName     Action = "process.sortname"

@@ -165,6 +165,7 @@ func processes() []Definition {
 		{ProcessSortUp, ScopeProcesses, k("U"), "", "sort by the time since the start; again reverses it", 0},
 		{ProcessSortRestarts, ScopeProcesses, k("R"), "", "sort by restarts; again reverses it", 0},
 		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show or hide charts of CPU and memory", 0},
+		{ProcessSearch, ScopeProcesses, k("ctrl+f"), "", "search the log of the process", 0},
 		{ProcessLogs, ScopeProcesses, k("m", "log m"), "merge logs", "merge the logs of the marked rows, or of the project", 5},
 		{ProcessForget, ScopeProcesses, k("D"), "delete", "delete an exited process and its log; asks first", 0},
 		{ProcessForgetAll, ScopeProcesses, k("ctrl+d"), "delete all", "delete all exited processes and their logs; asks first", 0},

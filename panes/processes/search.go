@@ -37,6 +37,7 @@ func (p *Pane) askSearch() tea.Cmd {
 	if log == nil {
 		return nil
 	}
+	p.onLog = true
 	origin := log.Position()
 	above := origin.follow
 	f := &overlay.Find{Regexp: p.search.pattern.Regexp, Exact: p.search.pattern.Exact}
