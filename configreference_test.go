@@ -14,7 +14,7 @@ func configReference() string {
 	for _, s := range config.Settings() {
 		holds := "`" + s.Value + "`"
 		switch {
-		case s.Key == "keys":
+		case s.Named():
 			holds = ""
 		case s.None != "":
 			holds = s.None + "; for example " + holds

@@ -24,7 +24,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
@@ -52,7 +52,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -66,6 +66,14 @@ var layers = map[string]layer{
 	"ui/cli/doctor": {
 		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output"},
 		"what is wrong is looked for from outside: the engine may be what does not work",
+	},
+	"ui/cli/machines": {
+		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
+		"who adds a machine talks to it as a link does, and else to the own engine",
+	},
+	"ui/cli/settings": {
+		[]string{"ui/cli/doctor", "ui/cli/output"},
+		"a configuration is shown and checked without knowing what it says",
 	},
 	"ui/cli/manual": {
 		[]string{"ui/cli/output"},
@@ -120,7 +128,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -131,8 +139,20 @@ var layers = map[string]layer{
 		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store"},
 		"whether something answers is found out the same way, whoever waits for it",
 	},
+	"engine/hosts": {
+		[]string{"engine/api", "engine/api/wire", "engine/hosts/transport"},
+		"a link carries bytes to another engine, whoever's they are",
+	},
+	"engine/hosts/bridge": {
+		[]string{"engine/api", "engine/hosts/transport"},
+		"the far end joins streams to an engine, and is told how to reach it",
+	},
+	"engine/hosts/transport": {
+		[]string{"engine/api"},
+		"how a machine is reached is the same for the engine's link and for a person who adds it",
+	},
 	"engine/service": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/history", "engine/hosts", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/files/archive": {

@@ -24,6 +24,7 @@ import (
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/hosts/transport"
 	"tandem/engine/keeper"
 	"tandem/engine/mcp"
 	"tandem/engine/policy"
@@ -35,6 +36,8 @@ import (
 	"tandem/ui"
 	"tandem/ui/cli"
 	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/machines"
+	"tandem/ui/cli/settings"
 )
 
 // version is what --version prints and what decides whether a client replaces
@@ -130,7 +133,16 @@ func engineSettings(c config.Config) engine.Settings {
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
 		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
 		ReapAfter: reapAfter,
+		Machines:  machinesOf(c),
 	}
+}
+
+// machinesOf are the other machines of the configuration.
+func machinesOf(c config.Config) (machines []transport.Machine) {
+	for name, m := range c.Machines {
+		machines = append(machines, transport.Machine{Name: name, SSH: m.SSH, Transport: m.Transport, Env: m.Env})
+	}
+	return machines
 }
 
 // runClient is every role that somebody sits in front of.
@@ -150,6 +162,15 @@ func runClient(args []string, version string) int {
 		},
 		Serve: func(ctx context.Context, o cli.ServeOptions) error {
 			return runServer(ctx, version, o)
+		},
+		Machines: machines.Config{
+			DataDir: api.DataDir,
+			Load:    func() ([]transport.Machine, error) { c, err := config.Load(); return machinesOf(c), err },
+			Keep: func(m transport.Machine) (string, error) {
+				return config.KeepMachine(m.Name, config.Machine{SSH: m.SSH, Transport: m.Transport, Env: m.Env})
+			},
+			Forget: config.ForgetMachine,
+			Named:  config.MachineName,
 		},
 		Profiles: profileNames(),
 		Prefix: func() ([]keys.Key, error) {
@@ -458,8 +479,8 @@ func enforceable(c config.Agents) error {
 }
 
 // configVerbs is what the command line can do with the configuration.
-func configVerbs() cli.Config {
-	return cli.Config{
+func configVerbs() settings.Files {
+	return settings.Files{
 		Path:    config.Path,
 		Default: config.Default,
 		Check: func(text []byte) error {

@@ -112,7 +112,7 @@ var ways = map[string]struct {
 	reads  []string // inputs that would read work/secret
 	writes []string // inputs that would change something outside work, or in work/frozen
 }{
-	"engine.info": {}, "engine.operations": {}, "engine.stop": {in: `{"all":true}`},
+	"engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "engine.stop": {in: `{"all":true}`},
 	"session.start": {in: `{"command":["sh","-c","CANARY"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`}},
 	"session.list": {}, "session.get": {in: `{"id":"$OWN"}`},
@@ -187,13 +187,13 @@ const (
 // engine goes by, so that whoever changes those has to say so here.
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
-		"engine.info", "engine.operations", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
+		"engine.info", "engine.operations", "machine.list", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
 		"session.wait", "session.foreground", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
 		"session.keyboard", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
-		"layout.remove", "files.trashed",
+		"layout.remove", "files.trashed", "machine.connect",
 	},
 	bookkeeping: {
 		"policy.check", "audit.add",
@@ -236,13 +236,13 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 			t.Errorf("%s: no way round the bounds has been tried", e.Name)
 		}
 	}
-	for _, name := range append(names, "events.watch", "session.attach") {
+	for _, name := range append(names, "events.watch", "session.attach", "engine.open") {
 		if treatments[name] == "" {
 			t.Errorf("%s has no rule for what an agent may do", name)
 		}
 	}
-	if len(ways) != len(names) || len(treatments) != len(names)+2 {
-		t.Errorf("%d operations, of which %d are tried and %d treated: which are no operations?", len(names), len(ways), len(treatments)-2)
+	if len(ways) != len(names) || len(treatments) != len(names)+3 {
+		t.Errorf("%d operations, of which %d are tried and %d treated: which are no operations?", len(names), len(ways), len(treatments)-3)
 	}
 }
 

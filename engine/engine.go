@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
 	"tandem/engine/history"
+	"tandem/engine/hosts"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
@@ -62,6 +63,7 @@ type engine struct {
 	files   *service.Files
 	layouts *service.Layouts
 	arbiter *approval.Arbiter
+	hosts   *hosts.Hosts
 }
 
 // Run serves the data folder until ctx ends or a client stops the engine; it
@@ -109,6 +111,10 @@ func Run(ctx context.Context, o Options) error {
 	e.files = service.NewFiles(ctx, o.DataDir, closed)
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log,
+		Tell: func(m api.Machine) { h.control.Tell(api.Event{Type: api.EventMachine, Machine: &m}) }}
+	e.hosts.Start(ctx)
+	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)
 	defer h.history.Close()
 	h.history.Tell(func(n int64) {
@@ -273,6 +279,7 @@ func (e *engine) closeSessions() {
 	e.host.logs.Close()
 	e.host.proxies.close()
 	e.files.Close()
+	e.hosts.Close()
 }
 
 // folderCheck is the time between looks at whether the data folder is there.

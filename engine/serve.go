@@ -35,8 +35,8 @@ func (e *engine) mux() *server.Mux {
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.info, Problems: h.problems,
-			Keeper:  func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
-			Unsaved: e.unsaved, Stop: e.stop, EndRemains: h.EndRemains,
+			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
+			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, EndRemains: h.EndRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs},
 		&service.Processes{
@@ -46,6 +46,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
 		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
+		&service.Machines{Hosts: e.hosts, Guard: guard},
 		h.env, e.files, e.layouts,
 	} {
 		s.Handle(m)

@@ -2,8 +2,32 @@ package engine
 
 import (
 	"context"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
 	"time"
+
+	"tandem/engine/hosts/transport"
 )
+
+// ownName is who this engine is for other machines.
+func ownName() string {
+	name, host := "?", "?"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+	return name + "@" + host
+}
+
+// ownEnviron is the environment of the commands that reach other machines: they
+// run in no session.
+func ownEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
+}
 
 // Settings are what the person may change while the engine runs. They count for
 // what is started from then on.
@@ -15,6 +39,8 @@ type Settings struct {
 
 	ProcessLogLimit  int64 // bytes kept of the log of each process without a terminal; default 64 MiB
 	ShellIntegration *bool // interactive shells are made to mark their prompts; nil: they are
+
+	Machines []transport.Machine // others that this engine keeps links to
 
 	HistoryIgnore []string      // regular expressions: commands that match one stay out of the history
 	ReapAfter     time.Duration // what an agent left behind is ended after this; 0: never
@@ -69,6 +95,7 @@ func (e *engine) followSettings(ctx context.Context) {
 			err = e.host.set(s)
 			e.host.history.Ignore(s.HistoryIgnore)
 			e.host.control.ReapAfter(s.ReapAfter)
+			e.hosts.Set(s.Machines)
 			e.log.Info("new settings")
 		}
 		if err != nil {

@@ -34,7 +34,8 @@ func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
 // quietEngine serves events with nothing special to tell.
 func quietEngine(c *supervise.Control, a *approval.Arbiter) *service.Engine {
 	return &service.Engine{
-		Control: c, Layouts: &service.Layouts{}, Arbiter: a,
+		Machines: func() []api.Machine { return nil },
+		Control:  c, Layouts: &service.Layouts{}, Arbiter: a,
 		Info: func() api.Info { return api.Info{} }, Unsaved: func() string { return "" },
 	}
 }

@@ -34,6 +34,7 @@ const (
 // rules has every way into the engine. What is not in it is refused to agents.
 var rules = map[string]rule{
 	api.EngineInfo.Name: open, api.EngineOperations.Name: open, api.EngineStop.Name: open, // see mayStop
+	"engine.open": open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
 	"events.watch": open, "session.attach": typing,
 
 	api.SessionStart.Name: starting, api.SessionList.Name: open, api.SessionGet.Name: open,

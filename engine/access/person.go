@@ -23,7 +23,11 @@ func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	if caller.Agent() {
 		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that", name)
 	}
-	behind, err := g.agentBehind(ctx, caller.Peer.PID)
+	if o := caller.Origin; o.Agent != "" {
+		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started on %s from %s", name, o.From, o.Agent).
+			WithHint("use the dashboard, or a terminal that no agent started or typed into")
+	}
+	behind, err := g.AgentBehind(ctx)
 	if err != nil || behind == "" {
 		return err
 	}
@@ -66,10 +70,11 @@ func (g *Guard) ancestryOf(pid int) ancestry {
 	return a
 }
 
-// agentBehind names the session or process of an agent that a client runs in; ""
+// AgentBehind names the session or process of an agent that the caller runs in; ""
 // if there is none. A descendant of the keeper that belongs to nothing of ours
 // has hidden whose it is.
-func (g *Guard) agentBehind(ctx context.Context, pid int) (string, error) {
+func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
+	pid := server.CallerOf(ctx).Peer.PID
 	if pid <= 0 {
 		return "", nil // not of this machine's process table
 	}

@@ -12,19 +12,21 @@ const (
 	EventHistory  EventType = "history"  // the history has changed; History counts
 	EventLayout   EventType = "layout"   // Layout shall be shown
 	EventKept     EventType = "kept"     // Layout is what the next dashboard begins with, as number Revision; an event with a lower one comes late
+	EventMachine  EventType = "machine"  // Machine is in another state; those that somebody has asked for follow a snapshot
 	EventStopped  EventType = "stopped"  // always last: the engine ends because somebody asked, Notice says how; do not start it again
 )
 
 // An Event is one message of events.watch, a server-sent-event stream at
 // GET /v1/events.watch. The snapshot and what follows it have no gap.
 type Event struct {
-	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, kept or stopped"`
+	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, kept, machine or stopped"`
 	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: what engine.info tells"`
 	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process  `json:"process,omitempty" jsonschema:"one that is new or has changed"`
 	ID        string    `json:"id,omitempty" jsonschema:"of a process that is gone"`
 	Request   *Request  `json:"request,omitempty" jsonschema:"a question of an agent, or its answer"`
 	History   int64     `json:"history,omitempty" jsonschema:"how often the history has changed since the engine started"`
+	Machine   *Machine  `json:"machine,omitempty" jsonschema:"another machine, as the link to it knows it"`
 	Layout    *Layout   `json:"layout,omitempty" jsonschema:"how sessions shall be laid out; in a snapshot, and kept: how the dashboard that changed its own last has them"`
 	Revision  int64     `json:"revision,omitempty" jsonschema:"in a snapshot, and kept: the number of that layout"`
 	Notice    string    `json:"notice,omitempty" jsonschema:"something a person should read"`

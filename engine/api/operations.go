@@ -86,6 +86,7 @@ func Operations() []Entry {
 		FilesCancel.entry(), FilesRestore.entry(), FilesTrashed.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
+		MachineList.entry(), MachineConnect.entry(),
 		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),
 	}
 }

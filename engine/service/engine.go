@@ -28,10 +28,11 @@ type Engine struct {
 	Arbiter *approval.Arbiter
 	Log     *slog.Logger
 
-	Info    func() api.Info                           // but for what runs
-	Keeper  func(ctx context.Context) (Keeper, error) // after a while if there is none at the moment
-	Unsaved func() string                             // why nothing can be saved; "" if it can
-	Stop    func()                                    // ends the engine
+	Info     func() api.Info                           // but for what runs
+	Keeper   func(ctx context.Context) (Keeper, error) // after a while if there is none at the moment
+	Machines func() []api.Machine                      // those that somebody has asked for
+	Unsaved  func() string                             // why nothing can be saved; "" if it can
+	Stop     func()                                    // ends the engine
 	// EndRemains is that of Processes.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
@@ -202,6 +203,9 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 		first := []api.Event{snapshot}
 		for _, r := range s.Arbiter.Requests() {
 			first = append(first, api.Event{Type: api.EventRequest, Request: &r})
+		}
+		for _, m := range s.Machines() {
+			first = append(first, api.Event{Type: api.EventMachine, Machine: &m})
 		}
 		if unsaved != "" {
 			first = append(first, api.Event{Type: api.EventNotice, Notice: unsaved})

@@ -49,6 +49,8 @@ type Config struct {
 	History   History   `toml:"history"`
 	Attention Attention `toml:"attention"`
 	Agents    Agents    `toml:"agents"` // defaults for agents
+
+	Machines map[string]Machine `toml:"machines"` // by name
 }
 
 // Path is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -144,6 +146,7 @@ func (c Config) check(wrong *mistakes) {
 	c.History.check(wrong)
 	c.Attention.check(wrong)
 	c.checkKeys(wrong)
+	c.checkMachines(wrong)
 }
 
 // NoClipboard says whether programs are kept from the clipboard.

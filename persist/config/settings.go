@@ -57,9 +57,19 @@ func Settings() []Setting {
 		{"agents.elicit", "true or false", `true`, "", "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "Stop what a vanished agent left running after this long."},
 
+		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; docs/machines.md tells about them. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
+
 		{"keys", "a list of keys for each action", "", "", "Your own keys for actions; docs/keys.md lists all of them. A key may have a scope before it."},
 	}
 }
+
+// Named reports whether a setting is a table whose keys the person names.
+func (s Setting) Named() bool { return s.Value == "" }
+
+// machineExample stands in the default file below the machines.
+const machineExample = `[machines.box]
+ssh = "me@box.example.org"
+`
 
 // keyExamples stand in the default file below [keys].
 const keyExamples = `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
@@ -90,6 +100,10 @@ func wrapNames(names []string) string {
 func settingOf(key string) (Setting, bool) {
 	if strings.HasPrefix(key, "keys.") {
 		key = "keys"
+	}
+	if rest, ok := strings.CutPrefix(key, "machines."); ok {
+		_, field, _ := strings.Cut(rest, ".")
+		return Setting{Key: key, Want: map[string]string{"ssh": "text in quotes", "transport": "a list of words", "env": "a table of texts"}[field]}, field != ""
 	}
 	for _, s := range Settings() {
 		if s.Key == key {
@@ -153,13 +167,18 @@ func (c Config) Values() map[string]any {
 	if c.Keys == nil {
 		values["keys"] = map[string][]string{}
 	}
+	machines := map[string]map[string]any{}
+	for name, m := range c.Machines {
+		machines[name] = map[string]any{"ssh": m.SSH, "transport": m.Transport, "env": m.Env}
+	}
+	values["machines"] = machines
 	for _, s := range Settings() {
 		text := valueOf(c, s.Key)
 		if text == "" && s.None == "" {
 			text = s.Value
 		}
 		switch {
-		case s.Key == "keys":
+		case s.Named():
 		case s.Key == "prefix" && len(c.Keys["prefix"]) > 0:
 		case text == "":
 			values[s.Key] = nil

@@ -24,6 +24,10 @@ func Default() string {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		switch {
+		case s.Key == "machines":
+			for line := range strings.Lines(machineExample) {
+				b.WriteString("#" + line)
+			}
 		case s.Key == "keys":
 			for line := range strings.Lines(keyExamples) {
 				b.WriteString("#" + line)
@@ -58,7 +62,7 @@ func (c Config) Effective() string {
 	var b strings.Builder
 	table := ""
 	for _, s := range Settings() {
-		if s.Key == "keys" {
+		if s.Named() {
 			continue
 		}
 		name := s.Key
@@ -77,6 +81,9 @@ func (c Config) Effective() string {
 		default:
 			fmt.Fprintf(&b, "%-34s # default\n", name+" = "+s.Value)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
+		b.WriteString("\n" + c.Machines[name].toml(name))
 	}
 	if len(c.Keys) > 0 {
 		b.WriteString("\n[keys]\n")

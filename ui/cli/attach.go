@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/ui/attach"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/settings"
 )
 
 func attachCommand(a *app) *cobra.Command {
@@ -46,9 +47,9 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	}
 	prefix, err := a.Prefix()
 	if err != nil { // a mistake in the configuration keeps nobody from a session
-		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", output.Visible(heading(err)))
+		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", output.Visible(settings.Heading(err)))
 	}
-	client, err := a.Connect(cmd.Context())
+	client, err := a.connect(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 		return err
 	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
-		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.Connect,
+		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.connect,
 		NoClipboard: a.NoClipboard(),
 	})
 	if err != nil {

@@ -17,8 +17,10 @@ import (
 	"tandem/keys"
 	"tandem/persist/diag"
 	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/settings"
 )
 
 // Options say what the command line works with. Zero values are a program's
@@ -48,12 +50,20 @@ type Options struct {
 	Sandbox func() doctor.Sandbox
 	// Theme names the theme on a dark or light background; default the terminal's colours.
 	Theme func(dark bool) string
+	// Far reaches the engine of another machine, and Machines is what config.toml
+	// says of them.
+	Far      func(ctx context.Context, machine string) (*client.Client, error)
+	Machines machines.Config
 	// Config is what `tandem config` and the doctor know of config.toml.
-	Config Config
+	Config settings.Files
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string // "NAME=value"
+
+	onHost string         // the machine that this command line is run on, of several
+	gather *output.Gather // takes its tables then
+	args   []string       // of the command line
 }
 
 // Main runs the command line with the arguments after the program's name, and
@@ -62,6 +72,7 @@ type Options struct {
 // where it has failed itself. Errors are printed.
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
+	o.args = args
 	root := newRoot(o)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
@@ -83,13 +94,19 @@ func Main(ctx context.Context, o Options, args []string) int {
 type app struct {
 	Options
 	completer
+	*target
 	out output.Printer
+}
+
+// config is the verbs of the configuration.
+func (a *app) config() *settings.Verbs {
+	return &settings.Verbs{Files: a.Config, Out: &a.out, Stdin: a.Stdin}
 }
 
 // printer prints to the streams of the options.
 func (o Options) printer() output.Printer {
 	t := o.env("TERM")
-	return output.Printer{Stdout: o.Stdout, Stderr: o.Stderr, Colour: o.env("NO_COLOR") == "" && t != "dumb" && t != ""}
+	return output.Printer{Stdout: o.Stdout, Stderr: o.Stderr, Colour: o.env("NO_COLOR") == "" && t != "dumb" && t != "", Host: o.onHost, Gather: o.gather}
 }
 
 func (o Options) env(name string) string {
@@ -109,7 +126,8 @@ func (o Options) lookupEnv(name string) (value string, ok bool) {
 // newRoot makes the command tree.
 func newRoot(o Options) *cobra.Command {
 	o = o.complete()
-	a := &app{Options: o, completer: completer{o.Reach}, out: o.printer()}
+	a := &app{Options: o, out: o.printer(), target: &target{options: o}}
+	a.completer = completer{a.running}
 	var serving serveFlags
 	var nested bool
 	root := &cobra.Command{
@@ -135,6 +153,7 @@ func newRoot(o Options) *cobra.Command {
 	serving.complete(root, a.Profiles)
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
 	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
+	a.addHosts(root)
 	root.AddCommand(
 		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
 		startCommand(a), psCommand(a), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
@@ -142,7 +161,8 @@ func newRoot(o Options) *cobra.Command {
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a),
-		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
+		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
+		a.machines().Command(), machines.Bridge(a.Version),
 	)
 	settle(root)
 	manual.NameExtras(a.out, root)
@@ -183,6 +203,14 @@ func (o Options) complete() Options {
 		o.Reach = func(ctx context.Context) (*client.Client, error) {
 			return client.Connect(ctx, client.Options{Version: o.Version, Name: "cli"})
 		}
+	}
+	if o.Far == nil {
+		o.Far = func(ctx context.Context, machine string) (*client.Client, error) {
+			return client.ConnectMachine(ctx, client.Options{Version: o.Version, Name: "cli"}, machine)
+		}
+	}
+	if o.Machines.Load == nil {
+		o.Machines = machines.None()
 	}
 	if o.Lost == nil {
 		o.Lost = func() []doctor.Lost { return nil }
@@ -235,7 +263,7 @@ func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool)
 
 // call connects and calls an operation.
 func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
-	client, err := a.Connect(ctx)
+	client, err := a.connect(ctx)
 	if err != nil {
 		var none Out
 		return none, err
@@ -246,7 +274,7 @@ func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], i
 
 // lasting is call of an operation that outlives the engine.
 func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
-	conn, err := retry.Connect(ctx, a.Connect)
+	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		var none Out
 		return none, err

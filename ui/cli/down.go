@@ -58,7 +58,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	if len(ours) == 0 {
 		return output.AnswerList(a.out, ours, "nothing of "+output.Visible(path)+" is running", nil)
 	}
-	client, err := a.Connect(ctx)
+	client, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}

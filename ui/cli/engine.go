@@ -125,12 +125,12 @@ func runningIn(lost []doctor.Lost) (n int) {
 // only an engine can tell of or end: a keeper, and with all also what lives
 // without one. Without any of these there is no client.
 func (a *app) reachAgain(ctx context.Context, all bool) (*client.Client, error) {
-	conn, err := a.Reach(ctx)
+	conn, err := a.running(ctx)
 	if !errors.Is(err, api.CodeUnavailable) {
 		return conn, err
 	}
 	if keeperAnswers() || all && a.Alive() {
-		return a.Connect(ctx)
+		return a.connect(ctx)
 	}
 	return nil, nil
 }

@@ -87,7 +87,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}
-	client, err := a.Connect(cmd.Context())
+	client, err := a.connect(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
-	client, err := a.Connect(cmd.Context())
+	client, err := a.connect(cmd.Context())
 	if err != nil {
 		return err
 	}

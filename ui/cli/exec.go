@@ -50,12 +50,12 @@ func execCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "run what? Give a program and its arguments."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
+			in := api.ExecInput{Command: args, Name: f.name, Environ: a.environ(), TimeoutMS: timeout.milliseconds(),
 				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: api.NewID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
-			if in.CWD, err = f.folder(); err != nil {
+			if in.CWD, err = a.folder(f.cwd); err != nil {
 				return err
 			}
 			if in.Sandbox, err = f.confinement(); err != nil {
@@ -77,7 +77,7 @@ func execCommand(a *app) *cobra.Command {
 
 // exec runs a command, prints what it has, and makes its exit status ours.
 func (a *app) exec(ctx context.Context, in api.ExecInput) error {
-	conn, err := retry.Connect(ctx, a.Connect)
+	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (l *live) read(ctx context.Context, wait bool) error {
 }
 
 func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) error {
-	p, err := retry.Connect(ctx, a.Connect)
+	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

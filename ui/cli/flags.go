@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -44,15 +43,6 @@ const sandboxExample = `  {"filesystem": {"allowWrite": ["/srv/web"], "denyWrite
 const sandboxHelp = "A file for --sandbox says:\n" + sandboxExample + "\n" +
 	"Only what allowWrite names may be written, all but denyRead may be read; the paths\n" +
 	"are absolute. Without \"network\" it is open, with no allowedDomains it is off."
-
-// folder is the folder to start in, absolute.
-func (f *launchFlags) folder() (string, error) {
-	dir, err := filepath.Abs(f.cwd)
-	if err != nil {
-		return "", fmt.Errorf("find folder %q: %w", f.cwd, err)
-	}
-	return dir, nil
-}
 
 // environment reads the --env flags; nil if there are none.
 func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string, error) {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,13 +81,13 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 		return output.Usagef(cmd, "show %d rows: want 1 at least", f.limit)
 	}
 	if f.cwd != "" || f.here {
-		dir, err := filepath.Abs(f.cwd)
+		dir, err := a.folder(f.cwd)
 		if err != nil {
-			return fmt.Errorf("find folder %q: %w", f.cwd, err)
+			return err
 		}
 		in.CWD = dir
 	}
-	client, err := a.Connect(cmd.Context())
+	client, err := a.connect(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,9 @@ func historyAddCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "add what? Give a command."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(cwd)
+			dir, err := a.folder(cwd)
 			if err != nil {
-				return fmt.Errorf("find folder %q: %w", cwd, err)
+				return err
 			}
 			in := api.HistoryAddInput{Command: strings.Join(args, " "), CWD: dir, StartedAt: at.time()}
 			if cmd.Flags().Changed("exit") {
@@ -140,9 +140,9 @@ func historySaveCommand(a *app) *cobra.Command {
 		Example: "tandem history save commands.txt",
 		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := filepath.Abs(args[0])
+			path, err := a.folder(args[0])
 			if err != nil {
-				return fmt.Errorf("find %q: %w", args[0], err)
+				return err
 			}
 			out, err := call(cmd.Context(), a, api.HistorySave, api.HistorySaveInput{Path: path, Overwrite: overwrite})
 			if err != nil {
@@ -164,9 +164,9 @@ func historyLoadCommand(a *app) *cobra.Command {
 		Example: "tandem history load ~/.zsh_history",
 		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := filepath.Abs(args[0])
+			path, err := a.folder(args[0])
 			if err != nil {
-				return fmt.Errorf("find %q: %w", args[0], err)
+				return err
 			}
 			out, err := a.loadHistory(cmd.Context(), path)
 			if err != nil {
@@ -232,7 +232,7 @@ const progressGap = 200 * time.Millisecond
 func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	client, err := a.Connect(ctx)
+	client, err := a.connect(ctx)
 	if err != nil {
 		return api.HistoryCount{}, err
 	}

@@ -149,7 +149,7 @@ func (a *app) logs(cmd *cobra.Command, ids []string, f logFlags) error {
 }
 
 func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f logFlags) error {
-	p, err := retry.Connect(ctx, a.Connect)
+	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 	f.stream = "stdout"
 	stdout := newLogReader(cmd, p, a.out, process.ID, f)
 	f.stream = "stderr"
-	second, err := retry.Connect(ctx, a.Connect) // each reader waits for answers of its own
+	second, err := retry.Connect(ctx, a.connect) // each reader waits for answers of its own
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 			return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(path)).WithHint("`tandem up` starts it")
 		}
 	}
-	conn, err := retry.Connect(ctx, a.Connect)
+	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func historyPickCommand(a *app) *cobra.Command {
 				folder = "" // it was deleted
 			}
 			chosen, err := pick.Run(cmd.Context(), pick.Options{
-				Connect: a.Connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Theme,
+				Connect: a.connect, Query: strings.Join(args, " "), Folder: folder, Home: a.env("HOME"), Theme: a.Theme,
 			})
 			switch {
 			case err != nil:

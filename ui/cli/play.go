@@ -104,7 +104,7 @@ func (a *app) play(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOp
 		return fmt.Errorf("open recording: %w", err)
 	}
 	if err != nil {
-		return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: args[0], Since: new(int64)}, o)
+		return cast.PlaySession(ctx, a.out, a.connect, api.SessionRecordInput{ID: args[0], Since: new(int64)}, o)
 	}
 	defer file.Close()
 	return cast.PlayFile(ctx, a.out, file, args[0], o)
@@ -120,12 +120,12 @@ func (a *app) playRow(ctx context.Context, number int64, o cast.PlayOptions) err
 		return api.Errorf(api.CodeInvalid, "play command %d: its output was not recorded", row.ID).
 			WithHint("sessions can be played, and finished commands that were typed in them")
 	}
-	return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, o)
+	return cast.PlaySession(ctx, a.out, a.connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, o)
 }
 
 // historyRow finds a row by its number.
 func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
-	client, err := a.Connect(ctx)
+	client, err := a.connect(ctx)
 	if err != nil {
 		return api.Command{}, err
 	}

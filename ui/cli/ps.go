@@ -182,7 +182,7 @@ func trouble(p api.Process, now time.Time) []string {
 func (a *app) watchProcesses(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p, err := retry.Connect(ctx, a.Connect)
+	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

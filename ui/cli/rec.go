@@ -72,7 +72,7 @@ func (a *app) recArgs(cmd *cobra.Command, args []string) error {
 func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	client, err := a.Connect(ctx)
+	client, err := a.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := cast.NewRecorder(a.out, a.Connect, p.Name, f.options())
+	r, err := cast.NewRecorder(a.out, a.connect, p.Name, f.options())
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 	if err != nil {
 		return err
 	}
-	r, err := cast.NewRecorder(a.out, a.Connect, filepath.Base(command[0]), f.options())
+	r, err := cast.NewRecorder(a.out, a.connect, filepath.Base(command[0]), f.options())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"tandem/engine/api"
@@ -46,10 +45,10 @@ func newCommand(a *app) *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: api.NewID()}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: a.environ(), ID: api.NewID()}
 	var err error
-	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
-		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)
+	if in.CWD, err = a.folder(f.cwd); err != nil {
+		return in, err
 	}
 	if f.size == "" {
 		in.Cols, in.Rows = a.ownSize()

@@ -76,7 +76,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	if err := f.check(cmd); err != nil {
 		return in, err
 	}
-	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
+	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: a.environ(), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
 		LogLimit: int64(f.logLimit), StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
 	if f.restart != "" || f.maxRestarts.given {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
@@ -96,7 +96,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	if in.Env, err = a.environment(cmd, f.launchFlags); err != nil {
 		return in, err
 	}
-	if in.CWD, err = f.folder(); err != nil {
+	if in.CWD, err = a.folder(f.cwd); err != nil {
 		return in, err
 	}
 	in.Sandbox, err = f.confinement()

@@ -128,7 +128,7 @@ func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *cl
 // It prints in the order of ids; the JSON is an array of the answers.
 func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 	do func(context.Context, *client.Client, string) (Out, error), text func(Out) string) error {
-	conn, err := a.Connect(cmd.Context())
+	conn, err := a.connect(cmd.Context())
 	if err != nil {
 		return err
 	}

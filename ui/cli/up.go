@@ -121,7 +121,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	conn, err := retry.Connect(ctx, a.Connect)
+	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,10 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 		return err
 	}
 	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: f.replace})
-	r := &project.Run{Out: a.out, Environ: a.Environ, Size: a.ownSize, Conn: conn, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	r := &project.Run{Out: a.out, Size: a.ownSize, Conn: conn, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	if a.host() == "" {
+		r.Environ = a.Environ
+	}
 	if on, ok := output.Terminal(a.Stdout); ok && !a.out.JSON && a.env("TERM") != "dumb" {
 		r.Live = on
 	}

@@ -62,7 +62,7 @@ func waitCommand(a *app) *cobra.Command {
 }
 
 func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Duration) error {
-	p, err := retry.Connect(ctx, a.Connect)
+	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.P
 
 // waitSession waits for a session to come to one of the conditions.
 func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout time.Duration) error {
-	p, err := retry.Connect(ctx, a.Connect)
+	p, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ type Client struct {
 	header  http.Header // sent with every request
 	http    http.Client
 	trust   func(uid int) bool
+
+	machine string        // which the engine leads to; "" for its own
+	first   chan net.Conn // one that was made to see whether it can be reached
 }
 
 // ConnectOptions say which engine to talk to, and as whom.
@@ -120,6 +123,9 @@ func (c *Client) speak(info api.Info) error {
 // KeeperAlive reports whether there is a keeper, which starts an engine that
 // has died, and leaves one that was stopped alone.
 func (c *Client) KeeperAlive() bool {
+	if c.machine != "" {
+		return true // it is started there by whoever connects
+	}
 	conn, err := net.Dial("unixpacket", c.keeper)
 	if err != nil {
 		return false
@@ -130,7 +136,7 @@ func (c *Client) KeeperAlive() bool {
 
 func newClient(o Options) *Client {
 	socket, keeper := api.Sockets(o.DataDir)
-	c := &Client{dataDir: o.DataDir, socket: socket, keeper: keeper, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid())}
+	c := &Client{dataDir: o.DataDir, socket: socket, keeper: keeper, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
 	if o.Name != "" {
 		c.header.Set(api.ClientHeader, o.Name)
 	}
@@ -154,11 +160,26 @@ func newClient(o Options) *Client {
 }
 
 // Close lets go of connections that are not in use. The client stays usable.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	select {
+	case conn := <-c.first:
+		conn.Close()
+	default:
+	}
+	c.http.CloseIdleConnections()
+}
 
-// dial connects to the engine's socket and makes sure that no other user
-// listens there.
+// dial connects to the engine, or through it.
 func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if c.machine != "" {
+		return c.dialMachine(ctx)
+	}
+	return c.dialOwn(ctx)
+}
+
+// dialOwn connects to the engine's socket and makes sure that no other user
+// listens there.
+func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	conn, err := DialEngine(ctx, c.dataDir)
 	if err != nil {
 		return nil, err
@@ -242,7 +263,7 @@ func (c *Client) send(req *http.Request, name string, out any) error {
 		if err != nil {
 			return c.lost(req.Context(), name, err)
 		}
-		return wire.DecodeError(name, resp.StatusCode, body)
+		return c.of(wire.DecodeError(name, resp.StatusCode, body))
 	}
 	err = readOutput(resp.Header.Get(wire.AsideHeader), resp.Body, resp.ContentLength, out)
 	var wrong *wrongAnswer
@@ -262,7 +283,12 @@ func (c *Client) lost(ctx context.Context, name string, err error) error {
 		return fmt.Errorf("call %s: %w", name, ctx.Err())
 	}
 	var foreign *foreignError
+	var refused *api.Error
 	switch {
+	case c.machine != "" && errors.As(err, &refused): // there is no way to it, and nothing was sent
+		return &Lost{refused, false}
+	case c.machine != "":
+		return &Lost{api.Errorf(api.CodeUnavailable, "call %s: lost the machine %s: %v", name, c.machine, wire.Root(err)).WithHint(wire.HintAgain), true}
 	case errors.As(err, &foreign):
 		return api.Errorf(api.CodeConflict, "call %s: connect to %s: %v", name, c.socket, foreign).WithHint(wire.HintOwnFolder)
 	case errors.Is(err, fs.ErrPermission):

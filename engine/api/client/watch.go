@@ -67,7 +67,7 @@ func (c *Client) openEvents(ctx context.Context, in api.WatchInput) (io.ReadClos
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return nil, wire.DecodeError(wire.WatchName, resp.StatusCode, text)
+		return nil, c.of(wire.DecodeError(wire.WatchName, resp.StatusCode, text))
 	}
 	return resp.Body, nil
 }

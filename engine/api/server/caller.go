@@ -17,6 +17,7 @@ type Caller struct {
 	Owner   string     // ConnectOptions.Owner; "" for a person's clients
 	Bounds  api.Bounds // of an agent: what it is held to
 	Peer    wire.Peer  // the process at the other end of the connection
+	Origin  Origin     // where it is, if that is another machine; the peer is the bridge then
 }
 
 // Agent reports whether the caller is an agent.
@@ -32,7 +33,7 @@ func CallerOf(ctx context.Context) Caller {
 
 // withCaller gives a request's context with who has sent it.
 func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
-	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context())}
+	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context()), Origin: originOf(r.Context())}
 	bounds, err := m.bounds.of(r)
 	if err != nil {
 		return nil, err

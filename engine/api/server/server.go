@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -43,6 +44,7 @@ type Mux struct {
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
 	check  Check
 	bounds boundsCache
+	opened *opened // of Serve
 }
 
 // A Check looks at every call before it is served: it refuses it with an error,
@@ -83,7 +85,7 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 		}
 		var out Out
 		err := m.guard(op.Name, func() (err error) {
-			if err = m.check(ctx, op.Name, op.Effect, &in); err == nil {
+			if err = m.allow(ctx, op.Name, op.Effect, &in); err == nil {
 				out, err = f(ctx, in)
 			}
 			return err
@@ -94,6 +96,19 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 		}
 		writeOutput(w, r, &out)
 	})
+}
+
+// allow is the check of a call, behind what the connection may be used for.
+func (m *Mux) allow(ctx context.Context, name string, effect api.Effect, in any) error {
+	origin := CallerOf(ctx).Origin
+	switch {
+	case origin.ReadOnly && effect != api.Read:
+		return api.Errorf(api.CodeForbidden, "call %s: this connection may only read", name).
+			WithHint("the machine lets this key in with `tandem bridge --read-only`")
+	case origin.From != "" && name == wire.OpenName:
+		return api.Errorf(api.CodeForbidden, "call %s: a connection from %s leads no further", name, origin.From)
+	}
+	return m.check(ctx, name, effect, in)
 }
 
 func (m *Mux) add(name, method string, serve func(http.ResponseWriter, *http.Request)) {
@@ -147,6 +162,7 @@ func (m *Mux) guard(name string, f func() error) (err error) {
 // Serve answers requests from l until ctx ends; then it lets running
 // operations finish for a moment, their contexts cancelled, and returns nil.
 func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
+	m.opened = newOpened()
 	s := &http.Server{
 		Handler:     m,
 		BaseContext: func(net.Listener) context.Context { return ctx },
@@ -165,6 +181,11 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
+	var second sync.WaitGroup
+	defer second.Wait()
+	second.Go(func() { _ = s.Serve(m.opened) }) // it ends with the other one
+	defer m.opened.both.Wait()
+	defer m.opened.Close()
 	err := s.Serve(l)
 	if stop() {
 		s.Close()

@@ -45,7 +45,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
 		v.finish(m.guard(wire.AttachName, func() error {
-			if err := m.check(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
+			if err := m.allow(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
 				return err
 			}
 			return f(ctx, o, v)

@@ -42,7 +42,7 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send fu
 		in, err := watchInput(r)
 		if err == nil {
 			err = m.guard(wire.WatchName, func() error {
-				if err := m.check(ctx, wire.WatchName, api.Read, &in); err != nil {
+				if err := m.allow(ctx, wire.WatchName, api.Read, &in); err != nil {
 					return err
 				}
 				return f(ctx, in, s.send)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/coder/websocket"
 
@@ -20,6 +21,10 @@ const (
 	RoutePrefix = "/v1/"
 	AttachName  = "session.attach"
 	WatchName   = "events.watch"
+	OpenName    = "engine.open"
+	// OpenProtocol is what a connection is upgraded to by engine.open: it is one to
+	// an engine again, from its first byte.
+	OpenProtocol = "tandem"
 
 	MaxResponseBody = 64 << 20
 	// keepBuffer is the largest buffer that is kept for the next message.
@@ -110,6 +115,9 @@ func DecodeError(name string, status int, body []byte) *api.Error {
 	var e api.Error
 	if json.Unmarshal(body, &e) != nil || e.Code == "" {
 		return api.Errorf(api.CodeInternal, "call %s: the engine answers with status %d and no error", name, status)
+	}
+	if e.Code == api.CodeNotFound && strings.HasSuffix(e.Message, "the engine has no such operation") { // up to 0.2.0
+		e.Code = api.CodeNotSupported
 	}
 	return &e
 }

@@ -11,6 +11,8 @@ import (
 const (
 	StatusFailed = 1
 	StatusUsage  = 2
+	// StatusPartial is that of a verb that has failed on some of several machines.
+	StatusPartial = 3
 	// StatusSignal and a signal's number is what shells tell of its victim.
 	StatusSignal = 128
 )

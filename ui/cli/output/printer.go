@@ -18,6 +18,9 @@ type Printer struct {
 	Stdout, Stderr io.Writer
 	JSON           bool // the answer was asked for as JSON
 	Colour         bool // a terminal may be given colours
+
+	Host   string  // the machine whose answer it is, where several are asked
+	Gather *Gather // takes its tables then; else nil
 }
 
 // Error prints an error by the rules of this package, and nothing of one without words.

@@ -32,6 +32,9 @@ type Table struct {
 	width  int      // of the terminal; 0 for no limit. The last column is cut to fit
 	Whole  bool     // the last column is not cut; the terminal wraps it
 	Spare  []string // columns that a narrow terminal does without, the first one first
+
+	host   string
+	gather *Gather // draws it, with those of other machines
 }
 
 const (
@@ -42,7 +45,7 @@ const (
 
 // Table begins a table for standard output.
 func (p Printer) Table(header ...string) *Table {
-	t := &Table{header: header, paint: p.Painter()}
+	t := &Table{header: header, paint: p.Painter(), host: p.Host, gather: p.Gather}
 	if f, ok := Terminal(p.Stdout); ok {
 		t.width, _, _ = term.GetSize(f.Fd()) // 0, no limit, where it cannot be told
 	}
@@ -61,6 +64,10 @@ func (t *Table) Note(text string) {
 
 // String draws the table, each line ended.
 func (t *Table) String() string {
+	if t.gather != nil {
+		t.gather.add(t.host, t)
+		return ""
+	}
 	header := make([]Cell, len(t.header))
 	for i, h := range t.header {
 		header[i] = Cell{h, Faint}

@@ -1,4 +1,6 @@
-package cli
+// Package settings is `tandem config`: the configuration shown, written and
+// checked, whatever it may say.
+package settings
 
 import (
 	"errors"
@@ -15,9 +17,9 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Config is how the command line knows the configuration and the person's rules
+// Files is how the command line knows the configuration and the person's rules
 // for agents.
-type Config struct {
+type Files struct {
 	Path    func() (string, error)  // of config.toml
 	Default func() string           // a file with every default in comments
 	Check   func(text []byte) error // all mistakes, each with its line and a caret
@@ -29,7 +31,15 @@ type Config struct {
 	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret
 }
 
-func configCommand(a *app) *cobra.Command {
+// Verbs are what can be done with them.
+type Verbs struct {
+	Files
+	Out   *output.Printer
+	Stdin io.Reader
+}
+
+// Command is the verb config.
+func (a *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show, write or check the configuration",
@@ -42,29 +52,29 @@ func configCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func configPathCommand(a *app) *cobra.Command {
+func configPathCommand(a *Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
 		Short:   "Print the path of the configuration",
 		Example: "$EDITOR \"$(tandem config path)\"",
 		RunE: func(*cobra.Command, []string) error {
-			path, err := a.Config.Path()
+			path, err := a.Path()
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(map[string]any{"path": path}, func() string { return path + "\n" })
+			return a.Out.Answer(map[string]any{"path": path}, func() string { return path + "\n" })
 		},
 	}
 }
 
 // showConfig prints what holds now.
-func (a *app) showConfig() error {
+func (a *Verbs) showConfig() error {
 	path, text, err := a.readConfig("")
 	there := !errors.Is(err, fs.ErrNotExist)
 	if err != nil && there {
 		return err
 	}
-	toml, values, err := a.Config.Effective(text)
+	toml, values, err := a.Effective(text)
 	if err != nil {
 		return mistaken(path, err)
 	}
@@ -73,16 +83,16 @@ func (a *app) showConfig() error {
 		note = " (does not exist yet; `tandem config init` creates it)"
 	}
 	answer := map[string]any{"path": path, "exists": there, "values": values}
-	return a.out.Answer(answer, func() string {
-		return a.out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
+	return a.Out.Answer(answer, func() string {
+		return a.Out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
 	})
 }
 
 // readConfig reads a configuration: that of the person, where file is "".
-func (a *app) readConfig(file string) (path string, text []byte, err error) {
+func (a *Verbs) readConfig(file string) (path string, text []byte, err error) {
 	switch file {
 	case "":
-		if path, err = a.Config.Path(); err != nil {
+		if path, err = a.Path(); err != nil {
 			return "", nil, err
 		}
 	case "-":
@@ -105,14 +115,19 @@ func mistaken(path string, err error) error {
 	return fmt.Errorf("%s: %w", output.Visible(path), err)
 }
 
-func configCheckCommand(a *app) *cobra.Command {
+func configCheckCommand(a *Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Show the mistakes in a configuration",
 		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret.\n" +
 			"With FILE (- is standard input) it checks that instead. Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
-		Args:    atMost(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return output.Usagef(cmd, "check takes no %q", output.Visible(args[1]))
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return a.checkFile(args[0])
@@ -132,22 +147,22 @@ type configFile struct {
 }
 
 // configFiles are config.toml and, where it is known, policy.toml.
-func (a *app) configFiles() ([]configFile, error) {
-	path, err := a.Config.Path()
+func (a *Verbs) configFiles() ([]configFile, error) {
+	path, err := a.Path()
 	if err != nil {
 		return nil, err
 	}
-	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Config.Check}}
-	if a.Config.CheckPolicy != nil && a.Config.Policy != "" {
-		files = append(files, configFile{"policy", a.Config.Policy, "agents may do anything you may",
-			"the last good policy applies, or you are asked about everything", a.Config.CheckPolicy})
+	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Check}}
+	if a.CheckPolicy != nil && a.Policy != "" {
+		files = append(files, configFile{"policy", a.Policy, "agents may do anything you may",
+			"the last good policy applies, or you are asked about everything", a.CheckPolicy})
 	}
 	return files, nil
 }
 
 // checkConfig looks for mistakes in the configuration and in the person's rules
 // for agents.
-func (a *app) checkConfig() error {
+func (a *Verbs) checkConfig() error {
 	files, err := a.configFiles()
 	if err != nil {
 		return err
@@ -170,27 +185,27 @@ func (a *app) checkConfig() error {
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	return a.out.Answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
+	return a.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
 }
 
 // checkFile looks for mistakes in a file: rules for agents by its name, else a
 // configuration.
-func (a *app) checkFile(file string) error {
+func (a *Verbs) checkFile(file string) error {
 	path, text, err := a.readConfig(file)
 	if err != nil {
 		return err
 	}
-	check := a.Config.Check
-	if a.Config.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Config.Policy) {
-		check = a.Config.CheckPolicy
+	check := a.Check
+	if a.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Policy) {
+		check = a.CheckPolicy
 	}
 	if err := check(text); err != nil {
 		return mistaken(path, err)
 	}
-	return a.out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistakes\n" })
+	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistakes\n" })
 }
 
-func configInitCommand(a *app) *cobra.Command {
+func configInitCommand(a *Verbs) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "init",
@@ -204,8 +219,8 @@ func configInitCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) writeConfig(force bool) error {
-	path, err := a.Config.Path()
+func (a *Verbs) writeConfig(force bool) error {
+	path, err := a.Path()
 	if err != nil {
 		return err
 	}
@@ -224,17 +239,17 @@ func (a *app) writeConfig(force bool) error {
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	_, err = f.WriteString(a.Config.Default())
+	_, err = f.WriteString(a.Default())
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	return a.out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
+	return a.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
 }
 
-// examineConfig looks for mistakes in the configuration and in the person's
+// Examine looks for mistakes in the configuration and in the person's
 // rules for agents.
-func (a *app) examineConfig() (findings []doctor.Finding) {
-	if a.Config.Path == nil {
+func (a *Verbs) Examine() (findings []doctor.Finding) {
+	if a.Files.Path == nil {
 		return nil
 	}
 	files, err := a.configFiles()
@@ -256,13 +271,13 @@ func (f configFile) examine() doctor.Finding {
 		err = f.check(text)
 	}
 	if err != nil {
-		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
+		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + Heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
 	}
 	return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: f.path}
 }
 
-// heading is the first line of an error.
-func heading(err error) string {
+// Heading is the first line of an error.
+func Heading(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }

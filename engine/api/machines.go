@@ -1,0 +1,58 @@
+package api
+
+import "time"
+
+// A MachineState says how it is with the link to a machine.
+type MachineState string
+
+const (
+	MachineConnected  MachineState = "connected"
+	MachineConnecting MachineState = "connecting" // for the first time, or since just now
+	MachineAway       MachineState = "away"       // it does not answer; it is tried again by itself
+	MachineNeedsYou   MachineState = "needs_you"  // a person has to answer something: `tandem machine connect`
+)
+
+// A Machine is another machine, as the link to it knows it.
+type Machine struct {
+	Name     string       `json:"name" jsonschema:"as in config.toml"`
+	State    MachineState `json:"state" jsonschema:"connected, connecting, away or needs_you"`
+	Version  string       `json:"version,omitempty" jsonschema:"of tandem there, when it was last seen"`
+	RTTMS    float64      `json:"rtt_ms,omitempty" jsonschema:"how long a call that does nothing takes, in milliseconds"`
+	LastSeen *time.Time   `json:"last_seen,omitempty" jsonschema:"when it last answered"`
+	Error    string       `json:"error,omitempty" jsonschema:"why it is not connected"`
+	Target   string       `json:"target" jsonschema:"what it is reached by: user@box, or a command"`
+}
+
+// What can be asked about machines.
+var (
+	MachineList = Operation[MachineListInput, MachineListOutput]{"machine.list",
+		"Lists the machines of config.toml, and begins to connect to them.", Read}
+	MachineConnect = Operation[MachineConnectInput, Machine]{"machine.connect",
+		"Tries at once to reach a machine, and answers when that is decided.", Write}
+)
+
+// MachineListInput is the input of machine.list.
+type MachineListInput struct {
+	WaitMS int `json:"wait_ms,omitempty" jsonschema:"wait this long at most for those that are being connected to"`
+}
+
+// MachineListOutput is the output of machine.list, by name.
+type MachineListOutput struct {
+	Machines []Machine `json:"machines" jsonschema:"by name"`
+}
+
+// MachineConnectInput is the input of machine.connect.
+type MachineConnectInput struct {
+	Name string `json:"name" jsonschema:"as in config.toml"`
+}
+
+// OpenOptions turn a connection to an engine into one to another: to the engine
+// of a machine, or, for the bridge at the far end of a link, into one whose
+// requests come from elsewhere. They travel in the query of engine.open.
+type OpenOptions struct {
+	Machine  string // to which; "": this engine itself, with what follows
+	Origin   string // who asks, "user@host"; for this engine's own machine ""
+	Agent    string // what of an agent's the request was made from there; "" if nothing
+	ReadOnly bool   // it may only read
+	AuthSock string // of the client: where its ssh agent listens
+}

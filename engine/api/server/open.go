@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// HandleOpen serves engine.open. f connects to the engine of another machine,
+// and tells its version and protocols; what is sent from then on goes there as it
+// is. A connection that is opened to this engine itself is served like any
+// other, as one from where it says it comes.
+func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.ReadWriteCloser, api.Info, error)) {
+	m.add(wire.OpenName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		ctx, wrong := m.withCaller(r)
+		var o api.OpenOptions
+		if wrong == nil {
+			o, wrong = wire.ParseOpen(r.URL.Query())
+		}
+		if wrong == nil && !strings.EqualFold(r.Header.Get("Upgrade"), wire.OpenProtocol) {
+			wrong = api.Errorf(api.CodeInvalid, "call %s: the request does not ask for an upgrade to %s", wire.OpenName, wire.OpenProtocol)
+		}
+		if wrong != nil {
+			writeError(w, wrong)
+			return
+		}
+		var far io.ReadWriteCloser
+		var info api.Info
+		err := m.guard(wire.OpenName, func() (err error) {
+			if err = m.allow(ctx, wire.OpenName, api.Read, &o); err != nil || o.Machine == "" {
+				return err
+			}
+			far, info, err = f(ctx, o)
+			return err
+		})
+		if err != nil {
+			writeError(w, handlerError(err))
+			return
+		}
+		near, err := upgrade(w, info)
+		switch {
+		case far == nil && err == nil:
+			m.opened.put(&originConn{near, Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly}, CallerOf(ctx).Peer})
+		case err == nil:
+			m.opened.join(near, far)
+		case far != nil:
+			far.Close()
+		}
+	})
+}
+
+// upgrade takes a connection from the HTTP server.
+func upgrade(w http.ResponseWriter, info api.Info) (net.Conn, error) {
+	w.Header().Set("Connection", "Upgrade")
+	w.Header().Set("Upgrade", wire.OpenProtocol)
+	wire.SetInfo(w.Header(), info)
+	w.WriteHeader(http.StatusSwitchingProtocols)
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil, err
+	}
+	return &bufferedConn{conn, buffered.Reader}, nil
+}
+
+// A bufferedConn reads first what was read of it before.
+type bufferedConn struct {
+	net.Conn
+	r io.Reader
+}
+
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// An Origin is where the requests of a connection come from that a bridge has
+// made for another machine.
+type Origin struct {
+	From     string // "user@host"; "" for a connection of this machine's own
+	Agent    string // what of an agent's there they come from; "" if nothing
+	ReadOnly bool   // they may only read
+}
+
+// An originConn is a connection with an origin. The peer is the bridge.
+type originConn struct {
+	net.Conn
+	origin Origin
+	peer   wire.Peer
+}
+
+// opened are the connections that engine.open has taken from the server: those
+// to this engine are given back to it as a listener, the others end with it.
+type opened struct {
+	conns chan net.Conn
+	done  chan struct{}
+
+	mu     sync.Mutex
+	joined map[io.Closer]struct{} // nil when the server has ended
+	both   sync.WaitGroup
+}
+
+func newOpened() *opened {
+	return &opened{conns: make(chan net.Conn), done: make(chan struct{}), joined: map[io.Closer]struct{}{}}
+}
+
+func (o *opened) put(c net.Conn) {
+	select {
+	case o.conns <- c:
+	case <-o.done:
+		c.Close()
+	}
+}
+
+// join passes bytes between two connections until either ends, or the server.
+func (o *opened) join(near, far io.ReadWriteCloser) {
+	hangup := func() { near.Close(); far.Close() }
+	o.mu.Lock()
+	if o.joined == nil {
+		o.mu.Unlock()
+		hangup()
+		return
+	}
+	o.joined[near], o.joined[far] = struct{}{}, struct{}{}
+	pass := func(to, from io.ReadWriteCloser) {
+		_, _ = io.Copy(to, from) // that one of them ends is how it ends
+		hangup()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.joined, from)
+	}
+	o.both.Go(func() { pass(near, far) })
+	o.both.Go(func() { pass(far, near) })
+	o.mu.Unlock()
+}
+
+// Accept, Close and Addr make a net.Listener of it.
+func (o *opened) Accept() (net.Conn, error) {
+	select {
+	case c := <-o.conns:
+		return c, nil
+	case <-o.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (o *opened) Close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.joined == nil {
+		return errors.New("closed already")
+	}
+	close(o.done)
+	for c := range o.joined {
+		c.Close()
+	}
+	o.joined = nil
+	return nil
+}
+
+func (o *opened) Addr() net.Addr { return &net.UnixAddr{Name: wire.OpenName, Net: "unix"} }

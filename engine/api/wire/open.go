@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"tandem/engine/api"
+)
+
+// What the answer of engine.open tells of the engine that was connected to.
+const (
+	InfoVersion  = "Tandem-Engine-Version"
+	InfoProtocol = "Tandem-Engine-Protocol"
+	InfoOldest   = "Tandem-Engine-Oldest-Protocol"
+)
+
+// OpenQuery is the form of o in a URL.
+func OpenQuery(o api.OpenOptions) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"machine": o.Machine, "origin": o.Origin, "agent": o.Agent, "auth_sock": o.AuthSock} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if o.ReadOnly {
+		q.Set("read_only", "true")
+	}
+	return q.Encode()
+}
+
+// ParseOpen reads what OpenQuery writes, strictly: what is not known may be
+// there to restrict.
+func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
+	var o api.OpenOptions
+	for name, values := range q {
+		var err error
+		value := values[len(values)-1]
+		switch name {
+		case "machine":
+			o.Machine = value
+		case "origin":
+			o.Origin = value
+		case "agent":
+			o.Agent = value
+		case "auth_sock":
+			o.AuthSock = value
+		case "read_only":
+			o.ReadOnly, err = strconv.ParseBool(value)
+		default:
+			return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", OpenName, name)
+		}
+		if err != nil {
+			return o, api.Errorf(api.CodeInvalid, "call %s: field %q cannot be %q", OpenName, name, value)
+		}
+	}
+	if (o.Machine == "") == (o.Origin == "") {
+		return o, api.Errorf(api.CodeInvalid, "call %s: want either a machine or an origin", OpenName)
+	}
+	return o, nil
+}
+
+// SetInfo puts what is to be known of an engine into the header of an answer.
+func SetInfo(h http.Header, info api.Info) {
+	h.Set(InfoVersion, info.Version)
+	h.Set(InfoProtocol, strconv.Itoa(info.Protocol))
+	h.Set(InfoOldest, strconv.Itoa(info.OldestProtocol))
+}
+
+// InfoOf reads what SetInfo has written.
+func InfoOf(h http.Header) (info api.Info) {
+	info.Version = h.Get(InfoVersion)
+	info.Protocol, _ = strconv.Atoi(h.Get(InfoProtocol)) // 0 is no protocol that anybody has
+	info.OldestProtocol, _ = strconv.Atoi(h.Get(InfoOldest))
+	return info
+}

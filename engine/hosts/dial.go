@@ -1,0 +1,185 @@
+package hosts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"tandem/engine/hosts/transport"
+)
+
+// A personError says that a link cannot be made without the person.
+type personError struct{ asked string }
+
+func (e *personError) Error() string { return e.asked }
+
+const (
+	// questionWait is how long a program says nothing more that has asked something.
+	questionWait = 700 * time.Millisecond
+	// mostSaid is how much is kept of what a program says.
+	mostSaid = 8 << 10
+	// hangupGrace is how long a command may take to end when its input has.
+	hangupGrace = 2 * time.Second
+)
+
+// dial starts the command that reaches a machine and waits until its bridge says
+// hello. What asks for a person instead is ended, and is a personError.
+func dial(ctx context.Context, dataDir string, m transport.Machine, env []string) (transport.Pipes, transport.Hello, error) {
+	c := &command{said: &said{}}
+	if err := c.start(m.Command(m.Background(dataDir), env)); err != nil {
+		return transport.Pipes{}, transport.Hello{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	type greeting struct {
+		hello transport.Hello
+		err   error
+	}
+	heard := make(chan greeting, 1)
+	go func() {
+		h, err := transport.ReadHello(c.out, c.said)
+		heard <- greeting{h, err}
+	}()
+	tick := time.NewTicker(questionWait / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case g := <-heard:
+			if g.err == nil && g.hello.Error == "" {
+				return transport.Pipes{Reader: c.out, Writer: c.in, Hangup: c.hangup}, g.hello, nil
+			}
+			c.hangup()
+			if g.err == nil {
+				return transport.Pipes{}, g.hello, errors.New("no engine there: " + g.hello.Error)
+			}
+			return transport.Pipes{}, g.hello, c.failure(g.err)
+		case <-tick.C:
+			if text, quiet := c.said.last(); quiet > questionWait && transport.Asks(text) {
+				c.hangup()
+				return transport.Pipes{}, transport.Hello{}, &personError{lastLines(text)}
+			}
+		case <-ctx.Done():
+			c.hangup()
+			return transport.Pipes{}, transport.Hello{}, c.failure(fmt.Errorf("no answer within %v", dialTimeout))
+		}
+	}
+}
+
+// A command is a program that reaches a machine.
+type command struct {
+	cmd  *exec.Cmd
+	in   *os.File
+	out  *os.File
+	said *said
+
+	once   sync.Once
+	exited chan struct{}
+}
+
+// start starts it with pipes of its own, alone in a session: it is given no
+// terminal where it could ask something.
+func (c *command) start(cmd *exec.Cmd) (err error) {
+	var theirIn, theirOut *os.File
+	if theirIn, c.in, err = os.Pipe(); err != nil {
+		return err
+	}
+	defer theirIn.Close()
+	if c.out, theirOut, err = os.Pipe(); err != nil {
+		c.in.Close()
+		return err
+	}
+	defer theirOut.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = theirIn, theirOut, c.said, "/"
+	cmd.WaitDelay = hangupGrace
+	transport.Alone(cmd)
+	if err := cmd.Start(); err != nil {
+		c.in.Close()
+		c.out.Close()
+		return fmt.Errorf("start %s: %w", cmd.Args[0], err)
+	}
+	c.cmd, c.exited = cmd, make(chan struct{})
+	go func() {
+		defer close(c.exited)
+		_ = cmd.Wait() // the state says it
+	}()
+	return nil
+}
+
+// hangup ends it: first by the end of its input, then with all that it started.
+func (c *command) hangup() error {
+	c.once.Do(func() {
+		c.in.Close()
+		c.out.Close()
+		go func() {
+			select {
+			case <-c.exited:
+			case <-time.After(hangupGrace):
+			}
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // the session's group, if anything of it is left
+		}()
+	})
+	return nil
+}
+
+// failure is why no bridge has said hello, in the words of the program.
+func (c *command) failure(err error) error {
+	select {
+	case <-c.exited: // it has said all
+	case <-time.After(hangupGrace):
+	}
+	text, _ := c.said.last()
+	switch {
+	case transport.Missing(text):
+		return errors.New("there is no tandem on it")
+	case transport.NeedsPerson(text):
+		return &personError{lastLines(text)}
+	case text != "":
+		return errors.New(lastLines(text))
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s ended without a word: %v", c.cmd.Args[0], c.cmd.ProcessState)
+	}
+	return err
+}
+
+// said is the end of what a program says besides the protocol.
+type said struct {
+	mu   sync.Mutex
+	text []byte
+	at   time.Time
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, p...)
+	s.text = s.text[max(len(s.text)-mostSaid, 0):]
+	s.at = time.Now()
+	return len(p), nil
+}
+
+// last is what was said, and for how long nothing has been.
+func (s *said) last() (text string, quiet time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return transport.Trimmed(string(s.text)), time.Since(s.at)
+}
+
+// lastLines is the end of a text, on one line.
+func lastLines(text string) string {
+	const most = 3
+	var lines []string
+	for line := range bytes.Lines([]byte(text)) {
+		if t := strings.TrimSpace(string(line)); t != "" {
+			lines = append(lines, t)
+		}
+	}
+	return strings.Join(lines[max(len(lines)-most, 0):], "; ")
+}

@@ -1,0 +1,188 @@
+// Package hosts is other machines: one kept link to each, over ssh or any
+// command, which all clients of this engine go through. A machine that does not
+// answer costs nobody who asks for another anything.
+package hosts
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/hosts/transport"
+)
+
+// Hosts are the machines of one engine. Links begin when somebody first asks for
+// them, and are then kept.
+type Hosts struct {
+	DataDir string
+	Origin  string               // who this engine is, "user@host"
+	Environ []string             // of the commands that reach machines
+	Log     *slog.Logger         //
+	Tell    func(m api.Machine)  // gets each change of a machine's state
+	Gone    func(machine string) // hears of one that is no longer configured
+
+	mu      sync.Mutex
+	ctx     context.Context
+	links   map[string]*link
+	sock    string // where the ssh agent of the client that asked last listens
+	ended   bool
+	running sync.WaitGroup
+}
+
+// Start gives links a life that ends with ctx.
+func (h *Hosts) Start(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ctx, h.links = ctx, map[string]*link{}
+}
+
+// Close waits until all links have ended; the context of Start is over.
+func (h *Hosts) Close() {
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+	h.running.Wait()
+}
+
+// Set makes machines those that there are. The link of one that stays as it was
+// stays too.
+func (h *Hosts) Set(machines []transport.Machine) {
+	h.mu.Lock()
+	var gone []*link
+	for name, l := range h.links {
+		if i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name }); i < 0 || !same(machines[i], l.machine) {
+			gone = append(gone, l)
+			delete(h.links, name)
+		}
+	}
+	for _, m := range machines {
+		if h.links[m.Name] == nil {
+			h.links[m.Name] = newLink(h, m)
+		}
+	}
+	h.mu.Unlock()
+	for _, l := range gone {
+		l.end()
+		if l.begun && h.Gone != nil {
+			h.Gone(l.machine.Name)
+		}
+	}
+}
+
+func same(a, b transport.Machine) bool {
+	return a.SSH == b.SSH && slices.Equal(a.Transport, b.Transport) && len(a.Env) == len(b.Env) &&
+		!slices.ContainsFunc(keys(a.Env), func(k string) bool { return a.Env[k] != b.Env[k] })
+}
+
+func keys(m map[string]string) (names []string) {
+	for name := range m {
+		names = append(names, name)
+	}
+	return names
+}
+
+// find gives the link of a machine, which it begins.
+func (h *Hosts) find(name string) (*link, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l, ok := h.links[name]
+	if !ok {
+		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: config.toml has no machine of this name", name).
+			WithHint("`tandem machine list` shows them, `tandem machine add` makes one")
+	}
+	h.begin(l)
+	return l, nil
+}
+
+// begin starts a link that nobody has asked for before. The lock is held.
+func (h *Hosts) begin(l *link) {
+	if l.begun || h.ended {
+		return
+	}
+	l.begun = true
+	ctx, cancel := context.WithCancel(h.ctx)
+	l.end = cancel
+	h.running.Go(func() { l.run(ctx) })
+}
+
+// Open connects to the engine of a machine, for who is told of there. It waits
+// for a link that is being made, and for nothing else.
+func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transport.Hello, error) {
+	h.useAgent(o.AuthSock)
+	l, err := h.find(o.Machine)
+	if err != nil {
+		return nil, transport.Hello{}, err
+	}
+	return l.open(ctx, transport.Preface{Origin: h.Origin, Agent: o.Agent})
+}
+
+// useAgent takes down where the person's ssh agent is: this engine may have been
+// started from a login that is long over.
+func (h *Hosts) useAgent(sock string) {
+	if sock == "" {
+		return
+	}
+	h.mu.Lock()
+	h.sock = sock
+	h.mu.Unlock()
+}
+
+// environ is the environment of a command that reaches a machine.
+func (h *Hosts) environ() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	env := slices.Clone(h.Environ)
+	if h.sock != "" {
+		env = append(env, "SSH_AUTH_SOCK="+h.sock)
+	}
+	return env
+}
+
+// List tells of all machines, by name, and begins their links. It waits up to
+// some time for those that are being made.
+func (h *Hosts) List(ctx context.Context, wait time.Duration) []api.Machine {
+	h.mu.Lock()
+	var all []*link
+	for _, l := range h.links {
+		h.begin(l)
+		all = append(all, l)
+	}
+	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	list := []api.Machine{}
+	for _, l := range all {
+		list = append(list, l.settled(ctx))
+	}
+	slices.SortFunc(list, func(a, b api.Machine) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Known tells of the machines whose links have begun, for who watches.
+func (h *Hosts) Known() (list []api.Machine) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, l := range h.links {
+		if l.begun {
+			list = append(list, l.now())
+		}
+	}
+	return list
+}
+
+// Connect tries at once to reach a machine, and tells what came of it.
+func (h *Hosts) Connect(ctx context.Context, name string) (api.Machine, error) {
+	l, err := h.find(name)
+	if err != nil {
+		return api.Machine{}, err
+	}
+	l.retry()
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return l.settled(ctx), nil
+}

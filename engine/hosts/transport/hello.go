@@ -1,0 +1,116 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// marker begins the line with which a bridge begins. What comes before it is the
+// machine's: banners, what a login shell prints.
+const marker = "tandem-bridge/1 "
+
+const (
+	// maxNoise bounds what may come before the marker, maxHello the line.
+	maxNoise = 256 << 10
+	maxHello = 64 << 10
+)
+
+// A Hello is what a bridge says of its machine.
+type Hello struct {
+	Version        string `json:"version"` // of the engine there
+	Protocol       int    `json:"protocol"`
+	OldestProtocol int    `json:"oldest_protocol,omitempty"`
+	DataDir        string `json:"data_dir"`
+	BootID         string `json:"boot_id"`
+	OS             string `json:"os"`
+	Arch           string `json:"arch"`
+	ReadOnly       bool   `json:"read_only,omitempty"`
+	Error          string `json:"error,omitempty"` // why there is no engine; the bridge ends then
+	Hint           string `json:"hint,omitempty"`
+}
+
+// Write says hello.
+func (h Hello) Write(w io.Writer) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("encode hello: %w", err)
+	}
+	_, err = w.Write([]byte("\n" + marker + string(text) + "\n"))
+	return err
+}
+
+// ErrNoBridge says that what was said is no bridge's.
+var ErrNoBridge = errors.New("no bridge answered")
+
+// ReadHello reads up to the end of the line that a bridge begins with, and not a
+// byte more; noise gets what came before it.
+func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
+	var h Hello
+	var seen []byte
+	one := make([]byte, 1)
+	for !bytes.HasSuffix(seen, []byte(marker)) {
+		if len(seen) >= maxNoise {
+			return h, fmt.Errorf("%w within %d bytes", ErrNoBridge, maxNoise)
+		}
+		if _, err := io.ReadFull(r, one); err != nil {
+			return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
+		}
+		seen = append(seen, one[0])
+		if _, err := noise.Write(one); err != nil {
+			return h, err
+		}
+	}
+	var line []byte
+	for len(line) < maxHello {
+		if _, err := io.ReadFull(r, one); err != nil {
+			return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
+		}
+		if one[0] == '\n' {
+			if err := json.Unmarshal(line, &h); err != nil {
+				return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
+			}
+			return h, nil
+		}
+		line = append(line, one[0])
+	}
+	return h, fmt.Errorf("%w: its first line has no end", ErrNoBridge)
+}
+
+// Trimmed is what was said before a hello, without the marker.
+func Trimmed(noise string) string {
+	before, _, _ := bytes.Cut([]byte(noise), []byte(marker))
+	return string(bytes.TrimSpace(before))
+}
+
+// A Preface is the first line of each stream: who asks.
+type Preface struct {
+	Origin string `json:"origin"`          // "user@host"
+	Agent  string `json:"agent,omitempty"` // what of an agent's it comes from
+}
+
+// maxPreface bounds its line.
+const maxPreface = 4 << 10
+
+// Line is the preface as it is sent.
+func (p Preface) Line() []byte {
+	text, _ := json.Marshal(p) // strings alone
+	return append(text, '\n')
+}
+
+// ReadPreface reads a preface and not a byte more.
+func ReadPreface(r io.Reader) (Preface, error) {
+	var p Preface
+	var line []byte
+	for one := make([]byte, 1); len(line) < maxPreface; line = append(line, one[0]) {
+		if _, err := io.ReadFull(r, one); err != nil {
+			return p, err
+		}
+		if one[0] == '\n' {
+			return p, json.Unmarshal(line, &p)
+		}
+	}
+	return p, errors.New("the first line of a stream has no end")
+}

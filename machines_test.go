@@ -1,0 +1,267 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// A park is an own machine and others, each a data folder of its own behind
+// `tandem bridge`.
+type park struct {
+	*testing.T
+	env []string
+	dir string
+}
+
+// newPark makes machines m1 … of this host. They know of no others.
+func newPark(t *testing.T, count int) *park {
+	env, dir := stage(t)
+	p := &park{T: t, env: env, dir: dir}
+	var conf strings.Builder
+	for i := 1; i <= count; i++ {
+		name := fmt.Sprintf("m%d", i)
+		fmt.Fprintf(&conf, "[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
+			name, os.Args[0], p.data(name), filepath.Join(dir, "none"))
+		t.Cleanup(func() {
+			cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+			cmd.Env = append(env, "TANDEM_DATA_DIR="+p.data(name))
+			_ = cmd.Run() // it may never have run
+		})
+	}
+	p.configure(conf.String())
+	return p
+}
+
+func (p *park) data(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *park) configure(text string) {
+	p.Helper()
+	path := filepath.Join(p.dir, "tandem", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		p.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// run runs tandem and tells what it printed and its exit status.
+func (p *park) run(args ...string) (stdout, stderr string, status int) {
+	p.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.env, p.dir, &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		p.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// must is run for what has to work.
+func (p *park) must(args ...string) string {
+	p.Helper()
+	stdout, stderr, status := p.run(args...)
+	if status != 0 {
+		p.Fatalf("tandem %s: status %d: %s%s", strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
+}
+
+// state is that of a machine.
+func (p *park) state(name string) api.Machine {
+	p.Helper()
+	var all []api.Machine
+	if err := json.Unmarshal([]byte(p.must("machine", "list", "--json")), &all); err != nil {
+		p.Fatal(err)
+	}
+	for _, m := range all {
+		if m.Name == name {
+			return m
+		}
+	}
+	p.Fatalf("no machine %s", name)
+	return api.Machine{}
+}
+
+func (p *park) pidOf(name string) int {
+	p.Helper()
+	var info api.Info
+	if err := json.Unmarshal([]byte(p.must("--host", name, "info", "--json")), &info); err != nil {
+		p.Fatal(err)
+	}
+	return info.EnginePID
+}
+
+func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
+	const count = 20
+	p := newPark(t, count)
+	p.must("exec", "--all-hosts", "--", "true")
+	pid := p.pidOf("m20")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	until(t, "the stopped machine to be away", func() bool { return p.state("m20").State == api.MachineAway })
+	stdout, stderr, status := p.run("exec", "--all-hosts", "--", "echo", "here")
+	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is away") != 1 ||
+		strings.Count(stderr, "tandem:") != 1 {
+		t.Errorf("with one stopped: status %d\n%s%s", status, stdout, stderr)
+	}
+	if _, stderr, status := p.run("--host", "m20", "new"); status != 1 || !strings.Contains(stderr, "m20: it is away") {
+		t.Errorf("on the stopped one: status %d: %s", status, stderr)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it to be back", func() bool { return p.state("m20").State == api.MachineConnected })
+	p.must("exec", "--all-hosts", "--", "true")
+}
+
+// bridges are the processes of `tandem bridge` on a data folder.
+func bridges(dataDir string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		line, _ := os.ReadFile(path)
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		if bytes.Contains(line, []byte("\x00bridge\x00")) && bytes.Contains(env, []byte("TANDEM_DATA_DIR="+dataDir+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// A followed log comes whole, once and in order, however often the link to its
+// machine is killed. TANDEM_LINK_KILLS says how often.
+func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
+	kills, lines := 8, 200_000
+	if n, err := strconv.Atoi(os.Getenv("TANDEM_LINK_KILLS")); err == nil {
+		kills, lines = n, 10_000_000
+	}
+	p := newPark(t, 1)
+	p.must("--host", "m1", "start", "--name", "count", "--log-limit", "none", "--", "sh", "-c",
+		fmt.Sprintf("while [ ! -e %s/go ]; do sleep 0.01; done; seq 1 %d; exec sleep 1000", p.dir, lines))
+	cmd := exec.Command(os.Args[0], "--host", "m1", "logs", "-f", "count")
+	cmd.Env, cmd.Dir = p.env, p.dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if err := os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	step := lines / (kills + 1)
+	killed := 0
+	wrong := checkCount(out, lines, func(n int) {
+		if n%step != 0 {
+			return
+		}
+		var pids []int
+		until(t, "a bridge", func() bool { pids = bridges(p.data("m1")); return len(pids) > 0 })
+		for _, pid := range pids {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	})
+	if wrong != "" || killed < kills {
+		t.Errorf("after %d kills: %s %s", killed, wrong, errs.String())
+	}
+}
+
+// checkCount reads the numbers from 1 to last, and tells the first line that is
+// not the next one.
+func checkCount(r io.Reader, last int, each func(n int)) string {
+	text := make([]byte, 0, 1<<20)
+	piece := make([]byte, 64<<10)
+	next := 1
+	for next <= last {
+		n, err := r.Read(piece)
+		text = append(text, piece[:n]...)
+		for {
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 {
+				break
+			}
+			if got, err := strconv.Atoi(string(text[:i])); err != nil || got != next {
+				return fmt.Sprintf("line %d is %q", next, text[:i])
+			}
+			text = text[i+1:]
+			each(next)
+			next++
+		}
+		if err != nil && next <= last {
+			return fmt.Sprintf("it ended before line %d: %v", next, err)
+		}
+	}
+	return ""
+}
+
+// The link is one process, however many calls go through it.
+func TestCallsShareOneLink(t *testing.T) {
+	p := newPark(t, 1)
+	for range 10 {
+		p.must("--host", "m1", "ps")
+	}
+	if pids := bridges(p.data("m1")); len(pids) != 1 {
+		t.Errorf("%d bridges after ten calls", len(pids))
+	}
+}
+
+// A link whose command says a URL and waits needs the person, who is shown it.
+func TestALoginIsShownAndNotWaitedFor(t *testing.T) {
+	p := newPark(t, 0)
+	p.configure("[machines.web]\ntransport = [\"sh\", \"-c\", \"echo '# an additional check is needed. To authenticate, visit: https://login.example.org/a/1'; exec sleep 1000\"]\n" +
+		"[machines.ended]\ntransport = [\"sh\", \"-c\", \"echo 'me@ended: Permission denied (publickey,password).' >&2; exit 255\"]\n")
+	until(t, "the login to be told of", func() bool { return p.state("web").State == api.MachineNeedsYou })
+	if m := p.state("web"); !strings.Contains(m.Error, "https://login.example.org/a/1") {
+		t.Errorf("told of %+v", m)
+	}
+	if m := p.state("ended"); m.State != api.MachineNeedsYou || !strings.Contains(m.Error, "Permission denied") {
+		t.Errorf("told of %+v", m)
+	}
+	if _, stderr, status := p.run("--host", "web", "ps"); status != 1 || !strings.Contains(stderr, "tandem machine connect web") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// What changes in config.toml holds without a restart.
+func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
+	p := newPark(t, 1)
+	p.must("--host", "m1", "ps")
+	path := filepath.Join(p.dir, "tandem", "config.toml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("m1]"), []byte("other]")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other name", func() bool { _, _, status := p.run("--host", "other", "ps"); return status == 0 })
+	if _, stderr, status := p.run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine of this name") {
+		t.Errorf("by the old name: status %d: %s", status, stderr)
+	}
+	until(t, "one bridge", func() bool { return len(bridges(p.data("m1"))) == 1 })
+}

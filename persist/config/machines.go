@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Machine is a table [machines.NAME]: how another machine is reached.
+type Machine struct {
+	SSH       string            `toml:"ssh"`       // "user@box", as ssh takes it
+	Transport []string          `toml:"transport"` // a command that joins its input and output to the machine's bridge
+	Env       map[string]string `toml:"env"`       // added to the environment of ssh or of the command
+}
+
+// MachineName reports whether a machine may be called so: a word that needs no
+// quotes in a shell, and may stand before a slash or between commas.
+func MachineName(name string) bool {
+	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
+	for i, r := range name {
+		if !plain(r) && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func (c Config) checkMachines(wrong *mistakes) {
+	for _, name := range slices.Sorted(maps.Keys(c.Machines)) {
+		key, m := "machines\x00"+name, c.Machines[name]
+		switch {
+		case !MachineName(name):
+			wrong.at(key, "machine %q: want a name of letters, digits, dots, - and _", name)
+		case m.SSH == "" && len(m.Transport) == 0:
+			wrong.at(key, "machine %q: want ssh = \"user@host\" or transport = [\"a\", \"command\"]", name)
+		case m.SSH != "" && len(m.Transport) > 0:
+			wrong.at(key, "machine %q: want ssh or transport, not both", name)
+		case strings.HasPrefix(m.SSH, "-"):
+			wrong.at(key+"\x00ssh", "machine %q: ssh = %q is no host", name, m.SSH)
+		case len(m.Transport) > 0 && m.Transport[0] == "":
+			wrong.at(key+"\x00transport", "machine %q: transport: want a program before its arguments", name)
+		}
+	}
+}
+
+// toml is the table of a machine.
+func (m Machine) toml(name string) string {
+	var b strings.Builder
+	if strings.Contains(name, ".") {
+		name = inTOML(name)
+	}
+	fmt.Fprintf(&b, "[machines.%s]\n", name)
+	if m.SSH != "" {
+		fmt.Fprintf(&b, "ssh = %s\n", inTOML(m.SSH))
+	}
+	if len(m.Transport) > 0 {
+		fmt.Fprintf(&b, "transport = %s\n", inTOML(m.Transport))
+	}
+	if len(m.Env) > 0 {
+		var pairs []string
+		for _, key := range slices.Sorted(maps.Keys(m.Env)) {
+			pairs = append(pairs, inTOML(key)+" = "+inTOML(m.Env[key]))
+		}
+		fmt.Fprintf(&b, "env = { %s }\n", strings.Join(pairs, ", "))
+	}
+	return b.String()
+}
+
+// KeepMachine writes a machine at the end of the configuration, in place of one of
+// that name, and leaves the rest of the file as it is. It returns the file's path.
+func KeepMachine(name string, m Machine) (path string, err error) {
+	if len(m.Env) == 0 {
+		m.Env = nil // as it is read
+	}
+	return changeFile("write machine "+name, func(text string, c *Config) string {
+		if text = withoutTable(text, name); text != "" && !strings.HasSuffix(text, "\n\n") {
+			text = strings.TrimRight(text, "\n") + "\n\n"
+		}
+		if c.Machines == nil {
+			c.Machines = map[string]Machine{}
+		}
+		c.Machines[name] = m
+		return text + m.toml(name)
+	})
+}
+
+// ForgetMachine takes a machine out of the configuration.
+func ForgetMachine(name string) (path string, err error) {
+	return changeFile("remove machine "+name, func(text string, c *Config) string {
+		delete(c.Machines, name)
+		return withoutTable(text, name)
+	})
+}
+
+// withoutTable leaves out the tables of a machine, up to the last of their lines
+// that says something: comments below may be about what follows.
+func withoutTable(text, name string) string {
+	header := regexp.MustCompile(`^\s*\[\s*machines\s*\.\s*["']?` + regexp.QuoteMeta(name) + `["']?\s*(\.[^\]]*)?\]`)
+	var kept, pending []string
+	inside := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "[") {
+			if inside = header.MatchString(line); !inside {
+				kept = append(kept, pending...)
+			}
+			pending = nil
+		}
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case !inside:
+			kept = append(kept, line)
+		case trimmed == "" || strings.HasPrefix(trimmed, "#"):
+			pending = append(pending, line)
+		default:
+			pending = nil
+		}
+	}
+	return strings.Join(append(kept, pending...), "")
+}
+
+// changeFile changes the file. change does so to its text, and to what it says:
+// what comes of the text has to say just that.
+func changeFile(what string, change func(text string, c *Config) string) (path string, err error) {
+	path, err = Path()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a file that lies elsewhere is changed there
+	}
+	text, err := readConfig(path)
+	if err != nil {
+		return path, err
+	}
+	want, err := Parse(text)
+	if err != nil {
+		return path, fmt.Errorf("%s: %s has a mistake; `tandem config check` shows it", what, path)
+	}
+	changed := change(string(text), &want)
+	got, err := Parse([]byte(changed))
+	if err != nil || want.Effective() != got.Effective() || len(want.Machines)+len(got.Machines) > 0 && !reflect.DeepEqual(want.Machines, got.Machines) {
+		return path, fmt.Errorf("%s: do it in %s yourself; the file is written in a way that Tandem cannot change", what, path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return path, fmt.Errorf("write configuration: %w", err)
+	}
+	if err := renameio.WriteFile(path, []byte(changed), 0o644, renameio.WithExistingPermissions()); err != nil {
+		return path, fmt.Errorf("write configuration: %w", err)
+	}
+	return path, nil
+}

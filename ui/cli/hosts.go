@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/machines"
+	"tandem/ui/cli/output"
+)
+
+// A target is where a verb is carried out.
+type target struct {
+	options Options
+	hosts   []string // of --host, or TANDEM_HOST; none: this machine
+	all     bool     // on all of config.toml
+	here    bool     // the verb is one of this machine, whatever TANDEM_HOST says
+}
+
+// reach is how a verb gets along with other machines.
+var reach = map[string]int{
+	"new": one, "attach": one, "send": one, "screen": one, "kill": one, "rm": one, "start": one, "restart": one, "signal": one, "up": one, "down": one,
+	"rec": one, "play": one, "requests": one, "allow": one, "deny": one, "env": one,
+	"ps": several, "ls": several, "logs": several, "exec": several, "history": several, "wait": several, "info": several, "stop": several, "audit": several,
+}
+
+const (
+	one     = iota + 1 // it works on another machine, on one at a time
+	several            // it works on several at once
+)
+
+func (a *app) addHosts(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b")
+	flags.BoolVar(&a.all, "all-hosts", false, "do it on all machines of config.toml")
+	_ = root.RegisterFlagCompletionFunc("host", a.machines().Names)
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		hosts, err := a.aim(cmd)
+		if err == nil && hosts != nil {
+			err = a.spread(cmd, hosts)
+		}
+		return err
+	}
+}
+
+// machines is the verbs on other machines.
+func (a *app) machines() *machines.Verbs {
+	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, Own: a.Options.Connect, Far: a.Far}
+}
+
+// verbOf is the verb that a command belongs to.
+func verbOf(cmd *cobra.Command) string {
+	words := strings.Fields(cmd.CommandPath())
+	return words[min(1, len(words)-1)]
+}
+
+// host is the machine that a verb is carried out on; "" for this one.
+func (t *target) host() string {
+	switch {
+	case t.here:
+		return ""
+	case t.options.onHost != "":
+		return t.options.onHost
+	case len(t.hosts) > 0:
+		return t.hosts[0]
+	}
+	return t.options.env("TANDEM_HOST")
+}
+
+// aim sees to it that a verb is carried out where it is to be, or not at all,
+// and tells the machines where they are several.
+func (t *target) aim(cmd *cobra.Command) ([]string, error) {
+	how, asked := reach[verbOf(cmd)], cmd.Flags().Changed("host") || t.all
+	switch {
+	case t.options.onHost != "":
+		return nil, nil
+	case how == 0 && asked:
+		return nil, output.Usagef(cmd, "%s works on this machine only: --host is for verbs such as ps, new, attach and exec", cmd.CommandPath())
+	case how == 0:
+		t.here = true
+		return nil, nil
+	}
+	if !asked && strings.Contains(t.options.env("TANDEM_HOST"), ",") {
+		t.hosts = strings.Split(t.options.env("TANDEM_HOST"), ",")
+	}
+	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
+	switch {
+	case t.all && len(hosts) > 0:
+		return nil, output.Usagef(cmd, "give --host or --all-hosts, not both")
+	case slices.Contains(hosts, "") || asked && !t.all && len(hosts) == 0:
+		return nil, output.Usagef(cmd, "read --host: want a name, or names with commas between them")
+	case t.all:
+		known, err := t.options.Machines.Load()
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range known {
+			hosts = append(hosts, m.Name)
+		}
+		if slices.Sort(hosts); len(hosts) == 0 {
+			return nil, api.Errorf(api.CodeNotFound, "find machines: config.toml has none").WithHint("`tandem machine add NAME USER@HOST` adds one")
+		}
+	case len(hosts) < 2:
+		return nil, nil
+	}
+	if how != several {
+		return nil, output.Usagef(cmd, "%s works on one machine at a time", cmd.CommandPath())
+	}
+	return hosts, nil
+}
+
+// spread runs the whole command line again on each machine.
+func (a *app) spread(cmd *cobra.Command, hosts []string) error {
+	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
+	s := machines.Spread{Out: a.out, Stream: follows || verbOf(cmd) == "logs", Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+		o := a.Options
+		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
+		return Main(cmd.Context(), o, a.args)
+	}}
+	return &output.ExitError{Status: s.On(hosts)}
+}
+
+// connect reaches the engine that a verb is carried out by. It is never that of
+// another machine than was asked for.
+func (t *target) connect(ctx context.Context) (*client.Client, error) {
+	if host := t.host(); host != "" {
+		return t.options.Far(ctx, host)
+	}
+	return t.options.Connect(ctx)
+}
+
+// running is connect for a running engine: none is started here.
+func (t *target) running(ctx context.Context) (*client.Client, error) {
+	if host := t.host(); host != "" {
+		return t.options.Far(ctx, host)
+	}
+	return t.options.Reach(ctx)
+}
+
+// folder is the folder that something starts in: on another machine an absolute
+// one, or the home directory.
+func (t *target) folder(cwd string) (string, error) {
+	host := t.host()
+	switch {
+	case host == "":
+		dir, err := filepath.Abs(cwd)
+		if err != nil {
+			return "", fmt.Errorf("find folder %q: %w", cwd, err)
+		}
+		return dir, nil
+	case cwd == "" || filepath.IsAbs(cwd):
+		return cwd, nil
+	}
+	return "", output.Misused("find folder "+output.Visible(cwd)+" on "+host+": want an absolute path", "this folder is not on that machine")
+}
+
+// environ is the environment that something starts from: on another machine that
+// of its own engine.
+func (t *target) environ() map[string]string {
+	if t.host() != "" {
+		return nil
+	}
+	return api.Environ(t.options.Environ)
+}

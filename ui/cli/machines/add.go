@@ -1,0 +1,217 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/hosts/transport"
+	"tandem/ui/cli/output"
+)
+
+func (v *Verbs) addCommand() *cobra.Command {
+	var env []string
+	cmd := &cobra.Command{
+		Use:   "add NAME USER@HOST | add NAME -- CMD…",
+		Short: "Add a machine, and put tandem on it where it is missing",
+		Long: "Adds a machine to config.toml. Over ssh it logs in here, so that passwords, host keys and second\n" +
+			"factors work; finds tandem there, or copies this executable where system and processor agree; and\n" +
+			"says what it did. USER@HOST is what ssh takes: an alias of ~/.ssh/config, or ssh://me@box:2222.\n" +
+			"With CMD the machine is what that command reaches: its input and output have to be joined to\n`tandem bridge` there.",
+		Example: "tandem machine add box me@box.example.org\ntandem machine add dev -- docker exec -i dev tandem bridge",
+		Args:    arguments(2, -1, "add what? Give a name, and user@host or a command after --."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m := transport.Machine{Name: args[0], Env: map[string]string{}}
+			switch {
+			case cmd.ArgsLenAtDash() == 1:
+				m.Transport = args[1:]
+			case len(args) == 2:
+				m.SSH = args[1]
+			default:
+				return output.Usagef(cmd, "add %s: want user@host, or a command after --", output.Visible(m.Name))
+			}
+			for _, pair := range env {
+				name, value, ok := strings.Cut(pair, "=")
+				if !ok || name == "" {
+					return output.Usagef(cmd, "read --env %s: want K=V", output.Visible(pair))
+				}
+				m.Env[name] = value
+			}
+			if !v.Named(m.Name) || strings.HasPrefix(m.SSH, "-") {
+				return output.Usagef(cmd, "add %s: want a name of letters, digits, dots, - and _", output.Visible(m.Name))
+			}
+			return v.add(cmd.Context(), m)
+		},
+	}
+	cmd.Flags().StringArrayVar(&env, "env", nil, "set a variable for ssh or CMD: `K=V`")
+	return cmd
+}
+
+func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
+	if _, err := v.find(m.Name); err == nil {
+		return api.Errorf(api.CodeConflict, "add %s: config.toml has a machine of this name", m.Name).WithHint("`tandem machine remove " + m.Name + "` first")
+	} else if !errors.Is(err, api.CodeNotFound) {
+		return err
+	}
+	if m.SSH != "" {
+		if err := v.provision(ctx, m, false); err != nil {
+			return err
+		}
+	}
+	path, err := v.Keep(m)
+	if err != nil {
+		return err
+	}
+	v.Out.Tell("wrote %s", path)
+	known, err := v.awaitKnown(ctx, m.Name)
+	if err != nil {
+		return err
+	}
+	return v.told(known)
+}
+
+// told is the answer of a verb that was to connect a machine.
+func (v *Verbs) told(m api.Machine) error {
+	err := v.Out.Answer(m, func() string { return status(m) })
+	if err == nil && m.State != api.MachineConnected {
+		err = &output.ExitError{Status: output.StatusFailed}
+	}
+	return err
+}
+
+const (
+	// knownWait is how long the engine may take to read config.toml.
+	knownWait = 6 * time.Second
+	knownPoll = 100 * time.Millisecond
+)
+
+// awaitKnown waits until the engine knows a machine that was just added, and has
+// tried it.
+func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error) {
+	for end := time.Now().Add(knownWait); ; {
+		m, err := v.reach(ctx, name)
+		if !errors.Is(err, api.CodeNotFound) || time.Now().After(end) {
+			return m, err
+		}
+		select {
+		case <-time.After(knownPoll):
+		case <-ctx.Done():
+			return m, ctx.Err()
+		}
+	}
+}
+
+// awaitForgotten waits until the engine knows a machine no more, so that no verb
+// reaches it by a name that is gone.
+func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	for end := time.Now().Add(knownWait); time.Now().Before(end); {
+		out, err := api.MachineList.Call(ctx, own, api.MachineListInput{})
+		if err != nil || !slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.Name == name }) {
+			return err
+		}
+		select {
+		case <-time.After(knownPoll):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return api.Errorf(api.CodeUnavailable, "remove %s: the engine has not read config.toml yet", name).WithHint("look at `tandem config check`")
+}
+
+func (v *Verbs) connectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "connect NAME", Short: "Connect to a machine that needs you",
+		Long: "Reaches a machine in this terminal, where it can ask you for a password, a host key, a second\n" +
+			"factor or a login in a browser. Over ssh the login is kept in the background for the link.",
+		Example: "tandem machine connect box",
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := v.find(args[0])
+			if err != nil {
+				return err
+			}
+			if m.SSH != "" {
+				err = v.login(cmd.Context(), m)
+			} else {
+				err = v.greet(cmd.Context(), m)
+			}
+			if err != nil {
+				return err
+			}
+			known, err := v.reach(cmd.Context(), m.Name)
+			if err != nil {
+				return err
+			}
+			return v.told(known)
+		},
+	}
+}
+
+func (v *Verbs) upgradeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "upgrade NAME", Short: "Bring a machine to this version of tandem",
+		Long: "Copies this executable to a machine that is reached over ssh, where system and processor agree,\n" +
+			"and has it take over the engine there. Sessions and processes go on.",
+		Example: "tandem machine upgrade box",
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := v.find(args[0])
+			if err != nil {
+				return err
+			}
+			if m.SSH == "" {
+				return api.Errorf(api.CodeInvalid, "upgrade %s: it is reached by a command, which cannot be used to copy a program", m.Name).
+					WithHint("install tandem " + v.Version + " there; `tandem info` there then takes over its engine")
+			}
+			if err := v.provision(cmd.Context(), m, true); err != nil {
+				return err
+			}
+			known, err := v.reach(cmd.Context(), m.Name)
+			if err != nil {
+				return err
+			}
+			return v.told(known)
+		},
+	}
+}
+
+// greet runs the command that reaches a machine in this terminal until its bridge
+// says hello.
+func (v *Verbs) greet(ctx context.Context, m transport.Machine) error {
+	cmd := m.Command(m.Transport, v.Environ)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = v.Out.Stderr
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("connect to %s: %w", m.Name, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	defer stop()
+	hello, err := transport.ReadHello(out, &shown{to: v.Out.Stderr})
+	in.Close()
+	_ = cmd.Wait() // it ends with its input
+	switch {
+	case err != nil:
+		return fmt.Errorf("connect to %s: %w", m.Name, err)
+	case hello.Error != "":
+		return api.Errorf(api.CodeUnavailable, "connect to %s: no engine there: %s", m.Name, hello.Error).WithHint(hello.Hint)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package machines
+
+import (
+	"context"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/hosts/bridge"
+	"tandem/engine/hosts/transport"
+)
+
+// Bridge is the verb bridge of a version of this program.
+func Bridge(version string) *cobra.Command {
+	var readOnly bool
+	cmd := &cobra.Command{
+		Use:   "bridge [--read-only]",
+		Short: "Join standard input and output to this machine's engine",
+		Long: "Joins standard input and output to the engine of this machine, which it starts if need be. Other\n" +
+			"machines run it over ssh; it is no verb to type. A key in authorized_keys can be held to it, and\n" +
+			"to reading.",
+		Example: "restrict,command=\"tandem bridge --read-only\" ssh-ed25519 AAAA…",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serveBridge(cmd.Context(), version, readOnly)
+		},
+	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "what comes from there may read and not change")
+	return cmd
+}
+
+// serveBridge is the bridge until its input ends. Nothing else is written to
+// standard output.
+func serveBridge(ctx context.Context, version string, readOnly bool) error {
+	named := client.Options{Version: version, Name: "bridge"}
+	return bridge.Serve(ctx, bridge.Options{
+		ReadOnly: readOnly,
+		Info: func(ctx context.Context) (api.Info, error) {
+			c, err := client.Activate(ctx, named)
+			if err != nil {
+				return api.Info{}, err
+			}
+			defer c.Close()
+			return api.EngineInfo.Call(ctx, c, api.Empty{})
+		},
+		Open: func(ctx context.Context, to api.OpenOptions) (net.Conn, error) {
+			conn, _, err := client.Open(ctx, named, to)
+			return conn, err
+		},
+	}, transport.Pipes{Reader: os.Stdin, Writer: os.Stdout, Hangup: os.Stdin.Close})
+}

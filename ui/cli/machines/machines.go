@@ -1,0 +1,321 @@
+// Package machines is `tandem machine`, the verbs on other machines, and a verb
+// on several of them at once.
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/hosts/transport"
+	"tandem/ui/cli/output"
+)
+
+// Config is how the verbs know the machines of config.toml.
+type Config struct {
+	DataDir func() (string, error)
+	Load    func() ([]transport.Machine, error)
+	Keep    func(transport.Machine) (path string, err error)
+	Forget  func(name string) (path string, err error)
+	Named   func(name string) bool // whether a machine may be called so
+}
+
+// Verbs are the verbs of `tandem machine`.
+type Verbs struct {
+	Config
+	Version string
+	Out     *output.Printer
+	Stdin   io.Reader
+	Environ []string
+
+	Own func(context.Context) (*client.Client, error)         // this machine's engine
+	Far func(context.Context, string) (*client.Client, error) // that of a machine
+}
+
+// Command is the verb machine.
+func (v *Verbs) Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "machine",
+		Short: "Add, list and check other machines",
+		Long: "Other machines are reached over ssh, or over any command that joins its input and\n" +
+			"output to `tandem bridge` there. Every verb works on them with --host NAME.",
+		Example: "tandem machine add box me@box.example.org\ntandem machine list\ntandem --host box ps",
+		Args:    arguments(0, 0, ""),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },
+	}
+	cmd.AddCommand(v.addCommand(), v.listCommand(), v.removeCommand(), v.checkCommand(), v.connectCommand(), v.upgradeCommand())
+	return cmd
+}
+
+// arguments is cobra's check of how many there are, with our words.
+func arguments(least, most int, otherwise string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return output.Usagef(cmd, "%s", otherwise)
+		case most >= 0 && len(args) > most:
+			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[most]))
+		}
+		return nil
+	}
+}
+
+// Names completes the names of machines.
+func (v *Verbs) Names(_ *cobra.Command, args []string, toComplete string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	machines, _ := v.Load() // a person who presses tab is in the middle of a line
+	before, _, several := cutLast(toComplete)
+	for _, m := range machines {
+		if !slices.Contains(args, m.Name) && (!several || !slices.Contains(strings.Split(before, ","), m.Name)) {
+			name := m.Name
+			if several {
+				name = before + "," + name
+			}
+			found = append(found, cobra.CompletionWithDesc(name, output.Visible(m.Target())))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// cutLast cuts a list at its last comma.
+func cutLast(list string) (before, last string, several bool) {
+	i := strings.LastIndexByte(list, ',')
+	if i < 0 {
+		return "", list, false
+	}
+	return list[:i], list[i+1:], true
+}
+
+func (v *Verbs) one(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return v.Names(cmd, args, toComplete)
+}
+
+// find is a machine of config.toml.
+func (v *Verbs) find(name string) (transport.Machine, error) {
+	machines, err := v.Load()
+	if err != nil {
+		return transport.Machine{}, err
+	}
+	i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name })
+	if i < 0 {
+		return transport.Machine{}, api.Errorf(api.CodeNotFound, "find machine %s: config.toml has no machine of this name", output.Visible(name)).
+			WithHint("`tandem machine list` shows them")
+	}
+	return machines[i], nil
+}
+
+// listWait is how long the list waits for machines that are being connected to.
+const listWait = 2 * time.Second
+
+func (v *Verbs) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and how they are", Args: arguments(0, 0, ""),
+		Long: "Lists the machines of config.toml: connected, connecting, away (it does not answer, and is\n" +
+			"tried again by itself) or needs_you (`tandem machine connect` asks what it has to).",
+		Example: "tandem machine list\ntandem machine list --json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },
+	}
+}
+
+func (v *Verbs) list(ctx context.Context) error {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	out, err := api.MachineList.Call(ctx, own, api.MachineListInput{WaitMS: int(listWait.Milliseconds())})
+	if err != nil {
+		return err
+	}
+	return output.AnswerList(*v.Out, out.Machines, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string {
+		t := v.Out.Table("NAME", "STATE", "VERSION", "RTT", "SEEN", "TARGET", "ERROR")
+		t.Spare = []string{"SEEN", "VERSION", "RTT", "TARGET"}
+		for _, m := range out.Machines {
+			t.Add(output.Tinted(m.Name, output.Strong), output.Tinted(string(m.State), tint(m.State)), output.Text(dash(output.Visible(m.Version))), output.Text(rtt(m)),
+				output.Text(seen(m)), output.Text(output.Visible(m.Target)), output.Text(dash(output.Visible(m.Error))))
+		}
+		return t.String()
+	})
+}
+
+func tint(s api.MachineState) output.Tint {
+	switch s {
+	case api.MachineConnected:
+		return output.Green
+	case api.MachineAway:
+		return output.Faint
+	}
+	return output.Yellow
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func rtt(m api.Machine) string {
+	if m.RTTMS == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1fms", m.RTTMS)
+}
+
+func seen(m api.Machine) string {
+	if m.LastSeen == nil {
+		return "-"
+	}
+	return output.Span(time.Since(*m.LastSeen))
+}
+
+func (v *Verbs) removeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Take a machine out of config.toml",
+		Long:    "Takes a machine out of config.toml. What runs there goes on, and tandem stays installed.",
+		Example: "tandem machine remove box",
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := v.find(args[0])
+			if err != nil {
+				return err
+			}
+			path, err := v.Forget(m.Name)
+			if err != nil {
+				return err
+			}
+			if m.SSH != "" {
+				v.endMaster(cmd.Context(), m)
+			}
+			if err := v.awaitForgotten(cmd.Context(), m.Name); err != nil {
+				return err
+			}
+			return v.Out.Answer(map[string]string{"name": m.Name, "path": path}, func() string {
+				return fmt.Sprintf("removed %s from %s; what runs there goes on\n", m.Name, output.Visible(path))
+			})
+		},
+	}
+}
+
+func (v *Verbs) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "check NAME", Short: "Say how it is with a machine, and what it lacks",
+		Long:    "Tries to reach a machine, and says how it is, how fast, in which version, and what this\nversion can do that it cannot. Exits with 1 if it is not connected.",
+		Example: "tandem machine check box",
+		Args:    arguments(1, 1, "which machine? Give a name."), ValidArgsFunction: v.one,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.check(cmd.Context(), args[0]) },
+	}
+}
+
+// A checked is the answer of check.
+type checked struct {
+	api.Machine
+	Lacks []string `json:"lacks"`
+}
+
+func (v *Verbs) check(ctx context.Context, name string) error {
+	m, err := v.reach(ctx, name)
+	if err != nil {
+		return err
+	}
+	answer := checked{m, []string{}}
+	if m.State == api.MachineConnected {
+		if answer.Lacks, err = v.lacks(ctx, name); err != nil {
+			return err
+		}
+	}
+	err = v.Out.Answer(answer, func() string {
+		text := status(m)
+		for _, what := range answer.Lacks {
+			text += "  it has no " + what + "\n"
+		}
+		if len(answer.Lacks) > 0 {
+			text += fmt.Sprintf("  `tandem machine upgrade %s` brings it to %s\n", name, v.Version)
+		}
+		return text
+	})
+	if err == nil && m.State != api.MachineConnected {
+		err = &output.ExitError{Status: output.StatusFailed}
+	}
+	return err
+}
+
+// reach has the own engine try a machine now.
+func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return api.Machine{}, err
+	}
+	defer own.Close()
+	return api.MachineConnect.Call(ctx, own, api.MachineConnectInput{Name: name})
+}
+
+// status says how it is with a machine, and what to do.
+func status(m api.Machine) string {
+	switch m.State {
+	case api.MachineConnected:
+		return fmt.Sprintf("%s: connected, tandem %s, %s\n", m.Name, output.Visible(m.Version), rtt(m))
+	case api.MachineNeedsYou:
+		return fmt.Sprintf("%s: it needs you: %s\n  `tandem machine connect %s` asks you what it has to\n", m.Name, output.Visible(m.Error), m.Name)
+	}
+	return fmt.Sprintf("%s: %s: %s\n", m.Name, m.State, output.Visible(m.Error))
+}
+
+// lacks names the operations and fields of this version that a machine does not
+// have.
+func (v *Verbs) lacks(ctx context.Context, name string) ([]string, error) {
+	far, err := v.Far(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer far.Close()
+	out, err := api.EngineOperations.Call(ctx, far, api.Empty{})
+	if errors.Is(err, api.CodeNotSupported) {
+		return []string{api.EngineOperations.Name}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]map[string]bool{}
+	for _, op := range out.Operations {
+		has[op.Name] = map[string]bool{}
+		for _, field := range op.Input {
+			has[op.Name][field] = true
+		}
+	}
+	lacking := map[string]bool{}
+	for _, op := range api.Operations() {
+		if has[op.Name] == nil {
+			lacking[op.Name] = true
+			continue
+		}
+		for _, field := range api.FieldsOf(op.In) {
+			if !has[op.Name][field] {
+				lacking[op.Name+" "+field] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(lacking)), nil
+}
+
+// None is the configuration of a program that knows no machines.
+func None() Config {
+	return Config{
+		DataDir: api.DataDir,
+		Load:    func() ([]transport.Machine, error) { return nil, nil },
+		Keep:    func(transport.Machine) (string, error) { return "", errors.New("there is no configuration") },
+		Forget:  func(string) (string, error) { return "", errors.New("there is no configuration") },
+		Named:   func(string) bool { return false },
+	}
+}

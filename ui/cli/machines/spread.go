@@ -1,0 +1,166 @@
+package machines
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+
+	"tandem/ui/cli/output"
+)
+
+// A Spread runs a verb on several machines at once.
+type Spread struct {
+	Out    output.Printer
+	Stream bool // the verb goes on: what it prints as JSON is passed on as it comes
+	// Run runs the verb on one machine and returns its exit status.
+	Run func(host string, out *output.Gather, stdout, stderr io.Writer) int
+
+	mu      sync.Mutex
+	answers []json.RawMessage
+}
+
+// On runs it on each of the machines, and prints what comes with the machine's
+// name before it. The exit status is that of all, or StatusPartial.
+func (s *Spread) On(hosts []string) int {
+	width := 0
+	for _, h := range hosts {
+		width = max(width, len(h))
+	}
+	var gather output.Gather
+	var all sync.WaitGroup
+	statuses := make([]int, len(hosts))
+	for i, h := range hosts {
+		all.Go(func() { statuses[i] = s.one(h, width, &gather) })
+	}
+	all.Wait()
+	err := s.Out.Print(gather.String())
+	if s.Out.JSON && !s.Stream {
+		if s.answers == nil {
+			s.answers = []json.RawMessage{}
+		}
+		err = s.Out.PrintJSON(s.answers, "  ")
+	}
+	if err != nil {
+		s.Out.Error(err)
+		return output.StatusFailed
+	}
+	for _, status := range statuses {
+		if status != statuses[0] || status != 0 && status != output.StatusUsage {
+			return output.StatusPartial
+		}
+	}
+	return statuses[0]
+}
+
+// one runs it on one machine.
+func (s *Spread) one(host string, width int, gather *output.Gather) (status int) {
+	label := host + strings.Repeat(" ", width-len(host)) + "  "
+	var failure bytes.Buffer
+	stderr := &lines{to: s.Out.Stderr, label: label, mu: &s.mu}
+	defer stderr.end()
+	if !s.Out.JSON {
+		stdout := &lines{to: s.Out.Stdout, label: label, mu: &s.mu}
+		defer stdout.end()
+		return s.Run(host, gather, stdout, stderr)
+	}
+	r, w := io.Pipe()
+	var decoding sync.WaitGroup
+	count := 0
+	decoding.Go(func() {
+		count = s.decode(host, r)
+		_, _ = io.Copy(io.Discard, r)
+	})
+	status = s.Run(host, gather, w, io.MultiWriter(stderr, &failure))
+	w.Close()
+	decoding.Wait()
+	if status != 0 && count == 0 {
+		text, _, _ := strings.Cut(strings.TrimPrefix(failure.String(), "tandem: "), "\n")
+		s.answer(host, mustJSON(map[string]any{"error": text, "status": status}))
+	}
+	return status
+}
+
+// decode takes the answers of one machine from what it prints; those of a list
+// are answers each.
+func (s *Spread) decode(host string, r io.Reader) (count int) {
+	d := json.NewDecoder(r)
+	for {
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			return count
+		}
+		count++
+		var list []json.RawMessage
+		if json.Unmarshal(v, &list) != nil {
+			list = []json.RawMessage{v}
+		}
+		for _, one := range list {
+			s.answer(host, one)
+		}
+	}
+}
+
+// answer gives an answer the name of its machine.
+func (s *Spread) answer(host string, v json.RawMessage) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(v, &members) != nil {
+		v = mustJSON(map[string]json.RawMessage{"value": v})
+	}
+	var b bytes.Buffer
+	b.WriteString(`{"host":` + string(mustJSON(host)))
+	if rest := bytes.TrimSpace(bytes.TrimSpace(v)[1:]); rest[0] != '}' {
+		b.WriteByte(',')
+		b.Write(rest)
+	} else {
+		b.WriteByte('}')
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.Stream {
+		s.answers = append(s.answers, b.Bytes())
+		return
+	}
+	_ = s.Out.PrintJSON(json.RawMessage(b.Bytes()), "") // whoever reads has gone
+}
+
+func mustJSON(v any) []byte {
+	text, _ := json.Marshal(v) // strings, numbers and what was JSON before
+	return text
+}
+
+// lines passes on whole lines, each behind a label.
+type lines struct {
+	to    io.Writer
+	label string
+	mu    *sync.Mutex // of all that write there
+	begun []byte
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.begun = append(l.begun, p...)
+	end := bytes.LastIndexByte(l.begun, '\n') + 1
+	if end == 0 {
+		return len(p), nil
+	}
+	var b bytes.Buffer
+	for line := range bytes.Lines(l.begun[:end]) {
+		b.WriteString(l.label)
+		b.Write(line)
+	}
+	l.begun = append(l.begun[:0], l.begun[end:]...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.to.Write(b.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// end passes on a last line that has no end.
+func (l *lines) end() {
+	if len(l.begun) > 0 {
+		_, _ = l.Write([]byte{'\n'}) // whoever reads has gone
+	}
+}

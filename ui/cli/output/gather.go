@@ -1,0 +1,35 @@
+package output
+
+import "sync"
+
+// A Gather makes one table of those that a verb prints on several machines, with
+// a column for the machine.
+type Gather struct {
+	mu    sync.Mutex
+	whole *Table
+}
+
+// add takes a table in.
+func (g *Gather) add(host string, t *Table) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.whole == nil {
+		g.whole = &Table{header: append([]string{"HOST"}, t.header...), paint: t.paint, width: t.width, Whole: t.Whole, Spare: t.Spare}
+	}
+	for i, row := range t.rows {
+		g.whole.Add(append([]Cell{Tinted(host, Strong)}, row...)...)
+		for _, note := range t.notes[i+1] {
+			g.whole.Note(note)
+		}
+	}
+}
+
+// String draws the table; "" if nothing was gathered.
+func (g *Gather) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.whole == nil {
+		return ""
+	}
+	return g.whole.String()
+}
