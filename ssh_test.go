@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sshServer starts an sshd of the test's own on a loopback port, and puts an ssh
+// into the path of p that reaches it as "box". The login shell's environment is
+// that of sshd but for HOME, where tandem is to be put.
+func sshServer(t *testing.T, p *park) (home string) {
+	t.Helper()
+	sshd, err := exec.LookPath("/usr/sbin/sshd")
+	if err != nil {
+		t.Skip("there is no sshd here: apt-get install openssh-server")
+	}
+	client, err := exec.LookPath("ssh")
+	if err != nil {
+		t.Skip("there is no ssh here: apt-get install openssh-client")
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(p.dir, name) }
+	for _, key := range []string{"hostkey", "userkey"} {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", in(key)).CombinedOutput(); err != nil {
+			t.Fatalf("make a key: %v: %s", err, out)
+		}
+	}
+	home = in("home")
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(in(name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(in("userkey.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	// What a login prints, and a PATH without tandem.
+	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; eval \"$SSH_ORIGINAL_COMMAND\"",
+		home, asProgram, p.data("far"), in("none"))
+	write("authorized", string(key), 0o600)
+	write("login.sh", far+"\n", 0o700)
+	write("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
+		"PermitRootLogin yes\nForceCommand sh %s\n", port, in("hostkey"), in("authorized"), in("login.sh")), 0o600)
+	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",
+		port, me.Username, in("userkey"), in("known")), 0o600)
+	if err := os.Mkdir(in("bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("bin/ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s \"$@\"\n", client, in("ssh_config")), 0o700)
+	for i, pair := range p.env {
+		if rest, ok := strings.CutPrefix(pair, "PATH="); ok {
+			p.env[i] = "PATH=" + in("bin") + ":" + rest
+		}
+	}
+	_ = os.MkdirAll("/run/sshd", 0o755) // sshd of Debian wants it; who is not root need not have it
+	server := exec.Command(sshd, "-D", "-e", "-f", in("sshd_config"))
+	var said strings.Builder
+	server.Stderr = &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Log(said.String())
+		}
+		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+		cmd.Env = append(p.env, "TANDEM_DATA_DIR="+p.data("far"))
+		_ = cmd.Run() // it may never have run
+	})
+	until(t, "sshd", func() bool {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return home
+}
+
+// Over ssh a machine is added that has no tandem: this one is copied there, found
+// by links although no PATH has it, and all goes through one connection.
+func TestAMachineIsAddedOverSSH(t *testing.T) {
+	p := newPark(t, 0)
+	home := sshServer(t, p)
+	stdout, stderr, status := p.run("machine", "add", "box", "box")
+	if status != 0 || !strings.Contains(stdout, "box: connected, tandem") || !strings.Contains(stderr, "copied tandem") {
+		t.Fatalf("add: status %d\n%s%s", status, stdout, stderr)
+	}
+	if info, err := os.Stat(filepath.Join(home, ".local/bin/tandem")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("what was copied: %v, %v", info, err)
+	}
+	p.must("--host", "box", "new", "--name", "far", "--", "sh")
+	if out := p.must("ps"); strings.Contains(out, "far") {
+		t.Errorf("it was started here: %s", out)
+	}
+	if out := p.must("--host", "box", "ps"); !strings.Contains(out, "far") {
+		t.Errorf("it was not started there: %s", out)
+	}
+	if out := p.must("--host", "box", "exec", "--", "sh", "-c", "seq 1 200000 | tail -1"); out != "200000\n" {
+		t.Errorf("exec printed %q", out)
+	}
+	screen, err := startTerminal(80, 24, p.env, p.dir, "--host", "box", "attach", "far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	if err := screen.press(":echo over-$((40+2))", "enter"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, screen, "over-42")
+	if stdout, stderr, status := p.run("machine", "upgrade", "box"); status != 0 || !strings.Contains(stderr, "box has tandem") {
+		t.Errorf("upgrade: status %d\n%s%s", status, stdout, stderr)
+	}
+	p.must("machine", "remove", "box")
+}
+
+// A host whose key is not the one it had needs the person, and hangs nobody.
+func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
+	p := newPark(t, 0)
+	sshServer(t, p)
+	p.must("machine", "add", "box", "box")
+	other, err := os.ReadFile(filepath.Join(p.dir, "userkey.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := os.ReadFile(filepath.Join(p.dir, "known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(string(known), " ")
+	fields := strings.Fields(string(other))
+	if err := os.WriteFile(filepath.Join(p.dir, "known"), []byte(name+" "+fields[0]+" "+fields[1]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.must("shutdown", "--yes")
+	if _, stderr, status := p.run("--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it needs you: ") || !strings.Contains(stderr, "Host key verification failed") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
