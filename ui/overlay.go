@@ -14,13 +14,13 @@ import (
 // box draws a frame around an overlay's rows and returns it with its place in
 // the middle of the screen.
 func box(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
-	edge := look.Accent
 	line := strings.Repeat("─", w+2)
-	out := []string{edge.Text("╭" + line + "╮")}
+	out := []string{look.Edge("╭"+line+"╮", true)}
+	side := look.Edge("│", true)
 	for _, r := range rows {
-		out = append(out, edge.Text("│")+" "+r+" "+edge.Text("│"))
+		out = append(out, side+" "+r+" "+side)
 	}
-	out = append(out, edge.Text("╰"+line+"╯"))
+	out = append(out, look.Edge("╰"+line+"╯", true))
 	at := widget.Rect{W: w + 4, H: len(out)}
 	at.X = (screen.W - at.W) / 2
 	at.Y = max((screen.H-at.H)*2/5, 0)

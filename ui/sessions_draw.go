@@ -61,7 +61,7 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
 		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Base().Root.TitleAt(y, true)
-		out = append(out, v.env.Look().Rule.Text(layout.Joint(y == 0, title, y == 0))...)
+		out = append(out, v.edges().Text(layout.Joint(y == 0, title, y == 0), v.areas.list.W, y)...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
 		return append(out, v.list.TabBar(v.areas.tabs.W)...)
@@ -69,20 +69,34 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)
 	}
-	return v.tabs.Base().Root.AppendRow(out, y, v.env.Look())
+	return v.tabs.Base().Root.AppendRow(out, y, v.edges())
 }
 
 // prepare lets every visible pane make its rows.
 func (v *sessionsView) prepare() {
 	focused, look := v.focused(), v.env.Look()
+	edges := v.edges()
 	for _, l := range v.visible() {
 		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.tight || v.area(l) == l.Rect {
 			continue
 		}
-		l.Title = l.Joined(v.heading(l, focused), look)
+		l.Title = l.Joined(v.heading(l, focused), edges)
 	}
+}
+
+// edges are the borders between the list and the panes, and between those that fill
+// the view.
+func (v *sessionsView) edges() layout.Edges {
+	e := layout.Edges{Look: v.env.Look()}
+	switch {
+	case v.listFocused:
+		e.Focus = v.areas.list
+	case v.focused() != nil && !v.tabs.Floating():
+		e.Focus = v.tabs.Current.Focus.Rect
+	}
+	return e
 }
 
 // heading is the title of a leaf.

@@ -42,6 +42,7 @@ func (t *theming) apply() {
 		theme = themes.ForBackground(t.dark)
 	}
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
+	t.look.Heavy = t.profile <= colorprofile.Ascii
 }
 
 // ThemeFor is the name of the theme on a dark or light background.

@@ -434,9 +434,5 @@ func (d *Detail) Heading(w, h int, look *widget.Look) string {
 	if left == 0 {
 		return widget.Heading("details", up, w, d.Focused, look)
 	}
-	rule := look.Rule
-	if d.Focused {
-		rule = look.Accent
-	}
-	return widget.Heading("details", "", left, d.Focused, look) + rule.Text("┬") + widget.Heading("output", up, w-left-1, d.Focused, look)
+	return widget.Heading("details", "", left, d.Focused, look) + look.Edge("┬", d.Focused) + widget.Heading("output", up, w-left-1, d.Focused, look)
 }

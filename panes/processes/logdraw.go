@@ -208,21 +208,21 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) s
 
 // heading has a title and a detail on its left, and on its right what the view does.
 func (l *logView) heading(title, detail string, ink widget.Ink, status string, w int, look *widget.Look) string {
-	name, rule := look.Dim, look.Rule
+	name := look.Dim
 	if l.Focused {
-		name, rule = look.Title, look.Accent
+		name = look.Title
 	}
 	status = " " + status + " "
 	rest := w - widget.Width(title) - widget.Width(status) - 5
 	if rest < 0 {
 		return widget.Heading(title, "", w, l.Focused, look)
 	}
-	line := rule.Text("─") + " " + name.Text(title) + " "
+	line := look.Edge("─", l.Focused) + " " + name.Text(title) + " "
 	if detail = widget.Clip(detail, rest-2); detail != "" {
 		line += ink.Text(detail) + " "
 		rest -= widget.Width(detail) + 1
 	}
-	return line + rule.Text(strings.Repeat("─", rest+1)) + look.Dim.Text(status) + rule.Text("─")
+	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
 
 // status says what the view does.

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"fmt"
+
 	"tandem/engine/api"
 	"tandem/panes/widget"
 )
@@ -66,12 +68,40 @@ func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
 			t.rows[i] += side
 		}
 	}
-	if len(t.rows) == h {
-		return
-	}
-	row := filled(w)
+	row, drawn := filled(w), len(t.rows)
 	for len(t.rows) < h {
 		t.rows = append(t.rows, row)
+	}
+	if t.settled && t.ended == nil {
+		t.sayWhySmaller(st, drawn, w, h, look)
+	}
+}
+
+// sayWhySmaller tells in the pattern, below the drawn rows of the session or beside
+// them, whose size it has. Where there is no room for the words they are left out.
+func (t *Terminal) sayWhySmaller(st ScreenState, drawn, w, h int, look *widget.Look) {
+	size := fmt.Sprintf("%d×%d of %d×%d", st.Cols, st.Rows, w, h)
+	long := size + ": a smaller terminal shows this session too"
+	if drawn < h {
+		for _, text := range []string{long, size} {
+			if text = " " + text + " "; widget.Width(text) <= w {
+				t.rows[h-1] = look.Dim.Text(text) + look.Filled(w-widget.Width(text))
+				return
+			}
+		}
+		return
+	}
+	side := w - st.Cols
+	lines := widget.WrapWords(long, max(side-1, 0))
+	for _, line := range lines {
+		if widget.Width(line) > side-1 || len(lines) > h {
+			return
+		}
+	}
+	for i, line := range lines {
+		y := h - len(lines) + i
+		text := " " + widget.Pad(line, side-1)
+		t.rows[y] = widget.Pad(widget.Cut(t.rows[y], st.Cols, ""), st.Cols) + widget.SgrReset + look.Dim.Text(text)
 	}
 }
 

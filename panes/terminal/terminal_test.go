@@ -111,6 +111,29 @@ func TestSmallerSessionShowsWhereItEnds(t *testing.T) {
 	check(t, plain(p, 8, 4), []string{"$ ls ···", "a    ···", "········", "········"})
 }
 
+func TestSmallerSessionSaysWhoseSizeItHas(t *testing.T) {
+	p, _ := live(60, 4, screenOf(50, 2, 0, "$ ls", "a"))
+	p.Settle()
+	check(t, plain(p, 60, 4)[3:], []string{" 50×2 of 60×4: a smaller terminal shows this session too ···"})
+	p, _ = live(20, 4, screenOf(20, 2, 0, "$ ls", "a"))
+	p.Settle()
+	check(t, plain(p, 20, 4)[3:], []string{" 20×2 of 20×4 ······"})
+	p, _ = live(28, 4, screenOf(8, 4, 0, "$ ls", "a", "b", "c"))
+	p.Settle()
+	check(t, plain(p, 28, 4), []string{
+		"$ ls     8×4 of 28×4: a     ",
+		"a        smaller terminal   ",
+		"b        shows this session ",
+		"c        too                ",
+	})
+	p, _ = live(14, 2, screenOf(8, 2, 0, "$ ls", "a"))
+	p.Settle()
+	check(t, plain(p, 14, 2), []string{"$ ls    ······", "a       ······"})
+	p, _ = live(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
+	p.Settle()
+	check(t, plain(p, 4, 2), []string{"thre", "four"})
+}
+
 func TestLargerSessionIsClippedAroundItsCursor(t *testing.T) {
 	p, _ := live(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
 	check(t, plain(p, 4, 2), []string{"thre", "four"})

@@ -5,13 +5,13 @@ import "strings"
 // Heading is the title row of a pane: a name, a detail, and a rule to the end.
 // It doubles as the border to the pane above.
 func Heading(name, detail string, w int, focused bool, look *Look) string {
-	nameInk, rule := look.Dim, look.Rule
+	nameInk := look.Dim
 	if focused {
-		nameInk, rule = look.Title, look.Accent
+		nameInk = look.Title
 	}
 	name = Clip(name, max(w-4, 0))
 	room := w - Width(name) - 6
-	line := rule.Text("─") + " " + nameInk.Text(name) + " "
+	line := look.Edge("─", focused) + " " + nameInk.Text(name) + " "
 	used := Width(name) + 3
 	if detail != "" && room > 3 {
 		detail = Clip(detail, room)
@@ -19,9 +19,9 @@ func Heading(name, detail string, w int, focused bool, look *Look) string {
 		used += Width(detail) + 1
 	}
 	if used > w {
-		return look.Rule.Text(strings.Repeat("─", max(w, 0)))
+		return look.Edge(strings.Repeat("─", max(w, 0)), focused)
 	}
-	return line + rule.Text(strings.Repeat("─", w-used))
+	return line + look.Edge(strings.Repeat("─", w-used), focused)
 }
 
 // FolderHeading is a Heading whose detail is a path: where that is too long, it

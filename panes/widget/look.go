@@ -54,6 +54,7 @@ type Look struct {
 	Found     Ink // what a search is for
 	FoundHere Ink // the same in the line that was found last
 
+	Heavy  bool // the frame of what has the focus is of heavy lines: there is no colour to tell it by
 	Glyphs themes.Glyphs
 }
 
@@ -69,6 +70,46 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 		Chip: InkOf(s.BarChip), Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),
 		Glyphs: g,
 	}
+}
+
+// Edge is a piece of border, of what has the focus or of another.
+func (l *Look) Edge(line string, focused bool) string {
+	switch {
+	case !focused:
+		return l.Rule.Text(line)
+	case l.Heavy:
+		line = strings.Map(heavy, line)
+	}
+	return l.Accent.Text(line)
+}
+
+// heavy is a piece of border in heavy lines, of which there are no round corners.
+func heavy(r rune) rune {
+	switch r {
+	case '─':
+		return '━'
+	case '│':
+		return '┃'
+	case '┬':
+		return '┳'
+	case '┴':
+		return '┻'
+	case '├':
+		return '┣'
+	case '┤':
+		return '┫'
+	case '┼':
+		return '╋'
+	case '╭':
+		return '┏'
+	case '╮':
+		return '┓'
+	case '╰':
+		return '┗'
+	case '╯':
+		return '┛'
+	}
+	return r
 }
 
 // Tints is how many inks tell names apart.

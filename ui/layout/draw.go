@@ -7,18 +7,20 @@ import (
 )
 
 // Joined is a title row in which the borders end that come down to it.
-func (n *Node) Joined(title string, look *widget.Look) string {
+func (n *Node) Joined(title string, e Edges) string {
 	if n.Rect.Y == n.Root().Rect.Y {
-		return title
+		return e.title(title, n.Rect)
 	}
 	for x := n.Rect.X; x < n.Rect.X+n.Rect.W; x++ {
 		at := x - n.Rect.X
-		if n.wallAbove(x, n.Rect.Y) && ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, "")) == "─" {
-			title = widget.Cut(title, at, "") + look.Rule.Text("┴") + widget.CutLeft(title, at+1)
+		if n.wallAbove(x, n.Rect.Y) && isRule(ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, ""))) {
+			title = widget.Cut(title, at, "") + e.Look.Rule.Text("┴") + widget.CutLeft(title, at+1)
 		}
 	}
-	return title
+	return e.title(title, n.Rect)
 }
+
+func isRule(cell string) bool { return cell == "─" || cell == "━" }
 
 // wallAbove reports whether a border between panes side by side ends in the row
 // above a cell.
@@ -28,7 +30,7 @@ func (n *Node) wallAbove(x, y int) bool {
 }
 
 // AppendRow appends the row y of the screen as far as it is the node's.
-func (n *Node) AppendRow(out []byte, y int, look *widget.Look) []byte {
+func (n *Node) AppendRow(out []byte, y int, e Edges) []byte {
 	if n.Pane != nil {
 		i := y - n.Rect.Y
 		if n.Title != "" {
@@ -43,11 +45,12 @@ func (n *Node) AppendRow(out []byte, y int, look *widget.Look) []byte {
 		return append(out, widget.Spaces(n.Rect.W)...)
 	}
 	if n.Axis == Below {
-		return n.half(y).AppendRow(out, y, look)
+		return n.half(y).AppendRow(out, y, e)
 	}
-	out = n.A.AppendRow(out, y, look)
-	out = append(out, look.Rule.Text(Joint(n.A.TitleAt(y, false), n.B.TitleAt(y, true), y == n.Rect.Y && !n.wallAbove(n.Border(), y)))...)
-	return n.B.AppendRow(out, y, look)
+	out = n.A.AppendRow(out, y, e)
+	joint := Joint(n.A.TitleAt(y, false), n.B.TitleAt(y, true), y == n.Rect.Y && !n.wallAbove(n.Border(), y))
+	out = append(out, e.Text(joint, n.Border(), y)...)
+	return n.B.AppendRow(out, y, e)
 }
 
 // half is the half of a split below that has row y.

@@ -64,16 +64,17 @@ func Inside(frame widget.Rect) widget.Rect {
 // Framed are the rows of the floating tab with its frame; heading has the width of
 // the tab.
 func (t *Tab) Framed(heading string, focused bool, look *widget.Look) (rows []string) {
-	edge := look.Rule
+	inside := Edges{Look: look}
 	if focused {
-		edge = look.Accent
+		inside.Focus = t.Focus.Rect
 	}
 	r := t.Root.Rect
-	rows = append(rows, edge.Text("╭")+heading+edge.Text("╮"))
+	rows = append(rows, look.Edge("╭", focused)+heading+look.Edge("╮", focused))
+	side := look.Edge("│", focused)
 	for y := r.Y; y < r.Y+r.H; y++ {
-		rows = append(rows, edge.Text("│")+string(t.Root.AppendRow(nil, y, look))+widget.SgrReset+edge.Text("│"))
+		rows = append(rows, side+string(t.Root.AppendRow(nil, y, inside))+widget.SgrReset+side)
 	}
-	return append(rows, edge.Text("╰"+strings.Repeat("─", r.W)+"╯"))
+	return append(rows, look.Edge("╰"+strings.Repeat("─", r.W)+"╯", focused))
 }
 
 // writeFloat writes the floating tab down; nil if there is none with a place in a

@@ -1,0 +1,74 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+// four are panes in two rows of two, with their titles drawn for one with the focus.
+func four(look *widget.Look, focus int) (root *Node, e Edges) {
+	root = Leaf(terminal.New(nil, nil, "0"))
+	root.Place(widget.Rect{W: 41, H: 12})
+	root, below := root.Split(Below, terminal.New(nil, nil, "2"))
+	root.Place(widget.Rect{W: 41, H: 12})
+	root.A.Split(Beside, terminal.New(nil, nil, "1"))
+	below.Split(Beside, terminal.New(nil, nil, "3"))
+	root.Place(widget.Rect{W: 41, H: 12})
+	leaves := root.Leaves(nil)
+	e = Edges{Look: look, Focus: leaves[focus].Rect}
+	for i, l := range leaves {
+		l.Title = l.Joined(widget.Heading("pane", "", l.Rect.W, i == focus, look), e)
+	}
+	return root, e
+}
+
+// drawn are its rows.
+func drawn(root *Node, e Edges) (rows []string) {
+	for y := range root.Rect.H {
+		rows = append(rows, string(root.AppendRow(nil, y, e)))
+	}
+	return rows
+}
+
+func TestTheWholeFrameOfTheFocusStandsOut(t *testing.T) {
+	look := &widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Dim: "\x1b[90m", Title: "\x1b[96;1m", Glyphs: themes.UnicodeGlyphs()}
+	for focus := range 4 {
+		root, e := four(look, focus)
+		rows := drawn(root, e)
+		for y, row := range rows {
+			for x := range root.Rect.W {
+				cell := widget.Cut(widget.CutLeft(row, x), 1, "")
+				if !strings.ContainsAny(cell, "─│┬┴├┤┼") {
+					continue
+				}
+				i := strings.IndexAny(cell, "─│┬┴├┤┼")
+				at := strings.LastIndex(cell[:i], "\x1b[9")
+				if got := strings.HasPrefix(cell[at:], string(look.Accent)); got != e.around(x, y) {
+					t.Errorf("focus on %d: the border at %d, %d stands out: %v", focus, x, y, got)
+				}
+			}
+		}
+	}
+}
+
+func TestTheFrameOfTheFocusIsHeavyWithoutColours(t *testing.T) {
+	root, e := four(&widget.Look{Rule: "\x1b[90m", Accent: "\x1b[96m", Heavy: true, Glyphs: themes.UnicodeGlyphs()}, 1)
+	var rows []string
+	for _, row := range drawn(root, e) {
+		rows = append(rows, ansi.Strip(row))
+	}
+	want := "" +
+		"─ pane ─────────────┳━ pane ━━━━━━━━━━━━━\n" +
+		strings.Repeat("                    ┃                    \n", 5) +
+		"─ pane ─────────────╋━ pane ━━━━━━━━━━━━━\n" +
+		strings.Repeat("                    │                    \n", 5)
+	if got := strings.Join(rows, "\n") + "\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
