@@ -6,6 +6,8 @@ package retry
 import (
 	"context"
 	"errors"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -51,9 +53,10 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 	sent := false
 	for ask := in; ; ask = after(in, time.Since(began)) {
 		called := time.Now()
-		err := c.Client.Do(ctx, name, effect, ask, out)
+		var reached atomic.Bool
+		err := c.Client.Do(noting(ctx, &reached), name, effect, ask, out)
 		gone, maySent := isLost(err)
-		if !gone {
+		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
 			return err
 		}
 		sent = sent || maySent
@@ -70,6 +73,11 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 			return given(name, effect, in, sent, err)
 		}
 	}
+}
+
+// noting notes in a context whether a call has reached anything.
+func noting(ctx context.Context, reached *atomic.Bool) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 }
 
 // isLost reports whether an error says that the engine has gone, and whether the call

@@ -140,6 +140,7 @@ func TestWhatWasNeverSentWaitsForAnEngine(t *testing.T) {
 	end := e.begin()
 	c := e.connect()
 	end()
+	c.Close() // what would be sent on a connection that just closes may have been done
 	typed := make(chan error)
 	go func() {
 		_, err := api.SessionWrite.Call(t.Context(), c, api.SessionWriteInput{ID: "s"})
@@ -150,6 +151,7 @@ func TestWhatWasNeverSentWaitsForAnEngine(t *testing.T) {
 		t.Errorf("typing: %v, after %v", err, e.sent())
 	}
 	end()
+	c.Close()
 	short, cancel := context.WithTimeout(t.Context(), 3*returnPoll)
 	defer cancel()
 	_, err := api.SessionWrite.Call(short, c, api.SessionWriteInput{ID: "s"})
