@@ -1,0 +1,112 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAHelloIsFoundBehindWhatALoginPrints(t *testing.T) {
+	for _, banner := range []string{"", "Welcome\n", "no end of line", "tandem-bridge/", strings.Repeat("x", 100_000) + "\r\n"} {
+		var line bytes.Buffer
+		if err := (Hello{Version: "1.2.3", Protocol: 4}).Write(&line); err != nil {
+			t.Fatal(err)
+		}
+		r := strings.NewReader(banner + line.String() + "the first frame")
+		var noise bytes.Buffer
+		h, err := ReadHello(r, &noise)
+		if err != nil || h.Version != "1.2.3" || h.Protocol != 4 {
+			t.Errorf("behind %.20q: %+v, %v", banner, h, err)
+		}
+		if r.Len() != len("the first frame") || Trimmed(noise.String()) != strings.TrimSpace(banner) {
+			t.Errorf("behind %.20q: %d bytes are left, and the banner was %.30q", banner, r.Len(), Trimmed(noise.String()))
+		}
+	}
+}
+
+func TestWhatIsNoBridgeIsGivenUp(t *testing.T) {
+	for _, text := range []string{"", "Welcome\n", strings.Repeat("y\n", maxNoise), marker, marker + "not json\n", marker + strings.Repeat("x", maxHello+1)} {
+		if _, err := ReadHello(strings.NewReader(text), new(bytes.Buffer)); !errors.Is(err, ErrNoBridge) && !strings.Contains(err.Error(), "no end") {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+func TestQuestionsAreToldFromBanners(t *testing.T) {
+	for _, q := range []string{"me@box's password: ", "Enter passphrase for key '/k': ", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ",
+		"Verification code: ", "# Tailscale SSH requires an additional check.\n# To authenticate, visit: https://login.tailscale.com/a/1\n", "[sudo] password for me:"} {
+		if !Asks(q) {
+			t.Errorf("no question: %q", q)
+		}
+	}
+	for _, b := range []string{"", "Welcome to Debian\nsee https://help.example.org\n", "Last login: today\n", "motd: 3 updates\n"} {
+		if Asks(b) || NeedsPerson(b) {
+			t.Errorf("a question: %q", b)
+		}
+	}
+	for _, e := range []string{"Host key verification failed.\r\n", "me@box: Permission denied (publickey).", "sudo: a password is required"} {
+		if !NeedsPerson(e) {
+			t.Errorf("needs nobody: %q", e)
+		}
+	}
+}
+
+// words takes a line apart as every shell does, those that are no POSIX shells
+// too: at blanks, and single quotes hold a word together.
+func words(t *testing.T, line string) (all []string) {
+	t.Helper()
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			all = append(all, part)
+			continue
+		}
+		if strings.ContainsAny(part, "\"$`\\!;&|<>(){}*?~#") {
+			t.Errorf("outside of quotes: %q", part)
+		}
+		all = append(all, strings.Fields(part)...)
+	}
+	return all
+}
+
+func TestTandemIsFoundOutsideThePathByAnyLoginShell(t *testing.T) {
+	home := t.TempDir()
+	bin := filepath.Join(home, ".local/bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	argv := words(t, Tandem("bridge --read-only"))
+	if len(argv) != 4 || !slices.Equal(argv[:3], []string{"exec", "sh", "-c"}) || strings.ContainsAny(argv[3], "!\n") {
+		t.Fatalf("the login shell gets %q", argv)
+	}
+	run := func() string {
+		cmd := exec.Command("/bin/sh", argv[2:]...)
+		cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	if out := run(); !Missing(out) {
+		t.Errorf("without tandem: %q", out)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "tandem"), []byte("#!/bin/sh\necho found \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := run(); out != "found bridge --read-only\n" {
+		t.Errorf("with tandem in ~/.local/bin: %q", out)
+	}
+}
+
+func TestABackgroundLinkNeverAsks(t *testing.T) {
+	argv := Machine{Name: "box", SSH: "me@box"}.Background(t.TempDir())
+	line := strings.Join(argv, " ")
+	if !strings.Contains(line, "BatchMode=yes") || !slices.Contains(argv, "-T") || argv[len(argv)-3] != "--" || argv[len(argv)-2] != "me@box" {
+		t.Errorf("a link runs %q", argv)
+	}
+	if path := ControlPath(strings.Repeat("/long", 30), "box"); len(path)+17 > 107 {
+		t.Errorf("ssh cannot bind %s", path)
+	}
+}
