@@ -230,6 +230,15 @@ func TestCallsShareOneLink(t *testing.T) {
 	}
 }
 
+// What is larger than a frame of the link, or than its windows, comes whole.
+func TestLargeAnswersComeThroughTheLink(t *testing.T) {
+	p := newPark(t, 1)
+	out := p.must("--host", "m1", "exec", "--", "seq", "1", "500000")
+	if wrong := checkCount(strings.NewReader(out), 500_000, func(int) {}); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
 // A link whose command says a URL and waits needs the person, who is shown it.
 func TestALoginIsShownAndNotWaitedFor(t *testing.T) {
 	p := newPark(t, 0)

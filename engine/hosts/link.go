@@ -24,6 +24,8 @@ const (
 	// The time between attempts doubles from the first to the longest; each is
 	// shortened by up to half, so that many machines do not come at once.
 	firstPause, longestPause = 200 * time.Millisecond, 30 * time.Second
+	// askedPause is how soon a machine is tried again that somebody asks for.
+	askedPause = 2 * time.Second
 	// steady is how long a link lasts that is in order, mostShort how many others in
 	// a row are made again without a pause.
 	steady, mostShort = 2 * time.Second, 5
@@ -39,9 +41,10 @@ const (
 type link struct {
 	hosts   *Hosts
 	machine transport.Machine
-	begun   bool   // of hosts.mu
-	end     func() // of hosts.mu; ends run
-	again   chan struct{}
+	begun   bool          // of hosts.mu
+	end     func()        // of hosts.mu; ends run
+	again   chan struct{} // a person wants an attempt now
+	asked   chan struct{} // somebody wanted to reach the machine while it was away
 
 	mu      sync.Mutex
 	state   api.MachineState
@@ -54,7 +57,7 @@ type link struct {
 }
 
 func newLink(h *Hosts, m transport.Machine) *link {
-	return &link{hosts: h, machine: m, end: func() {}, again: make(chan struct{}, 1), state: api.MachineConnecting, changed: make(chan struct{})}
+	return &link{hosts: h, machine: m, end: func() {}, again: make(chan struct{}, 1), asked: make(chan struct{}, 1), state: api.MachineConnecting, changed: make(chan struct{})}
 }
 
 // run makes the link, and makes it again when it is lost, until ctx ends.
@@ -102,20 +105,28 @@ func (l *link) settle(err error, mayAgain bool) (atOnce bool) {
 // wait lets some time pass before the next attempt: none that only a person could
 // help is made until somebody says so.
 func (l *link) wait(ctx context.Context, err error, pause time.Duration) (next time.Duration) {
-	timer := time.NewTimer(pause/2 + rand.N(pause/2+1))
+	began, length := time.Now(), pause/2+rand.N(pause/2+1)
+	timer := time.NewTimer(length)
 	defer timer.Stop()
-	after := timer.C
+	after, asked := timer.C, l.asked
 	var person *personError
 	if errors.As(err, &person) {
-		after = nil
+		after, asked = nil, nil
 	}
-	select {
-	case <-after:
-		return min(2*pause, longestPause)
-	case <-l.again:
-		return firstPause
-	case <-ctx.Done():
-		return pause
+	for {
+		select {
+		case <-after:
+			return min(2*pause, longestPause)
+		case <-asked:
+			asked = nil
+			if length > askedPause {
+				timer.Reset(askedPause - time.Since(began))
+			}
+		case <-l.again:
+			return firstPause
+		case <-ctx.Done():
+			return pause
+		}
 	}
 }
 
@@ -248,7 +259,7 @@ func (l *link) unreachable(m api.Machine) error {
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it did not answer within %v", m.Name, openTimeout).WithHint(hintAway)
 	}
 	select {
-	case l.again <- struct{}{}:
+	case l.asked <- struct{}{}:
 	default:
 	}
 	away := ""

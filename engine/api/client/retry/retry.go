@@ -17,6 +17,9 @@ import (
 const (
 	// returnLimit is how long an engine that is gone may take to come back.
 	returnLimit = 15 * time.Second
+	// awayLimit is how long another machine may, when nothing but reading is asked
+	// of it: a log that is followed goes on when the laptop wakes up.
+	awayLimit = 10 * time.Minute
 	// activateAfter is when one that its keeper did not start again is started.
 	activateAfter = 500 * time.Millisecond
 	// returnPoll is how often it is looked for.
@@ -50,7 +53,10 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	began := time.Now()
 	var lost time.Time
-	sent := false
+	sent, limit := false, returnLimit
+	if c.Machine() != "" && effect == api.Read {
+		limit = awayLimit
+	}
 	for ask := in; ; ask = after(in, time.Since(began)) {
 		called := time.Now()
 		var reached atomic.Bool
@@ -66,7 +72,7 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		if lost.IsZero() || time.Since(called) > steady {
 			lost = time.Now()
 		}
-		if time.Since(lost) > returnLimit {
+		if time.Since(lost) > limit {
 			return given(name, effect, in, sent, err)
 		}
 		if c.await(ctx, time.Since(lost)) != nil || ctx.Err() != nil {

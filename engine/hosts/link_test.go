@@ -1,0 +1,90 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/hosts/transport"
+)
+
+// newHosts has machines whose commands are lines of a shell.
+func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machine) {
+	t.Helper()
+	var mu sync.Mutex
+	var told []api.Machine
+	h := &Hosts{DataDir: t.TempDir(), Origin: "me@here", Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(m api.Machine) {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, m)
+	}}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.Start(ctx)
+	t.Cleanup(func() { cancel(); h.Close() })
+	var machines []transport.Machine
+	for name, line := range lines {
+		machines = append(machines, transport.Machine{Name: name, Transport: []string{"sh", "-c", line}})
+	}
+	h.Set(machines)
+	return h, func() []api.Machine {
+		mu.Lock()
+		defer mu.Unlock()
+		return told
+	}
+}
+
+func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "attempts")
+	h, told := newHosts(t, map[string]string{"asks": "echo x >> " + file + "; printf 'Password: '; exec sleep 1000"})
+	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "asks"}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "it needs you: Password:") {
+		t.Errorf("Open = %v", err)
+	}
+	h.Open(t.Context(), api.OpenOptions{Machine: "asks"})
+	if m, err := h.Connect(t.Context(), "asks"); err != nil || m.State != api.MachineNeedsYou {
+		t.Errorf("Connect = %+v, %v", m, err)
+	}
+	if text, _ := os.ReadFile(file); string(text) != "x\nx\n" {
+		t.Errorf("%d attempts, want one and the one that was asked for", strings.Count(string(text), "x"))
+	}
+	if events := told(); len(events) == 0 || events[0].State != api.MachineNeedsYou {
+		t.Errorf("told of %+v", events)
+	}
+}
+
+func TestAMachineThatIsGoneHoldsNobodyUp(t *testing.T) {
+	h, _ := newHosts(t, map[string]string{"gone": "echo no route to host >&2; exit 255"})
+	list := h.List(t.Context(), time.Minute)
+	if len(list) != 1 || list[0].State != api.MachineAway || list[0].Error != "no route to host" {
+		t.Fatalf("List = %+v", list)
+	}
+	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "gone"}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "machine gone: it is away: no route to host") {
+		t.Errorf("Open = %v", err)
+	}
+	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "other"}); !errors.Is(err, api.CodeNotFound) {
+		t.Errorf("Open of an unknown machine = %v", err)
+	}
+}
+
+func TestWhoAsksHasAMachineTriedSoonerButNotAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLink(&Hosts{}, transport.Machine{Name: "away"})
+		l.asked <- struct{}{}
+		began := time.Now()
+		l.wait(t.Context(), errors.New("away"), longestPause)
+		if took := time.Since(began); took != askedPause {
+			t.Errorf("asked for: tried after %v, want %v", took, askedPause)
+		}
+		began = time.Now()
+		if next := l.wait(t.Context(), errors.New("away"), longestPause); time.Since(began) < longestPause/2 || next != longestPause {
+			t.Errorf("tried after %v, and then after %v", time.Since(began), next)
+		}
+	})
+}
