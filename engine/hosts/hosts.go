@@ -20,11 +20,10 @@ import (
 // them, and are then kept.
 type Hosts struct {
 	DataDir string
-	Origin  string               // who this engine is, "user@host"
-	Environ []string             // of the commands that reach machines
-	Log     *slog.Logger         //
-	Tell    func(m api.Machine)  // gets each change of a machine's state
-	Gone    func(machine string) // hears of one that is no longer configured
+	Origin  string   // who this engine is, "user@host"
+	Environ []string // of the commands that reach machines
+	Log     *slog.Logger
+	Tell    func(m api.Machine) // gets each change of a machine's state
 
 	mu      sync.Mutex
 	ctx     context.Context
@@ -68,9 +67,7 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	h.mu.Unlock()
 	for _, l := range gone {
 		l.end()
-		if l.begun && h.Gone != nil {
-			h.Gone(l.machine.Name)
-		}
+		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target()})
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
 	"sync"
 
 	"github.com/xtaci/smux"
@@ -30,7 +29,7 @@ type Options struct {
 // Serve is the bridge until its input ends. It says on its output who it is, or
 // why there is no engine; nothing else may be written there.
 func Serve(ctx context.Context, o Options, conn transport.Pipes) error {
-	hello := transport.Hello{OS: runtime.GOOS, Arch: runtime.GOARCH, ReadOnly: o.ReadOnly}
+	var hello transport.Hello
 	info, err := o.Info(ctx)
 	if err != nil {
 		e := api.AsError(err)
@@ -38,7 +37,6 @@ func Serve(ctx context.Context, o Options, conn transport.Pipes) error {
 		return errors.Join(err, hello.Write(conn))
 	}
 	hello.Version, hello.Protocol, hello.OldestProtocol = info.Version, info.Protocol, info.OldestProtocol
-	hello.DataDir, hello.BootID = info.DataDir, info.BootID
 	if err := hello.Write(conn); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}

@@ -23,11 +23,6 @@ type Hello struct {
 	Version        string `json:"version"` // of the engine there
 	Protocol       int    `json:"protocol"`
 	OldestProtocol int    `json:"oldest_protocol,omitempty"`
-	DataDir        string `json:"data_dir"`
-	BootID         string `json:"boot_id"`
-	OS             string `json:"os"`
-	Arch           string `json:"arch"`
-	ReadOnly       bool   `json:"read_only,omitempty"`
 	Error          string `json:"error,omitempty"` // why there is no engine; the bridge ends then
 	Hint           string `json:"hint,omitempty"`
 }
