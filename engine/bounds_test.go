@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -592,6 +593,19 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 		}
 		if _, answer := p.post(named, "process.wait", fmt.Sprintf(`{"id":%q,"ready":true,"timeout_ms":30000}`, started.ID)); !strings.Contains(answer, `"met":"ready"`) {
 			t.Errorf("%s: %s", ready, answer)
+		}
+	}
+}
+
+func TestAnAgentWithinBoundsIsLedToNoOtherMachine(t *testing.T) {
+	m := startMachine(t)
+	for _, bounds := range []api.Bounds{{Sandbox: &api.Sandbox{}}, {Roots: []string{t.TempDir()}}, {ReadOnly: true}} {
+		o := m.options()
+		o.Name, o.Owner, o.Bounds = agentsName, "confined-1", &bounds
+		for _, to := range []api.OpenOptions{{Machine: "box"}, {Origin: "me@laptop"}} {
+			if _, _, err := client.Open(t.Context(), o, to); !errors.Is(err, api.CodeForbidden) {
+				t.Errorf("within %+v it is led to %+v: %v", bounds, to, err)
+			}
 		}
 	}
 }

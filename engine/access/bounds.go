@@ -111,6 +111,8 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 		in.Actor = caller.Actor()
 	case *api.EngineStopInput:
 		return mayStop(in)
+	case *api.OpenOptions:
+		return mayLeave(caller, in)
 	case *api.ProcessWaitInput:
 		return mayWaitForPort(caller, in.Port)
 	case *api.SessionWaitInput:
@@ -125,6 +127,19 @@ func mayStop(in *api.EngineStopInput) error {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "stop engine: only the person can; agents may restart it")
+}
+
+// mayLeave refuses an agent that is kept within bounds here a connection to a machine
+// that knows nothing of them, and every agent one that would hide who it is.
+func mayLeave(c server.Caller, to *api.OpenOptions) error {
+	switch b := c.Bounds; {
+	case to.Machine == "":
+		return api.Errorf(api.CodeForbidden, "open engine: agents may not speak for another machine")
+	case b.ReadOnly || b.Sandbox != nil || len(b.Roots) > 0:
+		return api.Errorf(api.CodeForbidden, "open machine %q: the sandbox and the folders that this agent is held to do not hold there", to.Machine).
+			WithHint("connect the agent to `tandem --serve` on that machine, with the bounds it should have there")
+	}
+	return nil
 }
 
 // mayWaitForPort refuses to look for an agent whether something listens where its
