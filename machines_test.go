@@ -274,3 +274,29 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	}
 	until(t, "one bridge", func() bool { return len(bridges(p.data("m1"))) == 1 })
 }
+
+// An attached session goes on over the next link when one is killed. What was
+// typed into the dying one may be lost, as with any connection, so it is typed again.
+func TestAnAttachedSessionOutlivesItsLink(t *testing.T) {
+	p := newPark(t, 1)
+	p.must("--host", "m1", "new", "--name", "far", "--", "sh")
+	screen, err := startTerminal(80, 24, p.env, p.dir, "--host", "m1", "attach", "far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	for i := range 3 {
+		until(t, "what is typed to arrive", func() bool {
+			if err := screen.press(fmt.Sprintf(":echo typed-%d-$((1+1))", i), "enter"); err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(p.must("--host", "m1", "screen", "far"), fmt.Sprintf("typed-%d-2", i))
+		})
+		await(t, screen, fmt.Sprintf("typed-%d-2", i))
+		for _, pid := range bridges(p.data("m1")) {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -149,12 +150,21 @@ var errLost = errors.New("the link was lost")
 
 // use serves streams over a connection until it is lost.
 func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.Hello) error {
+	end := &ending{Reader: conn.Reader, ended: make(chan struct{})}
+	conn.Reader = end
 	session, err := smux.Client(conn, transport.Frames())
 	if err != nil {
 		conn.Close()
 		return err
 	}
 	defer session.Close()
+	go func() { // smux itself goes on when nothing can be read any more
+		select {
+		case <-end.ended:
+			session.Close()
+		case <-session.CloseChan():
+		}
+	}()
 	stop := context.AfterFunc(ctx, func() { session.Close() })
 	defer stop()
 	select { // an attempt that was asked for has been made
@@ -171,6 +181,21 @@ func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.He
 		err = errLost
 	}
 	return err
+}
+
+// An ending says when nothing more can be read.
+type ending struct {
+	io.Reader
+	once  sync.Once
+	ended chan struct{}
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if err != nil {
+		e.once.Do(func() { close(e.ended) })
+	}
+	return n, err
 }
 
 // set changes the link, and tells of what others can see of that.
