@@ -64,6 +64,7 @@ type engine struct {
 	layouts *service.Layouts
 	arbiter *approval.Arbiter
 	hosts   *hosts.Hosts
+	usage   *service.Usage
 }
 
 // Run serves the data folder until ctx ends or a client stops the engine; it
@@ -108,6 +109,7 @@ func Run(ctx context.Context, o Options) error {
 	h.holdReplays()
 	e.load()
 	h.control = supervise.NewControl(ctx, h, log)
+	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed)
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
@@ -252,6 +254,7 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 	running.Go(func() { e.watchFolder(ctx) })
 	running.Go(func() { e.expireIdle(ctx) })
 	running.Go(func() { e.followSettings(ctx) })
+	running.Go(func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = e.mux().Serve(ctx, listener)
 	e.log.Info("end", "error", err)

@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/history"
-	"tandem/engine/proctree"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
@@ -41,7 +40,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
-			Meter: proctree.NewMeter(), Table: &h.table, DataDir: e.o.DataDir, EndRemains: h.EndRemains,
+			Usage: e.usage, EndRemains: h.EndRemains,
 		},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
 		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},

@@ -24,7 +24,7 @@ func (e *fakeEngine) makeProcess(name, log string) *fakeSession {
 	s.process.Supervision = &api.Supervision{}
 	s.process.StartedAt = time.Now().Add(-time.Duration(len(e.sessions)) * time.Hour)
 	s.metrics = &api.Metrics{CPUPercent: float64(len(e.sessions)), RSSBytes: int64(len(e.sessions)) << 20,
-		CPUHistory: []float64{0, 10, 20, 30, 25, 12, 40}}
+		CPUHistory: []float64{0, 10, 20, 30, 25, 12, 40}, HistorySeconds: []int{5, 5, 5, 5, 5, 5, 5}}
 	s.log, s.printed = log, make(chan struct{})
 	return s
 }

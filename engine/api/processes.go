@@ -76,14 +76,16 @@ type SandboxLimits struct {
 
 // Metrics are what a process and all its descendants use.
 type Metrics struct {
-	CPUPercent float64   `json:"cpu_percent" jsonschema:"share of one core since the last look, in percent"`
-	RSSBytes   int64     `json:"rss_bytes" jsonschema:"resident memory"`
-	Threads    int       `json:"threads" jsonschema:"threads"`
-	OpenFiles  int       `json:"open_files" jsonschema:"open file descriptors"`
-	Processes  int       `json:"processes" jsonschema:"processes in the tree"`
-	Ports      []int     `json:"ports" jsonschema:"TCP ports it listens on"`
-	CPUHistory []float64 `json:"cpu_history,omitempty" jsonschema:"earlier values of cpu_percent, one a second, oldest first"`
-	RSSHistory []int64   `json:"rss_history,omitempty" jsonschema:"earlier values of rss_bytes, at the same times"`
+	CPUPercent float64 `json:"cpu_percent" jsonschema:"share of one core since the last look, in percent"`
+	RSSBytes   int64   `json:"rss_bytes" jsonschema:"resident memory"`
+	Threads    int     `json:"threads" jsonschema:"threads"`
+	OpenFiles  int     `json:"open_files" jsonschema:"open file descriptors"`
+	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
+	Ports      []int   `json:"ports" jsonschema:"TCP ports it listens on"`
+
+	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"cpu_percent in the last ten minutes up to now, oldest first"`
+	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes in the same spans of time"`
+	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"how long each span lasted, in seconds"`
 }
 
 // ProcessStartInput is the input of process.start.

@@ -1,7 +1,6 @@
 package proctree
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -16,20 +15,18 @@ const (
 	// shortestLook is the shortest time that ticks make a percentage of; who
 	// asks again sooner gets the last one.
 	shortestLook = 200 * time.Millisecond
-
-	// The history has a value a second for a sparkline, and starts over when
-	// nobody has looked for a while.
-	historyStep = time.Second
-	historyGap  = 30 * time.Second
-	historySize = 60
+	// youngTree is how old a tree is at most at the first look for its past to begin
+	// with it: what is older may have used what it has used long ago.
+	youngTree = 15 * time.Second
 )
 
-// A Meter measures processes when somebody asks; in between it only remembers.
+// A Meter measures processes when it is told to; in between it only remembers.
 type Meter struct {
 	mu      sync.Mutex // held during a measurement, which waits for nobody
 	trees   map[store.Identity]*treeUse
 	members map[int]*member // by pid
 	sockets listeners
+	sampled time.Duration // when the process table was last read for a sample, since boot
 }
 
 func NewMeter() *Meter {
@@ -41,11 +38,9 @@ func NewMeter() *Meter {
 type treeUse struct {
 	at      time.Duration // the last look; at first the start of the root
 	percent float64
-	history []float64
-	memory  []int64       // at the times of history
-	weighed time.Duration // the last look at memory
-	noted   time.Duration // when history was added to
-	moved   uint64        // ticks of members that have ended, which their parents now show as theirs
+	fresh   uint64 // ticks that the past does not have yet
+	past    past
+	moved   uint64 // ticks of members that have ended, which their parents now show as theirs
 }
 
 // A member is a process that belongs to a tree.
@@ -54,6 +49,8 @@ type member struct {
 	parent    int
 	startTime uint64
 	cpu       uint64 // ticks counted so far
+	threads   int
+	pulse     uint64 // what it had run at the last sample, in nanoseconds or ticks
 	held      heldSockets
 }
 
@@ -202,7 +199,7 @@ func (s *measurement) join(p Process, root store.Identity) *member {
 		mb = &member{startTime: p.StartTime}
 		s.members[p.PID] = mb
 	}
-	mb.root, mb.parent = root, p.Parent
+	mb.root, mb.parent, mb.threads = root, p.Parent, p.threads
 	return mb
 }
 
@@ -211,6 +208,9 @@ func (s *measurement) use(root store.Identity) *treeUse {
 	if u == nil {
 		began := time.Duration(root.StartTime) * time.Second / ticksPerSecond
 		u = &treeUse{at: min(began, s.now)}
+		if s.now-u.at < youngTree {
+			u.past.begin(u.at)
+		}
 		s.trees[root] = u
 	}
 	return u
@@ -223,33 +223,36 @@ func (s *measurement) due(root store.Identity) bool { return s.now-s.use(root).a
 func (s *measurement) account(out *api.Metrics, id store.Identity, root Process, ticks uint64) {
 	u := s.use(id)
 	if s.due(id) {
-		if s.now-u.at >= historyGap {
-			u.history, u.memory = nil, nil
+		used := ticks - min(u.moved, ticks)
+		u.percent = float64(used) / (s.now - u.at).Seconds()
+		if u.past.last == 0 {
+			u.past.begin(s.now)
+		} else {
+			u.fresh += used
 		}
-		u.percent = float64(ticks-min(u.moved, ticks)) / (s.now - u.at).Seconds()
 		u.at, u.moved = s.now, 0
 	}
-	out.CPUPercent, out.CPUHistory = u.percent, slices.Clone(u.history)
-	if s.now-u.noted >= historyStep && u.at == s.now {
-		u.history = append(u.history, u.percent)
-		u.history = u.history[max(len(u.history)-historySize, 0):]
-		u.noted = s.now
-	}
+	out.CPUPercent = u.percent
 }
 
-// remember adds what trees have in memory, once that is known, to a history
-// that goes with that of the processor.
+// remember adds what trees have used to their past, once their memory is known
+// too, and tells it.
 func (m *Meter) remember(now time.Duration, ids []store.Identity, out []*api.Metrics) {
 	for i, id := range ids {
 		u := m.trees[id]
-		if u == nil || out[i] == nil || u.weighed == now {
+		if u == nil || out[i] == nil || out[i].HistorySeconds != nil {
 			continue
 		}
-		u.weighed = now
-		out[i].RSSHistory = slices.Clone(u.memory)
-		if u.noted == now {
-			u.memory = append(u.memory, out[i].RSSBytes)
-			u.memory = u.memory[max(len(u.memory)-historySize, 0):]
-		}
+		u.past.note(now, u.fresh, out[i].RSSBytes)
+		u.fresh = 0
+		u.past.tell(out[i], now)
+	}
+}
+
+// rest notes that no tree has used anything since the last sample.
+func (m *Meter) rest(now time.Duration) {
+	for _, u := range m.trees {
+		u.at, u.percent = now, 0
+		u.past.still(now)
 	}
 }

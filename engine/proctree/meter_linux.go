@@ -21,6 +21,8 @@ const (
 	searchAgain = 10 * time.Second
 	// searchLimit bounds how many descriptors of one process are searched.
 	searchLimit = 1 << 14
+	// sampleAnyway is how long a sample may rely on nothing having run.
+	sampleAnyway = time.Minute
 )
 
 // Measure tells what the trees of processes use now, in the order of ids: all
@@ -30,6 +32,43 @@ const (
 func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]store.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now, err := sinceBoot()
+	if err != nil {
+		return make([]*api.Metrics, len(ids))
+	}
+	m.sockets.refresh(now)
+	return m.measure(now, ids, strays, m.inspect)
+}
+
+// Sample remembers what the trees of processes use now, for who looks later; moved
+// says whether any has run since the last time. While none has, the process table
+// is not read, but for once in a while: a child could have been missed.
+func (m *Meter) Sample(ids []store.Identity, strays func([]Process) map[int]store.Identity) (moved bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now, err := sinceBoot()
+	if err != nil {
+		return false
+	}
+	moved = m.moved(ids)
+	if !moved && now-m.sampled < sampleAnyway {
+		m.rest(now)
+		return false
+	}
+	m.sampled = now
+	m.measure(now, ids, strays, weigh)
+	return moved
+}
+
+func sinceBoot() (time.Duration, error) {
+	var now unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
+	return time.Duration(now.Nano()), err
+}
+
+// measure looks at trees, and finds out about their members by inspect.
+func (m *Meter) measure(now time.Duration, ids []store.Identity, strays func([]Process) map[int]store.Identity,
+	inspect func([]inspection)) []*api.Metrics {
 	none := make([]*api.Metrics, len(ids))
 	boot, err := store.BootID()
 	if err != nil {
@@ -39,21 +78,16 @@ func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]sto
 	if err != nil {
 		return none
 	}
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
-		return none
-	}
-	m.sockets.refresh(time.Duration(now.Nano()))
 	var elsewhere map[int]store.Identity
 	if strays != nil {
 		elsewhere = strays(all)
 	}
 	var found []inspection
-	out := m.look(m.sockets.now, boot, ids, all, elsewhere, func(p Process, mb *member, out *api.Metrics) {
+	out := m.look(now, boot, ids, all, elsewhere, func(p Process, mb *member, out *api.Metrics) {
 		found = append(found, inspection{pid: strconv.Itoa(p.PID), member: mb, out: out})
 	})
-	m.inspect(found)
-	m.remember(m.sockets.now, ids, out)
+	inspect(found)
+	m.remember(now, ids, out)
 	for _, use := range out {
 		if use != nil {
 			slices.Sort(use.Ports)
@@ -61,6 +95,54 @@ func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]sto
 		}
 	}
 	return out
+}
+
+// moved reports whether a member of the trees has run since this was asked last, or
+// a tree is not known yet.
+func (m *Meter) moved(ids []store.Identity) bool {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	proc := procfs{dir: dir}
+	moved := false
+	for pid, mb := range m.members {
+		pulse, ok := proc.pulse(strconv.Itoa(pid), mb.threads)
+		moved = moved || !ok || pulse != mb.pulse
+		mb.pulse = pulse
+	}
+	for _, id := range ids {
+		moved = moved || id.PID != 0 && m.trees[id] == nil
+	}
+	return moved
+}
+
+// pulse is how much a process has run. The exact time in schedstat, see
+// sched-stats.rst of the kernel, is that of the first thread alone; with more
+// threads it is the ticks of all.
+func (p *procfs) pulse(pid string, threads int) (uint64, bool) {
+	if threads > 1 {
+		number, err := strconv.Atoi(pid)
+		s, ok := parseStat(number, p.read(pid+"/stat"))
+		return s.CPU, ok && err == nil && s.threads == threads
+	}
+	ran, _, _ := bytes.Cut(p.read(pid+"/schedstat"), []byte(" "))
+	pulse, err := strconv.ParseUint(string(ran), 10, 64)
+	return pulse, err == nil
+}
+
+// weigh finds out how much memory members have, and nothing else.
+func weigh(found []inspection) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	proc := procfs{dir: dir}
+	for _, f := range found {
+		f.out.RSSBytes += proc.resident(f.pid)
+	}
 }
 
 // An inspection is what is to be found out about a member of a tree, and to be

@@ -232,3 +232,66 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+func TestASampleTellsWhetherAnythingHasRun(t *testing.T) {
+	shell := exec.Command("/bin/sh")
+	in, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { in.Close(); shell.Wait() }()
+	id, err := store.Identify(shell.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMeter()
+	sample := func() bool { return m.Sample([]store.Identity{id}, nil) }
+	if !sample() {
+		t.Error("a new process did not count as moved")
+	}
+	for end := time.Now().Add(10 * time.Second); sample(); {
+		if time.Now().After(end) {
+			t.Fatal("a shell that waits for input moves all the time")
+		}
+	}
+	if _, err := in.Write([]byte("echo\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if !sample() {
+		t.Error("a shell has run a command and counts as still")
+	}
+}
+
+func BenchmarkSample(b *testing.B) {
+	m := NewMeter()
+	sleeper := exec.Command("sleep", "1000")
+	if err := sleeper.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { sleeper.Process.Kill(); sleeper.Wait() }()
+	id, err := store.Identify(sleeper.Process.Pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("still", func(b *testing.B) {
+		for b.Loop() {
+			m.Sample([]store.Identity{id}, nil)
+		}
+	})
+	b.Run("moved", func(b *testing.B) {
+		for b.Loop() {
+			m.members[id.PID].pulse = 0
+			m.Sample([]store.Identity{id}, nil)
+		}
+	})
+}

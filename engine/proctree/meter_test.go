@@ -3,6 +3,7 @@ package proctree
 import (
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -174,45 +175,94 @@ func TestMembersThatEndUnseenAreRememberedForTheirTree(t *testing.T) {
 	}
 }
 
-func TestTheHistoryHasOneValueASecondAndAnEnd(t *testing.T) {
+func TestTheHistoryGoesBackTenMinutes(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
 	cpu := uint64(0)
-	step := func(d time.Duration, ticks uint64) []float64 {
+	step := func(d time.Duration, ticks uint64) *api.Metrics {
 		m.now += d
 		cpu += ticks
 		m.set(10, cpu)
-		return m.see(rootOf(10))[0].CPUHistory
+		return m.see(rootOf(10))[0]
 	}
-	if got := step(0, 0); got != nil {
-		t.Errorf("the first look has history %v", got)
+	if got := step(0, 5000); got.CPUHistory != nil {
+		t.Errorf("what was used before the first look has the history %v", got.CPUHistory)
 	}
 	step(time.Second, 10)
-	step(500*time.Millisecond, 10)
-	got := step(500*time.Millisecond, 20)
-	if diff := cmp.Diff([]float64{0, 10}, got); diff != "" {
+	step(4*time.Second, 140)
+	step(5*time.Second, 0)
+	step(50*time.Second, 0)
+	got := step(2*time.Second, 20)
+	if diff := cmp.Diff([]float64{30, 0, 10}, got.CPUHistory); diff != "" {
 		t.Error(diff)
 	}
-	for range historySize + 20 {
-		got = step(time.Second, 7)
+	if diff := cmp.Diff([]int{5, 55, 2}, got.HistorySeconds); diff != "" {
+		t.Errorf("who idles has one span: %s", diff)
 	}
-	if len(got) != historySize || got[0] != 7 {
-		t.Errorf("after more seconds than it holds it has %d values: %v", len(got), got)
+	for i := range uint64(400) {
+		got = step(5*time.Second, i%2)
 	}
-	step(time.Minute, 0)
-	if got := step(time.Second, 0); len(got) != 1 {
-		t.Errorf("after a minute of nobody looking it has %v", got)
+	sum := 0
+	for _, s := range got.HistorySeconds {
+		sum += s
+	}
+	if len(got.CPUHistory) != 120 || sum != 600 {
+		t.Errorf("after half an hour it has %d values of %d seconds", len(got.CPUHistory), sum)
+	}
+}
+
+func TestTheHistoryOfAYoungProcessBeginsWithIt(t *testing.T) {
+	young := aged(10, 1, 10)
+	young.StartTime = 99_000
+	m := newMeteredTable(young)
+	m.set(10, 500) // 5 s of 10
+	id := rootOf(10)
+	id.StartTime = 99_000
+	got := m.see(id)[0]
+	if diff := cmp.Diff([]float64{50}, got.CPUHistory); diff != "" || got.HistorySeconds[0] != 10 {
+		t.Errorf("in %v seconds: %s", got.HistorySeconds, diff)
 	}
 }
 
 func TestMemoryHasAHistoryToo(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
-	for range historySize + 2 {
-		m.see(rootOf(10))
-		m.now += time.Second
+	for _, rss := range []int64{1 << 20, 1 << 20, 3 << 20} {
+		m.look(m.now, "boot", []store.Identity{rootOf(10)}, m.all, nil, func(p Process, _ *member, out *api.Metrics) {})
+		out := []*api.Metrics{{RSSBytes: rss}}
+		m.remember(m.now, []store.Identity{rootOf(10)}, out)
+		m.now += 5 * time.Second
 	}
 	got := m.see(rootOf(10), rootOf(10))[0]
-	if len(got.RSSHistory) != historySize || len(got.CPUHistory) != historySize || got.RSSHistory[0] != 10 {
-		t.Errorf("memory went %v, the processor %v", got.RSSHistory, got.CPUHistory)
+	if diff := cmp.Diff([]int64{1 << 20, 3 << 20, 0}, got.RSSHistory); diff != "" {
+		t.Errorf("memory in %v seconds: %s", got.HistorySeconds, diff)
+	}
+}
+
+func TestASampleInWhichNothingRanAddsToTheLastSpan(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10))
+	m.see(rootOf(10))
+	m.now += 5 * time.Second
+	m.set(10, 250)
+	m.see(rootOf(10))
+	for range 2 {
+		m.now += 10 * time.Second
+		m.rest(m.now)
+	}
+	m.now += 10 * time.Second
+	m.set(10, 350)
+	got := m.see(rootOf(10))[0]
+	if diff := cmp.Diff([]float64{50, 0, 10}, got.CPUHistory); diff != "" || got.CPUPercent != 10 {
+		t.Errorf("now %v %%, before in %v seconds: %s", got.CPUPercent, got.HistorySeconds, diff)
+	}
+}
+
+func TestThePastOfAProcessTakesLittleMemory(t *testing.T) {
+	var p past
+	p.begin(time.Second)
+	for i := range 10_000 {
+		p.note(time.Duration(6+5*i)*time.Second, uint64(i%7), int64(i%3)<<20)
+	}
+	if got := cap(p.spans) * int(unsafe.Sizeof(span{})); got > 2<<10 {
+		t.Errorf("it takes %d bytes for %d spans", got, len(p.spans))
 	}
 }
 

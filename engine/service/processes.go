@@ -25,9 +25,7 @@ type Processes struct {
 	Store   *store.Store
 	Logs    *logs.Logs
 	History *history.History
-	Meter   *proctree.Meter
-	Table   *proctree.Table
-	DataDir string
+	Usage   *Usage
 	Log     *slog.Logger
 
 	// EndRemains ends what records whose child has ended left running, and gives
@@ -69,7 +67,7 @@ func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.Proc
 		return api.ProcessListOutput{}, err
 	}
 	if in.Metrics {
-		s.measure(all)
+		s.Usage.measure(all)
 	}
 	out := api.ProcessListOutput{Processes: make([]api.Process, len(all))}
 	for i, m := range all {
@@ -78,42 +76,13 @@ func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.Proc
 	return out, nil
 }
 
-// measure adds what processes use; those without a child use nothing.
-func (s *Processes) measure(all []supervise.Measurable) {
-	ids := make([]store.Identity, len(all))
-	for i, m := range all {
-		ids[i] = m.Who
-	}
-	strays := func(procs []proctree.Process) map[int]store.Identity { return s.strays(all, procs) }
-	for i, use := range s.Meter.Measure(ids, strays) {
-		all[i].View.Metrics = use
-	}
-}
-
-// strays are the orphans that carry the marks of processes, with the children
-// of those. Like the end of a terminal, its metrics leave alone what has left it
-// for good.
-func (s *Processes) strays(all []supervise.Measurable, procs []proctree.Process) map[int]store.Identity {
-	marked := s.Table.Orphans(procs)
-	strays := make(map[int]store.Identity)
-	for _, m := range all {
-		if m.Who.PID == 0 || m.View.Terminal != nil {
-			continue
-		}
-		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: s.DataDir}] {
-			strays[pid] = m.Who
-		}
-	}
-	return strays
-}
-
 func (s *Processes) get(ctx context.Context, in api.IDInput) (api.Process, error) {
 	e, err := s.Control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
 	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
-	s.measure(one)
+	s.Usage.measure(one)
 	return one[0].View, nil
 }
 

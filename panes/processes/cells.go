@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,18 +67,18 @@ func whoText(p *api.Process) string {
 	return strings.TrimPrefix(widget.Clean(p.Actor), "agent:")
 }
 
-// sparkline draws the last n values of a history of percentages. Its top is
-// the largest value, but never less than a quarter of a core, so that idling
-// looks idle.
-func sparkline(history []float64, n int, look *widget.Look) string {
-	history = history[max(len(history)-n, 0):]
-	top := 25.0
-	for _, v := range history {
-		top = max(top, v)
-	}
+// sparkline draws how the use of the processor went lately, a cell for every five
+// seconds. Its top is the largest value, but never less than a quarter of a core,
+// so that idling looks idle.
+func sparkline(p past, n int, look *widget.Look) string {
+	values := p.in(time.Duration(n)*sparkStep, n)
+	top := max(25, slices.Max(values))
 	var b strings.Builder
-	b.WriteString(widget.Spaces(n - len(history)))
-	for _, v := range history {
+	for _, v := range values {
+		if v == unknown {
+			b.WriteString(" ")
+			continue
+		}
 		b.WriteString(look.Glyphs.Level(int(v / top * 4.99)))
 	}
 	return b.String()

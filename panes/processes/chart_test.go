@@ -21,25 +21,53 @@ func charted() *api.Process {
 	return &api.Process{PID: 1, Supervision: &api.Supervision{Runs: []api.ProcessRun{
 		ran(time.Hour, 45*time.Minute, 7), ran(40*time.Minute, 30*time.Minute, 0), {StartedAt: noon.Add(-10 * time.Minute)},
 	}}, Metrics: &api.Metrics{
-		CPUPercent: 100, CPUHistory: []float64{0, 25, 50, 75}, RSSBytes: 8 << 20, RSSHistory: []int64{4 << 20, 8 << 20, 2 << 20}}}
+		CPUPercent: 100, CPUHistory: []float64{0, 10, 60, 20, 100}, RSSBytes: 8 << 20,
+		RSSHistory: []int64{2 << 20, 4 << 20, 10 << 20, 4 << 20, 8 << 20}, HistorySeconds: []int{240, 60, 60, 60, 60}}}
 }
 
 func TestChartsShowHowUseWent(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	check(t, drawn(DrawCharts(charted(), 75, 6, noon, look)), []string{
-		" cpu 100%                   top 100%   memory 8.0M                top 8.0M ",
-		"                                   █                                   █ █ ",
-		"                                  ██                                   █ █ ",
-		"                                 ███                                  ██ █ ",
-		"                               ▁████                                  ████ ",
+		" cpu 100%  peak 100%        last 10m   memory 8.0M  peak 10M      last 10m ",
+		" 100%                            ⣿⣿⣿   12M                      ⢠⠤⠤⠤⡀      ",
+		"                           ⣤⣤⣤   ⣿⣿⣿                            ⢸   ⡇ ⢰⠒⠒⠒ ",
+		"                           ⣿⣿⣿   ⣿⣿⣿                         ⢠⠤⠤⠜   ⠧⠤⠜    ",
+		"    0       ⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣤⣤⣤⣿⣿⣿⣿⣿⣿⣿⣿⣿     0       ⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠊             ",
 		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
 	check(t, drawn(DrawCharts(charted(), 40, 4, noon, &widget.Look{Glyphs: themes.ASCIIGlyphs()})), []string{
-		" cpu 100%                      top 100% ",
-		"                                     :# ",
-		"                                  .:### ",
+		" cpu 100%  peak 100%           last 10m ",
+		" 100%                        ....  #### ",
+		"    0       .................####::#### ",
 		" runs ----X---o    --- 1h00m ago to now ",
 	})
+}
+
+func TestAColumnOfAChartIsInTheColourOfItsUse(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Accent: "<low>", Warn: "<half>", Bad: "<full>"}
+	row := DrawCharts(charted(), 40, 6, noon, look)[4]
+	low, half, full := strings.Index(row, "<low>"), strings.Index(row, "<half>"), strings.Index(row, "<full>")
+	if low < 0 || half < low || full < half {
+		t.Errorf("%q", row)
+	}
+}
+
+func TestThePeakOfAShortTimeIsNotLostInAChart(t *testing.T) {
+	p := past{values: []float64{1, 90, 1}, seconds: []int{290, 5, 305}}
+	got := p.in(10*time.Minute, 10)
+	if diff := cmp.Diff([]float64{1, 1, 1, 1, 90, 1, 1, 1, 1, 1}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := p.in(20*time.Minute, 4); got[0] != unknown || got[1] != unknown || got[2] != 90 {
+		t.Errorf("before it began: %v", got)
+	}
+}
+
+func TestAYoungProcessFillsItsChart(t *testing.T) {
+	p := &api.Process{PID: 1, Metrics: &api.Metrics{CPUHistory: []float64{5, 7}, HistorySeconds: []int{50, 5}}}
+	if got := drawn(DrawCharts(p, 40, 6, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))[0]; !strings.Contains(got, "last 1m") {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestTheEndThatSomebodyAskedForIsNoFailureInATimeline(t *testing.T) {

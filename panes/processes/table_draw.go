@@ -41,6 +41,7 @@ const (
 	leadCells    = 7 // cursor, mark, state, kind, and the spaces about them
 	columnGap    = 2
 	sparkCells   = 8
+	sparkStep    = 5 * time.Second
 	sparkWidth   = 100 // of the table, from which there are sparklines
 	commandCells = 16  // least width of the column of commands
 	wantedCells  = 40  // from which on it needs no other column's room
@@ -369,7 +370,7 @@ func (t *Table) spark(p *api.Process, look *widget.Look) string {
 	if p.Metrics == nil || p.PID == 0 {
 		return widget.Spaces(sparkCells)
 	}
-	return sparkline(p.Metrics.CPUHistory, sparkCells, look)
+	return sparkline(cpuPast(p.Metrics), sparkCells, look)
 }
 
 // ColumnAt is the column whose name is drawn at column x of the first row.

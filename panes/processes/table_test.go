@@ -17,7 +17,7 @@ func service(id, name string, change func(*api.Process)) api.Process {
 	p := api.Process{
 		ID: id, Kind: api.KindProcess, Name: name, State: api.StateRunning, PID: 4711, Command: "serve " + name, Actor: "person",
 		StartedAt: noon.Add(-90 * time.Minute), Supervision: &api.Supervision{},
-		Metrics: &api.Metrics{CPUPercent: 1.25, RSSBytes: 12 << 20, CPUHistory: []float64{0, 25, 50, 100}},
+		Metrics: &api.Metrics{CPUPercent: 1.25, RSSBytes: 12 << 20, CPUHistory: []float64{0, 25, 50, 100}, HistorySeconds: []int{5, 5, 5, 5}},
 	}
 	if change != nil {
 		change(&p)

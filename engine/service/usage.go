@@ -1,0 +1,86 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"tandem/engine/proctree"
+	"tandem/engine/supervise"
+	"tandem/persist/store"
+)
+
+const (
+	// sampleEvery is the time between samples of what processes use, restEvery that
+	// after a sample in which none had run.
+	sampleEvery = 5 * time.Second
+	restEvery   = 10 * time.Second
+)
+
+// Usage is what processes use. It is measured when somebody asks, and now and then
+// all the time, so that whoever looks sees how it went before.
+type Usage struct {
+	processes func(context.Context) ([]supervise.Measurable, error)
+	table     *proctree.Table
+	dataDir   string
+	meter     *proctree.Meter
+}
+
+// NewUsage measures the processes of an engine.
+func NewUsage(processes func(context.Context) ([]supervise.Measurable, error), table *proctree.Table, dataDir string) *Usage {
+	return &Usage{processes: processes, table: table, dataDir: dataDir, meter: proctree.NewMeter()}
+}
+
+// Sample samples until ctx ends.
+func (u *Usage) Sample(ctx context.Context) {
+	next := time.NewTimer(sampleEvery)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		all, err := u.processes(ctx)
+		if err != nil {
+			return // the engine ends
+		}
+		if u.meter.Sample(u.trees(all)) {
+			next.Reset(sampleEvery)
+		} else {
+			next.Reset(restEvery)
+		}
+	}
+}
+
+// measure adds what processes use; those without a child use nothing.
+func (u *Usage) measure(all []supervise.Measurable) {
+	for i, use := range u.meter.Measure(u.trees(all)) {
+		all[i].View.Metrics = use
+	}
+}
+
+// trees are the roots of processes, and what finds their orphans.
+func (u *Usage) trees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
+	ids := make([]store.Identity, len(all))
+	for i, m := range all {
+		ids[i] = m.Who
+	}
+	return ids, func(procs []proctree.Process) map[int]store.Identity { return u.strays(all, procs) }
+}
+
+// strays are the orphans that carry the marks of processes, with the children
+// of those. Like the end of a terminal, its metrics leave alone what has left it
+// for good.
+func (u *Usage) strays(all []supervise.Measurable, procs []proctree.Process) map[int]store.Identity {
+	marked := u.table.Orphans(procs)
+	strays := make(map[int]store.Identity)
+	for _, m := range all {
+		if m.Who.PID == 0 || m.View.Terminal != nil {
+			continue
+		}
+		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: u.dataDir}] {
+			strays[pid] = m.Who
+		}
+	}
+	return strays
+}
