@@ -38,6 +38,8 @@ type Styles struct {
 	BarWarning lipgloss.Style
 	BarDanger  lipgloss.Style
 
+	Dimmed lipgloss.Style // what a dialog lies over
+
 	HelpKey  lipgloss.Style // a key in the help overlay
 	HelpText lipgloss.Style
 	Heading  lipgloss.Style
@@ -66,6 +68,8 @@ func (t Theme) Styles(profile colorprofile.Profile) Styles {
 		BarChip:    b.on(p.Bar, p.Accent).Bold(true).Reverse(false),
 		BarSuccess: b.on(p.Success, p.Bar), BarWarning: b.on(p.Warning, p.Bar), BarDanger: b.on(p.Danger, p.Bar).Bold(b.plain),
 
+		Dimmed: b.dimmed(),
+
 		HelpKey: b.fg(p.Accent).Bold(true), HelpText: b.fg(p.Text),
 		Heading: b.fg(p.Text).Bold(true).Underline(true),
 	}
@@ -79,6 +83,15 @@ type builder struct {
 
 func (b builder) fg(c color.Color) lipgloss.Style {
 	return lipgloss.NewStyle().Foreground(c)
+}
+
+// dimmed is between borders and what is only there; the 16 colours of a terminal have
+// nothing there that could be relied on.
+func (b builder) dimmed() lipgloss.Style {
+	if b.plain {
+		return lipgloss.NewStyle().Faint(true)
+	}
+	return b.fg(lipgloss.Blend1D(3, b.palette.Border, b.palette.Faint)[1])
 }
 
 func (b builder) on(fg, ground color.Color) lipgloss.Style {

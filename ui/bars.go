@@ -130,12 +130,17 @@ func (m *model) statusBar() string {
 		left = look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")
 	}
 	note, noteInk := m.note()
+	hints, kept := m.hints(), keptHints
 	room := max(m.areas.w-widget.Width(left), 0)
 	right := widget.Clip(note, max(room-1, 0))
+	if m.dialog.open != nil { // its keys stand nowhere else
+		kept = 1
+		right = widget.Clip(note, max(room-hintCells(hints)-4, room/2))
+	}
 	if right != "" {
 		room -= widget.Width(right) + 3
 	}
-	line, used := widget.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
+	line, used := widget.Hints(hints, max(room, 0), kept, look.BarKey, look.BarDim)
 	used += widget.Width(left)
 	if right == "" {
 		return left + line + look.Bar.Text(widget.Spaces(max(m.areas.w-used, 0)))
@@ -171,15 +176,21 @@ func (m *model) note() (string, widget.Ink) {
 		return m.notices.toast.text, m.theme.look.BarGood
 	case m.faultNote() != "":
 		return m.faultNote(), m.theme.look.BarBad
+	case m.dialog.open != nil:
+		return "", ""
 	}
 	return m.pane().Note()
 }
 
-// hints are the next useful keys where the keyboard is; a dialog tells its own.
+// hints are the next useful keys where the keyboard is, those of a dialog alone while
+// one is open.
 func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.input.resolver.Pending()
-	if m.dialog.open != nil || m.dialog.following() != nil {
+	switch {
+	case m.dialog.open != nil:
+		return m.dialog.open.Hints(env{m})
+	case m.dialog.following() != nil:
 		return nil
 	}
 	if !pending {

@@ -84,7 +84,31 @@ func TestADialogTellsItsKeysOnce(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "x")
 	d.shows("End session")
-	if n := strings.Count(d.screen(), "end it"); n != 1 {
+	rows := strings.Split(d.screen(), "\n")
+	if n := strings.Count(d.screen(), "end it"); n != 1 || !strings.HasPrefix(rows[len(rows)-1], " y end it   n cancel ") {
 		t.Errorf("the key is told %d times:\n%s", n, d.screen())
+	}
+	d.press("n", "ctrl+b", "z")
+	d.until("it is zoomed", func() bool { return d.m.areas.zoomed })
+	d.press("ctrl+b", "x")
+	d.shows("y end it   n cancel")
+}
+
+func TestWhatADialogLiesOverIsDimmedUnlessItShowsItsEffect(t *testing.T) {
+	d := threePanes(t)
+	tab := string(d.m.theme.look.Tab)
+	d.press("ctrl+b", "x")
+	d.shows("End session")
+	rows := strings.Split(d.m.drawn.Content, "\n")
+	if strings.Contains(rows[0], tab) || !strings.Contains(rows[0], string(d.m.theme.look.Dimmed)) {
+		t.Errorf("the top bar is %q", rows[0])
+	}
+	if last := rows[len(rows)-1]; !strings.Contains(last, string(d.m.theme.look.BarKey)) {
+		t.Errorf("the status bar is %q", last)
+	}
+	d.press("n", "ctrl+b", "T")
+	d.shows("keep it")
+	if !strings.Contains(d.m.drawn.Content, tab) {
+		t.Error("a theme that is tried cannot be seen")
 	}
 }

@@ -245,7 +245,7 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.press("'work", "enter")
 	d.hasShape("(a|(b/c))")
 	d.press("ctrl+b", "space")
-	d.shows("enter show it   ↑ ↓ choose   esc close   del remove it")
+	d.shows("enter show it   ↑ ↓ choose   del remove it   esc close")
 	d.press("'main left")
 	d.lacks("del remove it")
 	d.shows("this one large, the others below each other")
@@ -412,7 +412,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 		return d.engine.sessions[0].size == api.Size{Cols: 20, Rows: 5}
 	})
 	d.click(3, 0)
-	d.update(tea.WindowSizeMsg{Width: 20, Height: 5})
+	d.update(tea.WindowSizeMsg{Width: 20, Height: 4})
 	d.press("ctrl+b", "x")
 	d.shows("too small")
 	d.press("esc")

@@ -86,7 +86,7 @@ func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
 	e.asks(aRequest("r2", "true"+strings.Repeat("\ntrue", 40)+"\nlast line"))
 	d.shows("2 asking")
 	d.press("ctrl+b", "a")
-	d.shows("rows 1–12 of")
+	d.shows("rows 1–13 of")
 	d.lacks("rm -rf ~")
 	for _, key := range []string{"y", "a", "down", "y", "pgdown", "a"} {
 		d.press(key)
@@ -99,7 +99,7 @@ func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
 	d.press("home")
 	d.lacks("rm -rf ~")
 	d.press("tab")
-	d.shows("rows 1–12 of 44")
+	d.shows("rows 1–13 of 44")
 	d.press("y") // what was read was the other one
 	d.shows("(2 of 2)")
 	d.press("tab")

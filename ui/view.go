@@ -59,7 +59,7 @@ func (d *dialog) fits() bool {
 		return true
 	}
 	rows, w, _, _ := d.open.Draw(env{d.m}, d.m.areas.w, d.m.areas.h)
-	return w+4 <= d.m.areas.w && len(rows)+2 <= d.m.areas.h
+	return w+4 <= d.m.areas.w && len(rows)+2 < d.m.areas.h
 }
 
 // drawLayers draws the screen and what lies over it.
@@ -165,11 +165,23 @@ func (d *dialog) draw() {
 		at.Y = max(d.m.areas.h-1-at.H, 0)
 	}
 	d.seen = d.open
+	if p, ok := d.open.(interface{ Live() bool }); !ok || !p.Live() {
+		d.dim()
+	}
 	d.lay(rows, at)
 	if x >= 0 {
 		d.m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
 		d.m.drawn.Cursor.Shape = tea.CursorBar
 	}
+}
+
+// dim lets all recede but the status bar, which tells the keys of the dialog.
+func (d *dialog) dim() {
+	rows := strings.Split(d.m.drawn.Content, "\n")
+	for y := range len(rows) - 1 {
+		rows[y] = d.m.theme.look.Behind(rows[y])
+	}
+	d.m.drawn.Content = strings.Join(rows, "\n")
 }
 
 // lay puts a box on the screen.

@@ -36,16 +36,17 @@ func (z *zoom) tells() bool {
 }
 
 // drawScreen is the session, and the status bar over its last row when there is
-// something to read, or over the first while the cursor is in the last.
+// something to read, or over the first while the cursor is in the last. Under a dialog
+// it is always the last.
 func (z *zoom) drawScreen() string {
 	z.m.content = z.m.sessions.AppendRows(z.m.content[:0])
 	text := strings.TrimSuffix(string(z.m.content), "\n")
-	if !z.tells() || z.m.dialog.open != nil {
+	if !z.tells() && z.m.dialog.open == nil {
 		return text
 	}
 	rows := strings.Split(text, "\n")
 	at := len(rows) - 1
-	if c := z.m.sessions.Cursor(); c != nil && c.Y == at {
+	if c := z.m.sessions.Cursor(); c != nil && c.Y == at && z.m.dialog.open == nil {
 		at = 0
 	}
 	rows[at] = z.m.statusBar()

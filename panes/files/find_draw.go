@@ -41,8 +41,7 @@ func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, 
 	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field)}
 	rows = append(rows, u.drawBody(width, height, look)...)
 	note := u.count(h.Spinner())
-	line, used := widget.Hints(u.Hints(h), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
-	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
+	rows[0] = look.Strong.Text(widget.Fit(title, width-widget.Width(note)-1)) + " " + look.Dim.Text(note)
 	return rows, width, x, 1
 }
 

@@ -23,7 +23,7 @@ type recall struct {
 
 const (
 	recallEdge = 4 // columns of the box around its inside
-	recallRows = 4 // beside the list: the query, the filters, and the keys with a blank row
+	recallRows = 2 // beside the list: the query and the filters
 )
 
 // Recall opens the history over a terminal.
@@ -95,8 +95,7 @@ func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y
 	rows = []string{query, u.drawFilters(width, keymap.ScopeRecall)}
 	u.top = len(rows)
 	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), u.env.Look())...)
-	line, used := widget.Hints(u.Hints(h), width-1, 1, u.env.Look().Key, u.env.Look().Dim)
-	return append(rows, widget.Spaces(width), " "+line+widget.Spaces(width-1-used)), width, x, 0
+	return rows, width, x, 0
 }
 
 // Hints are the next useful keys: with nothing found there is nothing to do

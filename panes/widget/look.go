@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/themes"
 )
@@ -54,6 +55,8 @@ type Look struct {
 	Found     Ink // what a search is for
 	FoundHere Ink // the same in the line that was found last
 
+	Dimmed Ink // what a dialog lies over
+
 	Heavy  bool // the frame of what has the focus is of heavy lines: there is no colour to tell it by
 	Glyphs themes.Glyphs
 }
@@ -68,7 +71,7 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 		Bar: InkOf(s.Bar), BarDim: InkOf(s.BarMuted), BarKey: InkOf(s.BarKey),
 		BarGood: InkOf(s.BarSuccess), BarWarn: InkOf(s.BarWarning), BarBad: InkOf(s.BarDanger),
 		Chip: InkOf(s.BarChip), Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),
-		Glyphs: g,
+		Dimmed: InkOf(s.Dimmed), Glyphs: g,
 	}
 }
 
@@ -110,6 +113,30 @@ func heavy(r rune) rune {
 		return '┛'
 	}
 	return r
+}
+
+// Behind is a row that a dialog lies over: its words without their colours. The
+// pixels of a picture keep theirs, without which there is nothing to see.
+func (l *Look) Behind(row string) string {
+	const pixels = "▀"
+	if !strings.Contains(row, pixels) {
+		return l.Dimmed.Text(ansi.Strip(row))
+	}
+	var out strings.Builder
+	ink := ""
+	for row != "" {
+		piece, w := firstCluster(row)
+		row = row[len(piece):]
+		switch {
+		case piece[0] == '\x1b' && w == 0:
+			ink = piece
+		case piece == pixels:
+			out.WriteString(ink + piece + SgrReset)
+		default:
+			out.WriteString(l.Dimmed.Text(piece))
+		}
+	}
+	return out.String()
 }
 
 // Tints is how many inks tell names apart.

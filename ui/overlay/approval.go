@@ -96,19 +96,18 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	r, at, open := a.find()
 	if !open {
 		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
-		return append(rows, widget.Spaces(width), hintRow(a.Hints(h), width, look.Key, look.Text)), width, -1, 0
+		return rows, width, -1, 0
 	}
 	title := fmt.Sprintf("%s wants to call %s", widget.Clip(Asker(r), width/2), widget.Clean(r.Tool))
 	if n := len(a.Requests()); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
-	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.rows(r, width, max(height-12, 3), look)...)
+	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.rows(r, width, max(height-11, 3), look)...)
 	rows = append(rows, widget.Spaces(width))
 	for _, fact := range requestFacts(r) {
 		rows = append(rows, look.Dim.Text(widget.Fit(fact, width)))
 	}
-	rows = append(rows, widget.Spaces(width), hintRow(a.Hints(h), width, look.Key, look.Text))
-	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 <= height {
+	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 < height {
 		a.read = r
 	}
 	return rows, width, -1, 0

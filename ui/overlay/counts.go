@@ -54,19 +54,19 @@ func (u *Counts) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 func (u *Counts) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look := h.Look()
 	width = min(w-8, countsWidth)
-	u.pager.show(u.lists(width, look), max(height-8, 3))
+	u.pager.show(u.lists(width, look), max(height-6, 3))
 	rows = append(rows, look.Strong.Text(widget.Fit(u.Title, width)), widget.Spaces(width))
 	rows = append(rows, u.pager.inSight()...)
-	line, used := widget.Hints(u.Hints(h), width, 1, look.Key, look.Dim)
-	return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, -1, 0
+	return rows, width, -1, 0
 }
 
 // Hints are the keys that do something.
-func (u *Counts) Hints(Host) []widget.Hint {
+func (u *Counts) Hints(h Host) []widget.Hint {
+	leave := Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")
 	if u.pager.all() {
-		return []widget.Hint{{Key: "esc", Does: "close"}}
+		return []widget.Hint{leave}
 	}
-	return []widget.Hint{{Key: "j k", Does: "scroll"}, {Key: "esc", Does: "close"}}
+	return []widget.Hint{Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"), leave}
 }
 
 func (u *Counts) lists(w int, look *widget.Look) (rows []string) {

@@ -24,9 +24,10 @@ type Find struct {
 }
 
 // FindRows is how high a Find is with its frame.
-const FindRows = 4
+const FindRows = 3
 
 func (f *Find) Low() bool              { return true }
+func (f *Find) Live() bool             { return true }
 func (f *Find) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // Pattern is what is to be looked for.
@@ -80,8 +81,8 @@ func (f *Find) Hints(h Host) []widget.Hint {
 	if f.Exact {
 		exact = "any case"
 	}
-	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back"),
-		{Key: "alt+r", Does: regexp}, {Key: "alt+c", Does: exact}}
+	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), {Key: "alt+r", Does: regexp},
+		{Key: "alt+c", Does: exact}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back")}
 }
 
 func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {
@@ -108,6 +109,5 @@ func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	field, x := f.field.Draw(max(width-at-widget.Width(told), 1))
 	return []string{
 		look.Strong.Text(label) + look.Text.Text(field) + ink.Text(told),
-		hintRow(f.Hints(h), width, look.Key, look.Dim),
 	}, width, at + x, 0
 }

@@ -208,7 +208,7 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	if f.err != "" {
 		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
 	}
-	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)), widget.Spaces(width), hintRow(f.Hints(h), width, look.Key, look.Dim))
+	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)))
 	return rows, width, x, y
 }
 

@@ -109,7 +109,7 @@ func (u *Help) Dismiss(h Host) { h.Close() }
 
 func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	look, low := h.Look(), height < lowScreen
-	width, room := w-6, height-8
+	width, room := w-6, height-7
 	if low {
 		width, room = w-4, height-4
 	}
@@ -128,11 +128,6 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	for range u.pager.view.Height() - len(shown) {
 		rows = append(rows, widget.Spaces(width))
 	}
-	if !low {
-		rows = append(rows, widget.Spaces(width))
-	}
-	line, used := widget.Hints(u.Hints(h), width, 1, look.Key, look.Dim)
-	rows = append(rows, line+widget.Spaces(width-used))
 	if !u.searching {
 		return rows, width, -1, 0
 	}

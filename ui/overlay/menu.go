@@ -76,7 +76,7 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(widget.Fit(u.Title, width)), look.Text.Text(field)}
 	items := u.shown()
-	n := min(len(u.Items), max(height-8, 3))
+	n := min(len(u.Items), max(height-6, 3))
 	top := max(u.cursor-n+1, 0)
 	for i := top; i < top+n; i++ {
 		switch {
@@ -88,9 +88,13 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 			rows = append(rows, look.Key.Text(widget.Fit(" "+items[i].Name, 8))+look.Dim.Text(widget.Fit(items[i].Does, width-8)))
 		}
 	}
-	hints := []widget.Hint{
+	return rows, width, x, 1
+}
+
+// Hints are the keys of the menu.
+func (u *Menu) Hints(h Host) []widget.Hint {
+	return []widget.Hint{
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"},
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"),
 	}
-	return append(rows, widget.Spaces(width), hintRow(hints, width, look.Key, look.Dim)), width, x, 1
 }

@@ -11,10 +11,11 @@ import (
 	"tandem/panes/widget"
 )
 
-// An Overlay is a dialog, with its keys in the last row. Besides, it may have the
-// methods Mouse(Host, keys.Mouse) tea.Cmd, for events inside its frame, in cells
-// from its first row, Dismiss(Host), for a click beside it, Low() bool, which has it
-// drawn at the bottom, and Busy() bool, while it waits for something.
+// An Overlay is a dialog. Besides, it may have the methods Mouse(Host, keys.Mouse)
+// tea.Cmd, for events inside its frame, in cells from its first row, Dismiss(Host),
+// for a click beside it, Low() bool, which has it drawn at the bottom, Live() bool,
+// if what is behind it shows its effect and so is not dimmed, and Busy() bool, while
+// it waits for something.
 type Overlay interface {
 	// Scopes are where its keys are looked up.
 	Scopes() []keymap.Scope
@@ -27,6 +28,8 @@ type Overlay interface {
 	// w by height cells; x is the column of the cursor in row y, or negative for
 	// none.
 	Draw(h Host, w, height int) (rows []string, width, x, y int)
+	// Hints are its keys, for the status bar; the last one is how to leave.
+	Hints(Host) []widget.Hint
 }
 
 // A Host shows an overlay.

@@ -36,7 +36,7 @@ type Picker struct {
 const (
 	pickerWidth = 104
 	pickerRows  = 20
-	pickerFrame = 4 // rows of its own: the line, a blank one, another, the keys
+	pickerFrame = 2 // rows of its own: the line, and one that parts it from the choices
 	// lowScreen is the height of a screen below which overlays do without the rows
 	// that only part others.
 	lowScreen = 12
@@ -163,9 +163,9 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 		look = h.Look()
 	}
 	most, low := cmp.Or(u.Wide, pickerWidth), height < lowScreen
-	width, height = max(min(most, w-6), 10), height-pickerFrame-4
+	width, height = max(min(most, w-6), 10), height-pickerFrame-5
 	if low {
-		width, height = max(min(most, w-4), 10), height+pickerFrame
+		width, height = max(min(most, w-4), 10), height+pickerFrame+1
 	}
 	shown, all := u.List.Len()
 	height = max(min(pickerRows, all, height), 1)
@@ -192,20 +192,20 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	} else {
 		rows = append(rows, u.List.Draw(width, height, look)...)
 	}
-	if !low {
-		rows = append(rows, widget.Spaces(width))
-	}
-	return append(rows, hintRow(u.Hints(h), width, look.Key, look.Dim)), width, 2 + x, 0
+	return rows, width, 2 + x, 0
 }
 
+// Live reports whether what is behind the picker shows what is under the cursor.
+func (u *Picker) Live() bool { return u.Moved != nil }
+
 // Hints are the keys of the picker.
-func (u *Picker) Hints(h Host) []widget.Hint {
-	hints := []widget.Hint{Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"), Hint(h.Bindings(), keymap.ScopePicker, keymap.Cancel, "close")}
+func (u *Picker) Hints(h Host) (hints []widget.Hint) {
 	if c, ok := u.List.Selected(); ok {
-		hints = append([]widget.Hint{Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c))}, hints...)
+		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)))
 	}
+	hints = append(hints, Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))
 	if u.canRemove() {
 		hints = append(hints, widget.Hint{Key: "del", Does: "remove it"})
 	}
-	return hints
+	return append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Cancel, "close"))
 }

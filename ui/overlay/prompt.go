@@ -46,6 +46,9 @@ func NewFilter(title, note, text string, apply func(string) tea.Cmd) *Prompt {
 // Low reports whether the prompt is drawn at the bottom.
 func (p *Prompt) Low() bool { return p.live }
 
+// Live reports whether the effect of what is typed is shown behind it.
+func (p *Prompt) Live() bool { return p.live }
+
 func (p *Prompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // Offer suggests lines, which all begin with common.
@@ -189,7 +192,6 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 		note,
 		field,
 		p.drawSuggested(width, look),
-		hintRow(p.Hints(h), width, look.Key, look.Dim),
 	}, width, x, 2
 }
 
@@ -221,18 +223,17 @@ func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
 	return r.Text.String()
 }
 
-// drawLow draws a live prompt in two rows.
+// drawLow draws a live prompt with what can be typed below it.
 func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	look := h.Look()
 	label := p.Title + " "
 	at := widget.Width(label)
 	field, x := p.Field.DrawIn(width-at, look)
-	line, used := widget.Hints(p.Hints(h), width, 0, look.Key, look.Dim)
-	room := max(width-used-3, 0)
-	return []string{
-		look.Strong.Text(label) + field,
-		line + look.Dim.Text("   "+widget.Pad(widget.Clip(p.Note, room), room)),
-	}, width, at + x, 0
+	rows := []string{look.Strong.Text(label) + field}
+	if p.Note != "" {
+		rows = append(rows, look.Dim.Text(widget.Fit(p.Note, width)))
+	}
+	return rows, width, at + x, 0
 }
 
 // CommonPrefix is what lines begin with, in whole characters.

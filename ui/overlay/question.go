@@ -87,11 +87,5 @@ func (q *Question) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	for _, l := range q.Lines {
 		rows = append(rows, look.Dim.Text(widget.Fit(l, width)))
 	}
-	return append(rows, widget.Spaces(width), hintRow(q.Hints(h), width, look.Key, look.Text)), width, -1, 0
-}
-
-// hintRow is a row of hints.
-func hintRow(hints []widget.Hint, width int, key, does widget.Ink) string {
-	line, used := widget.Hints(hints, width, 0, key, does)
-	return line + widget.Spaces(width-used)
+	return rows, width, -1, 0
 }
