@@ -113,7 +113,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		DataDir:  dataDir,
 		Version:  version,
 		Settings: engineSettings(conf),
-		Policy:   config.PolicyPath(),
+		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {

@@ -159,6 +159,7 @@ func BenchmarkSession(b *testing.B) {
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
 	h.o.LogLimit = 1 << 30
 	h.control = supervise.NewControl(context.Background(), h, h.log)
+	h.agents = h.watchAgents("")
 	b.SetBytes(floodSize)
 	for b.Loop() {
 		r := supervise.NewRecord("flood", api.KindSession)

@@ -36,6 +36,7 @@ type Options struct {
 	// be used, until ctx ends; nil: they stay.
 	Follow func(ctx context.Context, tell func(Settings, error))
 
+	Agents     string        // folder of the person's rules for coding agents; "" for none
 	Policy     string        // path of policy.toml, the person's rules for agents; "" for none
 	IdleExpiry time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
 }
@@ -108,6 +109,7 @@ func Run(ctx context.Context, o Options) error {
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.holdReplays()
 	e.load()
+	h.agents = h.watchAgents(o.Agents)
 	h.control = supervise.NewControl(ctx, h, log)
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
 	e.files = service.NewFiles(ctx, o.DataDir, closed)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/access"
+	"tandem/engine/agents"
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/engine/keeper"
@@ -56,6 +57,7 @@ type host struct {
 	logs     *logs.Logs
 	now      atomic.Pointer[current]
 	proxies  proxies
+	agents   *agents.Registry
 	problems []string // found at the start, for the person
 	sessions sync.WaitGroup
 }
@@ -302,11 +304,21 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Ending:   h.control.Context().Done(),
 		Stamp:    func(offset int64) { h.logs.Begin(h.store.LogPath(r), offset) },
 		Drained:  func() { h.control.Drained(r.ID) },
-		Touched:  func() { h.control.Touched(r.ID) },
+		Moved:    func() { h.agents.Moved(r.ID) },
+		Touched: func() {
+			h.agents.Moved(r.ID)
+			h.control.Touched(r.ID)
+		},
 		Notice: func(text string) {
 			h.control.TellNotice(r.Name + ": " + text)
 		},
-	}, h.sessions.Done)
+	}, func() {
+		h.agents.Ended(r.ID)
+		h.sessions.Done()
+	})
+	if master != nil {
+		h.agents.Start(r.ID, pid, r.Agent, s)
+	}
 	s.Admit(r.Keyboard != "", r.Open)
 	return s
 }

@@ -42,6 +42,7 @@ func (e *engine) mux() *server.Mux {
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
 			Usage: e.usage, EndRemains: h.EndRemains,
 		},
+		&service.CodingAgents{Control: h.control, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
 		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},

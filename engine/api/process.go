@@ -64,6 +64,7 @@ type Process struct {
 	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
 	Metrics     *Metrics     `json:"metrics,omitempty" jsonschema:"what it uses, where that was asked for"`
 	Terminal    *Terminal    `json:"terminal,omitempty" jsonschema:"set for sessions"`
+	Agent       *CodingAgent `json:"agent,omitempty" jsonschema:"the coding agent that runs in a session, as far as it was recognised"`
 	Owner       *Ownership   `json:"owner,omitempty" jsonschema:"set for what an agent started"`
 
 	Project *ProjectEntry `json:"project,omitempty" jsonschema:"set for what a project file started"`

@@ -41,7 +41,7 @@ func LookAt(master *os.File, child int) Look {
 		return Look{}
 	}
 	look := Look{Own: fg.group == child, Canonical: fg.canonical}
-	for _, pid := range groupMembers(fg.group, child) {
+	for _, pid := range GroupMembers(fg.group, child) {
 		if how := fg.waits(pid); how != waitsNot {
 			look.Reads, look.Hidden = true, fg.canonical && !fg.echo
 			look.PID, look.Polls = pid, how == waitsPolling
@@ -59,7 +59,7 @@ func ReadsPipe(path string, child int) bool {
 		return false
 	}
 	input := foreground{canonical: true, echo: true, pipe: &pipe}
-	return slices.ContainsFunc(groupMembers(child, child), func(pid int) bool { return input.waits(pid) != waitsNot })
+	return slices.ContainsFunc(GroupMembers(child, child), func(pid int) bool { return input.waits(pid) != waitsNot })
 }
 
 // Foreground is the process group in the foreground of the terminal with this
@@ -107,9 +107,9 @@ func foregroundOf(master *os.File) (fg foreground, err error) {
 	return fg, err
 }
 
-// groupMembers are the processes of a group: its leader, and what the leader
+// GroupMembers are the processes of a group: its leader, and what the leader
 // or the child that the terminal was made for has started in it.
-func groupMembers(group, child int) []int {
+func GroupMembers(group, child int) []int {
 	members := []int{group}
 	look := []int{group}
 	if child != group {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/engine/agents"
 	"tandem/engine/api"
 	"tandem/persist/store"
 )
@@ -56,6 +57,9 @@ func describe(p *proc) api.Process {
 		view.ErrorLogPath = filepath.Join(filepath.Dir(p.logPath), store.StderrName)
 	}
 	view.Owner = ownership(r)
+	if r.Agent != nil && !view.State.Ended() {
+		view.Agent = agents.Shown(r.Agent)
+	}
 	if r.Project != nil {
 		entry := api.ProjectEntry(*r.Project)
 		view.Project = &entry

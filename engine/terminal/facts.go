@@ -13,6 +13,7 @@ type Facts struct {
 	Cols, Rows int
 	Title      string
 	CWD        string // from OSC 7; "" when the program told none
+	Progress   int    // state of OSC 9;4 plus 1; 0 when the program told none
 	Rang       bool
 	Viewers    int
 	Typist     string
@@ -59,6 +60,8 @@ func (k *facts) note(e vt.Event) {
 		k.known.Rang = true
 	case vt.CWDEvent:
 		k.known.CWD = e.Path
+	case vt.ProgressEvent:
+		k.known.Progress = e.State + 1
 	}
 	changed := before != k.known
 	k.mu.Unlock()

@@ -73,6 +73,7 @@ func (s *screen) catchUp() {
 // there is output.
 func (s *screen) publish() {
 	s.shell.Printed()
+	s.o.Moved()
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}

@@ -71,6 +71,7 @@ type Options struct {
 
 	Drained func()               // all output has been read
 	Touched func()               // facts have changed; at most 10 times a second
+	Moved   func()               // the screen has changed; called from the session's goroutine, it does not block
 	Notice  func(text string)    // something a person should read
 	Ran     func(prompt.Command) // its shell has run a command; it does not block
 	Stamp   func(offset int64)   // what the log has from there on is written now; at most once in StampGap
@@ -122,6 +123,9 @@ func Start(o Options, done func()) *Session {
 	}
 	if o.Ran == nil {
 		s.options.Ran = func(prompt.Command) {}
+	}
+	if o.Moved == nil {
+		s.options.Moved = func() {}
 	}
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,

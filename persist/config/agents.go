@@ -31,6 +31,16 @@ func (c Agents) Reap() (time.Duration, error) {
 	return parseDuration("reap_after", c.ReapAfter, "24h")
 }
 
+// AgentRules is $XDG_CONFIG_HOME/tandem/agents, where the person's rules for coding
+// agents are.
+func AgentRules() string {
+	path, err := Path()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "agents")
+}
+
 // PolicyPath is $XDG_CONFIG_HOME/tandem/policy.toml.
 func PolicyPath() string {
 	path, err := Path()

@@ -14,20 +14,32 @@ import (
 	"github.com/spf13/pflag"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/setup"
 )
 
 func agentCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "agent",
-		Short:   "Set up agents' programs",
-		Long:    "What agents' programs (Claude Code, Codex, Cursor and others) have to be told of Tandem.",
-		Example: "tandem agent setup\ntandem agent setup claude",
+		Use:   "agent",
+		Short: "Set up agents' programs; report and explain what they are doing",
+		Long: "What agents' programs (Claude Code, Codex, Cursor and others) have to be told of Tandem, and what\n" +
+			"Tandem knows of those that run in sessions. `tandem agents` lists them.",
+		Example: "tandem agent setup claude\ntandem agent report --state done\ntandem agent explain work",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(agentSetupCommand(a))
+	explain := codingagents.Explain(agentVerbs(a))
+	explain.Args, explain.ValidArgsFunction = exactly(1, "which session? Give an id or name."), a.completeSession(isLive)
+	cmd.AddCommand(agentSetupCommand(a), codingagents.Report(agentVerbs(a)), explain)
 	return cmd
+}
+
+// agentVerbs is what the verbs about agents in sessions need.
+func agentVerbs(a *app) codingagents.Verbs {
+	return codingagents.Verbs{
+		Out: &a.out, Connect: a.Connect, Home: home, Sessions: a.completeSessions(isLive),
+		Own: func() string { return a.env(ownSession) },
+	}
 }
 
 // setupFlags are the flags of `tandem agent setup`.

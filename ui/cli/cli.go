@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/keys"
 	"tandem/persist/diag"
+	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
@@ -160,7 +161,7 @@ func newRoot(o Options) *cobra.Command {
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
-		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a),
+		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
 		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
 		a.machines().Command(), machines.Bridge(a.Version),
 	)

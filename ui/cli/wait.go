@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
@@ -17,14 +18,16 @@ func waitCommand(a *app) *cobra.Command {
 	var in api.ProcessWaitInput
 	var session api.SessionWaitInput
 	var idle, timeout duration
+	var agent codingagents.Conditions
 	cmd := &cobra.Command{
 		Use:   "wait ID [--exit|--ready|--log RE|--port N|--idle D|--input|--prompt|…] [--timeout D]",
 		Short: "Wait until a process exits, is ready, prints something …",
 		Long: "Waits until one of the conditions holds, by default until the process exits.\n" +
-			"--input, --prompt, --screen and --output are conditions of sessions. Exits with 1 when\n" +
-			"none was met in time, or none can be met any longer.",
+			"--input, --prompt, --screen and --output are conditions of sessions, --blocked, --done and\n" +
+			"--working of the coding agent in one. Exits with 1 when none was met in time, or none can be\n" +
+			"met any longer.",
 		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
-			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
+			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s\ntandem wait claude --blocked --done",
 		Args:              exactly(1, "which process? Give an id or name."),
 		ValidArgsFunction: a.completeProcess(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,6 +37,12 @@ func waitCommand(a *app) *cobra.Command {
 			}
 			if in.Port < 0 || in.Port > 65535 {
 				return output.Usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
+			}
+			if states := agent.States(); len(states) > 0 {
+				if name := codingagents.Other(cmd); name != "" {
+					return output.Usagef(cmd, "--%s does not go with --blocked, --done and --working", name)
+				}
+				return codingagents.Wait(cmd.Context(), agentVerbs(a), args[0], states, time.Duration(timeout))
 			}
 			if err := checkSessionWait(cmd, session, in); err != nil {
 				return err
@@ -57,6 +66,7 @@ func waitCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&session.Prompt, "prompt", false, "its shell is at its prompt")
 	cmd.Flags().StringVar(&session.Screen, "screen", "", "the text of its screen matches this regular `expression`")
 	cmd.Flags().StringVar(&session.Output, "output", "", "what it prints from now on matches this regular `expression`")
+	agent.Add(cmd.Flags())
 	cmd.Flags().Var(&timeout, "timeout", "give up after this long (default: never)")
 	return cmd
 }

@@ -1,0 +1,134 @@
+package agents
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
+
+func TestEmbeddedRulesAreUnderstoodAndNameTheirSources(t *testing.T) {
+	names, err := filepath.Glob("rules/*.toml")
+	if err != nil || len(names) < 10 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if rule.Name+".toml" != filepath.Base(name) || len(rule.Sources) == 0 {
+			t.Errorf("%s is named %s, with %d sources", name, rule.Name, len(rule.Sources))
+		}
+	}
+}
+
+func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"name = \"x\"\nprogram = [\"x\"]\n":                             "line 2: unknown key \"program\"",
+		"programs = [\"x\"]\n":                                          "name = \"\": want one word",
+		"name = \"x\"\n":                                                "line 1: x: want programs or scripts",
+		"name = \"x\"\nprograms = \"x\"\n":                              "line 2: programs: want a list",
+		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"(\"\n": "line 4: line: want a regular expression: missing closing )",
+		"name = \"x\"\nprograms = [\"x\"]\n[[terminal_title]]\nmatch = \"a\"\nstate = \"busy\"\n": "line 5: state = \"busy\": want blocked, working",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestAgentsAreKnownByTheirProcesses(t *testing.T) {
+	rules := ownRules()
+	for command, want := range map[string]string{
+		"/usr/local/bin/claude|claude --resume 1":                                                             "claude",
+		"/usr/bin/node|claude":                                                                                "claude",
+		"/usr/bin/node|node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js":                           "claude",
+		"/usr/bin/node|node --no-warnings /home/me/.npm/_npx/1/node_modules/@google/gemini-cli/dist/index.js": "gemini",
+		"/usr/lib/node_modules/@openai/codex/bin/codex|/usr/lib/codex":                                        "codex",
+		"/usr/bin/python3.12|/usr/bin/python3 /home/me/.local/bin/aider --model x":                            "aider",
+		"/home/me/.local/share/cursor-agent/versions/1/node|/home/me/.local/bin/cursor-agent":                 "cursor",
+		"/usr/bin/bun|bun /opt/bin/opencode":                                                                  "opencode",
+		"/usr/bin/vim|vim claude":                                                                             "",
+		"/usr/bin/node|node server.js claude":                                                                 "",
+		"/usr/bin/grep|grep claude codex":                                                                     "",
+		"/usr/bin/bash|bash -c claude":                                                                        "",
+	} {
+		exe, line, _ := strings.Cut(command, "|")
+		rule, _ := recognise(rules, exe, strings.Fields(line))
+		if rule.Name != want {
+			t.Errorf("%s is %q, want %q", command, rule.Name, want)
+		}
+	}
+}
+
+func TestOwnRulesTakeThePlaceOfTheEmbeddedOnes(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("mine.toml", "name = \"claude\"\nprograms = [\"klaus\"]\n")
+	var wrong []error
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLibrary(dir, func(err error) { wrong = append(wrong, err) })
+		knows := func(program, want string) {
+			t.Helper()
+			rules, _ := l.Rules()
+			if rule, _ := recognise(rules, "", []string{program}); rule.Name != want {
+				t.Errorf("%s is %q, want %q", program, rule.Name, want)
+			}
+		}
+		knows("klaus", "claude")
+		knows("claude", "")
+		knows("codex", "codex")
+		write("broken.toml", "name = \n")
+		time.Sleep(rulesLook)
+		for range 3 {
+			knows("klaus", "claude")
+			time.Sleep(rulesLook)
+		}
+		if len(wrong) != 1 || !strings.Contains(wrong[0].Error(), "broken.toml: line 1:") {
+			t.Errorf("told of mistakes: %v", wrong)
+		}
+		os.Remove(filepath.Join(dir, "mine.toml"))
+		time.Sleep(rulesLook)
+		knows("claude", "claude")
+	})
+}
+
+func TestSourceThatIsTrustedMoreDecidesUntilItIsOvertaken(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	word := func(source, state string, s int) store.AgentWord {
+		return store.AgentWord{Source: source, State: state, At: at(s)}
+	}
+	for name, c := range map[string]struct {
+		words []store.AgentWord
+		want  api.AgentState
+	}{
+		"nothing is known":                          {nil, api.AgentUnknown},
+		"a report counts for more than a title":     {[]store.AgentWord{word(Titled, "idle", 1), word(Reported, "working", 2)}, api.AgentWorking},
+		"work that was interrupted":                 {[]store.AgentWord{word(Reported, "working", 1), word(Titled, "done", 2)}, api.AgentDone},
+		"a question after a report of work":         {[]store.AgentWord{word(Reported, "working", 1), word(Screened, "blocked", 2)}, api.AgentBlocked},
+		"a question answered":                       {[]store.AgentWord{word(Reported, "blocked", 1), word(Filed, "working", 2)}, api.AgentWorking},
+		"a title that idles during a question":      {[]store.AgentWord{word(Reported, "blocked", 1), word(Titled, "idle", 2)}, api.AgentBlocked},
+		"a text like a question after the end":      {[]store.AgentWord{word(Reported, "done", 1), word(Screened, "blocked", 2)}, api.AgentDone},
+		"a question on the screen and an old title": {[]store.AgentWord{word(Titled, "working", 1), word(Screened, "blocked", 1)}, api.AgentBlocked},
+		"a title that comes just behind the report": {[]store.AgentWord{word(Reported, "done", 1), word(Titled, "idle", 2)}, api.AgentDone},
+	} {
+		if got := Decide(c.words); got.State != c.want {
+			t.Errorf("%s: %s by %s, want %s", name, got.State, got.Source, c.want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package agents
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/proctree"
+	"tandem/persist/store"
+)
+
+// Evidence is what can be seen of an agent at a moment.
+type Evidence struct {
+	Rows     []string // of the screen
+	Title    string   // of the terminal; "" if it has none
+	Progress int      // state of OSC 9;4 plus 1; 0 if it has never told one
+	Reads    bool     // it waits for input
+	File     *FileWord
+}
+
+// A FileWord is what an agent's own file says.
+type FileWord struct {
+	State        api.AgentState
+	Text         string
+	Conversation string
+}
+
+// Observe takes in what is seen of the agent that a rule is about.
+func (r Rule) Observe(words []store.AgentWord, e Evidence, now time.Time) []store.AgentWord {
+	says := func(source string, state api.AgentState, text string, ok bool) {
+		words = hear(words, store.AgentWord{Source: source, State: string(state), Text: text, At: now}, ok)
+	}
+	if e.File != nil {
+		says(Filed, e.File.State, e.File.Text, e.File.State != "")
+	}
+	if state, ok := stateOfProgress(e.Progress); ok {
+		says(Progress, state, "", true)
+	}
+	if e.Title != "" {
+		state, ok := r.sayOfTitle(e.Title, has(words, Titled))
+		says(Titled, state, "", ok)
+	}
+	if question, ok := r.question(e.Rows); ok || has(words, Screened) {
+		says(Screened, api.AgentBlocked, question, ok)
+	}
+	switch {
+	case r.ReadsLines && e.Reads:
+		says(Reads, api.AgentIdle, "", true)
+	case r.ReadsLines && has(words, Reads):
+		says(Reads, api.AgentWorking, "", true)
+	}
+	return words
+}
+
+func has(words []store.AgentWord, source string) bool {
+	for _, w := range words {
+		if w.Source == source {
+			return true
+		}
+	}
+	return false
+}
+
+// stateOfProgress is what OSC 9;4 means: 0 that nothing is going on any more, 1 and 3
+// that something is. Its errors and pauses say nothing of who is to act.
+func stateOfProgress(told int) (state api.AgentState, ok bool) {
+	switch told - 1 {
+	case 0:
+		return api.AgentIdle, true
+	case 1, 3:
+		return api.AgentWorking, true
+	}
+	return "", false
+}
+
+// maxFile bounds what is read of an agent's own file.
+const maxFile = 256 << 10
+
+// readFile reads the file that an agent keeps; nil if there is none, or one that was
+// left by another process with its number.
+func (r Rule) readFile(home string, who store.Identity) *FileWord {
+	if r.File.Path == "" || home == "" {
+		return nil
+	}
+	path := strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID))
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		path = filepath.Join(home, rest)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil
+	}
+	return r.fileSays(text)
+}
+
+// fileSays is what the content of the agent's file says; nil if it cannot be read, as
+// while it is being written.
+func (r Rule) fileSays(text []byte) *FileWord {
+	var fields map[string]any
+	if json.Unmarshal(text, &fields) != nil {
+		return nil
+	}
+	word := func(key string) string {
+		s, _ := fields[key].(string)
+		return plain(s)
+	}
+	w := &FileWord{State: r.File.States[word(r.File.Status)], Conversation: word(r.File.Conversation)}
+	if w.State == api.AgentBlocked {
+		w.Text = word(r.File.Text)
+	}
+	return w
+}

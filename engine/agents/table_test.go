@@ -1,0 +1,166 @@
+package agents
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"tandem/engine/api"
+	"tandem/engine/terminal"
+	"tandem/engine/vt"
+	"tandem/persist/store"
+)
+
+// An actor is a fake agent: it plays what a file of testdata has of one state.
+type actor struct {
+	t        *testing.T
+	rule     Rule
+	screen   *vt.Terminal
+	evidence Evidence
+	words    []store.AgentWord
+	now      time.Time
+}
+
+func newActor(t *testing.T, rule Rule) *actor {
+	a := &actor{t: t, rule: rule, now: time.Unix(1000, 0)}
+	a.screen = vt.New(vt.Options{Cols: 100, Rows: 24, Event: func(e vt.Event) {
+		if p, ok := e.(vt.ProgressEvent); ok {
+			a.evidence.Progress = p.State + 1
+		}
+	}})
+	return a
+}
+
+// play has one thing happen, and lets the agent be looked at.
+func (a *actor) play(name, text string) {
+	a.now = a.now.Add(time.Second)
+	switch filepath.Ext(name) {
+	case ".stream":
+		unescape := strings.NewReplacer(`\e`, "\x1b", `\a`, "\a", `\r`, "\r", `\n`, "\n")
+		a.screen.Write([]byte(unescape.Replace(strings.ReplaceAll(text, "\n", ""))))
+		a.evidence.Title = a.screen.Title()
+		a.evidence.Rows = terminal.ScreenOf(a.screen, false, 0).Lines
+	case ".file":
+		a.evidence.File = a.rule.fileSays([]byte(text))
+	case ".reads":
+		a.evidence.Reads = strings.TrimSpace(text) == "yes"
+	case ".report":
+		state, question, _ := strings.Cut(strings.TrimSpace(text), " ")
+		a.words = hear(a.words, store.AgentWord{Source: Reported, State: state, Text: question, At: a.now}, true)
+	default:
+		a.t.Fatalf("nothing is played by %s", name)
+	}
+	a.words = a.rule.Observe(a.words, a.evidence, a.now)
+}
+
+func ruleNamed(t *testing.T, name string) Rule {
+	t.Helper()
+	for _, r := range ownRules() {
+		if r.Name == name {
+			return r
+		}
+	}
+	t.Fatalf("there is no rule for %s", name)
+	return Rule{}
+}
+
+func TestEveryAgentIsSeenInEveryState(t *testing.T) {
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "aider", "goose"} {
+		cases := casesOf(t, name)
+		for _, state := range api.AgentStates() {
+			if cases[string(state)] == nil {
+				t.Errorf("%s: nothing recorded for %s", name, state)
+			}
+		}
+		for what, files := range cases {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				state, _, _ := strings.Cut(what, ".")
+				d := playAll(newActor(t, ruleNamed(t, name)), files)
+				if string(d.State) != state {
+					t.Errorf("it is %s by %s, want %s", d.State, d.Source, state)
+				}
+			})
+		}
+	}
+}
+
+func TestQuestionsOfOtherAgentsAreSeen(t *testing.T) {
+	for name, files := range casesOf(t, "others") {
+		if d := playAll(newActor(t, ruleNamed(t, name)), files); d.State != api.AgentBlocked {
+			t.Errorf("%s is %s", name, d.State)
+		}
+	}
+}
+
+// casesOf are the cases of a file, by what is before the slash in their names.
+func casesOf(t *testing.T, name string) map[string][]txtar.File {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/" + name + ".txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := make(map[string][]txtar.File)
+	for _, f := range a.Files {
+		what, _, _ := strings.Cut(f.Name, "/")
+		cases[what] = append(cases[what], f)
+	}
+	return cases
+}
+
+// playAll plays a case, of which a file named text is the question that must be seen.
+func playAll(a *actor, files []txtar.File) Decision {
+	want, asked := "", false
+	for _, f := range files {
+		if filepath.Base(f.Name) == "text" {
+			want, asked = strings.TrimSpace(string(f.Data)), true
+			continue
+		}
+		a.play(f.Name, string(f.Data))
+	}
+	d := Decide(a.words)
+	if asked && d.Text != want {
+		a.t.Errorf("%s asks %q, want %q", files[0].Name, d.Text, want)
+	}
+	return d
+}
+
+// A new engine builds the screen again from the log and hears nothing else anew.
+func TestStateStaysWhenEverythingIsSeenAgain(t *testing.T) {
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "aider", "goose"} {
+		for what, files := range casesOf(t, name) {
+			a := newActor(t, ruleNamed(t, name))
+			before := playAll(a, files)
+			again := a.rule.Observe(a.words, Evidence{Rows: a.evidence.Rows, Title: a.evidence.Title, Reads: a.evidence.Reads, File: a.evidence.File}, a.now.Add(time.Hour))
+			if now := Decide(again); now != before {
+				t.Errorf("%s %s: it was %+v, and is %+v", name, what, before, now)
+			}
+		}
+	}
+}
+
+func TestSilenceSaysNothing(t *testing.T) {
+	a := newActor(t, ruleNamed(t, "claude"))
+	a.play("1.stream", `\e]0;⠂ Work\a`)
+	for range 100 {
+		a.now = a.now.Add(time.Hour)
+		a.words = a.rule.Observe(a.words, a.evidence, a.now)
+	}
+	if d := Decide(a.words); d.State != api.AgentWorking {
+		t.Errorf("after days without a word it is %s", d.State)
+	}
+}
+
+func TestProgressIsTakenForWork(t *testing.T) {
+	a := newActor(t, ruleNamed(t, "amp"))
+	for _, step := range []struct{ stream, want string }{
+		{`\e]9;4;3;\a`, "working"}, {`\e]9;4;2;50\a`, "working"}, {`\e]9;4;0;\a`, "done"}, {`\e]9;4;1;10\a`, "working"},
+	} {
+		a.play("1.stream", step.stream)
+		if d := Decide(a.words); string(d.State) != step.want {
+			t.Errorf("after %s it is %s, want %s", step.stream, d.State, step.want)
+		}
+	}
+}

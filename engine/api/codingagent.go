@@ -1,0 +1,85 @@
+package api
+
+import (
+	"slices"
+	"time"
+)
+
+// The operations about coding agents that run in sessions.
+var (
+	AgentReport = Operation[AgentReportInput, Empty]{"agent.report",
+		"Says what the coding agent in a session is doing.", Write}
+	AgentExplain = Operation[IDInput, AgentExplainOutput]{"agent.explain",
+		"Tells what the state of a session's coding agent was decided from.", Read}
+	AgentWait = Operation[AgentWaitInput, AgentWaitOutput]{"agent.wait",
+		"Waits until the coding agent of one of some sessions is in one of some states.", Read}
+)
+
+// An AgentState is what a coding agent is doing.
+type AgentState string
+
+const (
+	AgentWorking AgentState = "working"
+	AgentBlocked AgentState = "blocked" // it needs a person
+	AgentDone    AgentState = "done"    // it has worked, and waits for the next task
+	AgentIdle    AgentState = "idle"    // it waits for its first task
+	AgentUnknown AgentState = "unknown"
+)
+
+// AgentStates are all of them, those first that a person should see first.
+func AgentStates() []AgentState {
+	return []AgentState{AgentBlocked, AgentWorking, AgentDone, AgentIdle, AgentUnknown}
+}
+
+// IsAgentState reports whether there is such a state.
+func IsAgentState(s AgentState) bool { return slices.Contains(AgentStates(), s) }
+
+// A CodingAgent is the agent in a session, and what it is doing.
+type CodingAgent struct {
+	Name         string     `json:"name" jsonschema:"claude, codex, … ; of a script the name that it reported"`
+	State        AgentState `json:"state" jsonschema:"working, blocked (it needs a person), done, idle or unknown"`
+	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks, where that can be seen"`
+	Source       string     `json:"source,omitempty" jsonschema:"who says so: report (hooks, scripts), file, progress, title, screen or reads; empty: nobody"`
+	Since        time.Time  `json:"since,omitzero" jsonschema:"when it came to be in that state"`
+	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation, where it tells one"`
+}
+
+// AgentReportInput is the input of agent.report.
+type AgentReportInput struct {
+	ID           string     `json:"id" jsonschema:"id or name of the session, or the beginning of one that no other has"`
+	State        AgentState `json:"state" jsonschema:"working, blocked, done or idle; unknown takes back what was reported"`
+	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks"`
+	Agent        string     `json:"agent,omitempty" jsonschema:"its name, for what is not recognised as an agent"`
+	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation"`
+}
+
+// AgentExplainOutput is the output of agent.explain.
+type AgentExplainOutput struct {
+	Session string       `json:"session" jsonschema:"id of the session"`
+	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
+	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
+	Sources []string     `json:"sources,omitempty" jsonschema:"where the rules come from that it was recognised by"`
+	Words   []AgentWord  `json:"words,omitempty" jsonschema:"what each source said last, that first which is trusted most"`
+}
+
+// An AgentWord is what a source says of an agent.
+type AgentWord struct {
+	Source  string     `json:"source" jsonschema:"report, file, progress, title, screen or reads"`
+	State   AgentState `json:"state" jsonschema:"what it says"`
+	Text    string     `json:"text,omitempty" jsonschema:"the question"`
+	At      time.Time  `json:"at" jsonschema:"since when"`
+	Decides bool       `json:"decides,omitempty" jsonschema:"the state follows from this one"`
+}
+
+// AgentWaitInput is the input of agent.wait.
+type AgentWaitInput struct {
+	IDs       []string     `json:"ids,omitempty" jsonschema:"ids or names of sessions; default all"`
+	States    []AgentState `json:"states" jsonschema:"any of working, blocked, done and idle"`
+	TimeoutMS int          `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+}
+
+// AgentWaitOutput is the output of agent.wait.
+type AgentWaitOutput struct {
+	Process *Process `json:"process" jsonschema:"the session whose agent is in such a state; null after the time-out, and when none of the sessions runs any more"`
+	Ended   bool     `json:"ended,omitempty" jsonschema:"none of the sessions runs any more"`
+}

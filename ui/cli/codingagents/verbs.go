@@ -1,0 +1,212 @@
+// Package codingagents has the verbs about coding agents in sessions: listing them, waiting
+// for them, saying what one is doing and why it counts as that. Setting up agents' programs
+// is ui/cli/setup.
+package codingagents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
+
+	"github.com/spf13/cobra"
+)
+
+// Verbs are what the verbs have in common.
+type Verbs struct {
+	Out      *output.Printer
+	Connect  func(context.Context) (*client.Client, error)
+	Own      func() string            // id of the session that this runs in; "" for none
+	Home     func(path string) string // a path as people write it
+	Sessions cobra.CompletionFunc     // offers sessions that run
+}
+
+// An agentRow is one line of `tandem agents`.
+type agentRow struct {
+	Session      string         `json:"session"`
+	Name         string         `json:"name"`
+	Agent        string         `json:"agent"`
+	State        api.AgentState `json:"state"`
+	Text         string         `json:"text,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Since        time.Time      `json:"since,omitzero"`
+	CWD          string         `json:"cwd"`
+	Branch       string         `json:"branch,omitempty"`
+	Conversation string         `json:"conversation,omitempty"`
+}
+
+// List is `tandem agents`.
+func List(v Verbs) *cobra.Command {
+	return &cobra.Command{
+		Use:   "agents",
+		Short: "List the coding agents in sessions, those that need you first",
+		Long: "Lists the coding agents that run in sessions and what each is doing: blocked (it needs you),\n" +
+			"working, done, idle (it has had no task yet) or unknown.",
+		Example: "tandem agents\ntandem agents --json | jq -r '.[] | select(.state == \"blocked\").text'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, err := v.rows(cmd.Context())
+			if err != nil {
+				return err
+			}
+			const none = "no coding agent runs in a session; start one with `tandem new -- claude`, for example"
+			return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, time.Now()) })
+		},
+	}
+}
+
+// rows are the agents that run, in the order of their states.
+func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	out, err := api.SessionList.Call(ctx, client, api.Empty{})
+	if err != nil {
+		return nil, err
+	}
+	branches := make(map[string]string)
+	rows := []agentRow{}
+	for _, p := range out.Sessions {
+		if p.Agent == nil {
+			continue
+		}
+		if _, known := branches[p.CWD]; !known {
+			git, _ := api.FilesGit.Call(ctx, client, api.FilesPathInput{Path: p.CWD}) // without, the branch stays empty
+			branches[p.CWD] = git.Branch
+		}
+		g := p.Agent
+		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, branches[p.CWD], g.Conversation})
+	}
+	order := api.AgentStates()
+	slices.SortStableFunc(rows, func(x, y agentRow) int { return slices.Index(order, x.State) - slices.Index(order, y.State) })
+	return rows, nil
+}
+
+func (v Verbs) table(rows []agentRow, now time.Time) string {
+	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "BRANCH", "FOLDER", "QUESTION")
+	t.Spare = []string{"FOLDER", "BRANCH", "SINCE", "ID"}
+	for _, r := range rows {
+		since := "-"
+		if !r.Since.IsZero() {
+			since = output.Span(now.Sub(r.Since))
+		}
+		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), output.Text(output.Visible(r.Agent)),
+			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.Branch)),
+			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Text)))
+	}
+	return t.String()
+}
+
+func agentTint(s api.AgentState) output.Tint {
+	switch s {
+	case api.AgentBlocked:
+		return output.Yellow
+	case api.AgentWorking:
+		return output.Green
+	case api.AgentDone:
+		return output.Strong
+	}
+	return output.Faint
+}
+
+// Report is `tandem agent report`.
+func Report(v Verbs) *cobra.Command {
+	var in api.AgentReportInput
+	var state string
+	cmd := &cobra.Command{
+		Use:   "report --state S [--text T]",
+		Short: "Say what the agent in a session is doing",
+		Long: "Says what the coding agent in a session, or a script of yours, is doing. It is what agents'\n" +
+			"hooks call. Inside a session that one is meant; what is reported counts for more than what is\n" +
+			"seen on the screen.",
+		Example: "tandem agent report --state blocked --text 'Deploy to production?'\ntandem agent report --state done --session build",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.State = api.AgentState(state)
+			if !api.IsAgentState(in.State) {
+				return output.Usagef(cmd, "read --state %s: want working, blocked, done, idle or unknown", output.Visible(state))
+			}
+			if in.ID == "" {
+				in.ID = v.Own()
+			}
+			if in.ID == "" {
+				return output.Usagef(cmd, "which session? This is none; give --session.")
+			}
+			client, err := v.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			_, err = api.AgentReport.Call(cmd.Context(), client, in)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "", "`working`, blocked, done, idle, or unknown to take it back")
+	cmd.Flags().StringVar(&in.Text, "text", "", "the `question` that it asks")
+	cmd.Flags().StringVar(&in.ID, "session", "", "`ID` of the session (default: the one this runs in)")
+	cmd.Flags().StringVar(&in.Agent, "agent", "", "`name` of what is not known as an agent")
+	cmd.Flags().StringVar(&in.Conversation, "conversation", "", "the agent's own `id` of its conversation")
+	var states []string
+	for _, s := range api.AgentStates() {
+		states = append(states, string(s))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("session", v.Sessions)
+	return cmd
+}
+
+// Explain is `tandem agent explain`; it takes one argument.
+func Explain(v Verbs) *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain ID",
+		Short:   "Tell what an agent's state was decided from",
+		Example: "tandem agent explain work",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := v.Connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			out, err := api.AgentExplain.Call(cmd.Context(), client, api.IDInput{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			return v.Out.Answer(out, func() string { return explanation(*v.Out, out, time.Now()) })
+		},
+	}
+}
+
+func explanation(p output.Printer, out api.AgentExplainOutput, now time.Time) string {
+	if out.Agent == nil {
+		return "no coding agent was recognised in this session\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is %s", output.Visible(out.Agent.Name), out.Agent.State)
+	if out.PID != 0 {
+		fmt.Fprintf(&b, "; its process is %d", out.PID)
+	}
+	b.WriteString("\n")
+	if len(out.Words) == 0 {
+		b.WriteString("nothing was seen or reported that tells what it is doing\n")
+	} else {
+		t := p.Table("SOURCE", "SAYS", "SINCE", "DECIDES", "QUESTION")
+		for _, w := range out.Words {
+			decides := ""
+			if w.Decides {
+				decides = "yes"
+			}
+			t.Add(output.Text(w.Source), output.Tinted(string(w.State), agentTint(w.State)), output.Text(output.Span(now.Sub(w.At))),
+				output.Text(decides), output.Text(output.Visible(w.Text)))
+		}
+		b.WriteString(t.String())
+	}
+	for _, s := range out.Sources {
+		fmt.Fprintf(&b, "recognised by: %s\n", s)
+	}
+	return b.String()
+}
