@@ -26,6 +26,7 @@ type fakeEngine struct {
 	refuse   error         // what Start fails with
 	late     bool          // what is started is told of after the answer
 	started  []api.SessionStartInput
+	asked    api.ProcessStartInput // of the last process
 	history  fakeHistory
 	layouts  *fakeLayouts
 	calls    []string      // what was asked of processes

@@ -158,6 +158,7 @@ func (e *fakeEngine) startProcess(_ context.Context, in api.ProcessStartInput) (
 	e.note("start %q in %s as %q keep %v env %v", in.Command, in.CWD, in.Name, in.KeepAlive, in.Env)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.asked = in
 	if e.refuse != nil {
 		return api.Process{}, e.refuse
 	}

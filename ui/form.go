@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,10 +58,22 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 		f.Fail(overlay.FieldEnv, err.Error())
 		return nil
 	}
+	ready, err := readinessOf(typed.Ready)
+	if err != nil {
+		f.Fail(overlay.FieldReady, err.Error())
+		return nil
+	}
 	in := api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()),
 		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, s.m.o.Home),
-		Env: env, KeepAlive: typed.KeepAlive, Actor: "person",
+		Env: env, KeepAlive: typed.KeepAlive, Actor: "person", Ready: ready, TTY: typed.Terminal,
+	}
+	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
+		if typed.KeepAlive && policy != api.PolicyAlways {
+			f.Fail(overlay.FieldRestart, "what is kept alive is restarted always")
+			return nil
+		}
+		in.Restart = &api.Restart{Policy: policy}
 	}
 	sandbox := widget.ExpandHome(typed.Sandbox, s.m.o.Home)
 	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -67,6 +81,33 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 		msg.form = f
 		return msg
 	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
+}
+
+// readinessOf reads when a process is ready: "port 8080", a URL, "log REGEXP" or
+// "command LINE"; nil for nothing.
+func readinessOf(text string) (*api.Readiness, error) {
+	kind, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case text == "":
+		return nil, nil
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		return &api.Readiness{HTTP: text}, nil
+	case rest == "":
+	case kind == "port":
+		port, err := strconv.Atoi(rest)
+		if err != nil || port < 1 || port > 65535 {
+			return nil, errors.New("want a port from 1 to 65535")
+		}
+		return &api.Readiness{Port: port}, nil
+	case kind == "log":
+		_, err := regexp.Compile(rest)
+		return &api.Readiness{Log: rest}, err
+	case kind == "command":
+		command, err := panes.CommandOf(rest)
+		return &api.Readiness{Command: command}, err
+	}
+	return nil, errors.New("want port NUMBER, http://…, log REGEXP or command LINE")
 }
 
 // startAsked does what takes a file or the engine.

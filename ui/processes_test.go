@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +102,55 @@ func TestStartFormTakesEnvironmentKeepAliveAndShellLines(t *testing.T) {
 	d.shows("is not NAME=value")
 	d.press("'=3", "tab", "space", "enter")
 	d.calls(`start ["/bin/sh" "-c" "a | b"] in  as "" keep true env map[A:1 B:x,y C:3]`)
+}
+
+func TestStartFormHasMoreUnderAFold(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "'serve", "tab", "tab", "ctrl+u", "down", "down", "down", "down")
+	d.shows("[+] restart, readiness, terminal")
+	d.lacks("ready when")
+	d.press("space", "tab", "right", "tab", "'prot 80", "tab", "space", "enter")
+	d.shows("ready when: want port NUMBER")
+	d.press("ctrl+u", "'port 8080", "enter")
+	d.shows("started serve")
+	got := d.engine.asked
+	if got.Restart == nil || got.Restart.Policy != api.PolicyOnFailure || got.Ready == nil || got.Ready.Port != 8080 || !got.TTY {
+		t.Errorf("it asked for restart %+v, ready %+v, terminal %v", got.Restart, got.Ready, got.TTY)
+	}
+}
+
+func TestStartFormIsWholeInASmallTerminal(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {60, 15}} {
+		d := onProcesses(t, size[0], size[1], func(e *fakeEngine) { e.addProcess("web", "") })
+		d.press("n", "shift+tab", "space", "shift+tab")
+		d.shows("sandbox file")
+		d.shows("start")
+		for _, label := range []string{"more", "restart", "ready when", "terminal", "command"} {
+			d.press("tab")
+			d.shows(label)
+		}
+		d.shows("Start a process")
+	}
+}
+
+func TestWhatIsReadyIsReadFromOneLine(t *testing.T) {
+	for text, want := range map[string]api.Readiness{
+		"port 8080":               {Port: 8080},
+		"log listening on \\d+":   {Log: "listening on \\d+"},
+		"http://localhost:1/ok":   {HTTP: "http://localhost:1/ok"},
+		"command pg_isready -q":   {Command: []string{"pg_isready", "-q"}},
+		"https://localhost/ready": {HTTP: "https://localhost/ready"},
+	} {
+		got, err := readinessOf(text)
+		if err != nil || !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s is %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"8080", "port", "port x", "port 70000", "log (", "command 'a"} {
+		if _, err := readinessOf(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
 }
 
 func TestStartFormTakesSeveralLines(t *testing.T) {

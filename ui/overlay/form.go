@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 )
@@ -18,6 +19,10 @@ const (
 	FieldEnv
 	FieldKeepAlive
 	FieldSandbox
+	FieldMore // unfolds those below
+	FieldRestart
+	FieldReady
+	FieldTerminal
 	fieldCount
 )
 
@@ -33,7 +38,21 @@ type formField interface {
 type StartInput struct {
 	Command, Name, Folder, Env, Sandbox string
 	KeepAlive                           bool
+
+	Restart  string // a policy
+	Ready    string // when it is ready
+	Terminal bool   // it gets one
 }
+
+// A pick is a field of which one of several values is picked.
+type pick struct {
+	values []string
+	at     int
+}
+
+func (p *pick) turn(by int) { p.at = (p.at + by + len(p.values)) % len(p.values) }
+
+func yesOrNo() *pick { return &pick{values: []string{"[ ] no", "[x] yes"}} }
 
 // A StartForm asks for what a process needs to be started.
 type StartForm struct {
@@ -43,21 +62,25 @@ type StartForm struct {
 	InShell func(command string) bool // reports whether a shell would run it
 	Held    int                       // keys that wait until it is started
 
-	fields    [fieldCount]formField // what is typed into that of FieldKeepAlive is left alone
-	keepAlive bool
-	at        int
-	bad       int    // the field that err is about
-	err       string // what is wrong
-	busy      bool   // the process is being started
-	matches   completion
+	fields  [fieldCount]formField
+	picks   [fieldCount]*pick // of the fields that nothing is typed into
+	at      int
+	bad     int    // the field that err is about
+	err     string // what is wrong
+	busy    bool   // the process is being started
+	matches completion
 }
 
 // NewStartForm is a form for a process in a folder.
 func NewStartForm(folder string) *StartForm {
-	f := &StartForm{fields: [fieldCount]formField{
-		FieldCommand: &widget.Area{}, FieldName: &widget.Field{}, FieldFolder: &widget.Field{},
-		FieldEnv: &widget.Area{}, FieldKeepAlive: &widget.Field{}, FieldSandbox: &widget.Field{},
-	}}
+	f := &StartForm{}
+	for i := range f.fields {
+		f.fields[i] = &widget.Field{}
+	}
+	f.fields[FieldCommand], f.fields[FieldEnv] = &widget.Area{}, &widget.Area{}
+	f.picks[FieldKeepAlive], f.picks[FieldTerminal] = yesOrNo(), yesOrNo()
+	f.picks[FieldMore] = &pick{values: []string{"[+] restart, readiness, terminal", "[-]"}}
+	f.picks[FieldRestart] = &pick{values: []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}}
 	f.fields[FieldFolder].Set(folder)
 	return f
 }
@@ -65,7 +88,17 @@ func NewStartForm(folder string) *StartForm {
 // Input is what was typed so far.
 func (f *StartForm) Input() StartInput {
 	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }
-	return StartInput{text(FieldCommand), text(FieldName), text(FieldFolder), text(FieldEnv), text(FieldSandbox), f.keepAlive}
+	restart := f.picks[FieldRestart]
+	return StartInput{Command: text(FieldCommand), Name: text(FieldName), Folder: text(FieldFolder), Env: text(FieldEnv), Sandbox: text(FieldSandbox),
+		KeepAlive: f.picks[FieldKeepAlive].at == 1, Restart: restart.values[restart.at], Ready: text(FieldReady), Terminal: f.picks[FieldTerminal].at == 1}
+}
+
+// shown is how many fields there are to see.
+func (f *StartForm) shown() int {
+	if f.picks[FieldMore].at == 0 {
+		return FieldMore + 1
+	}
+	return fieldCount
 }
 
 // Busy reports whether the process is being started.
@@ -74,6 +107,9 @@ func (f *StartForm) Busy() bool { return f.busy }
 // Fail shows what is wrong at its field.
 func (f *StartForm) Fail(field int, why string) {
 	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(why), false
+	if field > FieldMore {
+		f.picks[FieldMore].at = 1
+	}
 }
 
 func (f *StartForm) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeForm} }
@@ -107,15 +143,18 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 }
 
 func (f *StartForm) focus(by int) tea.Cmd {
-	f.at = (f.at + by + fieldCount) % fieldCount
+	f.at = (f.at + by + f.shown()) % f.shown()
 	return f.lookUp()
 }
 
 func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
-	if f.at == FieldKeepAlive {
-		if k.Text == " " || k.Code == tea.KeyLeft || k.Code == tea.KeyRight {
-			f.keepAlive = !f.keepAlive
+	if p := f.picks[f.at]; p != nil {
+		switch {
+		case k.Code == tea.KeyLeft:
+			p.turn(-1)
+		case k.Text == " " || k.Code == tea.KeyRight:
+			p.turn(1)
 		}
 		return nil
 	}
@@ -129,7 +168,7 @@ func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
-	if f.at != FieldKeepAlive {
+	if f.picks[f.at] == nil {
 		f.err = ""
 		f.fields[f.at].Paste(strings.TrimSpace(text))
 	}
@@ -137,7 +176,7 @@ func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
 }
 
 func fieldLabels() [fieldCount]string {
-	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file"}
+	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file", "more", "restart", "ready when", "terminal"}
 }
 
 // note is what is said under the field that is typed in.
@@ -163,6 +202,14 @@ func (f *StartForm) note(b keymap.Bindings) string {
 		return "JSON that says what it may read, write and reach"
 	case FieldEnv:
 		return "NAME=value, separated by spaces, commas or lines"
+	case FieldMore:
+		return "space shows or hides when it is restarted and ready, and its terminal"
+	case FieldRestart:
+		return "space switches; unless-stopped: after a reboot too, if nobody stopped it"
+	case FieldReady:
+		return "port 8080, http://…, log REGEXP or command LINE; default: at once"
+	case FieldTerminal:
+		return "space switches; with a terminal it is a session that you can type into"
 	}
 	return "space switches; started again whenever it ends"
 }
@@ -187,15 +234,37 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 			title += " " + strconv.Itoa(f.Held) + " keys wait"
 		}
 	}
-	rows = []string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}
-	for i, name := range fieldLabels() {
+	fields, at := f.drawFields(label, width, look)
+	blank := []string{widget.Spaces(width)}
+	if len(fields)+6 > height { // with the frame
+		blank = nil
+	}
+	rows = append([]string{look.Strong.Text(widget.Fit(title, width))}, blank...)
+	room := max(height-2-1-len(rows)-len(blank), 1)
+	first := max(min(at.y-room/2, len(fields)-room), 0)
+	x, y = at.x, len(rows)+at.y-first
+	rows = append(rows, fields[first:min(first+room, len(fields))]...)
+	note, ink := widget.Clip(f.note(h.Bindings()), width), look.Dim
+	if f.err != "" {
+		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
+	}
+	return append(append(rows, blank...), ink.Text(widget.Pad(note, width))), width, x, y
+}
+
+// A place is where the cursor is.
+type place struct{ x, y int }
+
+// drawFields gives the rows of all fields that are shown.
+func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor place) {
+	labels := fieldLabels()
+	for i, name := range labels[:f.shown()] {
 		ink := look.Dim
 		if i == f.at {
 			ink = look.Title
 		}
 		lines, at, below := f.drawField(i, width-label, look)
 		if i == f.at {
-			x, y = label+at, len(rows)+below
+			cursor = place{label + at, len(rows) + below}
 		}
 		for n, line := range lines {
 			if n > 0 {
@@ -204,16 +273,18 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 			rows = append(rows, ink.Text(widget.Pad(name, label))+line)
 		}
 	}
-	note, ink := widget.Clip(f.note(h.Bindings()), width), look.Dim
-	if f.err != "" {
-		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
-	}
-	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)))
-	return rows, width, x, y
+	return rows, cursor
 }
 
 // drawField gives the rows of a field and the cursor's place in them.
 func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y int) {
+	if p := f.picks[i]; p != nil {
+		text := p.values[p.at]
+		if i == FieldRestart {
+			text = "< " + text + " >"
+		}
+		return []string{look.Text.Text(widget.Fit(text, w))}, 1, 0
+	}
 	switch field := f.fields[i].(type) {
 	case *widget.Area:
 		rows, x, y = field.Draw(w)
@@ -222,14 +293,12 @@ func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y 
 		}
 		return rows, x, y
 	case *widget.Field:
-		if i == f.at && i != FieldKeepAlive {
+		if i == f.at {
 			row, x := field.DrawIn(w, look)
 			return []string{row}, x, 0
 		}
-		if i != FieldKeepAlive {
-			row, x := field.Draw(w)
-			return []string{look.Text.Text(row)}, x, 0
-		}
+		row, x := field.Draw(w)
+		return []string{look.Text.Text(row)}, x, 0
 	}
-	return []string{look.Text.Text(widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], w))}, 1, 0
+	return nil, 0, 0
 }
