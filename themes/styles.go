@@ -46,8 +46,9 @@ type Styles struct {
 }
 
 // Styles builds the styles for a terminal of this colour profile. Where it has
-// 16 colours or none, reverse video, bold and underline take the place of
-// grounds that could not be told apart.
+// 16 colours or none, there are no grounds that could be told apart: the bars have
+// none, and reverse video is for what has to stand out, the view that is shown, the
+// selected row and chips.
 func (t Theme) Styles(profile colorprofile.Profile) Styles {
 	b := builder{t.palette(profile), t.Own || profile <= colorprofile.ANSI}
 	p := b.palette
@@ -63,10 +64,10 @@ func (t Theme) Styles(profile colorprofile.Profile) Styles {
 		SelectionIdle: b.fg(p.Text).Bold(true),
 		Match:         b.fg(p.Accent).Underline(true),
 
-		Bar: b.on(p.BarText, p.Bar), BarActive: b.on(p.Accent, p.Bar).Bold(true).Underline(b.plain),
-		BarMuted: b.on(p.BarMuted, p.Bar), BarKey: b.on(p.Accent, p.Bar).Bold(true),
-		BarChip:    b.on(p.Bar, p.Accent).Bold(true).Reverse(false),
-		BarSuccess: b.on(p.Success, p.Bar), BarWarning: b.on(p.Warning, p.Bar), BarDanger: b.on(p.Danger, p.Bar).Bold(b.plain),
+		Bar: b.bar(p.BarText, p.Text), BarActive: b.on(p.Accent, p.Bar).Bold(true),
+		BarMuted: b.bar(p.BarMuted, p.Muted), BarKey: b.bar(p.Accent, p.Accent).Bold(true),
+		BarChip:    b.on(p.Bar, p.Accent).Bold(true),
+		BarSuccess: b.bar(p.Success, p.Success), BarWarning: b.bar(p.Warning, p.Warning), BarDanger: b.bar(p.Danger, p.Danger).Bold(b.plain),
 
 		Dimmed: b.dimmed(),
 
@@ -92,6 +93,14 @@ func (b builder) dimmed() lipgloss.Style {
 		return lipgloss.NewStyle().Faint(true)
 	}
 	return b.fg(lipgloss.Blend1D(3, b.palette.Border, b.palette.Faint)[1])
+}
+
+// bar is text on the bars' ground or, where that has none, text of the plain colour.
+func (b builder) bar(fg, plain color.Color) lipgloss.Style {
+	if b.plain {
+		return b.fg(plain)
+	}
+	return b.on(fg, b.palette.Bar)
 }
 
 func (b builder) on(fg, ground color.Color) lipgloss.Style {

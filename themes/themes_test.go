@@ -110,11 +110,16 @@ func TestStylesHoldNoUnsetColour(t *testing.T) {
 	}
 }
 
-func TestSelectionShowsWithoutColour(t *testing.T) {
+func TestOnlyWhatStandsOutIsReversedWithoutGrounds(t *testing.T) {
 	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI} {
 		s := Dark().Styles(profile)
-		if !s.Selection.GetReverse() || !s.Bar.GetReverse() {
-			t.Errorf("%s: selection and bar are not told by reverse video", profile)
+		if !s.Selection.GetReverse() || !s.BarActive.GetReverse() || !s.BarChip.GetReverse() {
+			t.Errorf("%s: selection, view and chips are not told by reverse video", profile)
+		}
+		for _, bar := range []lipgloss.Style{s.Bar, s.BarMuted, s.BarKey, s.BarSuccess, s.BarWarning, s.BarDanger} {
+			if bar.GetReverse() {
+				t.Errorf("%s: a bar is a block of reverse video", profile)
+			}
 		}
 	}
 	if s := terminal(true).Styles(colorprofile.TrueColor); !s.Selection.GetReverse() {

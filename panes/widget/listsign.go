@@ -45,13 +45,18 @@ func (s ListSign) place() string {
 }
 
 // Over puts the sign over the right end of a row of w cells, whose other cells
-// stay.
+// stay: the names of columns are among them, so a filter has a quarter of it.
 func (s ListSign) Over(row string, w int, look *Look) string {
-	sign, cells := s.Draw(max(w/2, 0), look)
+	sign, cells := s.Draw(s.over(w), look)
 	if cells == 0 || cells+2 > w {
 		return row
 	}
 	return Pad(Cut(row, w-cells-2, ""), w-cells-2) + SgrReset + " " + sign + " "
+}
+
+func (s ListSign) over(w int) int {
+	const least = 20
+	return min(max(w/4, least), w/2)
 }
 
 // Scrollbar puts a thin scrollbar into the last cell of rows of w cells, which show

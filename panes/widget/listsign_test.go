@@ -52,3 +52,14 @@ func TestTheScrollbarShowsWhichPartIsSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestALongFilterLeavesTheNamesOfColumns(t *testing.T) {
+	look := &Look{Chip: "\x1b[7m", Glyphs: themes.UnicodeGlyphs()}
+	row := Fit("       name    state▲              pid   cpu%   mem   up   ports", 80)
+	sign := ListSign{Filter: "a filter that is long and says much", At: 1, Shown: 2, All: 5}
+	got := ansi.Strip(sign.Over(row, 80, look))
+	want := Fit("       name    state▲              pid   cpu%   mem   up", 58) + "  /a filte…  1/2 of 5 "
+	if got != want {
+		t.Errorf("the row is\n%q, want\n%q", got, want)
+	}
+}
