@@ -124,7 +124,9 @@ var ways = map[string]struct {
 	"session.record":     {in: `{"id":"$OWN"}`},
 	"session.exec":       {in: `{"id":"$TAKEN","command":"true"}`, writes: []string{`{"id":"$THEIRS","command":"CANARY"}`}},
 	"session.foreground": {in: `{"id":"$OWN"}`},
-	"session.wait":       {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "session.keyboard": {in: `{"id":"$THEIRS","open":true}`},
+	"agent.report":       {in: `{"id":"$TAKEN","state":"done"}`}, "agent.explain": {in: `{"id":"$OWN"}`},
+	"agent.wait":   {in: `{"ids":["$OWN"],"states":["done"],"timeout_ms":100}`},
+	"session.wait": {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "session.keyboard": {in: `{"id":"$THEIRS","open":true}`},
 	"process.start": {in: `{"command":["true"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"tty":true}`,
 		`{"command":["sleep","9"],"ready":{"command":["sh","-c","CANARY; exit 1"],"timeout_ms":300}}`}},
@@ -189,7 +191,7 @@ const (
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
 		"engine.info", "engine.operations", "machine.list", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
-		"session.wait", "session.foreground", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
+		"session.wait", "session.foreground", "agent.explain", "agent.wait", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
@@ -211,7 +213,7 @@ var treatments = byOperation(map[treatment][]string{
 		"session.write", "session.exec", "process.write", "session.attach",
 	},
 	changing: {
-		"session.resize", "session.rename", "session.kill", "process.stop", "process.stop_all", "process.restart", "process.signal", "process.update",
+		"session.resize", "session.rename", "session.kill", "agent.report", "process.stop", "process.stop_all", "process.restart", "process.signal", "process.update",
 		"process.remove",
 	},
 	ownEnv: {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"tandem/engine/access"
 	"tandem/engine/agents"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -28,16 +29,16 @@ func (s *CodingAgents) Handle(m *server.Mux) {
 	server.Handle(m, api.AgentWait, s.wait)
 }
 
-// watch is that of a session which runs, with the session's id.
-func (s *CodingAgents) watch(ctx context.Context, id, doing string) (w *agents.Watch, session string, err error) {
+// watch is that of a session which runs.
+func (s *CodingAgents) watch(ctx context.Context, id, doing string) (w *agents.Watch, session api.Process, err error) {
 	e, err := s.Control.Entry(ctx, id, api.KindSession)
 	if err != nil {
-		return nil, "", err
+		return nil, session, err
 	}
 	if w = s.Agents.Of(e.Rec.ID); w == nil {
-		return nil, "", api.Errorf(api.CodeEnded, "%s of %s: it has ended", doing, e.View.Name)
+		return nil, session, api.Errorf(api.CodeEnded, "%s of %s: it has ended", doing, e.View.Name)
 	}
-	return w, e.Rec.ID, nil
+	return w, e.View, nil
 }
 
 func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api.Empty, error) {
@@ -50,7 +51,10 @@ func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api
 	case in.Agent != "" && names.Check(in.Agent) != nil:
 		return api.Empty{}, names.Check(in.Agent)
 	}
-	w, _, err := s.watch(ctx, in.ID, "report state")
+	w, view, err := s.watch(ctx, in.ID, "report state")
+	if err == nil {
+		err = access.MayChange(ctx, view, "report the state of")
+	}
 	if err == nil {
 		w.Report(in.Agent, in.State, in.Text, in.Conversation)
 	}
@@ -58,11 +62,11 @@ func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api
 }
 
 func (s *CodingAgents) explain(ctx context.Context, in api.IDInput) (api.AgentExplainOutput, error) {
-	w, id, err := s.watch(ctx, in.ID, "explain the agent")
+	w, view, err := s.watch(ctx, in.ID, "explain the agent")
 	if err != nil {
 		return api.AgentExplainOutput{}, err
 	}
-	return w.Explain(id), nil
+	return w.Explain(view.ID), nil
 }
 
 // errMet ends a wait.
