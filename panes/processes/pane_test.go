@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,11 +23,18 @@ import (
 // A fakeEnv is a dashboard, and an engine that notes which processes it stops.
 type fakeEnv struct {
 	panestest.Env
+	mu      sync.Mutex // of stopped: several are stopped at once
 	stopped []string
 }
 
+func (e *fakeEnv) note(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopped = append(e.stopped, text)
+}
+
 func (e *fakeEnv) stop(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
-	e.stopped = append(e.stopped, in.ID+" "+in.Signal)
+	e.note(in.ID + " " + in.Signal)
 	return api.Process{}, nil
 }
 
@@ -167,7 +175,7 @@ func TestAllThatHasEndedIsForgottenAfterAsking(t *testing.T) {
 	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
 	p, e := shownPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))
 	panestest.On(e.API.(*panestest.Engine), api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
-		e.stopped = append(e.stopped, in.ID)
+		e.note(in.ID)
 		return api.Empty{}, nil
 	})
 	p.table.Mark() // what is marked is another matter
