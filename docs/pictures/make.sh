@@ -138,7 +138,7 @@ film 104x28 tour \
 	'ctrl+b %' '?│~/shop \$' 0.5 '/make test' enter '?ok +shop/cart' 1.2 \
 	'ctrl+b r' '?commands' 0.6 /vet 1.2 enter '?go vet' 0.8 ctrl+c \
 	'/bash ../worker.sh' enter '?order 4714' 0.5 \
-	alt+2 '?worker' 1.5 j 0.8 tab / 0.3 /473 '?473' 1.5 esc esc \
+	alt+2 '?worker' 1.5 j j 0.8 tab / 0.3 /473 '?473' 1.5 esc esc \
 	alt+4 '?server.go' 0.6 j 0.4 j 0.4 j 1.5 \
 	alt+1 '?order' 0.8 'ctrl+b d' '?(?m)\$ *$' 1.5 \
 	/tandem enter '?order' 2.5
