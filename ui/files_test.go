@@ -550,3 +550,11 @@ func TestFilesAreSortedByShiftAndALetter(t *testing.T) {
 	}
 	d.lacks("by size")
 }
+
+func TestHiddenFilesAreNotCountedAsMissing(t *testing.T) {
+	d, _ := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", ".hidden": "3"})
+	d.shows("1/2 ")
+	if strings.Contains(d.screen(), "1/2 of 3") {
+		t.Error("the heading counts what is hidden")
+	}
+}
