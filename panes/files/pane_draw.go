@@ -203,8 +203,8 @@ func (f *folder) sign() widget.ListSign {
 		return widget.ListSign{}
 	}
 	s := widget.ListSign{Filter: f.order.Filter, Shown: rows.Len(), All: f.all.Len() + f.omitted}
-	if s.Filter == "" { // hidden files are not missing
-		s.All = rows.Len() + f.omitted
+	if s.Filter == "" && f.omitted == 0 { // hidden files are not missing
+		s.All = rows.Len()
 	}
 	if rows.Len() > 0 {
 		s.At = f.list.Cursor() + 1
