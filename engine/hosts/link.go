@@ -88,6 +88,7 @@ func (l *link) run(ctx context.Context) {
 // order shall be made again at once: who asks meanwhile waits for that.
 func (l *link) settle(err error, mayAgain bool) (atOnce bool) {
 	var person *personError
+	var state api.MachineState
 	l.set(func() {
 		switch {
 		case errors.As(err, &person):
@@ -97,9 +98,9 @@ func (l *link) settle(err error, mayAgain bool) (atOnce bool) {
 		default:
 			l.state = api.MachineAway
 		}
-		l.fault = err
+		l.fault, state = err, l.state
 	})
-	l.hosts.Log.Info("machine", "name", l.machine.Name, "state", l.state, "error", err)
+	l.hosts.Log.Info("machine", "name", l.machine.Name, "state", state, "error", err)
 	return atOnce
 }
 
