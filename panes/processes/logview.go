@@ -39,6 +39,17 @@ func (p *Pane) shownLog() *Log {
 	return p.log
 }
 
+// askAnew ends what a log was asked for last, and is the context of what it is asked
+// for in its place.
+func askAnew(p *Pane) context.Context {
+	if p.stop != nil {
+		p.stop()
+	}
+	ctx, stop := context.WithCancel(p.env.Context())
+	p.stop = stop
+	return ctx
+}
+
 // fetchLog asks for what the log under the cursor needs. Update never waits for
 // it.
 func (p *Pane) fetchLog() tea.Cmd {
@@ -54,13 +65,8 @@ func (p *Pane) fetchLog() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if p.stop != nil {
-		p.stop()
-	}
-	ctx, stop := context.WithCancel(p.env.Context())
-	p.stop = stop
 	log := p.log
-	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
+	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
 		panes.Pause(ctx, request.Delay)
 		return api.ProcessLog.Call(ctx, e, request.Input)
 	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })

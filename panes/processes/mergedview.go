@@ -74,13 +74,8 @@ func (p *Pane) fetchMerged() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if p.stop != nil {
-		p.stop()
-	}
-	ctx, stop := context.WithCancel(p.env.Context())
-	p.stop = stop
 	merged := p.merged
-	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (mergedAnswer, error) {
+	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (mergedAnswer, error) {
 		panes.Pause(ctx, request.delay)
 		return request.Run(ctx, e)
 	}, func(a mergedAnswer, err error) tea.Cmd {
