@@ -125,6 +125,7 @@ var ways = map[string]struct {
 	"session.exec":       {in: `{"id":"$TAKEN","command":"true"}`, writes: []string{`{"id":"$THEIRS","command":"CANARY"}`}},
 	"session.foreground": {in: `{"id":"$OWN"}`},
 	"agent.report":       {in: `{"id":"$TAKEN","state":"done"}`}, "agent.explain": {in: `{"id":"$OWN"}`},
+	"agent.seen":   {in: `{"id":"$OWN","since":"2026-01-02T15:04:05Z"}`},
 	"agent.wait":   {in: `{"ids":["$OWN"],"states":["done"],"timeout_ms":100}`},
 	"session.wait": {in: `{"id":"$OWN","idle_ms":1,"timeout_ms":1000}`}, "session.keyboard": {in: `{"id":"$THEIRS","open":true}`},
 	"process.start": {in: `{"command":["true"]}`, writes: []string{
@@ -195,7 +196,7 @@ var treatments = byOperation(map[treatment][]string{
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},
 	personOnly: {
-		"session.keyboard", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
+		"session.keyboard", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
 		"layout.remove", "files.trashed", "machine.connect",
 	},
 	bookkeeping: {

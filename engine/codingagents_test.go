@@ -62,6 +62,33 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 	m.agentIs(p.ID, api.AgentDone)
 }
 
+func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh")
+	report := func(state api.AgentState) api.CodingAgent {
+		t.Helper()
+		call(m, api.AgentReport, api.AgentReportInput{ID: p.ID, State: state})
+		return m.agentIs(p.ID, state)
+	}
+	seen := func(a api.CodingAgent) { call(m, api.AgentSeen, api.AgentSeenInput{ID: p.ID, Since: a.Since}) }
+	first := report(api.AgentDone)
+	if first.Seen || !first.Wants() {
+		t.Errorf("it is seen before anybody looked: %+v", first)
+	}
+	seen(first)
+	m.eventually("seen", func() bool { return m.get(p.ID).Agent.Seen })
+	m.crash(m.info().EnginePID)
+	if a := m.agentIs(p.ID, api.AgentDone); !a.Seen || a.Wants() {
+		t.Errorf("after a crash it is %+v", a)
+	}
+	report(api.AgentWorking)
+	second := report(api.AgentDone)
+	seen(first) // somebody was slow
+	if a := call(m, api.AgentExplain, api.IDInput{ID: p.ID}).Agent; a.Seen || !a.Since.Equal(second.Since) {
+		t.Errorf("what it has done since is %+v", a)
+	}
+}
+
 func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("sh")

@@ -43,7 +43,7 @@ var rules = map[string]rule{
 	api.SessionRecord.Name: open, api.SessionWait.Name: open, api.SessionForeground.Name: open, api.SessionKeyboard.Name: personOnly,
 	api.SessionResize.Name: changing, api.SessionRename.Name: changing, api.SessionKill.Name: changing,
 
-	api.AgentReport.Name: changing, api.AgentExplain.Name: open, api.AgentWait.Name: open,
+	api.AgentReport.Name: changing, api.AgentExplain.Name: open, api.AgentSeen.Name: personOnly, api.AgentWait.Name: open,
 
 	api.ProcessStart.Name: starting, api.Exec.Name: starting, api.ProcessList.Name: open, api.ProcessGet.Name: open,
 	api.ProcessLog.Name: open, api.ProcessWait.Name: open, api.ProcessWrite.Name: typing,

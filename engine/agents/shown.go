@@ -10,7 +10,10 @@ import (
 // Shown is what clients are told of an agent.
 func Shown(a *store.Agent) *api.CodingAgent {
 	d := Decide(a.Words)
-	return &api.CodingAgent{Name: a.Name, State: d.State, Text: d.Text, Source: d.Source, Since: d.Since, Conversation: a.Conversation}
+	return &api.CodingAgent{
+		Name: a.Name, State: d.State, Text: d.Text, Source: d.Source, Since: d.Since, Conversation: a.Conversation,
+		Seen: d.State == api.AgentDone && d.Since.Equal(a.Seen),
+	}
 }
 
 // words are what is known of an agent, in the order of trust.

@@ -235,3 +235,15 @@ func (w *Watch) Report(name string, state api.AgentState, text, conversation str
 	w.tell(next)
 	return next
 }
+
+// Seen notes that the person has looked at what the agent has done, as it was since then.
+func (w *Watch) Seen(since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.known == nil || !Decide(w.known.Words).Since.Equal(since) {
+		return
+	}
+	next := clone(w.known)
+	next.Seen = since
+	w.tell(next)
+}

@@ -11,6 +11,8 @@ var (
 		"Says what the coding agent in a session is doing.", Write}
 	AgentExplain = Operation[IDInput, AgentExplainOutput]{"agent.explain",
 		"Tells what the state of a session's coding agent was decided from.", Read}
+	AgentSeen = Operation[AgentSeenInput, Empty]{"agent.seen",
+		"Notes that the person has looked at what the coding agent in a session has done.", Write}
 	AgentWait = Operation[AgentWaitInput, AgentWaitOutput]{"agent.wait",
 		"Waits until the coding agent of one of some sessions is in one of some states.", Read}
 )
@@ -41,7 +43,20 @@ type CodingAgent struct {
 	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks, where that can be seen"`
 	Source       string     `json:"source,omitempty" jsonschema:"who says so: report (hooks, scripts), file, progress, title, screen or reads; empty: nobody"`
 	Since        time.Time  `json:"since,omitzero" jsonschema:"when it came to be in that state"`
+	Seen         bool       `json:"seen,omitempty" jsonschema:"of done: the person has looked at it since"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation, where it tells one"`
+}
+
+// Wants reports whether a person is needed: it is blocked, or done and nobody has looked
+// at that.
+func (a *CodingAgent) Wants() bool {
+	return a != nil && (a.State == AgentBlocked || a.State == AgentDone && !a.Seen)
+}
+
+// AgentSeenInput is the input of agent.seen.
+type AgentSeenInput struct {
+	ID    string    `json:"id" jsonschema:"id or name of the session, or the beginning of one that no other has"`
+	Since time.Time `json:"since" jsonschema:"of the agent, as it was seen; what it has done since then stays unseen"`
 }
 
 // AgentReportInput is the input of agent.report.

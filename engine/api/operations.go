@@ -76,7 +76,7 @@ func Operations() []Entry {
 		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
 		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),
 		SessionExec.entry(), SessionWait.entry(), SessionForeground.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
-		AgentReport.entry(), AgentExplain.entry(), AgentWait.entry(),
+		AgentReport.entry(), AgentExplain.entry(), AgentSeen.entry(), AgentWait.entry(),
 		Exec.entry(),
 		HistorySearch.entry(), HistoryAdd.entry(), HistoryRemove.entry(), HistoryClear.entry(),
 		HistorySave.entry(), HistoryLoad.entry(), HistoryLoading.entry(), HistoryStats.entry(),

@@ -26,6 +26,7 @@ type CodingAgents struct {
 func (s *CodingAgents) Handle(m *server.Mux) {
 	server.Handle(m, api.AgentReport, s.report)
 	server.Handle(m, api.AgentExplain, s.explain)
+	server.Handle(m, api.AgentSeen, s.seen)
 	server.Handle(m, api.AgentWait, s.wait)
 }
 
@@ -67,6 +68,14 @@ func (s *CodingAgents) explain(ctx context.Context, in api.IDInput) (api.AgentEx
 		return api.AgentExplainOutput{}, err
 	}
 	return w.Explain(view.ID), nil
+}
+
+func (s *CodingAgents) seen(ctx context.Context, in api.AgentSeenInput) (api.Empty, error) {
+	w, _, err := s.watch(ctx, in.ID, "note as seen the agent")
+	if err == nil {
+		w.Seen(in.Since)
+	}
+	return api.Empty{}, err
 }
 
 // errMet ends a wait.

@@ -115,6 +115,7 @@ type Agent struct {
 	Process      *Identity   `json:"process,omitempty"` // nil for one that was only reported
 	Conversation string      `json:"conversation,omitempty"`
 	Words        []AgentWord `json:"words,omitempty"`
+	Seen         time.Time   `json:"seen,omitzero"` // since when it had been done what the person has looked at
 }
 
 // An AgentWord is what a source says of an agent.
