@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -63,6 +64,7 @@ type marks struct {
 	noStart  bool  // the shell cannot tell when a command begins
 	entered  bool  // a line was sent since the prompt was drawn
 	touched  bool  // something was typed since then
+	ahead    int   // lines sent while no prompt was there, that no command has taken
 	prompt   int64 // offset behind the last prompt, or prompt for more
 	drawn    time.Time
 	lined    time.Time     // when a line was sent last
@@ -194,6 +196,7 @@ func (m *marks) begin(f markFound) {
 		m.line = f.line
 	}
 	m.phase, m.start, m.began, m.leftover, m.broken = phaseRunning, f.at, f.now, 0, time.Time{}
+	m.ahead = max(0, m.ahead-1)
 	if w := m.watch; w != nil && !w.begun {
 		w.begun, w.start, w.began = true, f.at, f.now
 	}
@@ -207,6 +210,9 @@ func (m *marks) finish(f markFound, exit *int) *Command {
 	case m.phase == phaseReady && m.noStart && f.Mark == 'D':
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
+		}
+		if !m.entered {
+			m.ahead = max(0, m.ahead-1)
 		}
 	default:
 		m.noteEnd(f, exit)
@@ -261,6 +267,7 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.phase != phaseReady {
+		m.noteAhead(p)
 		return
 	}
 	m.touched = true
@@ -270,6 +277,22 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 		}
 		m.entered = true
 	}
+}
+
+// noteAhead counts the lines that are typed before the prompt is there: the shell reads
+// them once it is, if what runs does not. An interrupt discards what nobody has read.
+func (m *marks) noteAhead(p []byte) {
+	if at := bytes.LastIndexByte(p, '\x03'); at >= 0 {
+		m.ahead, p = 0, p[at:]
+	}
+	m.ahead += bytes.Count(p, []byte("\r")) + bytes.Count(p, []byte("\n"))
+}
+
+// noLineAhead notes that what was typed before the prompt was there has been read.
+func (m *marks) noLineAhead() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ahead = 0
 }
 
 // noteInterrupt notes that somebody has sent an interrupt, to the command that
@@ -391,6 +414,7 @@ type promptState struct {
 	noStart bool
 	entered bool
 	touched bool
+	ahead   bool // a line that was typed before the prompt may still be read
 	prompt  int64
 	drawn   time.Time
 	lined   time.Time
@@ -401,7 +425,7 @@ type promptState struct {
 func (m *marks) state() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.lined, m.cursor, m.line}
+	return promptState{m.phase, m.noStart, m.entered, m.touched, m.ahead > 0, m.prompt, m.drawn, m.lined, m.cursor, m.line}
 }
 
 // lineIsNew reports whether a line was sent to the prompt so lately that the shell,
@@ -413,5 +437,5 @@ func (p promptState) lineIsNew(now time.Time) bool {
 // atPrompt reports whether the marks alone say that the shell waits at its
 // prompt.
 func (p promptState) atPrompt() bool {
-	return p.phase == phaseReady && !p.entered
+	return p.phase == phaseReady && !p.entered && !p.ahead
 }

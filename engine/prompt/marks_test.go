@@ -85,3 +85,30 @@ func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
 		t.Errorf("the log was read %d times, not 3", reads)
 	}
 }
+
+func TestALineTypedBeforeThePromptIsStillToBeRun(t *testing.T) {
+	m := &marks{nonce: "n"}
+	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
+		if e, ok := e.(vt.PromptEvent); ok {
+			m.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "make", from }})
+		}
+	}})
+	const prompt, begins, ends = "\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a", "\x1b]133;C;aid=n\a", "\x1b]133;D;0;aid=n\a"
+	steps := []struct {
+		typed, printed string
+		waits          bool
+	}{
+		{"make\rmake test\r", prompt, false},
+		{"", begins + ends + prompt, false},
+		{"", begins + ends + prompt, true},
+		{"sleep 1\r", begins, false},
+		{"make\r\x03", ends + prompt, true}, // what an interrupt discards is not run
+	}
+	for _, s := range steps {
+		m.noteTyped([]byte(s.typed), time.Now())
+		term.Write([]byte(s.printed))
+		if got := m.state().atPrompt(); got != s.waits {
+			t.Errorf("after %q was typed and %q printed it is at its prompt: %v", s.typed, s.printed, got)
+		}
+	}
+}

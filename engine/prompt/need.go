@@ -29,6 +29,9 @@ const (
 	// quietGap is how long nothing is printed before it is worth a look what a program
 	// waits for.
 	quietGap = 200 * time.Millisecond
+	// aheadSettles is how long a shell takes at most from its prompt to what was typed
+	// before that.
+	aheadSettles = 100 * time.Millisecond
 	// answerMost is how long after an answer a program may still wait for it, as far as
 	// that can be seen.
 	answerMost = 5 * time.Second
@@ -77,6 +80,12 @@ func (s *Shell) waiting() Need {
 		return NeedNothing
 	case look.Hidden:
 		return NeedSecret
+	case look.Own && state.phase == phaseReady && state.ahead:
+		if time.Since(state.drawn) < aheadSettles {
+			return NeedNothing
+		}
+		s.marks.noLineAhead()
+		return NeedPrompt
 	case look.Own && (state.phase == phaseReady || state.phase == phaseUnknown && s.o.Kind != None):
 		return NeedPrompt
 	}
