@@ -86,9 +86,9 @@ func clients() []Client {
 				return fields{{"url", url}, {"bearer_token_env_var", TokenVariable}}
 			},
 		},
-		{ // github.com/github/github-mcp-server, docs/installation-guides/install-copilot-cli.md
+		{ // https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers; github.com/github/github-mcp-server, docs/installation-guides/install-copilot-cli.md
 			Name: "copilot", Title: "Copilot CLI", program: "copilot",
-			user: in("COPILOT_HOME", "~/.copilot", "mcp-config.json"), servers: []string{"mcpServers"},
+			user: in("COPILOT_HOME", "~/.copilot", "mcp-config.json"), project: []string{".mcp.json", ".github/mcp.json"}, servers: []string{"mcpServers"},
 			local: func(l launch) fields { return append(l.typed("local"), field{"tools", []string{"*"}}) },
 			remote: func(url string) fields {
 				return append(overHTTP("http", url, "${"+TokenVariable+"}"), field{"tools", []string{"*"}})
