@@ -60,7 +60,7 @@ var layers = map[string]layer{
 		"the history in another terminal is the dashboard's list and no more of it",
 	},
 	"ui/cli/codingagents": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/setup"},
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {

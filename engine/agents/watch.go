@@ -209,7 +209,7 @@ func (w *Watch) tell(next *store.Agent) {
 }
 
 // Report takes what an agent, or a script for it, says of itself. The text is that of a
-// question. An unknown state takes back what was reported.
+// question. An unknown state takes back what was reported, none leaves it.
 func (w *Watch) Report(name string, state api.AgentState, text, conversation string) *store.Agent {
 	w.look()
 	w.mu.Lock()
@@ -223,6 +223,10 @@ func (w *Watch) Report(name string, state api.AgentState, text, conversation str
 	}
 	if conversation != "" {
 		next.Conversation = conversation
+	}
+	if state == "" {
+		w.tell(next)
+		return next
 	}
 	if Decide(next.Words).Source != Reported { // it says so anew, against what was seen since
 		next.Words = hear(next.Words, store.AgentWord{Source: Reported}, false)

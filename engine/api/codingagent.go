@@ -62,7 +62,7 @@ type AgentSeenInput struct {
 // AgentReportInput is the input of agent.report.
 type AgentReportInput struct {
 	ID           string     `json:"id" jsonschema:"id or name of the session, or the beginning of one that no other has"`
-	State        AgentState `json:"state" jsonschema:"working, blocked, done or idle; unknown takes back what was reported"`
+	State        AgentState `json:"state,omitempty" jsonschema:"working, blocked, done or idle; unknown takes back what was reported; default: what it was"`
 	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks"`
 	Agent        string     `json:"agent,omitempty" jsonschema:"its name, for what is not recognised as an agent"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation"`

@@ -44,7 +44,7 @@ func (s *CodingAgents) watch(ctx context.Context, id, doing string) (w *agents.W
 
 func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api.Empty, error) {
 	switch {
-	case !api.IsAgentState(in.State):
+	case !api.IsAgentState(in.State) && (in.State != "" || in.Conversation == ""):
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "report state %s: unknown", names.Shown(string(in.State))).
 			WithHint("give working, blocked, done, idle or unknown")
 	case len(in.Text) > textMost || len(in.Conversation) > textMost:

@@ -22,15 +22,21 @@ import (
 func agentCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
-		Short: "Set up agents' programs; report and explain what they are doing",
+		Short: "Set up agents' programs and their hooks; report and explain what they are doing",
 		Long: "What agents' programs (Claude Code, Codex, Cursor and others) have to be told of Tandem, and what\n" +
 			"Tandem knows of those that run in sessions. `tandem agents` lists them.",
-		Example: "tandem agent setup claude\ntandem agent report --state done\ntandem agent explain work",
+		Example: "tandem agent setup claude\ntandem agent hooks install claude\ntandem agent explain work",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	explain := codingagents.Explain(agentVerbs(a))
 	explain.Args, explain.ValidArgsFunction = exactly(1, "which session? Give an id or name."), a.completeSession(isLive)
-	cmd.AddCommand(agentSetupCommand(a), codingagents.Report(agentVerbs(a)), explain)
+	hooks := codingagents.Hooks(agentVerbs(a), func(cmd *cobra.Command) {
+		cmd.Args, cmd.ValidArgsFunction = exactly(1, "which agent? Give its name."), first(codingagents.CompleteHooks)
+		if cmd.Name() == "status" {
+			cmd.Args = atMost(1)
+		}
+	})
+	cmd.AddCommand(agentSetupCommand(a), codingagents.Report(agentVerbs(a)), explain, hooks)
 	return cmd
 }
 
@@ -38,7 +44,8 @@ func agentCommand(a *app) *cobra.Command {
 func agentVerbs(a *app) codingagents.Verbs {
 	return codingagents.Verbs{
 		Out: &a.out, Connect: a.Connect, Home: home, Sessions: a.completeSessions(isLive),
-		Own: func() string { return a.env(ownSession) },
+		Own:   func() string { return a.env(ownSession) },
+		Reach: a.Reach, Stdin: a.Stdin, Machine: a.machine, Confirm: a.confirm,
 	}
 }
 

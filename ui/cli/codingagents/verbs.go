@@ -1,11 +1,12 @@
 // Package codingagents has the verbs about coding agents in sessions: listing them, waiting
-// for them, saying what one is doing and why it counts as that. Setting up agents' programs
-// is ui/cli/setup.
+// for them, saying what one is doing and why it counts as that, and the hooks by which agents
+// say so themselves. How their settings are edited is ui/cli/setup.
 package codingagents
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/setup"
 
 	"github.com/spf13/cobra"
 )
@@ -24,6 +26,11 @@ type Verbs struct {
 	Own      func() string            // id of the session that this runs in; "" for none
 	Home     func(path string) string // a path as people write it
 	Sessions cobra.CompletionFunc     // offers sessions that run
+
+	Reach   func(context.Context) (*client.Client, error) // starts no engine
+	Stdin   io.Reader
+	Machine func() (setup.Machine, error)     // where agents' settings are
+	Confirm func(verb, question string) error // asks the person
 }
 
 // An agentRow is one line of `tandem agents`.
@@ -119,6 +126,7 @@ func agentTint(s api.AgentState) output.Tint {
 func Report(v Verbs) *cobra.Command {
 	var in api.AgentReportInput
 	var state string
+	var hook bool
 	cmd := &cobra.Command{
 		Use:   "report --state S [--text T]",
 		Short: "Say what the agent in a session is doing",
@@ -128,6 +136,10 @@ func Report(v Verbs) *cobra.Command {
 		Example: "tandem agent report --state blocked --text 'Deploy to production?'\ntandem agent report --state done --session build",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.State = api.AgentState(state)
+			if hook {
+				v.reportHook(cmd.Context(), in)
+				return nil
+			}
 			if !api.IsAgentState(in.State) {
 				return output.Usagef(cmd, "read --state %s: want working, blocked, done, idle or unknown", output.Visible(state))
 			}
@@ -150,6 +162,7 @@ func Report(v Verbs) *cobra.Command {
 	cmd.Flags().StringVar(&in.Text, "text", "", "the `question` that it asks")
 	cmd.Flags().StringVar(&in.ID, "session", "", "`ID` of the session (default: the one this runs in)")
 	cmd.Flags().StringVar(&in.Agent, "agent", "", "`name` of what is not known as an agent")
+	cmd.Flags().BoolVar(&hook, "hook", false, "for agents' hooks: read conversation and question from standard input, never fail")
 	cmd.Flags().StringVar(&in.Conversation, "conversation", "", "the agent's own `id` of its conversation")
 	var states []string
 	for _, s := range api.AgentStates() {

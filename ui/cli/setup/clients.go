@@ -201,13 +201,22 @@ func (c Client) TakesHTTP() bool { return c.remote != nil }
 
 // path is the file of a client's settings: the person's, or a project's.
 func (m Machine) path(c Client, project bool) string {
-	dir, files := m.Dir, c.project
-	if !project {
-		dir, files = m.folder(c.user), c.user.files
+	if project {
+		return firstOf(m.Dir, c.project)
 	}
-	if own := m.Env(c.user.own); !project && c.user.own != "" && filepath.IsAbs(own) {
-		return filepath.Join(own, filepath.Base(files[0]))
+	return m.file(c.user)
+}
+
+// file is that of a place.
+func (m Machine) file(p place) string {
+	if own := m.Env(p.own); p.own != "" && filepath.IsAbs(own) {
+		return filepath.Join(own, filepath.Base(p.files[0]))
 	}
+	return firstOf(m.folder(p), p.files)
+}
+
+// firstOf is the first of some files in a folder that exists, else the first.
+func firstOf(dir string, files []string) string {
 	for _, file := range files {
 		if path := filepath.Join(dir, file); exists(path) {
 			return path
@@ -224,12 +233,10 @@ func (m Machine) folder(p place) string {
 	return filepath.Join(m.Home, strings.TrimPrefix(p.fallback, "~"))
 }
 
-// found reports whether a client seems to be installed: its program or its
-// settings are there.
-func (m Machine) found(c Client) bool {
-	path := m.path(c, false)
-	dir := filepath.Dir(path)
-	return m.lookPath(c.program) != "" || exists(path) || dir != filepath.Clean(m.Home) && exists(dir)
+// found reports whether a program seems to be installed: it or its settings are there.
+func (m Machine) found(program, settings string) bool {
+	dir := filepath.Dir(settings)
+	return m.lookPath(program) != "" || exists(settings) || dir != filepath.Clean(m.Home) && exists(dir)
 }
 
 func exists(path string) bool {

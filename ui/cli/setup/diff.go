@@ -14,7 +14,7 @@ const (
 )
 
 // Diff shows the change line by line: each line with "+ ", "- " or two spaces
-// before it.
+// before it, and … for lines that are left out.
 func (p *Plan) Diff() []string {
 	before, after := lines(p.before), lines(p.after)
 	head, tail := common(before, after)
@@ -24,8 +24,75 @@ func (p *Plan) Diff() []string {
 	}
 	return slices.Concat(
 		marked("  ", before[max(head-context, 0):head]),
-		marked("- ", gone), marked("+ ", come),
+		between(gone, come),
 		marked("  ", after[len(after)-tail:len(after)-max(tail-context, 0)]))
+}
+
+// between shows how some lines become others, with those around each change.
+func between(gone, come []string) (shown []string) {
+	for _, part := range compared(gone, come) {
+		switch n := len(part.same); {
+		case n == 0:
+			shown = append(append(shown, marked("- ", part.gone)...), marked("+ ", part.come)...)
+		case n > 2*context+1:
+			shown = append(append(shown, marked("  ", part.same[:context])...), "  …")
+			shown = append(shown, marked("  ", part.same[n-context:])...)
+		default:
+			shown = append(shown, marked("  ", part.same)...)
+		}
+	}
+	return shown
+}
+
+// A part of a comparison is lines that are the same, or lines in the place of others.
+type part struct{ same, gone, come []string }
+
+// mostCompared bounds the work of a comparison: lines times lines.
+const mostCompared = 1 << 20
+
+// compared divides two lists of lines by their longest common subsequence.
+func compared(gone, come []string) (parts []part) {
+	if len(gone)*len(come) > mostCompared {
+		return []part{{gone: gone, come: come}}
+	}
+	longest := make([][]int, len(gone)+1) // common to what follows two places
+	for i := range longest {
+		longest[i] = make([]int, len(come)+1)
+	}
+	for i, line := range slices.Backward(gone) {
+		for k, other := range slices.Backward(come) {
+			if longest[i][k] = max(longest[i+1][k], longest[i][k+1]); line == other {
+				longest[i][k] = longest[i+1][k+1] + 1
+			}
+		}
+	}
+	var now part
+	end := func() {
+		if len(now.same)+len(now.gone)+len(now.come) > 0 {
+			parts = append(parts, now)
+		}
+		now = part{}
+	}
+	i, k := 0, 0
+	for i < len(gone) || k < len(come) {
+		same := i < len(gone) && k < len(come) && gone[i] == come[k]
+		if same != (len(now.same) > 0) {
+			end()
+		}
+		switch {
+		case same:
+			now.same = append(now.same, gone[i])
+			i, k = i+1, k+1
+		case k == len(come) || i < len(gone) && longest[i+1][k] >= longest[i][k+1]:
+			now.gone = append(now.gone, gone[i])
+			i++
+		default:
+			now.come = append(now.come, come[k])
+			k++
+		}
+	}
+	end()
+	return parts
 }
 
 // longDiff shows the change alone, without the rest of its lines.

@@ -7,7 +7,7 @@ import (
 )
 
 // fields are the members of an object of settings, in the order in which they
-// are written. A value is a string, a bool, a []string or fields.
+// are written. A value is a string, a bool, an int, a []string, fields or []fields.
 type fields []field
 
 type field struct {
@@ -40,6 +40,14 @@ func decoded(v any) any {
 		list := make([]any, len(v))
 		for i, s := range v {
 			list[i] = s
+		}
+		return list
+	case int:
+		return float64(v)
+	case []fields:
+		list := make([]any, len(v))
+		for i, f := range v {
+			list[i] = decoded(f)
 		}
 		return list
 	case fields:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -104,7 +105,11 @@ func (j *jsonFile) insert(in *value, name string, v any) error {
 		return j.splice(last, last, ", "+quoted(name)+": "+j.render(v, "", true))
 	}
 	indent := j.indentOf(in.members[0].from)
-	line := j.eol() + indent + quoted(name) + ": " + j.render(v, indent, false)
+	return j.insertLine(last, j.eol()+indent+quoted(name)+": "+j.render(v, indent, false))
+}
+
+// insertLine adds a line behind the last member or item, which ends at an offset.
+func (j *jsonFile) insertLine(last int, line string) error {
 	if comma := j.commaAfter(last); comma >= 0 {
 		at := j.lineEnd(comma + 1)
 		return j.splice(at, at, line+",")
@@ -135,27 +140,88 @@ func (j *jsonFile) remove(path []string) error {
 	if err != nil || m == nil {
 		return err
 	}
-	from, to := j.lineStart(m.from), m.value.to
+	previous := -1
+	if i := slices.IndexFunc(in.members, func(other member) bool { return other.from == m.from }); i > 0 {
+		previous = in.members[i-1].value.to
+	}
+	if err := j.cut(in, m.from, m.value.to, previous); err != nil {
+		return err
+	}
+	return j.close(path[:depth])
+}
+
+// cut takes out a member or an item, with its line where it has one to itself. The one
+// before it ends at previous, -1 if it is the first.
+func (j *jsonFile) cut(in *value, begins, ends, previous int) error {
+	from, to := j.lineStart(begins), ends
 	comma := j.commaAfter(to)
 	if comma >= 0 {
 		to = comma + 1
 	}
-	i := slices.IndexFunc(in.members, func(other member) bool { return other.from == m.from })
-	if comma < 0 && i > 0 {
-		before := j.commaAfter(in.members[i-1].value.to)
+	if comma < 0 && previous >= 0 {
+		before := j.commaAfter(previous)
 		between := j.text[before+1 : from]
 		return j.splice(before, to, strings.TrimRight(string(between), " \t\r\n"))
 	}
 	switch end := j.lineEnd(to); {
 	case end > to: // its comment keeps the line
-		from, to = m.from, to+len(j.text[to:end])-len(bytes.TrimLeft(j.text[to:end], " \t"))
-	case from < m.from:
+		from, to = begins, to+len(j.text[to:end])-len(bytes.TrimLeft(j.text[to:end], " \t"))
+	case from < begins:
 		from = max(len(bytes.TrimRight(j.text[:from], "\r\n")), in.from+1)
 	}
-	if err := j.splice(from, to, ""); err != nil {
+	return j.splice(from, to, "")
+}
+
+// add puts an item at the end of the array that a path leads to, and makes the array if
+// there is none.
+func (j *jsonFile) add(path []string, item fields) error {
+	in, err := j.list(path)
+	switch {
+	case err != nil:
+		return err
+	case in == nil:
+		return j.set(path, []fields{item})
+	case len(in.items) == 0:
+		outer := j.indentOf(in.from)
+		kept := in.from + 1 + len(bytes.TrimRight(j.text[in.from+1:in.to-1], " \t\r\n")) // comments
+		return j.splice(kept, in.to-1, j.eol()+outer+j.unit()+j.render(item, "", true)+j.eol()+outer)
+	}
+	last := in.items[len(in.items)-1].to
+	if !bytes.Contains(j.text[in.from:last], []byte("\n")) {
+		return j.splice(last, last, ", "+j.render(item, "", true))
+	}
+	return j.insertLine(last, j.eol()+j.indentOf(in.items[0].from)+j.render(item, "", true))
+}
+
+// drop takes an item out of the array that a path leads to, and the array with its last.
+func (j *jsonFile) drop(path []string, i int) error {
+	in, err := j.list(path)
+	if err != nil || in == nil {
 		return err
 	}
-	return j.close(path[:depth])
+	if len(in.items) == 1 {
+		return j.remove(path)
+	}
+	previous := -1
+	if i > 0 {
+		previous = in.items[i-1].to
+	}
+	return j.cut(in, in.items[i].from, in.items[i].to, previous)
+}
+
+// list is the array that a path leads to; nil if there is none.
+func (j *jsonFile) list(path []string) (*value, error) {
+	if j.root == nil {
+		return nil, nil
+	}
+	_, depth, m, err := j.walk(path)
+	switch {
+	case err != nil || m == nil || depth < len(path)-1:
+		return nil, err
+	case !m.value.array:
+		return nil, mistakeAt(j.text, m.value.from, "%s: want an array", strings.Join(path, "."))
+	}
+	return m.value, nil
 }
 
 // close writes an object that nothing is left in as {}.
@@ -244,8 +310,12 @@ func (j *jsonFile) render(v any, indent string, line bool) string {
 			return "true"
 		}
 		return "false"
+	case int:
+		return strconv.Itoa(v)
 	case []string:
 		return list(v)
+	case []fields:
+		return j.renderItems(v, indent, line)
 	}
 	inner, before, after, sep := indent+j.unit(), j.eol()+indent+j.unit(), j.eol()+indent, ","
 	if line {
@@ -256,4 +326,17 @@ func (j *jsonFile) render(v any, indent string, line bool) string {
 		members = append(members, before+quoted(f.name)+": "+j.render(f.value, inner, line))
 	}
 	return "{" + strings.Join(members, sep) + after + "}"
+}
+
+// renderItems is an array of objects, each on one line.
+func (j *jsonFile) renderItems(items []fields, indent string, line bool) string {
+	before, after, sep := j.eol()+indent+j.unit(), j.eol()+indent, ","
+	if line {
+		before, after, sep = "", "", ", "
+	}
+	var all []string
+	for _, item := range items {
+		all = append(all, before+j.render(item, "", true))
+	}
+	return "[" + strings.Join(all, sep) + after + "]"
 }

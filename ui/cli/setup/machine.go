@@ -34,7 +34,7 @@ func (m Machine) entry(c Client, w Wish, project bool) (fields, error) {
 	if w.HTTP != "" {
 		return c.remote(w.HTTP), nil
 	}
-	command, err := m.command(c, project)
+	command, err := m.command(c.Title, project, c.desktop)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (m Machine) entry(c Client, w Wish, project bool) (fields, error) {
 // command is how a client finds this program: by its name, unless the client has
 // a PATH of its own. Settings of a project are for others too, who have it
 // elsewhere.
-func (m Machine) command(c Client, project bool) (string, error) {
+func (m Machine) command(title string, project, desktop bool) (string, error) {
 	installed := m.lookPath(serverName)
 	same := installed != "" && sameFile(installed, m.Program)
 	switch {
-	case same && (project || !c.desktop):
+	case same && (project || !desktop):
 		return serverName, nil
 	case same:
 		return installed, nil
@@ -67,7 +67,7 @@ func (m Machine) command(c Client, project bool) (string, error) {
 	case installed != "":
 		return installed, nil // `go run` deletes this program when it ends
 	}
-	return "", api.Errorf(api.CodeInvalid, "set up %s: `go run` deletes this program when it ends", c.Title).
+	return "", api.Errorf(api.CodeInvalid, "set up %s: `go run` deletes this program when it ends", title).
 		WithHint("install it: `go install .`, or put it into a folder of your PATH")
 }
 

@@ -52,48 +52,61 @@ func isServers(v any) bool {
 
 // A Plan is a change to a file of settings that nobody has made yet.
 type Plan struct {
-	Client Client
-	Path   string
+	Path string
 
 	before, after []byte
 	there         bool   // the file exists
 	undo          *undo  // what the record says of the file; nil if nothing
 	records       string // the file of the record
+	key           string // of the change in the record
 	mode          fs.FileMode
+	own           bool // the file holds nothing but what setup has written
+	open          func(text []byte) (settings, error)
 }
 
 // Changed reports whether there is anything to do.
 func (p *Plan) Changed() bool { return !bytes.Equal(p.before, p.after) || p.deletes() }
 
 // deletes reports whether the plan is to delete the file, which setup has made.
-func (p *Plan) deletes() bool { return p.there && len(p.after) == 0 && p.undo != nil && p.undo.Created }
+func (p *Plan) deletes() bool {
+	return p.there && len(p.after) == 0 && (p.own || p.undo != nil && p.undo.Created)
+}
 
 // plan reads a client's settings.
 func (m Machine) plan(c Client, project bool) (*Plan, settings, error) {
 	if project && !c.HasProject() {
 		return nil, nil, fmt.Errorf("set up %s: it has no settings for one project", c.Title)
 	}
-	p := &Plan{Client: c, Path: m.path(c, project), records: filepath.Join(m.DataDir, recordName), mode: 0o600}
+	path := m.path(c, project)
+	p := m.newPlan(path, path, c.open)
 	if project {
 		p.mode = 0o644
 	}
-	var err error
+	s, err := p.read()
+	return p, s, err
+}
+
+// newPlan is a plan for a file that changes nothing yet; key is that of the change in the
+// record.
+func (m Machine) newPlan(path, key string, open func([]byte) (settings, error)) *Plan {
+	return &Plan{Path: path, key: key, open: open, records: filepath.Join(m.DataDir, recordName), mode: 0o600}
+}
+
+// read reads the file, and what the record says of it.
+func (p *Plan) read() (s settings, err error) {
 	p.before, err = os.ReadFile(p.Path)
 	switch {
 	case err == nil:
 		p.there = true
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, nil, fmt.Errorf("read settings: %w", err)
+		return nil, fmt.Errorf("read settings: %w", err)
 	}
 	p.after = p.before
-	s, err := c.open(p.before)
-	if err != nil {
-		return nil, nil, p.misread(err)
+	if s, err = p.open(p.before); err != nil {
+		return nil, p.misread(err)
 	}
-	if p.undo, err = recorded(p.records, p.Path); err != nil {
-		return nil, nil, err
-	}
-	return p, s, nil
+	p.undo, err = recorded(p.records, p.key)
+	return s, err
 }
 
 // misread says where a file is wrong.
@@ -156,7 +169,7 @@ func (p *Plan) reverted() (text []byte, ok bool) {
 		return nil, false
 	}
 	text = bytes.Replace(p.before, p.undo.After, p.undo.Before, 1)
-	_, err := p.Client.open(text)
+	_, err := p.open(text)
 	return text, err == nil
 }
 
@@ -293,7 +306,7 @@ type State struct {
 // States tells of all clients.
 func (m Machine) States() (all []State) {
 	for _, c := range clients() {
-		st := State{Name: c.Name, Title: c.Title, Found: m.found(c), User: m.path(c, false)}
+		st := State{Name: c.Name, Title: c.Title, Found: m.found(c.program, m.path(c, false)), User: m.path(c, false)}
 		var err, err2 error
 		st.SetUp, err = m.has(c, false)
 		if c.HasProject() {
@@ -341,7 +354,7 @@ func (p *Plan) Write() error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	if err := record(p.records, p.Path, u); err != nil {
+	if err := record(p.records, p.key, u); err != nil {
 		return err
 	}
 	if err := renameio.WriteFile(target, p.after, p.mode, renameio.WithExistingPermissions()); err != nil {
@@ -355,12 +368,12 @@ func (p *Plan) delete() error {
 	if err := os.Remove(p.Path); err != nil {
 		return fmt.Errorf("delete settings: %w", err)
 	}
-	for dir := filepath.Dir(p.Path); p.undo.Made != "" && strings.HasPrefix(dir+"/", p.undo.Made+"/"); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(p.Path); p.undo != nil && p.undo.Made != "" && strings.HasPrefix(dir+"/", p.undo.Made+"/"); dir = filepath.Dir(dir) {
 		if os.Remove(dir) != nil {
 			break // somebody else's files are in it
 		}
 	}
-	return record(p.records, p.Path, undo{})
+	return record(p.records, p.key, undo{})
 }
 
 // target is the file that a path leads to, through links.

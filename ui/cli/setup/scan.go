@@ -29,6 +29,8 @@ type value struct {
 	decoded  any
 	object   bool
 	members  []member // of an object, in their order
+	array    bool
+	items    []*value // of an array
 }
 
 // A member is a member of an object: where its name begins, and its value.
@@ -160,12 +162,12 @@ func (s *scanner) scalar() (*value, error) {
 }
 
 func (s *scanner) array(depth int) (*value, error) {
-	v := &value{from: s.at}
+	v := &value{from: s.at, array: true}
 	items := []any{}
 	err := s.items(']', func() error {
 		item, err := s.value(depth + 1)
 		if err == nil {
-			items = append(items, item.decoded)
+			v.items, items = append(v.items, item), append(items, item.decoded)
 		}
 		return err
 	})

@@ -357,7 +357,8 @@ func TestTheCommandIsFoundByTheClient(t *testing.T) {
 		if !c.onPath {
 			r.env["PATH"] = ""
 		}
-		got, err := r.command(r.client(c.client), c.project)
+		client := r.client(c.client)
+		got, err := r.command(client.Title, c.project, client.desktop)
 		if want := strings.Replace(c.want, "BIN", bin, 1); got != want || (err != nil) != (want == "") {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}

@@ -1,0 +1,177 @@
+package codingagents
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tandem/ui/cli/output"
+	"tandem/ui/cli/setup"
+)
+
+// Hooks is `tandem agent hooks`. agents completes and checks their one argument, the name
+// of an agent.
+func Hooks(v Verbs, agent func(*cobra.Command)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "hooks",
+		Short: "Have agents report what they are doing, by their own hooks",
+		Long: "Has coding agents report to Tandem what they are doing. Their hooks are commands that they run when\n" +
+			"you give them a task, when they ask you and when they are done; outside Tandem these do nothing.\n\n" +
+			"Agents: " + strings.Join(setup.HookNames(), ", ") + ".",
+		Example: "tandem agent hooks status\ntandem agent hooks install claude\ntandem agent hooks remove claude",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	install := v.changeHooks("install", "Add hooks to an agent's settings",
+		"Adds hooks to an agent's settings. It shows the change and asks first; everything else in the file\nstays as it is.", setup.Machine.InstallHooks)
+	remove := v.changeHooks("remove", "Take the hooks out of an agent's settings",
+		"Takes the hooks out of an agent's settings again: the file becomes what it was, or loses the hooks\nalone if you have edited it since.", setup.Machine.RemoveHooks)
+	status := &cobra.Command{
+		Use:     "status [NAME]",
+		Short:   "Show which agents have their hooks installed",
+		Example: "tandem agent hooks status\ntandem agent hooks status --json | jq -r '.[] | select(.hooks == \"outdated\").agent'",
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.hookStatus(args) },
+	}
+	for _, c := range []*cobra.Command{install, remove, status} {
+		agent(c)
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+// CompleteHooks offers the agents that have hooks.
+func CompleteHooks(*cobra.Command, []string, string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, h := range setup.AllHooks() {
+		found = append(found, cobra.CompletionWithDesc(h.Name, h.Title))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+func findHooks(name string) (setup.Hooks, error) {
+	h, known := setup.FindHooks(name)
+	if !known {
+		return h, output.Misused(fmt.Sprintf("%q has no hooks that Tandem knows", output.Visible(name)), "known are those of "+strings.Join(setup.HookNames(), ", "))
+	}
+	return h, nil
+}
+
+// A hookAnswer is what came of a change.
+type hookAnswer struct {
+	Agent  string   `json:"agent"`
+	Path   string   `json:"path"`
+	Status string   `json:"status"` // installed, removed, unchanged
+	Diff   []string `json:"diff,omitempty"`
+}
+
+func (v Verbs) changeHooks(verb, short, long string, plan func(setup.Machine, setup.Hooks) (*setup.Plan, error)) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: verb + " NAME [--yes]", Short: short, Long: long,
+		Example: "tandem agent hooks " + verb + " claude",
+		RunE: func(_ *cobra.Command, args []string) error {
+			h, err := findHooks(args[0])
+			if err != nil {
+				return err
+			}
+			m, err := v.Machine()
+			if err != nil {
+				return err
+			}
+			p, err := plan(m, h)
+			if err != nil {
+				return err
+			}
+			return v.carryOut(verb, h, p, yes)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+// carryOut makes a planned change, which the person has to confirm.
+func (v Verbs) carryOut(verb string, h setup.Hooks, p *setup.Plan, yes bool) error {
+	answer := hookAnswer{h.Name, p.Path, "unchanged", nil}
+	if p.Changed() {
+		answer.Status, answer.Diff = strings.TrimSuffix(verb, "e")+"ed", p.Diff()
+		if !v.Out.JSON {
+			v.Out.Tell("%s\n%s", p.Path, strings.Join(answer.Diff, "\n"))
+		}
+		if !yes {
+			if err := v.Confirm(verb+" hooks of "+h.Title, "Change this file?"); err != nil {
+				return err
+			}
+		}
+		if err := p.Write(); err != nil {
+			return err
+		}
+	}
+	return v.Out.Answer(answer, func() string { return v.hookText(verb, h, answer) })
+}
+
+func (v Verbs) hookText(verb string, h setup.Hooks, answer hookAnswer) string {
+	where := output.Visible(v.Home(answer.Path))
+	switch {
+	case answer.Status == "unchanged" && verb == "install":
+		return fmt.Sprintf("the hooks of %s are already installed in %s\n", h.Title, where)
+	case answer.Status == "unchanged":
+		return fmt.Sprintf("no hooks of Tandem in %s\n", where)
+	case verb == "remove":
+		return fmt.Sprintf("removed from %s; %s notices when it starts again\n", where, h.Title)
+	case h.Note != "":
+		return fmt.Sprintf("%s has its hooks; restart it if it is running (%s)\n", h.Title, h.Note)
+	}
+	return fmt.Sprintf("%s has its hooks; restart it if it is running\n", h.Title)
+}
+
+func (v Verbs) hookStatus(args []string) error {
+	m, err := v.Machine()
+	if err != nil {
+		return err
+	}
+	states := m.HookStates()
+	if len(args) > 0 {
+		h, err := findHooks(args[0])
+		if err != nil {
+			return err
+		}
+		states = only(states, h.Name)
+	}
+	return v.Out.Answer(states, func() string {
+		t := v.Out.Table("AGENT", "HERE", "HOOKS", "SETTINGS")
+		for _, s := range states {
+			here, tint := "no", output.Faint
+			if s.Found {
+				here, tint = "yes", output.Plain
+			}
+			t.Add(output.Tinted(s.Agent, tint), output.Tinted(here, tint), hookCell(s), output.Tinted(output.Visible(v.Home(s.Path)), tint))
+		}
+		text := t.String()
+		for _, s := range states {
+			if s.Error != "" {
+				text += output.Visible(s.Error) + "\n"
+			}
+		}
+		return text
+	})
+}
+
+func only(states []setup.HookState, name string) (found []setup.HookState) {
+	for _, s := range states {
+		if s.Agent == name {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func hookCell(s setup.HookState) output.Cell {
+	switch s.Hooks {
+	case setup.HooksInstalled:
+		return output.Tinted(s.Hooks, output.Green)
+	case setup.HooksOutdated:
+		return output.Tinted(s.Hooks, output.Yellow)
+	case setup.HooksMissing:
+		return output.Tinted(s.Hooks, output.Faint)
+	}
+	return output.Tinted("unreadable", output.Red)
+}
