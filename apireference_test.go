@@ -149,7 +149,8 @@ binary, one byte of kind and then a body:
 | p | text of a paste | | e | the session has ended: a Process in JSON |
 | f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
 | r | columns, rows | | c | what the program puts on the clipboard (clips) |
-| l | first line, count | | | |
+| l | first line, count | | n | a mark that came back, nanoseconds it was held |
+| n | a mark: a number, larger than the last | | | |
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
 

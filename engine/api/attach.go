@@ -1,6 +1,10 @@
 package api
 
-import "tandem/keys"
+import (
+	"time"
+
+	"tandem/keys"
+)
 
 // session.attach is a WebSocket at GET /v1/session.attach. Its query holds the
 // AttachOptions. Every message is binary: one byte of kind, then a body.
@@ -38,6 +42,21 @@ type Input struct {
 	// wrapped lines anew, MaxAnchors at most; see Frame.Anchors. They replace
 	// those sent before.
 	Anchors []Place
+
+	// Mark is a number of the viewer's choice, larger than those before. It comes
+	// back in Output.Mark when the program has had time to answer the input before
+	// it. An engine of an older release leaves it out.
+	Mark *uint64
+}
+
+// EchoTime is how long after input a program may take to show it.
+const EchoTime = 50 * time.Millisecond
+
+// A Mark says that the program was given all input up to Input.Mark N, for at
+// least EchoTime, and that what it wrote in that time has been sent before.
+type Mark struct {
+	N    uint64
+	Held time.Duration // between the arrival of the viewer's mark and this
 }
 
 // MaxAnchors is how many places a viewer may ask to be kept.
@@ -61,5 +80,6 @@ type Output struct {
 	Bytes []byte         // what the program wrote (Raw)
 	Lines []NumberedLine // scrollback that was asked for
 	Clip  []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
+	Mark  *Mark          // answers Input.Mark, the last one if several are due
 	Ended *Process       // the session has ended; nothing follows
 }

@@ -143,12 +143,20 @@ func (a attachment) sendBytes(ctx context.Context) error {
 				return err
 			}
 		}
+		due := v.marks.due()
 		n, _ := s.log.ReadAt(buffer, at)
 		if n > 0 {
 			at += int64(n)
 			if err := a.to.Send(api.Output{Bytes: buffer[:n:n]}); err != nil {
 				return err
 			}
+		}
+		if due != nil {
+			if err := a.to.Send(api.Output{Mark: due}); err != nil {
+				return err
+			}
+		}
+		if n > 0 || due != nil {
 			continue
 		}
 		select {

@@ -31,6 +31,9 @@ func (f *framer) run(ctx context.Context) error {
 		if err := f.sendClip(); err != nil {
 			return err
 		}
+		if err := f.sendMark(ctx); err != nil {
+			return err
+		}
 		wait, err := f.sendDue(ctx)
 		if err != nil {
 			return err
@@ -65,6 +68,22 @@ func (f *framer) run(ctx context.Context) error {
 			return f.sendEnd(ctx)
 		}
 	}
+}
+
+// sendMark answers a mark that is due, behind what the program has shown by then.
+func (f *framer) sendMark(ctx context.Context) error {
+	if f.session.Modes().Sync {
+		return nil
+	}
+	due := f.viewer.marks.due()
+	if due == nil {
+		return nil
+	}
+	if err := f.sendLast(ctx); err != nil {
+		return err
+	}
+	f.owed, f.held = false, time.Time{}
+	return f.to.Send(api.Output{Mark: due})
 }
 
 // sendDue sends a frame if one is owed and due; if it is owed and not due, wait

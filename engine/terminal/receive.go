@@ -35,6 +35,8 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		case v.lines <- *in.Lines:
 		case <-ctx.Done():
 		}
+	case in.Mark != nil:
+		v.marks.add(*in.Mark, func() { raise(v.dirty) })
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
 	case s.keyboard.accepts(v):

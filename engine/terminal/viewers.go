@@ -26,6 +26,8 @@ type viewer struct {
 	size  api.Size // guarded by the set's mutex
 	typed int64    // when it typed last; 0 if never
 
+	marks marks // of what it has sent
+
 	places []vt.Place // to be found again after a resize; guarded by the set's mutex, replaced and never changed
 }
 

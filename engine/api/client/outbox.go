@@ -135,11 +135,11 @@ func (o *outbox) giveBack(batch [][]byte) {
 	o.abort()
 }
 
-// undelivered takes the input that was never sent; sizes are not input.
+// undelivered takes the input that was never sent; sizes and marks are not input.
 func (o *outbox) undelivered() [][]byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return msg[0] == wire.InputResize })
+	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return msg[0] == wire.InputResize || msg[0] == wire.InputMark })
 	o.queue = nil
 	return queue
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -24,6 +25,7 @@ const (
 	InputResize = 'r'
 	inputLines  = 'l'
 	inputPlaces = 'a'
+	InputMark   = 'n'
 )
 
 // Kinds of messages from a session.
@@ -32,6 +34,7 @@ const (
 	outputBytes = 'b'
 	outputLines = 'l'
 	outputClip  = 'c'
+	outputMark  = 'n'
 	outputEnded = 'e' // a Process in JSON
 	OutputError = 'x' // an Error in JSON: why the engine closes the attachment
 )
@@ -72,6 +75,8 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return binary.AppendVarint(dst, int64(in.Lines.Count)), nil
 	case in.Anchors != nil:
 		return appendPlaces(append(dst, inputPlaces), in.Anchors, 0), nil
+	case in.Mark != nil:
+		return binary.AppendUvarint(append(dst, InputMark), *in.Mark), nil
 	}
 	return dst, api.Errorf(api.CodeInvalid, "send input: nothing is set")
 }
@@ -120,6 +125,9 @@ func DecodeInput(b []byte) (api.Input, error) {
 		if in.Anchors = d.places(0); in.Anchors == nil {
 			in.Anchors = []api.Place{}
 		}
+	case InputMark:
+		n := d.uvarint(math.MaxUint64)
+		in.Mark = &n
 	default:
 		if isKind(kind) {
 			return api.Input{}, ErrUnknownKind
@@ -151,6 +159,9 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 		return appendLines(append(dst, outputLines), out.Lines, 0), nil
 	case out.Clip != nil:
 		return append(append(dst, outputClip), out.Clip...), nil
+	case out.Mark != nil:
+		dst = binary.AppendUvarint(append(dst, outputMark), out.Mark.N)
+		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
 	case out.Ended != nil:
 		return AppendJSON(append(dst, outputEnded), out.Ended)
 	}
@@ -185,6 +196,8 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		}
 	case outputClip:
 		out.Clip = append([]byte{}, d.rest()...)
+	case outputMark:
+		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
 	case outputEnded:
 		out.Ended = new(api.Process)
 		if json.Unmarshal(d.rest(), out.Ended) != nil {

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -160,6 +161,7 @@ var inputs = []api.Input{
 	{Focus: new(false)},
 	{Resize: &api.Size{Cols: 80, Rows: 24}},
 	{Lines: &api.LineRange{From: -5, Count: 100}},
+	{Mark: new(uint64(1 << 40))},
 }
 
 func TestInputSurvivesItsBinaryForm(t *testing.T) {
@@ -182,6 +184,7 @@ func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []api.Output{
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
+		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},
 	} {
 		msg, err := AppendOutput(nil, want)
