@@ -123,8 +123,12 @@ var layers = map[string]layer{
 		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan"},
 		"as panes/processes",
 	},
-	"panes/sessions": {
+	"panes/inbox": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		"it is a dialog over what is known of sessions and agents",
+	},
+	"panes/sessions": {
+		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
 		"as panes/processes",
 	},
 	"panes/terminal": {

@@ -125,7 +125,7 @@ func TestAgentThatLeavesItsShellIsGone(t *testing.T) {
 	m.write(p.ID, agent+"\n")
 	m.agentIs(p.ID, api.AgentUnknown)
 	words := call(m, api.AgentExplain, api.IDInput{ID: p.ID})
-	if words.PID == 0 || words.PID == p.PID || len(words.Sources) == 0 {
+	if words.PID == 0 || words.PID == p.PID || len(words.Sources) == 0 || !words.Lines {
 		t.Errorf("explained by %+v", words)
 	}
 	m.write(p.ID, "\x04")

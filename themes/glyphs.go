@@ -8,7 +8,8 @@ type Glyphs struct {
 	Stopped, Exited, Failed, Unknown     string
 	Bell, Waiting, Attached              string
 	Selected, Ellipsis, Separator, More  string
-	Up, Down, Check, Cross, Warn         string
+	Check, Warn                          string
+	Working, Blocked                     string    // of a coding agent
 	Ascending, Descending                string    // the order of a sorted column
 	Terminal, KeepAlive                  string    // kinds of process
 	Folded, Unfolded                     string    // a group of rows
@@ -24,7 +25,8 @@ func UnicodeGlyphs() Glyphs {
 		Stopped: "■", Exited: "○", Failed: "✗", Unknown: "?",
 		Bell: "♪", Waiting: "…", Attached: "•",
 		Selected: "▌", Ellipsis: "…", Separator: "│", More: "›",
-		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
+		Check: "✓", Warn: "!",
+		Working: "◐", Blocked: "◆",
 		Ascending: "▲", Descending: "▼", Terminal: "❯", KeepAlive: "∞",
 		Folded: "▸", Unfolded: "▾",
 		Thumb: "▐", Block: "█", Levels: [5]string{"▁", "▂", "▃", "▅", "▇"},
@@ -38,7 +40,8 @@ func ASCIIGlyphs() Glyphs {
 		Stopped: "#", Exited: "o", Failed: "X", Unknown: "?",
 		Bell: "!", Waiting: "~", Attached: "=",
 		Selected: ">", Ellipsis: "~", Separator: "|", More: ">",
-		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
+		Check: "+", Warn: "!",
+		Working: "%", Blocked: "!",
 		Ascending: "^", Descending: "v", Terminal: ">", KeepAlive: "&",
 		Folded: "+", Unfolded: "-",
 		Thumb: "#", Block: "#", Levels: [5]string{"_", ".", "-", "=", "#"},

@@ -37,7 +37,7 @@ func (in *input) makeActions() panes.Actions {
 		keymap.HistoryInsert: in.m.history.Recall,
 		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
-		keymap.Requests: in.m.showRequests,
+		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 

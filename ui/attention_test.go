@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
 
@@ -127,6 +128,65 @@ func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	if told() != nil {
 		t.Error("the desktop is told at night, or against the person's will")
 	}
+}
+
+// agentIs has the coding agent in a session be in a state from now on.
+func (s *fakeSession) agentIs(state api.AgentState, text string) {
+	s.turns(func(p *api.Process) {
+		p.Agent = &api.CodingAgent{Name: "claude", State: state, Text: text, Since: time.Now()}
+	})
+}
+
+func TestAnAgentsQuestionIsToldOnceAndNotWhereThePersonLooks(t *testing.T) {
+	d, here, away := watchful(t)
+	told := d.notifications()
+	here.agentIs(api.AgentBlocked, "Is it you?")
+	d.shows("1 blocked")
+	if strings.Contains(d.screen(), "claude in here") {
+		t.Error("the session in sight is told of")
+	}
+	d.typed(screen.Event{Kind: keys.EventFocusOut})
+	away.agentIs(api.AgentBlocked, "May I?")
+	d.shows("claude in away is blocked: May I? – ctrl+b tab goes there")
+	d.shows("2 blocked")
+	if got := told(); !slices.Equal(got, []string{"claude in away is blocked: May I?"}) {
+		t.Errorf("told: %q", got)
+	}
+	d.m.notices.last = time.Time{}
+	d.reachEngine(d.loseEngine())
+	d.shows("2 blocked")
+	away.agentIs(api.AgentDone, "")
+	d.shows("claude in away is done")
+	if got := told(); !slices.Equal(got, []string{"claude in away is done"}) {
+		t.Errorf("told then: %q", got)
+	}
+}
+
+func TestAClickOnTheCountsOpensTheInbox(t *testing.T) {
+	d, _, away := watchful(t)
+	away.agentIs(api.AgentWorking, "")
+	d.shows("1 working")
+	at := func(text string) int {
+		bar, _, _ := strings.Cut(d.screen(), "\n")
+		before, _, ok := strings.Cut(bar, text)
+		if !ok {
+			t.Fatalf("%q is not in %q", text, bar)
+		}
+		return widget.Width(before)
+	}
+	d.click(at("1 working"), 0)
+	d.shows("nothing needs you")
+	away.agentIs(api.AgentBlocked, "May I?")
+	d.shows("1 blocked")
+	d.click(at("2 running"), 0)
+	if d.m.dialog.open != nil {
+		t.Errorf("a click on what runs opens %T", d.m.dialog.open)
+	}
+	d.click(at("1 blocked"), 0)
+	d.shows("Inbox")
+	d.shows("May I?")
+	d.press("enter")
+	d.shows("away-screen")
 }
 
 // notifications puts the dashboard on a terminal that is a file, and returns what

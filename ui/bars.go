@@ -67,26 +67,32 @@ func (m *model) topBarParts() (views int, counts []barCount) {
 
 // A barCount is a number in the top bar.
 type barCount struct {
-	text string
-	ink  widget.Ink
+	text  string
+	ink   widget.Ink
+	inbox bool // the inbox has those who are counted
 }
 
 func (c barCount) cells() int { return widget.Width(c.text) }
 
-// counts says how much asks for the person, and how many processes wait for them,
-// have failed and run: what matters most comes first.
+// counts says how much asks for the person, how many coding agents and processes wait
+// for them, and how many have failed and run: what matters most comes first.
 func (m *model) counts() (counts []barCount) {
 	running, failed, waiting := m.tally()
+	agents := &m.sessions.list.Agents.Count
 	g, look := &m.theme.look.Glyphs, &m.theme.look
 	parts := []struct {
 		glyph, what string
 		n           int
 		ink         widget.Ink
+		inbox       bool
 	}{
-		{g.Unknown, "asking", len(m.news.Requests), look.BarWarn},
-		{g.Bell, "waiting", waiting, look.BarWarn},
-		{g.Failed, "failed", failed, look.BarBad},
-		{g.Running, "running", running, look.BarGood},
+		{g.Unknown, "asking", len(m.news.Requests), look.BarWarn, true},
+		{g.Blocked, "blocked", agents.Blocked, look.BarWarn, true},
+		{g.Bell, "waiting", waiting, look.BarWarn, false},
+		{g.Check, "done", agents.Done, look.BarGood, true},
+		{g.Failed, "failed", failed, look.BarBad, false},
+		{g.Working, "working", agents.Working, look.Bar, true},
+		{g.Running, "running", running, look.BarGood, false},
 	}
 	for _, p := range parts {
 		if p.n == 0 && p.what != "running" {
@@ -96,7 +102,7 @@ func (m *model) counts() (counts []barCount) {
 		if m.areas.w >= barNameAt {
 			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
 		}
-		counts = append(counts, barCount{label, p.ink})
+		counts = append(counts, barCount{label, p.ink, p.inbox})
 	}
 	return counts
 }
@@ -110,7 +116,7 @@ func (m *model) tally() (running, failed, waiting int) {
 			failed++
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
-			if p.Terminal != nil && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
+			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
 				waiting++
 			}
 		}

@@ -67,6 +67,8 @@ func (e env) Tell(text string, bad bool) tea.Cmd { return e.m.notices.tell(text,
 
 func (e env) Notify(text string) tea.Cmd { return e.m.notices.notify(text) }
 
+func (e env) ShowRequest(id string) tea.Cmd { return e.m.showRequest(id) }
+
 func (e env) LongCommand() time.Duration { return e.m.o.Attention.LongCommand }
 
 func (e env) Bell() {

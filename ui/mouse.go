@@ -95,5 +95,19 @@ func (in *input) clickTopBar(e keys.Mouse) tea.Cmd {
 			return in.m.setView(v)
 		}
 	}
+	return in.clickCount(e.X)
+}
+
+// clickCount opens the inbox by a click on one of the counts that it is of.
+func (in *input) clickCount(at int) tea.Cmd {
+	_, counts := in.m.topBarParts()
+	x := in.m.areas.w
+	for i := len(counts) - 1; i >= 0; i-- {
+		if x -= counts[i].cells(); at >= x && counts[i].inbox {
+			return in.m.sessions.list.Agents.ShowInbox()
+		} else if at >= x {
+			return nil
+		}
+	}
 	return nil
 }

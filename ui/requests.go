@@ -49,12 +49,13 @@ func request(r api.Request) string {
 	return widget.Clean(strings.TrimSpace(r.Tool + " " + r.Session))
 }
 
-// showRequests opens the oldest request.
-func (m *model) showRequests() tea.Cmd {
+// showRequest opens a request; "" is the oldest one.
+func (m *model) showRequest(id string) tea.Cmd {
 	if len(m.news.Requests) == 0 {
 		return m.notices.say("no requests from agents", false)
 	}
 	m.dialog.open = &overlay.Approval{
+		ID:       id,
 		Requests: func() []api.Request { return m.news.Requests },
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
 			m.notices.unsay() // what told of the request has done its work

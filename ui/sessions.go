@@ -28,6 +28,7 @@ type sessionsEnv interface {
 	Tell(text string, bad bool) tea.Cmd
 	Notify(text string) tea.Cmd
 	LongCommand() time.Duration
+	ShowRequest(id string) tea.Cmd
 	Bell()
 
 	Attach(ctx context.Context, id string, feed *terminal.Feed) // feeds a pane until ctx ends
@@ -231,6 +232,7 @@ func (v *sessionsView) Show() {
 		v.shown = true
 		v.list.Show()
 		v.tellFocus(true)
+		v.refreshList()
 	}
 }
 

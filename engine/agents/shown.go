@@ -39,6 +39,7 @@ func (w *Watch) Explain(session string) api.AgentExplainOutput {
 		return out
 	}
 	out.Agent, out.PID, out.Words = Shown(w.known), identity(w.known).PID, words(w.known)
+	out.Lines = w.takesLines()
 	if w.known.Process != nil {
 		out.Sources = w.rule.Sources
 	}

@@ -208,6 +208,12 @@ func (w *Watch) tell(next *store.Agent) {
 	w.o.Changed(next)
 }
 
+// takesLines reports whether the terminal hands on what is typed line by line.
+func (w *Watch) takesLines() bool {
+	master := w.terminal.Master()
+	return master != nil && pty.LookAt(master, w.o.Child).Canonical
+}
+
 // Report takes what an agent, or a script for it, says of itself. The text is that of a
 // question. An unknown state takes back what was reported, none leaves it.
 func (w *Watch) Report(name string, state api.AgentState, text, conversation string) *store.Agent {

@@ -73,6 +73,7 @@ type AgentExplainOutput struct {
 	Session string       `json:"session" jsonschema:"id of the session"`
 	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
 	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
+	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal gives it whole lines now: what is typed is taken with enter alone"`
 	Sources []string     `json:"sources,omitempty" jsonschema:"where the rules come from that it was recognised by"`
 	Words   []AgentWord  `json:"words,omitempty" jsonschema:"what each source said last, that first which is trusted most"`
 }

@@ -49,6 +49,7 @@ const (
 	SessionForget   Action = "session.forget"
 	SessionKeyboard Action = "session.keyboard"
 	SessionOpen     Action = "session.open"
+	SessionWaiting  Action = "session.waiting"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"
@@ -217,6 +218,16 @@ const (
 	PreviewPrevious Action = "preview.previous"
 	PreviewLeave    Action = "preview.leave"
 
+	Inbox      Action = "inbox"
+	InboxOpen  Action = "inbox.open"
+	InboxYes   Action = "inbox.yes"
+	InboxNo    Action = "inbox.no"
+	InboxWrite Action = "inbox.write"
+	InboxSeen  Action = "inbox.seen"
+	InboxDown  Action = "inbox.down"
+	InboxUp    Action = "inbox.up"
+	InboxLeave Action = "inbox.leave"
+
 	Requests      Action = "requests"
 	RequestAllow  Action = "request.allow"
 	RequestAlways Action = "request.always"
@@ -267,6 +278,7 @@ const (
 	ScopeHelp      Scope = "help"      // the overlay of keys
 	ScopeDialog    Scope = "dialog"    // a question with yes and no
 	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
+	ScopeInbox     Scope = "inbox"     // what needs the person
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
 	ScopePicker    Scope = "picker"    // one of many, narrowed by typing
 	ScopeForm      Scope = "form"      // several lines of text
@@ -304,6 +316,8 @@ func (s Scope) Title() string {
 		return "Question"
 	case ScopeRequest:
 		return "Request of an agent"
+	case ScopeInbox:
+		return "Inbox"
 	case ScopePrompt:
 		return "Prompt"
 	case ScopePicker:
@@ -331,6 +345,7 @@ func Chains() [][]Scope {
 		{ScopePreview, ScopeGlobal},
 		{ScopeHelp},
 		{ScopeRequest},
+		{ScopeInbox},
 		{ScopePrompt},
 		{ScopePicker},
 		{ScopeDialog},

@@ -25,8 +25,8 @@ func followers() []Group {
 	return []Group{
 		{"Sessions", []GroupRow{
 			row("new", SessionNew), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
-			row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
-			row("keep agents out", SessionKeyboard), row("let agents in", SessionOpen),
+			row("waiting, inbox", SessionWaiting, Inbox), row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
+			row("agents out, in", SessionKeyboard, SessionOpen),
 		}},
 		{"Text", []GroupRow{row("scroll, copy", ScrollMode), row("paste", PasteBuffer), row("find a command", HistoryInsert)}},
 		{"Panes", []GroupRow{

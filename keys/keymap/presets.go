@@ -86,6 +86,7 @@ func zellijKeys() map[Action][]string {
 		SessionNew:      k("t"),
 		SessionNext:     k("tab", "global alt+o"),
 		SessionPrevious: k("shift+tab", "global alt+i"),
+		SessionWaiting:  k("N"),
 		SessionRename:   k("c", ","),
 		ScrollMode:      k("s", "["),
 		HistoryInsert:   k("ctrl+r"),

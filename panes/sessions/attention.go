@@ -38,8 +38,8 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 	if long <= 0 {
 		long = defaultLong
 	}
-	var told []string
-	bad, marked := false, false
+	told, bad := p.Agents.tell(false)
+	agents, marked := len(told), false
 	all := p.env.News().Processes
 	for i := range all {
 		session := &all[i]
@@ -68,7 +68,11 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 	if len(told) > 1 {
 		text = fmt.Sprintf("%s (and %d more)", text, len(told)-1)
 	}
-	return tea.Batch(p.env.Tell(text, bad), p.env.Notify(text))
+	hint := ""
+	if agents > 0 {
+		hint = p.Agents.howToGo()
+	}
+	return tea.Batch(p.env.Tell(text+hint, bad), p.env.Notify(text))
 }
 
 // change is what a change of a session amounts to: a mark for the list and words;
@@ -85,6 +89,9 @@ func (a *attention) change(was, now *api.Process, at time.Time, long time.Durati
 		return "", ""
 	}
 	worked, lasted := a.turn(now.ID, was.Terminal.Waiting, now.Terminal.Waiting, at)
+	if widget.AgentTells(now) {
+		return "", ""
+	}
 	switch need := now.Terminal.Waiting; {
 	case need == was.Terminal.Waiting && now.Terminal.Rang && !was.Terminal.Rang:
 		return "", "rings" // the list says so by itself

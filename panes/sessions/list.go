@@ -12,6 +12,7 @@ import (
 type Row struct {
 	Process api.Process
 	Branch  string // how it hangs together with its neighbours: "┌", "│", "└" or ""
+	Age     string // for how long the coding agent in it has done what it does; "" without one
 	Mark    string // what it wants to be noticed for beside what its process tells
 	Tab     int    // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
 	Current bool   // shown in the pane that has, or last had, the keyboard
@@ -134,7 +135,7 @@ const nameCells = 14 // of a row, at most, before the detail begins
 func (l *List) drawRow(i, w int, look *widget.Look) string {
 	row := &l.rows[i]
 	p := &row.Process
-	glyph, glyphInk := widget.StateGlyph(p, look)
+	glyph, glyphInk := widget.SessionGlyph(p, look)
 	mark, markInk := rowMark(row, look)
 	if mark != "" {
 		mark = " " + mark
@@ -160,9 +161,12 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 		agent = " " + agent
 		room -= widget.Width(agent)
 	}
-	detail := ""
+	detail, detailInk := "", look.Dim
 	if rest := room - widget.Width(name) - 2; rest > 3 {
-		detail = "  " + l.detail(p, rest)
+		detail = "  " + l.detail(row, rest)
+	}
+	if p.Agent.Wants() {
+		detailInk = glyphInk
 	}
 	detail = widget.Pad(detail, room-widget.Width(name))
 	if l.Focused && i == l.cursor {
@@ -176,7 +180,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 		nameInk = look.Dim
 	}
 	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
-		nameInk.Text(name) + look.Dim.Text(detail) + look.Info.Text(agent) + markInk.Text(mark) + " "
+		nameInk.Text(name) + detailInk.Text(detail) + look.Info.Text(agent) + markInk.Text(mark) + " "
 }
 
 // sessionMark is what a session wants to be noticed for.
@@ -190,7 +194,7 @@ func sessionMark(p *api.Process, look *widget.Look) (string, widget.Ink) {
 		return widget.Clean(p.ExitSignal), look.Bad
 	case p.State == api.StateFailed:
 		return "failed", look.Bad
-	case p.Terminal != nil && p.Terminal.Rang:
+	case p.Terminal != nil && p.Terminal.Rang && !widget.AgentTells(p):
 		return look.Glyphs.Bell + " rang", look.Warn
 	}
 	return "", look.Dim
@@ -217,10 +221,13 @@ func rowMark(row *Row, look *widget.Look) (string, widget.Ink) {
 	return row.Mark, look.Warn
 }
 
-// detail is what tells sessions of the same name apart, in at most w cells: the
-// title that the program set, its command, or where it is.
-func (l *List) detail(p *api.Process, w int) string {
+// detail is what tells sessions of the same name apart, in at most w cells: its coding
+// agent, the title that the program set, its command, or where it is.
+func (l *List) detail(row *Row, w int) string {
+	p := &row.Process
 	switch {
+	case p.Agent != nil:
+		return agentText(row, w)
 	case p.Terminal != nil && p.Terminal.Title != "":
 		return widget.Clip(widget.Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:
@@ -315,7 +322,7 @@ func (l *List) stripStart(w int, look *widget.Look) int {
 
 func (l *List) stripCell(i int, look *widget.Look) string {
 	p := &l.rows[i].Process
-	glyph, _ := widget.StateGlyph(p, look)
+	glyph, _ := widget.SessionGlyph(p, look)
 	mark, _ := rowMark(&l.rows[i], look)
 	if mark != "" {
 		mark = " " + mark

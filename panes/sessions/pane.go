@@ -17,6 +17,8 @@ import (
 // A Pane is the list of sessions: what is done to the one that is meant, and what
 // the person is told of those out of sight.
 type Pane struct {
+	Agents Agents
+
 	env     Env
 	list    List
 	actions panes.Actions
@@ -37,23 +39,26 @@ type Pane struct {
 // New makes the list.
 func New(env Env) *Pane {
 	p := &Pane{env: env, closed: map[string]bool{}, ending: map[string]bool{}}
+	p.Agents.p = p
 	p.actions = p.makeActions()
 	return p
 }
 
 // News tells of what has become of sessions.
 func (p *Pane) News(before *panes.News) {
-	if before.Snapshots > 0 {
-		p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()))
+	if before.Snapshots == 0 {
+		p.Agents.tell(true)
+		return
 	}
+	p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()))
 }
 
-// Fetch has nothing to ask for, as sessions come as news, but what was told of them
-// goes away by itself.
+// Fetch asks for what the inbox shows, if it is open. Sessions come as news; what was told
+// of them goes away by itself.
 func (p *Pane) Fetch() tea.Cmd {
 	told := p.told
 	p.told = nil
-	return told
+	return tea.Batch(told, p.Agents.fetch())
 }
 
 // Actions are what the keys of the list do, and those that are about the session
@@ -81,6 +86,8 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Filter:       p.askFilter,
 		keymap.Clear:        p.clearFilter,
 
+		keymap.SessionWaiting:  p.Agents.next,
+		keymap.Inbox:           p.Agents.ShowInbox,
 		keymap.SessionRename:   p.askName,
 		keymap.SessionEnd:      p.AskEnd,
 		keymap.SessionForget:   p.askForget,
@@ -185,6 +192,7 @@ func (p *Pane) SetTabs(tabs [][]string, current string) {
 // that ended badly.
 func (p *Pane) Refresh() {
 	p.seeMarks()
+	p.Agents.look()
 	news := p.env.News()
 	var rows []Row
 	inTab := map[string]bool{}
@@ -196,7 +204,9 @@ func (p *Pane) Refresh() {
 				number = at + 1
 			}
 			if session, ok := news.Process(id); ok {
-				rows = append(rows, Row{Process: session, Branch: branch(i, len(ids)), Tab: number, Current: id == p.current, Mark: p.attention.marks[id]})
+				row := p.Agents.row(session)
+				row.Branch, row.Tab, row.Current = branch(i, len(ids)), number, id == p.current
+				rows = append(rows, row)
 			}
 		}
 	}
@@ -210,6 +220,7 @@ func (p *Pane) Refresh() {
 	if !p.list.Focused {
 		p.list.Select(p.current)
 	}
+	p.Agents.ageAgain()
 }
 
 // floats reports whether a tab floats over the others.

@@ -124,6 +124,7 @@ func (p *Pane) tabCellsOf(names int) []tabCell {
 func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
 	look, news := p.env.Look(), p.env.News()
 	var sessions []string
+	most := 0
 	for _, id := range ids {
 		c.current = c.current || id == p.current
 		session, ok := news.Process(id)
@@ -131,9 +132,9 @@ func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
 			session = api.Process{Name: "…"} // on its way
 		}
 		sessions = append(sessions, widget.Clean(session.Name))
-		row := Row{Process: session, Mark: p.attention.marks[id]}
-		if mark, ink := rowMark(&row, look); mark != "" && c.mark == "" {
-			c.mark, c.markInk = mark+" ", ink
+		row := p.Agents.row(session)
+		if mark, ink, urgency := tabMark(&row, look); urgency > most {
+			c.mark, c.markInk, most = mark+" ", ink, urgency
 		}
 	}
 	number := widget.Itoa(i + 1)

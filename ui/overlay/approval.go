@@ -17,11 +17,11 @@ import (
 // An Approval asks the person what an agent has asked, the oldest request first.
 // Nobody allows what they have not seen: what would run is shown to its end first.
 type Approval struct {
+	ID       string               // of the request that is shown; "" for the oldest one
 	Requests func() []api.Request // that are open
 	Answer   func(api.RequestAnswerInput) tea.Cmd
 	Refuse   func(why string) tea.Cmd // tells why nothing is done
 
-	id    string // of the request that is shown; "" for the oldest one
 	pager pager
 	wants int         // how many of the pager's rows are what would run or be touched
 	of    api.Request // what they are of
@@ -38,11 +38,11 @@ func (a *Approval) Paste(Host, string) tea.Cmd         { return nil }
 // open any more.
 func (a *Approval) find() (r api.Request, at int, ok bool) {
 	open := a.Requests()
-	if a.id == "" && len(open) > 0 {
-		a.id = open[0].ID
+	if a.ID == "" && len(open) > 0 {
+		a.ID = open[0].ID
 	}
 	for i, r := range open {
-		if r.ID == a.id {
+		if r.ID == a.ID {
 			return r, i, true
 		}
 	}
@@ -70,7 +70,7 @@ func (a *Approval) Do(h Host, action keymap.Action) tea.Cmd {
 	if action != keymap.RequestDeny && !sameWish(r, a.read) {
 		return a.Refuse("scroll to the end first")
 	}
-	in := api.RequestAnswerInput{ID: a.id, Allow: action != keymap.RequestDeny, Always: action == keymap.RequestAlways}
+	in := api.RequestAnswerInput{ID: a.ID, Allow: action != keymap.RequestDeny, Always: action == keymap.RequestAlways}
 	if all := a.Requests(); len(all) > 1 {
 		a.show(all[(at+1)%len(all)].ID)
 	} else {
@@ -86,7 +86,7 @@ func (a *Approval) Mouse(_ Host, e keys.Mouse) tea.Cmd {
 }
 
 func (a *Approval) show(id string) {
-	a.id = id
+	a.ID = id
 	a.pager.do(keymap.HelpFirst)
 }
 

@@ -1,0 +1,205 @@
+package inbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// What the inbox takes of the screen.
+const (
+	mostWidth   = 92
+	mostItems   = 8
+	mostLines   = 14 // of a session's screen
+	headRows    = 2  // above the items
+	betweenRows = 1  // below them
+)
+
+// Draw draws the items and, below them, what the one under the cursor shows.
+func (b *Inbox) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := h.Look()
+	width = max(min(w-8, mostWidth), 10)
+	i, at, all := b.selected()
+	room := max(height-8-headRows-betweenRows, 2)
+	b.height = max(min(len(all), mostItems, room/2), 1)
+	b.top = widget.Follow(b.top, max(at, 0), len(all), b.height)
+	rows = append(rows, b.title(all, width, look), widget.Spaces(width))
+	for n := b.top; n < b.top+b.height; n++ {
+		switch {
+		case n < len(all):
+			rows = append(rows, b.row(all[n], n == at, width, look))
+		default:
+			rows = append(rows, look.Dim.Text(widget.Fit("Nothing needs you now.", width)))
+		}
+	}
+	rows = append(rows, look.Rule.Text(strings.Repeat(ruleOf(look), width)))
+	rows = append(rows, b.preview(i, width, min(room-b.height, mostLines), look)...)
+	b.drawn, x = i, -1
+	if b.writing {
+		label := "answer "
+		if !i.blocked() {
+			label = "next task "
+		}
+		field, column := b.field.DrawIn(max(width-len(label), 4), look)
+		rows = append(rows, look.Strong.Text(label)+field)
+		x, y = len(label)+column, len(rows)-1
+	}
+	return rows, width, x, y
+}
+
+func ruleOf(look *widget.Look) string {
+	if look.Glyphs.Ellipsis == "…" {
+		return "─"
+	}
+	return "-"
+}
+
+// title counts the items.
+func (b *Inbox) title(all []item, width int, look *widget.Look) string {
+	var blocked, requests, done int
+	for _, i := range all {
+		switch {
+		case i.request != nil:
+			requests++
+		case i.blocked():
+			blocked++
+		default:
+			done++
+		}
+	}
+	var parts []string
+	if blocked > 0 {
+		parts = append(parts, fmt.Sprintf("%d blocked", blocked))
+	}
+	if requests > 0 {
+		parts = append(parts, widget.Count(requests, "request"))
+	}
+	if done > 0 {
+		parts = append(parts, fmt.Sprintf("%d done", done))
+	}
+	count := widget.Clip(strings.Join(parts, ", "), max(width-7, 0))
+	return look.Strong.Text("Inbox") + look.Dim.Text(widget.PadLeft(count, width-5))
+}
+
+// row draws an item: its sign, who and where, and what for how long.
+func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string {
+	glyph, ink := look.Glyphs.Unknown, look.Warn
+	name, state := "", ""
+	if i.request != nil {
+		name, state = overlay.Asker(*i.request)+" asks: "+wish(i.request), "request"
+	} else {
+		a := i.session.Agent
+		glyph, ink = widget.AgentGlyph(a, look)
+		name, state = b.o.Name(i.session), string(a.State)
+		if last, ok := b.sent[i.id()]; ok && sameState(&last.to, a) {
+			state = "answered"
+		} else if age := widget.AgentAge(a, time.Now()); age != "" {
+			state += " " + age
+		}
+	}
+	state = widget.Clip(state, width/3)
+	name = widget.Fit(name, max(width-4-widget.Width(state), 0))
+	if selected {
+		return look.Selected.Text(widget.Fit(glyph+" "+name+"  "+state, width))
+	}
+	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+"  "+look.Dim.Text(state), width)
+}
+
+// wish is what a request is for, on one line.
+func wish(r *api.Request) string {
+	if r.Command != "" {
+		return widget.Clean(r.Command)
+	}
+	return widget.Clean(strings.TrimSpace(r.Tool + " " + strings.Join(r.Paths, " ") + " " + r.Session))
+}
+
+// preview is what the item under the cursor is about, in n rows.
+func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string) {
+	switch {
+	case i.request != nil:
+		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
+		for _, line := range overlay.Wrap(wish(i.request), width) {
+			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
+		}
+	case i.session != nil:
+		rows = b.screenRows(i, width, n, look)
+	case b.at != "":
+		rows = append(rows, look.Dim.Text(widget.Fit("This does not wait any more.", width)))
+	}
+	if len(rows) > n {
+		rows = rows[:n]
+	}
+	for len(rows) < n {
+		rows = append(rows, widget.Spaces(width))
+	}
+	return rows
+}
+
+// screenRows are the question, and the last lines of the session's screen.
+func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []string) {
+	asks := widget.Clean(i.session.Agent.Text)
+	lines := b.screen.lines
+	if b.screen.of.id() != i.id() {
+		lines = nil
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	lines = lines[max(len(lines)-n, 0):]
+	shown := false
+	for _, line := range lines {
+		line, ink := widget.Clean(line), look.Dim
+		if asks != "" && strings.Contains(line, asks) {
+			shown, ink = true, look.Strong
+		}
+		rows = append(rows, ink.Text(widget.Fit(line, width)))
+	}
+	if asks == "" || shown {
+		return rows
+	}
+	var question []string
+	for _, line := range overlay.Wrap(asks, width) {
+		question = append(question, look.Strong.Text(widget.Fit(line, width)))
+	}
+	question = question[:min(len(question), max(n/2, 1))]
+	return append(question, rows[max(len(rows)-n+len(question), 0):]...)
+}
+
+// Hints are what can be done with the item under the cursor.
+func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
+	bindings := h.Bindings()
+	hint := func(a keymap.Action, does string) {
+		hints = append(hints, overlay.Hint(bindings, keymap.ScopeInbox, a, does))
+	}
+	if b.writing {
+		return []widget.Hint{
+			overlay.Hint(bindings, keymap.ScopePrompt, keymap.Accept, "send"),
+			overlay.Hint(bindings, keymap.ScopePrompt, keymap.Cancel, "back"),
+		}
+	}
+	i, _, all := b.selected()
+	switch {
+	case i.blocked():
+		yes := overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxYes, keymap.InboxNo, "answer")
+		yes.Key = strings.TrimSpace(yes.Key + " 0-9")
+		hints = append(hints, yes)
+		hint(keymap.InboxWrite, "write")
+		hint(keymap.InboxOpen, "open")
+	case i.session != nil:
+		hint(keymap.InboxOpen, "open")
+		hint(keymap.InboxWrite, "next task")
+		hint(keymap.InboxSeen, "seen")
+	case i.request != nil:
+		hint(keymap.InboxOpen, "review")
+	}
+	if len(all) > 1 {
+		hints = append(hints, overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxUp, keymap.InboxDown, "choose"))
+	}
+	hint(keymap.InboxLeave, "close")
+	return hints
+}
