@@ -113,7 +113,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		DataDir:  dataDir,
 		Version:  version,
 		Settings: engineSettings(conf),
-		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
+		Policy:   config.PolicyPath(), Agents: config.AgentRules(), Sandbox: ownSandbox,
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
@@ -398,6 +398,9 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds})
 		},
+		Far: func(ctx context.Context, machine, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+			return client.ConnectMachine(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds}, machine)
+		},
 		Name:       o.As,
 		Version:    version,
 		Profiles:   profiles,
@@ -411,35 +414,6 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		NoElicit:   !conf.Agents.Elicits(),
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
-}
-
-// agentsSandbox reads the confinement of what agents run; nil for none. One that
-// cannot be read or makes no sense is an error: nothing is run open that should
-// not be.
-func agentsSandbox(c config.Agents) (*api.Sandbox, error) {
-	if c.Sandbox == "" {
-		return nil, nil
-	}
-	path := c.Sandbox
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, fmt.Errorf("read sandbox of agents: %w", err)
-		}
-		path = filepath.Join(home, rest)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %w", err)
-	}
-	if _, err := sandbox.Parse(text); err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
-	}
-	var s api.Sandbox
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
-	}
-	return &s, nil
 }
 
 // sandboxHere is what confines agents on this machine, for the doctor.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -31,6 +32,8 @@ type confinedAgent struct {
 	own    string // id of the agent's own session
 	taken  string // id of a session of the agent's whose keyboard the person has
 	piped  string // id of a person's process that reads standard input
+
+	far bool // it comes from another machine, and its requests say nothing of it
 }
 
 // agentsName is who the agent is.
@@ -58,6 +61,18 @@ func newConfinedAgent(t *testing.T) *confinedAgent {
 	return p
 }
 
+// hereAndFromElsewhere runs a test with an agent of this machine and with one of another,
+// whose bounds came with its connection alone.
+func hereAndFromElsewhere(t *testing.T, test func(t *testing.T, p *confinedAgent)) {
+	for name, far := range map[string]bool{"here": false, "from elsewhere": true} {
+		t.Run(name, func(t *testing.T) {
+			p := newConfinedAgent(t)
+			p.far = far
+			test(t, p)
+		})
+	}
+}
+
 func (p *confinedAgent) in(name string) string { return filepath.Join(p.work, name) }
 
 func (p *confinedAgent) agentSession() string {
@@ -76,15 +91,21 @@ func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answe
 	body = strings.NewReplacer("$WORK", p.work, "$THEIRS", p.theirs, "$OWN", p.own, "$TAKEN", p.taken, "$PIPED", p.piped, "$DATA", p.dir).Replace(body)
 	socket, _ := api.Sockets(p.dir)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if p.far {
+			conn, _, err := client.Open(ctx, p.options(), api.OpenOptions{Origin: "me@laptop", By: p.led(b)})
+			return conn, err
+		}
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	req, err := http.NewRequestWithContext(p.Context(), http.MethodPost, "http://tandem/v1/"+name, strings.NewReader(body))
 	if err != nil {
 		p.Fatal(err)
 	}
-	req.Header.Set("Tandem-Client", agentsName)
-	req.Header.Set("Tandem-Owner", "confined-1")
-	req.Header.Set(api.BoundsHeader, b.Header())
+	if !p.far {
+		req.Header.Set("Tandem-Client", agentsName)
+		req.Header.Set("Tandem-Owner", "confined-1")
+		req.Header.Set(api.BoundsHeader, b.Header())
+	}
 	resp, err := client.Do(req)
 	if err != nil {
 		p.Fatalf("%s %s: %v", name, body, err)
@@ -95,6 +116,11 @@ func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answe
 		p.Fatalf("%s %s: %v", name, body, err)
 	}
 	return resp.StatusCode, string(bytes.TrimSpace(text))
+}
+
+// led is the agent as another machine tells of it.
+func (p *confinedAgent) led(b api.Bounds) *api.FarAgent {
+	return &api.FarAgent{Name: agentsName, Owner: "confined-1", Bounds: b.Away("/elsewhere")}
 }
 
 // refused calls an operation and wants it refused in words that tell why.
@@ -251,7 +277,10 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 }
 
 func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, anAgentThatMayReadChangesNothing)
+}
+
+func anAgentThatMayReadChangesNothing(t *testing.T, p *confinedAgent) {
 	b := p.bounds
 	b.ReadOnly = true
 	for _, e := range api.Operations() {
@@ -268,7 +297,10 @@ func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
 }
 
 func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, whatIsForThePersonIsRefusedToAgents)
+}
+
+func whatIsForThePersonIsRefusedToAgents(t *testing.T, p *confinedAgent) {
 	for name, how := range treatments {
 		if how == personOnly {
 			p.refused(p.bounds, name, ways[name].in, "only the person may")
@@ -280,7 +312,10 @@ func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
 }
 
 func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, noOperationLeavesTheSandboxOfAnAgent)
+}
+
+func noOperationLeavesTheSandboxOfAnAgent(t *testing.T, p *confinedAgent) {
 	outside := t.TempDir()
 	for link, target := range map[string]string{"link": outside, "tokey": p.in("secret/key")} {
 		if err := os.Symlink(target, p.in(link)); err != nil {
@@ -344,7 +379,10 @@ func (p *confinedAgent) unchanged(after, outside string) {
 }
 
 func TestNoFileOperationLeavesTheFoldersOfAnAgent(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, noFileOperationLeavesTheFoldersOfAnAgent)
+}
+
+func noFileOperationLeavesTheFoldersOfAnAgent(t *testing.T, p *confinedAgent) {
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "file"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
@@ -387,7 +425,10 @@ func (p *confinedAgent) transferred(b api.Bounds, body string) string {
 }
 
 func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, aTakenKeyboardHoldsForEveryOperation)
+}
+
+func aTakenKeyboardHoldsForEveryOperation(t *testing.T, p *confinedAgent) {
 	for name, how := range treatments {
 		if in := ways[name].in; how == changing && name != "process.remove" || how == typing && strings.Contains(in, "$TAKEN") {
 			p.refused(api.Bounds{}, name, in, "locked_by_user")
@@ -396,7 +437,10 @@ func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
 }
 
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
-	p := newConfinedAgent(t)
+	hereAndFromElsewhere(t, typingDoesNotLeaveTheSandbox)
+}
+
+func typingDoesNotLeaveTheSandbox(t *testing.T, p *confinedAgent) {
 	for name, body := range map[string]string{
 		"session.exec": `{"id":"$THEIRS","command":"true"}`, "session.write": `{"id":"$THEIRS","text":"x"}`, "process.write": `{"id":"$PIPED","text":"x"}`,
 	} {
@@ -600,15 +644,65 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 	}
 }
 
-func TestAnAgentWithinBoundsIsLedToNoOtherMachine(t *testing.T) {
-	m := startMachine(t)
-	for _, bounds := range []api.Bounds{{Sandbox: &api.Sandbox{}}, {Roots: []string{t.TempDir()}}, {ReadOnly: true}} {
-		o := m.options()
-		o.Name, o.Owner, o.Bounds = agentsName, "confined-1", &bounds
-		for _, to := range []api.OpenOptions{{Machine: "box"}, {Origin: "me@laptop"}} {
-			if _, _, err := client.Open(t.Context(), o, to); !errors.Is(err, api.CodeForbidden) {
-				t.Errorf("within %+v it is led to %+v: %v", bounds, to, err)
-			}
+// An agent does not speak for another machine, and what comes from one is the agent
+// that it was led as, whatever its requests say.
+func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
+	p := newConfinedAgent(t)
+	o := p.options()
+	o.Name, o.Owner, o.Bounds = agentsName, "confined-1", &p.bounds
+	for _, to := range []api.OpenOptions{{Origin: "me@laptop"}, {Origin: "me@laptop", By: p.led(api.Bounds{})}} {
+		if _, _, err := client.Open(t.Context(), o, to); !errors.Is(err, api.CodeForbidden) {
+			t.Errorf("it speaks for another machine: %v", err)
 		}
+	}
+	say := func(to api.OpenOptions, header map[string]string, name, body string) (int, string) {
+		t.Helper()
+		conn, _, err := client.Open(t.Context(), p.options(), to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://tandem/v1/"+name, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range header {
+			req.Header.Set(name, value)
+		}
+		if err := req.Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+	led := api.OpenOptions{Origin: "me@laptop", By: p.led(p.bounds)}
+	wider := api.Bounds{Base: "/"}
+	for _, header := range []map[string]string{
+		nil, {"Tandem-Client": "dashboard"}, {"Tandem-Client": "agent:other/1", "Tandem-Owner": "other", api.BoundsHeader: wider.Header()},
+	} {
+		if status, answer := say(led, header, "files.read", fmt.Sprintf(`{"path":%q}`, p.in("secret/key"))); status == http.StatusOK {
+			t.Errorf("with %v it reads the secret: %s", header, answer)
+		}
+		status, answer := say(led, header, "process.start", `{"command":["true"]}`)
+		if status != http.StatusOK || !strings.Contains(answer, `"actor":"`+agentsName+`"`) || !strings.Contains(answer, `"client":"confined-1"`) {
+			t.Errorf("with %v a process is of another: %d %s", header, status, answer)
+		}
+	}
+	narrower := api.Bounds{ReadOnly: true}
+	if status, answer := say(led, map[string]string{api.BoundsHeader: narrower.Header()}, "exec", `{"command":["true"]}`); status != http.StatusForbidden {
+		t.Errorf("a request that may only read starts something: %d %s", status, answer)
+	}
+	// An engine that does not tell of its agents leads none.
+	if status, answer := say(api.OpenOptions{Origin: "me@laptop"}, map[string]string{"Tandem-Owner": "x"}, "engine.info", ""); status != http.StatusForbidden ||
+		!strings.Contains(answer, "has not said what it is held to") {
+		t.Errorf("an agent that nobody has told of: %d %s", status, answer)
 	}
 }

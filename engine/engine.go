@@ -36,8 +36,10 @@ type Options struct {
 	// be used, until ctx ends; nil: they stay.
 	Follow func(ctx context.Context, tell func(Settings, error))
 
-	Agents     string        // folder of the person's rules for coding agents; "" for none
-	Policy     string        // path of policy.toml, the person's rules for agents; "" for none
+	Agents string // folder of the person's rules for coding agents; "" for none
+	Policy string // path of policy.toml, the person's rules for agents; "" for none
+	// Sandbox reads what the configuration holds agents to, for those from other machines; nil: none.
+	Sandbox    func() (*api.Sandbox, error)
 	IdleExpiry time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
 }
 

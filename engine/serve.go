@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"sync"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
@@ -29,7 +31,7 @@ func (e *engine) mux() *server.Mux {
 		},
 	}
 	m := server.NewMux(guard.Check)
-	m.Log, m.Version = e.log, e.o.Version
+	m.Log, m.Version, m.Sandbox = e.log, e.o.Version, e.o.Sandbox
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups, Shell: h.shell}
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
@@ -54,8 +56,17 @@ func (e *engine) mux() *server.Mux {
 	return m
 }
 
+// lineShell is bash, or sh where there is none.
+var lineShell = sync.OnceValue(func() string {
+	if _, err := exec.LookPath("bash"); err != nil {
+		return "sh"
+	}
+	return "bash"
+})
+
 func (e *engine) info() api.Info {
 	socket, _ := api.Sockets(e.o.DataDir)
+	home, _ := os.UserHomeDir() // without one, nobody is told of any
 	return api.Info{
 		EnginePID:      os.Getpid(),
 		KeeperPID:      e.host.link.pid(),
@@ -65,5 +76,7 @@ func (e *engine) info() api.Info {
 		DataDir:        e.o.DataDir,
 		Socket:         socket,
 		BootID:         e.host.bootID,
+		Home:           home,
+		Shell:          lineShell(),
 	}
 }

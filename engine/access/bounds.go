@@ -6,6 +6,7 @@ package access
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,26 +132,28 @@ func mayStop(in *api.EngineStopInput) error {
 	return api.Errorf(api.CodeForbidden, "stop engine: only the person can; agents may restart it")
 }
 
-// mayLeave refuses an agent that is kept within bounds here a connection to a machine
-// that knows nothing of them, and every agent one that would hide who it is.
+// mayLeave has an agent that is led to another machine held to its bounds there, and
+// refuses it a connection that would hide who it is.
 func mayLeave(c server.Caller, to *api.OpenOptions) error {
-	switch b := c.Bounds; {
-	case to.Machine == "":
+	if to.Machine == "" {
 		return api.Errorf(api.CodeForbidden, "open engine: agents may not speak for another machine")
-	case b.ReadOnly || b.Sandbox != nil || len(b.Roots) > 0:
-		return api.Errorf(api.CodeForbidden, "open machine %q: the sandbox and the folders that this agent is held to do not hold there", to.Machine).
-			WithHint("connect the agent to `tandem --serve` on that machine, with the bounds it should have there")
 	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return api.Errorf(api.CodeForbidden, "open machine %s: %v", to.Machine, err)
+	}
+	to.By = &api.FarAgent{Name: c.Name, Owner: c.Owner, Bounds: c.Bounds.Away(home)}
+	to.AuthSock = "" // whoever answers there would log in for everybody
 	return nil
 }
 
 // mayWaitForPort refuses to look for an agent whether something listens where its
 // sandbox does not let it connect.
 func mayWaitForPort(c server.Caller, port int) error {
-	if port == 0 || c.Bounds.Sandbox == nil {
+	if port == 0 || len(c.Sandboxes()) == 0 {
 		return nil
 	}
-	_, layers, err := Encode([]*api.Sandbox{c.Bounds.Sandbox})
+	_, layers, err := Encode(c.Sandboxes())
 	if err == nil {
 		err = MayProbe(layers)
 	}
@@ -209,17 +212,17 @@ func withoutLinks(path string) string {
 	return filepath.Clean(path)
 }
 
-// Layers are the sandboxes of what a caller starts: the one that the person
-// has set for it, and the one that it asks for. Both hold; either may be nil.
+// Layers are the sandboxes of what a caller starts: those that the person has set
+// for it, and the one that it asks for, which may be nil. All hold.
 func Layers(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
-	return []*api.Sandbox{server.CallerOf(ctx).Bounds.Sandbox, asked}
+	return append(server.CallerOf(ctx).Sandboxes(), asked)
 }
 
 // checkVariable refuses an agent a variable that steers what it starts
 // later, past what the person sees of that and past the rules of the policy.
 // Within a sandbox it steers nothing that was not in reach before.
 func checkVariable(c server.Caller, name string) error {
-	if !api.Steers(name) || c.Bounds.Sandbox != nil {
+	if !api.Steers(name) || len(c.Sandboxes()) > 0 {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "set %s: it decides which programs run, so agents may set it only inside a sandbox", name).

@@ -50,10 +50,9 @@ func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) er
 }
 
 // LeavesSandbox reports whether what the caller types into a process would run
-// outside the sandbox that the person has set for the caller.
+// outside a sandbox that the person has set for the caller.
 func (g *Guard) LeavesSandbox(ctx context.Context, id string) bool {
-	own := server.CallerOf(ctx).Bounds.Sandbox
-	return own != nil && !g.confinedBy(id, own)
+	return slices.ContainsFunc(server.CallerOf(ctx).Sandboxes(), func(own *api.Sandbox) bool { return !g.confinedBy(id, own) })
 }
 
 // confinedBy reports whether a sandbox is one of those that a process was

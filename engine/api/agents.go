@@ -128,6 +128,7 @@ type PolicyCheckInput struct {
 	Write   bool     `json:"write,omitempty" jsonschema:"it changes something"`
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
 	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about; where a command is typed into it and cwd is not given its folder counts"`
+	Host    string   `json:"host,omitempty" jsonschema:"the machine that it is to be done on, if that is another one"`
 	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the person itself"`
 }
 
@@ -144,6 +145,8 @@ type Request struct {
 	Actor     string     `json:"actor" jsonschema:"who asks, as it says itself"`
 	Agent     string     `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
 	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
+	Host      string     `json:"host,omitempty" jsonschema:"on which machine, if that is another one"`
+	From      string     `json:"from,omitempty" jsonschema:"the machine that it comes from, as user@host, if that is another one"`
 	Command   string     `json:"command,omitempty" jsonschema:"what would run"`
 	Paths     []string   `json:"paths,omitempty" jsonschema:"what would be read or written"`
 	Session   string     `json:"session,omitempty" jsonschema:"session or process that it is about, as NAME (ID)"`
@@ -175,6 +178,8 @@ type AuditEntry struct {
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
 	Agent      string         `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
+	From       string         `json:"from,omitempty" jsonschema:"the machine that it came from, as user@host, if that is another one"`
+	Host       string         `json:"host,omitempty" jsonschema:"the machine that it was done on, if that is another one"`
 	Tool       string         `json:"tool" jsonschema:"what was called"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"with what; secrets and long texts are replaced"`
 	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied or cancelled"`

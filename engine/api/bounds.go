@@ -3,6 +3,9 @@ package api
 import (
 	"encoding/base64"
 	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Bounds are what an agent is held to, whatever operation it calls. The server
@@ -23,4 +26,46 @@ const BoundsHeader = "Tandem-Bounds"
 func (b *Bounds) Header() string {
 	text, _ := json.Marshal(b) // strings, numbers and booleans alone
 	return base64.StdEncoding.EncodeToString(text)
+}
+
+// Away is the bounds as another machine is told of them: what is below the home
+// folder here is named by ~, as another home is at another path.
+func (b Bounds) Away(home string) Bounds {
+	return b.renamed(func(path string) string {
+		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(rel) {
+			return filepath.Join("~", rel)
+		}
+		return path
+	})
+}
+
+// At is bounds that another machine has told, on one with this home folder.
+func (b Bounds) At(home string) Bounds {
+	return b.renamed(func(path string) string {
+		if path == "~" || strings.HasPrefix(path, "~/") {
+			return filepath.Join(home, path[1:])
+		}
+		return path
+	})
+}
+
+// renamed is the bounds with other paths.
+func (b Bounds) renamed(name func(path string) string) Bounds {
+	all := func(paths []string) []string {
+		paths = slices.Clone(paths)
+		for i, path := range paths {
+			paths[i] = name(path)
+		}
+		return paths
+	}
+	b.Roots = all(b.Roots)
+	if b.Base != "" {
+		b.Base = name(b.Base)
+	}
+	if b.Sandbox != nil {
+		s := *b.Sandbox
+		s.Filesystem = SandboxFilesystem{DenyRead: all(s.Filesystem.DenyRead), AllowWrite: all(s.Filesystem.AllowWrite), DenyWrite: all(s.Filesystem.DenyWrite)}
+		b.Sandbox = &s
+	}
+	return b
 }

@@ -50,9 +50,18 @@ type MachineConnectInput struct {
 // of a machine, or, for the bridge at the far end of a link, into one whose
 // requests come from elsewhere. They travel in the query of engine.open.
 type OpenOptions struct {
-	Machine  string // to which; "": this engine itself, with what follows
-	Origin   string // who asks, "user@host"; for this engine's own machine ""
-	Agent    string // what of an agent's the request was made from there; "" if nothing
-	ReadOnly bool   // it may only read
-	AuthSock string // of the client: where its ssh agent listens
+	Machine  string    // to which; "": this engine itself, with what follows
+	Origin   string    // who asks, "user@host"; for this engine's own machine ""
+	Agent    string    // what of an agent's the request was made from there; "" if nothing
+	ReadOnly bool      // it may only read
+	AuthSock string    // of the client: where its ssh agent listens
+	By       *FarAgent // the agent that asks; nil for a person
+}
+
+// A FarAgent is an agent as another machine is told of it: who it is, and what it is held to
+// wherever it is led.
+type FarAgent struct {
+	Name   string `json:"name"` // what its client is called
+	Owner  string `json:"owner"`
+	Bounds Bounds `json:"bounds"` // Away
 }

@@ -100,6 +100,8 @@ type Info struct {
 	Protocol       int    `json:"protocol" jsonschema:"highest number of the API that the engine speaks"`
 	OldestProtocol int    `json:"oldest_protocol,omitempty" jsonschema:"lowest number of the API that it speaks; missing: the same"`
 	DataDir        string `json:"data_dir" jsonschema:"the data folder"`
+	Home           string `json:"home,omitempty" jsonschema:"the home folder of its user"`
+	Shell          string `json:"shell,omitempty" jsonschema:"what can run a command line: bash, or sh where there is none"`
 	Socket         string `json:"socket" jsonschema:"path of the engine's socket"`
 	BootID         string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
 	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`

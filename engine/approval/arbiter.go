@@ -133,9 +133,10 @@ func readPolicy(path string) (policy.Policy, error) {
 
 // Check decides, and waits for the person where the policy says so.
 func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	p, name := a.current(), server.CallerOf(ctx).Bounds.Name
+	p, caller := a.current(), server.CallerOf(ctx)
+	name := caller.Bounds.Name
 	v := p.Decide(policy.Action{
-		Tool: in.Tool, Agent: name, Command: in.Command, Argv: in.Argv,
+		Tool: in.Tool, Agent: name, Host: in.Host, Command: in.Command, Argv: in.Argv,
 		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeFolder(),
 	})
 	switch {
@@ -144,7 +145,7 @@ func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	case v.Decision == policy.Deny:
 		return denied(v), nil
 	}
-	sameness := strings.Join(append([]string{name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
+	sameness := strings.Join(append([]string{caller.Origin.From, in.Host, name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
 	if answer, ok := a.remembered(sameness); ok {
 		return answer, nil
 	}
@@ -155,7 +156,7 @@ func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	if timeout == 0 {
 		timeout = policy.DefaultAskTimeout
 	}
-	q, err := a.ask(in, name, v, sameness, timeout)
+	q, err := a.ask(in, caller, v, sameness, timeout)
 	if err != nil {
 		return api.PolicyCheckOutput{}, err
 	}
@@ -190,15 +191,15 @@ func (a *Arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 }
 
 // ask puts a question before the person.
-func (a *Arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
+func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
 		command = names.Quote(in.Argv)
 	}
-	now := time.Now()
+	now, name := time.Now(), caller.Bounds.Name
 	q := &question{
 		request: api.Request{
-			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
+			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Host: in.Host, From: caller.Origin.From, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
 			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
 		},
 		sameness: sameness,

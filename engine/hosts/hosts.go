@@ -115,7 +115,7 @@ func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transpor
 	if err != nil {
 		return nil, transport.Hello{}, err
 	}
-	return l.open(ctx, transport.Preface{Origin: h.Origin, Agent: o.Agent})
+	return l.open(ctx, transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By})
 }
 
 // useAgent takes down where the person's ssh agent is: this engine may have been

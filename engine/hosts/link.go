@@ -266,11 +266,28 @@ func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transpo
 	if session == nil {
 		return nil, hello, l.unreachable(m)
 	}
+	if err := l.mayLead(p, hello); err != nil {
+		return nil, hello, err
+	}
 	stream, err := openStream(ctx, session, p)
 	if err != nil {
 		return nil, hello, api.Errorf(api.CodeUnavailable, "reach machine %s: %v", l.machine.Name, err).WithHint(hintAway)
 	}
 	return stream, hello, nil
+}
+
+// mayLead refuses to lead an agent where nobody would hold it to what it is held to here.
+func (l *link) mayLead(p transport.Preface, hello transport.Hello) error {
+	switch {
+	case p.By == nil:
+		return nil
+	case !hello.Agents:
+		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there holds no agent from here to its sandbox and folders", l.machine.Name, hello.Version).
+			WithHint("`tandem machine upgrade " + l.machine.Name + "` brings it to this version; what runs there goes on")
+	case len(p.Line()) > transport.MaxPreface:
+		return api.Errorf(api.CodeForbidden, "reach machine %s: the sandbox and folders that this agent is held to take more than %d KB to tell", l.machine.Name, transport.MaxPreface>>10)
+	}
+	return nil
 }
 
 const hintAway = "it is tried again by itself; `tandem machine list` shows how it is"

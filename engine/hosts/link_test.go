@@ -88,3 +88,38 @@ func TestWhoAsksHasAMachineTriedSoonerButNotAtOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAgentIsLedOnlyWhereItIsHeldToItsBounds(t *testing.T) {
+	l := newLink(&Hosts{}, transport.Machine{Name: "box"})
+	agent := transport.Preface{Origin: "me@here", By: &api.FarAgent{Owner: "x"}}
+	old, now := transport.Hello{Version: "0.1.0"}, transport.Hello{Agents: true}
+	if err := l.mayLead(agent, old); !errors.Is(err, api.CodeForbidden) || !strings.Contains(err.Error(), "box: tandem 0.1.0 there") {
+		t.Errorf("to a release that knows of no agents: %v", err)
+	}
+	if err := l.mayLead(agent, now); err != nil {
+		t.Error(err)
+	}
+	if err := l.mayLead(transport.Preface{Origin: "me@here"}, old); err != nil {
+		t.Errorf("a person: %v", err)
+	}
+	agent.By.Bounds.Roots = []string{strings.Repeat("/x", transport.MaxPreface)}
+	if err := l.mayLead(agent, now); !errors.Is(err, api.CodeForbidden) {
+		t.Errorf("with bounds that cannot be told: %v", err)
+	}
+}
+
+// A bridge of an older release is replaced when the engine there has been.
+func TestALinkIsMadeAnewWhenTheMachineHasLearnedToHoldAgents(t *testing.T) {
+	l := newLink(&Hosts{Tell: func(api.Machine) {}}, transport.Machine{Name: "box"})
+	l.hello = transport.Hello{Version: "0.1.0"}
+	if l.answered(api.Info{Version: "0.1.0"}, time.Millisecond) {
+		t.Error("nothing has changed")
+	}
+	if !l.answered(api.Info{Version: "0.2.0"}, time.Millisecond) {
+		t.Error("the old bridge stays")
+	}
+	l.hello.Agents = true
+	if l.answered(api.Info{Version: "0.3.0"}, time.Millisecond) {
+		t.Error("a bridge that knows agents is replaced")
+	}
+}

@@ -41,7 +41,9 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 			return nil
 		case err == nil:
 			last = time.Now()
-			l.answered(info, rtt)
+			if l.answered(info, rtt) {
+				return nil
+			}
 		case time.Since(last) > silence:
 			return fmt.Errorf("nothing came for %v", time.Since(last).Round(time.Second))
 		default:
@@ -51,8 +53,11 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 	}
 }
 
-func (l *link) answered(info api.Info, rtt time.Duration) {
+// answered takes down what a machine has answered. It reports whether the link is to
+// be made anew: its bridge is of a release before that of the engine, which can more.
+func (l *link) answered(info api.Info, rtt time.Duration) (renew bool) {
 	l.set(func() {
+		renew = !l.hello.Agents && info.Version != "" && info.Version != l.hello.Version
 		l.state, l.fault, l.seen = api.MachineConnected, nil, time.Now()
 		if info.Version != "" {
 			l.hello.Version, l.hello.Protocol, l.hello.OldestProtocol = info.Version, info.Protocol, info.OldestProtocol
@@ -63,6 +68,7 @@ func (l *link) answered(info api.Info, rtt time.Duration) {
 			l.rtt += (rtt - l.rtt) / 4
 		}
 	})
+	return renew
 }
 
 func (l *link) silent(err error) {

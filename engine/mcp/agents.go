@@ -40,8 +40,9 @@ func identify[P sdk.Params](req *sdk.ServerRequest[P]) caller {
 // agents are the agents that are connected: one for each session that lasts;
 // of requests without one, one for each token and client.
 type agents struct {
-	mu    sync.Mutex
-	byKey map[any]*connection
+	mu     sync.Mutex
+	byKey  map[any]*connection
+	abroad map[*toolkit.Agent]*abroad
 }
 
 // A connection is an agent that is connected to the engine, or about to be.
@@ -108,6 +109,10 @@ func (s *server) keepConnected(ctx context.Context, key any, e *connection, a ca
 	defer e.cancel()
 	defer s.agents.remove(key, e)
 	e.agent, e.err = s.connect(ctx, a.actor, s.ownerOf(a))
+	if e.err == nil {
+		s.agents.settle(ctx, e.agent)
+		defer s.agents.leave(e.agent)
+	}
 	close(e.ready)
 	if e.err != nil {
 		return
@@ -131,6 +136,22 @@ func (f *agents) remove(key any, e *connection) {
 	if f.byKey[key] == e {
 		delete(f.byKey, key)
 	}
+}
+
+// settle lets an agent work on other machines until it leaves.
+func (f *agents) settle(ctx context.Context, a *toolkit.Agent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.abroad == nil {
+		f.abroad = map[*toolkit.Agent]*abroad{}
+	}
+	f.abroad[a] = &abroad{ctx: ctx, byHost: map[string]*stay{}}
+}
+
+func (f *agents) leave(a *toolkit.Agent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.abroad, a)
 }
 
 // forget drops those that were not used for longest until at most n are left.

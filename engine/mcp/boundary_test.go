@@ -57,6 +57,7 @@ func ways() map[string]way {
 		"session_kill":     {writes: true, changes: on},
 		"session_list":     reads,
 		"history":          reads,
+		"machine_list":     reads,
 		"read":             file(false, nil),
 		"read_json":        file(false, nil),
 		"write":            file(true, object{"content": "x"}),

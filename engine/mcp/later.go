@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -38,8 +39,10 @@ type recorded struct {
 
 // later has a call recorded after what came before it. What is left when the
 // server ends is recorded before it has ended.
-func (s *server) later(r recorded) {
-	b := &s.backlog
+func (s *server) later(r recorded) { s.keep(&s.backlog, r) }
+
+// keep is later with a backlog.
+func (s *server) keep(b *backlog, r recorded) {
 	b.mu.Lock()
 	if len(b.waiting) >= backlogMost {
 		b.mu.Unlock()
@@ -51,14 +54,13 @@ func (s *server) later(r recorded) {
 	b.busy = true
 	b.mu.Unlock()
 	if begin {
-		s.tasks.Go(s.catchUp)
+		s.tasks.Go(func() { s.catchUp(b) })
 	}
 }
 
 // catchUp records what waits until nothing does. What cannot be recorded as
 // there is no engine just now waits for the next one, for a while.
-func (s *server) catchUp() {
-	b := &s.backlog
+func (s *server) catchUp(b *backlog) {
 	var failed []recorded
 	tries := 0
 	for {
@@ -94,7 +96,7 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 		err := addToAudit(batch[0].agent.Engine.Client, entries...)
 		switch {
 		case err == nil:
-		case errors.Is(err, api.CodeUnavailable):
+		case errors.Is(err, api.CodeUnavailable), errors.Is(err, context.DeadlineExceeded): // a machine may be away
 			failed = append(failed, batch...)
 		default:
 			s.log.Error("write audit log", "calls", len(batch), "error", err)

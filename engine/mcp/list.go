@@ -37,7 +37,7 @@ type hints struct {
 }
 
 func listed(prefix string, t toolkit.Tool) listedTool {
-	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: toolkit.InputSchema(t.In)}
+	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: t.Schema()}
 	if l.Hints.ReadOnly = t.Effect == api.Read; !l.Hints.ReadOnly {
 		destroys := t.Effect == api.Destructive
 		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.Idempotent

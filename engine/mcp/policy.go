@@ -32,9 +32,15 @@ const (
 // told instead: that it was refused or, for programs that take questions as
 // answers, what to ask. Where the policy asks the person, the first answer counts:
 // from the dashboard or, if the agent's program can ask too, from there. noted are
-// the call's arguments for the audit log.
-func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, noted json.RawMessage, req *sdk.CallToolRequest) *toolkit.Result {
-	in := inquiry(f, t, req.Params.Arguments)
+// the call's arguments for the audit log. Of a call on another machine
+// both engines are asked: f is the agent at the one that is.
+func (s *server) permit(ctx context.Context, c call, f *toolkit.Agent, noted json.RawMessage) *toolkit.Result {
+	t, req := c.tool, c.req
+	in := inquiry(c.at, t, c.args)
+	note := s.note
+	if f != c.at { // nothing is done there
+		in.Host, note = c.host, s.noteHere
+	}
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
 	if err == nil && out.Decision == "ask" {
@@ -55,10 +61,10 @@ func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, n
 		err = notAllowed(t.Name, out)
 	}
 	recorded := err
-	if !bytes.Equal(noted, req.Params.Arguments) { // the reason tells what was typed
+	if !bytes.Equal(noted, c.args) { // the reason tells what was typed
 		recorded = api.Errorf(api.CodeForbidden, "call %s: not allowed", t.Name)
 	}
-	s.note(ctx, f, t, noted, toolkit.Result{}, recorded, 0)
+	note(ctx, c, noted, toolkit.Result{}, recorded, 0)
 	refused := s.failure(err)
 	return &refused
 }
@@ -150,6 +156,9 @@ func decided(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
 func question(in api.PolicyCheckInput, rule string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s wants to call %s", strings.TrimPrefix(in.Actor, "agent:"), in.Tool)
+	if in.Host != "" {
+		fmt.Fprintf(&b, " on %s", in.Host)
+	}
 	switch {
 	case in.Command != "":
 		fmt.Fprintf(&b, ": %q", in.Command)

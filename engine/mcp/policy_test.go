@@ -117,7 +117,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 		"write_output": {"name": "made", "content": "x"},
 		"grep":         {"pattern": "old"}, "find": {"pattern": "*"}, "ls": {},
 		"exec": {"command": "echo old > made"}, "process_start": {"command": "echo old > made"},
-		"process_list": {}, "process_get": {"id": started}, "process_stop": {"id": started}, "process_stop_all": {},
+		"process_list": {}, "machine_list": {}, "process_get": {"id": started}, "process_stop": {"id": started}, "process_stop_all": {},
 	}
 	session := r.served(nil)
 	for _, rules := range []string{`default = "deny"`, "default = \"ask\"\nask_timeout = \"1ms\""} {

@@ -160,53 +160,76 @@ func (s *server) canonical(name string) string {
 	return name
 }
 
-// dispatch runs one call: the person's policy first, the audit log last.
+// A call is one call of a tool: whose it is, what it is, and where it is done.
+type call struct {
+	own  *toolkit.Agent
+	at   *toolkit.Agent // own, or what it is on another machine
+	host string         // that machine; "" for this one
+	stay *stay          // there
+	tool toolkit.Tool
+	args json.RawMessage // without the machine
+	req  *sdk.CallToolRequest
+}
+
+// dispatch runs one call: the person's policy first, the audit log last. Where it is done
+// on another machine, the policy here says whether anything of the kind may be done
+// there, and the one there whether it may.
 func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
 		return answer(s.failure(err)), nil
 	}
-	args := req.Params.Arguments
+	c := call{own: f, at: f, tool: t, args: req.Params.Arguments, req: req}
+	if err := s.lead(ctx, &c); err != nil {
+		s.note(ctx, c, c.args, toolkit.Result{}, err, 0)
+		return answer(s.failure(err)), nil
+	}
+	if c.stay != nil {
+		noted := withoutSecret(ctx, c.at, t, c.args)
+		if refusal := s.permit(ctx, c, f, noted); refusal != nil {
+			return answer(*refusal), nil
+		}
+	}
 	if t.Judged {
-		judged, verdict, err := client.Judged(ctx, inquiry(f, t, args))
+		judged, verdict, err := client.Judged(ctx, inquiry(c.at, t, c.args))
 		if err != nil {
 			return answer(s.failure(err)), nil
 		}
-		r, took, err := s.timed(judged, f, t, req)
+		r, took, err := s.timed(judged, c)
 		if !verdict.Refused() {
-			return s.told(ctx, f, t, args, req, r, took, err), nil
+			return s.told(ctx, c, c.args, r, took, err), nil
 		}
 	}
-	noted := withoutSecret(ctx, f, t, args)
+	noted := withoutSecret(ctx, c.at, t, c.args)
 	// What the engine has refused is refused here in words, or asked about.
-	if refusal := s.permit(ctx, f, t, noted, req); refusal != nil {
+	if refusal := s.permit(ctx, c, c.at, noted); refusal != nil {
 		return answer(*refusal), nil
 	}
-	r, took, err := s.timed(ctx, f, t, req)
-	return s.told(ctx, f, t, noted, req, r, took, err), nil
+	r, took, err := s.timed(ctx, c)
+	return s.told(ctx, c, noted, r, took, err), nil
 }
 
 // timed runs a call, tells the agent meanwhile that it goes on, and how long it
 // took.
-func (s *server) timed(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, req *sdk.CallToolRequest) (r toolkit.Result, took time.Duration, err error) {
+func (s *server) timed(ctx context.Context, c call) (r toolkit.Result, took time.Duration, err error) {
 	began := time.Now()
-	quiet := reportProgress(ctx, req)
-	r, err = s.run(ctx, f, t, req.Params.Arguments)
+	quiet := reportProgress(ctx, c.req)
+	r, err = s.run(ctx, c.at, c.tool, c.args)
 	quiet()
 	return r, time.Since(began), err
 }
 
 // told is the answer to a call that was made, which goes into the audit log.
-func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, req *sdk.CallToolRequest, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
-	s.note(ctx, f, t, args, r, err, took)
+func (s *server) told(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
+	s.note(ctx, c, noted, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
-		f.Lost.Store(true)
+		c.at.Lost.Store(true)
 	}
 	if err != nil {
-		r = s.failure(toolkit.Advised(t, err))
+		r = s.failure(toolkit.Advised(c.tool, err))
 	}
 	s.tidy(r.Size())
-	return answer(f.Shaped(r, req.ProtocolVersion()))
+	return answer(c.at.Shaped(r, c.req.ProtocolVersion()))
 }
 
 // failure is how an error is told to an agent of this server.
@@ -228,13 +251,31 @@ func (s *server) hint(hint string) string {
 }
 
 // note has a call recorded behind the agent's back, as it ended: the request's
-// context and text go on without it.
-func (s *server) note(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration) {
+// context and text go on without it. What was done on another machine is recorded there too.
+func (s *server) note(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
+	s.noteHere(ctx, c, noted, r, err, took)
+	if c.stay != nil {
+		there := c
+		there.own, there.host = c.at, ""
+		s.keep(&c.stay.backlog, there.recorded(ctx, noted, r, err, took))
+	}
+}
+
+// noteHere is note for what has not been done.
+func (s *server) noteHere(ctx context.Context, c call, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) {
+	s.keep(&s.backlog, c.recorded(ctx, noted, r, err, took))
+}
+
+func (c call) recorded(ctx context.Context, noted json.RawMessage, r toolkit.Result, err error, took time.Duration) recorded {
 	if ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
 	brief, at := toolkit.Result{Failed: r.Failed, Process: r.Process}, time.Now()
-	s.later(recorded{f, sync.OnceValue(func() api.AuditEntry { return entryOf(ctx, f, t, args, brief, err, took, at) })})
+	return recorded{c.own, sync.OnceValue(func() api.AuditEntry {
+		entry := entryOf(ctx, c.own, c.tool, noted, brief, err, took, at)
+		entry.Host = c.host
+		return entry
+	})}
 }
 
 // tidy gives back to the system what a large result took, a moment after the

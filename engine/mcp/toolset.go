@@ -18,11 +18,24 @@ import (
 func toolset(o toolkit.Options) []toolkit.Tool {
 	var chosen []toolkit.Tool
 	for _, t := range slices.Concat(plugin.Tools(), native.Tools(), core.Tools(), osenv.Tools(), terminal.Tools(), android.Tools()) {
+		t.Hosted = slices.Contains(t.Profiles, toolkit.Native) && offersOwn(o) && !unhosted(t.Name)
 		if offers(o, t) && !slices.ContainsFunc(chosen, func(c toolkit.Tool) bool { return c.Name == t.Name }) {
 			chosen = append(chosen, t)
 		}
 	}
 	return chosen
+}
+
+// offersOwn reports whether Tandem's own tools are offered, which work on other machines.
+func offersOwn(o toolkit.Options) bool {
+	return slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool {
+		return p == toolkit.Native || p == toolkit.TerminalTools || p == toolkit.All
+	})
+}
+
+// unhosted are tools for this machine alone.
+func unhosted(name string) bool {
+	return slices.Contains([]string{"machine_list", "write_output", "env_get"}, name)
 }
 
 func offers(o toolkit.Options, t toolkit.Tool) bool {

@@ -11,6 +11,7 @@ import (
 type Action struct {
 	Tool    string
 	Agent   string   // the name that the person has given it; "" for none
+	Host    string   // the other machine that it is to be done on; "" for this one
 	Command string   // a line for a shell
 	Argv    []string // or program and arguments
 	Paths   []string // absolute paths that the tool itself reads or writes
@@ -175,7 +176,7 @@ type rule struct {
 func rulesFor(all []Rule, a Action) []rule {
 	var rules []rule
 	for i, r := range all {
-		if !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) {
+		if !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) || !r.holdsOn(a.Host) {
 			continue
 		}
 		of := rule{Rule: r, number: i + 1}
@@ -194,6 +195,12 @@ func (r Rule) isAbout(agent string) bool {
 		return r.Decision != Allow && slices.Contains(r.Agent, "*")
 	}
 	return anyGlob(r.Agent, agent)
+}
+
+// holdsOn reports whether a rule is about what is done on another machine, or with ""
+// on this one.
+func (r Rule) holdsOn(host string) bool {
+	return len(r.Host) == 0 || host != "" && anyGlob(r.Host, host)
 }
 
 func (r rule) reason() string {

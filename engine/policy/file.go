@@ -20,6 +20,7 @@ type fileRule struct {
 	Decision string   `toml:"decision"`
 	Tool     []string `toml:"tool"`
 	Agent    []string `toml:"agent"`
+	Host     []string `toml:"host"`
 	Command  []string `toml:"command"`
 	Path     []string `toml:"path"`
 	Write    bool     `toml:"write"`
@@ -46,7 +47,7 @@ func Parse(text []byte) (Policy, error) {
 	}
 	for i, r := range f.Rule {
 		rule := Rule{
-			Decision: Decision(r.Decision), Tool: r.Tool, Agent: r.Agent,
+			Decision: Decision(r.Decision), Tool: r.Tool, Agent: r.Agent, Host: r.Host,
 			Command: r.Command, Path: r.Path, Write: r.Write, Reason: r.Reason,
 		}
 		if key, err := rule.complete(); err != nil {
@@ -64,7 +65,7 @@ func wanted(key string) string {
 		return "tables that begin with [[rule]]"
 	case "write":
 		return "true or false"
-	case "tool", "agent", "command", "path":
+	case "tool", "agent", "host", "command", "path":
 		return "a list of patterns in quotes"
 	}
 	return "a word in quotes"

@@ -50,6 +50,7 @@ type Rule struct {
 	Decision Decision
 	Tool     []string // globs of tools' names
 	Agent    []string // globs of the names that the person has given agents
+	Host     []string // globs of the names of other machines; none: on all, this one included
 	Command  []string // words of a simple command from its program on, each a glob
 	Path     []string // globs of absolute paths, with ** for any depth and ~ for the home folder
 	Write    bool     // only what changes something
@@ -80,7 +81,7 @@ func (r *Rule) complete() (key string, err error) {
 	for _, list := range []struct {
 		key      string
 		patterns []string
-	}{{"tool", r.Tool}, {"agent", r.Agent}, {"path", r.Path}} {
+	}{{"tool", r.Tool}, {"agent", r.Agent}, {"host", r.Host}, {"path", r.Path}} {
 		for _, pattern := range list.patterns {
 			if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 				return list.key, fmt.Errorf("pattern %q: %w", pattern, path.ErrBadPattern)

@@ -46,6 +46,9 @@ func (s *Approvals) check(ctx context.Context, in api.PolicyCheckInput) (api.Pol
 	if caller := server.CallerOf(ctx); caller.Agent() {
 		in.Actor = caller.Actor()
 	}
+	if in.Host != "" { // its sessions are not this machine's
+		return s.Arbiter.Check(ctx, in)
+	}
 	if in.CWD == "" && in.Session != "" && in.Command != "" {
 		// A session that is not there cannot be typed into either.
 		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
@@ -86,6 +89,7 @@ func (s *Approvals) addAudit(ctx context.Context, in api.AuditAddInput) (api.Emp
 		if caller.Agent() {
 			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
 		}
+		e.From = caller.Origin.From
 		e.Arguments = approval.Auditable(e.Arguments)
 		e.Error = approval.CutText(secrets.RedactLine(e.Error))
 		errs = append(errs, s.Audit.Append(e))

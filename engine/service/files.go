@@ -91,17 +91,17 @@ func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, err
 	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
 	if caller := server.CallerOf(ctx); caller.Agent() {
 		t.Closed, t.Names = s.closed, nil // what is remembered of a folder was read by somebody else
-		return t, s.confine(t, caller.Bounds.Sandbox)
+		return t, s.confine(t, caller.Sandboxes())
 	}
 	return t, nil
 }
 
 // confine holds what is done in a tree to what the programs of an agent may do.
-func (s *Files) confine(t *files.Tree, sandbox *api.Sandbox) error {
-	if sandbox == nil {
+func (s *Files) confine(t *files.Tree, sandboxes []*api.Sandbox) error {
+	if len(sandboxes) == 0 {
 		return nil
 	}
-	_, layers, err := access.Encode([]*api.Sandbox{sandbox})
+	_, layers, err := access.Encode(sandboxes)
 	if err == nil {
 		err = layers.Check(s.closed...)
 	}

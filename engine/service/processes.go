@@ -202,7 +202,7 @@ func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.
 // mayStartAgain refuses a caller with a sandbox what has something outside it started
 // again. id is completed, so that what was looked at is what is started.
 func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) error {
-	if server.CallerOf(ctx).Bounds.Sandbox == nil {
+	if len(server.CallerOf(ctx).Sandboxes()) == 0 {
 		return nil
 	}
 	e, err := s.Control.EntryToStart(ctx, *id)

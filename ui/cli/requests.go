@@ -44,7 +44,7 @@ func requestTable(out output.Printer, list []api.Request, now time.Time) string 
 	t.Whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
-		t.Add(output.Text(r.ID), output.Tinted(output.Visible(strings.TrimPrefix(r.Actor, "agent:")), output.Strong), output.Text(output.Visible(r.Tool)),
+		t.Add(output.Text(r.ID), output.Tinted(output.Visible(strings.TrimPrefix(r.Actor, "agent:")), output.Strong), output.Text(output.Visible(r.Tool)+elsewhere(r)),
 			output.Text(left.String()), output.Text(output.Visible(home(r.CWD))), output.Text(excerpt(wants(r))))
 	}
 	return t.String()
@@ -87,6 +87,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 // requestText is all of a request.
 func requestText(r api.Request, does string) string {
 	text := fmt.Sprintf("%s %s %s", output.ExactLine(strings.TrimPrefix(r.Actor, "agent:")), does, output.ExactLine(r.Tool))
+	text += elsewhere(r)
 	if r.Session != "" {
 		text += " for " + output.ExactLine(r.Session)
 	}
@@ -101,6 +102,19 @@ func requestText(r api.Request, does string) string {
 		text += output.ExactLine(path) + "\n"
 	}
 	return text
+}
+
+// elsewhere is the other machine that a request is about or comes from.
+func elsewhere(r api.Request) string {
+	return output.ExactLine(prefixed(" on ", r.Host) + prefixed(" from ", r.From))
+}
+
+// prefixed is a text behind a prefix; "" for none.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }
 
 // wants is what a request is about, on one line.
@@ -180,8 +194,8 @@ func auditTable(out output.Printer, list []api.AuditEntry) string {
 			shade = output.Red
 		}
 		took := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
-		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")), output.Strong),
-			output.Text(output.Visible(e.Tool)), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
+		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")+prefixed(" from ", e.From)), output.Strong),
+			output.Text(output.Visible(e.Tool+prefixed(" on ", e.Host))), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
 	}
 	return t.String()
 }

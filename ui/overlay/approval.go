@@ -98,7 +98,7 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
 		return rows, width, -1, 0
 	}
-	title := fmt.Sprintf("%s wants to call %s", widget.Clip(Asker(r), width/2), widget.Clean(r.Tool))
+	title := fmt.Sprintf("%s wants to call %s", widget.Clip(Asker(r), width/2), toolOf(r))
 	if n := len(a.Requests()); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
@@ -145,9 +145,17 @@ func (a *Approval) rows(r api.Request, width, most int, look *widget.Look) (rows
 // Asker is an agent's name in words.
 func Asker(r api.Request) string { return widget.Clean(strings.TrimPrefix(r.Actor, "agent:")) }
 
+// toolOf is what a request wants to call, and where if that is another machine.
+func toolOf(r api.Request) string {
+	if r.Host == "" {
+		return widget.Clean(r.Tool)
+	}
+	return widget.Clean(r.Tool) + " on " + widget.Clean(r.Host)
+}
+
 // sameWish reports whether two requests are one, for the same.
 func sameWish(a, b api.Request) bool {
-	return a.ID == b.ID && a.Tool == b.Tool && a.Command == b.Command && a.CWD == b.CWD && slices.Equal(a.Paths, b.Paths)
+	return a.ID == b.ID && a.Tool == b.Tool && a.Host == b.Host && a.Command == b.Command && a.CWD == b.CWD && slices.Equal(a.Paths, b.Paths)
 }
 
 // Hints are the keys of the request that is shown.
@@ -231,6 +239,9 @@ func requestFacts(r api.Request) []string {
 	var facts []string
 	if r.Session != "" {
 		facts = append(facts, "for "+widget.Clean(r.Session))
+	}
+	if r.From != "" {
+		facts = append(facts, "comes from "+widget.Clean(r.From))
 	}
 	if r.Rule != "" {
 		facts = append(facts, "asked because of: "+widget.Clean(r.Rule))

@@ -29,7 +29,7 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 	}
 	c := newClient(o)
 	c.machine = machine
-	conn, info, err := Open(ctx, o, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	conn, info, err := c.lead(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	if err != nil {
 		return nil, c.lost(ctx, wire.OpenName, err)
 	}
@@ -44,6 +44,17 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 // Machine is the machine of a client of ConnectMachine; "" for this one.
 func (c *Client) Machine() string { return c.machine }
 
+// Reach fails if the machine of a client of ConnectMachine cannot be reached now, after
+// waiting for a link that is being made.
+func (c *Client) Reach(ctx context.Context) error {
+	conn, err := c.dialMachine(ctx)
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	return nil
+}
+
 // Open makes a connection to the engine of o's data folder, which has to run, into
 // one to another engine or from another machine; see api.OpenOptions. Errors of
 // the engine are *api.Error.
@@ -52,10 +63,16 @@ func Open(ctx context.Context, o Options, to api.OpenOptions) (net.Conn, api.Inf
 	if err != nil {
 		return nil, api.Info{}, err
 	}
-	c := newClient(o)
+	return newClient(o).lead(ctx, to)
+}
+
+// lead is Open as this client.
+func (c *Client) lead(ctx context.Context, to api.OpenOptions) (net.Conn, api.Info, error) {
 	conn, err := c.dialOwn(ctx)
 	if err != nil {
-		return nil, api.Info{}, c.lost(ctx, wire.OpenName, err)
+		own := *c
+		own.machine = "" // it is this machine's engine that is not there
+		return nil, api.Info{}, own.lost(ctx, wire.OpenName, err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	opened, info, err := c.open(conn, to)
@@ -111,7 +128,7 @@ func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 		return conn, nil
 	default:
 	}
-	conn, _, err := Open(ctx, Options{DataDir: c.dataDir}, api.OpenOptions{Machine: c.machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	conn, _, err := c.lead(ctx, api.OpenOptions{Machine: c.machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	return conn, err
 }
 

@@ -20,6 +20,17 @@ type Caller struct {
 	Origin  Origin     // where it is, if that is another machine; the peer is the bridge then
 }
 
+// Sandboxes are those that what is done for the caller is held to, all of them: the one
+// that comes with its bounds and, for an agent from elsewhere, this machine's own.
+func (c Caller) Sandboxes() (all []*api.Sandbox) {
+	for _, s := range []*api.Sandbox{c.Bounds.Sandbox, c.Origin.Sandbox} {
+		if s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // Agent reports whether the caller is an agent.
 func (c Caller) Agent() bool { return c.Owner != "" }
 
@@ -41,7 +52,25 @@ func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
 	if bounds != nil {
 		c.Bounds = *bounds
 	}
+	if err := c.led(); err != nil {
+		return nil, err
+	}
 	return context.WithValue(r.Context(), callerKey{}, c), nil
+}
+
+// led makes a caller from another machine who its engine says it is, whatever the
+// request says: its bounds are those that it was led here with, and no others.
+func (c *Caller) led() *api.Error {
+	by := c.Origin.By
+	switch {
+	case by != nil:
+		readOnly := c.Bounds.ReadOnly
+		c.Name, c.Owner, c.Bounds = by.Name, by.Owner, by.Bounds
+		c.Bounds.ReadOnly = c.Bounds.ReadOnly || readOnly
+	case c.Origin.From != "" && c.Agent():
+		return api.Errorf(api.CodeForbidden, "serve an agent from %s: its engine there has not said what it is held to", c.Origin.From)
+	}
+	return nil
 }
 
 // understood reports whether a request is in a protocol of this engine's: a client

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,9 +35,13 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 		}
 		var far io.ReadWriteCloser
 		var info api.Info
+		origin := Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly, By: o.By}
 		err := m.guard(wire.OpenName, func() (err error) {
-			if err = m.allow(ctx, wire.OpenName, api.Read, &o); err != nil || o.Machine == "" {
+			if err = m.allow(ctx, wire.OpenName, api.Read, &o); err != nil {
 				return err
+			}
+			if o.Machine == "" {
+				return m.receive(&origin)
 			}
 			far, info, err = f(ctx, o)
 			return err
@@ -47,13 +53,43 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 		near, err := upgrade(w, info)
 		switch {
 		case far == nil && err == nil:
-			m.opened.put(&originConn{near, Origin{From: o.Origin, Agent: o.Agent, ReadOnly: o.ReadOnly}, CallerOf(ctx).Peer})
+			m.opened.put(&originConn{near, origin, CallerOf(ctx).Peer})
 		case err == nil:
 			m.opened.join(near, far)
 		case far != nil:
 			far.Close()
 		}
 	})
+}
+
+// receive has an agent from another machine held to what it is held to there, with the
+// paths of this machine, and to what agents are held to here. What may be written must
+// be there for a sandbox to be enforced: of what is not, nothing may.
+func (m *Mux) receive(origin *Origin) (err error) {
+	if origin.By == nil {
+		return nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return api.Errorf(api.CodeForbidden, "receive an agent from %s: %v", origin.From, err)
+	}
+	by := *origin.By
+	if by.Owner == "" {
+		return api.Errorf(api.CodeInvalid, "receive an agent from %s: it has no owner", origin.From)
+	}
+	by.Bounds = by.Bounds.At(home)
+	if s := by.Bounds.Sandbox; s != nil {
+		s.Filesystem.AllowWrite = slices.DeleteFunc(s.Filesystem.AllowWrite, func(path string) bool {
+			_, err := os.Stat(path)
+			return err != nil
+		})
+	}
+	if origin.By = &by; m.Sandbox != nil {
+		if origin.Sandbox, err = m.Sandbox(); err != nil {
+			return api.Errorf(api.CodeForbidden, "receive an agent from %s: %v", origin.From, err)
+		}
+	}
+	return nil
 }
 
 // upgrade takes a connection from the HTTP server.
@@ -80,9 +116,11 @@ func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 // An Origin is where the requests of a connection come from that a bridge has
 // made for another machine.
 type Origin struct {
-	From     string // "user@host"; "" for a connection of this machine's own
-	Agent    string // what of an agent's there they come from; "" if nothing
-	ReadOnly bool   // they may only read
+	From     string        // "user@host"; "" for a connection of this machine's own
+	Agent    string        // what of an agent's there they come from; "" if nothing
+	ReadOnly bool          // they may only read
+	By       *api.FarAgent // the agent whose they all are; nil for a person's
+	Sandbox  *api.Sandbox  // what this machine's configuration holds that agent to; nil for nothing
 }
 
 // An originConn is a connection with an origin. The peer is the bridge.

@@ -41,6 +41,10 @@ type Mux struct {
 
 	Version string // of this engine, told to who asks for what it does not have
 
+	// Sandbox is what the configuration holds agents to, for those that come from other
+	// machines; nil: to none.
+	Sandbox func() (*api.Sandbox, error)
+
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
 	check  Check
 	bounds boundsCache

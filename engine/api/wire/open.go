@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,6 +27,10 @@ func OpenQuery(o api.OpenOptions) string {
 	if o.ReadOnly {
 		q.Set("read_only", "true")
 	}
+	if o.By != nil {
+		by, _ := json.Marshal(o.By) // strings, numbers and booleans alone
+		q.Set("by", string(by))
+	}
 	return q.Encode()
 }
 
@@ -47,6 +52,11 @@ func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 			o.AuthSock = value
 		case "read_only":
 			o.ReadOnly, err = strconv.ParseBool(value)
+		case "by":
+			o.By = new(api.FarAgent)
+			if wrong := api.DecodeInput(OpenName, []byte(value), o.By); wrong != nil {
+				return o, wrong
+			}
 		default:
 			return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", OpenName, name)
 		}

@@ -36,7 +36,7 @@ func Serve(ctx context.Context, o Options, conn transport.Pipes) error {
 		hello.Error, hello.Hint = e.Message, e.Hint
 		return errors.Join(err, hello.Write(conn))
 	}
-	hello.Version, hello.Protocol, hello.OldestProtocol = info.Version, info.Protocol, info.OldestProtocol
+	hello.Version, hello.Protocol, hello.OldestProtocol, hello.Agents = info.Version, info.Protocol, info.OldestProtocol, true
 	if err := hello.Write(conn); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
@@ -66,10 +66,11 @@ func (o Options) serve(ctx context.Context, stream *smux.Stream) {
 	if err != nil {
 		return
 	}
-	conn, err := o.Open(ctx, api.OpenOptions{Origin: p.Origin, Agent: p.Agent, ReadOnly: o.ReadOnly})
+	to := api.OpenOptions{Origin: p.Origin, Agent: p.Agent, By: p.By, ReadOnly: o.ReadOnly}
+	conn, err := o.Open(ctx, to)
 	if errors.Is(err, api.CodeUnavailable) { // it was stopped, or is being replaced
 		if _, err = o.Info(ctx); err == nil {
-			conn, err = o.Open(ctx, api.OpenOptions{Origin: p.Origin, Agent: p.Agent, ReadOnly: o.ReadOnly})
+			conn, err = o.Open(ctx, to)
 		}
 	}
 	if err != nil {

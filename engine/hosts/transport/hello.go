@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"tandem/engine/api"
 )
 
 // marker begins the line with which a bridge begins. What comes before it is the
@@ -23,7 +25,8 @@ type Hello struct {
 	Version        string `json:"version"` // of the engine there
 	Protocol       int    `json:"protocol"`
 	OldestProtocol int    `json:"oldest_protocol,omitempty"`
-	Error          string `json:"error,omitempty"` // why there is no engine; the bridge ends then
+	Agents         bool   `json:"agents,omitempty"` // its engine holds the agents that it is told of to their bounds
+	Error          string `json:"error,omitempty"`  // why there is no engine; the bridge ends then
 	Hint           string `json:"hint,omitempty"`
 }
 
@@ -82,16 +85,17 @@ func Trimmed(noise string) string {
 
 // A Preface is the first line of each stream: who asks.
 type Preface struct {
-	Origin string `json:"origin"`          // "user@host"
-	Agent  string `json:"agent,omitempty"` // what of an agent's it comes from
+	Origin string        `json:"origin"`          // "user@host"
+	Agent  string        `json:"agent,omitempty"` // what of an agent's it comes from
+	By     *api.FarAgent `json:"by,omitempty"`    // the agent that asks, where Hello.Agents
 }
 
-// maxPreface bounds its line.
-const maxPreface = 4 << 10
+// MaxPreface bounds its line.
+const MaxPreface = 64 << 10
 
 // Line is the preface as it is sent.
 func (p Preface) Line() []byte {
-	text, _ := json.Marshal(p) // strings alone
+	text, _ := json.Marshal(p) // strings, numbers and booleans alone
 	return append(text, '\n')
 }
 
@@ -99,7 +103,7 @@ func (p Preface) Line() []byte {
 func ReadPreface(r io.Reader) (Preface, error) {
 	var p Preface
 	var line []byte
-	for one := make([]byte, 1); len(line) < maxPreface; line = append(line, one[0]) {
+	for one := make([]byte, 1); len(line) < MaxPreface; line = append(line, one[0]) {
 		if _, err := io.ReadFull(r, one); err != nil {
 			return p, err
 		}

@@ -35,6 +35,7 @@ type Agent struct {
 	Actor   string      // agent:NAME/VERSION
 	Owner   string      // id of this client, to which leases are bound too
 	Roots   []string    // folders that file tools are confined to
+	Shell   string      // what runs command lines, on another machine
 
 	Environ map[string]string // what programs that it starts inherit, but for what was unset
 	unset   unset

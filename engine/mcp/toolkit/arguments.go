@@ -146,7 +146,7 @@ func wrongArgument(t Tool, wrong *json.UnmarshalTypeError) string {
 
 // taken says what arguments a tool has.
 func taken(t Tool) string {
-	names := FieldNames(t.In)
+	names := FieldNames(t.taken())
 	if len(names) == 0 {
 		return "it takes no arguments"
 	}

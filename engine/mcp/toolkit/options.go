@@ -18,6 +18,9 @@ type Options struct {
 	// Connect reaches the engine, and starts one if need be, as the given
 	// client: client.Activate with its Name, Owner and Bounds.
 	Connect func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error)
+	// Far reaches the engine of another machine as the same client:
+	// client.ConnectMachine. nil: there are none.
+	Far     func(ctx context.Context, machine, name, owner string, bounds *api.Bounds) (*client.Client, error)
 	Name    string // what the person calls the agent, for rules of the policy; "" if they did not say
 	Version string // told to clients
 

@@ -3,12 +3,28 @@ package toolkit
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
 
 // InputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
 func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "") }
+
+// Schema is that of a tool's arguments, with the machine behind them. Of that the
+// server's instructions tell: it is in each tool.
+func (t Tool) Schema() json.RawMessage { return InputSchema(t.taken()) }
+
+// taken is the type of what a call of a tool may have.
+func (t Tool) taken() reflect.Type {
+	if !t.Hosted {
+		return t.In
+	}
+	fields := slices.DeleteFunc(reflect.VisibleFields(t.In), func(f reflect.StructField) bool { return f.Anonymous || !f.IsExported() })
+	return reflect.StructOf(append(fields, reflect.StructField{
+		Name: "Machine", Type: reflect.TypeFor[json.RawMessage](), Tag: `json:"` + HostArgument + `,omitempty"`,
+	}))
+}
 
 // appendSchema describes a type without unions of types: what may be null is
 // left out when it is. Extra is what else to say of it, as members of a JSON

@@ -22,6 +22,7 @@ type Tool struct {
 	Idempotent bool
 	Profiles   []Profile // that offer it, beside All and TerminalTools
 	Files      bool      // works on files, as tools of the client's own may do
+	Hosted     bool      // takes the machine to do it on, as host
 	In, Out    reflect.Type
 
 	// Judged says that all it does are operations called with the context given,
@@ -34,6 +35,9 @@ type Tool struct {
 	// About says what a call would do, for the person's policy.
 	About func(f *Agent, args json.RawMessage) Subject
 }
+
+// HostArgument is the argument of Hosted tools.
+const HostArgument = "host"
 
 // A Subject is what a call would run, read or write.
 type Subject struct {

@@ -148,6 +148,7 @@ func ForAgents(hint string) string {
 		"tandem ls shows all", "session_list and process_list show all",
 		"tandem screen shows", "session_screen shows",
 		"`tandem ps` shows", "process_get shows",
+		"`tandem machine list` shows", "machine_list shows",
 		"session.", "session_", "process.", "process_",
 	).Replace(hint)
 }
@@ -155,7 +156,7 @@ func ForAgents(hint string) string {
 var logsCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`tandem logs [^`]*`") })
 
 // toolWord matches what is the name of a tool for sessions or processes.
-var toolWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:session|process)_[a-z_]+\b`) })
+var toolWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:session|process|machine)_[a-z_]+\b`) })
 
 // Hinting is a hint for agents with tools by the names that they have here. What
 // it says of tools that are not offered is left out.

@@ -33,6 +33,7 @@ const (
 // concurrent use.
 type Conn struct {
 	*client.Client
+	Hasty   bool // a machine that is away is not waited for
 	connect func(context.Context) (*client.Client, error)
 }
 
@@ -43,7 +44,7 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{first, connect}, nil
+	return &Conn{Client: first, connect: connect}, nil
 }
 
 // Do carries out an operation; see api.Operation.Call. When the engine is lost it
@@ -54,7 +55,7 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 	began := time.Now()
 	var lost time.Time
 	sent, limit := false, returnLimit
-	if c.Machine() != "" && effect == api.Read {
+	if c.Machine() != "" && effect == api.Read && !c.Hasty {
 		limit = awayLimit
 	}
 	for ask := in; ; ask = after(in, time.Since(began)) {
@@ -63,6 +64,9 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		err := c.Client.Do(noting(ctx, &reached), name, effect, ask, out)
 		gone, maySent := isLost(err)
 		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
+			return err
+		}
+		if c.Hasty && c.Machine() != "" && !maySent && !sent {
 			return err
 		}
 		sent = sent || maySent

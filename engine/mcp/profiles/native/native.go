@@ -21,7 +21,7 @@ const (
 
 // nativeTools are the tools of the profile native that no seed document has.
 func Tools() []toolkit.Tool {
-	return append(nativeProcessTools(), append(nativeSessionTools(), historyTool())...)
+	return append(nativeProcessTools(), append(nativeSessionTools(), historyTool(), machineListTool())...)
 }
 
 // nativeProcessTools complete the process tools of the profile plugin.

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -72,7 +73,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
-		ID: api.NewID(), Command: shellArgv(string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {
@@ -171,7 +172,9 @@ func headAndTail(head, text string, dropped int64, stream string) string {
 func longer(s string, most int) bool { return len(s) > most && utf8.RuneCountInString(s) > most }
 
 // shellArgv is how a line for a shell is run.
-func shellArgv(line string) []string { return []string{lineShell(), "-c", line} }
+func shellArgv(f *toolkit.Agent, line string) []string {
+	return []string{cmp.Or(f.Shell, lineShell()), "-c", line}
+}
 
 // lineShell is bash, or sh where there is none.
 var lineShell = sync.OnceValue(func() string {
