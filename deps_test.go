@@ -32,8 +32,12 @@ var layers = map[string]layer{
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "engine/api", "engine/api/client"},
+		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
+	},
+	"ui/conn/machines": {
+		[]string{"panes", "engine/api"},
+		"other machines are reached through the own engine, whichever client of it that is",
 	},
 	"ui/layout": {
 		[]string{"engine/api", "panes/terminal", "panes/widget"},

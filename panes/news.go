@@ -15,7 +15,8 @@ type News struct {
 	Attempts  int  // to connect that failed since the last one that did not
 	Err       error
 	Info      api.Info
-	Processes []api.Process // oldest first; never changed in place
+	Processes []api.Process // oldest first, those of other machines behind; never changed in place
+	Machines  []Machine     // others, by name; never changed in place
 	Requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
 	History   int64         // changes of the history, as far as the engine told
 	Notices   []string
@@ -23,7 +24,12 @@ type News struct {
 	Revision  int64       // its number
 	Show      *api.Layout // that shall be shown now; handed out once
 	Stopped   string      // why the engine will not come back; empty if it will
+
+	gone []string // ids of processes that were removed last; never changed in place
 }
+
+// mostGone is how many of the removed processes are remembered.
+const mostGone = 100
 
 // Apply brings the news up to an event of the engine.
 func (n *News) Apply(e api.Event) {
@@ -45,6 +51,7 @@ func (n *News) Apply(e api.Event) {
 		}
 	case api.EventRemoved:
 		n.Processes = without(n.Processes, e.ID)
+		n.gone = append(slices.Clone(n.gone[max(len(n.gone)-mostGone, 0):]), e.ID)
 	case api.EventRequest:
 		if e.Request != nil {
 			n.Requests = asked(n.Requests, *e.Request)
@@ -64,9 +71,14 @@ func (n *News) Apply(e api.Event) {
 	}
 }
 
-// Learn takes in a process that an operation has answered with, unless a newer
-// state of it is known.
+// Learn takes in a process that an operation has answered with, unless events
+// have told more of it already: the answer and the events come on their own ways,
+// and either may be first.
 func (n *News) Learn(p api.Process) {
+	if slices.Contains(n.gone, p.ID) {
+		return
+	}
+	n.Serial++
 	if !slices.ContainsFunc(n.Processes, func(other api.Process) bool { return other.ID == p.ID }) {
 		n.Processes = with(n.Processes, p)
 	}

@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A MachineState says how it is with the link to a machine.
 type MachineState string
@@ -64,4 +67,22 @@ type FarAgent struct {
 	Name   string `json:"name"` // what its client is called
 	Owner  string `json:"owner"`
 	Bounds Bounds `json:"bounds"` // Away
+}
+
+// OnMachine is the name of something in a view of several machines: what the
+// machine itself calls id. It is id alone for this machine, "".
+func OnMachine(machine, id string) string {
+	if machine == "" || id == "" {
+		return id
+	}
+	return machine + "/" + id
+}
+
+// MachineOf is the machine of a name that OnMachine made, and the name there.
+func MachineOf(name string) (machine, id string) {
+	machine, id, far := strings.Cut(name, "/")
+	if !far {
+		return "", name
+	}
+	return machine, id
 }

@@ -49,10 +49,10 @@ func (h *Hosts) Close() {
 }
 
 // Set makes machines those that there are. The link of one that stays as it was
-// stays too.
+// stays too. Who watches is told of those that are new and of those that are gone.
 func (h *Hosts) Set(machines []transport.Machine) {
 	h.mu.Lock()
-	var gone []*link
+	var gone, added []*link
 	for name, l := range h.links {
 		if i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name }); i < 0 || !same(machines[i], l.machine) {
 			gone = append(gone, l)
@@ -62,12 +62,16 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	for _, m := range machines {
 		if h.links[m.Name] == nil {
 			h.links[m.Name] = newLink(h, m)
+			added = append(added, h.links[m.Name])
 		}
 	}
 	h.mu.Unlock()
 	for _, l := range gone {
 		l.end()
 		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target()})
+	}
+	for _, l := range added {
+		h.Tell(l.now())
 	}
 }
 

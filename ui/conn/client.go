@@ -28,3 +28,12 @@ func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachme
 	}
 	return attachment{a}, nil
 }
+
+// Reach is a client of another machine's engine, through this one.
+func (c Client) Reach(ctx context.Context, machine string) (panes.Engine, error) {
+	far, err := c.Client.OnMachine(ctx, machine)
+	if err != nil {
+		return nil, err
+	}
+	return Client{far}, nil
+}

@@ -3,13 +3,13 @@ package conn
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/terminal"
+	"tandem/ui/conn/machines"
 )
 
 // Waits between attempts to reach the engine.
@@ -20,8 +20,8 @@ const (
 	steady = time.Second
 )
 
-// A Link keeps the dashboard connected: it holds the engine at hand, follows
-// its events, feeds the panes, and connects again when the engine goes. Its
+// A Link keeps the dashboard connected: it holds the engine at hand and, through
+// it, those of other machines, follows their events, feeds the panes, and connects again when the engine goes. Its
 // goroutines leave what they learn under the mutex and call Notify.
 type Link struct {
 	connect func(context.Context) (panes.Engine, error)
@@ -32,13 +32,16 @@ type Link struct {
 	mu     sync.Mutex
 	engine panes.Engine
 	ready  chan struct{} // closed while engine is set
-	news   panes.News
-	gone   []string // ids of processes that were removed last
+	news   panes.News    // of the engine itself
+	latest panes.News    // what Latest gave, those of other machines with it
+
+	machines *machines.Set
 }
 
 // New is a link that begins with an engine at hand and reaches others by connect.
 func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
-	l := &Link{connect: connect, ready: make(chan struct{})}
+	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}}
+	l.machines = machines.New(func() { l.Notify() }, l.Start)
 	l.Set(first)
 	return l
 }
@@ -53,14 +56,14 @@ func (l *Link) Set(e panes.Engine) {
 	l.engine = e
 }
 
-// At waits until there is an engine.
+// At waits until there is an engine. What is called on a machine is done there.
 func (l *Link) At(ctx context.Context) (panes.Engine, error) {
 	for {
 		l.mu.Lock()
 		e, ready := l.engine, l.ready
 		l.mu.Unlock()
 		if e != nil {
-			return e, nil
+			return l.machines.Over(e), nil
 		}
 		select {
 		case <-ready:
@@ -92,6 +95,7 @@ func (l *Link) Guard(task func()) {
 // Run follows the engine's events until ctx ends, connecting again as often as
 // it takes.
 func (l *Link) Run(ctx context.Context) {
+	l.machines.Begin(ctx)
 	wait := firstWait
 	for ctx.Err() == nil {
 		e, err := l.reach(ctx)
@@ -133,6 +137,9 @@ func (l *Link) follow(ctx context.Context, e panes.Engine) error {
 		if err != nil {
 			return err
 		}
+		if event.Type == api.EventSnapshot {
+			l.machines.Through(ctx, e) // so that what the layout names there is known to be there
+		}
 		l.take(event)
 		l.Notify()
 	}
@@ -140,42 +147,40 @@ func (l *Link) follow(ctx context.Context, e panes.Engine) error {
 }
 
 func (l *Link) take(e api.Event) {
+	if e.Machine != nil {
+		l.machines.Tell(*e.Machine)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.news.Apply(e)
-	if e.Type == api.EventRemoved {
-		l.gone = append(l.gone[max(len(l.gone)-mostGone, 0):], e.ID)
-	}
 }
 
-// mostGone is how many of the removed processes are remembered.
-const mostGone = 100
-
-// Learn takes in processes that an operation has answered with, unless events
-// have told more of them already: the answer and the events come on their own
-// ways, and either may be first.
+// Learn takes in processes that an operation has answered with.
 func (l *Link) Learn(started ...api.Process) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n := &l.news
 	for _, p := range started {
-		if !slices.Contains(l.gone, p.ID) {
-			n.Learn(p)
-			n.Serial++
-		}
+		l.about(p.ID, func(n *panes.News) { n.Learn(p) })
 	}
 }
 
 // Ended takes in how a session has ended, as its attachment has told, in case the
 // event is still to come.
 func (l *Link) Ended(p api.Process) {
+	l.about(p.ID, func(n *panes.News) { n.Ended(p) })
+}
+
+// about changes what is known where a process is.
+func (l *Link) about(id string, change func(*panes.News)) {
+	if l.machines.Learn(id, change) {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.news.Ended(p)
+	change(&l.news)
 }
 
 // lose records that the connection is gone and clears the engine at hand.
 func (l *Link) lose(err error) {
+	l.machines.Through(context.Background(), nil)
 	l.mu.Lock()
 	if l.engine != nil {
 		l.engine = nil
@@ -204,8 +209,14 @@ func (l *Link) stopped() bool {
 func (l *Link) Latest() panes.News {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.news.Serial+l.machines.Serial() == l.latest.Serial {
+		return l.latest
+	}
 	n := l.news
 	l.news.Notices, l.news.Show = nil, nil
+	l.machines.Add(&n)
+	l.latest = n
+	l.latest.Notices, l.latest.Show = nil, nil
 	return n
 }
 

@@ -22,23 +22,24 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 	if err != nil {
 		return nil, err
 	}
-	own.Close()
-	o, err = o.complete()
+	defer own.Close()
+	return own.OnMachine(ctx, machine)
+}
+
+// OnMachine is ConnectMachine through the engine of c, which has to run.
+func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error) {
+	far := newClient(Options{DataDir: c.dataDir})
+	far.header, far.machine = c.header.Clone(), machine
+	conn, info, err := far.lead(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	if err != nil {
-		return nil, err
+		return nil, far.lost(ctx, wire.OpenName, err)
 	}
-	c := newClient(o)
-	c.machine = machine
-	conn, info, err := c.lead(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
-	if err != nil {
-		return nil, c.lost(ctx, wire.OpenName, err)
-	}
-	if err := c.speak(info); err != nil {
+	if err := far.speak(info); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	c.first <- conn
-	return c, nil
+	far.first <- conn
+	return far, nil
 }
 
 // Machine is the machine of a client of ConnectMachine; "" for this one.

@@ -1,0 +1,55 @@
+package panes
+
+import (
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A Machine is another machine and what is known of it.
+type Machine struct {
+	api.Machine
+	Told bool // its sessions and processes are known, be it from before it went away
+}
+
+// Away says in a few words why a machine cannot be asked for anything; "" if it can.
+func (m *Machine) Away(now time.Time) string {
+	switch {
+	case m.State == api.MachineConnected:
+		return ""
+	case m.State == api.MachineNeedsYou:
+		return "needs you"
+	case m.State == api.MachineConnecting:
+		return "connecting"
+	case m.LastSeen == nil:
+		return "away"
+	}
+	return "away for " + widget.Age(max(now.Sub(*m.LastSeen), 0))
+}
+
+// Machine is what is known of another machine; nil if there is none of this name.
+func (n *News) Machine(name string) *Machine {
+	at := slices.IndexFunc(n.Machines, func(m Machine) bool { return m.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &n.Machines[at]
+}
+
+// Reaches reports whether what is called id can be asked for anything: it is here,
+// or on a machine that is connected.
+func (n *News) Reaches(id string) bool {
+	name, _ := api.MachineOf(id)
+	m := n.Machine(name)
+	return name == "" || m != nil && m.State == api.MachineConnected
+}
+
+// Expects reports whether a process may be there though nothing is known of it: it
+// is on a machine that has told nothing yet.
+func (n *News) Expects(id string) bool {
+	name, _ := api.MachineOf(id)
+	m := n.Machine(name)
+	return name != "" && m != nil && !m.Told
+}

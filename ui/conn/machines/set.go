@@ -1,0 +1,180 @@
+package machines
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// A Set is the machines of config.toml.
+type Set struct {
+	notify func()       // something has changed; must not block
+	start  func(func()) // runs a task that ends with the context of Begin
+
+	mu      sync.Mutex
+	ctx     context.Context
+	through panes.Engine  // the own engine, nil while there is none
+	all     []*machine    // by name
+	serial  int           // counts changes
+	ask     chan struct{} // of 1: the machines are to be listed anew
+}
+
+// New is a set that knows no machine yet.
+func New(notify func(), start func(func())) *Set {
+	return &Set{notify: notify, start: start, ask: make(chan struct{}, 1)}
+}
+
+// Begin has the connections end with ctx.
+func (s *Set) Begin(ctx context.Context) {
+	s.mu.Lock()
+	s.ctx = ctx
+	s.mu.Unlock()
+	s.start(func() { s.keepListed(ctx) })
+}
+
+// Through says which own engine leads to the machines from now on, nil for none,
+// and asks it which there are.
+func (s *Set) Through(ctx context.Context, own panes.Engine) {
+	s.mu.Lock()
+	s.through = own
+	for _, m := range s.all {
+		m.changed.Broadcast()
+	}
+	s.mu.Unlock()
+	if own != nil {
+		s.list(ctx, own)
+	}
+}
+
+// Tell takes in how it is with a machine now.
+func (s *Set) Tell(now api.Machine) {
+	s.mu.Lock()
+	if m := s.find(now.Name); m != nil {
+		m.tell(now)
+		s.serial++
+	}
+	s.mu.Unlock()
+	select { // it may be new, or gone from the configuration
+	case s.ask <- struct{}{}:
+	default:
+	}
+}
+
+// keepListed lists the machines whenever something was told of one.
+func (s *Set) keepListed(ctx context.Context) {
+	for {
+		select {
+		case <-s.ask:
+		case <-ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		own := s.through
+		s.mu.Unlock()
+		if own != nil {
+			s.list(ctx, own)
+		}
+	}
+}
+
+// Refresh asks how it is with the machines, how fast they answer above all.
+func (s *Set) Refresh() {
+	select {
+	case s.ask <- struct{}{}:
+	default:
+	}
+}
+
+// list takes in which machines there are. An engine that knows of none is not an
+// error: it may be an older one.
+func (s *Set) list(ctx context.Context, own panes.Engine) {
+	out, err := api.MachineList.Call(ctx, own, api.MachineListInput{})
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.take(out.Machines)
+	s.mu.Unlock()
+	s.notify()
+}
+
+func (s *Set) take(now []api.Machine) {
+	s.serial++
+	s.all = slices.DeleteFunc(s.all, func(m *machine) bool {
+		gone := !slices.ContainsFunc(now, func(n api.Machine) bool { return n.Name == m.now.Name })
+		if gone {
+			m.end()
+			m.away()
+		}
+		return gone
+	})
+	for _, n := range now {
+		m := s.find(n.Name)
+		if m == nil {
+			m = newMachine(s)
+			s.all = append(s.all, m)
+			ctx, cancel := context.WithCancel(s.ctx)
+			m.end = cancel
+			s.start(func() { m.run(ctx) })
+		}
+		m.tell(n)
+	}
+	slices.SortFunc(s.all, func(a, b *machine) int { return strings.Compare(a.now.Name, b.now.Name) })
+}
+
+// find is a machine by its name, nil if there is none. The lock is held.
+func (s *Set) find(name string) *machine {
+	at := slices.IndexFunc(s.all, func(m *machine) bool { return m.now.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return s.all[at]
+}
+
+// Serial counts changes of what Add adds.
+func (s *Set) Serial() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serial
+}
+
+// Add adds what is known of the machines to the news of the own one. Notices are
+// handed out once.
+func (s *Set) Add(n *panes.News) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n.Serial += s.serial
+	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
+	for _, m := range s.all {
+		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Told: m.news.Snapshots > 0})
+		n.Processes = append(n.Processes, m.news.Processes...)
+		n.History += m.news.History
+		if m.now.State == api.MachineConnected {
+			n.Requests = append(n.Requests, m.news.Requests...)
+		}
+		for _, notice := range m.news.Notices {
+			n.Notices = append(n.Notices, m.now.Name+": "+notice)
+		}
+		m.news.Notices = nil
+	}
+}
+
+// Learn changes what is known of the machine of a process; ok is false if that is
+// the own one.
+func (s *Set) Learn(id string, change func(*panes.News)) (ok bool) {
+	name, _ := api.MachineOf(id)
+	if name == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.find(name); m != nil {
+		change(&m.news)
+		s.serial++
+	}
+	return true
+}

@@ -1,0 +1,227 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/panestest"
+)
+
+// A fake is an engine whose events are what is put into its channel.
+type fake struct {
+	*panestest.Engine
+	events chan api.Event
+	far    map[string]*fake // of an own one
+}
+
+func newFake() *fake {
+	return &fake{Engine: panestest.NewEngine(), events: make(chan api.Event, 100), far: map[string]*fake{}}
+}
+
+func (f *fake) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		for {
+			select {
+			case e, ok := <-f.events:
+				if !ok {
+					yield(api.Event{}, errors.New("the link was lost"))
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (f *fake) Reach(_ context.Context, machine string) (panes.Engine, error) {
+	return f.far[machine], nil
+}
+
+// A world is a set behind an own engine that leads to box and to slow.
+type world struct {
+	*Set
+	own  *fake
+	list []api.Machine
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{own: newFake()}
+	for _, name := range []string{"box", "slow"} {
+		w.own.far[name] = newFake()
+		w.list = append(w.list, api.Machine{Name: name, State: api.MachineConnected})
+	}
+	panestest.On(w.own.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
+		return api.MachineListOutput{Machines: w.list}, nil
+	})
+	var tasks sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	w.Set = New(func() {}, func(task func()) { tasks.Go(task) })
+	w.Begin(ctx)
+	w.Through(ctx, w.own)
+	t.Cleanup(func() { cancel(); tasks.Wait() })
+	return w
+}
+
+// state has the own engine tell how it is with a machine.
+func (w *world) state(name string, state api.MachineState) {
+	list := append([]api.Machine(nil), w.list...)
+	for i := range list {
+		if list[i].Name == name {
+			list[i].State = state
+			if state == api.MachineAway {
+				list[i].Error = "no answer within 2s"
+			}
+			w.list = list
+			w.Tell(list[i])
+		}
+	}
+	synctest.Wait()
+}
+
+func (w *world) news() (n panes.News) {
+	w.Add(&n)
+	return n
+}
+
+func snapshot(ids ...string) (e api.Event) {
+	e.Type = api.EventSnapshot
+	for _, id := range ids {
+		e.Processes = append(e.Processes, api.Process{ID: id, Name: "shell", Kind: api.KindSession, State: api.StateRunning})
+	}
+	return e
+}
+
+func TestWhatIsOnAMachineIsNamedAfterItAndAskedThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		box := w.own.far["box"]
+		box.events <- snapshot("a1")
+		synctest.Wait()
+		n := w.news()
+		if len(n.Processes) != 1 || n.Processes[0].ID != "box/a1" || !n.Machine("box").Told || n.Machine("slow").Told {
+			t.Fatalf("known: %+v", n)
+		}
+		var asked api.SessionStartInput
+		panestest.On(box.Engine, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+			asked = in
+			return api.Process{ID: in.ID}, nil
+		})
+		started, err := api.SessionStart.Call(t.Context(), w.Over(w.own), api.SessionStartInput{
+			ID: "box/b2", CWDOf: "box/a1", Environ: map[string]string{"PATH": "/here"}})
+		if err != nil || started.ID != "box/b2" || asked.ID != "b2" || asked.CWDOf != "a1" || asked.Environ != nil {
+			t.Errorf("started %+v by %+v: %v", started, asked, err)
+		}
+		w.Learn("box/b2", func(n *panes.News) { n.Learn(started) })
+		if n := w.news(); len(n.Processes) != 2 {
+			t.Errorf("what was started is not known: %+v", n.Processes)
+		}
+	})
+}
+
+func TestAMachineThatIsAwayFailsByNameAndKeepsWhatWasKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		box := w.own.far["box"]
+		box.events <- snapshot("a1")
+		synctest.Wait()
+		panestest.On(box.Engine, api.SessionKill, func(ctx context.Context, _ api.IDInput) (api.Process, error) {
+			<-ctx.Done() // it is stopped
+			return api.Process{}, ctx.Err()
+		})
+		done := make(chan error, 1)
+		kill := func() { done <- api.SessionKill.Run(t.Context(), w.Over(w.own), api.IDInput{ID: "box/a1"}) }
+		go kill()
+		synctest.Wait()
+		began := time.Now()
+		w.state("box", api.MachineAway)
+		for range 2 { // what was under way, and what is asked then
+			if err := <-done; !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "box: away: no answer within 2s") {
+				t.Errorf("the error is %v", err)
+			}
+			go kill()
+		}
+		<-done
+		if time.Since(began) > 0 {
+			t.Errorf("it was waited %v", time.Since(began))
+		}
+		if n := w.news(); len(n.Processes) != 1 || n.Reaches("box/a1") {
+			t.Errorf("known: %+v", n)
+		}
+		if err := api.SessionKill.Run(t.Context(), w.Over(w.own), api.IDInput{ID: "nosuch/a1"}); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("a machine that there is not: %v", err)
+		}
+	})
+}
+
+func TestAMachineThatComesBackTellsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		box := w.own.far["box"]
+		box.events <- snapshot("a1")
+		synctest.Wait()
+		w.own.far["box"] = newFake()
+		w.state("box", api.MachineAway)
+		close(box.events)
+		w.own.far["box"].events <- snapshot("a1", "a2")
+		time.Sleep(time.Minute)
+		if n := w.news(); len(n.Processes) != 1 {
+			t.Errorf("asked while it was away: %+v", n.Processes)
+		}
+		w.state("box", api.MachineConnected)
+		time.Sleep(longWait)
+		synctest.Wait()
+		if n := w.news(); len(n.Processes) != 2 || !n.Reaches("box/a2") {
+			t.Errorf("known: %+v", n)
+		}
+		w.list = w.list[1:]
+		w.Refresh()
+		synctest.Wait()
+		if n := w.news(); len(n.Processes) != 0 || len(n.Machines) != 1 {
+			t.Errorf("after it was removed: %+v", n)
+		}
+	})
+}
+
+func TestTheListOfProcessesWaitsForNoMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		list := func(e *fake, answer func(context.Context)) {
+			panestest.On(e.Engine, api.ProcessList, func(ctx context.Context, _ api.ProcessListInput) (out api.ProcessListOutput, err error) {
+				answer(ctx)
+				return api.ProcessListOutput{Processes: []api.Process{{ID: "p"}}}, ctx.Err()
+			})
+		}
+		at := func(context.Context) {}
+		list(w.own, at)
+		list(w.own.far["box"], at)
+		list(w.own.far["slow"], func(ctx context.Context) { <-ctx.Done() })
+		w.own.far["box"].events <- snapshot()
+		w.own.far["slow"].events <- snapshot()
+		synctest.Wait()
+		for i, want := range []string{"p", "p box/p"} {
+			began := time.Now()
+			out, err := api.ProcessList.Call(t.Context(), w.Over(w.own), api.ProcessListInput{})
+			var ids []string
+			for _, p := range out.Processes {
+				ids = append(ids, p.ID)
+			}
+			if got := strings.Join(ids, " "); err != nil || got != want || time.Since(began) > 0 {
+				t.Errorf("answer %d is %q after %v: %v", i, got, time.Since(began), err)
+			}
+			synctest.Wait()
+		}
+		w.state("slow", api.MachineAway)
+	})
+}
