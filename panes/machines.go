@@ -46,6 +46,23 @@ func (n *News) Reaches(id string) bool {
 	return name == "" || m != nil && m.State == api.MachineConnected
 }
 
+// With is all processes, and those of a layout that are expected.
+func (n *News) With(l api.Layout) []api.Process {
+	all := slices.Clip(n.Processes)
+	tabs := l.Tabs
+	if l.Float != nil {
+		tabs = append(slices.Clip(tabs), *l.Float)
+	}
+	for _, tab := range tabs {
+		for _, node := range tab.Nodes {
+			if n.Expects(node.ID) {
+				all = append(all, api.Process{ID: node.ID, Name: node.Name, Kind: api.KindSession, State: api.StateRunning})
+			}
+		}
+	}
+	return all
+}
+
 // Expects reports whether a process may be there though nothing is known of it: it
 // is on a machine that has told nothing yet.
 func (n *News) Expects(id string) bool {

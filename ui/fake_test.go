@@ -41,6 +41,8 @@ type fakeEngine struct {
 	gitMarks      map[string]string
 	gitAll        string // of all other entries
 	dataDir       string // of bookmarks
+	machines      map[string]*fakeEngine
+	known         []api.Machine
 	beyond        string // the first name that is one too many to list; "" for none
 }
 

@@ -205,7 +205,7 @@ func (s *processForm) answered(msg formMsg) tea.Cmd {
 	}
 	cmd := s.m.learn(msg.process)
 	s.m.processes.Select(msg.process.ID)
-	cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.Clean(msg.process.Name), false))
+	cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.FullName(&msg.process), false))
 	if open {
 		cmd = tea.Batch(cmd, s.m.input.take(append(ahead, s.m.input.queue.Drain()...)))
 	}

@@ -28,9 +28,9 @@ func (n *notices) noteChanges(before []api.Process) tea.Cmd {
 		}
 		switch {
 		case inTrouble(p) && !inTrouble(was) && !n.toldAlready(p):
-			failed = append(failed, widget.Clean(p.Name)+" failed: "+widget.HowEnded(p))
+			failed = append(failed, widget.FullName(p)+" failed: "+widget.HowEnded(p))
 		case isReady(p) && !isReady(was):
-			ready = append(ready, widget.Clean(p.Name)+" is ready")
+			ready = append(ready, widget.FullName(p)+" is ready")
 		}
 	}
 	switch {

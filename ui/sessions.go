@@ -117,8 +117,8 @@ func (p sessionsPart) Focused() (id string, ok bool) {
 }
 
 func (p sessionsPart) Open(id string) tea.Cmd {
-	if id == "" {
-		return p.v.starts.newSession()
+	if machine, session := api.MachineOf(id); session == "" {
+		return p.v.starts.startOn(machine, nil, nil, "")
 	}
 	return p.v.openSession(id)
 }

@@ -160,7 +160,7 @@ func (k *keeper) restoreLayout() {
 		for _, id := range l.Closed {
 			k.v.list.PutAway(id)
 		}
-		k.v.tabs.Arrange(*l, news.Processes)
+		k.v.tabs.Arrange(*l, news.With(*l))
 	}
 }
 
@@ -207,7 +207,7 @@ func (k *keeper) follow(l api.Layout) {
 	if l.Check() != nil || layout.Same(l, k.writeLayout()) {
 		return
 	}
-	k.v.tabs.Follow(l, k.v.env.News().Processes)
+	k.v.tabs.Follow(l, k.v.env.News().With(l))
 	k.v.showSomething()
 	k.v.relayout()
 	k.v.refreshList()

@@ -112,7 +112,7 @@ func (m *moves) float() tea.Cmd {
 	tabs.Float = layout.NewTab(tabs.New(""))
 	m.v.show(tabs.Float, nil)
 	m.v.env.ShowSessions()
-	return m.v.starts.start(tabs.Float.Focus.Pane, near, nil, "")
+	return m.v.starts.start(tabs.Float.Focus.Pane, m.v.starts.machine(near), near, nil, "")
 }
 
 // askMove lets the person choose a tab that the focused pane is moved to.
@@ -147,7 +147,7 @@ func (m *moves) tabName(t *layout.Tab) string {
 	var names []string
 	for _, l := range t.Root.Leaves(nil) {
 		p, _ := m.v.env.News().Process(l.Pane.ID)
-		names = append(names, widget.Clean(p.Name))
+		names = append(names, widget.FullName(&p))
 	}
 	return strings.Join(names, " + ")
 }

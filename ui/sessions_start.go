@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
@@ -22,15 +23,54 @@ type starts struct {
 
 // newSession starts a shell in a tab of its own and shows it at once; what is
 // typed meanwhile waits in the pane.
-func (s *starts) newSession() tea.Cmd { return s.startCommand(s.v.currentPane(), nil, "") }
+func (s *starts) newSession() tea.Cmd {
+	near := s.v.currentPane()
+	if machine := s.target(); machine != s.machine(near) {
+		return s.startOn(machine, nil, nil, "")
+	}
+	return s.startCommand(near, nil, "")
+}
+
+// target is the machine that something new is for: that of the cursor in the list, or
+// of the pane that has the keyboard or had it last.
+func (s *starts) target() string {
+	if s.v.shown && s.v.listFocused {
+		return s.v.list.Machine()
+	}
+	return s.machine(s.v.currentPane())
+}
+
+// machine is the one of a pane's session, which may be still to come.
+func (s *starts) machine(p *terminal.Pane) string {
+	id := ""
+	if p != nil {
+		id = p.ID
+	}
+	for to, pane := range s.starting {
+		if pane == p {
+			id = to
+		}
+	}
+	machine, _ := api.MachineOf(id)
+	return machine
+}
 
 // startCommand starts a command in a new session and shows it; without one a
 // shell. Without a folder it is where the session near is.
 func (s *starts) startCommand(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	machine := s.machine(near)
+	if folder != "" {
+		machine, folder = api.PathOf(folder)
+	}
+	return s.startOn(machine, near, command, folder)
+}
+
+// startOn does that on a machine.
+func (s *starts) startOn(machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
 	p := s.v.tabs.New("")
 	s.v.show(s.v.tabs.Add(p), nil)
 	s.v.env.ShowSessions()
-	return s.start(p, near, command, folder)
+	return s.start(p, machine, near, command, folder)
 }
 
 // split starts a shell beside or below the focused pane.
@@ -50,7 +90,7 @@ func (s *starts) split(x layout.Axis) tea.Cmd {
 	var created *layout.Node
 	s.v.tabs.Current.Root, created = leaf.Split(x, p)
 	s.v.show(s.v.tabs.Current, created)
-	return s.start(p, leaf.Pane, nil, "")
+	return s.start(p, s.machine(leaf.Pane), leaf.Pane, nil, "")
 }
 
 // startInPlace starts a shell in a pane after its program has ended.
@@ -64,19 +104,24 @@ func (s *starts) startInPlace(ended *terminal.Pane) tea.Cmd {
 	leaf.Pane = s.v.tabs.New("")
 	s.v.relayout()
 	s.v.refreshList()
-	return s.start(leaf.Pane, ended, nil, "")
+	return s.start(leaf.Pane, s.machine(ended), ended, nil, "")
 }
 
 // start starts the session of a pane that is on the screen already.
-func (s *starts) start(p, near *terminal.Pane, command []string, folder string) tea.Cmd {
-	id := sessions.NewID()
+func (s *starts) start(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+	id := api.OnMachine(machine, sessions.NewID())
 	s.starting[id] = p
 	return s.starter.Start(sessions.Start{ID: id, Command: command, Size: p.Feed.Size, Where: func() (string, string) {
 		switch {
 		case folder != "":
 			return folder, ""
 		case near != nil:
-			return s.folder(near), near.ID
+			if on, there := api.PathOf(s.folder(near)); on == machine {
+				return there, near.ID
+			}
+			return "", near.ID
+		case machine != "":
+			return "", "" // its home
 		}
 		return s.folder(nil), ""
 	}})
@@ -86,7 +131,7 @@ func (s *starts) start(p, near *terminal.Pane, command []string, folder string) 
 func (s *starts) folder(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := s.v.env.News().Process(near.ID); ok && p.CWD != "" {
-			return p.CWD
+			return api.PathOn(s.machine(near), p.CWD)
 		}
 	}
 	return s.v.env.Folder()

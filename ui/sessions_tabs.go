@@ -53,9 +53,9 @@ func (v *sessionsView) closeLeaf(t *layout.Tab, l *layout.Node) {
 	}
 }
 
-// adopt gives every live session that is in no tab one of its own, and drops tabs
-// that were never opened when their session has ended. One that is being started
-// here has its pane already.
+// adopt gives every live session of this machine that is in no tab one of its own,
+// and drops tabs that were never opened when their session has ended. One that is
+// being started here has its pane already.
 func (v *sessionsView) adopt() {
 	if !v.env.News().Connected {
 		return
@@ -67,6 +67,9 @@ func (v *sessionsView) adopt() {
 		}
 		live[p.ID] = true
 		v.revive(p)
+		if machine, _ := api.MachineOf(p.ID); machine != "" {
+			continue
+		}
 		if t, _ := v.tabs.Find(p.ID); t == nil && !v.starts.starter.Has(p.ID) {
 			v.tabs.Add(v.tabs.New(p.ID))
 			v.keeper.changed = true
@@ -77,7 +80,7 @@ func (v *sessionsView) adopt() {
 			continue
 		}
 		for _, l := range t.Root.Leaves(nil) {
-			if l.Pane.ID != "" && !live[l.Pane.ID] && v.feeds.stops[l.Pane] == nil {
+			if l.Pane.ID != "" && !live[l.Pane.ID] && !v.env.News().Expects(l.Pane.ID) && v.feeds.stops[l.Pane] == nil {
 				v.closeLeaf(t, l)
 			}
 		}

@@ -78,6 +78,26 @@ func OnMachine(machine, id string) string {
 	return machine + "/" + id
 }
 
+// PathOn is a path of a machine in a view of several: "/box:/etc/hosts". It is path
+// alone for this machine, "".
+func PathOn(machine, path string) string {
+	if machine == "" || path == "" {
+		return path
+	}
+	return strings.TrimSuffix("/"+machine+":"+path, "/")
+}
+
+// PathOf is the machine of a path that PathOn made, and the path there. A folder
+// of this machine may look the same.
+func PathOf(path string) (machine, there string) {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	machine, far := strings.CutSuffix(first, ":")
+	if !far || machine == "" || !strings.HasPrefix(path, "/") {
+		return "", path
+	}
+	return machine, "/" + rest
+}
+
 // MachineOf is the machine of a name that OnMachine made, and the name there.
 func MachineOf(name string) (machine, id string) {
 	machine, id, far := strings.Cut(name, "/")

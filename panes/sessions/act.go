@@ -37,7 +37,7 @@ func (p *Pane) AskEnd() tea.Cmd {
 		return p.askForget()
 	}
 	p.env.Ask(&overlay.Question{
-		Title: fmt.Sprintf("End session %s?", widget.Clean(session.Name)),
+		Title: fmt.Sprintf("End session %s?", widget.FullName(&session)),
 		Lines: []string{"Kills its program and everything it started."},
 		Yes:   "end it",
 		Then:  panes.Result(func() tea.Cmd { return p.End(session.ID) }).Cmd,
@@ -62,7 +62,7 @@ func (p *Pane) askForget() tea.Cmd {
 		return p.env.Say("the session is running; end it first", true)
 	}
 	p.env.Ask(&overlay.Question{
-		Title: fmt.Sprintf("Forget session %s?", widget.Clean(session.Name)),
+		Title: fmt.Sprintf("Forget session %s?", widget.FullName(&session)),
 		Lines: []string{"Its record and its output are removed."},
 		Yes:   "forget it",
 		Then: panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {

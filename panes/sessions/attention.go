@@ -56,7 +56,7 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 			p.attention.mark(session.ID, mark)
 			marked = true
 		}
-		told = append(told, widget.Clean(session.Name)+" "+text)
+		told = append(told, widget.FullName(session)+" "+text)
 	}
 	if marked {
 		p.Refresh()
@@ -117,7 +117,7 @@ func (p *Pane) TellEnded(ended *api.Process) tea.Cmd {
 	if ended.State != api.StateStopped || here {
 		return nil
 	}
-	text := widget.Clean(ended.Name) + " was ended"
+	text := widget.FullName(ended) + " was ended"
 	switch {
 	case strings.HasPrefix(ended.EndedBy, "agent:"):
 		text += " by " + widget.Who(ended.EndedBy)

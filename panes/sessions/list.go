@@ -16,6 +16,8 @@ type Row struct {
 	Mark    string // what it wants to be noticed for beside what its process tells
 	Tab     int    // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
 	Current bool   // shown in the pane that has, or last had, the keyboard
+	Away    bool   // its machine is
+	Head    *Head  // of the row of a machine, which is no session
 }
 
 // A List is the list of sessions with a cursor. It keeps its place by
@@ -43,7 +45,9 @@ func (l *List) SetRows(rows []Row) {
 	l.names, l.tabs = 0, false
 	for i := range rows {
 		l.tabs = l.tabs || rows[i].Tab > 0
-		l.names = max(l.names, min(widget.Width(widget.Clean(rows[i].Process.Name)), nameCells))
+		if rows[i].Head == nil {
+			l.names = max(l.names, min(widget.Width(widget.Clean(rows[i].Process.Name)), nameCells))
+		}
 	}
 }
 
@@ -85,9 +89,9 @@ func (l *List) At(y int) string {
 // until the next call.
 func (l *List) Draw(w, h int, look *widget.Look) []string {
 	head := widget.Heading("sessions", "", w, l.Focused, look)
-	sign := widget.ListSign{Filter: l.Filter, Shown: len(l.rows), All: l.All}
+	sign := widget.ListSign{Filter: l.Filter, Shown: sessionRows(l.rows), All: l.All}
 	if len(l.rows) > 0 {
-		sign.At = l.cursor + 1
+		sign.At = max(sessionRows(l.rows[:l.cursor+1]), 1)
 	}
 	if l.Filter != "" || len(l.rows) > h-1 {
 		head = sign.Over(head, w, look)
@@ -106,6 +110,16 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 	}
 	widget.Scrollbar(l.out[min(1, len(l.out)):], w, l.top, len(l.rows), look)
 	return l.out
+}
+
+// sessionRows is how many of rows are sessions.
+func sessionRows(rows []Row) (n int) {
+	for i := range rows {
+		if rows[i].Head == nil {
+			n++
+		}
+	}
+	return n
 }
 
 const nothingMatches = "nothing matches"
@@ -134,6 +148,9 @@ const nameCells = 14 // of a row, at most, before the detail begins
 // drawRow draws a row: what hangs together, state, name, detail, mark.
 func (l *List) drawRow(i, w int, look *widget.Look) string {
 	row := &l.rows[i]
+	if row.Head != nil {
+		return l.drawHead(i, w, look)
+	}
 	p := &row.Process
 	glyph, glyphInk := widget.SessionGlyph(p, look)
 	mark, markInk := rowMark(row, look)
@@ -179,8 +196,26 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	case p.State.Ended():
 		nameInk = look.Dim
 	}
+	if row.Away {
+		glyphInk, nameInk, markInk = look.Dim, look.Dim, look.Dim
+	}
 	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
 		nameInk.Text(name) + detailInk.Text(detail) + look.Info.Text(agent) + markInk.Text(mark) + " "
+}
+
+// drawHead draws the row of a machine: its name and how it is.
+func (l *List) drawHead(i, w int, look *widget.Look) string {
+	head := l.rows[i].Head
+	how := widget.Clip(head.How, max(w/2, 0))
+	name := " " + widget.Fit(widget.Clean(head.Name), max(w-3-widget.Width(how), 0)) + " "
+	if l.Focused && i == l.cursor {
+		return look.Selected.Text(widget.Fit(name+how+" ", w))
+	}
+	ink := look.Strong
+	if l.rows[i].Away {
+		ink = look.Dim
+	}
+	return ink.Text(name) + head.Ink.Text(how) + " "
 }
 
 // sessionMark is what a session wants to be noticed for.
@@ -334,7 +369,7 @@ func (l *List) stripCell(i int, look *widget.Look) string {
 	if n := l.rows[i].Tab; n > 0 {
 		number = widget.Itoa(n) + " "
 	}
-	return " " + number + glyph + " " + widget.Clip(widget.Clean(p.Name), nameCells) + mark + " "
+	return " " + number + glyph + " " + widget.Clip(widget.FullName(p), nameCells) + mark + " "
 }
 
 // StripAt is the id of the session at column x of the strip.

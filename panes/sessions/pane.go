@@ -1,8 +1,8 @@
 package sessions
 
 import (
+	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -160,8 +160,15 @@ func (p *Pane) Note() (string, widget.Ink) {
 	return p.keyboardNote(), ink
 }
 
-// Resize gives the list its size; a single row of height makes it a strip.
-func (p *Pane) Resize(w, h int) { p.w, p.h = w, h }
+// Resize gives the list its size; a single row of height makes it a strip, which has
+// no rows for machines.
+func (p *Pane) Resize(w, h int) {
+	strip := p.h == 1
+	p.w, p.h = w, h
+	if strip != (h == 1) {
+		p.Refresh()
+	}
+}
 
 // Draw gives the rows of the list.
 func (p *Pane) Draw() []string {
@@ -197,24 +204,25 @@ func (p *Pane) Refresh() {
 	var rows []Row
 	inTab := map[string]bool{}
 	for at, ids := range p.tabs {
-		for i, id := range ids {
+		for id, place := range places(ids) {
 			inTab[id] = true
 			number := 0
-			if i == 0 && len(p.tabs) > 1 && !p.floats(at) {
+			if place.i == 0 && len(p.tabs) > 1 && !p.floats(at) {
 				number = at + 1
 			}
 			if session, ok := news.Process(id); ok {
 				row := p.Agents.row(session)
-				row.Branch, row.Tab, row.Current = branch(i, len(ids)), number, id == p.current
+				row.Branch, row.Tab, row.Current = branch(place.i, place.n), number, id == p.current
 				rows = append(rows, row)
 			}
 		}
 	}
+	rows = append(rows, p.elsewhereRows(inTab)...)
 	rows = append(rows, p.endedRows(inTab)...)
 	p.list.All = len(rows)
-	rows = slices.DeleteFunc(rows, func(r Row) bool {
+	rows = p.grouped(slices.DeleteFunc(rows, func(r Row) bool {
 		return !matches(r.Process, p.filter)
-	})
+	}))
 	p.list.Home, p.list.Filter = p.env.Home(), p.filter
 	p.list.SetRows(rows)
 	if !p.list.Focused {
@@ -225,6 +233,40 @@ func (p *Pane) Refresh() {
 
 // floats reports whether a tab floats over the others.
 func (p *Pane) floats(i int) bool { return p.Floats && i == len(p.tabs)-1 }
+
+// A place is that of a session among those of its machine in a tab.
+type place struct{ i, n int }
+
+// places are the sessions of a tab with their places.
+func places(ids []string) iter.Seq2[string, place] {
+	return func(yield func(string, place) bool) {
+		count := map[string]int{}
+		for _, id := range ids {
+			machine, _ := api.MachineOf(id)
+			count[machine]++
+		}
+		seen := map[string]int{}
+		for _, id := range ids {
+			machine, _ := api.MachineOf(id)
+			if !yield(id, place{seen[machine], count[machine]}) {
+				return
+			}
+			seen[machine]++
+		}
+	}
+}
+
+// elsewhereRows are the sessions of other machines that are in no tab: those get
+// one when they are opened.
+func (p *Pane) elsewhereRows(inTab map[string]bool) (rows []Row) {
+	for _, session := range p.env.News().Processes {
+		machine, _ := api.MachineOf(session.ID)
+		if machine != "" && session.Kind == api.KindSession && !session.State.Ended() && !inTab[session.ID] {
+			rows = append(rows, p.Agents.row(session))
+		}
+	}
+	return rows
+}
 
 func branch(i, n int) string {
 	switch {
@@ -253,15 +295,4 @@ func (p *Pane) endedRows(inTab map[string]bool) []Row {
 		}
 	}
 	return rows
-}
-
-func matches(p api.Process, filter string) bool {
-	if filter == "" {
-		return true
-	}
-	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor
-	if p.Terminal != nil {
-		text += " " + p.Terminal.Title
-	}
-	return strings.Contains(strings.ToLower(text), strings.ToLower(filter))
 }

@@ -29,6 +29,7 @@ type Start struct {
 // asking is what the engine is asked once, by whoever comes first, and what it
 // answers.
 type asking struct {
+	asked  bool // the command that asks has been made
 	once   sync.Once
 	answer startedMsg
 }
@@ -47,11 +48,11 @@ type StartMsg interface{ isForStarter() }
 func (startedMsg) isForStarter()   {}
 func (calledOffMsg) isForStarter() {}
 
-// A Starter starts sessions one after the other, so that they are there in the
-// order they were asked for, and ends those that were called off meanwhile.
+// A Starter starts the sessions of each machine one after the other, so that they are
+// there in the order they were asked for, and ends those that were called off meanwhile.
 type Starter struct {
 	env       Env
-	waiting   []Start         // for their session; the first is being started
+	waiting   []Start         // for their session; the first of each machine is being started
 	calledOff []Start         // while the engine was at them
 	unwanted  map[string]bool // sessions that were called off and are asked to end
 }
@@ -78,17 +79,24 @@ func NewID() string {
 func (s *Starter) Start(start Start) tea.Cmd {
 	start.asking = &asking{}
 	s.waiting = append(s.waiting, start)
-	if len(s.waiting) > 1 {
-		return nil
-	}
-	return s.next()
+	return s.next(start.machine())
 }
 
-func (s *Starter) next() tea.Cmd {
-	if len(s.waiting) == 0 {
+// machine is where it is to be started.
+func (start *Start) machine() string {
+	machine, _ := api.MachineOf(start.ID)
+	return machine
+}
+
+// next asks for the first start of a machine that waits there, if that was not
+// asked for yet.
+func (s *Starter) next(machine string) tea.Cmd {
+	at := slices.IndexFunc(s.waiting, func(start Start) bool { return start.machine() == machine })
+	if at < 0 || s.waiting[at].asking.asked {
 		return nil
 	}
-	first := s.waiting[0]
+	first := s.waiting[at]
+	first.asking.asked = true
 	in := first.input()
 	return func() tea.Msg { return first.asking.ask(s.env.Context(), s.env, in) }
 }
@@ -128,9 +136,10 @@ func (s *Starter) Update(msg StartMsg) (*Started, tea.Cmd) {
 		if s.isCalledOff(msg) {
 			return nil, s.calledOffStarted(msg)
 		}
-		id := s.waiting[0].ID
-		s.waiting = s.waiting[1:]
-		return &Started{id, msg.process, msg.err}, s.next()
+		at := slices.IndexFunc(s.waiting, func(start Start) bool { return start.asking == msg.asking })
+		start := s.waiting[at]
+		s.waiting = slices.Delete(s.waiting, at, at+1)
+		return &Started{start.ID, msg.process, msg.err}, s.next(start.machine())
 	case calledOffMsg:
 		if msg.err != nil {
 			delete(s.unwanted, msg.id)
@@ -151,11 +160,11 @@ func (s *Starter) CallOff(id string) tea.Cmd {
 	}
 	start := s.waiting[at]
 	s.waiting = slices.Delete(s.waiting, at, at+1)
-	if at > 0 {
+	if !start.asking.asked {
 		return nil
 	}
 	s.calledOff = append(s.calledOff, start)
-	return tea.Batch(s.EndCalledOff(), s.next())
+	return tea.Batch(s.EndCalledOff(), s.next(start.machine()))
 }
 
 // EndCalledOff ends what is being started and was called off, as soon as the

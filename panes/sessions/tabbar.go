@@ -131,7 +131,7 @@ func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
 		if !ok {
 			session = api.Process{Name: "…"} // on its way
 		}
-		sessions = append(sessions, widget.Clean(session.Name))
+		sessions = append(sessions, widget.FullName(&session))
 		row := p.Agents.row(session)
 		if mark, ink, urgency := tabMark(&row, look); urgency > most {
 			c.mark, c.markInk, most = mark+" ", ink, urgency

@@ -25,8 +25,14 @@ func (p *Pane) openTarget() tea.Cmd {
 		p.Scroll.Stop()
 		return p.openURL(target.URL)
 	}
-	path := widget.ExpandHome(target.Path, p.env.Home())
-	if !filepath.IsAbs(path) {
+	machine, _ := api.MachineOf(p.ID)
+	path := target.Path
+	if machine == "" { // else where its home is is not known here
+		path = widget.ExpandHome(path, p.env.Home())
+	}
+	if filepath.IsAbs(path) {
+		path = api.PathOn(machine, path)
+	} else {
 		path = filepath.Join(p.folder(), path)
 	}
 	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -59,7 +65,8 @@ func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 	if msg.info.Type == "dir" || msg.info.ToDir {
 		return p.env.StartNear(p, nil, msg.path)
 	}
-	return p.env.StartNear(p, panes.Editor(msg.path, msg.target.Line, msg.target.Column), "")
+	_, there := api.PathOf(msg.path)
+	return p.env.StartNear(p, panes.Editor(there, msg.target.Line, msg.target.Column), "")
 }
 
 // openURL hands an address to the person's browser, or copies it where there is

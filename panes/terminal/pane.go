@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -175,7 +176,12 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 	if !ok {
 		return "new session", "", false
 	}
-	name = widget.Clean(process.Name)
+	name = widget.FullName(&process)
+	if machine, _ := api.MachineOf(p.ID); machine != "" {
+		if m := p.env.News().Machine(machine); m != nil && m.State != api.MachineConnected {
+			return name, m.Away(time.Now()), false
+		}
+	}
 	if title := widget.Clean(p.State().Title); title != "" && title != name {
 		return name, title, false
 	}
@@ -188,7 +194,8 @@ func (p *Pane) Title() (name, detail string, folder bool) {
 // folder is where the session's program is, else where the dashboard was opened.
 func (p *Pane) folder() string {
 	if process, ok := p.env.News().Process(p.ID); ok && process.CWD != "" {
-		return process.CWD
+		machine, _ := api.MachineOf(p.ID)
+		return api.PathOn(machine, process.CWD)
 	}
 	return p.env.Folder()
 }

@@ -17,11 +17,14 @@ import (
 
 // askSave asks where to save all that the terminal has kept.
 func (p *Pane) askSave() tea.Cmd {
-	name := p.ID
+	name, folder := p.ID, p.folder()
+	if machine, _ := api.MachineOf(p.ID); machine != "" { // it is saved on this one
+		folder = p.env.Folder()
+	}
 	if process, ok := p.env.News().Process(p.ID); ok {
 		name = process.Name
 	}
-	p.env.Ask(overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(p.folder(), widget.AsFileName(name)+".txt"),
+	p.env.Ask(overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(folder, widget.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
 			if path == "" {
 				return nil

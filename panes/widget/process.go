@@ -195,3 +195,9 @@ func leftShell(p *api.Process) bool {
 
 // SplitLog reports whether a process's errors have a log of their own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
+
+// FullName is a process's name, with its machine if that is another one.
+func FullName(p *api.Process) string {
+	machine, _ := api.MachineOf(p.ID)
+	return api.OnMachine(machine, Clean(p.Name))
+}

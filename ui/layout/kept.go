@@ -155,8 +155,8 @@ func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Nod
 	return root, focus
 }
 
-// A seeker finds the sessions that a layout names: by id, or else by a name
-// that no other pane of it goes by. None is found twice.
+// A seeker finds the sessions that a layout names: by id, or else by a name on the
+// same machine that no other pane of it goes by. None is found twice.
 type seeker struct {
 	live map[string]string // ids with names
 	used map[string]bool
@@ -182,8 +182,9 @@ func (s *seeker) find(n api.LayoutNode, byID bool) string {
 		}
 		return ""
 	}
+	machine, _ := api.MachineOf(n.ID)
 	for id, name := range s.live {
-		if name == n.Name && n.Name != "" && !s.used[id] {
+		if on, _ := api.MachineOf(id); on == machine && name == n.Name && n.Name != "" && !s.used[id] {
 			s.used[id] = true
 			return id
 		}
@@ -214,7 +215,8 @@ func Describe(l api.Layout) string {
 		var names []string
 		for _, n := range t.Nodes {
 			if n.Axis == "" {
-				names = append(names, widget.Clean(n.Name))
+				machine, _ := api.MachineOf(n.ID)
+				names = append(names, api.OnMachine(machine, widget.Clean(n.Name)))
 			}
 		}
 		tabs = append(tabs, strings.Join(names, "+"))

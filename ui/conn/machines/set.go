@@ -5,10 +5,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/panes"
 )
+
+// listEvery is the time between looks at how it is with the machines.
+const listEvery = 5 * time.Second
 
 // A Set is the machines of config.toml.
 type Set struct {
@@ -17,9 +21,10 @@ type Set struct {
 
 	mu      sync.Mutex
 	ctx     context.Context
-	through panes.Engine  // the own engine, nil while there is none
-	all     []*machine    // by name
-	serial  int           // counts changes
+	through panes.Engine // the own engine, nil while there is none
+	all     []*machine   // by name
+	serial  int          // counts changes
+	listed  []api.Machine
 	ask     chan struct{} // of 1: the machines are to be listed anew
 }
 
@@ -67,8 +72,16 @@ func (s *Set) Tell(now api.Machine) {
 // keepListed lists the machines whenever something was told of one.
 func (s *Set) keepListed(ctx context.Context) {
 	for {
+		s.mu.Lock()
+		any := len(s.all) > 0
+		s.mu.Unlock()
+		var again <-chan time.Time // how long one has been away, and how fast the others are
+		if any {
+			again = time.After(listEvery)
+		}
 		select {
 		case <-s.ask:
+		case <-again:
 		case <-ctx.Done():
 			return
 		}
@@ -97,7 +110,10 @@ func (s *Set) list(ctx context.Context, own panes.Engine) {
 		return
 	}
 	s.mu.Lock()
-	s.take(out.Machines)
+	if !slices.Equal(s.listed, out.Machines) || slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.State != api.MachineConnected }) {
+		s.take(out.Machines)
+	}
+	s.listed = out.Machines
 	s.mu.Unlock()
 	s.notify()
 }

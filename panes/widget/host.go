@@ -1,0 +1,42 @@
+package widget
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CutHost takes host:NAME out of what rows are chosen by. Without it host is "".
+func CutHost(filter string) (host, rest string) {
+	var words []string
+	for _, word := range strings.Fields(filter) {
+		if name, ok := strings.CutPrefix(word, "host:"); ok {
+			host = name
+			continue
+		}
+		words = append(words, word)
+	}
+	if host == "" && len(words) == len(strings.Fields(filter)) {
+		return "", filter
+	}
+	return host, strings.Join(words, " ")
+}
+
+// OnHost reports whether host: leaves what is on a machine, which is "" for the own
+// one. The own one is called here.
+func OnHost(host, machine string) bool {
+	if machine == "" {
+		machine = "here"
+	}
+	return strings.HasPrefix(strings.ToLower(machine), strings.ToLower(host))
+}
+
+// RoundTrip is how long a machine takes to answer; "" if that is not known.
+func RoundTrip(ms float64) string {
+	switch {
+	case ms <= 0:
+		return ""
+	case ms < 1:
+		return "<1 ms"
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}

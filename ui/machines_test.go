@@ -1,0 +1,113 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/panestest"
+)
+
+// farAway gives an engine another machine, box, with a session there.
+func farAway(e *fakeEngine) (box *fakeEngine) {
+	box = newFakeEngine()
+	box.add("there")
+	e.machines = map[string]*fakeEngine{"box": box}
+	e.known = []api.Machine{{Name: "box", State: api.MachineConnected}}
+	panestest.On(e.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return api.MachineListOutput{Machines: e.known}, nil
+	})
+	return box
+}
+
+// Reach is the engine of another machine.
+func (e *fakeEngine) Reach(_ context.Context, machine string) (panes.Engine, error) {
+	if far := e.machines[machine]; far != nil {
+		return far, nil
+	}
+	return nil, errGone
+}
+
+// typedInto is what was typed into a session, by its number.
+func (e *fakeEngine) typedInto(i int) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return string(e.sessions[i].typed)
+}
+
+func (e *fakeEngine) startedAll() []api.SessionStartInput {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.started)
+}
+
+// tellMachine has the engine say how it is with box.
+func (e *fakeEngine) tellMachine(state api.MachineState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known = []api.Machine{{Name: "box", State: state, Error: "no answer"}}
+	e.tell(api.Event{Type: api.EventMachine, Machine: &e.known[0]})
+}
+
+func TestSessionsOfAMachineAreAGroupAndAreUsedLikeOwnOnes(t *testing.T) {
+	e := newFakeEngine()
+	e.add("here")
+	box := farAway(e)
+	d := drive(t, e, 120, 24)
+	d.shows("● there")
+	at := strings.Index(d.screen(), "box")
+	if at < 0 || at > strings.Index(d.screen(), "● there") || !strings.Contains(d.screen(), "this machine") {
+		t.Fatalf("the list:\n%s", d.screen())
+	}
+	if len(d.m.sessions.tabs.All) != 1 {
+		t.Errorf("tabs of sessions that nobody has opened: %d", len(d.m.sessions.tabs.All))
+	}
+	d.press("ctrl+b", "s", "G", "enter")
+	d.shows("─ box/there ")
+	d.press("'far")
+	d.until("the keys arrive there", func() bool { return box.typedInto(0) == "far" })
+	d.press("ctrl+b", "%")
+	d.until("a session starts there", func() bool { return len(box.startedAll()) == 1 })
+	if in := box.startedAll()[0]; strings.Contains(in.ID, "/") || in.Environ != nil || len(e.startedAll()) > 0 {
+		t.Errorf("asked there: %+v, here: %+v", in, e.startedAll())
+	}
+}
+
+func TestAMachineThatIsAwayIsDimmedAndFailsByName(t *testing.T) {
+	e := newFakeEngine()
+	e.add("here")
+	box := farAway(e)
+	d := drive(t, e, 120, 24)
+	d.shows("● there")
+	e.tellMachine(api.MachineAway)
+	d.shows("away")
+	d.press("ctrl+b", "s", "G", "n")
+	d.shows("box: away: no answer")
+	if len(e.startedAll())+len(box.startedAll()) > 0 {
+		t.Error("something was started")
+	}
+	d.shows("● there") // its last snapshot stays
+}
+
+func TestALayoutWithAMachineThatIsStillToComeIsKept(t *testing.T) {
+	e := newFakeEngine()
+	here := e.add("here")
+	box := farAway(e)
+	there := box.add("second")
+	e.known[0].State = api.MachineAway
+	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 5000}, {ID: here.process.ID}, {ID: "box/" + there.process.ID, Name: "second"}}}}}
+	d := drive(t, e, 140, 24)
+	d.until("the layout is there", func() bool {
+		return len(d.m.sessions.tabs.All) == 1 && len(d.m.sessions.tabs.Leaves()) == 2
+	})
+	e.tellMachine(api.MachineConnected)
+	d.shows("─ box/second ")
+	d.press("ctrl+b", "right", "'x")
+	d.until("it is attached", func() bool { return box.typedInto(1) == "x" })
+}
