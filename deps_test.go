@@ -28,7 +28,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
@@ -133,6 +133,10 @@ var layers = map[string]layer{
 	},
 	"panes/sessions": {
 		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		"as panes/processes",
+	},
+	"panes/machines": {
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/api"},
 		"as panes/processes",
 	},
 	"panes/terminal": {

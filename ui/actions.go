@@ -38,6 +38,7 @@ func (in *input) makeActions() panes.Actions {
 		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
+		keymap.Machines: in.m.machines.Show,
 		keymap.Help:     in.m.showHelp,
 		keymap.Palette:  in.m.showPalette,
 

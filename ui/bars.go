@@ -6,6 +6,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/machines"
 	"tandem/panes/widget"
 )
 
@@ -80,6 +81,10 @@ func (m *model) counts() (counts []barCount) {
 	running, failed, waiting := m.tally()
 	agents := &m.sessions.list.Agents.Count
 	g, look := &m.theme.look.Glyphs, &m.theme.look
+	text, bad := machines.Summary(m.news.Machines, m.areas.w < barNameAt)
+	if bad {
+		counts = append(counts, barCount{text + "  ", look.BarWarn})
+	}
 	parts := []struct {
 		glyph, what string
 		n           int
@@ -104,6 +109,9 @@ func (m *model) counts() (counts []barCount) {
 		}
 		counts = append(counts, barCount{label, p.ink, p.inbox})
 	}
+	if text != "" && !bad {
+		counts = append(counts, barCount{text + "  ", look.BarDim})
+	}
 	return counts
 }
 
@@ -114,6 +122,7 @@ func (m *model) tally() (running, failed, waiting int) {
 		switch {
 		case widget.Failed(p) && !m.sessions.list.IsPutAway(p.ID) && !oneOff(p), p.State == api.StateBackoff:
 			failed++
+		case !m.news.Reaches(p.ID): // it may not be so any more
 		case !p.State.Ended() && p.State != api.StateWaiting:
 			running++
 			if p.Terminal != nil && !widget.AgentTells(p) && (p.Terminal.Rang || m.sessions.list.Asks(p.ID)) {
@@ -219,7 +228,7 @@ func farewell(known panes.News, command string) string {
 	}
 	n, processes := 0, known.Processes
 	for i := range processes {
-		if processes[i].Kind == api.KindSession && !processes[i].State.Ended() {
+		if machine, _ := api.MachineOf(processes[i].ID); machine == "" && processes[i].Kind == api.KindSession && !processes[i].State.Ended() {
 			n++
 		}
 	}

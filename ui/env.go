@@ -29,6 +29,7 @@ func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.noti
 func (e env) Unsay()                                           { e.m.notices.unsay() }
 func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.show() }
+func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.Open(name) }
 func (e env) Ending(id string)                                 { e.m.sessions.list.Ending(id) }
 
 func (e env) ShowSession(id string) tea.Cmd {
@@ -126,6 +127,10 @@ func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
 
 func (e env) StartSession(command []string, folder string) tea.Cmd {
 	return e.m.sessions.starts.startCommand(nil, command, folder)
+}
+
+func (e env) StartOn(machine string) tea.Cmd {
+	return e.m.sessions.starts.startOn(machine, nil, nil, "")
 }
 
 func (e env) Session() (id, folder string) {

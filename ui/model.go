@@ -11,6 +11,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
+	"tandem/panes/machines"
 	"tandem/panes/processes"
 	"tandem/ui/conn"
 	"tandem/ui/overlay"
@@ -48,6 +49,7 @@ type model struct {
 	processes *processes.Pane
 	history   *history.Pane
 	files     *files.Pane
+	machines  *machines.Dialog
 	visit     *visit // nil without one
 
 	input    input

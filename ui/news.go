@@ -26,6 +26,7 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 	before := m.news
 	m.news = n
 	m.tellPanes(&before)
+	m.machines.News()
 	cmd := m.notePalette(&before)
 	if n.Stopped != "" {
 		return m.leave()

@@ -23,6 +23,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/panes/history"
+	"tandem/panes/machines"
 	"tandem/panes/processes"
 	"tandem/themes"
 	"tandem/ui/conn"
@@ -253,6 +254,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})
 	m.files = files.New(env{m})
+	m.machines = machines.New(env{m})
 	m.input.actions = m.input.makeActions()
 	m.theme.apply()
 	return m

@@ -36,6 +36,7 @@ type sessionsEnv interface {
 	ShowSessions()                                              // puts the view on the screen
 	Blurred() bool                                              // another window has the keyboard
 	Covered() bool                                              // a dialog lies over the view
+	OpenMachine(name string) tea.Cmd                            // starts a session on a machine, or connects to it
 	Relayout()                                                  // the view wants all of the screen, or no more
 	TabBar() bool                                               // the person wants to see the tabs
 }
@@ -117,8 +118,10 @@ func (p sessionsPart) Focused() (id string, ok bool) {
 }
 
 func (p sessionsPart) Open(id string) tea.Cmd {
-	if machine, session := api.MachineOf(id); session == "" {
-		return p.v.starts.startOn(machine, nil, nil, "")
+	if machine, session := api.MachineOf(id); machine != "" && session == "" {
+		return p.OpenMachine(machine)
+	} else if session == "" {
+		return p.v.starts.startOn("", nil, nil, "")
 	}
 	return p.v.openSession(id)
 }

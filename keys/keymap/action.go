@@ -228,6 +228,8 @@ const (
 	InboxUp    Action = "inbox.up"
 	InboxLeave Action = "inbox.leave"
 
+	Machines Action = "machines"
+
 	Requests      Action = "requests"
 	RequestAllow  Action = "request.allow"
 	RequestAlways Action = "request.always"

@@ -10,6 +10,7 @@ func synonyms() map[Action]string {
 		ViewFiles:     "file manager browser explorer folders directories ranger yazi",
 		Inbox:         "attention agents blocked done questions notifications",
 		Requests:      "approve permission allow agents",
+		Machines:      "hosts servers remote ssh",
 		Detach:        "detach-client quit exit leave",
 		Quit:          "detach-client exit leave",
 		Help:          "list-keys shortcuts bindings cheatsheet",
