@@ -27,7 +27,7 @@ func (p *Pane) openTarget() tea.Cmd {
 	}
 	machine, _ := api.MachineOf(p.ID)
 	path := target.Path
-	if machine == "" { // else where its home is is not known here
+	if machine == "" { // the home of another one is its own business
 		path = widget.ExpandHome(path, p.env.Home())
 	}
 	if filepath.IsAbs(path) {
