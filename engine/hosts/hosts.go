@@ -30,6 +30,7 @@ type Hosts struct {
 	links   map[string]*link
 	sock    string // where the ssh agent of the client that asked last listens
 	ended   bool
+	known   bool // Set was called: who watches may have listed the machines
 	running sync.WaitGroup
 }
 
@@ -62,9 +63,12 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	for _, m := range machines {
 		if h.links[m.Name] == nil {
 			h.links[m.Name] = newLink(h, m)
-			added = append(added, h.links[m.Name])
+			if h.known {
+				added = append(added, h.links[m.Name])
+			}
 		}
 	}
+	h.known = true
 	h.mu.Unlock()
 	for _, l := range gone {
 		l.end()
