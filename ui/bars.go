@@ -83,7 +83,7 @@ func (m *model) counts() (counts []barCount) {
 	g, look := &m.theme.look.Glyphs, &m.theme.look
 	text, bad := machines.Summary(m.news.Machines, m.areas.w < barNameAt)
 	if bad {
-		counts = append(counts, barCount{text + "  ", look.BarWarn})
+		counts = append(counts, barCount{text: text + "  ", ink: look.BarWarn})
 	}
 	parts := []struct {
 		glyph, what string
@@ -110,7 +110,7 @@ func (m *model) counts() (counts []barCount) {
 		counts = append(counts, barCount{label, p.ink, p.inbox})
 	}
 	if text != "" && !bad {
-		counts = append(counts, barCount{text + "  ", look.BarDim})
+		counts = append(counts, barCount{text: text + "  ", ink: look.BarDim})
 	}
 	return counts
 }
