@@ -132,8 +132,8 @@ func engineSettings(c config.Config) engine.Settings {
 		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
 		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
-		ReapAfter: reapAfter,
-		Machines:  machinesOf(c),
+		ReapAfter: reapAfter, Resume: c.Agents.Resume,
+		Machines: machinesOf(c),
 	}
 }
 

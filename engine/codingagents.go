@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"os"
 
 	"tandem/engine/agents"
+	"tandem/engine/names"
+	"tandem/engine/proctree"
+	"tandem/engine/prompt"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -18,4 +22,39 @@ func (h *host) watchAgents(rules string) *agents.Registry {
 		Home:    home,
 		Changed: func(session string, now *store.Agent) { supervise.SetAgent(h.control, session, now) },
 	}
+}
+
+// A resumption is what is done for an agent's conversation when a session starts.
+type resumption struct {
+	agents.Resumption
+	instead bool   // its command is run in the place of the session's own
+	typed   string // at the shell's prompt
+}
+
+// resumption is what becomes of the conversation that a session had when the machine was
+// started anew. former is the session's child before. An agent's session is its own affair:
+// nothing is typed for it.
+func (h *host) resumption(r store.Record, former store.Identity) (out resumption) {
+	how := cmp.Or(h.settings().Resume, ResumeOffer)
+	if former.BootID == "" || former.BootID == h.bootID || how == ResumeOff || supervise.OfAgent(r) {
+		return out
+	}
+	found, ok := h.agents.Library.Resumption(r, proctree.BornAt(store.Identity{}))
+	if !ok {
+		return out
+	}
+	out.Resumption = found
+	switch prompt.KindOf(r.Argv) {
+	case prompt.Bash, prompt.Zsh, prompt.Fish, prompt.POSIX:
+		out.typed = names.Quote(found.Argv)
+		if found.CWD != "" && found.CWD != r.CWD {
+			out.typed = names.Quote([]string{"cd", found.CWD}) + " && " + out.typed
+		}
+		if how == ResumeRun {
+			out.typed += "\r"
+		}
+	default:
+		out.instead = how == ResumeRun && h.agents.Library.Is(r.Argv)
+	}
+	return out
 }

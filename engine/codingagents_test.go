@@ -3,13 +3,19 @@ package engine
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/agents"
 	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // fakeAgent is a script under the name of an agent, which shows what it is told to.
-func fakeAgent(t *testing.T, name string) (path string) {
+func fakeAgent(t testing.TB, name string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), name)
 	script := `#!/bin/sh
@@ -130,4 +136,109 @@ func TestAgentThatLeavesItsShellIsGone(t *testing.T) {
 	}
 	m.write(p.ID, "\x04")
 	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
+}
+
+// talksInAShell starts a shell in which an agent runs that has told its conversation.
+func (m *machine) talksInAShell(conversation string) (p api.Process, cwd string) {
+	m.Helper()
+	agent := fakeAgent(m, "claude")
+	cwd = filepath.Join(m.TempDir(), "a project")
+	if err := os.Mkdir(cwd, 0o700); err != nil {
+		m.Fatal(err)
+	}
+	p = call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh"}, Cols: 400})
+	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	m.write(p.ID, "cd '"+cwd+"' && "+agent+"\n")
+	m.agentIs(p.ID, api.AgentUnknown)
+	call(m, api.AgentReport, api.AgentReportInput{ID: p.ID, Conversation: conversation})
+	m.eventually("its conversation", func() bool { return m.get(p.ID).Agent.Conversation == conversation })
+	return p, cwd
+}
+
+func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
+	m := startMachine(t)
+	p, cwd := m.talksInAShell("c-1")
+	old := m.get(p.ID).PID
+	m.reboot()
+	m.eventually("its end", func() bool { return m.get(p.ID).State.Ended() })
+	if lives(old) { // to Tandem it is somebody else's
+		unix.Kill(-old, unix.SIGKILL)
+	}
+	restart := func() {
+		call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
+		call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true})
+	}
+	restart()
+	m.shows(p.ID, "cd '"+cwd+"' && claude --resume c-1")
+	m.write(p.ID, "\x15echo en''tered\n") // the line was not entered: it can be deleted
+	m.shows(p.ID, "entered")
+	restart()
+	m.write(p.ID, "echo on''ce\n")
+	m.shows(p.ID, "once")
+	if screen := m.screen(p.ID); strings.Contains(screen, "--resume") {
+		t.Errorf("it is offered again:\n%s", screen)
+	}
+}
+
+func TestAConversationThatCouldBeACommandIsNotOffered(t *testing.T) {
+	library := agents.NewLibrary("", nil)
+	booted := time.Now()
+	resumes := func(a *store.Agent, left *store.LeftAgent) string {
+		r := store.Record{Terminal: store.Terminal{Agent: a, LeftAgent: left}}
+		how, _ := library.Resumption(r, booted)
+		return strings.Join(how.Argv, " ")
+	}
+	for id, want := range map[string]string{
+		"0b1-c_d.E": "claude --resume 0b1-c_d.E", "": "", "a;rm -rf": "", "-x": "", "../x": "", "a\nb": "", strings.Repeat("a", 129): "",
+	} {
+		if got := resumes(&store.Agent{Name: "claude", Conversation: id}, nil); got != want {
+			t.Errorf("%q: %q", id, got)
+		}
+	}
+	for before, want := range map[time.Duration]string{time.Minute: "codex resume x", 3 * time.Minute: "", -time.Minute: ""} {
+		left := &store.LeftAgent{Name: "codex", Conversation: "x", At: booted.Add(-before)}
+		if got := resumes(nil, left); got != want {
+			t.Errorf("ended %v before the boot: %q", before, got)
+		}
+	}
+	if got := resumes(&store.Agent{Name: "aider", Conversation: "x"}, nil); got != "" {
+		t.Errorf("of an agent that cannot resume: %q", got)
+	}
+}
+
+func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
+	h := &host{bootID: "now", agents: &agents.Registry{Library: agents.NewLibrary("", nil)}}
+	before := store.Identity{BootID: "before", PID: 1}
+	record := func(argv ...string) store.Record {
+		return store.Record{Actor: "person", Command: store.Command{Argv: argv, CWD: "/"}, Terminal: store.Terminal{Agent: &store.Agent{Name: "claude", Conversation: "c", CWD: "/usr"}}}
+	}
+	const command = "cd /usr && claude --resume c"
+	for _, c := range []struct {
+		how     string
+		argv    []string
+		typed   string
+		instead bool
+	}{
+		{"", []string{"bash"}, command, false},
+		{ResumeRun, []string{"bash"}, command + "\r", false},
+		{ResumeOff, []string{"bash"}, "", false},
+		{ResumeOffer, []string{"claude"}, "", false},
+		{ResumeRun, []string{"claude"}, "", true},
+		{ResumeRun, []string{"claude", "fix it"}, "", false},
+		{ResumeRun, []string{"python3"}, "", false},
+	} {
+		h.o.Settings.Resume = c.how
+		if got := h.resumption(record(c.argv...), before); got.typed != c.typed || got.instead != c.instead {
+			t.Errorf("%q of %q: %+v", c.how, c.argv, got)
+		}
+	}
+	h.o.Settings.Resume = ResumeRun
+	of := record("bash")
+	of.Actor = "agent:x"
+	if got := h.resumption(of, before); got.typed != "" {
+		t.Errorf("in an agent's session: %+v", got)
+	}
+	if got := h.resumption(record("bash"), store.Identity{BootID: "now"}); got.typed != "" {
+		t.Errorf("without a reboot: %+v", got)
+	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -132,6 +133,10 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 		return supervise.Started{}, err
 	}
 	begin := log.End()
+	resume := h.resumption(r, former)
+	if resume.instead {
+		r.Argv, r.CWD = resume.Argv, cmp.Or(resume.CWD, r.CWD)
+	}
 	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
 		return supervise.Started{}, err
@@ -143,8 +148,11 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	}
 	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
-	s.Live = h.session(r, master, func() (terminal.Log, error) { return log, nil })
-	s.LogStart = begin
+	live := h.session(r, master, func() (terminal.Log, error) { return log, nil })
+	if resume.typed != "" {
+		go live.TypeAtPrompt(resume.typed)
+	}
+	s.Live, s.LogStart = live, begin
 	return s, nil
 }
 

@@ -42,9 +42,19 @@ type Settings struct {
 
 	Machines []transport.Machine // others that this engine keeps links to
 
+	Resume string // what becomes of agents' conversations after a reboot: see the Resume… constants; "" is ResumeOffer
+
 	HistoryIgnore []string      // regular expressions: commands that match one stay out of the history
 	ReapAfter     time.Duration // what an agent left behind is ended after this; 0: never
 }
+
+// What becomes of a coding agent's conversation when its session is started again after a
+// reboot.
+const (
+	ResumeOffer = "offer" // the command that goes on with it is typed at the prompt, without enter
+	ResumeRun   = "run"
+	ResumeOff   = "off"
+)
 
 func (s Settings) withDefaults() Settings {
 	if s.LogLimit == 0 {

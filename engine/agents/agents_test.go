@@ -132,3 +132,31 @@ func TestSourceThatIsTrustedMoreDecidesUntilItIsOvertaken(t *testing.T) {
 		}
 	}
 }
+
+func TestAConversationIsKnownByTheFileThatTheAgentHoldsOpen(t *testing.T) {
+	rule := ruleNamed(t, "codex")
+	if got := openConversation(rule.open, []int{os.Getpid()}); got != "" {
+		t.Errorf("%q without the file", got)
+	}
+	const id = "01997c61-4b7c-7a83-a2a8-4fd7c6d2b7a1"
+	f, err := os.Create(filepath.Join(t.TempDir(), "rollout-2026-01-02T03-04-05-"+id+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := openConversation(rule.open, []int{1 << 30, os.Getpid()}); got != id {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRulesForResumingAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"resume = [\"x\"]\n":         "resume: want {id} in one of its words",
+		"open_file = \"[\"\n":        "open_file: want a regular expression with one group",
+		"open_file = \"no group\"\n": "open_file: want a regular expression with one group",
+	} {
+		if _, err := Parse([]byte("name = \"x\"\nprograms = [\"x\"]\n" + text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -24,10 +24,12 @@ type Rule struct {
 	Programs    []string // names of its executable
 	Scripts     []string // parts of the path of a script that it is
 	ReadsLines  bool     // it does not read its terminal while it works
+	Resume      []string // the command that goes on with its conversation {id}
 	File        fileRule
 
 	titles  []titleRule
 	blocked []blockedRule
+	open    *regexp.Regexp // a file that it holds open; the group is the conversation
 }
 
 // A fileRule is the JSON file that an agent keeps about itself.
@@ -61,6 +63,8 @@ type ruleFile struct {
 	Programs   []string     `toml:"programs"`
 	Scripts    []string     `toml:"scripts"`
 	ReadsLines bool         `toml:"reads_lines"`
+	Resume     []string     `toml:"resume"`
+	OpenFile   string       `toml:"open_file"`
 	File       fileRule     `toml:"file"`
 	Titles     []titleTable `toml:"terminal_title"`
 	Blocked    []blockTable `toml:"blocked"`
@@ -96,7 +100,16 @@ func Parse(text []byte) (Rule, error) {
 	}
 	rule := Rule{
 		Name: f.Name, Title: cmp.Or(f.Title, f.Name), Sources: f.Sources,
-		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, File: f.File,
+		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, File: f.File,
+	}
+	if len(f.Resume) > 0 && !slices.ContainsFunc(f.Resume, func(word string) bool { return strings.Contains(word, "{id}") }) {
+		return Rule{}, wrong("", 0, "resume", "resume: want {id} in one of its words")
+	}
+	if f.OpenFile != "" {
+		var err error
+		if rule.open, err = regexp.Compile(f.OpenFile); err != nil || rule.open.NumSubexp() != 1 {
+			return Rule{}, wrong("", 0, "open_file", "open_file: want a regular expression with one group, the conversation%s", because(err))
+		}
 	}
 	for status, state := range f.File.States {
 		if !api.IsAgentState(state) {
@@ -167,7 +180,7 @@ func stateNames() string {
 // wanted says what the value of a key is.
 func wanted(key string) string {
 	switch key {
-	case "sources", "programs", "scripts", "with":
+	case "sources", "programs", "scripts", "with", "resume":
 		return "a list of texts in quotes"
 	case "reads_lines", "after_another":
 		return "true or false"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"reflect"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,6 +125,8 @@ func (w *Watch) look() {
 	next.Words = words
 	if e.File != nil && e.File.Conversation != "" {
 		next.Conversation = e.File.Conversation
+	} else if next.Conversation == "" && w.rule.open != nil {
+		next.Conversation = openConversation(w.rule.open, pty.GroupMembers(w.group, w.o.Child))
 	}
 	w.tell(next)
 }
@@ -180,6 +183,7 @@ func (w *Watch) seek() (next *store.Agent, found bool) {
 // begun is a new agent. What was reported for it before it was recognised is its own.
 func (w *Watch) begun(f Found) *store.Agent {
 	next := &store.Agent{Name: f.Rule.Name, Process: &f.Who}
+	next.CWD, _ = os.Readlink("/proc/" + strconv.Itoa(f.Who.PID) + "/cwd")
 	if w.known != nil && w.known.Process == nil {
 		next.Words, next.Conversation = w.known.Words, w.known.Conversation
 	}

@@ -124,6 +124,15 @@ func (s *Shell) awaitNeed(ctx context.Context, counts func(Need) bool) (Need, er
 	}
 }
 
+// AwaitPrompt waits until the shell is at its prompt.
+func (s *Shell) AwaitPrompt(ctx context.Context) error {
+	n, err := s.awaitNeed(ctx, func(n Need) bool { return n == NeedPrompt })
+	if err == nil && n != NeedPrompt {
+		err = context.Canceled // it has ended
+	}
+	return err
+}
+
 // lookWhenQuiet has somebody look once when the output pauses, so that a program
 // which asks for something is seen to.
 func (s *Shell) lookWhenQuiet() {

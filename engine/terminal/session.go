@@ -270,6 +270,19 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	}
 }
 
+// firstPrompt is how long a new shell may take to its prompt.
+const firstPrompt = time.Minute
+
+// TypeAtPrompt types a line for the person once the shell is at its prompt. It blocks until
+// then, and does nothing if that takes too long or somebody has typed before.
+func (s *Session) TypeAtPrompt(line string) {
+	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
+	defer cancel()
+	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.typist() == "" {
+		_ = s.keyboard.typeAs(ctx, PersonActor, []byte(line)) // a session that has ended takes nothing
+	}
+}
+
 // IsReady waits until the screen is as the log says.
 func (s *Session) IsReady(ctx context.Context) error {
 	select {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,11 +13,15 @@ type Agents struct {
 	Sandbox   string `toml:"sandbox"`    // path of a sandbox.json for what they run without one of their own
 	Elicit    *bool  `toml:"elicit"`     // the agent's own program asks the person too; default true
 	ReapAfter string `toml:"reap_after"` // end what a vanished agent left behind after this; default never
+	Resume    string `toml:"resume"`     // coding agents' conversations after a reboot: offer (the default), run or off
 }
 
 func (c Agents) check(wrong *mistakes) {
 	if _, err := c.Reap(); err != nil {
 		wrong.at("agents.reap_after", "%v", err)
+	}
+	if !slices.Contains([]string{"", "offer", "run", "off"}, c.Resume) {
+		wrong.at("agents.resume", "resume = %q: want offer, run or off", c.Resume)
 	}
 	if c.Sandbox != "" && !filepath.IsAbs(c.Sandbox) && !strings.HasPrefix(c.Sandbox, "~/") {
 		wrong.at("agents.sandbox", "sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)

@@ -56,6 +56,7 @@ func Settings() []Setting {
 		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "The sandbox for what agents run without one of their own."},
 		{"agents.elicit", "true or false", `true`, "", "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "Stop what a vanished agent left running after this long."},
+		{"agents.resume", "a name in quotes", `"offer"`, "", "After a reboot, a coding agent's conversation in a session that starts again: offer types the\ncommand that resumes it at the prompt, without enter; run resumes it; off does neither."},
 
 		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; docs/machines.md tells about them. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
 

@@ -96,7 +96,8 @@ type Terminal struct {
 	Cols int  `json:"cols,omitempty"`
 	Rows int  `json:"rows,omitempty"`
 
-	Agent *Agent `json:"agent,omitempty"` // the coding agent that runs there, or ran there last
+	Agent     *Agent     `json:"agent,omitempty"`      // the coding agent that runs there, or did when the session ended
+	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // the one that has ended there last, if its conversation is known
 }
 
 // Supervision is when a process is ready, how it is stopped, and what follows
@@ -106,24 +107,6 @@ type Supervision struct {
 	Ready         *Readiness `json:"ready,omitempty"`
 	StopSignal    string     `json:"stop_signal,omitempty"`
 	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
-}
-
-// An Agent is a coding agent in a terminal, and the last word of each source of what it
-// is doing. A value is never changed.
-type Agent struct {
-	Name         string      `json:"name,omitempty"`
-	Process      *Identity   `json:"process,omitempty"` // nil for one that was only reported
-	Conversation string      `json:"conversation,omitempty"`
-	Words        []AgentWord `json:"words,omitempty"`
-	Seen         time.Time   `json:"seen,omitzero"` // since when it had been done what the person has looked at
-}
-
-// An AgentWord is what a source says of an agent.
-type AgentWord struct {
-	Source string    `json:"source"`
-	State  string    `json:"state"`
-	Text   string    `json:"text,omitempty"` // of a question
-	At     time.Time `json:"at"`
 }
 
 // Ownership is whose a process is that an agent has started.

@@ -96,8 +96,8 @@ func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
 }
 
 func (v Verbs) table(rows []agentRow, now time.Time) string {
-	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "BRANCH", "FOLDER", "QUESTION")
-	t.Spare = []string{"FOLDER", "BRANCH", "SINCE", "ID"}
+	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
+	t.Spare = []string{"CONVERSATION", "FOLDER", "BRANCH", "SINCE", "ID"}
 	for _, r := range rows {
 		since := "-"
 		if !r.Since.IsZero() {
@@ -105,7 +105,7 @@ func (v Verbs) table(rows []agentRow, now time.Time) string {
 		}
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), output.Text(output.Visible(r.Agent)),
 			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.Branch)),
-			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Text)))
+			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Conversation)), output.Text(output.Visible(r.Text)))
 	}
 	return t.String()
 }
