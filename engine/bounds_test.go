@@ -197,6 +197,7 @@ var ways = map[string]struct {
 	"audit.add": {in: `{"entries":[]}`}, "audit.list": {},
 	"env.get": {in: `{"name":"PATH"}`}, "env.set": {in: `{"name":"MINE","value":"x"}`}, "env.unset": {in: `{"name":"MINE"}`}, "env.list": {},
 	"layout.get": {}, "layout.put": {in: `{"layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
+	"worktree.add": {in: `{"cwd":"/"}`}, "worktree.list": {in: `{"cwd":"/"}`}, "worktree.remove": {in: `{"path":"/"}`},
 }
 
 // A treatment is how an agent has to be kept within its bounds by an operation.
@@ -223,7 +224,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
-		"layout.remove", "files.trashed", "machine.connect",
+		"layout.remove", "files.trashed", "machine.connect", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "audit.add",

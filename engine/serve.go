@@ -14,6 +14,7 @@ import (
 	"tandem/engine/service"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
+	"tandem/engine/worktrees"
 	"tandem/persist/store"
 )
 
@@ -49,6 +50,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard},
+		&service.Worktrees{Trees: worktrees.Trees{Private: e.o.DataDir}, Files: e.files, Control: h.control},
 		h.env, e.files, e.layouts,
 	} {
 		s.Handle(m)

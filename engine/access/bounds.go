@@ -68,6 +68,8 @@ var rules = map[string]rule{
 	api.EnvGet.Name: open, api.EnvList.Name: open, api.EnvSet.Name: variables, api.EnvUnset.Name: variables,
 
 	api.LayoutGet.Name: open, api.LayoutPut.Name: personOnly, api.LayoutRemove.Name: personOnly,
+
+	api.WorktreeAdd.Name: personOnly, api.WorktreeList.Name: personOnly, api.WorktreeRemove.Name: personOnly,
 }
 
 // A Guard checks every call. All its fields are needed.

@@ -89,6 +89,7 @@ func Operations() []Entry {
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
 		MachineList.entry(), MachineConnect.entry(),
 		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),
+		WorktreeAdd.entry(), WorktreeList.entry(), WorktreeRemove.entry(),
 	}
 }
 

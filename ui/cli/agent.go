@@ -40,6 +40,12 @@ func agentCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+func worktreeCommand(a *app) *cobra.Command {
+	return codingagents.Worktrees(agentVerbs(a), func(cmd *cobra.Command) {
+		cmd.Args = exactly(1, "which worktree? Give its branch.")
+	})
+}
+
 // agentVerbs is what the verbs about agents in sessions need.
 func agentVerbs(a *app) codingagents.Verbs {
 	return codingagents.Verbs{

@@ -162,7 +162,7 @@ func newRoot(o Options) *cobra.Command {
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
-		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
+		listCommand(a), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
 		a.machines().Command(), machines.Bridge(a.Version),
 	)
 	settle(root)

@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/x/term"
@@ -14,20 +15,31 @@ import (
 )
 
 // newFlags are the flags of new.
-type newFlags struct{ name, cwd, size string }
+type newFlags struct {
+	name, cwd, size string
+	tree            codingagents.NewTree
+}
 
 func newCommand(a *app) *cobra.Command {
 	var f newFlags
 	cmd := &cobra.Command{
-		Use:               "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
-		Short:             "Start a session and print its id",
-		Long:              "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.",
-		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch",
+		Use:   "new [--name N] [--cwd D] [--size 80x24] [--worktree [NAME] [--base REF]] [--] [CMD…]",
+		Short: "Start a session and print its id",
+		Long: "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.\n" +
+			"--worktree starts it in a new git worktree with a branch of its own, REPOSITORY.worktrees/NAME\nbeside the repository; `tandem worktree` lists, merges and removes those. Put -- before CMD then.",
+		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch\ntandem new --worktree fix-login --base main -- claude",
 		ValidArgsFunction: completeProgram,
 		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.tree.Read(cmd, args)
+			if err != nil {
+				return err
+			}
 			in, err := a.startInput(cmd, f, args)
 			if err != nil {
+				return err
+			}
+			if err := f.tree.Make(cmd.Context(), agentVerbs(a), &in); err != nil {
 				return err
 			}
 			p, err := lasting(cmd.Context(), a, api.SessionStart, in)
@@ -41,6 +53,7 @@ func newCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the session (default: the program's)")
 	cmd.Flags().StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
 	cmd.Flags().StringVar(&f.size, "size", "", "columns and rows: a `size` such as 80x24")
+	f.tree.Add(cmd.Flags())
 	return cmd
 }
 

@@ -1,0 +1,146 @@
+package worktrees
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// git runs the system's git as a person has it.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// repository is one with a commit.
+func repository(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(dir, "my app")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q", "-b", "main")
+	write(t, filepath.Join(dir, "sub", "file"), "one\n")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "first")
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAWorktreeIsMadeBesideTheRepositoryAndRemovedWithItsBranch(t *testing.T) {
+	dir, trees := repository(t), Trees{Private: t.TempDir()}
+	w, err := trees.Add(t.Context(), filepath.Join(dir, "sub"), "fix/login", "")
+	if err != nil || w.Path != dir+".worktrees/fix-login" || w.Branch != "fix/login" || w.Repository != dir {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(w.Path, "sub", "file")); err != nil || string(text) != "one\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if out := git(t, w.Path, "status", "--porcelain", "--branch"); out != "## fix/login" {
+		t.Errorf("it is %q", out)
+	}
+	write(t, filepath.Join(w.Path, "more"), "x")
+	git(t, w.Path, "add", ".")
+	git(t, w.Path, "commit", "-qm", "second")
+	all, err := trees.List(t.Context(), w.Path)
+	if err != nil || len(all) != 1 || all[0].Ahead != 1 || all[0].Path != w.Path || all[0].Repository != dir {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	second, err := trees.Add(t.Context(), w.Path, "", "fix/login")
+	if err != nil || second.Branch != "work-1" || second.Path != dir+".worktrees/work-1" {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if removed, err := trees.Remove(t.Context(), all[0]); err != nil || removed {
+		t.Errorf("the branch with a commit of its own: %v, %v", removed, err)
+	}
+	git(t, dir, "merge", "-q", "fix/login")
+	all, err = trees.List(t.Context(), dir)
+	if err != nil || len(all) != 1 || all[0].Ahead != 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if removed, err := trees.Remove(t.Context(), all[0]); err != nil || !removed {
+		t.Errorf("the merged branch: %v, %v", removed, err)
+	}
+	if _, err := os.Stat(Dir(dir)); err == nil {
+		t.Error("the folder of the worktrees was left")
+	}
+	if left, _ := os.ReadDir(trees.Private); len(left) != 0 {
+		t.Errorf("%v was left", left)
+	}
+}
+
+func TestWhatCannotBeAWorktreeIsRefused(t *testing.T) {
+	dir, trees := repository(t), Trees{Private: t.TempDir()}
+	for _, c := range []struct{ dir, name, base, want string }{
+		{t.TempDir(), "x", "", "not a git repository"},
+		{dir, "main", "", "already exists"},
+		{dir, "a..b", "", "not a valid name"},
+		{dir, "-b", "", "not a valid name"},
+		{dir, "x", "nosuch", "nosuch is no commit"},
+		{dir, "x", "--all", "--all is no commit"},
+	} {
+		if _, err := trees.Add(t.Context(), c.dir, c.name, c.base); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if _, err := os.Stat(Dir(dir)); err == nil {
+		t.Error("something was made")
+	}
+}
+
+func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
+	dir, trees := repository(t), Trees{Private: t.TempDir()}
+	ran := filepath.Join(t.TempDir(), "ran")
+	touch := filepath.Join(t.TempDir(), "touch")
+	write(t, touch, "#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\ncat\n")
+	write(t, filepath.Join(dir, ".gitattributes"), "* filter=evil merge=evil diff=evil\n")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "attributes")
+	hooks := filepath.Join(dir, ".git", "hooks")
+	for _, hook := range []string{"post-checkout", "reference-transaction", "pre-commit", "post-index-change"} {
+		write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
+	}
+	for _, key := range []string{"filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "merge.evil.driver", "diff.evil.textconv",
+		"core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "diff.external", "gpg.program", "credential.helper", "core.alternateRefsCommand"} {
+		git(t, dir, "config", key, touch)
+	}
+	git(t, dir, "config", "commit.gpgSign", "true")
+	git(t, dir, "config", "alias.worktree", "!"+touch)
+	git(t, dir, "config", "filter.evil.required", "true")
+	os.Remove(ran) // by the person's own git above
+	w, err := trees.Add(t.Context(), dir, "x", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trees.List(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(w.Path, "sub", "file")); err != nil || string(text) != "one\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := trees.Remove(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(ran); err == nil {
+		t.Errorf("it ran: %s", text)
+	}
+}

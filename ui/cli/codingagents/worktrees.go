@@ -1,0 +1,248 @@
+package codingagents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/output"
+)
+
+// A NewTree is the worktree that `tandem new --worktree` starts a session in.
+type NewTree struct {
+	wanted     bool
+	name, base string // "" for none
+}
+
+// A treeFlag is --worktree, which may have a name.
+type treeFlag struct{ *NewTree }
+
+// noName is the value of a flag that is given none.
+const noName = "true"
+
+func (f treeFlag) Set(name string) error {
+	if f.wanted = true; name != noName {
+		f.name = name
+	}
+	return nil
+}
+
+func (f treeFlag) String() string { return "" }
+
+func (f treeFlag) Type() string { return "bool" } // for the help: it needs no value
+
+// Add adds the flags.
+func (n *NewTree) Add(flags *pflag.FlagSet) {
+	flags.Var(treeFlag{n}, "worktree", "in a new git worktree and branch `NAME` (default: work-1, …)")
+	flags.Lookup("worktree").NoOptDefVal = noName
+	flags.StringVar(&n.base, "base", "", "`REF` where the branch begins (default: what is checked out)")
+}
+
+// Read gives the command of a command line: with --worktree, a word before -- is its name,
+// behind which flags may follow.
+func (n *NewTree) Read(cmd *cobra.Command, args []string) (command []string, err error) {
+	if n.wanted && n.name == "" && len(args) > 0 && cmd.Flags().ArgsLenAtDash() < 0 {
+		n.name = args[0]
+		if err := cmd.Flags().Parse(args[1:]); err != nil {
+			return nil, output.Usagef(cmd, "%v", err)
+		}
+		if args = cmd.Flags().Args(); len(args) > 0 && cmd.Flags().ArgsLenAtDash() != 0 {
+			return nil, output.Usagef(cmd, "--worktree %s: put -- before the command", output.Visible(n.name))
+		}
+	}
+	if !n.wanted && n.base != "" {
+		return nil, output.Usagef(cmd, "--base goes with --worktree")
+	}
+	return args, nil
+}
+
+// Make makes the worktree, if one is wanted, and has the session start there.
+func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) error {
+	if !n.wanted {
+		return nil
+	}
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	w, err := api.WorktreeAdd.Call(ctx, client, api.WorktreeAddInput{CWD: in.CWD, Name: n.name, Base: n.base})
+	if err != nil {
+		return err
+	}
+	if in.CWD = w.Path; in.Name == "" {
+		in.Name = filepath.Base(w.Path)
+	}
+	v.Out.Tell("branch %s in %s", output.Visible(w.Branch), output.Visible(v.Home(w.Path)))
+	return nil
+}
+
+// Worktrees is `tandem worktree`. one checks that there is one argument.
+func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "worktree",
+		Short: "List, merge and remove the git worktrees of sessions",
+		Long: "Lists, merges and removes the worktrees of the repository in this folder. `tandem new --worktree`\n" +
+			"makes one; it stays, with its branch, until you remove it.",
+		Example: "tandem new --worktree fix-login -- claude\ntandem worktree list\ntandem worktree merge fix-login\ntandem worktree remove fix-login",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List worktrees, with what is uncommitted and unmerged in them", Example: "tandem worktree list",
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.listTrees(cmd.Context()) },
+	}
+	merge := &cobra.Command{
+		Use: "merge BRANCH", Short: "Merge a worktree's branch in the repository's own folder, with your git",
+		Example: "tandem worktree merge fix-login",
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.mergeTree(cmd.Context(), args[0]) },
+	}
+	var yes, discard bool
+	remove := &cobra.Command{
+		Use: "remove BRANCH [--discard] [--yes]", Short: "Remove a worktree, and its branch if that is merged",
+		Long:    "Removes a worktree after asking. Its branch goes too if all its commits are merged, and is kept\notherwise. What is not committed is only removed with --discard.",
+		Example: "tandem worktree remove fix-login",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.removeTree(cmd.Context(), args[0], discard, yes)
+		},
+	}
+	remove.Flags().BoolVar(&discard, "discard", false, "remove what is not committed, too")
+	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	for _, c := range []*cobra.Command{merge, remove} {
+		one(c)
+		c.ValidArgsFunction = v.completeTrees
+	}
+	cmd.AddCommand(list, merge, remove)
+	return cmd
+}
+
+func (v Verbs) trees(ctx context.Context) ([]api.Worktree, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	out, err := api.WorktreeList.Call(ctx, client, api.WorktreeListInput{CWD: dir})
+	return out.Worktrees, err
+}
+
+func (v Verbs) completeTrees(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		trees, _ := v.trees(cmd.Context()) // without, nothing is offered
+		for _, w := range trees {
+			found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// treeState says what would be lost with a worktree.
+func treeState(w api.Worktree) string {
+	var parts []string
+	if w.Dirty {
+		parts = append(parts, "uncommitted changes")
+	}
+	if w.Unmerged > 0 {
+		parts = append(parts, strconv.Itoa(w.Unmerged)+" unmerged")
+	}
+	if len(parts) == 0 {
+		return "merged"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (v Verbs) listTrees(ctx context.Context) error {
+	trees, err := v.trees(ctx)
+	if err != nil {
+		return err
+	}
+	const none = "no worktrees here; `tandem new --worktree` makes one"
+	return output.AnswerList(*v.Out, trees, none, func() string {
+		t := v.Out.Table("BRANCH", "STATE", "SESSIONS", "FOLDER")
+		for _, w := range trees {
+			tint := output.Faint
+			if w.Dirty || w.Unmerged > 0 {
+				tint = output.Yellow
+			}
+			t.Add(output.Tinted(output.Visible(w.Branch), output.Strong), output.Tinted(treeState(w), tint),
+				output.Text(strings.Join(w.Sessions, " ")), output.Text(output.Visible(v.Home(w.Path))))
+		}
+		return t.String()
+	})
+}
+
+// tree is the worktree with a branch, or in a folder with that name.
+func (v Verbs) tree(ctx context.Context, name string) (w api.Worktree, err error) {
+	trees, err := v.trees(ctx)
+	if err != nil {
+		return w, err
+	}
+	for _, w := range trees {
+		if w.Branch == name || filepath.Base(w.Path) == name {
+			return w, nil
+		}
+	}
+	return w, api.Errorf(api.CodeNotFound, "no worktree of branch %s", output.Visible(name)).WithHint("see `tandem worktree list`")
+}
+
+// mergeTree has the person's own git merge, in this terminal.
+func (v Verbs) mergeTree(ctx context.Context, name string) error {
+	w, err := v.tree(ctx, name)
+	if err != nil {
+		return err
+	}
+	if w.Dirty {
+		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: %s has changes that are not committed", output.Visible(w.Branch), v.Home(w.Path))}
+	}
+	git := exec.CommandContext(ctx, "git", "merge", "--", w.Branch)
+	git.Dir, git.Stdin, git.Stdout, git.Stderr = w.Repository, os.Stdin, v.Out.Stderr, v.Out.Stderr
+	if err := git.Run(); err != nil {
+		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: git: %v", output.Visible(w.Branch), err)}
+	}
+	return v.Out.Answer(w, func() string {
+		return fmt.Sprintf("merged into %s; `tandem worktree remove %s` removes it\n", output.Visible(v.Home(w.Repository)), output.Visible(w.Branch))
+	})
+}
+
+func (v Verbs) removeTree(ctx context.Context, name string, discard, yes bool) error {
+	w, err := v.tree(ctx, name)
+	if err != nil {
+		return err
+	}
+	if w.Dirty && !discard {
+		return api.Errorf(api.CodeConflict, "remove %s: %s has changes that are not committed", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).
+			WithHint("commit them, or give --discard")
+	}
+	if !yes {
+		v.Out.Tell("%s: %s", v.Home(w.Path), treeState(w))
+		if err := v.Confirm("remove "+w.Branch, "Remove this worktree?"); err != nil {
+			return err
+		}
+	}
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	out, err := api.WorktreeRemove.Call(ctx, client, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
+	if err != nil {
+		return err
+	}
+	return v.Out.Answer(out, func() string {
+		if out.BranchRemoved || out.Branch == "" {
+			return fmt.Sprintf("removed %s\n", output.Visible(v.Home(w.Path)))
+		}
+		return fmt.Sprintf("removed %s; the branch %s has %d unmerged commits and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), w.Unmerged)
+	})
+}
