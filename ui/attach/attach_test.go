@@ -348,6 +348,26 @@ func TestLoneEscapeArrives(t *testing.T) {
 	}
 }
 
+func TestKeysInTheModesOfWhoHadTheTerminalBeforeArriveAsKeys(t *testing.T) {
+	for typed, arrives := range map[string]string{
+		"a\x1b[99;5ub": "a^Cb", "\x1b[27;5;99~": "\x03", "\x1b[27u": "\x1b", "\x1b[97;3ux": "^[ax", "x\x1b[99;5:3uy": "xy", "\x1b[5~\x1b[u": "^[[5~^[[u",
+	} {
+		p := newPerson(t)
+		p.watch()
+		p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+		p.sees("ready>")
+		p.types(typed + "END")
+		p.sees("END>")
+		shown := p.screen()
+		shown = strings.NewReplacer("><", "", "\x03", "^C", "\x1b", "^[").Replace(shown[strings.Index(shown, "ready>"):])
+		if want := strings.NewReplacer("\x03", "^C", "\x1b", "^[").Replace(arrives); !strings.Contains(shown, "<"+want+"END>") {
+			t.Errorf("%q arrives as %q", typed, shown)
+		}
+		p.types("\x02z")
+		p.leaves()
+	}
+}
+
 func TestThePrefixAndWhatFollowsItAreHandedBack(t *testing.T) {
 	p := newPerson(t)
 	p.watch()

@@ -187,6 +187,9 @@ func (in *input) key(e keys.Event) {
 	switch {
 	case in.waiting:
 		in.afterPrefix(e)
+	case in.isLate(e):
+		in.swallow(e)
+		in.run.forward(keys.Encode(nil, e.Key, keys.Modes{}))
 	case e.Key.Phase == keys.Release || !in.isPrefix(e.Key):
 	case in.run.Handoff:
 		in.handBack(e)
@@ -194,6 +197,18 @@ func (in *input) key(e keys.Event) {
 		in.swallow(e)
 		in.waiting = true
 	}
+}
+
+// isLate reports whether a key that is not the prefix came as an escape code that nobody
+// has asked for here: it was pressed while the terminal was somebody else's, and still had
+// that one's modes.
+func (in *input) isLate(e keys.Event) bool {
+	if in.run.link.extended.Load() || in.isPrefix(e.Key) {
+		return false
+	}
+	p := in.pending[e.Start-in.start : e.End-in.start]
+	return bytes.HasPrefix(p, []byte("\x1b[")) && bytes.HasSuffix(p, []byte("u")) ||
+		bytes.HasPrefix(p, []byte("\x1b[27;")) && bytes.HasSuffix(p, []byte("~"))
 }
 
 func (in *input) isPrefix(k keys.Key) bool {
