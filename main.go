@@ -45,7 +45,7 @@ import (
 var version = "0.2.0"
 
 func main() {
-	os.Exit(run(os.Args[1:], version))
+	os.Exit(run(cli.Arguments(os.Args), version))
 }
 
 // run chooses the role and returns the exit status.

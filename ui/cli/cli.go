@@ -22,6 +22,7 @@ import (
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/settings"
+	"tandem/ui/cli/tmux"
 )
 
 // Options say what the command line works with. Zero values are a program's
@@ -74,6 +75,9 @@ type Options struct {
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	o.args = args
+	if tmux.Asked(args) { // its arguments are tmux's, and scripts call it often
+		return tmux.Main(ctx, o.tmux(), args[1:])
+	}
 	root := newRoot(o)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
@@ -102,6 +106,13 @@ type app struct {
 // config is the verbs of the configuration.
 func (a *app) config() *settings.Verbs {
 	return &settings.Verbs{Files: a.Config, Out: &a.out, Stdin: a.Stdin}
+}
+
+// Arguments are a program's after its name, and before them tmux if that is its name.
+func Arguments(argv []string) []string { return tmux.Arguments(argv) }
+
+func (o Options) tmux() tmux.Options {
+	return tmux.Options{Connect: o.Connect, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Environ: o.Environ}
 }
 
 // printer prints to the streams of the options.
@@ -163,7 +174,7 @@ func newRoot(o Options) *cobra.Command {
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
 		listCommand(a), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
-		a.machines().Command(), machines.Bridge(a.Version),
+		a.machines().Command(), machines.Bridge(a.Version), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
 	settle(root)
 	manual.NameExtras(a.out, root)

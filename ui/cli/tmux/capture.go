@@ -1,0 +1,110 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/server"
+)
+
+// allLines is more of a history than any session keeps.
+const allLines = 1 << 20
+
+// capture is what a pane shows, with its history before it.
+func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
+	e, err := c.client()
+	if err != nil {
+		return api.Screen{}, err
+	}
+	return api.SessionScreen.Call(c.ctx, e, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines})
+}
+
+// capturePane is capture-pane.
+func (c *call) capturePane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	if cmd.has('P') {
+		return errors.New("capture-pane -P is not supported by tandem")
+	}
+	screen, err := c.capture(at.Pane, cmd.has('e'))
+	if err != nil {
+		return err
+	}
+	if cmd.has('a') && !screen.AltScreen {
+		if cmd.has('q') {
+			return nil
+		}
+		return errors.New("no alternate screen")
+	}
+	text := captured(cmd, screen)
+	if cmd.has('p') {
+		fmt.Fprint(c.out, text)
+		return nil
+	}
+	c.keepBuffer(cmd.value('b'), []byte(text))
+	return nil
+}
+
+// captured is the text of the lines that were asked for.
+func captured(cmd *command, screen api.Screen) string {
+	history := max(len(screen.Lines)-screen.Rows, 0)
+	top := place(cmd, 'S', history, 0, -history)
+	bottom := place(cmd, 'E', history, screen.Rows-1, screen.Rows-1)
+	if bottom < top {
+		top, bottom = bottom, top
+	}
+	var b strings.Builder
+	for n := history + top; n <= history+bottom && n < len(screen.Lines); n++ {
+		line := screen.Lines[n]
+		width := ansi.StringWidth(line)
+		if cmd.has('N') || cmd.has('J') && width < screen.Cols && cmd.has('N') {
+			line += strings.Repeat(" ", max(screen.Cols-width, 0))
+		}
+		if cmd.has('C') {
+			line = octal(line)
+		}
+		b.WriteString(line)
+		if !cmd.has('J') || width < screen.Cols {
+			b.WriteByte('\n')
+		}
+	}
+	text := b.String()
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+// place reads a line number: from 0 at the top of the screen, below that in the history.
+func place(cmd *command, flag byte, history, otherwise, end int) int {
+	value := cmd.value(flag)
+	if value == "-" {
+		return end
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return otherwise
+	}
+	return max(n, -history)
+}
+
+// octal writes what is not printable as \ooo.
+func octal(line string) string {
+	var b strings.Builder
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c < ' ' || c == '\\':
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,118 @@
+package cells
+
+import (
+	"slices"
+	"testing"
+)
+
+func split(t *testing.T, c *Cell, at, pane int, s Split) *Cell {
+	t.Helper()
+	c, ok := c.Split(c.Find(at), pane, s)
+	if !ok {
+		t.Fatalf("no room beside pane %d", at)
+	}
+	return c
+}
+
+// What is expected was printed by tmux 3.3a for the same steps.
+func TestLayoutsAreThoseOfTmux(t *testing.T) {
+	c := New(0, 80, 24)
+	want := func(layout string) {
+		t.Helper()
+		if got := c.String(); got != layout {
+			t.Errorf("the layout is\n%s, want\n%s", got, layout)
+		}
+	}
+	want("b25d,80x24,0,0,0")
+	c = split(t, c, 0, 1, Split{Axis: Beside})
+	want("8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}")
+	c = split(t, c, 1, 2, Split{Axis: Below})
+	want("d67e,80x24,0,0{40x24,0,0,0,39x24,41,0[39x12,41,0,1,39x11,41,13,2]}")
+	c = split(t, c, 1, 3, Split{Axis: Below, Before: true})
+	want("1acb,80x24,0,0{40x24,0,0,0,39x24,41,0[39x6,41,0,3,39x5,41,7,1,39x11,41,13,2]}")
+	c = Arrange("tiled", []int{0, 3, 1, 2}, 80, 24, Main{80, 24})
+	want("f1d4,80x24,0,0[80x11,0,0{39x11,0,0,0,40x11,40,0,3},80x12,0,12{39x12,0,12,1,40x12,40,12,2}]")
+	c = split(t, c, 2, 4, Split{Axis: Below, Full: true, Size: 7})
+	want("b28e,80x24,0,0[80x7,0,0{39x7,0,0,0,40x7,40,0,3},80x8,0,8{39x8,0,8,1,40x8,40,8,2},80x7,0,17,4]")
+	c = Arrange("main-vertical", []int{0, 3, 1, 2, 4}, 80, 24, Main{80, 24})
+	want("f3b8,80x24,0,0{78x24,0,0,0,1x24,79,0[1x5,79,0,3,1x5,79,6,1,1x5,79,12,2,1x6,79,18,4]}")
+	c = Arrange("even-horizontal", []int{0, 3, 1, 2, 4}, 80, 24, Main{80, 24})
+	want("5c01,80x24,0,0{15x24,0,0,0,15x24,16,0,3,15x24,32,0,1,15x24,48,0,2,16x24,64,0,4}")
+}
+
+func TestClosedPaneLeavesItsRoomToItsNeighbour(t *testing.T) {
+	c := split(t, New(0, 80, 24), 0, 1, Split{Axis: Beside})
+	c = split(t, c, 1, 2, Split{Axis: Below, Size: 5})
+	if c = c.Close(1); c.Find(2).H != 24 {
+		t.Errorf("after its neighbour closed the pane is %d high", c.Find(2).H)
+	}
+	if c = c.Close(0); c.Kind != Leaf || c.W != 80 || c.Close(2) != nil {
+		t.Errorf("the last pane is %+v", *c)
+	}
+}
+
+func TestResizedPaneTakesFromItsNeighbours(t *testing.T) {
+	c := split(t, New(0, 80, 24), 0, 1, Split{Axis: Beside})
+	c.ResizePane(c.Find(0), Beside, 20)
+	if a, b := c.Find(0), c.Find(1); a.W != 20 || b.W != 59 || b.X != 21 {
+		t.Errorf("the panes are %+v and %+v", *a, *b)
+	}
+	c.ResizePane(c.Find(1), Beside, 30)
+	if a, b := c.Find(0), c.Find(1); a.W != 49 || b.W != 30 {
+		t.Errorf("the panes are %+v and %+v", *a, *b)
+	}
+	c.MoveEdge(c.Find(1), Beside, -9)
+	if a := c.Find(0); a.W != 40 {
+		t.Errorf("the first pane is %d wide, want 40", a.W)
+	}
+	c.Resize(100, 30)
+	if a, b := c.Find(0), c.Find(1); a.W+b.W != 99 || a.H != 30 {
+		t.Errorf("the panes are %+v and %+v", *a, *b)
+	}
+}
+
+func TestArrangementsFillTheWindow(t *testing.T) {
+	for _, name := range Presets() {
+		for n := 1; n <= 9; n++ {
+			panes := make([]int, n)
+			for i := range panes {
+				panes[i] = i
+			}
+			c := Arrange(name, panes, 120, 40, Main{W: 80, H: 24})
+			if c == nil || !c.sound() || c.W != 120 || c.H != 40 {
+				t.Errorf("%s of %d panes is %v", name, n, c)
+			}
+			back, err := Parse(c.String(), panes)
+			if err != nil || back.String() != c.String() {
+				t.Errorf("%s of %d panes reads back as %v, %v", name, n, back, err)
+			}
+		}
+	}
+}
+
+func TestLayoutThatIsNoneIsRefused(t *testing.T) {
+	for _, text := range []string{"", "b25d", "0000,80x24,0,0,0", "b25d,80x24,0,0,", "main"} {
+		if c, err := Parse(text, []int{0}); err == nil {
+			t.Errorf("%q reads as %v", text, c)
+		}
+	}
+}
+
+func TestPaneIsPutBeforeAndOverTheWholeWindow(t *testing.T) {
+	c := split(t, New(0, 80, 24), 0, 1, Split{Axis: Beside})
+	c = split(t, c, 0, 2, Split{Axis: Below, Before: true})
+	c = split(t, c, 0, 3, Split{Axis: Below, Full: true, Size: 4})
+	var order []int
+	for _, leaf := range c.Panes() {
+		order = append(order, leaf.Pane)
+	}
+	if !slices.Equal(order, []int{2, 0, 1, 3}) {
+		t.Errorf("the panes are in the order %v", order)
+	}
+	if last := c.Find(3); last.W != 80 || last.H != 4 || last.Y != 20 {
+		t.Errorf("the last pane is %+v", *last)
+	}
+	if !c.sound() {
+		t.Errorf("%s does not fill the window", c)
+	}
+}

@@ -1,0 +1,90 @@
+package tmux
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"tandem/ui/cli/output"
+)
+
+// name is the verb, and the name under which the program is nothing but it.
+const name = "tmux"
+
+// Arguments are those after a program's name. One that is called tmux, as in the folder that
+// with-tmux puts in front of PATH, is the verb.
+func Arguments(argv []string) []string {
+	if len(argv) > 0 && filepath.Base(argv[0]) == name {
+		return append([]string{name}, argv[1:]...)
+	}
+	return argv[min(1, len(argv)):]
+}
+
+// Asked reports whether arguments are tmux's own: all but `tandem tmux --help`.
+func Asked(args []string) bool {
+	return len(args) > 0 && args[0] == name && (len(args) != 2 || args[1] != "--help")
+}
+
+// Command is `tandem tmux`. Its arguments are tmux's, so it is carried out by Main.
+func Command(o Options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "tmux ARGS…",
+		Short: "tmux's command line over Tandem's sessions",
+		Long: "Does what tmux does with the same arguments, for scripts and agents that speak it: sessions,\n" +
+			"windows and panes are tabs and splits of the dashboard, and their programs ordinary sessions.\n" +
+			"What Tandem does not have is refused by its name. `tandem tmux list-commands` lists the verbs.",
+		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
+		Args:               cobra.ArbitraryArgs,
+		DisableFlagParsing: true,
+		ValidArgsFunction:  completeVerb,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return status(Main(cmd.Context(), o, args))
+		},
+	}
+}
+
+func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var names []cobra.Completion
+	for _, v := range verbs() {
+		if handler(v.name) != nil {
+			names = append(names, v.name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// WithCommand is `tandem with-tmux`.
+func WithCommand(o Options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "with-tmux [--] CMD…",
+		Short: "Run a program for which tmux is Tandem",
+		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX set. In a session\n" +
+			"of Tandem, that is the pane the program is in (TMUX_PANE), and what it splits appears beside it in the\n" +
+			"dashboard. The program's exit status is this command's.",
+		Example: "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
+		Args:    cobra.MinimumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			code, err := With(cmd.Context(), o, args)
+			if err != nil {
+				return &output.ExitError{Status: max(code, 1), Message: err.Error()}
+			}
+			return status(code)
+		},
+	}
+	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	return cmd
+}
+
+// status is an exit status as the verbs hand it on; nil for 0.
+func status(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return &output.ExitError{Status: code}
+}

@@ -1,0 +1,279 @@
+package tmux
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/tmux/server"
+)
+
+// control is control mode: commands are read from standard input, and what they say and what
+// happens is written in lines that begin with a percent sign.
+type control struct {
+	mu      sync.Mutex // held for one whole message, and while a command runs
+	out     io.Writer
+	number  int
+	session int // the one that output is told of; -1 for none
+	known   map[string]string
+	streams map[int]context.CancelFunc // by pane
+	done    sync.WaitGroup
+}
+
+// enter makes a session the one that is looked at.
+func (x *control) enter(s *server.Session) { x.session = s.ID }
+
+// controlMode is `tmux -C`; with -CC what is written is wrapped for a terminal.
+func (c *call) controlMode(wrapped bool, args []string) error {
+	x := &control{out: c.out, session: -1, known: map[string]string{}, streams: map[int]context.CancelFunc{}}
+	c.control = x
+	ctx, stop := context.WithCancel(c.ctx)
+	c.ctx = ctx
+	defer x.done.Wait()
+	defer stop()
+	if wrapped {
+		fmt.Fprint(x.out, "\x1bP1000p")
+		defer fmt.Fprint(x.out, "\x1b\\")
+	}
+	if len(args) == 0 {
+		args = []string{"new-session"}
+	}
+	sequence, err := readArguments(args)
+	if err := c.answer(0, func() error {
+		if err != nil {
+			return err
+		}
+		return c.all(sequence)
+	}); err != nil {
+		fmt.Fprint(x.out, "%exit\n")
+		return exitStatus(1)
+	}
+	c.watch(ctx)
+	lines := bufio.NewScanner(c.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && lines.Text() != "" {
+		line := lines.Text()
+		_ = c.answer(1, func() error { // it was written
+			sequence, err := readText(line, c.env)
+			if err != nil || len(sequence) == 0 {
+				return err
+			}
+			return c.all(sequence)
+		})
+		if x.over() {
+			break
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	fmt.Fprint(x.out, "%exit\n")
+	return nil
+}
+
+// over reports whether the session that is looked at has gone.
+func (x *control) over() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.session == gone
+}
+
+const gone = -2
+
+// answer runs commands and writes what they say between %begin and %end, or %error, and then what
+// has changed.
+func (c *call) answer(flags int, run func() error) error {
+	x := c.control
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var said strings.Builder
+	c.out = &said
+	err := run()
+	c.out = x.out
+	x.number++
+	head := fmt.Sprintf("%d %d %d", now().Unix(), x.number, flags)
+	end := "%end"
+	if err != nil {
+		end = "%error"
+		var exit exitStatus
+		if !errors.As(err, &exit) {
+			said.WriteString(err.Error() + "\n")
+		}
+	}
+	fmt.Fprintf(x.out, "%%begin %s\n%s%s %s\n", head, said.String(), end, head)
+	c.tell()
+	return err
+}
+
+// watch tells of what others change, until ctx ends. It has a connection and a call of its own.
+func (c *call) watch(ctx context.Context) {
+	x := c.control
+	x.done.Add(1)
+	go func() {
+		defer x.done.Done()
+		e, err := c.Connect(ctx)
+		if err != nil {
+			return
+		}
+		defer e.Close()
+		for event, err := range e.Watch(ctx) {
+			if err != nil {
+				return
+			}
+			switch event.Type {
+			case api.EventKept, api.EventLayout, api.EventProcess:
+				x.mu.Lock()
+				c.tell()
+				x.mu.Unlock()
+			}
+		}
+	}()
+}
+
+// tell writes how sessions and windows differ from what was told before.
+func (c *call) tell() {
+	x := c.control
+	file, err := server.Open(c.path)
+	if err != nil {
+		return
+	}
+	c.file = file
+	if err := c.meet(); err == nil {
+		x.compare(c)
+	}
+	_ = c.settle() // what cannot be kept now is kept by the next command
+}
+
+// facts are what control mode tells of, each with the line that tells of it.
+func (c *call) facts() (order []string, lines map[string]string) {
+	lines = map[string]string{}
+	add := func(key, line string) { order, lines[key] = append(order, key), line }
+	for _, s := range c.file.Sorted() {
+		add(fmt.Sprintf("session $%d", s.ID), fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name))
+		for _, w := range s.Windows {
+			word := "window"
+			if s.ID != c.control.session {
+				word = "unlinked-window"
+			}
+			add(fmt.Sprintf("%s @%d", word, w.ID), fmt.Sprintf("%%%s-renamed @%d %s", word, w.ID, w.Name))
+			if word == "window" {
+				v := c.scope(server.Place{Session: s, Window: w})
+				add(fmt.Sprintf("layout @%d", w.ID), v.Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}"))
+				add(fmt.Sprintf("pane @%d", w.ID), fmt.Sprintf("%%window-pane-changed @%d %%%d", w.ID, w.Active().ID))
+			}
+		}
+		if s.ID == c.control.session {
+			add("shown", fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.Current().ID))
+			add("entered", fmt.Sprintf("%%session-changed $%d %s", s.ID, s.Name))
+		}
+	}
+	return order, lines
+}
+
+func (x *control) compare(c *call) {
+	order, lines := c.facts()
+	sessions := false
+	for _, key := range order {
+		before, known := x.known[key]
+		kind, id, _ := strings.Cut(key, " ")
+		switch {
+		case before == lines[key]:
+		case known || kind == "entered":
+			fmt.Fprintln(x.out, lines[key])
+		case kind == "session":
+			sessions = true
+		case len(x.known) > 0 && (kind == "window" || kind == "unlinked-window"):
+			fmt.Fprintf(x.out, "%%%s-add %s\n", kind, id)
+		}
+	}
+	for key := range x.known {
+		if _, still := lines[key]; still {
+			continue
+		}
+		switch kind, id, _ := strings.Cut(key, " "); kind {
+		case "window", "unlinked-window":
+			fmt.Fprintf(x.out, "%%%s-close %s\n", kind, id)
+		case "session":
+			sessions = true
+		}
+	}
+	if sessions {
+		fmt.Fprint(x.out, "%sessions-changed\n")
+	}
+	x.known = lines
+	x.follow(c)
+}
+
+// follow reads what the panes of the session print, and leaves those that are not there any more.
+func (x *control) follow(c *call) {
+	panes := map[int]string{}
+	there := false
+	c.file.Each(func(at server.Place) {
+		if at.Session.ID == x.session {
+			panes[at.Pane.ID], there = at.Pane.Terminal, true
+		}
+	})
+	if x.session >= 0 && !there {
+		x.session = gone
+	}
+	for id, stop := range x.streams {
+		if _, still := panes[id]; !still {
+			stop()
+			delete(x.streams, id)
+		}
+	}
+	for id, terminal := range panes {
+		if x.streams[id] == nil {
+			ctx, stop := context.WithCancel(c.ctx)
+			x.streams[id] = stop
+			x.done.Add(1)
+			e := c.engine
+			go func() {
+				defer x.done.Done()
+				x.stream(ctx, e, id, terminal)
+			}()
+		}
+	}
+}
+
+// stream writes what a pane prints from now on.
+func (x *control) stream(ctx context.Context, e *client.Client, pane int, terminal string) {
+	attachment, err := e.Attach(ctx, api.AttachOptions{ID: terminal, Raw: true, ReadOnly: true, Client: "tmux"})
+	if err != nil {
+		return
+	}
+	defer attachment.Close()
+	stop := context.AfterFunc(ctx, func() { attachment.Close() })
+	defer stop()
+	first := true // a repaint of what is there already
+	for {
+		out, err := attachment.Receive()
+		if err != nil || out.Ended != nil {
+			return
+		}
+		if len(out.Bytes) > 0 && !first {
+			x.mu.Lock()
+			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, escaped(out.Bytes))
+			x.mu.Unlock()
+		}
+		first = false
+	}
+}
+
+// escaped writes control characters and backslashes as \ooo.
+func escaped(data []byte) string {
+	var b strings.Builder
+	for _, c := range data {
+		if c < ' ' || c == '\\' {
+			fmt.Fprintf(&b, "\\%03o", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,232 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/cells"
+	"tandem/ui/cli/tmux/server"
+)
+
+// A tree is a tab of the dashboard as splits.
+type tree struct {
+	api.LayoutNode
+	first, second *tree
+}
+
+// readTree reads the tree that a list of nodes begins with, and gives what follows it.
+func readTree(nodes []api.LayoutNode) (*tree, []api.LayoutNode) {
+	t := &tree{LayoutNode: nodes[0]}
+	rest := nodes[1:]
+	if t.Axis != "" {
+		t.first, rest = readTree(rest)
+		t.second, rest = readTree(rest)
+	}
+	return t, rest
+}
+
+func (t *tree) write(nodes []api.LayoutNode) []api.LayoutNode {
+	nodes = append(nodes, t.LayoutNode)
+	if t.Axis != "" {
+		nodes = t.second.write(t.first.write(nodes))
+	}
+	return nodes
+}
+
+// replace puts a tree in the place of the first pane that is one of ids, and takes out the others;
+// nil if nothing is left.
+func (t *tree) replace(ids []string, with **tree) *tree {
+	if t.Axis == "" {
+		if !slices.Contains(ids, t.ID) {
+			return t
+		}
+		put := *with
+		*with = nil
+		return put
+	}
+	t.first, t.second = t.first.replace(ids, with), t.second.replace(ids, with)
+	switch {
+	case t.first == nil:
+		return t.second
+	case t.second == nil:
+		return t.first
+	}
+	return t
+}
+
+// treeOf is a window's layout as the dashboard has it.
+func (c *call) treeOf(w *server.Window, cell *cells.Cell) *tree {
+	if cell.Kind == cells.Leaf {
+		id := w.Pane(cell.Pane).Terminal
+		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.running[id].Name}}
+	}
+	return c.group(w, cell.Kind, cell.Children)
+}
+
+func (c *call) group(w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
+	if len(children) == 1 {
+		return c.treeOf(w, children[0])
+	}
+	total := len(children) - 1
+	first := children[0].W
+	for _, child := range children {
+		if axis == cells.Beside {
+			total += child.W
+		} else {
+			total += child.H
+		}
+	}
+	if axis == cells.Below {
+		first = children[0].H
+	}
+	return &tree{
+		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(first*api.LayoutShare/max(total, 1), api.LayoutShare)},
+		first:      c.treeOf(w, children[0]), second: c.group(w, axis, children[1:]),
+	}
+}
+
+// arrange lays out in the dashboard what was changed.
+func (c *call) arrange() error {
+	if len(c.changed) == 0 && len(c.closed) == 0 {
+		return nil
+	}
+	changed, closed := c.changed, c.closed
+	c.changed, c.closed = nil, nil
+	return c.layOut(func(l *api.Layout) {
+		takeOut(l, closed)
+		l.Closed = append(l.Closed, closed...)
+		l.Closed = l.Closed[max(len(l.Closed)-api.MostClosed, 0):]
+		for _, w := range changed {
+			if len(w.Panes) > 0 {
+				at := c.putWindow(l, w)
+				if c.shell != nil {
+					l.Current = at
+				}
+			}
+		}
+	}, false)
+}
+
+// show has open dashboards show a window.
+func (c *call) show(w *server.Window) error {
+	return c.layOut(func(l *api.Layout) { l.Current = c.putWindow(l, w) }, true)
+}
+
+// layOut changes the layout that dashboards have, anew if another one was kept meanwhile. What may
+// not lay out the person's dashboard does without.
+func (c *call) layOut(change func(*api.Layout), show bool) error {
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	for range 20 {
+		kept, err := api.LayoutGet.Call(c.ctx, e, api.Empty{})
+		if err != nil {
+			return ignoreForbidden(err)
+		}
+		var l api.Layout
+		if kept.Current != nil {
+			l = *kept.Current
+		}
+		change(&l)
+		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
+		err = api.LayoutPut.Run(c.ctx, e, api.LayoutPutInput{Layout: l, Revision: kept.Revision, Show: show})
+		if !errors.Is(err, api.CodeConflict) {
+			return ignoreForbidden(err)
+		}
+	}
+	return context.DeadlineExceeded
+}
+
+func ignoreForbidden(err error) error {
+	if errors.Is(err, api.CodeForbidden) {
+		return nil
+	}
+	return err
+}
+
+// putWindow puts a window into the tab that has most of it, or one of its own, and tells which.
+func (c *call) putWindow(l *api.Layout, w *server.Window) int {
+	var ids []string
+	for _, p := range w.Panes {
+		ids = append(ids, p.Terminal)
+	}
+	tab, most := -1, 0
+	for i, t := range l.Tabs {
+		n := 0
+		for _, node := range t.Nodes {
+			if node.Axis == "" && slices.Contains(ids, node.ID) {
+				n++
+			}
+		}
+		if n > most {
+			tab, most = i, n
+		}
+	}
+	own := c.treeOf(w, w.Layout)
+	if tab < 0 {
+		takeOut(l, ids)
+		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.write(nil)})
+		tab = len(l.Tabs) - 1
+	} else {
+		whole, _ := readTree(l.Tabs[tab].Nodes)
+		l.Tabs[tab].Nodes = nil // so that the others can be taken out everywhere else
+		gone := takeOut(l, ids, tab)
+		tab -= gone
+		l.Tabs[tab].Nodes = whole.replace(ids, &own).write(nil)
+	}
+	active := w.Active().Terminal
+	l.Tabs[tab].Focus = max(slices.IndexFunc(l.Tabs[tab].Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == active }), 0)
+	return tab
+}
+
+// takeOut takes sessions out of all tabs but one, and tells how many tabs before that are gone.
+func takeOut(l *api.Layout, ids []string, but ...int) (before int) {
+	var tabs []api.LayoutTab
+	current := l.Current
+	for i, t := range l.Tabs {
+		if slices.Contains(but, i) {
+			tabs = append(tabs, t)
+			continue
+		}
+		if left := without(t, ids); left != nil {
+			tabs = append(tabs, *left)
+			continue
+		}
+		if i < current {
+			l.Current--
+		}
+		if len(but) > 0 && i < but[0] {
+			before++
+		}
+	}
+	l.Tabs = tabs
+	if l.Float != nil {
+		if l.Float = without(*l.Float, ids); l.Float == nil {
+			l.Floats = false
+		}
+	}
+	return before
+}
+
+// without is a tab without some sessions; nil if none is left.
+func without(t api.LayoutTab, ids []string) *api.LayoutTab {
+	if len(t.Nodes) == 0 || !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && slices.Contains(ids, n.ID) }) {
+		return &t
+	}
+	var focused string
+	if t.Focus < len(t.Nodes) {
+		focused = t.Nodes[t.Focus].ID
+	}
+	whole, _ := readTree(t.Nodes)
+	var nothing *tree
+	left := whole.replace(ids, &nothing)
+	if left == nil {
+		return nil
+	}
+	t.Nodes = left.write(nil)
+	t.Focus = max(slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == focused }), 0)
+	return &t
+}

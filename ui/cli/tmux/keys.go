@@ -1,0 +1,163 @@
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/server"
+)
+
+// keyNames are tmux's names of keys and ours.
+var keyNames = map[string]string{
+	"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
+	"ic": "insert", "insert": "insert", "dc": "delete", "delete": "delete",
+	"npage": "pgdown", "pagedown": "pgdown", "pgdn": "pgdown", "ppage": "pgup", "pageup": "pgup", "pgup": "pgup",
+	"tab": "tab", "btab": "shift+tab", "bspace": "backspace", "enter": "enter", "escape": "esc", "space": "space",
+	"kpenter": "enter",
+}
+
+// key reads the name of a key as tmux writes it: C-a, M-x, S-Left, F1, Enter.
+func key(name string) (string, bool) {
+	modifiers, rest := "", name
+	if len(rest) == 2 && rest[0] == '^' {
+		return "ctrl+" + strings.ToLower(rest[1:]), true
+	}
+	for len(rest) > 2 && rest[1] == '-' {
+		switch rest[0] {
+		case 'C', 'c':
+			modifiers += "ctrl+"
+		case 'M', 'm':
+			modifiers += "alt+"
+		case 'S', 's':
+			modifiers += "shift+"
+		default:
+			return "", false
+		}
+		rest = rest[2:]
+	}
+	low := strings.ToLower(rest)
+	if own := keyNames[low]; own != "" {
+		return modifiers + own, true
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(low, "f")); err == nil && low[0] == 'f' && n >= 1 && n <= 12 {
+		return modifiers + low, true
+	}
+	if pad, ok := strings.CutPrefix(low, "kp"); ok && len(pad) == 1 && modifiers == "" {
+		return "", false
+	}
+	if modifiers != "" && utf8.RuneCountInString(rest) == 1 {
+		if strings.Contains(modifiers, "ctrl") {
+			rest = low
+		}
+		return modifiers + rest, true
+	}
+	return "", false
+}
+
+// sendKeys is send-keys.
+func (c *call) sendKeys(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []byte("XMR") {
+		if cmd.has(flag) {
+			return fmt.Errorf("send-keys -%c is not supported by tandem", flag)
+		}
+	}
+	times := 1
+	if cmd.has('N') {
+		times, err = strconv.Atoi(cmd.value('N'))
+		switch {
+		case err != nil:
+			return errors.New("repeat count invalid")
+		case times < 1:
+			return errors.New("repeat count too small")
+		}
+	}
+	var inputs []api.SessionWriteInput
+	for range times {
+		for _, word := range cmd.args {
+			if cmd.has('F') {
+				word = c.scope(at).Expand(word)
+			}
+			if inputs, err = typed(cmd, inputs, word); err != nil {
+				return err
+			}
+		}
+	}
+	return c.typeInto(at, inputs)
+}
+
+// typed adds what a word of send-keys types.
+func typed(cmd *command, inputs []api.SessionWriteInput, word string) ([]api.SessionWriteInput, error) {
+	text := word
+	switch name, is := key(word); {
+	case cmd.has('H'):
+		code, err := strconv.ParseUint(word, 16, 21)
+		if err != nil || !utf8.ValidRune(rune(code)) {
+			return inputs, nil // as tmux does
+		}
+		text = string(rune(code))
+	case is && !cmd.has('l'):
+		return append(inputs, api.SessionWriteInput{Keys: []string{name}}), nil
+	case strings.HasPrefix(word, "KP") && len(word) == 3 && !cmd.has('l'):
+		text = word[2:]
+	}
+	if n := len(inputs) - 1; n >= 0 && inputs[n].Keys == nil {
+		inputs[n].Text += text
+		return inputs, nil
+	}
+	return append(inputs, api.SessionWriteInput{Text: text}), nil
+}
+
+// typeInto types into a pane, or all of its window where they are synchronised.
+func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
+	panes := []*server.Pane{at.Pane}
+	if c.file.Lookup(server.LevelPane, at, "synchronize-panes").On() {
+		panes = at.Window.Panes
+	}
+	c.use(at.Session)
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if p.Off || !c.alive(p) {
+			continue
+		}
+		for _, in := range joined(inputs) {
+			in.ID = p.Terminal
+			if err := api.SessionWrite.Run(c.ctx, e, in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joined makes one of what can be sent at a time: text, and keys after it.
+func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
+	for _, in := range inputs {
+		if n := len(all) - 1; n >= 0 && in.Text == "" {
+			all[n].Keys = append(all[n].Keys, in.Keys...)
+			continue
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
+// sendPrefix is send-prefix.
+func (c *call) sendPrefix(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	name, _ := key(string(c.file.Lookup(server.LevelSession, at, "prefix")))
+	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
+}

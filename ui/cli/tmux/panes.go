@@ -1,0 +1,480 @@
+package tmux
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/cells"
+	"tandem/ui/cli/tmux/server"
+)
+
+// splitOf reads how a pane is put beside another one.
+func (c *call) splitOf(cmd *command, at server.Place) (cells.Split, error) {
+	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
+	whole := at.Window.Layout
+	if !s.Full {
+		whole = whole.Find(at.Pane.ID)
+	}
+	have := whole.H
+	if cmd.has('h') {
+		s.Axis, have = cells.Beside, whole.W
+	}
+	size, percent := cmd.value('l'), false
+	if cmd.has('p') {
+		size, percent = cmd.value('p'), true
+	}
+	if rest, ok := strings.CutSuffix(size, "%"); ok {
+		size, percent = rest, true
+	}
+	if size == "" {
+		return s, nil
+	}
+	n, err := strconv.Atoi(size)
+	switch {
+	case err != nil || n < 0:
+		return s, errors.New("size invalid")
+	case percent:
+		n = have * min(n, 100) / 100
+	}
+	s.Size = max(n, 1)
+	return s, nil
+}
+
+// splitWindow is split-window.
+func (c *call) splitWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	s, err := c.splitOf(cmd, at)
+	if err != nil {
+		return err
+	}
+	begin, err := c.startOf(cmd, at)
+	if err != nil {
+		return err
+	}
+	p := c.newPane()
+	if err := c.insert(at, p, s); err != nil {
+		return fmt.Errorf("create pane failed: %w", err)
+	}
+	w := at.Window
+	cell := w.Layout.Find(p.ID)
+	begin.w, begin.h = cell.W, cell.H
+	begin.name = at.Session.Name + ":" + cmp.Or(c.programName(begin.argv), w.Name)
+	if err := c.begin(p, at, begin); err != nil {
+		w.Take(p)
+		return err
+	}
+	w.Zoomed = cmd.has('Z')
+	if !cmd.has('d') {
+		w.Select(p)
+	} else {
+		w.Stack = append(w.Stack, p.ID)
+	}
+	c.use(at.Session)
+	if err := c.resizeTerminals(w); err != nil {
+		return err
+	}
+	if cmd.has('P') {
+		c.print(c.scope(server.Place{Session: at.Session, Window: w, Pane: p}).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
+	}
+	return nil
+}
+
+// insert puts a pane into the layout beside another one.
+func (c *call) insert(at server.Place, p *server.Pane, s cells.Split) error {
+	w := at.Window
+	layout, ok := w.Layout.Split(w.Layout.Find(at.Pane.ID), p.ID, s)
+	if !ok {
+		return errors.New("no space for new pane")
+	}
+	w.Layout, w.Zoomed = layout, false
+	w.Panes = append(w.Panes, p)
+	w.Arranged()
+	c.touch(w)
+	return nil
+}
+
+// killPane is kill-pane.
+func (c *call) killPane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	for _, p := range slices.Clone(at.Window.Panes) {
+		if (p == at.Pane) != cmd.has('a') {
+			if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: p}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
+
+// listPanes is list-panes.
+func (c *call) listPanes(cmd *command) error {
+	want := server.WantWindow
+	if cmd.has('s') || cmd.has('a') {
+		want = server.WantSession
+	}
+	var at server.Place
+	if !cmd.has('a') {
+		var err error
+		if at, err = c.target(cmd, 't', want); err != nil {
+			return err
+		}
+	}
+	c.file.Each(func(one server.Place) {
+		switch {
+		case cmd.has('a'):
+			c.listed(cmd, one, "#{session_name}:#{window_index}."+paneLine)
+		case cmd.has('s') && one.Session == at.Session:
+			c.listed(cmd, one, "#{window_index}."+paneLine)
+		case !cmd.has('s') && one.Window == at.Window:
+			c.listed(cmd, one, paneLine)
+		}
+	})
+	return nil
+}
+
+// selectPane is select-pane and last-pane.
+func (c *call) selectPane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []byte("mM") {
+		if cmd.has(flag) {
+			return fmt.Errorf("select-pane -%c is not supported by tandem", flag)
+		}
+	}
+	to := at.Pane
+	if cmd.name == "last-pane" || cmd.has('l') {
+		if to = at.Window.Last(); to == nil {
+			return errors.New("no last pane")
+		}
+	}
+	for _, direction := range []byte("UDLR") {
+		if cmd.has(direction) {
+			if to = at.Window.Toward(at.Pane, direction); to == nil {
+				return nil
+			}
+		}
+	}
+	if cmd.has('e') || cmd.has('d') {
+		to.Off = cmd.has('d')
+		return nil
+	}
+	if cmd.has('T') {
+		return c.setTitle(server.Place{Session: at.Session, Window: at.Window, Pane: to}, cmd.value('T'))
+	}
+	if at.Window.Active() != to {
+	}
+	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == at.Window.Active())
+	at.Window.Select(to)
+	c.use(at.Session)
+	c.touch(at.Window)
+	return nil
+}
+
+// setTitle gives a pane a title, which is its session's name in the dashboard.
+func (c *call) setTitle(at server.Place, title string) error {
+	at.Pane.Title = c.scope(at).Expand(title)
+	name := c.freeName(at.Pane.Title)
+	if name == "" || at.Pane.Adopted || !c.alive(at.Pane) {
+		return nil
+	}
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	process, err := api.SessionRename.Call(c.ctx, e, api.SessionRenameInput{ID: at.Pane.Terminal, Name: name})
+	if err == nil {
+		c.running[at.Pane.Terminal] = process
+	}
+	return nil // a title that cannot be a name is a title all the same
+}
+
+// swapPane is swap-pane.
+func (c *call) swapPane(cmd *command) error {
+	to, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	var from server.Place
+	switch {
+	case cmd.has('U') || cmd.has('D'):
+		from = to
+		if from.Pane = to.Window.Step(to.Pane, map[bool]int{true: -1, false: 1}[cmd.has('U')]); from.Pane == nil {
+			return nil
+		}
+	default:
+		if from, err = c.target(cmd, 's', server.WantPane); err != nil {
+			return err
+		}
+	}
+	if from.Pane == to.Pane {
+		return nil
+	}
+	a, b := from.Window, to.Window
+	leafA, leafB := a.Layout.Find(from.Pane.ID), b.Layout.Find(to.Pane.ID)
+	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
+	if a != b {
+		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
+		a.Stack, b.Stack = renumbered(a.Stack, from.Pane.ID, to.Pane.ID), renumbered(b.Stack, to.Pane.ID, from.Pane.ID)
+	} else if !cmd.has('d') {
+		a.Select(to.Pane)
+	} else if a.Active() == from.Pane {
+		a.Select(to.Pane)
+	} else if a.Active() == to.Pane {
+		a.Select(from.Pane)
+	}
+	for _, w := range []*server.Window{a, b} {
+		w.Arranged()
+		c.touch(w)
+		if err := c.resizeTerminals(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func renumbered(stack []int, from, to int) []int {
+	stack = slices.Clone(stack)
+	for i, id := range stack {
+		if id == from {
+			stack[i] = to
+		}
+	}
+	return stack
+}
+
+// joinPane is join-pane and move-pane.
+func (c *call) joinPane(cmd *command) error {
+	to, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	from, err := c.target(cmd, 's', server.WantPane)
+	if err != nil {
+		return err
+	}
+	if from.Pane == to.Pane {
+		return errors.New("source and target panes must be different")
+	}
+	s, err := c.splitOf(cmd, to)
+	if err != nil {
+		return err
+	}
+	was := from.Window
+	if was != to.Window {
+		if err := c.insert(to, from.Pane, s); err != nil {
+			return fmt.Errorf("create pane failed: %w", err)
+		}
+		c.file.Remove(from)
+	} else {
+		was.Take(from.Pane)
+		if err := c.insert(to, from.Pane, s); err != nil {
+			return fmt.Errorf("create pane failed: %w", err)
+		}
+	}
+	if cmd.has('d') {
+		to.Window.Stack = append(to.Window.Stack, from.Pane.ID)
+	} else {
+		to.Window.Select(from.Pane)
+		to.Session.Show(to.Window)
+	}
+	if len(was.Panes) > 0 {
+		c.touch(was)
+		if err := c.resizeTerminals(was); err != nil {
+			return err
+		}
+	}
+	return c.resizeTerminals(to.Window)
+}
+
+// breakPane is break-pane.
+func (c *call) breakPane(cmd *command) error {
+	from, err := c.target(cmd, 's', server.WantPane)
+	if err != nil {
+		return err
+	}
+	at := from
+	if cmd.has('t') {
+		if at, err = c.target(cmd, 't', server.WantIndex); err != nil {
+			return err
+		}
+	}
+	index, err := c.indexFor(cmd, at, "index in use: %d")
+	if err != nil {
+		return err
+	}
+	w := from.Window
+	if len(w.Panes) == 1 {
+		from.Session.Take(w)
+		w.Index = index
+		at.Session.Add(w)
+	} else {
+		w.Take(from.Pane)
+		c.touch(w)
+		was := w
+		w = c.newSpace(from.Pane, index, was.Layout.W, was.Layout.H)
+		w.Name = c.programName(from.Pane.Argv)
+		at.Session.Add(w)
+		if err := c.resizeTerminals(was); err != nil {
+			return err
+		}
+	}
+	if cmd.has('n') {
+		w.Name, w.Named = cmd.value('n'), true
+	}
+	if !cmd.has('d') {
+		at.Session.Show(w)
+	}
+	c.touch(w)
+	if cmd.has('P') {
+		c.print(c.scope(server.Place{Session: at.Session, Window: w, Pane: from.Pane}).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
+	}
+	return c.resizeTerminals(w)
+}
+
+// resizePane is resize-pane.
+func (c *call) resizePane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	for _, flag := range []byte("MT") {
+		if cmd.has(flag) {
+			return fmt.Errorf("resize-pane -%c is not supported by tandem", flag)
+		}
+	}
+	w := at.Window
+	if cmd.has('Z') {
+		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
+			w.Select(at.Pane)
+		}
+		c.touch(w)
+		return c.resizeTerminals(w)
+	}
+	w.Zoomed = false
+	by := 1
+	if len(cmd.args) > 0 {
+		if by, err = strconv.Atoi(cmd.args[0]); err != nil || by < 1 {
+			return errors.New("adjustment invalid")
+		}
+	}
+	leaf := w.Layout.Find(at.Pane.ID)
+	for _, side := range []struct {
+		flag byte
+		name string
+		axis cells.Kind
+		of   int
+	}{{'x', "width", cells.Beside, w.Layout.W}, {'y', "height", cells.Below, w.Layout.H}} {
+		if !cmd.has(side.flag) {
+			continue
+		}
+		n, err := size(cmd.value(side.flag), side.of)
+		if err != nil {
+			return fmt.Errorf("%s %w", side.name, err)
+		}
+		w.Layout.ResizePane(leaf, side.axis, n)
+	}
+	switch {
+	case cmd.has('L'):
+		w.Layout.MoveEdge(leaf, cells.Beside, -by)
+	case cmd.has('R'):
+		w.Layout.MoveEdge(leaf, cells.Beside, by)
+	case cmd.has('U'):
+		w.Layout.MoveEdge(leaf, cells.Below, -by)
+	case cmd.has('D'):
+		w.Layout.MoveEdge(leaf, cells.Below, by)
+	}
+	w.Preset = -1
+	c.touch(w)
+	return c.resizeTerminals(w)
+}
+
+// size reads a number of cells, or a percentage of some.
+func size(text string, of int) (int, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	switch {
+	case err != nil:
+		return 0, errors.New("invalid")
+	case percent:
+		n = of * n / 100
+	}
+	if n < 1 && !percent {
+		return 0, errors.New("too small")
+	}
+	return max(n, 1), nil
+}
+
+// respawnPane is respawn-pane: a program of its own in the same place.
+func (c *call) respawnPane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	if c.alive(at.Pane) && !cmd.has('k') {
+		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
+	}
+	return c.respawn(cmd, at)
+}
+
+func (c *call) respawn(cmd *command, at server.Place) error {
+	begin, err := c.startOf(cmd, at)
+	if err != nil {
+		return err
+	}
+	p, cell := at.Pane, at.Window.Cell(at.Pane)
+	if len(cmd.args) == 0 {
+		begin.argv = p.Argv
+	}
+	if !cmd.has('c') {
+		begin.cwd = p.CWD
+	}
+	was := *p
+	begin.w, begin.h, begin.name = cell.W, cell.H, cmp.Or(p.Title, at.Session.Name+":"+c.programName(begin.argv))
+	if err := c.end(p); err != nil {
+		return err
+	}
+	p.Adopted, p.Pipe = false, ""
+	if err := c.begin(p, at, begin); err != nil {
+		return err
+	}
+	if !was.Adopted {
+		c.closed = append(c.closed, was.Terminal)
+	}
+	c.touch(at.Window)
+	return nil
+}
+
+// respawnWindow is respawn-window.
+func (c *call) respawnWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	for _, p := range at.Window.Panes {
+		if c.alive(p) && !cmd.has('k') {
+			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)
+		}
+	}
+	for len(at.Window.Panes) > 1 {
+		if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: at.Window.Panes[len(at.Window.Panes)-1]}); err != nil {
+			return err
+		}
+	}
+	at.Pane = at.Window.Panes[0]
+	return c.respawn(cmd, at)
+}

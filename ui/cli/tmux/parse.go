@@ -1,0 +1,374 @@
+package tmux
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed verbs.txt
+var verbsText string
+
+// A verb is one of tmux's commands, as its usage says: which flags there are, which of them take
+// a value, and how many arguments.
+type verb struct {
+	name, alias, usage string
+	plain, valued      string // letters of flags
+	least, most        int    // arguments; most is -1 for any number
+}
+
+// verbs is the table of list-commands.
+var verbs = sync.OnceValue(func() (all []verb) {
+	for line := range strings.Lines(verbsText) {
+		all = append(all, readVerb(strings.TrimRight(line, "\n")))
+	}
+	return all
+})
+
+// readVerb reads a line such as "kill-pane (killp) [-a] [-t target-pane]".
+func readVerb(line string) verb {
+	name, usage, _ := strings.Cut(line, " ")
+	v := verb{name: name, usage: usage}
+	if alias, rest, ok := strings.Cut(strings.TrimPrefix(usage, "("), ") "); ok && strings.HasPrefix(usage, "(") {
+		v.alias, v.usage = alias, rest
+	}
+	rest := strings.ReplaceAll(strings.ReplaceAll(v.usage, "][", "] ["), "|-", "")
+	for rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "[-"); {
+		inside, after, _ := strings.Cut(rest[2:], "]")
+		rest = strings.TrimSpace(after)
+		if letter, _, valued := strings.Cut(inside, " "); valued {
+			v.valued += letter
+		} else {
+			v.plain += inside
+		}
+	}
+	v.count(rest)
+	switch v.name { // what the usage leaves out
+	case "split-window":
+		v.valued += "p"
+	case "new-session", "new-window", "respawn-pane", "respawn-window":
+		v.most = -1
+	case "if-shell":
+		v.least, v.most = 2, 3
+	case "send-keys":
+		v.least = 0
+	}
+	if v.name == "split-window" || strings.Contains(rest, "...") || v.name == "bind-key" {
+		v.most = -1
+	}
+	return v
+}
+
+func (v *verb) count(rest string) {
+	depth := 0
+	for _, word := range strings.Fields(rest) {
+		opened := strings.Count(word, "[")
+		if depth == 0 && opened == 0 && word != "..." {
+			v.least++
+		}
+		v.most++
+		depth += opened - strings.Count(word, "]")
+	}
+}
+
+// findVerb finds a verb by name, alias or the beginning of its name.
+func findVerb(name string) (verb, error) {
+	var found []string
+	var last verb
+	for _, v := range verbs() {
+		if v.name == name || v.alias == name {
+			return v, nil
+		}
+		if strings.HasPrefix(v.name, name) {
+			found, last = append(found, v.name), v
+		}
+	}
+	switch len(found) {
+	case 0:
+		return verb{}, fmt.Errorf("unknown command: %s", name)
+	case 1:
+		return last, nil
+	}
+	return verb{}, fmt.Errorf("ambiguous command: %s, could be: %s", name, strings.Join(found, ", "))
+}
+
+// A command is one verb with its flags and arguments.
+type command struct {
+	verb
+	flags map[byte][]string
+	args  []string
+}
+
+func (c *command) has(flag byte) bool { return c.flags[flag] != nil }
+
+// value is the last value of a flag; "" without it.
+func (c *command) value(flag byte) string {
+	if values := c.flags[flag]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
+// arg is an argument; "" if there are fewer.
+func (c *command) arg(i int) string {
+	if i < len(c.args) {
+		return c.args[i]
+	}
+	return ""
+}
+
+// renamed are the aliases that tmux has as options.
+var renamed = map[string][]string{
+	"split-pane": {"split-window"}, "splitp": {"split-window"}, "server-info": {"show-messages", "-JT"},
+	"info": {"show-messages", "-JT"}, "choose-window": {"choose-tree", "-w"}, "choose-session": {"choose-tree", "-s"},
+}
+
+// readCommand reads a verb and what follows it.
+func readCommand(words []string) (*command, error) {
+	if also := renamed[words[0]]; also != nil {
+		words = append(slices.Clone(also), words[1:]...)
+	}
+	v, err := findVerb(words[0])
+	if err != nil {
+		return nil, err
+	}
+	c := &command{verb: v, flags: map[byte][]string{}}
+	rest := words[1:]
+	for len(rest) > 0 && len(rest[0]) > 1 && rest[0][0] == '-' {
+		word := rest[0][1:]
+		rest = rest[1:]
+		if word == "-" {
+			break
+		}
+		if rest, err = c.readFlags(word, rest); err != nil {
+			return nil, err
+		}
+	}
+	c.args = rest
+	switch {
+	case len(rest) < c.least:
+		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.least)
+	case c.most >= 0 && len(rest) > c.most:
+		return nil, fmt.Errorf("command %s: too many arguments (need at most %d)", c.name, c.most)
+	}
+	return c, nil
+}
+
+func (c *command) readFlags(word string, rest []string) ([]string, error) {
+	for i := range len(word) {
+		flag := word[i]
+		switch {
+		case strings.IndexByte(c.plain, flag) >= 0:
+			c.flags[flag] = append(c.flags[flag], "")
+		case strings.IndexByte(c.valued, flag) < 0:
+			return nil, fmt.Errorf("command %s: unknown flag -%c", c.name, flag)
+		case i+1 < len(word):
+			c.flags[flag] = append(c.flags[flag], word[i+1:])
+			return rest, nil
+		case len(rest) == 0:
+			return nil, fmt.Errorf("command %s: -%c expects an argument", c.name, flag)
+		default:
+			c.flags[flag] = append(c.flags[flag], rest[0])
+			return rest[1:], nil
+		}
+	}
+	return rest, nil
+}
+
+// readArguments reads a sequence of commands from the arguments of a program: one that is, or ends
+// in, a semicolon ends a command.
+func readArguments(args []string) (sequence []*command, err error) {
+	var words []string
+	flush := func() error {
+		if len(words) == 0 {
+			return nil
+		}
+		c, err := readCommand(words)
+		sequence, words = append(sequence, c), nil
+		return err
+	}
+	for _, arg := range args {
+		ends := false
+		switch {
+		case strings.HasSuffix(arg, `\;`):
+			arg = strings.TrimSuffix(arg, `\;`) + ";"
+		case strings.HasSuffix(arg, ";"):
+			arg, ends = strings.TrimSuffix(arg, ";"), true
+		}
+		if arg != "" || !ends {
+			words = append(words, arg)
+		}
+		if ends {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sequence, flush()
+}
+
+// readText reads commands as they stand in a file or behind if-shell.
+func readText(text string, env func(string) string) (sequence []*command, err error) {
+	r := reader{text: text, env: env}
+	lines, err := r.commands()
+	if err != nil {
+		return nil, err
+	}
+	for _, words := range lines {
+		c, err := readCommand(words)
+		if err != nil {
+			return nil, err
+		}
+		sequence = append(sequence, c)
+	}
+	return sequence, nil
+}
+
+// A reader divides a text into commands and words.
+type reader struct {
+	text  string
+	env   func(string) string
+	words []string
+	word  strings.Builder
+	begun bool
+}
+
+var errOpen = errors.New("syntax error")
+
+func (r *reader) commands() (all [][]string, err error) {
+	end := func() {
+		if r.endWord(); len(r.words) > 0 {
+			all, r.words = append(all, r.words), nil
+		}
+	}
+	for r.text != "" {
+		c := r.text[0]
+		r.text = r.text[1:]
+		switch {
+		case c == '\n' || c == ';':
+			end()
+		case c == ' ' || c == '\t' || c == '\r':
+			r.endWord()
+		case c == '#' && !r.begun:
+			_, r.text, _ = strings.Cut(r.text, "\n")
+		case c == '{' && !r.begun:
+			err = r.block()
+		default:
+			err = r.character(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	end()
+	return all, nil
+}
+
+func (r *reader) endWord() {
+	if r.begun {
+		r.words = append(r.words, r.word.String())
+		r.word.Reset()
+		r.begun = false
+	}
+}
+
+// block takes all up to the closing brace as one word.
+func (r *reader) block() error {
+	depth := 1
+	for i := range len(r.text) {
+		switch r.text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				r.words = append(r.words, strings.TrimSpace(r.text[:i]))
+				r.text = r.text[i+1:]
+				return nil
+			}
+		}
+	}
+	return errOpen
+}
+
+func (r *reader) character(c byte) error {
+	switch {
+	case c == '\'':
+		inside, rest, ok := strings.Cut(r.text, "'")
+		if !ok {
+			return errOpen
+		}
+		r.word.WriteString(inside)
+		r.text = rest
+	case c == '"':
+		return r.quoted()
+	case c == '\\':
+		r.escape()
+	case c == '~' && !r.begun:
+		home, _ := os.UserHomeDir()
+		r.word.WriteString(home)
+	case c == '$':
+		r.variable()
+	default:
+		r.word.WriteByte(c)
+	}
+	r.begun = true
+	return nil
+}
+
+func (r *reader) quoted() error {
+	r.begun = true
+	for r.text != "" {
+		c := r.text[0]
+		r.text = r.text[1:]
+		switch c {
+		case '"':
+			return nil
+		case '\\':
+			r.escape()
+		case '$':
+			r.variable()
+		default:
+			r.word.WriteByte(c)
+		}
+	}
+	return errOpen
+}
+
+func (r *reader) escape() {
+	if r.text == "" {
+		return
+	}
+	c := r.text[0]
+	r.text = r.text[1:]
+	if to, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'e': 0x1b, 'a': 7, 'b': 8, 's': ' '}[c]; ok {
+		c = to
+	}
+	if c != '\n' {
+		r.word.WriteByte(c)
+	}
+}
+
+func (r *reader) variable() {
+	name := r.text
+	braced := strings.HasPrefix(name, "{")
+	name = strings.TrimPrefix(name, "{")
+	n := strings.IndexFunc(name, func(c rune) bool {
+		return c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	})
+	if n < 0 {
+		n = len(name)
+	}
+	if n == 0 {
+		r.word.WriteByte('$')
+		return
+	}
+	r.word.WriteString(r.env(name[:n]))
+	r.text = name[n:]
+	if braced {
+		r.text = strings.TrimPrefix(r.text, "}")
+	}
+}

@@ -1,0 +1,286 @@
+package tmux
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/cells"
+	"tandem/ui/cli/tmux/server"
+)
+
+// A start is a program that a pane begins with.
+type start struct {
+	argv []string
+	cwd  string
+	env  []string // "NAME=value"
+	name string   // of the session in the dashboard
+	w, h int
+}
+
+// startOf reads what new-session, new-window, split-window and respawn-pane have in common.
+func (c *call) startOf(cmd *command, at server.Place) (start, error) {
+	if cmd.has('I') {
+		return start{}, errors.New("-I is not supported by tandem")
+	}
+	s := start{argv: c.argv(cmd.args, at), env: cmd.flags['e']}
+	for _, pair := range s.env {
+		if !strings.Contains(pair, "=") {
+			return s, fmt.Errorf("invalid environment: %s", pair)
+		}
+	}
+	if cmd.has('c') {
+		s.cwd = c.scope(at).Expand(cmd.value('c'))
+	}
+	s.cwd = c.folder(s.cwd, at)
+	return s, nil
+}
+
+// folder is where a program starts: relative paths begin where this was called.
+func (c *call) folder(asked string, at server.Place) string {
+	here, _ := os.Getwd()
+	if asked == "" {
+		if c.own.Pane == nil && at.Session != nil && at.Session.CWD != "" {
+			return at.Session.CWD
+		}
+		return here
+	}
+	if !filepath.IsAbs(asked) {
+		asked = filepath.Join(here, asked)
+	}
+	if info, err := os.Stat(asked); err != nil || !info.IsDir() {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home
+		}
+	}
+	return filepath.Clean(asked)
+}
+
+// argv is what is run: one argument is a line for the shell, none is the shell.
+func (c *call) argv(args []string, at server.Place) []string {
+	shell := string(c.file.Lookup(server.LevelSession, at, "default-shell"))
+	if len(args) == 0 {
+		if line := c.file.Lookup(server.LevelSession, at, "default-command"); line != "" {
+			return []string{shell, "-c", string(line)}
+		}
+		if _, chosen := c.file.Global["default-shell"]; chosen {
+			return []string{shell}
+		}
+		return nil
+	}
+	if len(args) == 1 {
+		return []string{cmp.Or(c.env("SHELL"), shell), "-c", args[0]}
+	}
+	return args
+}
+
+// programName is what a window is called after.
+func (c *call) programName(argv []string) string {
+	if len(argv) == 0 {
+		return filepath.Base(cmp.Or(c.env("SHELL"), "sh"))
+	}
+	word := argv[0]
+	if len(argv) == 3 && argv[1] == "-c" {
+		word = argv[2]
+		if fields := strings.Fields(word); len(fields) > 0 {
+			word = fields[0]
+			if word == "exec" && len(fields) > 1 {
+				word = fields[1]
+			}
+		}
+	}
+	return filepath.Base(strings.Trim(word, `"'`))
+}
+
+// begin starts a program for a pane.
+func (c *call) begin(p *server.Pane, at server.Place, s start) error {
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	env, environ := c.environment(p, at, s.env)
+	process, err := api.SessionStart.Call(c.ctx, e, api.SessionStartInput{
+		ID: api.NewID(), Command: s.argv, Name: c.freeName(s.name), CWD: s.cwd, Env: env, Environ: environ,
+		Cols: min(max(s.w, 1), 1000), Rows: min(max(s.h, 1), 1000),
+	})
+	if err != nil {
+		return fmt.Errorf("create pane failed: %w", err)
+	}
+	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
+	if c.running == nil {
+		c.running = map[string]api.Process{}
+	}
+	c.running[process.ID] = process
+	return nil
+}
+
+// environment is what a pane's program sees: the server's variables, the session's over them, and
+// where it is.
+func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
+	environ, env = maps.Clone(c.file.Environ), map[string]string{}
+	if environ == nil {
+		environ = map[string]string{}
+	}
+	if at.Session != nil {
+		for name, value := range at.Session.Environ {
+			if !slices.Contains(at.Session.Removed, name) {
+				environ[name] = value
+			}
+		}
+		for _, name := range at.Session.Removed {
+			delete(environ, name)
+		}
+	}
+	for _, name := range c.file.Hidden {
+		delete(environ, name)
+	}
+	for _, pair := range extra {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	session := 0
+	if at.Session != nil {
+		session = at.Session.ID
+	}
+	env["TMUX"] = c.tmuxVariable(session)
+	env["TMUX_PANE"] = fmt.Sprintf("%%%d", p.ID)
+	return env, environ
+}
+
+// tmuxVariable is the value of TMUX: the server, a process and the session.
+func (c *call) tmuxVariable(session int) string {
+	return fmt.Sprintf("%s,%d,%d", c.path, c.pid(), session)
+}
+
+// pid is that of the process that holds the terminals.
+func (c *call) pid() int {
+	for _, p := range c.running {
+		if stat, ok := readStat(p.PID); ok && stat.parent > 1 {
+			return stat.parent
+		}
+	}
+	return os.Getpid()
+}
+
+// freeName is a name that no session that runs has.
+func (c *call) freeName(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(name))
+	if runes := []rune(clean); len(runes) > 56 {
+		clean = string(runes[:56])
+	}
+	if clean == "" {
+		return ""
+	}
+	taken := func(name string) bool {
+		for _, p := range c.running {
+			if p.Name == name && !p.State.Ended() {
+				return true
+			}
+		}
+		return false
+	}
+	free := clean
+	for n := 2; taken(free); n++ {
+		free = fmt.Sprintf("%s-%d", clean, n)
+	}
+	return free
+}
+
+// end ends the program of a pane that was taken out. One that was there before the server is left.
+func (c *call) end(p *server.Pane) error {
+	if p.Pipe != "" {
+		_ = c.stopPipe(p) // it ends by itself, too
+	}
+	if p.Adopted || !c.alive(p) {
+		return nil
+	}
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	if _, err = api.SessionKill.Call(c.ctx, e, api.IDInput{ID: p.Terminal}); err != nil {
+		return err
+	}
+	delete(c.running, p.Terminal)
+	return nil
+}
+
+// forget takes a pane out, and out of the dashboard.
+func (c *call) forget(at server.Place) {
+	if !at.Pane.Adopted {
+		c.closed = append(c.closed, at.Pane.Terminal)
+	}
+	c.file.Remove(at)
+	c.touch(at.Window)
+	if len(at.Window.Panes) > 0 {
+		_ = c.resizeTerminals(at.Window)
+	} else if c.file.Running() && c.file.Lookup(server.LevelSession, at, "renumber-windows").On() {
+		c.renumber(at.Session)
+	}
+}
+
+// touch marks a window as laid out anew.
+func (c *call) touch(w *server.Window) {
+	if !slices.Contains(c.changed, w) {
+		c.changed = append(c.changed, w)
+	}
+}
+
+// resizeTerminals gives the terminals of a window the sizes of their panes.
+func (c *call) resizeTerminals(w *server.Window) error {
+	for _, p := range w.Panes {
+		cell, process := w.Cell(p), c.running[p.Terminal]
+		if cell == nil || process.Terminal == nil || !c.alive(p) || process.Terminal.Viewers > 0 {
+			continue // who looks at it says how large it is
+		}
+		if process.Terminal.Cols == cell.W && process.Terminal.Rows == cell.H {
+			continue
+		}
+		e, err := c.client()
+		if err != nil {
+			return err
+		}
+		in := api.SessionResizeInput{ID: p.Terminal, Cols: min(max(cell.W, 1), 1000), Rows: min(max(cell.H, 1), 1000)}
+		if err := api.SessionResize.Run(c.ctx, e, in); err != nil {
+			return err
+		}
+		process.Terminal.Cols, process.Terminal.Rows = in.Cols, in.Rows
+	}
+	return nil
+}
+
+// newPane makes a pane, and newSpace a window with it.
+func (c *call) newPane() *server.Pane {
+	p := &server.Pane{ID: c.file.Next.Pane}
+	c.file.Next.Pane++
+	return p
+}
+
+func (c *call) newSpace(p *server.Pane, index, w, h int) *server.Window {
+	window := &server.Window{ID: c.file.Next.Window, Index: index, Layout: cells.New(p.ID, w, h), Panes: []*server.Pane{p}, Stack: []int{p.ID},
+		Preset: -1, Created: now()}
+	c.file.Next.Window++
+	return window
+}
+
+// execute replaces this process.
+func execute(argv, environ []string) error {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, argv, environ)
+}

@@ -1,0 +1,309 @@
+// Package server keeps what a tmux server would: sessions, windows and panes with their numbers,
+// options, environment and buffers. It finds the targets of commands and knows the options. The
+// programs themselves run in the engine's sessions.
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/ui/cli/tmux/cells"
+)
+
+// State is all of a server. One call at a time holds it (see File).
+type State struct {
+	Path    string    `json:"-"` // where its socket would be
+	Started time.Time `json:"started"`
+
+	Sessions []*Session `json:"sessions,omitempty"`
+	Next     Numbers    `json:"next"`
+	Options  Options    `json:"options,omitempty"` // of the server
+	Global   Options    `json:"global,omitempty"`  // of sessions
+	Windows  Options    `json:"windows,omitempty"` // of windows and panes
+
+	Environ map[string]string `json:"environ,omitempty"` // that panes start from
+	Hidden  []string          `json:"hidden,omitempty"`  // variables that panes do not get
+	Buffers []Buffer          `json:"buffers,omitempty"` // newest first
+	Waits   map[string]*Wait  `json:"waits,omitempty"`   // channels of wait-for
+	Recent  int               `json:"recent"`            // the session that was used last
+}
+
+// Numbers are those that the next of each kind gets.
+type Numbers struct {
+	Session int `json:"session"`
+	Window  int `json:"window"`
+	Pane    int `json:"pane"`
+	Buffer  int `json:"buffer"`
+}
+
+// A Session is a group of windows.
+type Session struct {
+	ID       int       `json:"id"`
+	Name     string    `json:"name"`
+	Created  time.Time `json:"created"`
+	Attached time.Time `json:"attached,omitzero"` // last
+	Used     time.Time `json:"used"`
+	CWD      string    `json:"cwd"`
+	W        int       `json:"w"`
+	H        int       `json:"h"`
+	Windows  []*Window `json:"windows"` // by index
+	Stack    []int     `json:"stack"`   // numbers of windows, the current one first
+
+	Options Options           `json:"options,omitempty"`
+	Environ map[string]string `json:"environ,omitempty"`
+	Removed []string          `json:"removed,omitempty"` // variables that panes do not get here
+}
+
+// A Window is a tab of the dashboard.
+type Window struct {
+	ID      int         `json:"id"`
+	Index   int         `json:"index"`
+	Name    string      `json:"name"`
+	Named   bool        `json:"named,omitempty"` // by somebody, not after its program
+	Created time.Time   `json:"created"`
+	Layout  *cells.Cell `json:"layout"`
+	Panes   []*Pane     `json:"panes"` // in their order on the screen
+	Stack   []int       `json:"stack"` // numbers of panes, the active one first
+	Zoomed  bool        `json:"zoomed,omitempty"`
+	Preset  int         `json:"preset"` // the arrangement that next-layout goes on from; -1 for none
+	Options Options     `json:"options,omitempty"`
+}
+
+// A Pane is a session of the engine.
+type Pane struct {
+	ID       int      `json:"id"`
+	Terminal string   `json:"terminal"` // the engine's id of it
+	Title    string   `json:"title,omitempty"`
+	Argv     []string `json:"argv,omitempty"`    // that it was started with; none for a shell
+	CWD      string   `json:"cwd"`               // that it was started in
+	Adopted  bool     `json:"adopted,omitempty"` // it was there before, and is not ended
+	Pipe     string   `json:"pipe,omitempty"`    // the process of pipe-pane
+	Off      bool     `json:"off,omitempty"`     // input is switched off
+	Options  Options  `json:"options,omitempty"`
+}
+
+// A Buffer is text to be pasted.
+type Buffer struct {
+	Name    string    `json:"name"`
+	Data    []byte    `json:"data"`
+	Created time.Time `json:"created"`
+	Auto    bool      `json:"auto,omitempty"` // it was named by us
+}
+
+// A Wait is a channel of wait-for.
+type Wait struct {
+	Woken   bool     `json:"woken,omitempty"`
+	Locked  bool     `json:"locked,omitempty"`
+	Waiting []string `json:"waiting,omitempty"` // addresses of those that wait
+	Lockers []string `json:"lockers,omitempty"` // of those that wait for the lock
+}
+
+// Running reports whether there is a server: one has a session.
+func (s *State) Running() bool { return len(s.Sessions) > 0 }
+
+// Sorted are the sessions by name.
+func (s *State) Sorted() []*Session {
+	return slices.SortedFunc(slices.Values(s.Sessions), func(a, b *Session) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Current is the window that a session shows.
+func (s *Session) Current() *Window {
+	if len(s.Stack) > 0 {
+		if w := s.Window(s.Stack[0]); w != nil {
+			return w
+		}
+	}
+	if len(s.Windows) == 0 {
+		return nil
+	}
+	return s.Windows[0]
+}
+
+// Last is the window that was shown before; nil if there was none.
+func (s *Session) Last() *Window {
+	for _, id := range s.Stack[min(1, len(s.Stack)):] {
+		if w := s.Window(id); w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// Window is the one with a number.
+func (s *Session) Window(id int) *Window {
+	for _, w := range s.Windows {
+		if w.ID == id {
+			return w
+		}
+	}
+	return nil
+}
+
+// At is the window with an index.
+func (s *Session) At(index int) *Window {
+	for _, w := range s.Windows {
+		if w.Index == index {
+			return w
+		}
+	}
+	return nil
+}
+
+// Show makes a window the current one.
+func (s *Session) Show(w *Window) { s.Stack = first(s.Stack, w.ID) }
+
+// first puts a number in front.
+func first(stack []int, id int) []int {
+	rest := slices.DeleteFunc(slices.Clone(stack), func(n int) bool { return n == id })
+	return append([]int{id}, rest...)
+}
+
+// Add puts a window among the others.
+func (s *Session) Add(w *Window) {
+	s.Windows = append(s.Windows, w)
+	s.Sort()
+}
+
+// Sort puts the windows in the order of their indexes.
+func (s *Session) Sort() {
+	slices.SortStableFunc(s.Windows, func(a, b *Window) int { return a.Index - b.Index })
+}
+
+// Take takes a window out of the session.
+func (s *Session) Take(w *Window) {
+	s.Windows = slices.DeleteFunc(s.Windows, func(x *Window) bool { return x == w })
+	s.Stack = slices.DeleteFunc(s.Stack, func(id int) bool { return id == w.ID })
+}
+
+// Free is the first index without a window, from one on.
+func (s *Session) Free(from int) int {
+	for s.At(from) != nil {
+		from++
+	}
+	return from
+}
+
+// Active is the pane with the keyboard.
+func (w *Window) Active() *Pane {
+	if len(w.Stack) > 0 {
+		if p := w.Pane(w.Stack[0]); p != nil {
+			return p
+		}
+	}
+	if len(w.Panes) == 0 {
+		return nil
+	}
+	return w.Panes[0]
+}
+
+// Last is the pane that had the keyboard before.
+func (w *Window) Last() *Pane {
+	for _, id := range w.Stack[min(1, len(w.Stack)):] {
+		if p := w.Pane(id); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// Pane is the one with a number.
+func (w *Window) Pane(id int) *Pane {
+	for _, p := range w.Panes {
+		if p.ID == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// Select gives a pane the keyboard.
+func (w *Window) Select(p *Pane) { w.Stack = first(w.Stack, p.ID) }
+
+// Arranged puts the panes in the order in which the layout has them.
+func (w *Window) Arranged() {
+	place := map[int]int{}
+	for i, leaf := range w.Layout.Panes() {
+		place[leaf.Pane] = i
+	}
+	slices.SortStableFunc(w.Panes, func(a, b *Pane) int { return place[a.ID] - place[b.ID] })
+}
+
+// Numbers are the panes' numbers in their order.
+func (w *Window) Numbers() []int {
+	var ids []int
+	for _, p := range w.Panes {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// Take takes a pane out of the window; its layout is nil when that was the last.
+func (w *Window) Take(p *Pane) {
+	w.Panes = slices.DeleteFunc(w.Panes, func(x *Pane) bool { return x == p })
+	w.Stack = slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID })
+	w.Layout, w.Zoomed = w.Layout.Close(p.ID), false
+}
+
+// Cell is where a pane lies: the whole window when it is zoomed.
+func (w *Window) Cell(p *Pane) *cells.Cell {
+	if w.Zoomed && p == w.Active() {
+		return cells.New(p.ID, w.Layout.W, w.Layout.H)
+	}
+	return w.Layout.Find(p.ID)
+}
+
+// Place is where something was found.
+type Place struct {
+	Session *Session
+	Window  *Window
+	Pane    *Pane
+	Index   int // of a window that may not be there; -1 for none
+}
+
+// Each goes over all panes.
+func (s *State) Each(visit func(Place)) {
+	for _, session := range s.Sorted() {
+		for _, w := range session.Windows {
+			for _, p := range w.Panes {
+				visit(Place{session, w, p, w.Index})
+			}
+		}
+	}
+}
+
+// Where is the place of the pane for which a condition holds; the zero Place if there is none.
+func (s *State) Where(is func(Place) bool) (found Place) {
+	s.Each(func(p Place) {
+		if found.Pane == nil && is(p) {
+			found = p
+		}
+	})
+	return found
+}
+
+// Remove takes a pane out, its window when that was the last one, and the session with its last
+// window.
+func (s *State) Remove(at Place) {
+	if at.Window.Take(at.Pane); len(at.Window.Panes) > 0 {
+		return
+	}
+	if at.Session.Take(at.Window); len(at.Session.Windows) > 0 {
+		return
+	}
+	s.Drop(at.Session)
+}
+
+// Drop takes a session out; without any the server ends, and forgets all but its numbers' start.
+func (s *State) Drop(session *Session) {
+	s.Sessions = slices.DeleteFunc(s.Sessions, func(x *Session) bool { return x == session })
+	if len(s.Sessions) == 0 {
+		*s = State{Path: s.Path, Waits: s.Waits}
+	}
+}
+
+func number(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0
+}

@@ -1,0 +1,356 @@
+package tmux
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/server"
+)
+
+func now() time.Time { return time.Now() }
+
+// cleanName is what tmux makes of a name: colons and dots would divide a target.
+func cleanName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ':' || r == '.' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// newSession is new-session.
+func (c *call) newSession(cmd *command) error {
+	if cmd.has('t') {
+		return errors.New("session groups (new-session -t) are not supported by tandem")
+	}
+	name := cleanName(c.scope(c.own).Expand(cmd.value('s')))
+	if cmd.has('s') && name == "" {
+		return fmt.Errorf("invalid session: %s", cmd.value('s'))
+	}
+	for _, s := range c.file.Sessions {
+		switch {
+		case s.Name != name:
+		case cmd.has('A'):
+			return c.openSession(server.Place{Session: s}, cmd.has('d'))
+		default:
+			return fmt.Errorf("duplicate session: %s", name)
+		}
+	}
+	if !cmd.has('d') && c.control == nil {
+		if err := c.mayAttach(); err != nil {
+			return err
+		}
+	}
+	w, h, err := c.sizeOf(cmd)
+	if err != nil {
+		return err
+	}
+	at, err := c.makeSession(cmd, name, w, h)
+	if err != nil {
+		return err
+	}
+	if cmd.has('P') {
+		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), "#{session_name}:")))
+	}
+	if cmd.has('d') {
+		return nil
+	}
+	return c.openSession(at, false)
+}
+
+// sizeOf is the size of a new session's windows.
+func (c *call) sizeOf(cmd *command) (w, h int, err error) {
+	size := string(c.file.Lookup(server.LevelSession, server.Place{}, "default-size"))
+	if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 {
+		w, h = 80, 24
+	}
+	for _, side := range []struct {
+		flag byte
+		name string
+		to   *int
+	}{{'x', "width", &w}, {'y', "height", &h}} {
+		switch value := cmd.value(side.flag); value {
+		case "":
+		case "-":
+			if cols, rows, ok := c.ownSize(); ok && side.flag == 'x' {
+				w = cols
+			} else if ok {
+				h = rows
+			}
+		default:
+			n, err := strconv.Atoi(value)
+			switch {
+			case err != nil:
+				return 0, 0, fmt.Errorf("%s invalid", side.name)
+			case n < 1:
+				return 0, 0, fmt.Errorf("%s too small", side.name)
+			case n > 1000:
+				return 0, 0, fmt.Errorf("%s too large", side.name)
+			}
+			*side.to = n
+		}
+	}
+	return w, h, nil
+}
+
+func (c *call) ownSize() (w, h int, ok bool) {
+	f, is := c.Stdin.(*os.File)
+	if !is || !term.IsTerminal(f.Fd()) {
+		return 0, 0, false
+	}
+	w, h, err := term.GetSize(f.Fd())
+	return w, h, err == nil && w > 0 && h > 0
+}
+
+// makeSession adds a session with a window.
+func (c *call) makeSession(cmd *command, name string, w, h int) (server.Place, error) {
+	if !c.file.Running() {
+		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
+	}
+	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
+	if s.Name = name; name == "" {
+		s.Name = strconv.Itoa(s.ID)
+		for n := s.ID; c.sessionNamed(s.Name); n++ {
+			s.Name = strconv.Itoa(n + 1)
+		}
+	}
+	begin, err := c.startOf(cmd, server.Place{Session: s})
+	if err != nil {
+		return server.Place{}, err
+	}
+	s.CWD = begin.cwd
+	for _, pair := range cmd.flags['e'] {
+		name, value, _ := strings.Cut(pair, "=")
+		if s.Environ == nil {
+			s.Environ = map[string]string{}
+		}
+		s.Environ[name] = value
+	}
+	c.file.Next.Session++
+	at := server.Place{Session: s}
+	index := c.file.Lookup(server.LevelSession, at, "base-index").Int()
+	if _, err = c.addWindow(&at, index, cmd.value('n'), begin); err != nil {
+		return at, err
+	}
+	c.file.Sessions = append(c.file.Sessions, s)
+	c.use(s)
+	return at, nil
+}
+
+// addWindow starts a program in a window of its own.
+func (c *call) addWindow(at *server.Place, index int, name string, begin start) (*server.Window, error) {
+	p := c.newPane()
+	w := c.newSpace(p, index, at.Session.W, at.Session.H)
+	if w.Name, w.Named = name, name != ""; name == "" {
+		w.Name = c.programName(begin.argv)
+	}
+	begin.w, begin.h, begin.name = at.Session.W, at.Session.H, at.Session.Name+":"+w.Name
+	at.Window, at.Pane, at.Index = w, p, index
+	if err := c.begin(p, *at, begin); err != nil {
+		return nil, err
+	}
+	at.Session.Add(w)
+	if len(at.Session.Windows) == 1 {
+		at.Session.Show(w)
+	}
+	c.touch(w)
+	return w, nil
+}
+
+func (c *call) sessionNamed(name string) bool {
+	for _, s := range c.file.Sessions {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// hasSession is has-session.
+func (c *call) hasSession(cmd *command) error {
+	_, err := c.target(cmd, 't', server.WantSession)
+	return err
+}
+
+// killSession is kill-session.
+func (c *call) killSession(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantSession)
+	if err != nil || cmd.has('C') {
+		return err
+	}
+	for _, s := range c.file.Sorted() {
+		if (s == at.Session) != cmd.has('a') {
+			if err := c.dropSession(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropSession ends the programs of a session.
+func (c *call) dropSession(s *server.Session) error {
+	for len(s.Windows) > 0 {
+		if err := c.dropWindow(server.Place{Session: s, Window: s.Windows[0]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropWindow ends the programs of a window.
+func (c *call) dropWindow(at server.Place) error {
+	for len(at.Window.Panes) > 0 {
+		at.Pane = at.Window.Panes[len(at.Window.Panes)-1]
+		if err := c.dropPane(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) dropPane(at server.Place) error {
+	if err := c.end(at.Pane); err != nil {
+		return err
+	}
+	c.forget(at)
+	return nil
+}
+
+// killServer is kill-server: what the server started ends, and nothing else.
+func (c *call) killServer(*command) error {
+	for _, s := range c.file.Sorted() {
+		if err := c.dropSession(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renameSession is rename-session.
+func (c *call) renameSession(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantSession)
+	if err != nil {
+		return err
+	}
+	name := cleanName(c.scope(at).Expand(cmd.args[0]))
+	switch {
+	case name == "":
+		return fmt.Errorf("invalid session: %s", cmd.args[0])
+	case name == at.Session.Name:
+		return nil
+	case c.sessionNamed(name):
+		return fmt.Errorf("duplicate session: %s", name)
+	}
+	at.Session.Name = name
+	return nil
+}
+
+const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
+
+// listSessions is list-sessions.
+func (c *call) listSessions(cmd *command) error {
+	for _, s := range c.file.Sorted() {
+		c.listed(cmd, server.Place{Session: s, Window: s.Current(), Pane: s.Current().Active()}, sessionLine)
+	}
+	return nil
+}
+
+// listed prints a line of a list, unless -f filters it out.
+func (c *call) listed(cmd *command, at server.Place, form string) {
+	if cmd.has('F') {
+		form = cmd.value('F')
+	}
+	scope := c.scope(at)
+	if filter := cmd.value('f'); cmd.has('f') && !truth(scope.Expand(filter)) {
+		return
+	}
+	c.print(scope.Expand(form))
+}
+
+// listClients is list-clients: a dashboard is none of tmux's clients.
+func (c *call) listClients(cmd *command) error {
+	if !cmd.has('t') {
+		return nil
+	}
+	_, err := c.target(cmd, 't', server.WantSession)
+	return err
+}
+
+// mayAttach refuses a dashboard where nobody could see it.
+func (c *call) mayAttach() error {
+	for _, stream := range []any{c.Stdin, c.Stdout} {
+		if f, is := stream.(*os.File); !is || !term.IsTerminal(f.Fd()) {
+			return errors.New("open terminal failed: not a terminal")
+		}
+	}
+	if c.env(ownSession) != "" {
+		return errors.New("sessions should be nested with care, unset $TMUX to force")
+	}
+	return nil
+}
+
+// attachSession is attach-session.
+func (c *call) attachSession(cmd *command) error {
+	if !c.file.Running() {
+		return errors.New("no sessions")
+	}
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	return c.openSession(at, false)
+}
+
+// openSession makes this terminal the dashboard with the session in front.
+func (c *call) openSession(at server.Place, quiet bool) error {
+	c.use(at.Session)
+	if quiet || c.control != nil {
+		if c.control != nil {
+			c.control.enter(at.Session)
+		}
+		return nil
+	}
+	if err := c.mayAttach(); err != nil {
+		return err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	at.Session.Attached = now()
+	c.touch(cmp.Or(at.Window, at.Session.Current()))
+	c.shell = []string{own}
+	return nil
+}
+
+// switchClient is switch-client: open dashboards show the session.
+func (c *call) switchClient(cmd *command) error {
+	if c.control == nil && c.env(ownSession) == "" {
+		return errors.New("no current client")
+	}
+	for _, flag := range []byte("lnpT") {
+		if cmd.has(flag) {
+			return fmt.Errorf("switch-client -%c is not supported by tandem", flag)
+		}
+	}
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	c.use(at.Session)
+	if c.control != nil {
+		c.control.enter(at.Session)
+		return nil
+	}
+	return c.show(cmp.Or(at.Window, at.Session.Current()))
+}

@@ -1,0 +1,313 @@
+package tmux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/server"
+)
+
+// aside does something that takes its time while others may use the server.
+func (c *call) aside(does func() error) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
+	err := does()
+	file, again := server.Open(c.path)
+	if again != nil {
+		return errors.Join(err, again)
+	}
+	c.file = file
+	return errors.Join(err, c.meet())
+}
+
+// shellCommand is a command line in the folder and environment of this call.
+func (c *call) shellCommand(line string) *exec.Cmd {
+	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", line)
+	cmd.Env = c.Environ
+	if at, err := c.finder().Find("", server.WantPane); err == nil && c.env("TMUX") == "" {
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "TMUX="+c.tmuxVariable(at.Session.ID))
+	}
+	return cmd
+}
+
+// runShell is run-shell.
+func (c *call) runShell(cmd *command) error {
+	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
+	if cmd.has('d') {
+		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
+		if err != nil {
+			return fmt.Errorf("invalid delay time: %s", cmd.value('d'))
+		}
+		if err := c.aside(func() error { return pause(c.ctx, time.Duration(seconds*float64(time.Second))) }); err != nil {
+			return err
+		}
+	}
+	line := c.scope(at).Expand(cmd.arg(0))
+	switch {
+	case line == "":
+		return nil
+	case cmd.has('C'):
+		return c.runText(line)
+	}
+	shell := c.shellCommand(line)
+	if cmd.has('b') {
+		shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return shell.Start()
+	}
+	var out bytes.Buffer
+	shell.Stdout, shell.Stderr = &out, &out
+	var status error
+	if err := c.aside(func() error { status = shell.Run(); return nil }); err != nil {
+		return err
+	}
+	fmt.Fprint(c.out, out.String())
+	var exit *exec.ExitError
+	if errors.As(status, &exit) {
+		c.print(fmt.Sprintf("'%s' returned %d", line, exit.ExitCode()))
+		return exitStatus(exit.ExitCode())
+	}
+	return status
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// runText runs commands as they stand in a file.
+func (c *call) runText(text string) error {
+	sequence, err := readText(text, c.env)
+	if err != nil {
+		return err
+	}
+	return c.run(sequence)
+}
+
+// ifShell is if-shell.
+func (c *call) ifShell(cmd *command) error {
+	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
+	condition := c.scope(at).Expand(cmd.args[0])
+	holds := truth(condition)
+	if !cmd.has('F') {
+		shell := c.shellCommand(condition)
+		if err := c.aside(func() error { holds = shell.Run() == nil; return nil }); err != nil {
+			return err
+		}
+	}
+	if holds {
+		return c.runText(cmd.args[1])
+	}
+	return c.runText(cmd.arg(2))
+}
+
+// sourceFile is source-file.
+func (c *call) sourceFile(cmd *command) error {
+	for _, pattern := range cmd.args {
+		if cmd.has('F') {
+			pattern = c.scope(c.own).Expand(pattern)
+		}
+		paths, _ := filepath.Glob(pattern)
+		if paths == nil {
+			paths = []string{pattern}
+		}
+		for _, path := range paths {
+			text, err := c.readFile(path)
+			if err != nil && cmd.has('q') {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := c.source(cmd, path, string(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *call) source(cmd *command, path, text string) error {
+	sequence, err := readText(text, c.env)
+	if err == nil && !cmd.has('n') {
+		err = c.run(sequence)
+	}
+	var exit exitStatus
+	if err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return err
+}
+
+// waitFor is wait-for.
+func (c *call) waitFor(cmd *command) error {
+	name := cmd.args[0]
+	if c.file.Waits == nil {
+		c.file.Waits = map[string]*server.Wait{}
+	}
+	w := c.file.Waits[name]
+	if w == nil {
+		w = &server.Wait{}
+		c.file.Waits[name] = w
+	}
+	switch {
+	case cmd.has('S'):
+		w.Woken = len(w.Waiting) == 0
+		for _, address := range w.Waiting {
+			wake(address)
+		}
+		w.Waiting = nil
+	case cmd.has('U'):
+		if !w.Locked {
+			return fmt.Errorf("channel %s not locked", name)
+		}
+		w.Locked = false
+		for len(w.Lockers) > 0 && !w.Locked {
+			w.Locked = wake(w.Lockers[0])
+			w.Lockers = w.Lockers[1:]
+		}
+	case cmd.has('L') && w.Locked:
+		return c.await(&w.Lockers)
+	case cmd.has('L'):
+		w.Locked = true
+	case w.Woken:
+		w.Woken = false
+	default:
+		return c.await(&w.Waiting)
+	}
+	if !w.Woken && !w.Locked && w.Waiting == nil {
+		delete(c.file.Waits, name)
+	}
+	return nil
+}
+
+// wake tells one who waits, and reports whether it was still there.
+func wake(address string) bool {
+	conn, err := net.Dial("unixgram", address)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte{1})
+	return err == nil
+}
+
+// await puts this call in a queue, and returns when it was woken.
+func (c *call) await(queue *[]string) error {
+	dir, err := os.MkdirTemp("", "tandem-wait")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	address := filepath.Join(dir, "s")
+	conn, err := net.ListenPacket("unixgram", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	*queue = append(*queue, address)
+	return c.aside(func() error {
+		stop := context.AfterFunc(c.ctx, func() { conn.Close() })
+		defer stop()
+		_, _, err := conn.ReadFrom(make([]byte, 1))
+		return errors.Join(err, c.ctx.Err())
+	})
+}
+
+// pipePane is pipe-pane: what the pane prints goes to a command, too.
+func (c *call) pipePane(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	if cmd.has('I') {
+		return errors.New("pipe-pane -I is not supported by tandem")
+	}
+	had := at.Pane.Pipe != ""
+	if had {
+		if err := c.stopPipe(at.Pane); err != nil {
+			return err
+		}
+	}
+	if len(cmd.args) == 0 || cmd.args[0] == "" || had && cmd.has('o') {
+		return nil
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	scope := c.scope(at)
+	data, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	began := c.running[at.Pane.Terminal].Terminal.Bytes
+	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
+	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
+		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: c.freeName(fmt.Sprintf("pipe of %%%d", at.Pane.ID)),
+		CWD: c.folder("", at), Environ: c.file.Environ, Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
+	})
+	if err != nil {
+		return err
+	}
+	at.Pane.Pipe = process.ID
+	return nil
+}
+
+func (c *call) stopPipe(p *server.Pane) error {
+	id := p.Pipe
+	p.Pipe = ""
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	_, err = api.ProcessStop.Call(c.ctx, e, api.ProcessStopInput{ID: id})
+	if errors.Is(err, api.CodeNotFound) {
+		return nil
+	}
+	return err
+}
+
+// listCommands is list-commands.
+func (c *call) listCommands(cmd *command) error {
+	for _, v := range verbs() {
+		if handler(v.name) == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
+			continue
+		}
+		line := v.name
+		if v.alias != "" {
+			line += " (" + v.alias + ")"
+		}
+		if form := cmd.value('F'); cmd.has('F') {
+			line = strings.NewReplacer("#{command_list_name}", v.name, "#{command_list_alias}", v.alias, "#{command_list_usage}", v.usage).Replace(form)
+		} else {
+			line += " " + v.usage
+		}
+		c.print(line)
+	}
+	return nil
+}
+
+// listKeys is list-keys: keys are the dashboard's, and none of them runs a command.
+func (c *call) listKeys(*command) error { return nil }

@@ -1,0 +1,339 @@
+// Package tmux is tmux's command line over Tandem, for scripts and agents that speak it: sessions,
+// windows and panes whose programs are the engine's sessions, shown in the dashboard as tabs and
+// splits. What it does not have, it refuses by name.
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/tmux/server"
+)
+
+// version is the tmux whose command line this is.
+const version = "3.3a"
+
+// Options say what the command line works with. All are needed.
+type Options struct {
+	Connect        func(context.Context) (*client.Client, error)
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Environ        []string // "NAME=value"
+}
+
+func (o Options) env(name string) string {
+	for _, pair := range slices.Backward(o.Environ) {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// ownSession is the variable with the id of the session that a program runs in.
+const ownSession = "TANDEM_SESSION_ID"
+
+// Main runs a command line, what stands after `tmux`, and returns the exit status.
+func Main(ctx context.Context, o Options, args []string) int {
+	c := &call{Options: o, ctx: ctx, out: o.Stdout}
+	defer c.close()
+	err := c.main(args)
+	var exit exitStatus
+	switch {
+	case errors.As(err, &exit):
+		return int(exit)
+	case err != nil:
+		fmt.Fprintln(o.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// An exitStatus ends the program with nothing more to say.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// A call is one command line.
+type call struct {
+	Options
+	ctx context.Context
+
+	file    *server.File
+	path    string // of the server
+	own     server.Place
+	out     io.Writer
+	engine  *client.Client
+	running map[string]api.Process // by id; nil before it was asked
+	shell   []string               // what makes this terminal the dashboard when all is done
+
+	changed []*server.Window // windows to be laid out anew in the dashboard
+	closed  []string         // ids of sessions that shall not be shown any more
+	control *control         // nil but in control mode
+	depth   int              // of commands that run others
+}
+
+// global are the flags before the verb.
+type global struct{ name, path, control string }
+
+const usage = "usage: tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name]\n            [-S socket-path] [-T features] [command [flags]]"
+
+// readGlobal reads the flags before the verb.
+func readGlobal(args []string) (g global, rest []string, err error) {
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		word := args[0][1:]
+		args = args[1:]
+		if word == "-" {
+			break
+		}
+		for i := 0; i < len(word); i++ {
+			flag := word[i]
+			switch {
+			case flag == 'C':
+				g.control += "C"
+			case strings.IndexByte("2DlNuv", flag) >= 0:
+			case flag == 'V':
+				return g, nil, errVersion
+			case strings.IndexByte("cfLST", flag) < 0:
+				return g, nil, fmt.Errorf("tmux: unknown option -- %c\n%s", flag, usage)
+			default:
+				value := word[i+1:]
+				if i = len(word); value == "" {
+					if len(args) == 0 {
+						return g, nil, fmt.Errorf("tmux: option requires an argument -- %c\n%s", flag, usage)
+					}
+					value, args = args[0], args[1:]
+				}
+				switch flag {
+				case 'L':
+					g.name = value
+				case 'S':
+					g.path = value
+				case 'c':
+					return g, nil, errors.New("tmux: -c is not supported by tandem")
+				}
+			}
+		}
+	}
+	return g, args, nil
+}
+
+var errVersion = errors.New("version")
+
+func (c *call) main(args []string) error {
+	g, args, err := readGlobal(args)
+	if errors.Is(err, errVersion) {
+		fmt.Fprintln(c.out, "tmux "+version)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.path, err = c.serverPath(g); err != nil {
+		return err
+	}
+	if g.control != "" {
+		return c.controlMode(g.control == "CC", args)
+	}
+	if len(args) == 0 {
+		args = []string{"new-session"}
+	}
+	sequence, err := readArguments(args)
+	if err != nil || len(sequence) == 0 {
+		return err
+	}
+	err = c.all(sequence)
+	if err == nil && c.shell != nil {
+		return c.become()
+	}
+	return err
+}
+
+// serverPath is where the server is kept: by -S, by -L, by $TMUX if that is one of ours, else the
+// default one.
+func (c *call) serverPath(g global) (string, error) {
+	data, err := api.DataDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(data, "tmux")
+	path, _, _ := strings.Cut(c.env("TMUX"), ",")
+	switch {
+	case g.path != "":
+		if path, err = filepath.Abs(g.path); err != nil {
+			return "", err
+		}
+		if filepath.Dir(path) == dir {
+			return path, nil
+		}
+		return filepath.Join(dir, strings.ReplaceAll(strings.Trim(path, "/"), "/", "%")), nil
+	case g.name != "":
+		return filepath.Join(dir, strings.ReplaceAll(g.name, "/", "%")), nil
+	case filepath.Dir(path) == dir:
+		return path, nil
+	}
+	return filepath.Join(dir, "default"), nil
+}
+
+// all runs a sequence with the server held, and stops at the first failure.
+func (c *call) all(sequence []*command) (err error) {
+	if c.file, err = server.Open(c.path); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.settle()) }()
+	if err := c.meet(); err != nil {
+		return err
+	}
+	if !c.file.Running() && !startsServer(sequence[0].name) {
+		return fmt.Errorf("no server running on %s", c.path)
+	}
+	return c.run(sequence)
+}
+
+func startsServer(name string) bool {
+	return slices.Contains([]string{"new-session", "start-server", "attach-session", "list-commands", "list-keys"}, name)
+}
+
+// meet looks which panes have ended since, and where this was called.
+func (c *call) meet() error {
+	if !c.file.Running() {
+		return nil
+	}
+	if err := c.look(); err != nil {
+		return err
+	}
+	c.removeEnded()
+	c.own = c.ownPlace()
+	return nil
+}
+
+// removeEnded takes out the panes whose programs have ended, unless they shall remain.
+func (c *call) removeEnded() {
+	var ended []server.Place
+	c.file.Each(func(at server.Place) {
+		if c.alive(at.Pane) {
+			return
+		}
+		if keep := c.file.Lookup(server.LevelPane, at, "remain-on-exit"); keep.On() || keep == "failed" {
+			return
+		}
+		ended = append(ended, at)
+	})
+	for _, at := range ended {
+		c.forget(at)
+	}
+}
+
+func (c *call) alive(p *server.Pane) bool {
+	process, known := c.running[p.Terminal]
+	return known && !process.State.Ended()
+}
+
+// ownPlace is the pane that this was called in.
+func (c *call) ownPlace() server.Place {
+	pane, terminal := strings.TrimPrefix(c.env("TMUX_PANE"), "%"), c.env(ownSession)
+	path, _, _ := strings.Cut(c.env("TMUX"), ",")
+	return c.file.Where(func(at server.Place) bool {
+		if path == c.path && pane != "" {
+			return fmt.Sprint(at.Pane.ID) == pane
+		}
+		return terminal != "" && at.Pane.Terminal == terminal
+	})
+}
+
+// run runs commands one after the other.
+func (c *call) run(sequence []*command) error {
+	if c.depth++; c.depth > 20 {
+		return errors.New("too many nested commands")
+	}
+	defer func() { c.depth-- }()
+	for _, command := range sequence {
+		does := handler(command.name)
+		if does == nil {
+			return fmt.Errorf("%s is not supported by tandem", command.name)
+		}
+		if err := does(c, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle shows the dashboards what has changed, keeps the server and lets it go.
+func (c *call) settle() error {
+	if c.file == nil {
+		return nil
+	}
+	err := c.arrange()
+	err = errors.Join(err, c.file.Release())
+	c.file = nil
+	return err
+}
+
+func (c *call) close() {
+	if c.engine != nil {
+		c.engine.Close()
+	}
+}
+
+// client is the connection to the engine.
+func (c *call) client() (*client.Client, error) {
+	if c.engine != nil {
+		return c.engine, nil
+	}
+	var err error
+	c.engine, err = c.Connect(c.ctx)
+	return c.engine, err
+}
+
+// look asks the engine for its sessions.
+func (c *call) look() error {
+	e, err := c.client()
+	if err != nil {
+		return err
+	}
+	list, err := api.SessionList.Call(c.ctx, e, api.Empty{})
+	if err != nil {
+		return err
+	}
+	c.running = make(map[string]api.Process, len(list.Sessions))
+	for _, p := range list.Sessions {
+		c.running[p.ID] = p
+	}
+	return nil
+}
+
+// finder finds targets from where this was called.
+func (c *call) finder() server.Finder { return server.Finder{State: c.file.State, Here: c.own} }
+
+// target is what -t, or another flag, names.
+func (c *call) target(cmd *command, flag byte, want server.Want) (server.Place, error) {
+	return c.finder().Find(cmd.value(flag), want)
+}
+
+func (c *call) print(lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintln(c.out, line)
+	}
+}
+
+// use notes that a session was used, so that it is the one meant where none is named.
+func (c *call) use(s *server.Session) {
+	s.Used, c.file.Recent = time.Now(), s.ID
+}
+
+// become makes this process the dashboard.
+func (c *call) become() error {
+	c.close()
+	c.engine = nil
+	return execute(c.shell, os.Environ())
+}

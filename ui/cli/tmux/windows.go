@@ -1,0 +1,450 @@
+package tmux
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/ui/cli/tmux/cells"
+	"tandem/ui/cli/tmux/server"
+)
+
+const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
+
+// newWindow is new-window.
+func (c *call) newWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantIndex)
+	if err != nil {
+		return err
+	}
+	if name := cmd.value('n'); cmd.has('S') && name != "" {
+		if w := at.Session.Named(name, true); w != nil {
+			at.Session.Show(w)
+			c.touch(w)
+			return nil
+		}
+	}
+	index, err := c.indexFor(cmd, at, "create window failed: index %d in use")
+	if err != nil {
+		return err
+	}
+	begin, err := c.startOf(cmd, at)
+	if err != nil {
+		return err
+	}
+	at = server.Place{Session: at.Session}
+	w, err := c.addWindow(&at, index, c.scope(at).Expand(cmd.value('n')), begin)
+	if err != nil {
+		return err
+	}
+	if !cmd.has('d') {
+		at.Session.Show(w)
+	}
+	c.use(at.Session)
+	if cmd.has('P') {
+		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
+	}
+	return nil
+}
+
+// indexFor is the index that a window comes to: the asked one, one beside it, or the first free one.
+func (c *call) indexFor(cmd *command, at server.Place, taken string) (int, error) {
+	base := c.file.Lookup(server.LevelSession, at, "base-index").Int()
+	switch {
+	case cmd.has('a') || cmd.has('b'):
+		beside := cmp.Or(at.Window, at.Session.Current())
+		index := beside.Index
+		if !cmd.has('b') {
+			index++
+		}
+		c.shift(at.Session, index)
+		return index, nil
+	case !cmd.has('t') || at.Index < 0 || !named(cmd.value('t')):
+		return at.Session.Free(base), nil
+	}
+	there := at.Session.At(at.Index)
+	switch {
+	case there == nil:
+		return at.Index, nil
+	case !cmd.has('k'):
+		return 0, fmt.Errorf(taken, at.Index)
+	}
+	return at.Index, c.replaced(at.Session, there)
+}
+
+// named reports whether a target names a window, and not only a session.
+func named(target string) bool {
+	_, window, ok := strings.Cut(target, ":")
+	return !ok && !strings.HasPrefix(target, "$") || window != ""
+}
+
+// replaced ends a window whose place another one takes.
+func (c *call) replaced(s *server.Session, w *server.Window) error {
+	w.Index = -1 // out of the way: the session must not end with its only window
+	for _, p := range w.Panes {
+		if err := c.end(p); err != nil {
+			return err
+		}
+		if !p.Adopted {
+			c.closed = append(c.closed, p.Terminal)
+		}
+	}
+	s.Take(w)
+	return nil
+}
+
+// shift makes room at an index.
+func (c *call) shift(s *server.Session, index int) {
+	if w := s.At(index); w != nil {
+		c.shift(s, index+1)
+		w.Index++
+	}
+}
+
+func (c *call) renumber(s *server.Session) {
+	base := c.file.Lookup(server.LevelSession, server.Place{Session: s}, "base-index").Int()
+	for i, w := range s.Windows {
+		w.Index = base + i
+	}
+}
+
+// killWindow is kill-window.
+func (c *call) killWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	for _, w := range slices.Clone(at.Session.Windows) {
+		if (w == at.Window) != cmd.has('a') {
+			if err := c.dropWindow(server.Place{Session: at.Session, Window: w}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// renameWindow is rename-window.
+func (c *call) renameWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	at.Window.Name, at.Window.Named = c.scope(at).Expand(cmd.args[0]), true
+	return nil
+}
+
+const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
+
+// listWindows is list-windows.
+func (c *call) listWindows(cmd *command) error {
+	if cmd.has('a') {
+		for _, s := range c.file.Sorted() {
+			for _, w := range s.Windows {
+				c.listed(cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ")
+			}
+		}
+		return nil
+	}
+	at, err := c.target(cmd, 't', server.WantSession)
+	if err != nil {
+		return err
+	}
+	for _, w := range at.Session.Windows {
+		c.listed(cmd, server.Place{Session: at.Session, Window: w, Pane: w.Active()}, windowLine)
+	}
+	return nil
+}
+
+// selectWindow is select-window.
+func (c *call) selectWindow(cmd *command) error {
+	for _, flag := range []byte("lnp") {
+		if cmd.has(flag) {
+			at, err := c.target(cmd, 't', server.WantSession)
+			if err != nil {
+				return err
+			}
+			return c.step(at.Session, flag)
+		}
+	}
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	w := at.Window
+	if cmd.has('T') && w == at.Session.Current() {
+		return c.step(at.Session, 'l')
+	}
+	c.showWindow(at.Session, w)
+	return nil
+}
+
+func (c *call) showWindow(s *server.Session, w *server.Window) {
+	if s.Current() != w {
+	}
+	s.Show(w)
+	c.use(s)
+	c.touch(w)
+}
+
+// stepWindow is next-window, previous-window and last-window.
+func (c *call) stepWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantSession)
+	if err != nil {
+		return err
+	}
+	return c.step(at.Session, cmd.name[0])
+}
+
+func (c *call) step(s *server.Session, to byte) error {
+	if to == 'l' {
+		w := s.Last()
+		if w == nil {
+			return errors.New("no last window")
+		}
+		c.showWindow(s, w)
+		return nil
+	}
+	i, n := slices.Index(s.Windows, s.Current()), len(s.Windows)
+	switch {
+	case n < 2 && to == 'n':
+		return errors.New("no next window")
+	case n < 2:
+		return errors.New("no previous window")
+	case to == 'n':
+		i++
+	default:
+		i += n - 1
+	}
+	c.showWindow(s, s.Windows[i%n])
+	return nil
+}
+
+// moveWindow is move-window.
+func (c *call) moveWindow(cmd *command) error {
+	if cmd.has('r') {
+		at, err := c.target(cmd, 't', server.WantSession)
+		if err == nil {
+			c.renumber(at.Session)
+		}
+		return err
+	}
+	from, err := c.target(cmd, 's', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	to, err := c.target(cmd, 't', server.WantIndex)
+	if err != nil {
+		return err
+	}
+	if to.Session == from.Session && to.Index == from.Window.Index && !cmd.has('a') && !cmd.has('b') {
+		return fmt.Errorf("index in use: %d", to.Index)
+	}
+	index, err := c.indexFor(cmd, to, "index in use: %d")
+	if err != nil {
+		return err
+	}
+	active := from.Session.Current() == from.Window
+	from.Session.Take(from.Window)
+	from.Window.Index = index
+	to.Session.Add(from.Window)
+	if !cmd.has('d') || active && to.Session == from.Session {
+		to.Session.Show(from.Window)
+	}
+	if len(from.Session.Windows) == 0 {
+		c.file.Drop(from.Session)
+	}
+	return nil
+}
+
+// swapWindow is swap-window.
+func (c *call) swapWindow(cmd *command) error {
+	from, err := c.target(cmd, 's', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	to, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil || from.Window == to.Window {
+		return err
+	}
+	a, b := from.Window, to.Window
+	a.Index, b.Index = b.Index, a.Index
+	if from.Session == to.Session {
+		if from.Session.Sort(); cmd.has('d') {
+			if cur := from.Session.Current(); cur == a {
+				from.Session.Show(b)
+			} else if cur == b {
+				from.Session.Show(a)
+			}
+		}
+		return nil
+	}
+	from.Session.Windows[slices.Index(from.Session.Windows, a)] = b
+	to.Session.Windows[slices.Index(to.Session.Windows, b)] = a
+	from.Session.Stack = slices.DeleteFunc(from.Session.Stack, func(id int) bool { return id == a.ID })
+	to.Session.Stack = slices.DeleteFunc(to.Session.Stack, func(id int) bool { return id == b.ID })
+	from.Session.Show(b)
+	to.Session.Show(a)
+	return nil
+}
+
+// resizeWindow is resize-window.
+func (c *call) resizeWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	by := 1
+	if len(cmd.args) > 0 {
+		if by, err = strconv.Atoi(cmd.args[0]); err != nil {
+			return errors.New("adjustment invalid")
+		}
+	}
+	w, h := at.Window.Layout.W, at.Window.Layout.H
+	switch {
+	case cmd.has('L'):
+		w -= by
+	case cmd.has('R'):
+		w += by
+	case cmd.has('U'):
+		h -= by
+	case cmd.has('D'):
+		h += by
+	case cmd.has('a') || cmd.has('A'):
+		w, h = at.Session.W, at.Session.H
+	}
+	if cmd.has('x') || cmd.has('y') {
+		x, y, err := c.sizeOf(cmd)
+		if err != nil {
+			return err
+		}
+		if cmd.has('x') {
+			w = x
+		}
+		if cmd.has('y') {
+			h = y
+		}
+	}
+	at.Window.Layout.Resize(max(w, 1), max(h, 1))
+	c.touch(at.Window)
+	return c.resizeTerminals(at.Window)
+}
+
+// selectLayout is select-layout, next-layout and previous-layout.
+func (c *call) selectLayout(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		return err
+	}
+	w, presets := at.Window, cells.Presets()
+	name := cmd.arg(0)
+	switch {
+	case cmd.name == "next-layout" || cmd.has('n'):
+		name = presets[(w.Preset+1)%len(presets)]
+	case cmd.name == "previous-layout" || cmd.has('p'):
+		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
+	case cmd.has('E'):
+		name = c.evenly(w, at.Pane)
+	case cmd.has('o'):
+		return errors.New("select-layout -o is not supported by tandem")
+	case name == "":
+		if w.Preset < 0 {
+			return nil
+		}
+		name = presets[w.Preset]
+	}
+	if name == "" {
+		return nil
+	}
+	if err := c.lay(at, name); err != nil {
+		return err
+	}
+	w.Zoomed = false
+	w.Arranged()
+	c.touch(w)
+	return c.resizeTerminals(w)
+}
+
+// evenly is the arrangement that spreads the panes beside one.
+func (c *call) evenly(w *server.Window, p *server.Pane) string {
+	leaf := w.Layout.Find(p.ID)
+	parent := w.Layout.Parent(leaf)
+	if parent == nil {
+		return ""
+	}
+	if parent.Kind == cells.Beside {
+		return "even-horizontal"
+	}
+	return "even-vertical"
+}
+
+func (c *call) lay(at server.Place, name string) error {
+	w := at.Window
+	var found []string
+	for _, preset := range cells.Presets() {
+		if preset == name {
+			found = []string{preset}
+			break
+		}
+		if strings.HasPrefix(preset, name) {
+			found = append(found, preset)
+		}
+	}
+	if len(found) == 1 {
+		main := cells.Main{
+			W: c.share(at, "main-pane-width", w.Layout.W), H: c.share(at, "main-pane-height", w.Layout.H),
+		}
+		w.Layout = cells.Arrange(found[0], w.Numbers(), w.Layout.W, w.Layout.H, main)
+		w.Preset = slices.Index(cells.Presets(), found[0])
+		return nil
+	}
+	layout, err := cells.Parse(name, w.Numbers())
+	if err != nil {
+		if strings.HasPrefix(err.Error(), "have ") {
+			return err
+		}
+		return fmt.Errorf("invalid layout: %s", name)
+	}
+	width, height := w.Layout.W, w.Layout.H
+	w.Layout, w.Preset = layout, -1
+	w.Layout.Resize(width, height)
+	return nil
+}
+
+// share reads an option that is a number of cells or a percentage.
+func (c *call) share(at server.Place, name string, of int) int {
+	value := string(c.file.Lookup(server.LevelWindow, at, name))
+	if percent, ok := strings.CutSuffix(value, "%"); ok {
+		n, _ := strconv.Atoi(percent)
+		return of * n / 100
+	}
+	n, _ := strconv.Atoi(value)
+	return n
+}
+
+// rotateWindow is rotate-window.
+func (c *call) rotateWindow(cmd *command) error {
+	at, err := c.target(cmd, 't', server.WantWindow)
+	if err != nil {
+		return err
+	}
+	w := at.Window
+	i := slices.Index(w.Panes, w.Active())
+	leaves := w.Layout.Panes()
+	ids := w.Numbers()
+	if cmd.has('D') {
+		ids = append(ids[len(ids)-1:], ids[:len(ids)-1]...)
+	} else {
+		ids = append(ids[1:], ids[0])
+	}
+	for n, leaf := range leaves {
+		leaf.Pane = ids[n]
+	}
+	w.Arranged()
+	w.Select(w.Panes[i])
+	c.touch(w)
+	return c.resizeTerminals(w)
+}

@@ -1,0 +1,167 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/tmux/server"
+)
+
+// With runs a program for which `tmux` is this one, and returns its exit status. In a session it
+// is a pane of the server, so that what it splits comes beside it.
+func With(ctx context.Context, o Options, argv []string) (status int, err error) {
+	c := &call{Options: o, ctx: ctx, out: o.Stdout}
+	defer c.close()
+	if c.path, err = c.serverPath(global{}); err != nil {
+		return 1, err
+	}
+	dir, err := Link(filepath.Dir(c.path))
+	if err != nil {
+		return 1, err
+	}
+	environ := slices.DeleteFunc(slices.Clone(o.Environ), func(pair string) bool {
+		return strings.HasPrefix(pair, "TMUX=") || strings.HasPrefix(pair, "TMUX_PANE=") || strings.HasPrefix(pair, "PATH=")
+	})
+	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+o.env("PATH"))
+	c.Environ = environ
+	at, adopted, err := c.adopt()
+	if err != nil {
+		return 1, err
+	}
+	session := 0
+	if at.Pane != nil {
+		session = at.Session.ID
+		environ = append(environ, fmt.Sprintf("TMUX_PANE=%%%d", at.Pane.ID))
+	}
+	environ = append(environ, "TMUX="+c.tmuxVariable(session))
+	status, err = c.runProgram(argv, environ)
+	if adopted {
+		err = errors.Join(err, c.letGo(at.Pane.ID))
+	}
+	return status, err
+}
+
+// Link puts a `tmux` that is this program into a folder of its own, and gives the folder.
+func Link(dir string) (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "bin")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	link := filepath.Join(dir, "tmux")
+	if there, err := os.Readlink(link); err == nil && there == own {
+		return dir, nil
+	}
+	fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
+	if err := os.Symlink(own, fresh); err != nil {
+		return "", err
+	}
+	return dir, os.Rename(fresh, link)
+}
+
+// adopt makes the session that this runs in a pane, and tells whether it was none before.
+func (c *call) adopt() (at server.Place, adopted bool, err error) {
+	id := c.env(ownSession)
+	if c.file, err = server.Open(c.path); err != nil {
+		return at, false, err
+	}
+	defer func() { err = errors.Join(err, c.settle()) }()
+	if err = c.look(); err != nil {
+		return at, false, err
+	}
+	c.removeEnded()
+	if !c.file.Running() {
+		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
+	}
+	process, known := c.running[id]
+	if !known || process.State.Ended() || process.Terminal == nil {
+		return at, false, nil
+	}
+	if at = c.file.Where(func(p server.Place) bool { return p.Pane.Terminal == id }); at.Pane != nil {
+		return at, false, nil
+	}
+	p := c.newPane()
+	p.Terminal, p.Adopted, p.CWD, p.Argv = id, true, process.CWD, process.Argv
+	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: process.CWD, W: process.Terminal.Cols, H: process.Terminal.Rows}
+	s.Name = cleanName(process.Name)
+	for n := 2; c.sessionNamed(s.Name); n++ {
+		s.Name = fmt.Sprintf("%s-%d", cleanName(process.Name), n)
+	}
+	c.file.Next.Session++
+	w := c.newSpace(p, 0, s.W, s.H)
+	w.Name = c.programName(process.Argv)
+	s.Add(w)
+	s.Show(w)
+	c.file.Sessions = append(c.file.Sessions, s)
+	c.use(s)
+	return server.Place{Session: s, Window: w, Pane: p}, true, nil
+}
+
+// letGo takes the pane that was adopted out again; others of its window stay.
+func (c *call) letGo(pane int) (err error) {
+	if c.file, err = server.Open(c.path); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.settle()) }()
+	if at := c.file.Where(func(p server.Place) bool { return p.Pane.ID == pane && p.Pane.Adopted }); at.Pane != nil {
+		c.file.Remove(at)
+	}
+	return nil
+}
+
+// runProgram runs a program on our streams; what the terminal signals is the program's to answer.
+func (c *call) runProgram(argv, environ []string) (int, error) {
+	path := lookIn(environ, argv[0])
+	cmd := exec.CommandContext(c.ctx, path, argv[1:]...)
+	cmd.Args[0] = argv[0]
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environ, c.Stdin, c.Stdout, c.Stderr
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return 128 + int(status.Signal()), nil
+		}
+		return exit.ExitCode(), nil
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
+		return 127, fmt.Errorf("run %s: not found", argv[0])
+	case err != nil:
+		return 126, err
+	}
+	return 0, nil
+}
+
+// lookIn finds a program on the PATH of an environment, where `tmux` itself is ours.
+func lookIn(environ []string, name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	for _, pair := range slices.Backward(environ) {
+		path, ok := strings.CutPrefix(pair, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			full := filepath.Join(dir, name)
+			if info, err := os.Stat(full); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+				return full
+			}
+		}
+	}
+	return name
+}
