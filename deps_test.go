@@ -56,7 +56,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -98,6 +98,22 @@ var layers = map[string]layer{
 	"ui/cli/setup": {
 		[]string{"engine/api"},
 		"settings of other programs are edited whatever is asked and printed; of ours it knows where the socket is",
+	},
+	"ui/cli/tmux": {
+		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		"another program's command line over the API: what a pane runs is the engine's, how it is drawn the dashboard's",
+	},
+	"ui/cli/tmux/cells": {
+		nil,
+		"a window is divided whatever its panes hold",
+	},
+	"ui/cli/tmux/format": {
+		nil,
+		"a format asks for its variables and knows no session",
+	},
+	"ui/cli/tmux/server": {
+		[]string{"ui/cli/tmux/cells", "ui/cli/tmux/format"},
+		"numbers, names and options are kept and found without the engine",
 	},
 	"ui/cli/shell": {
 		[]string{"ui/cli/output"},

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tandem/engine/api"
+	"tandem/ui/cli"
 )
 
 // asProgram in the environment makes the test binary the program: clients,
@@ -29,7 +30,7 @@ const patience = 20 * time.Second
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(run(os.Args[1:], versionOfExecutable()))
+		os.Exit(run(cli.Arguments(os.Args), versionOfExecutable()))
 	}
 	testscript.Main(m, map[string]func(){"tandem": func() {}})
 }

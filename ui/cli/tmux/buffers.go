@@ -1,7 +1,6 @@
 package tmux
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ import (
 )
 
 // keepBuffer keeps a text, under a name or a number of its own.
-func (c *call) keepBuffer(name string, data []byte) {
+func keepBuffer(c *call, name string, data []byte) {
 	if len(data) == 0 {
 		return
 	}
@@ -39,11 +38,11 @@ func (c *call) keepBuffer(name string, data []byte) {
 	})
 }
 
-// buffer is the one that -b names, else the newest that was not named.
-func (c *call) buffer(cmd *command) (*server.Buffer, error) {
+// bufferOf is the one that -b names, else the newest that was not named.
+func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 	name := cmd.value('b')
 	for i := range c.file.Buffers {
-		if b := &c.file.Buffers[i]; b.Name == name || name == "" && b.Auto {
+		if b := &c.file.Buffers[i]; b.Name == name || name == "" {
 			return b, nil
 		}
 	}
@@ -54,15 +53,15 @@ func (c *call) buffer(cmd *command) (*server.Buffer, error) {
 }
 
 // setBuffer is set-buffer and load-buffer.
-func (c *call) setBuffer(cmd *command) error {
+func setBuffer(c *call, cmd *command) error {
 	if cmd.has('n') {
-		b, err := c.buffer(cmd)
+		b, err := bufferOf(c, cmd)
 		if err != nil {
 			return err
 		}
 		name := cmd.value('n')
 		c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == name })
-		if b, err = c.buffer(cmd); err == nil {
+		if b, err = bufferOf(c, cmd); err == nil {
 			b.Name, b.Auto = name, false
 		}
 		return err
@@ -70,7 +69,7 @@ func (c *call) setBuffer(cmd *command) error {
 	var data []byte
 	if cmd.name == "load-buffer" {
 		var err error
-		if data, err = c.readFile(cmd.args[0]); err != nil {
+		if data, err = readFile(c, cmd.args[0]); err != nil {
 			return err
 		}
 	} else {
@@ -81,24 +80,29 @@ func (c *call) setBuffer(cmd *command) error {
 	}
 	name := cmd.value('b')
 	if cmd.has('a') {
-		if b, err := c.buffer(cmd); err == nil {
+		if b, err := bufferOf(c, cmd); err == nil {
 			data, name = append(slices.Clone(b.Data), data...), b.Name
 		}
 	}
-	c.keepBuffer(name, data)
+	keepBuffer(c, name, data)
 	return nil
 }
 
-func (c *call) readFile(path string) ([]byte, error) {
+func readFile(c *call, path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(c.Stdin)
 	}
 	data, err := os.ReadFile(path)
+	return data, fileError(path, err)
+}
+
+// fileError says what is wrong with a file, as tmux does.
+func fileError(path string, err error) error {
 	var failed *os.PathError
 	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("%s: %s", capital(failed.Err.Error()), path)
+		return fmt.Errorf("%s: %s", path, capital(failed.Err.Error()))
 	}
-	return data, err
+	return err
 }
 
 // capital begins a message with a capital letter, as strerror(3) does.
@@ -110,13 +114,13 @@ func capital(text string) string {
 }
 
 // showBuffer is show-buffer and save-buffer.
-func (c *call) showBuffer(cmd *command) error {
-	b, err := c.buffer(cmd)
+func showBuffer(c *call, cmd *command) error {
+	b, err := bufferOf(c, cmd)
 	if err != nil {
 		return err
 	}
 	if cmd.name == "show-buffer" || cmd.args[0] == "-" {
-		_, err = c.out.Write(append(bytes.TrimSuffix(slices.Clone(b.Data), []byte("\n")), '\n'))
+		_, err = c.out.Write(b.Data)
 		return err
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -129,7 +133,7 @@ func (c *call) showBuffer(cmd *command) error {
 	}
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
-		return err
+		return fileError(path, err)
 	}
 	_, err = f.Write(b.Data)
 	return errors.Join(err, f.Close())
@@ -154,7 +158,7 @@ func bufferVariable(b server.Buffer, name string) (string, bool) {
 }
 
 // listBuffers is list-buffers.
-func (c *call) listBuffers(cmd *command) error {
+func listBuffers(c *call, cmd *command) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	if cmd.has('F') {
 		form = cmd.value('F')
@@ -169,11 +173,11 @@ func (c *call) listBuffers(cmd *command) error {
 }
 
 // deleteBuffer is delete-buffer.
-func (c *call) deleteBuffer(cmd *command) error {
-	b, err := c.buffer(cmd)
+func deleteBuffer(c *call, cmd *command) error {
+	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
-			return err
+			return fmt.Errorf("unknown buffer: %s", cmd.value('b'))
 		}
 		return errors.New("no buffer")
 	}
@@ -183,12 +187,12 @@ func (c *call) deleteBuffer(cmd *command) error {
 }
 
 // pasteBuffer is paste-buffer.
-func (c *call) pasteBuffer(cmd *command) error {
+func pasteBuffer(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
 	}
-	b, err := c.buffer(cmd)
+	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
 			return err
@@ -207,7 +211,7 @@ func (c *call) pasteBuffer(cmd *command) error {
 		in = api.SessionWriteInput{Paste: text}
 	}
 	if cmd.has('d') {
-		if err := c.deleteBuffer(&command{flags: map[byte][]string{'b': {b.Name}}}); err != nil {
+		if err := deleteBuffer(c, &command{flags: map[byte][]string{'b': {b.Name}}}); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
 }
 
 // capturePane is capture-pane.
-func (c *call) capturePane(cmd *command) error {
+func capturePane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (c *call) capturePane(cmd *command) error {
 		fmt.Fprint(c.out, text)
 		return nil
 	}
-	c.keepBuffer(cmd.value('b'), []byte(text))
+	keepBuffer(c, cmd.value('b'), []byte(text))
 	return nil
 }
 

@@ -30,7 +30,7 @@ type control struct {
 func (x *control) enter(s *server.Session) { x.session = s.ID }
 
 // controlMode is `tmux -C`; with -CC what is written is wrapped for a terminal.
-func (c *call) controlMode(wrapped bool, args []string) error {
+func controlMode(c *call, wrapped bool, args []string) error {
 	x := &control{out: c.out, session: -1, known: map[string]string{}, streams: map[int]context.CancelFunc{}}
 	c.control = x
 	ctx, stop := context.WithCancel(c.ctx)
@@ -51,7 +51,7 @@ func (c *call) controlMode(wrapped bool, args []string) error {
 		}
 		return c.all(sequence)
 	}); err != nil {
-		fmt.Fprint(x.out, "%exit\n")
+		_, _ = io.WriteString(x.out, "%exit\n")
 		return exitStatus(1)
 	}
 	c.watch(ctx)
@@ -72,7 +72,7 @@ func (c *call) controlMode(wrapped bool, args []string) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	fmt.Fprint(x.out, "%exit\n")
+	_, _ = io.WriteString(x.out, "%exit\n")
 	return nil
 }
 
@@ -203,7 +203,7 @@ func (x *control) compare(c *call) {
 		}
 	}
 	if sessions {
-		fmt.Fprint(x.out, "%sessions-changed\n")
+		_, _ = io.WriteString(x.out, "%sessions-changed\n")
 	}
 	x.known = lines
 	x.follow(c)

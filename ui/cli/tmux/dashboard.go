@@ -57,17 +57,17 @@ func (t *tree) replace(ids []string, with **tree) *tree {
 }
 
 // treeOf is a window's layout as the dashboard has it.
-func (c *call) treeOf(w *server.Window, cell *cells.Cell) *tree {
+func treeOf(c *call, w *server.Window, cell *cells.Cell) *tree {
 	if cell.Kind == cells.Leaf {
 		id := w.Pane(cell.Pane).Terminal
 		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.running[id].Name}}
 	}
-	return c.group(w, cell.Kind, cell.Children)
+	return groupOf(c, w, cell.Kind, cell.Children)
 }
 
-func (c *call) group(w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
+func groupOf(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell) *tree {
 	if len(children) == 1 {
-		return c.treeOf(w, children[0])
+		return treeOf(c, w, children[0])
 	}
 	total := len(children) - 1
 	first := children[0].W
@@ -83,7 +83,7 @@ func (c *call) group(w *server.Window, axis cells.Kind, children []*cells.Cell) 
 	}
 	return &tree{
 		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(first*api.LayoutShare/max(total, 1), api.LayoutShare)},
-		first:      c.treeOf(w, children[0]), second: c.group(w, axis, children[1:]),
+		first:      treeOf(c, w, children[0]), second: groupOf(c, w, axis, children[1:]),
 	}
 }
 
@@ -94,13 +94,13 @@ func (c *call) arrange() error {
 	}
 	changed, closed := c.changed, c.closed
 	c.changed, c.closed = nil, nil
-	return c.layOut(func(l *api.Layout) {
+	return layOut(c, func(l *api.Layout) {
 		takeOut(l, closed)
 		l.Closed = append(l.Closed, closed...)
 		l.Closed = l.Closed[max(len(l.Closed)-api.MostClosed, 0):]
 		for _, w := range changed {
 			if len(w.Panes) > 0 {
-				at := c.putWindow(l, w)
+				at := putWindow(c, l, w)
 				if c.shell != nil {
 					l.Current = at
 				}
@@ -111,12 +111,12 @@ func (c *call) arrange() error {
 
 // show has open dashboards show a window.
 func (c *call) show(w *server.Window) error {
-	return c.layOut(func(l *api.Layout) { l.Current = c.putWindow(l, w) }, true)
+	return layOut(c, func(l *api.Layout) { l.Current = putWindow(c, l, w) }, true)
 }
 
 // layOut changes the layout that dashboards have, anew if another one was kept meanwhile. What may
 // not lay out the person's dashboard does without.
-func (c *call) layOut(change func(*api.Layout), show bool) error {
+func layOut(c *call, change func(*api.Layout), show bool) error {
 	e, err := c.client()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func ignoreForbidden(err error) error {
 }
 
 // putWindow puts a window into the tab that has most of it, or one of its own, and tells which.
-func (c *call) putWindow(l *api.Layout, w *server.Window) int {
+func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	var ids []string
 	for _, p := range w.Panes {
 		ids = append(ids, p.Terminal)
@@ -165,7 +165,7 @@ func (c *call) putWindow(l *api.Layout, w *server.Window) int {
 			tab, most = i, n
 		}
 	}
-	own := c.treeOf(w, w.Layout)
+	own := treeOf(c, w, w.Layout)
 	if tab < 0 {
 		takeOut(l, ids)
 		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.write(nil)})

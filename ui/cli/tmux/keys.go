@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tandem/engine/api"
@@ -12,13 +13,15 @@ import (
 )
 
 // keyNames are tmux's names of keys and ours.
-var keyNames = map[string]string{
-	"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
-	"ic": "insert", "insert": "insert", "dc": "delete", "delete": "delete",
-	"npage": "pgdown", "pagedown": "pgdown", "pgdn": "pgdown", "ppage": "pgup", "pageup": "pgup", "pgup": "pgup",
-	"tab": "tab", "btab": "shift+tab", "bspace": "backspace", "enter": "enter", "escape": "esc", "space": "space",
-	"kpenter": "enter",
-}
+var keyNames = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
+		"ic": "insert", "insert": "insert", "dc": "delete", "delete": "delete",
+		"npage": "pgdown", "pagedown": "pgdown", "pgdn": "pgdown", "ppage": "pgup", "pageup": "pgup", "pgup": "pgup",
+		"tab": "tab", "btab": "shift+tab", "bspace": "backspace", "enter": "enter", "escape": "esc", "space": "space",
+		"kpenter": "enter",
+	}
+})
 
 // key reads the name of a key as tmux writes it: C-a, M-x, S-Left, F1, Enter.
 func key(name string) (string, bool) {
@@ -40,7 +43,7 @@ func key(name string) (string, bool) {
 		rest = rest[2:]
 	}
 	low := strings.ToLower(rest)
-	if own := keyNames[low]; own != "" {
+	if own := keyNames()[low]; own != "" {
 		return modifiers + own, true
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(low, "f")); err == nil && low[0] == 'f' && n >= 1 && n <= 12 {
@@ -59,7 +62,7 @@ func key(name string) (string, bool) {
 }
 
 // sendKeys is send-keys.
-func (c *call) sendKeys(cmd *command) error {
+func sendKeys(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -121,7 +124,6 @@ func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
 	if c.file.Lookup(server.LevelPane, at, "synchronize-panes").On() {
 		panes = at.Window.Panes
 	}
-	c.use(at.Session)
 	e, err := c.client()
 	if err != nil {
 		return err
@@ -153,7 +155,7 @@ func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 }
 
 // sendPrefix is send-prefix.
-func (c *call) sendPrefix(cmd *command) error {
+func sendPrefix(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err

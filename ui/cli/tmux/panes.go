@@ -14,7 +14,7 @@ import (
 )
 
 // splitOf reads how a pane is put beside another one.
-func (c *call) splitOf(cmd *command, at server.Place) (cells.Split, error) {
+func splitOf(c *call, cmd *command, at server.Place) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
 	whole := at.Window.Layout
 	if !s.Full {
@@ -37,7 +37,7 @@ func (c *call) splitOf(cmd *command, at server.Place) (cells.Split, error) {
 	n, err := strconv.Atoi(size)
 	switch {
 	case err != nil || n < 0:
-		return s, errors.New("size invalid")
+		return s, sizeError(cmd, percent)
 	case percent:
 		n = have * min(n, 100) / 100
 	}
@@ -45,22 +45,35 @@ func (c *call) splitOf(cmd *command, at server.Place) (cells.Split, error) {
 	return s, nil
 }
 
+// sizeError says what is wrong with a size, as tmux does.
+func sizeError(cmd *command, percent bool) error {
+	switch {
+	case cmd.has('p'):
+		return errors.New("create pane failed: -p invalid")
+	case percent:
+		return errors.New("percentage invalid")
+	case strings.HasPrefix(cmd.value('l'), "-"):
+		return errors.New("lines too small")
+	}
+	return errors.New("lines invalid")
+}
+
 // splitWindow is split-window.
-func (c *call) splitWindow(cmd *command) error {
+func splitWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
 	}
-	s, err := c.splitOf(cmd, at)
+	s, err := splitOf(c, cmd, at)
 	if err != nil {
 		return err
 	}
-	begin, err := c.startOf(cmd, at)
+	begin, err := startOf(c, cmd, at)
 	if err != nil {
 		return err
 	}
 	p := c.newPane()
-	if err := c.insert(at, p, s); err != nil {
+	if err := insertPane(c, at, p, s); err != nil {
 		return fmt.Errorf("create pane failed: %w", err)
 	}
 	w := at.Window
@@ -77,7 +90,6 @@ func (c *call) splitWindow(cmd *command) error {
 	} else {
 		w.Stack = append(w.Stack, p.ID)
 	}
-	c.use(at.Session)
 	if err := c.resizeTerminals(w); err != nil {
 		return err
 	}
@@ -87,8 +99,8 @@ func (c *call) splitWindow(cmd *command) error {
 	return nil
 }
 
-// insert puts a pane into the layout beside another one.
-func (c *call) insert(at server.Place, p *server.Pane, s cells.Split) error {
+// insertPane puts a pane into the layout beside another one.
+func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) error {
 	w := at.Window
 	layout, ok := w.Layout.Split(w.Layout.Find(at.Pane.ID), p.ID, s)
 	if !ok {
@@ -102,7 +114,7 @@ func (c *call) insert(at server.Place, p *server.Pane, s cells.Split) error {
 }
 
 // killPane is kill-pane.
-func (c *call) killPane(cmd *command) error {
+func killPane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -120,7 +132,7 @@ func (c *call) killPane(cmd *command) error {
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
 // listPanes is list-panes.
-func (c *call) listPanes(cmd *command) error {
+func listPanes(c *call, cmd *command) error {
 	want := server.WantWindow
 	if cmd.has('s') || cmd.has('a') {
 		want = server.WantSession
@@ -135,18 +147,18 @@ func (c *call) listPanes(cmd *command) error {
 	c.file.Each(func(one server.Place) {
 		switch {
 		case cmd.has('a'):
-			c.listed(cmd, one, "#{session_name}:#{window_index}."+paneLine)
+			listed(c, cmd, one, "#{session_name}:#{window_index}."+paneLine)
 		case cmd.has('s') && one.Session == at.Session:
-			c.listed(cmd, one, "#{window_index}."+paneLine)
+			listed(c, cmd, one, "#{window_index}."+paneLine)
 		case !cmd.has('s') && one.Window == at.Window:
-			c.listed(cmd, one, paneLine)
+			listed(c, cmd, one, paneLine)
 		}
 	})
 	return nil
 }
 
 // selectPane is select-pane and last-pane.
-func (c *call) selectPane(cmd *command) error {
+func selectPane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -174,19 +186,18 @@ func (c *call) selectPane(cmd *command) error {
 		return nil
 	}
 	if cmd.has('T') {
-		return c.setTitle(server.Place{Session: at.Session, Window: at.Window, Pane: to}, cmd.value('T'))
+		return setTitle(c, server.Place{Session: at.Session, Window: at.Window, Pane: to}, cmd.value('T'))
 	}
 	if at.Window.Active() != to {
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == at.Window.Active())
 	at.Window.Select(to)
-	c.use(at.Session)
 	c.touch(at.Window)
 	return nil
 }
 
 // setTitle gives a pane a title, which is its session's name in the dashboard.
-func (c *call) setTitle(at server.Place, title string) error {
+func setTitle(c *call, at server.Place, title string) error {
 	at.Pane.Title = c.scope(at).Expand(title)
 	name := c.freeName(at.Pane.Title)
 	if name == "" || at.Pane.Adopted || !c.alive(at.Pane) {
@@ -204,7 +215,7 @@ func (c *call) setTitle(at server.Place, title string) error {
 }
 
 // swapPane is swap-pane.
-func (c *call) swapPane(cmd *command) error {
+func swapPane(c *call, cmd *command) error {
 	to, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -258,7 +269,7 @@ func renumbered(stack []int, from, to int) []int {
 }
 
 // joinPane is join-pane and move-pane.
-func (c *call) joinPane(cmd *command) error {
+func joinPane(c *call, cmd *command) error {
 	to, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -270,19 +281,19 @@ func (c *call) joinPane(cmd *command) error {
 	if from.Pane == to.Pane {
 		return errors.New("source and target panes must be different")
 	}
-	s, err := c.splitOf(cmd, to)
+	s, err := splitOf(c, cmd, to)
 	if err != nil {
 		return err
 	}
 	was := from.Window
 	if was != to.Window {
-		if err := c.insert(to, from.Pane, s); err != nil {
+		if err := insertPane(c, to, from.Pane, s); err != nil {
 			return fmt.Errorf("create pane failed: %w", err)
 		}
 		c.file.Remove(from)
 	} else {
 		was.Take(from.Pane)
-		if err := c.insert(to, from.Pane, s); err != nil {
+		if err := insertPane(c, to, from.Pane, s); err != nil {
 			return fmt.Errorf("create pane failed: %w", err)
 		}
 	}
@@ -302,7 +313,7 @@ func (c *call) joinPane(cmd *command) error {
 }
 
 // breakPane is break-pane.
-func (c *call) breakPane(cmd *command) error {
+func breakPane(c *call, cmd *command) error {
 	from, err := c.target(cmd, 's', server.WantPane)
 	if err != nil {
 		return err
@@ -313,7 +324,7 @@ func (c *call) breakPane(cmd *command) error {
 			return err
 		}
 	}
-	index, err := c.indexFor(cmd, at, "index in use: %d")
+	index, err := indexFor(c, cmd, at, "index in use: %d")
 	if err != nil {
 		return err
 	}
@@ -326,7 +337,7 @@ func (c *call) breakPane(cmd *command) error {
 		w.Take(from.Pane)
 		c.touch(w)
 		was := w
-		w = c.newSpace(from.Pane, index, was.Layout.W, was.Layout.H)
+		w = newSpace(c, from.Pane, index, was.Layout.W, was.Layout.H)
 		w.Name = c.programName(from.Pane.Argv)
 		at.Session.Add(w)
 		if err := c.resizeTerminals(was); err != nil {
@@ -334,7 +345,7 @@ func (c *call) breakPane(cmd *command) error {
 		}
 	}
 	if cmd.has('n') {
-		w.Name, w.Named = cmd.value('n'), true
+		w.Call(cmd.value('n'))
 	}
 	if !cmd.has('d') {
 		at.Session.Show(w)
@@ -347,7 +358,7 @@ func (c *call) breakPane(cmd *command) error {
 }
 
 // resizePane is resize-pane.
-func (c *call) resizePane(cmd *command) error {
+func resizePane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -368,8 +379,11 @@ func (c *call) resizePane(cmd *command) error {
 	w.Zoomed = false
 	by := 1
 	if len(cmd.args) > 0 {
-		if by, err = strconv.Atoi(cmd.args[0]); err != nil || by < 1 {
+		if by, err = strconv.Atoi(cmd.args[0]); err != nil {
 			return errors.New("adjustment invalid")
+		}
+		if by < 1 {
+			return errors.New("adjustment too small")
 		}
 	}
 	leaf := w.Layout.Find(at.Pane.ID)
@@ -413,14 +427,14 @@ func size(text string, of int) (int, error) {
 	case percent:
 		n = of * n / 100
 	}
-	if n < 1 && !percent {
+	if n < 0 && !percent {
 		return 0, errors.New("too small")
 	}
 	return max(n, 1), nil
 }
 
 // respawnPane is respawn-pane: a program of its own in the same place.
-func (c *call) respawnPane(cmd *command) error {
+func respawnPane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -428,11 +442,11 @@ func (c *call) respawnPane(cmd *command) error {
 	if c.alive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
 	}
-	return c.respawn(cmd, at)
+	return respawn(c, cmd, at)
 }
 
-func (c *call) respawn(cmd *command, at server.Place) error {
-	begin, err := c.startOf(cmd, at)
+func respawn(c *call, cmd *command, at server.Place) error {
+	begin, err := startOf(c, cmd, at)
 	if err != nil {
 		return err
 	}
@@ -460,7 +474,7 @@ func (c *call) respawn(cmd *command, at server.Place) error {
 }
 
 // respawnWindow is respawn-window.
-func (c *call) respawnWindow(cmd *command) error {
+func respawnWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil {
 		return err
@@ -476,5 +490,5 @@ func (c *call) respawnWindow(cmd *command) error {
 		}
 	}
 	at.Pane = at.Window.Panes[0]
-	return c.respawn(cmd, at)
+	return respawn(c, cmd, at)
 }

@@ -54,7 +54,7 @@ func readVerb(line string) verb {
 		v.most = -1
 	case "if-shell":
 		v.least, v.most = 2, 3
-	case "send-keys":
+	case "send-keys", "set-buffer":
 		v.least = 0
 	}
 	if v.name == "split-window" || strings.Contains(rest, "...") || v.name == "bind-key" {
@@ -122,14 +122,16 @@ func (c *command) arg(i int) string {
 }
 
 // renamed are the aliases that tmux has as options.
-var renamed = map[string][]string{
-	"split-pane": {"split-window"}, "splitp": {"split-window"}, "server-info": {"show-messages", "-JT"},
-	"info": {"show-messages", "-JT"}, "choose-window": {"choose-tree", "-w"}, "choose-session": {"choose-tree", "-s"},
-}
+var renamed = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"split-pane": {"split-window"}, "splitp": {"split-window"}, "server-info": {"show-messages", "-JT"},
+		"info": {"show-messages", "-JT"}, "choose-window": {"choose-tree", "-w"}, "choose-session": {"choose-tree", "-s"},
+	}
+})
 
 // readCommand reads a verb and what follows it.
 func readCommand(words []string) (*command, error) {
-	if also := renamed[words[0]]; also != nil {
+	if also := renamed()[words[0]]; also != nil {
 		words = append(slices.Clone(also), words[1:]...)
 	}
 	v, err := findVerb(words[0])

@@ -27,11 +27,11 @@ type start struct {
 }
 
 // startOf reads what new-session, new-window, split-window and respawn-pane have in common.
-func (c *call) startOf(cmd *command, at server.Place) (start, error) {
+func startOf(c *call, cmd *command, at server.Place) (start, error) {
 	if cmd.has('I') {
 		return start{}, errors.New("-I is not supported by tandem")
 	}
-	s := start{argv: c.argv(cmd.args, at), env: cmd.flags['e']}
+	s := start{argv: argvOf(c, cmd.args, at), env: cmd.flags['e']}
 	for _, pair := range s.env {
 		if !strings.Contains(pair, "=") {
 			return s, fmt.Errorf("invalid environment: %s", pair)
@@ -40,12 +40,12 @@ func (c *call) startOf(cmd *command, at server.Place) (start, error) {
 	if cmd.has('c') {
 		s.cwd = c.scope(at).Expand(cmd.value('c'))
 	}
-	s.cwd = c.folder(s.cwd, at)
+	s.cwd = folderOf(c, s.cwd, at)
 	return s, nil
 }
 
-// folder is where a program starts: relative paths begin where this was called.
-func (c *call) folder(asked string, at server.Place) string {
+// folderOf is where a program starts: relative paths begin where this was called.
+func folderOf(c *call, asked string, at server.Place) string {
 	here, _ := os.Getwd()
 	if asked == "" {
 		if c.own.Pane == nil && at.Session != nil && at.Session.CWD != "" {
@@ -64,8 +64,8 @@ func (c *call) folder(asked string, at server.Place) string {
 	return filepath.Clean(asked)
 }
 
-// argv is what is run: one argument is a line for the shell, none is the shell.
-func (c *call) argv(args []string, at server.Place) []string {
+// argvOf is what is run: one argument is a line for the shell, none is the shell.
+func argvOf(c *call, args []string, at server.Place) []string {
 	shell := string(c.file.Lookup(server.LevelSession, at, "default-shell"))
 	if len(args) == 0 {
 		if line := c.file.Lookup(server.LevelSession, at, "default-command"); line != "" {
@@ -202,7 +202,7 @@ func (c *call) freeName(name string) string {
 // end ends the program of a pane that was taken out. One that was there before the server is left.
 func (c *call) end(p *server.Pane) error {
 	if p.Pipe != "" {
-		_ = c.stopPipe(p) // it ends by itself, too
+		_ = stopPipe(c, p) // it ends by itself, too
 	}
 	if p.Adopted || !c.alive(p) {
 		return nil
@@ -269,7 +269,7 @@ func (c *call) newPane() *server.Pane {
 	return p
 }
 
-func (c *call) newSpace(p *server.Pane, index, w, h int) *server.Window {
+func newSpace(c *call, p *server.Pane, index, w, h int) *server.Window {
 	window := &server.Window{ID: c.file.Next.Window, Index: index, Layout: cells.New(p.ID, w, h), Panes: []*server.Pane{p}, Stack: []int{p.ID},
 		Preset: -1, Created: now()}
 	c.file.Next.Window++

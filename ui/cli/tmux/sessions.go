@@ -28,7 +28,7 @@ func cleanName(name string) string {
 }
 
 // newSession is new-session.
-func (c *call) newSession(cmd *command) error {
+func newSession(c *call, cmd *command) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
 	}
@@ -46,15 +46,15 @@ func (c *call) newSession(cmd *command) error {
 		}
 	}
 	if !cmd.has('d') && c.control == nil {
-		if err := c.mayAttach(); err != nil {
+		if err := mayAttach(c); err != nil {
 			return err
 		}
 	}
-	w, h, err := c.sizeOf(cmd)
+	w, h, err := sizeOf(c, cmd)
 	if err != nil {
 		return err
 	}
-	at, err := c.makeSession(cmd, name, w, h)
+	at, err := makeSession(c, cmd, name, w, h)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *call) newSession(cmd *command) error {
 }
 
 // sizeOf is the size of a new session's windows.
-func (c *call) sizeOf(cmd *command) (w, h int, err error) {
+func sizeOf(c *call, cmd *command) (w, h int, err error) {
 	size := string(c.file.Lookup(server.LevelSession, server.Place{}, "default-size"))
 	if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 {
 		w, h = 80, 24
@@ -81,7 +81,7 @@ func (c *call) sizeOf(cmd *command) (w, h int, err error) {
 		switch value := cmd.value(side.flag); value {
 		case "":
 		case "-":
-			if cols, rows, ok := c.ownSize(); ok && side.flag == 'x' {
+			if cols, rows, ok := ownSize(c); ok && side.flag == 'x' {
 				w = cols
 			} else if ok {
 				h = rows
@@ -102,7 +102,7 @@ func (c *call) sizeOf(cmd *command) (w, h int, err error) {
 	return w, h, nil
 }
 
-func (c *call) ownSize() (w, h int, ok bool) {
+func ownSize(c *call) (w, h int, ok bool) {
 	f, is := c.Stdin.(*os.File)
 	if !is || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
@@ -112,7 +112,7 @@ func (c *call) ownSize() (w, h int, ok bool) {
 }
 
 // makeSession adds a session with a window.
-func (c *call) makeSession(cmd *command, name string, w, h int) (server.Place, error) {
+func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, error) {
 	if !c.file.Running() {
 		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
 	}
@@ -123,7 +123,7 @@ func (c *call) makeSession(cmd *command, name string, w, h int) (server.Place, e
 			s.Name = strconv.Itoa(n + 1)
 		}
 	}
-	begin, err := c.startOf(cmd, server.Place{Session: s})
+	begin, err := startOf(c, cmd, server.Place{Session: s})
 	if err != nil {
 		return server.Place{}, err
 	}
@@ -135,10 +135,13 @@ func (c *call) makeSession(cmd *command, name string, w, h int) (server.Place, e
 		}
 		s.Environ[name] = value
 	}
+	if cmd.has('x') || cmd.has('y') {
+		s.Options = server.Options{"default-size": fmt.Sprintf("%dx%d", w, h)}
+	}
 	c.file.Next.Session++
 	at := server.Place{Session: s}
 	index := c.file.Lookup(server.LevelSession, at, "base-index").Int()
-	if _, err = c.addWindow(&at, index, cmd.value('n'), begin); err != nil {
+	if _, err = addWindow(c, &at, index, cmd.value('n'), begin); err != nil {
 		return at, err
 	}
 	c.file.Sessions = append(c.file.Sessions, s)
@@ -147,10 +150,10 @@ func (c *call) makeSession(cmd *command, name string, w, h int) (server.Place, e
 }
 
 // addWindow starts a program in a window of its own.
-func (c *call) addWindow(at *server.Place, index int, name string, begin start) (*server.Window, error) {
+func addWindow(c *call, at *server.Place, index int, name string, begin start) (*server.Window, error) {
 	p := c.newPane()
-	w := c.newSpace(p, index, at.Session.W, at.Session.H)
-	if w.Name, w.Named = name, name != ""; name == "" {
+	w := newSpace(c, p, index, at.Session.W, at.Session.H)
+	if w.Call(name); name == "" {
 		w.Name = c.programName(begin.argv)
 	}
 	begin.w, begin.h, begin.name = at.Session.W, at.Session.H, at.Session.Name+":"+w.Name
@@ -176,13 +179,13 @@ func (c *call) sessionNamed(name string) bool {
 }
 
 // hasSession is has-session.
-func (c *call) hasSession(cmd *command) error {
+func hasSession(c *call, cmd *command) error {
 	_, err := c.target(cmd, 't', server.WantSession)
 	return err
 }
 
 // killSession is kill-session.
-func (c *call) killSession(cmd *command) error {
+func killSession(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantSession)
 	if err != nil || cmd.has('C') {
 		return err
@@ -227,7 +230,7 @@ func (c *call) dropPane(at server.Place) error {
 }
 
 // killServer is kill-server: what the server started ends, and nothing else.
-func (c *call) killServer(*command) error {
+func killServer(c *call, _ *command) error {
 	for _, s := range c.file.Sorted() {
 		if err := c.dropSession(s); err != nil {
 			return err
@@ -237,7 +240,7 @@ func (c *call) killServer(*command) error {
 }
 
 // renameSession is rename-session.
-func (c *call) renameSession(cmd *command) error {
+func renameSession(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantSession)
 	if err != nil {
 		return err
@@ -258,15 +261,15 @@ func (c *call) renameSession(cmd *command) error {
 const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
 
 // listSessions is list-sessions.
-func (c *call) listSessions(cmd *command) error {
+func listSessions(c *call, cmd *command) error {
 	for _, s := range c.file.Sorted() {
-		c.listed(cmd, server.Place{Session: s, Window: s.Current(), Pane: s.Current().Active()}, sessionLine)
+		listed(c, cmd, server.Place{Session: s, Window: s.Current(), Pane: s.Current().Active()}, sessionLine)
 	}
 	return nil
 }
 
 // listed prints a line of a list, unless -f filters it out.
-func (c *call) listed(cmd *command, at server.Place, form string) {
+func listed(c *call, cmd *command, at server.Place, form string) {
 	if cmd.has('F') {
 		form = cmd.value('F')
 	}
@@ -278,7 +281,7 @@ func (c *call) listed(cmd *command, at server.Place, form string) {
 }
 
 // listClients is list-clients: a dashboard is none of tmux's clients.
-func (c *call) listClients(cmd *command) error {
+func listClients(c *call, cmd *command) error {
 	if !cmd.has('t') {
 		return nil
 	}
@@ -287,7 +290,7 @@ func (c *call) listClients(cmd *command) error {
 }
 
 // mayAttach refuses a dashboard where nobody could see it.
-func (c *call) mayAttach() error {
+func mayAttach(c *call) error {
 	for _, stream := range []any{c.Stdin, c.Stdout} {
 		if f, is := stream.(*os.File); !is || !term.IsTerminal(f.Fd()) {
 			return errors.New("open terminal failed: not a terminal")
@@ -300,7 +303,7 @@ func (c *call) mayAttach() error {
 }
 
 // attachSession is attach-session.
-func (c *call) attachSession(cmd *command) error {
+func attachSession(c *call, cmd *command) error {
 	if !c.file.Running() {
 		return errors.New("no sessions")
 	}
@@ -320,7 +323,7 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 		}
 		return nil
 	}
-	if err := c.mayAttach(); err != nil {
+	if err := mayAttach(c); err != nil {
 		return err
 	}
 	own, err := os.Executable()
@@ -334,7 +337,7 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 }
 
 // switchClient is switch-client: open dashboards show the session.
-func (c *call) switchClient(cmd *command) error {
+func switchClient(c *call, cmd *command) error {
 	if c.control == nil && c.env(ownSession) == "" {
 		return errors.New("no current client")
 	}

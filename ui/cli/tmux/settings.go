@@ -12,7 +12,7 @@ import (
 )
 
 // optionPlace is where an option of a command is kept.
-func (c *call) optionPlace(cmd *command, level server.Level) (set *server.Options, at server.Place, on server.Level, err error) {
+func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Place, on server.Level, err error) {
 	window := strings.Contains(cmd.name, "window-option")
 	switch {
 	case level == server.LevelServer:
@@ -46,15 +46,15 @@ func (c *call) optionPlace(cmd *command, level server.Level) (set *server.Option
 }
 
 // setOption is set-option and set-window-option.
-func (c *call) setOption(cmd *command) error {
-	err := c.setAnOption(cmd)
+func setOption(c *call, cmd *command) error {
+	err := setAnOption(c, cmd)
 	if cmd.has('q') {
 		return nil
 	}
 	return err
 }
 
-func (c *call) setAnOption(cmd *command) error {
+func setAnOption(c *call, cmd *command) error {
 	where, err := c.finder().Find(cmd.value('t'), server.WantPane)
 	if err != nil {
 		where = server.Place{}
@@ -63,7 +63,7 @@ func (c *call) setAnOption(cmd *command) error {
 	if err != nil {
 		return err
 	}
-	set, at, level, err := c.optionPlace(cmd, level)
+	set, at, level, err := optionPlace(c, cmd, level)
 	if err != nil {
 		return err
 	}
@@ -124,14 +124,14 @@ func optionValue(name, value, before string) (string, error) {
 }
 
 // showOptions is show-options and show-window-options.
-func (c *call) showOptions(cmd *command) error {
+func showOptions(c *call, cmd *command) error {
 	if cmd.has('H') {
 		return errors.New("show-options -H is not supported by tandem")
 	}
 	if len(cmd.args) > 0 {
-		return c.showOption(cmd)
+		return showOption(c, cmd)
 	}
-	set, at, level, err := c.optionPlace(cmd, "")
+	set, at, level, err := optionPlace(c, cmd, "")
 	if err != nil {
 		if cmd.has('q') {
 			return nil
@@ -148,12 +148,12 @@ func (c *call) showOptions(cmd *command) error {
 				mark = "*"
 			}
 		}
-		c.printOption(cmd, name, mark, value)
+		printOption(c, cmd, name, mark, value)
 	}
 	return nil
 }
 
-func (c *call) printOption(cmd *command, name, mark, value string) {
+func printOption(c *call, cmd *command, name, mark, value string) {
 	if cmd.has('v') {
 		c.print(value)
 		return
@@ -187,7 +187,7 @@ func quoted(value string) string {
 	return `"` + b.String() + `"`
 }
 
-func (c *call) showOption(cmd *command) error {
+func showOption(c *call, cmd *command) error {
 	name, level, err := server.Resolve(cmd.args[0])
 	if err != nil {
 		if cmd.has('q') {
@@ -195,7 +195,7 @@ func (c *call) showOption(cmd *command) error {
 		}
 		return err
 	}
-	set, at, level, err := c.optionPlace(cmd, level)
+	set, at, level, err := optionPlace(c, cmd, level)
 	if err != nil {
 		if cmd.has('q') {
 			return nil
@@ -205,11 +205,11 @@ func (c *call) showOption(cmd *command) error {
 	value, own := (*set)[name]
 	switch {
 	case own:
-		c.printOption(cmd, name, "", value)
+		printOption(c, cmd, name, "", value)
 	case strings.HasPrefix(name, "@"):
 		if cmd.has('A') {
 			if value, ok := c.file.Any(at, name); ok {
-				c.printOption(cmd, name, "*", value)
+				printOption(c, cmd, name, "*", value)
 				return nil
 			}
 		}
@@ -221,22 +221,22 @@ func (c *call) showOption(cmd *command) error {
 		if cmd.has('g') || level == server.LevelServer {
 			mark = ""
 		}
-		c.showTable(cmd, name, mark, level, at)
+		showTable(c, cmd, name, mark, level, at)
 	}
 	return nil
 }
 
 // showTable shows what an option is worth without being set here: an array item by item.
-func (c *call) showTable(cmd *command, name, mark string, level server.Level, at server.Place) {
+func showTable(c *call, cmd *command, name, mark string, level server.Level, at server.Place) {
 	for _, k := range server.Table() {
 		if k.Name == name || server.Base(k.Name) == name {
-			c.printOption(cmd, k.Name, mark, string(c.file.Lookup(level, at, k.Name)))
+			printOption(c, cmd, k.Name, mark, string(c.file.Lookup(level, at, k.Name)))
 		}
 	}
 }
 
 // setEnvironment is set-environment.
-func (c *call) setEnvironment(cmd *command) error {
+func setEnvironment(c *call, cmd *command) error {
 	name := cmd.args[0]
 	switch {
 	case name == "":
@@ -284,7 +284,7 @@ func (c *call) setEnvironment(cmd *command) error {
 }
 
 // showEnvironment is show-environment.
-func (c *call) showEnvironment(cmd *command) error {
+func showEnvironment(c *call, cmd *command) error {
 	environ, removed := c.file.Environ, c.file.Hidden
 	if !cmd.has('g') {
 		at, err := c.target(cmd, 't', server.WantSession)

@@ -33,7 +33,7 @@ func (c *call) aside(does func() error) error {
 }
 
 // shellCommand is a command line in the folder and environment of this call.
-func (c *call) shellCommand(line string) *exec.Cmd {
+func shellCommand(c *call, line string) *exec.Cmd {
 	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", line)
 	cmd.Env = c.Environ
 	if at, err := c.finder().Find("", server.WantPane); err == nil && c.env("TMUX") == "" {
@@ -43,7 +43,7 @@ func (c *call) shellCommand(line string) *exec.Cmd {
 }
 
 // runShell is run-shell.
-func (c *call) runShell(cmd *command) error {
+func runShell(c *call, cmd *command) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	if cmd.has('d') {
 		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
@@ -61,7 +61,7 @@ func (c *call) runShell(cmd *command) error {
 	case cmd.has('C'):
 		return c.runText(line)
 	}
-	shell := c.shellCommand(line)
+	shell := shellCommand(c, line)
 	if cmd.has('b') {
 		shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		return shell.Start()
@@ -75,7 +75,6 @@ func (c *call) runShell(cmd *command) error {
 	fmt.Fprint(c.out, out.String())
 	var exit *exec.ExitError
 	if errors.As(status, &exit) {
-		c.print(fmt.Sprintf("'%s' returned %d", line, exit.ExitCode()))
 		return exitStatus(exit.ExitCode())
 	}
 	return status
@@ -102,12 +101,12 @@ func (c *call) runText(text string) error {
 }
 
 // ifShell is if-shell.
-func (c *call) ifShell(cmd *command) error {
+func ifShell(c *call, cmd *command) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	condition := c.scope(at).Expand(cmd.args[0])
 	holds := truth(condition)
 	if !cmd.has('F') {
-		shell := c.shellCommand(condition)
+		shell := shellCommand(c, condition)
 		if err := c.aside(func() error { holds = shell.Run() == nil; return nil }); err != nil {
 			return err
 		}
@@ -119,7 +118,7 @@ func (c *call) ifShell(cmd *command) error {
 }
 
 // sourceFile is source-file.
-func (c *call) sourceFile(cmd *command) error {
+func sourceFile(c *call, cmd *command) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
 			pattern = c.scope(c.own).Expand(pattern)
@@ -129,14 +128,14 @@ func (c *call) sourceFile(cmd *command) error {
 			paths = []string{pattern}
 		}
 		for _, path := range paths {
-			text, err := c.readFile(path)
+			text, err := readFile(c, path)
 			if err != nil && cmd.has('q') {
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			if err := c.source(cmd, path, string(text)); err != nil {
+			if err := source(c, cmd, path, string(text)); err != nil {
 				return err
 			}
 		}
@@ -144,7 +143,7 @@ func (c *call) sourceFile(cmd *command) error {
 	return nil
 }
 
-func (c *call) source(cmd *command, path, text string) error {
+func source(c *call, cmd *command, path, text string) error {
 	sequence, err := readText(text, c.env)
 	if err == nil && !cmd.has('n') {
 		err = c.run(sequence)
@@ -157,7 +156,7 @@ func (c *call) source(cmd *command, path, text string) error {
 }
 
 // waitFor is wait-for.
-func (c *call) waitFor(cmd *command) error {
+func waitFor(c *call, cmd *command) error {
 	name := cmd.args[0]
 	if c.file.Waits == nil {
 		c.file.Waits = map[string]*server.Wait{}
@@ -232,7 +231,7 @@ func (c *call) await(queue *[]string) error {
 }
 
 // pipePane is pipe-pane: what the pane prints goes to a command, too.
-func (c *call) pipePane(cmd *command) error {
+func pipePane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -242,7 +241,7 @@ func (c *call) pipePane(cmd *command) error {
 	}
 	had := at.Pane.Pipe != ""
 	if had {
-		if err := c.stopPipe(at.Pane); err != nil {
+		if err := stopPipe(c, at.Pane); err != nil {
 			return err
 		}
 	}
@@ -266,7 +265,7 @@ func (c *call) pipePane(cmd *command) error {
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
 	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: c.freeName(fmt.Sprintf("pipe of %%%d", at.Pane.ID)),
-		CWD: c.folder("", at), Environ: c.file.Environ, Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
+		CWD: folderOf(c, "", at), Environ: c.file.Environ, Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {
 		return err
@@ -275,7 +274,7 @@ func (c *call) pipePane(cmd *command) error {
 	return nil
 }
 
-func (c *call) stopPipe(p *server.Pane) error {
+func stopPipe(c *call, p *server.Pane) error {
 	id := p.Pipe
 	p.Pipe = ""
 	e, err := c.client()
@@ -290,7 +289,7 @@ func (c *call) stopPipe(p *server.Pane) error {
 }
 
 // listCommands is list-commands.
-func (c *call) listCommands(cmd *command) error {
+func listCommands(c *call, cmd *command) error {
 	for _, v := range verbs() {
 		if handler(v.name) == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
 			continue
@@ -310,4 +309,4 @@ func (c *call) listCommands(cmd *command) error {
 }
 
 // listKeys is list-keys: keys are the dashboard's, and none of them runs a command.
-func (c *call) listKeys(*command) error { return nil }
+func listKeys(c *call, _ *command) error { return nil }

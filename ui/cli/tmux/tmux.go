@@ -138,11 +138,11 @@ func (c *call) main(args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.path, err = c.serverPath(g); err != nil {
+	if c.path, err = serverPath(c, g); err != nil {
 		return err
 	}
 	if g.control != "" {
-		return c.controlMode(g.control == "CC", args)
+		return controlMode(c, g.control == "CC", args)
 	}
 	if len(args) == 0 {
 		args = []string{"new-session"}
@@ -160,7 +160,7 @@ func (c *call) main(args []string) error {
 
 // serverPath is where the server is kept: by -S, by -L, by $TMUX if that is one of ours, else the
 // default one.
-func (c *call) serverPath(g global) (string, error) {
+func serverPath(c *call, g global) (string, error) {
 	data, err := api.DataDir()
 	if err != nil {
 		return "", err
@@ -212,7 +212,7 @@ func (c *call) meet() error {
 		return err
 	}
 	c.removeEnded()
-	c.own = c.ownPlace()
+	c.own = ownPlace(c)
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (c *call) alive(p *server.Pane) bool {
 }
 
 // ownPlace is the pane that this was called in.
-func (c *call) ownPlace() server.Place {
+func ownPlace(c *call) server.Place {
 	pane, terminal := strings.TrimPrefix(c.env("TMUX_PANE"), "%"), c.env(ownSession)
 	path, _, _ := strings.Cut(c.env("TMUX"), ",")
 	return c.file.Where(func(at server.Place) bool {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -397,15 +396,12 @@ func (v *variables) command(p *server.Pane, process api.Process) string {
 
 // startCommand is a command line as tmux shows it.
 func startCommand(argv []string) string {
-	switch {
-	case len(argv) == 3 && argv[1] == "-c":
-		return `"` + argv[2] + `"`
-	case len(argv) == 1:
-		return argv[0]
+	if len(argv) == 3 && argv[1] == "-c" {
+		argv = argv[2:]
 	}
 	var words []string
 	for _, word := range argv {
-		if strings.ContainsAny(word, " \t\"'$;&|<>()#") {
+		if strings.ContainsAny(word, " \t\"'$;#{}%\\") {
 			word = strconv.Quote(word)
 		}
 		words = append(words, word)
@@ -491,79 +487,4 @@ func (v *variables) loop(over byte) (scopes []format.Scope, current int) {
 		}
 	}
 	return scopes, current
-}
-
-// displayMessage is display-message.
-func (c *call) displayMessage(cmd *command) error {
-	for _, flag := range []byte("aIv") {
-		if cmd.has(flag) {
-			return fmt.Errorf("display-message -%c is not supported by tandem", flag)
-		}
-	}
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		if cmd.has('t') { // tmux goes on without one
-			at = server.Place{}
-		} else {
-			return err
-		}
-	}
-	text := cmp.Or(cmd.arg(0), cmd.value('F'), `[#{session_name}] #{window_index}:#{window_name}, current pane #{pane_index} - (%H:%M %d-%b-%y)`)
-	scope := c.scope(at)
-	if cmd.has('p') || c.control != nil {
-		c.print(scope.Expand(scope.Time(text)))
-	}
-	return nil
-}
-
-// A stat is what /proc tells of a process.
-type stat struct{ parent, terminal, foreground int }
-
-// readStat reads /proc/PID/stat.
-func readStat(pid int) (s stat, ok bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil || pid == 0 {
-		return s, false
-	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) < 6 {
-		return s, false
-	}
-	for i, to := range map[int]*int{1: &s.parent, 4: &s.terminal, 5: &s.foreground} {
-		*to, _ = strconv.Atoi(fields[i])
-	}
-	return s, true
-}
-
-func (s stat) tty() string {
-	if s.terminal == 0 {
-		return ""
-	}
-	minor := s.terminal&0xff | s.terminal>>12&0xfff00
-	major := s.terminal >> 8 & 0xfff
-	return fmt.Sprintf("/dev/pts/%d", minor+(major-136)<<8)
-}
-
-// foregroundName is what has the terminal of a process.
-func foregroundName(pid int) string {
-	s, ok := readStat(pid)
-	if !ok || s.foreground <= 0 {
-		return ""
-	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.foreground))
-	if err != nil || len(text) == 0 {
-		return ""
-	}
-	word, _, _ := strings.Cut(string(text), "\x00")
-	return filepath.Base(strings.TrimPrefix(word, "-"))
-}
-
-// foregroundFolder is where that works.
-func foregroundFolder(pid int) string {
-	s, ok := readStat(pid)
-	if !ok || s.foreground <= 0 {
-		return ""
-	}
-	dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", s.foreground))
-	return dir
 }

@@ -16,23 +16,23 @@ func handler(name string) handlerFunc {
 func sessionVerb(name string) handlerFunc {
 	switch name {
 	case "new-session":
-		return (*call).newSession
+		return newSession
 	case "has-session":
-		return (*call).hasSession
+		return hasSession
 	case "kill-session":
-		return (*call).killSession
+		return killSession
 	case "kill-server":
-		return (*call).killServer
+		return killServer
 	case "rename-session":
-		return (*call).renameSession
+		return renameSession
 	case "list-sessions":
-		return (*call).listSessions
+		return listSessions
 	case "list-clients":
-		return (*call).listClients
+		return listClients
 	case "attach-session":
-		return (*call).attachSession
+		return attachSession
 	case "switch-client":
-		return (*call).switchClient
+		return switchClient
 	case "start-server", "refresh-client":
 		return func(*call, *command) error { return nil }
 	}
@@ -42,31 +42,29 @@ func sessionVerb(name string) handlerFunc {
 func windowVerb(name string) handlerFunc {
 	switch name {
 	case "new-window":
-		return (*call).newWindow
+		return newWindow
 	case "kill-window":
-		return (*call).killWindow
+		return killWindow
 	case "rename-window":
-		return (*call).renameWindow
+		return renameWindow
 	case "list-windows":
-		return (*call).listWindows
+		return listWindows
 	case "select-window":
-		return (*call).selectWindow
+		return selectWindow
 	case "next-window", "previous-window", "last-window":
-		return (*call).stepWindow
+		return stepWindow
 	case "move-window":
-		return (*call).moveWindow
+		return moveWindow
 	case "swap-window":
-		return (*call).swapWindow
+		return swapWindow
 	case "respawn-window":
-		return (*call).respawnWindow
+		return respawnWindow
 	case "resize-window":
-		return (*call).resizeWindow
+		return resizeWindow
 	case "select-layout", "next-layout", "previous-layout":
-		return (*call).selectLayout
+		return selectLayout
 	case "rotate-window":
-		return (*call).rotateWindow
-	case "find-window":
-		return nil
+		return rotateWindow
 	}
 	return nil
 }
@@ -74,31 +72,31 @@ func windowVerb(name string) handlerFunc {
 func paneVerb(name string) handlerFunc {
 	switch name {
 	case "split-window":
-		return (*call).splitWindow
+		return splitWindow
 	case "kill-pane":
-		return (*call).killPane
+		return killPane
 	case "list-panes":
-		return (*call).listPanes
+		return listPanes
 	case "select-pane", "last-pane":
-		return (*call).selectPane
+		return selectPane
 	case "swap-pane":
-		return (*call).swapPane
+		return swapPane
 	case "join-pane", "move-pane":
-		return (*call).joinPane
+		return joinPane
 	case "break-pane":
-		return (*call).breakPane
+		return breakPane
 	case "resize-pane":
-		return (*call).resizePane
+		return resizePane
 	case "respawn-pane":
-		return (*call).respawnPane
+		return respawnPane
 	case "send-keys":
-		return (*call).sendKeys
+		return sendKeys
 	case "send-prefix":
-		return (*call).sendPrefix
+		return sendPrefix
 	case "capture-pane":
-		return (*call).capturePane
+		return capturePane
 	case "pipe-pane":
-		return (*call).pipePane
+		return pipePane
 	}
 	return nil
 }
@@ -106,37 +104,37 @@ func paneVerb(name string) handlerFunc {
 func otherVerb(name string) handlerFunc {
 	switch name {
 	case "display-message":
-		return (*call).displayMessage
+		return displayMessage
 	case "set-option", "set-window-option":
-		return (*call).setOption
+		return setOption
 	case "show-options", "show-window-options":
-		return (*call).showOptions
+		return showOptions
 	case "set-environment":
-		return (*call).setEnvironment
+		return setEnvironment
 	case "show-environment":
-		return (*call).showEnvironment
+		return showEnvironment
 	case "set-buffer", "load-buffer":
-		return (*call).setBuffer
+		return setBuffer
 	case "show-buffer", "save-buffer":
-		return (*call).showBuffer
+		return showBuffer
 	case "list-buffers":
-		return (*call).listBuffers
+		return listBuffers
 	case "delete-buffer":
-		return (*call).deleteBuffer
+		return deleteBuffer
 	case "paste-buffer":
-		return (*call).pasteBuffer
+		return pasteBuffer
 	case "run-shell":
-		return (*call).runShell
+		return runShell
 	case "if-shell":
-		return (*call).ifShell
+		return ifShell
 	case "source-file":
-		return (*call).sourceFile
+		return sourceFile
 	case "wait-for":
-		return (*call).waitFor
+		return waitFor
 	case "list-commands":
-		return (*call).listCommands
+		return listCommands
 	case "list-keys":
-		return (*call).listKeys
+		return listKeys
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
 // newWindow is new-window.
-func (c *call) newWindow(cmd *command) error {
+func newWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantIndex)
 	if err != nil {
 		return err
@@ -27,23 +27,22 @@ func (c *call) newWindow(cmd *command) error {
 			return nil
 		}
 	}
-	index, err := c.indexFor(cmd, at, "create window failed: index %d in use")
+	index, err := indexFor(c, cmd, at, "create window failed: index %d in use")
 	if err != nil {
 		return err
 	}
-	begin, err := c.startOf(cmd, at)
+	begin, err := startOf(c, cmd, at)
 	if err != nil {
 		return err
 	}
 	at = server.Place{Session: at.Session}
-	w, err := c.addWindow(&at, index, c.scope(at).Expand(cmd.value('n')), begin)
+	w, err := addWindow(c, &at, index, c.scope(at).Expand(cmd.value('n')), begin)
 	if err != nil {
 		return err
 	}
 	if !cmd.has('d') {
 		at.Session.Show(w)
 	}
-	c.use(at.Session)
 	if cmd.has('P') {
 		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
 	}
@@ -51,7 +50,7 @@ func (c *call) newWindow(cmd *command) error {
 }
 
 // indexFor is the index that a window comes to: the asked one, one beside it, or the first free one.
-func (c *call) indexFor(cmd *command, at server.Place, taken string) (int, error) {
+func indexFor(c *call, cmd *command, at server.Place, taken string) (int, error) {
 	base := c.file.Lookup(server.LevelSession, at, "base-index").Int()
 	switch {
 	case cmd.has('a') || cmd.has('b'):
@@ -60,7 +59,7 @@ func (c *call) indexFor(cmd *command, at server.Place, taken string) (int, error
 		if !cmd.has('b') {
 			index++
 		}
-		c.shift(at.Session, index)
+		makeRoom(c, at.Session, index)
 		return index, nil
 	case !cmd.has('t') || at.Index < 0 || !named(cmd.value('t')):
 		return at.Session.Free(base), nil
@@ -72,7 +71,7 @@ func (c *call) indexFor(cmd *command, at server.Place, taken string) (int, error
 	case !cmd.has('k'):
 		return 0, fmt.Errorf(taken, at.Index)
 	}
-	return at.Index, c.replaced(at.Session, there)
+	return at.Index, replaceWindow(c, at.Session, there)
 }
 
 // named reports whether a target names a window, and not only a session.
@@ -81,8 +80,8 @@ func named(target string) bool {
 	return !ok && !strings.HasPrefix(target, "$") || window != ""
 }
 
-// replaced ends a window whose place another one takes.
-func (c *call) replaced(s *server.Session, w *server.Window) error {
+// replaceWindow ends a window whose place another one takes.
+func replaceWindow(c *call, s *server.Session, w *server.Window) error {
 	w.Index = -1 // out of the way: the session must not end with its only window
 	for _, p := range w.Panes {
 		if err := c.end(p); err != nil {
@@ -96,10 +95,10 @@ func (c *call) replaced(s *server.Session, w *server.Window) error {
 	return nil
 }
 
-// shift makes room at an index.
-func (c *call) shift(s *server.Session, index int) {
+// makeRoom makes room at an index.
+func makeRoom(c *call, s *server.Session, index int) {
 	if w := s.At(index); w != nil {
-		c.shift(s, index+1)
+		makeRoom(c, s, index+1)
 		w.Index++
 	}
 }
@@ -112,7 +111,7 @@ func (c *call) renumber(s *server.Session) {
 }
 
 // killWindow is kill-window.
-func (c *call) killWindow(cmd *command) error {
+func killWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil {
 		return err
@@ -128,23 +127,23 @@ func (c *call) killWindow(cmd *command) error {
 }
 
 // renameWindow is rename-window.
-func (c *call) renameWindow(cmd *command) error {
+func renameWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil {
 		return err
 	}
-	at.Window.Name, at.Window.Named = c.scope(at).Expand(cmd.args[0]), true
+	at.Window.Call(c.scope(at).Expand(cmd.args[0]))
 	return nil
 }
 
 const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
 
 // listWindows is list-windows.
-func (c *call) listWindows(cmd *command) error {
+func listWindows(c *call, cmd *command) error {
 	if cmd.has('a') {
 		for _, s := range c.file.Sorted() {
 			for _, w := range s.Windows {
-				c.listed(cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ")
+				listed(c, cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ")
 			}
 		}
 		return nil
@@ -154,20 +153,20 @@ func (c *call) listWindows(cmd *command) error {
 		return err
 	}
 	for _, w := range at.Session.Windows {
-		c.listed(cmd, server.Place{Session: at.Session, Window: w, Pane: w.Active()}, windowLine)
+		listed(c, cmd, server.Place{Session: at.Session, Window: w, Pane: w.Active()}, windowLine)
 	}
 	return nil
 }
 
 // selectWindow is select-window.
-func (c *call) selectWindow(cmd *command) error {
+func selectWindow(c *call, cmd *command) error {
 	for _, flag := range []byte("lnp") {
 		if cmd.has(flag) {
 			at, err := c.target(cmd, 't', server.WantSession)
 			if err != nil {
 				return err
 			}
-			return c.step(at.Session, flag)
+			return stepTo(c, at.Session, flag)
 		}
 	}
 	at, err := c.target(cmd, 't', server.WantWindow)
@@ -176,7 +175,7 @@ func (c *call) selectWindow(cmd *command) error {
 	}
 	w := at.Window
 	if cmd.has('T') && w == at.Session.Current() {
-		return c.step(at.Session, 'l')
+		return stepTo(c, at.Session, 'l')
 	}
 	c.showWindow(at.Session, w)
 	return nil
@@ -186,20 +185,19 @@ func (c *call) showWindow(s *server.Session, w *server.Window) {
 	if s.Current() != w {
 	}
 	s.Show(w)
-	c.use(s)
 	c.touch(w)
 }
 
 // stepWindow is next-window, previous-window and last-window.
-func (c *call) stepWindow(cmd *command) error {
+func stepWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantSession)
 	if err != nil {
 		return err
 	}
-	return c.step(at.Session, cmd.name[0])
+	return stepTo(c, at.Session, cmd.name[0])
 }
 
-func (c *call) step(s *server.Session, to byte) error {
+func stepTo(c *call, s *server.Session, to byte) error {
 	if to == 'l' {
 		w := s.Last()
 		if w == nil {
@@ -224,7 +222,7 @@ func (c *call) step(s *server.Session, to byte) error {
 }
 
 // moveWindow is move-window.
-func (c *call) moveWindow(cmd *command) error {
+func moveWindow(c *call, cmd *command) error {
 	if cmd.has('r') {
 		at, err := c.target(cmd, 't', server.WantSession)
 		if err == nil {
@@ -240,10 +238,10 @@ func (c *call) moveWindow(cmd *command) error {
 	if err != nil {
 		return err
 	}
-	if to.Session == from.Session && to.Index == from.Window.Index && !cmd.has('a') && !cmd.has('b') {
-		return fmt.Errorf("index in use: %d", to.Index)
+	if to.Window == from.Window && !cmd.has('a') && !cmd.has('b') {
+		return fmt.Errorf("same index: %d", to.Index)
 	}
-	index, err := c.indexFor(cmd, to, "index in use: %d")
+	index, err := indexFor(c, cmd, to, "index in use: %d")
 	if err != nil {
 		return err
 	}
@@ -261,7 +259,7 @@ func (c *call) moveWindow(cmd *command) error {
 }
 
 // swapWindow is swap-window.
-func (c *call) swapWindow(cmd *command) error {
+func swapWindow(c *call, cmd *command) error {
 	from, err := c.target(cmd, 's', server.WantWindow)
 	if err != nil {
 		return err
@@ -273,12 +271,14 @@ func (c *call) swapWindow(cmd *command) error {
 	a, b := from.Window, to.Window
 	a.Index, b.Index = b.Index, a.Index
 	if from.Session == to.Session {
-		if from.Session.Sort(); cmd.has('d') {
-			if cur := from.Session.Current(); cur == a {
-				from.Session.Show(b)
-			} else if cur == b {
-				from.Session.Show(a)
-			}
+		from.Session.Sort() // what is shown is the index, and with -d that of the second
+		switch cur := from.Session.Current(); {
+		case cmd.has('d'):
+			from.Session.Show(a)
+		case cur == a:
+			from.Session.Show(b)
+		case cur == b:
+			from.Session.Show(a)
 		}
 		return nil
 	}
@@ -292,7 +292,7 @@ func (c *call) swapWindow(cmd *command) error {
 }
 
 // resizeWindow is resize-window.
-func (c *call) resizeWindow(cmd *command) error {
+func resizeWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil {
 		return err
@@ -317,7 +317,7 @@ func (c *call) resizeWindow(cmd *command) error {
 		w, h = at.Session.W, at.Session.H
 	}
 	if cmd.has('x') || cmd.has('y') {
-		x, y, err := c.sizeOf(cmd)
+		x, y, err := sizeOf(c, cmd)
 		if err != nil {
 			return err
 		}
@@ -334,7 +334,7 @@ func (c *call) resizeWindow(cmd *command) error {
 }
 
 // selectLayout is select-layout, next-layout and previous-layout.
-func (c *call) selectLayout(cmd *command) error {
+func selectLayout(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
@@ -347,7 +347,7 @@ func (c *call) selectLayout(cmd *command) error {
 	case cmd.name == "previous-layout" || cmd.has('p'):
 		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
 	case cmd.has('E'):
-		name = c.evenly(w, at.Pane)
+		name = evenly(c, w, at.Pane)
 	case cmd.has('o'):
 		return errors.New("select-layout -o is not supported by tandem")
 	case name == "":
@@ -359,7 +359,7 @@ func (c *call) selectLayout(cmd *command) error {
 	if name == "" {
 		return nil
 	}
-	if err := c.lay(at, name); err != nil {
+	if err := layWindow(c, at, name); err != nil {
 		return err
 	}
 	w.Zoomed = false
@@ -369,7 +369,7 @@ func (c *call) selectLayout(cmd *command) error {
 }
 
 // evenly is the arrangement that spreads the panes beside one.
-func (c *call) evenly(w *server.Window, p *server.Pane) string {
+func evenly(c *call, w *server.Window, p *server.Pane) string {
 	leaf := w.Layout.Find(p.ID)
 	parent := w.Layout.Parent(leaf)
 	if parent == nil {
@@ -381,7 +381,7 @@ func (c *call) evenly(w *server.Window, p *server.Pane) string {
 	return "even-vertical"
 }
 
-func (c *call) lay(at server.Place, name string) error {
+func layWindow(c *call, at server.Place, name string) error {
 	w := at.Window
 	var found []string
 	for _, preset := range cells.Presets() {
@@ -395,7 +395,7 @@ func (c *call) lay(at server.Place, name string) error {
 	}
 	if len(found) == 1 {
 		main := cells.Main{
-			W: c.share(at, "main-pane-width", w.Layout.W), H: c.share(at, "main-pane-height", w.Layout.H),
+			W: shareOf(c, at, "main-pane-width", w.Layout.W), H: shareOf(c, at, "main-pane-height", w.Layout.H),
 		}
 		w.Layout = cells.Arrange(found[0], w.Numbers(), w.Layout.W, w.Layout.H, main)
 		w.Preset = slices.Index(cells.Presets(), found[0])
@@ -404,7 +404,7 @@ func (c *call) lay(at server.Place, name string) error {
 	layout, err := cells.Parse(name, w.Numbers())
 	if err != nil {
 		if strings.HasPrefix(err.Error(), "have ") {
-			return err
+			return fmt.Errorf("%w: %s", err, name)
 		}
 		return fmt.Errorf("invalid layout: %s", name)
 	}
@@ -414,8 +414,8 @@ func (c *call) lay(at server.Place, name string) error {
 	return nil
 }
 
-// share reads an option that is a number of cells or a percentage.
-func (c *call) share(at server.Place, name string, of int) int {
+// shareOf reads an option that is a number of cells or a percentage.
+func shareOf(c *call, at server.Place, name string, of int) int {
 	value := string(c.file.Lookup(server.LevelWindow, at, name))
 	if percent, ok := strings.CutSuffix(value, "%"); ok {
 		n, _ := strconv.Atoi(percent)
@@ -426,7 +426,7 @@ func (c *call) share(at server.Place, name string, of int) int {
 }
 
 // rotateWindow is rotate-window.
-func (c *call) rotateWindow(cmd *command) error {
+func rotateWindow(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil {
 		return err

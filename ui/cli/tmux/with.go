@@ -21,7 +21,7 @@ import (
 func With(ctx context.Context, o Options, argv []string) (status int, err error) {
 	c := &call{Options: o, ctx: ctx, out: o.Stdout}
 	defer c.close()
-	if c.path, err = c.serverPath(global{}); err != nil {
+	if c.path, err = serverPath(c, global{}); err != nil {
 		return 1, err
 	}
 	dir, err := Link(filepath.Dir(c.path))
@@ -43,7 +43,7 @@ func With(ctx context.Context, o Options, argv []string) (status int, err error)
 		environ = append(environ, fmt.Sprintf("TMUX_PANE=%%%d", at.Pane.ID))
 	}
 	environ = append(environ, "TMUX="+c.tmuxVariable(session))
-	status, err = c.runProgram(argv, environ)
+	status, err = runProgram(c, argv, environ)
 	if adopted {
 		err = errors.Join(err, c.letGo(at.Pane.ID))
 	}
@@ -100,7 +100,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 		s.Name = fmt.Sprintf("%s-%d", cleanName(process.Name), n)
 	}
 	c.file.Next.Session++
-	w := c.newSpace(p, 0, s.W, s.H)
+	w := newSpace(c, p, 0, s.W, s.H)
 	w.Name = c.programName(process.Argv)
 	s.Add(w)
 	s.Show(w)
@@ -122,7 +122,7 @@ func (c *call) letGo(pane int) (err error) {
 }
 
 // runProgram runs a program on our streams; what the terminal signals is the program's to answer.
-func (c *call) runProgram(argv, environ []string) (int, error) {
+func runProgram(c *call, argv, environ []string) (int, error) {
 	path := lookIn(environ, argv[0])
 	cmd := exec.CommandContext(c.ctx, path, argv[1:]...)
 	cmd.Args[0] = argv[0]

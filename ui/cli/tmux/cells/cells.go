@@ -132,6 +132,28 @@ func (c *Cell) fit(axis Kind, n int) {
 	c.setSize(axis, n)
 }
 
+// scale makes c as large as n along an axis; its children keep their shares of it, as when tmux
+// splits a whole window.
+func (c *Cell) scale(axis Kind, n int) {
+	before := c.size(axis)
+	c.setSize(axis, n)
+	if c.Kind != axis {
+		for _, child := range c.Children {
+			child.scale(axis, n)
+		}
+		return
+	}
+	left := n
+	for i, child := range c.Children {
+		size := left
+		if after := len(c.Children) - 1 - i; after > 0 {
+			size = max(min(child.size(axis)*n/max(before, 1), left-(smallest+1)*after), smallest)
+		}
+		child.scale(axis, size)
+		left -= size + 1
+	}
+}
+
 // grow adds to the children along an axis, or takes away: a line at a time from each in turn,
 // as tmux does.
 func (c *Cell) grow(axis Kind, by int) {
@@ -192,7 +214,8 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 	parent := c.Parent(at)
 	switch {
 	case s.Full && at.Kind == s.Axis:
-		at.grow(s.Axis, -(size + 1))
+		at.scale(s.Axis, have-1-size)
+		at.setSize(s.Axis, have)
 		at.insert(nil, added, s.Before)
 	case parent != nil && parent.Kind == s.Axis:
 		at.fit(s.Axis, have-1-size)
@@ -221,7 +244,12 @@ func (c *Cell) insert(beside, added *Cell, before bool) {
 // wrap puts a group in the place of a cell, with it and the new one in it.
 func (c *Cell) wrap(parent, at, added *Cell, s Split) *Cell {
 	group := &Cell{Kind: s.Axis, X: at.X, Y: at.Y, W: at.W, H: at.H}
-	at.fit(s.Axis, at.size(s.Axis)-1-added.size(s.Axis))
+	left := at.size(s.Axis) - 1 - added.size(s.Axis)
+	if s.Full {
+		at.scale(s.Axis, left)
+	} else {
+		at.fit(s.Axis, left)
+	}
 	group.Children = []*Cell{at}
 	group.insert(at, added, s.Before)
 	if parent == nil {

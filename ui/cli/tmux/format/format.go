@@ -4,6 +4,7 @@ package format
 
 import (
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -23,10 +24,12 @@ type Scope struct {
 }
 
 // aliases are the short forms.
-var aliases = map[byte]string{
-	'D': "pane_id", 'F': "window_flags", 'H': "host", 'h': "host_short", 'I': "window_index",
-	'P': "pane_index", 'S': "session_name", 'T': "pane_title", 'W': "window_name",
-}
+var aliases = sync.OnceValue(func() map[byte]string {
+	return map[byte]string{
+		'D': "pane_id", 'F': "window_flags", 'H': "host", 'h': "host_short", 'I': "window_index",
+		'P': "pane_index", 'S': "session_name", 'T': "pane_title", 'W': "window_name",
+	}
+})
 
 // Expand is the format with everything in it replaced.
 func (s Scope) Expand(text string) string {
@@ -78,8 +81,8 @@ func (s Scope) special(b *strings.Builder, rest string) string {
 		return after
 	case c == '}' || c == ',':
 		b.WriteByte(c)
-	case aliases[c] != "":
-		value, _ := s.Lookup(aliases[c])
+	case aliases()[c] != "":
+		value, _ := s.Lookup(aliases()[c])
 		b.WriteString(value)
 	default:
 		b.WriteString("#")
@@ -98,7 +101,7 @@ func (s Scope) Time(text string) string {
 	for i := 0; i < len(text); i++ {
 		layout := ""
 		if text[i] == '%' && i+1 < len(text) {
-			layout = timeLayouts[text[i+1]]
+			layout = timeLayouts()[text[i+1]]
 		}
 		if layout == "" {
 			b.WriteByte(text[i])
@@ -110,12 +113,14 @@ func (s Scope) Time(text string) string {
 	return b.String()
 }
 
-var timeLayouts = map[byte]string{
-	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'j': "002",
-	'm': "01", 'M': "04", 'p': "PM", 'S': "05", 'y': "06", 'Y': "2006", 'Z': "MST", 'z': "-0700",
-	'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", 'c': time.ANSIC, 'x': "01/02/06", 'X': "15:04:05",
-	'h': "Jan", '%': "%",
-}
+var timeLayouts = sync.OnceValue(func() map[byte]string {
+	return map[byte]string{
+		'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'j': "002",
+		'm': "01", 'M': "04", 'p': "PM", 'S': "05", 'y': "06", 'Y': "2006", 'Z': "MST", 'z': "-0700",
+		'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06", 'c': time.ANSIC, 'x': "01/02/06", 'X': "15:04:05",
+		'h': "Jan", '%': "%",
+	}
+})
 
 // closing is where the bracket at the beginning of text ends; -1 if it does not.
 func closing(text string, open byte) int {

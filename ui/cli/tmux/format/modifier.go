@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -105,7 +106,9 @@ func (s Scope) replace(key string) string {
 	mods, rest := modifiers(key)
 	value := s.value(mods, rest)
 	for _, m := range mods {
-		value = s.modify(m, value)
+		if !strings.Contains(rest, "#{") || strings.IndexByte("bdqt", m.name[0]) < 0 { // these are for variables alone
+			value = s.modify(m, value)
+		}
 	}
 	for _, m := range mods { // lengths are cut last
 		value = fit(m, value)
@@ -382,7 +385,7 @@ func (s Scope) moment(m modifier, value string) string {
 	}
 }
 
-var backReference = regexp.MustCompile(`\\([0-9])`)
+var backReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\([0-9])`) })
 
 // substitute is #{s/pattern/replacement/flags:…}; the pattern is an extended expression.
 func substitute(s Scope, m modifier, value string) string {
@@ -395,7 +398,7 @@ func substitute(s Scope, m modifier, value string) string {
 		return value
 	}
 	with = strings.ReplaceAll(with, "$", "$$")
-	return re.ReplaceAllString(value, backReference.ReplaceAllString(with, "$${$1}"))
+	return re.ReplaceAllString(value, backReference().ReplaceAllString(with, "$${$1}"))
 }
 
 // fit cuts or pads a value to a width.

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/ui/cli/tmux/format"
@@ -31,7 +32,9 @@ func fault(form string, args ...any) error { return fmt.Errorf(form, args...) }
 func (f Finder) Find(target string, want Want) (Place, error) {
 	here := f.Here
 	if here.Session == nil {
-		here = f.best()
+		if here = f.best(); here.Session != nil {
+			here = f.whole(here.Session, nil, nil)
+		}
 	}
 	if here.Session == nil {
 		return Place{}, errors.New("no current target")
@@ -145,6 +148,7 @@ func (f Finder) find(here Place, session, window, pane part, want Want) (Place, 
 	if err != nil || pane == nil || at.Window == nil {
 		return at, err
 	}
+	f.Here = here
 	p := f.pane(at.Session, at.Window, *pane)
 	if p == nil {
 		return Place{}, fault("can't find pane: %s", *pane)
@@ -319,6 +323,7 @@ func (f Finder) paneOnly(here Place, in *Session, name string, alone bool) (Plac
 	if alone && here.Window != nil {
 		w = here.Window
 	}
+	f.Here = here
 	if p := f.pane(in, w, name); p != nil {
 		return f.whole(in, w, p), nil
 	}
@@ -355,7 +360,7 @@ func (f Finder) pane(s *Session, w *Window, name string) *Pane {
 	}
 	if name != "" && (name[0] == '+' || name[0] == '-') {
 		if n, ok := offset(name); ok {
-			return w.Step(active, n)
+			return w.Step(f.Here.Pane, n)
 		}
 		return nil
 	}
@@ -369,15 +374,14 @@ func (f Finder) pane(s *Session, w *Window, name string) *Pane {
 	return w.corner(name)
 }
 
-// Step is the pane so many after another one, around.
+// Step is the pane so many after another one, around. One of another window counts as before the
+// first and behind the last.
 func (w *Window) Step(from *Pane, n int) *Pane {
-	for i, p := range w.Panes {
-		if p == from {
-			count := len(w.Panes)
-			return w.Panes[((i+n)%count+count)%count]
-		}
+	i, count := slices.Index(w.Panes, from), len(w.Panes)
+	if i < 0 && n < 0 {
+		i = count
 	}
-	return nil
+	return w.Panes[((i+n)%count+count)%count]
 }
 
 // corner finds {top-left} and the like.

@@ -61,7 +61,6 @@ type Window struct {
 	ID      int         `json:"id"`
 	Index   int         `json:"index"`
 	Name    string      `json:"name"`
-	Named   bool        `json:"named,omitempty"` // by somebody, not after its program
 	Created time.Time   `json:"created"`
 	Layout  *cells.Cell `json:"layout"`
 	Panes   []*Pane     `json:"panes"` // in their order on the screen
@@ -183,6 +182,17 @@ func (s *Session) Free(from int) int {
 		from++
 	}
 	return from
+}
+
+// Call gives a window a name, which it keeps whatever runs in it.
+func (w *Window) Call(name string) {
+	if name == "" {
+		return
+	}
+	if w.Name = name; w.Options == nil {
+		w.Options = Options{}
+	}
+	w.Options["automatic-rename"] = "off"
 }
 
 // Active is the pane with the keyboard.

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A multiplexer runs commands of tmux's command line.
+type multiplexer struct {
+	argv []string
+	env  []string
+	dir  string
+}
+
+// said is what a command has printed, and its exit status.
+type said struct {
+	Status      int
+	Out, Failed string
+}
+
+var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*`)
+
+func (m multiplexer) run(t *testing.T, args []string) said {
+	cmd := exec.CommandContext(t.Context(), m.argv[0], append(m.argv[1:len(m.argv):len(m.argv)], args...)...)
+	cmd.Env, cmd.Dir = m.env, m.dir
+	var out, failed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &failed
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return said{cmd.ProcessState.ExitCode(), out.String(), noServer.ReplaceAllString(failed.String(), "no server")}
+}
+
+// words divides a line as a shell would, as far as the table needs it.
+func words(line string) (all []string) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if rest, ok := strings.CutPrefix(line, "'"); ok {
+			word, after, _ := strings.Cut(rest, "'")
+			all, line = append(all, word), after
+			continue
+		}
+		word, after, _ := strings.Cut(line, " ")
+		all, line = append(all, word), after
+	}
+	return all
+}
+
+// tmuxEnv is the environment of a tandem with a data folder of its own, that is in no tmux. All that
+// runs is ended with the test.
+func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err = os.MkdirTemp("", "td"); err != nil {
+		t.Fatal(err)
+	}
+	env = []string{asProgram + "=1", "TANDEM_DATA_DIR=" + filepath.Join(dir, "d"), "TERM=xterm-256color", "SHELL=/bin/sh", "HOME=" + dir}
+	for _, pair := range os.Environ() {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "TANDEM_DATA_DIR", "TERM", "SHELL", "HOME", "TMUX", "TMUX_PANE", "TANDEM_SESSION_ID", "XDG_CONFIG_HOME":
+		default:
+			env = append(env, pair)
+		}
+	}
+	t.Cleanup(func() {
+		end := exec.Command(program, "shutdown", "--all")
+		end.Env = env
+		if out, err := end.CombinedOutput(); err != nil {
+			t.Errorf("shut down: %v\n%s", err, out)
+		}
+		os.RemoveAll(dir)
+	})
+	return program, env, dir
+}
+
+func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
+	real, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("tmux is not installed")
+	}
+	if version, _ := exec.Command(real, "-V").Output(); string(version) != "tmux 3.3a\n" {
+		t.Skipf("this is %s, and the commands are those of tmux 3.3a", bytes.TrimSpace(version))
+	}
+	table, err := os.ReadFile("testdata/tmux/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, env, dir := tmuxEnv(t)
+	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
+	ours := multiplexer{[]string{program, "tmux"}, env, dir}
+	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	for line := range strings.Lines(string(table)) {
+		args := words(line)
+		if len(args) == 0 {
+			continue
+		}
+		if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
+			t.Errorf("%s: tmux says (-), tandem tmux says (+):\n%s", strings.TrimSpace(line), diff)
+		}
+	}
+}
+
+// libtmuxProgram is what a script does with Debian's python3-libtmux.
+const libtmuxProgram = `
+import libtmux, sys, time
+server = libtmux.Server()
+session = server.new_session(session_name="work", x=100, y=30, window_command="sh")
+assert server.has_session("work")
+assert [s.name for s in server.sessions if s.name == "work"], server.sessions
+window = session.new_window(window_name="logs", attach=True, window_shell="sh")
+assert [w.name for w in session.windows][-1] == "logs", session.windows
+pane = window.split_window(vertical=False, shell="sh")
+assert len(window.panes) == 2, window.panes
+pane.send_keys("echo he''llo", enter=True)
+for _ in range(400):
+    if "hello" in pane.capture_pane():
+        break
+    time.sleep(0.05)
+assert "hello" in pane.capture_pane(), pane.capture_pane()
+window.rename_window("tail")
+window.select_layout("even-vertical")
+assert window.name == "tail", window.name
+session.set_option("base-index", 1)
+assert session.show_option("base-index") == 1
+session.set_environment("A", "b")
+assert session.getenv("A") == "b"
+session.rename_session("play")
+assert server.has_session("play")
+pane.resize_pane(height=5)
+pane.refresh()
+assert pane.pane_height == "5", pane.pane_height
+window.kill_window()
+assert len(session.windows) == 1
+session.kill_session()
+assert not server.has_session("play")
+print("done")
+`
+
+func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
+	const python = "/usr/bin/python3"
+	if err := exec.Command(python, "-c", "import libtmux").Run(); err != nil {
+		t.Skip("python3-libtmux is not installed")
+	}
+	program, env, dir := tmuxEnv(t)
+	got := multiplexer{[]string{program, "with-tmux", "--"}, env, dir}.run(t, []string{python, "-c", libtmuxProgram})
+	if diff := cmp.Diff(said{0, "done\n", ""}, got); diff != "" {
+		t.Errorf("the script has (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,34 @@
+package tmux
+
+import (
+	"cmp"
+	"fmt"
+
+	"tandem/ui/cli/tmux/server"
+)
+
+// displayMessage is display-message.
+func displayMessage(c *call, cmd *command) error {
+	for _, flag := range []byte("aIv") {
+		if cmd.has(flag) {
+			return fmt.Errorf("display-message -%c is not supported by tandem", flag)
+		}
+	}
+	at, err := c.target(cmd, 't', server.WantPane)
+	if err != nil {
+		if cmd.has('t') { // tmux goes on without one
+			at = server.Place{}
+		} else {
+			return err
+		}
+	}
+	text := cmp.Or(cmd.arg(0), cmd.value('F'), `[#{session_name}] #{window_index}:#{window_name}, current pane #{pane_index} - (%H:%M %d-%b-%y)`)
+	scope := c.scope(at)
+	if err != nil {
+		scope.Lookup = (&variables{call: c}).lookup
+	}
+	if cmd.has('p') || c.control != nil {
+		c.print(scope.Expand(scope.Time(text)))
+	}
+	return nil
+}
