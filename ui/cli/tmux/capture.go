@@ -43,6 +43,9 @@ func capturePane(c *call, cmd *command) error {
 		}
 		return errors.New("no alternate screen")
 	}
+	if cmd.has('a') {
+		return errors.New("capture-pane -a of a full-screen program is not supported by tandem")
+	}
 	text := captured(cmd, screen)
 	if cmd.has('p') {
 		fmt.Fprint(c.out, text)

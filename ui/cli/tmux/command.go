@@ -30,14 +30,17 @@ func Command(o Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux ARGS…",
 		Short: "tmux's command line over Tandem's sessions",
-		Long: "Does what tmux does with the same arguments, for scripts and agents that speak it: sessions,\n" +
-			"windows and panes are tabs and splits of the dashboard, and their programs ordinary sessions.\n" +
-			"What Tandem does not have is refused by its name. `tandem tmux list-commands` lists the verbs.",
+		Long: "Does what tmux does with the same arguments, for scripts and agents that speak it:\n" +
+			"windows and panes are tabs and splits of the dashboard, their programs ordinary sessions.\n" +
+			"What Tandem does not have is refused by name; `tandem tmux list-commands` lists the rest.",
 		Example:            "tandem tmux new-session -d -s work\ntandem tmux split-window -h -t work -P -F '#{pane_id}' make watch\ntandem tmux capture-pane -p -t work:0.1",
 		Args:               cobra.ArbitraryArgs,
 		DisableFlagParsing: true,
 		ValidArgsFunction:  completeVerb,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "--help" {
+				return cmd.Help()
+			}
 			return status(Main(cmd.Context(), o, args))
 		},
 	}
@@ -61,9 +64,9 @@ func WithCommand(o Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "with-tmux [--] CMD…",
 		Short: "Run a program for which tmux is Tandem",
-		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX set. In a session\n" +
-			"of Tandem, that is the pane the program is in (TMUX_PANE), and what it splits appears beside it in the\n" +
-			"dashboard. The program's exit status is this command's.",
+		Long: "Runs a program with a `tmux` first in its PATH that is `tandem tmux`, and with TMUX\n" +
+			"set. In a session of Tandem, that is the pane the program is in (TMUX_PANE), and what it\n" +
+			"splits appears beside it in the dashboard. The program's exit status is this command's.",
 		Example: "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
 		Args:    cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

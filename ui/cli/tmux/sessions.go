@@ -357,3 +357,29 @@ func switchClient(c *call, cmd *command) error {
 	}
 	return c.show(cmp.Or(at.Window, at.Session.Current()))
 }
+
+// refreshClient is refresh-client in control mode, where it says how large the client is.
+func refreshClient(c *call, cmd *command) error {
+	var w, h int
+	n, _ := fmt.Sscanf(strings.Replace(cmd.value('C'), ",", "x", 1), "%dx%d", &w, &h)
+	switch {
+	case c.control == nil:
+		return errors.New("no current client")
+	case n != 2 || w < 1 || h < 1:
+		return errors.New("refresh-client without -C WIDTHxHEIGHT is not supported by tandem")
+	}
+	for _, s := range c.file.Sessions {
+		if s.ID != c.control.session {
+			continue
+		}
+		s.W, s.H = w, h
+		for _, window := range s.Windows {
+			window.Layout.Resize(w, h)
+			c.touch(window)
+			if err := c.resizeTerminals(window); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -33,7 +33,9 @@ func sessionVerb(name string) handlerFunc {
 		return attachSession
 	case "switch-client":
 		return switchClient
-	case "start-server", "refresh-client":
+	case "refresh-client":
+		return refreshClient
+	case "start-server":
 		return func(*call, *command) error { return nil }
 	}
 	return nil
