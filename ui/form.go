@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/sessions"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
@@ -35,7 +36,7 @@ type formMsg struct {
 }
 
 func (s *processForm) show() tea.Cmd {
-	f := overlay.NewStartForm(widget.ShortPath(s.m.sessions.starts.folder(s.m.sessions.currentPane()), s.m.o.Home))
+	f := overlay.NewStartForm(s.folder())
 	f.Home = s.m.o.Home
 	f.Start = func(in overlay.StartInput) tea.Cmd { return s.start(f, in) }
 	f.InShell = func(line string) bool {
@@ -44,6 +45,31 @@ func (s *processForm) show() tea.Cmd {
 	}
 	s.m.dialog.open, s.ahead = f, nil
 	return nil
+}
+
+// folder is where a process begins unless somebody says otherwise: on the machine of
+// what is under the cursor, or of the pane that has the keyboard or had it last.
+func (s *processForm) folder() string {
+	machine, pane := s.m.sessions.starts.target(), s.m.sessions.currentPane()
+	if p, ok := s.m.processes.Selected(); ok && s.m.view == viewProcesses {
+		machine, _ = api.MachineOf(p.ID)
+	}
+	switch {
+	case machine == s.m.sessions.starts.machine(pane):
+		return widget.ShortPath(s.m.sessions.starts.folder(pane), s.m.o.Home)
+	case machine == "":
+		return widget.ShortPath(s.m.o.CWD, s.m.o.Home)
+	}
+	return machine + ":" // its home
+}
+
+// place is the machine that a folder was typed for, as in box:/srv, and the folder
+// there.
+func (s *processForm) place(typed string) (machine, folder string) {
+	if name, there, ok := strings.Cut(typed, ":"); ok && s.m.news.Machine(name) != nil {
+		return name, there
+	}
+	return "", widget.ExpandHome(typed, s.m.o.Home)
 }
 
 // start reads what was typed into a form and asks the engine.
@@ -63,10 +89,14 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 		f.Fail(overlay.FieldReady, err.Error())
 		return nil
 	}
+	machine, folder := s.place(typed.Folder)
 	in := api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()),
-		Command: command, Name: typed.Name, CWD: widget.ExpandHome(typed.Folder, s.m.o.Home),
+		Command: command, Name: typed.Name, CWD: folder,
 		Env: env, KeepAlive: typed.KeepAlive, Actor: "person", Ready: ready, TTY: typed.Terminal,
+	}
+	if machine != "" {
+		in.ID = api.OnMachine(machine, sessions.NewID())
 	}
 	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
 		if typed.KeepAlive && policy != api.PolicyAlways {
@@ -112,7 +142,7 @@ func readinessOf(text string) (*api.Readiness, error) {
 
 // startAsked does what takes a file or the engine.
 func startAsked(ctx context.Context, e panes.Engine, in api.ProcessStartInput, sandbox string) formMsg {
-	if in.CWD != "" {
+	if machine, _ := api.MachineOf(in.ID); machine == "" && in.CWD != "" { // another one looks itself
 		if info, err := os.Stat(in.CWD); err != nil {
 			return formMsg{field: overlay.FieldFolder, err: errors.New("no such folder")}
 		} else if !info.IsDir() {

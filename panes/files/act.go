@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -102,7 +103,7 @@ func (f *Pane) goBack() {
 
 // goUp goes to the folder above.
 func (f *Pane) goUp() {
-	if up := filepath.Dir(f.folder.path); up != f.folder.path {
+	if up := folderAbove(f.folder.path); up != f.folder.path {
 		f.GoFolder(up, filepath.Base(f.folder.path))
 	}
 }
@@ -130,11 +131,25 @@ func (f *Pane) edit() tea.Cmd {
 // visit starts a command in a session in the folder that is shown; when it ends,
 // the files are shown again, and then is done.
 func (f *Pane) visit(command []string, then func() tea.Cmd) tea.Cmd {
-	command, folder, err := carried(command, f.folder.path)
+	command, folder, err := carried(onItsMachine(command, f.folder.path), f.folder.path)
 	if err != nil {
 		return f.env.Say(panes.ErrorText(err), true)
 	}
 	return f.env.Visit(command, folder, then)
+}
+
+// onItsMachine is a command with the paths of a folder's machine as they are there,
+// where it is to run.
+func onItsMachine(command []string, folder string) []string {
+	machine, _ := api.PathOf(folder)
+	if machine == "" {
+		return command
+	}
+	command = slices.Clone(command)
+	for i := range command {
+		command[i] = strings.ReplaceAll(command[i], api.PathOn(machine, "/")+"/", "/")
+	}
+	return command
 }
 
 func (f *Pane) askRun() tea.Cmd {

@@ -126,7 +126,7 @@ func (f *Pane) fetchAbove() tea.Cmd {
 		return nil
 	}
 	f.aboveOf = of
-	up := filepath.Dir(path)
+	up := folderAbove(path)
 	if up == path {
 		f.above.Reset("", "")
 		return nil

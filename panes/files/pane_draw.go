@@ -1,12 +1,12 @@
 package files
 
 import (
-	"path/filepath"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/widget"
 )
@@ -126,7 +126,7 @@ func (f *Pane) filesHeading(parts parts) string {
 	look := f.env.Look()
 	w, above := parts.heading.W, ""
 	if parts.above.W > 0 {
-		above = widget.Heading(f.shownPath(filepath.Dir(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
+		above = widget.Heading(f.shownPath(folderAbove(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
 	sign, cells := f.folder.sign().Draw(w/2, look)
@@ -149,6 +149,9 @@ func (f *Pane) filesHeading(parts parts) string {
 // shownPath is a path with the home folder as "~".
 func (f *Pane) shownPath(path string) string {
 	home := f.env.Home()
+	if machine, there := api.PathOf(path); machine != "" {
+		return machine + ":" + widget.FileName(there)
+	}
 	if home != "" && home != "/" && (path == home || strings.HasPrefix(path, home+"/")) {
 		return "~" + widget.FileName(path[len(home):])
 	}

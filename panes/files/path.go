@@ -7,10 +7,19 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
+
+// folderAbove is the folder above another one, which is itself at the root of a machine.
+func folderAbove(folder string) string {
+	if machine, there := api.PathOf(folder); machine != "" && there == "/" {
+		return folder
+	}
+	return filepath.Dir(folder)
+}
 
 // A pathPrompt asks for a path on the engine's file system and completes it.
 type pathPrompt struct {

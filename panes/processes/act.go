@@ -52,7 +52,7 @@ func living(targets []api.Process) (alive []api.Process) {
 func (t *Table) these(targets []api.Process) string {
 	what := widget.Count(len(targets), "process")
 	if len(targets) == 1 {
-		what = widget.Clean(targets[0].Name)
+		what = widget.FullName(&targets[0])
 	}
 	if g := t.Project(); g != nil && g.file != "" && t.Marked() == 0 {
 		what += " of " + g.name()
@@ -65,7 +65,7 @@ func namesOf(targets []api.Process) []string {
 	if len(targets) < 2 {
 		return nil
 	}
-	names := widget.Some(targets, 12, func(p api.Process) string { return widget.Clip(widget.Clean(p.Name), 24) })
+	names := widget.Some(targets, 12, func(p api.Process) string { return widget.Clip(widget.FullName(&p), 24) })
 	return overlay.Wrap(strings.Join(names, ", "), 44)
 }
 

@@ -63,6 +63,12 @@ func portsText(p *api.Process) string {
 	return b.String()
 }
 
+// hostText is the machine of a process, "" for this one.
+func hostText(p *api.Process) string {
+	machine, _ := api.MachineOf(p.ID)
+	return machine
+}
+
 func whoText(p *api.Process) string {
 	return strings.TrimPrefix(widget.Clean(p.Actor), "agent:")
 }

@@ -32,7 +32,8 @@ func (g *project) name() string {
 	if g.file == "" {
 		return "no project"
 	}
-	return widget.Clean(filepath.Base(filepath.Dir(g.file)))
+	machine, file := api.PathOf(g.file)
+	return api.OnMachine(machine, widget.Clean(filepath.Base(filepath.Dir(file))))
 }
 
 // divide divides the processes that match the filter into projects, those of none
@@ -70,7 +71,8 @@ func projectFile(p *api.Process) string {
 	if p.Project == nil {
 		return ""
 	}
-	return p.Project.File
+	machine, _ := api.MachineOf(p.ID)
+	return api.PathOn(machine, p.Project.File)
 }
 
 // layRows makes the rows of the projects: no header where there are no projects, and of

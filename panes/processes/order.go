@@ -16,6 +16,7 @@ type Column int
 const (
 	ColumnState Column = iota
 	ColumnName
+	ColumnHost
 	ColumnPID
 	ColumnCPU
 	ColumnMemory
@@ -84,6 +85,8 @@ func (c Column) compare(a, b *api.Process) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case ColumnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	case ColumnHost:
+		return strings.Compare(hostText(a), hostText(b))
 	case ColumnPID:
 		return cmp.Compare(a.PID, b.PID)
 	case ColumnCPU:

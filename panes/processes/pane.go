@@ -114,6 +114,9 @@ func (p *Pane) refresh() {
 	}
 	rows := slices.Clone(p.env.News().Processes)
 	for i := range rows {
+		if !rows[i].State.Ended() && !p.env.News().Reaches(rows[i].ID) {
+			rows[i].State = widget.StateAway
+		}
 		if metrics := p.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
 			rows[i].Metrics = metrics
 		}
@@ -314,7 +317,7 @@ func (p *Pane) askFilter() tea.Cmd {
 	for _, one := range p.env.News().Processes {
 		names = append(names, widget.Clean(one.Name))
 	}
-	p.env.Ask(overlay.NewFilter("Show processes with", "words of any column; !word: without it", p.table.Filter(),
+	p.env.Ask(overlay.NewFilter("Show processes with", "words of any column; !word: without it; host:NAME", p.table.Filter(),
 		func(text string) tea.Cmd {
 			p.table.SetFilter(text)
 			return nil

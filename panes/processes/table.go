@@ -184,7 +184,7 @@ func (t *Table) Filter() string { return t.filter }
 
 // SetFilter shows only processes whose name, command, folder, state, starter,
 // pid or ports hold every word of text; "!" before a word means that they must
-// not.
+// not, and host: before one that it begins the name of their machine.
 func (t *Table) SetFilter(text string) {
 	t.filter = text
 	t.arrange()
@@ -195,7 +195,11 @@ func matchesFilter(p *api.Process, filter string) bool {
 	if filter == "" {
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{p.Name, p.Command, p.CWD, string(p.State), p.Actor,
+	host, filter := widget.CutHost(filter)
+	if machine, _ := api.MachineOf(p.ID); !widget.OnHost(host, machine) {
+		return false
+	}
+	text := strings.ToLower(strings.Join([]string{p.Name, hostText(p), p.Command, p.CWD, string(p.State), p.Actor,
 		string(p.Kind), pidText(p), portsText(p)}, "\n"))
 	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
 }

@@ -26,6 +26,7 @@ func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) str
 func columnKinds() []columnKind {
 	return []columnKind{
 		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return widget.Clean(p.Name) })},
+		{ColumnHost, "host", false, 16, 0, plainCell(hostText)},
 		{ColumnState, "state", false, 24, 0, widget.StateWords},
 		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
 		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
@@ -107,7 +108,7 @@ func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
 	switch k.column {
 	case t.order:
 		return false
-	case ColumnRestarts, ColumnPorts:
+	case ColumnRestarts, ColumnPorts, ColumnHost:
 	case ColumnWho:
 		said = "person"
 	default:
@@ -156,6 +157,9 @@ func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind
 	for _, k := range kinds {
 		used += columnGap + t.cellsOf(k, w)
 	}
+	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
+		return k.column == ColumnHost && t.unusedColumn(&k, now)
+	})
 	return slices.DeleteFunc(kinds, func(k columnKind) bool {
 		if used <= w || !t.unusedColumn(&k, now) {
 			return false

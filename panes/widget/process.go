@@ -153,6 +153,8 @@ func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 		return glyph, look.Warn
 	case p.State == api.StateRunning:
 		return glyph, look.Good
+	case p.State == StateAway:
+		return look.Glyphs.Unknown, look.Dim
 	case p.State.Ended():
 		return glyph, look.Dim
 	}
@@ -196,7 +198,11 @@ func leftShell(p *api.Process) bool {
 // SplitLog reports whether a process's errors have a log of their own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
 
-// FullName is a process's name, with its machine if that is another one.
+// StateAway is the state, for lists, of what ran on a machine that has gone away
+// since.
+const StateAway api.State = "away"
+
+// FullName is's name, with its machine if that is another one.
 func FullName(p *api.Process) string {
 	machine, _ := api.MachineOf(p.ID)
 	return api.OnMachine(machine, Clean(p.Name))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/engine/api"
 )
 
 // Clean makes text from elsewhere (names, titles, errors) fit for one row:
@@ -158,9 +160,13 @@ func ClipPath(path string, w int) string {
 	}
 }
 
-// ShortPath is a path with the home folder as "~".
+// ShortPath is a path with the home folder as "~", and one of another machine with
+// that before it, as in box:/etc.
 func ShortPath(path, home string) string {
 	path = Clean(path)
+	if machine, there := api.PathOf(path); machine != "" {
+		return machine + ":" + there
+	}
 	if home == "" || home == "/" {
 		return path
 	}

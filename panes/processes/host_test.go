@@ -1,0 +1,32 @@
+package processes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+func TestMachinesAreAColumnAndAFilter(t *testing.T) {
+	var table Table
+	look := &widget.Look{}
+	head := func() string { return table.Draw(120, 10, time.Now(), look)[0] }
+	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "box/b", Name: "far", State: api.StateRunning},
+		{ID: "box/c", Name: "gone", State: widget.StateAway}}
+	table.SetRows(all[:1])
+	if strings.Contains(head(), "host") {
+		t.Errorf("a column that says nothing: %s", head())
+	}
+	table.SetRows(all)
+	if !strings.Contains(head(), "host") {
+		t.Errorf("no column: %s", head())
+	}
+	for filter, want := range map[string]int{"host:box": 2, "host:here": 1, "host:box far": 1, "box": 2, "host:nosuch": 0, "": 3, "away": 1} {
+		table.SetFilter(filter)
+		if shown, _ := table.Len(); shown != want {
+			t.Errorf("%q leaves %d, want %d", filter, shown, want)
+		}
+	}
+}
