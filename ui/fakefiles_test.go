@@ -265,7 +265,11 @@ func (e *fakeEngine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (ap
 		<-ctx.Done()
 		return api.FilesGrepOutput{}, ctx.Err()
 	}
-	re, err := regexp.Compile("(?i)" + in.Pattern)
+	expr := in.Pattern
+	if in.IgnoreCase {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile(expr)
 	var out api.FilesGrepOutput
 	if err != nil {
 		return out, api.Errorf(api.CodeInvalid, "read pattern: %v", err)

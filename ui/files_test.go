@@ -482,17 +482,37 @@ func TestAFileIsOpenedInTheEditorAndComesBack(t *testing.T) {
 	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
 }
 
-func TestAFileIsSearched(t *testing.T) {
+func TestAFileIsSearchedWhileItIsTyped(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a": strings.Repeat("straw\n", 200) + "Needle\n" + strings.Repeat("straw\n", 200) + "needle\n"})
 	d.onFile("a")
 	d.shows("straw")
-	d.press("enter", "/", "'needle", "enter")
-	d.shows("match 1 of 2")
+	d.press("enter", "/", "'needle")
+	d.shows("1/2 │")
 	d.shows("201  Needle")
+	d.lacks(" 1  straw")
+	d.press("'s")
+	d.shows("no match")
+	d.shows(" 1  straw") // back where it began
+	d.press("backspace", "enter")
+	d.shows("match 1 of 2")
 	d.press("n")
 	d.shows("402  needle")
+	d.press("/", "'Needle")
+	d.shows("1/1 │")
+	d.press("esc")
+	d.shows("match 2 of 2")
+	d.shows("402  needle")
 	d.press("/", "'nowhere", "enter")
-	d.shows("no line matches")
+	d.shows("no match")
+}
+
+func TestALineFoundInAFileIsNotCoveredByTheSearch(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"a": strings.Repeat("straw\n", 60) + "needle\n"})
+	d.onFile("a")
+	d.shows("straw")
+	d.press("enter", "/", "'needle")
+	d.shows("1/1 │")
+	d.shows("61  needle")
 }
 
 func TestALongSearchInAFileIsShownAndEndsWithTheNextOne(t *testing.T) {

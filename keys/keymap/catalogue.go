@@ -263,7 +263,7 @@ func files() []Definition {
 		{PreviewLeft, ScopePreview, k("left"), "", "scroll to the left", 0},
 		{PreviewRight, ScopePreview, k("right", "l"), "", "scroll to the right", 0},
 		{PreviewWrap, ScopePreview, k("w"), "wrap", "wrap long lines, or scroll sideways", 3},
-		{PreviewSearch, ScopePreview, k("/"), "search", "search the file for a regular expression", 2},
+		{PreviewSearch, ScopePreview, k("/"), "search", "search the file as you type", 2},
 		{PreviewNext, ScopePreview, k("n"), "next", "next match", 3},
 		{PreviewPrevious, ScopePreview, k("N"), "", "previous match", 0},
 		{PreviewLeave, ScopePreview, k("esc", "h", "enter"), "back", "back to the list", 1},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -261,6 +262,9 @@ func (u *fileFinder) show(text string, out found) {
 		u.match = matcher(text)
 	}
 }
+
+// ignoresCase reports whether a pattern without capitals finds them too.
+func ignoresCase(pattern string) bool { return strings.IndexFunc(pattern, unicode.IsUpper) < 0 }
 
 // matcher is the expression that a search of contents is for; nil if only the
 // engine understands it.

@@ -66,6 +66,7 @@ func (f *Pane) parts() (parts parts) {
 	default:
 		parts.list = in
 	}
+	parts.preview.H = max(parts.preview.H-f.viewer.covered(), 0)
 	return parts
 }
 
@@ -90,6 +91,9 @@ func (f *Pane) Draw() []string {
 	}
 	if parts.preview.W > 0 {
 		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
+		for range f.viewer.covered() {
+			preview = append(preview, widget.Spaces(parts.preview.W))
+		}
 	}
 	if parts.tabs.W > 0 {
 		rows = append(rows, f.tabs.draw(parts.tabs.W, f.env.Look()))
@@ -184,8 +188,8 @@ func (f *Pane) Note() (string, widget.Ink) {
 	if note := f.transfers.note(); note != "" {
 		notes = append(notes, note)
 	}
-	if search := f.viewer.search; search != nil {
-		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(search.pattern), 24)+"”…")
+	if search := f.viewer.search; search.stop != nil {
+		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(search.text), 24)+"”…")
 	}
 	if n := len(f.folder.marked); n > 0 {
 		notes = append(notes, widget.Itoa(n)+" marked")

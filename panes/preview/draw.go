@@ -2,7 +2,6 @@ package preview
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tandem/panes/widget"
@@ -43,9 +42,8 @@ func (p *Preview) detail() string {
 	if p.kind == previewList && p.note != "" {
 		parts = append(parts, p.note)
 	}
-	if n := len(p.hits); n > 0 {
-		at, _ := slices.BinarySearch(p.hits, p.hit)
-		parts = append(parts, fmt.Sprintf("match %d of %d", min(at+1, n), n))
+	if at, n := p.Hit(); n > 0 {
+		parts = append(parts, fmt.Sprintf("match %d of %d", at, n))
 	}
 	if place := p.place(); place != "" {
 		parts = append(parts, place)

@@ -193,6 +193,40 @@ func (p *Preview) Search(hits []int64) { p.hits = hits }
 // Mark marks what an expression matches, in the file that is shown; nil marks nothing.
 func (p *Preview) Mark(find *regexp.Regexp) { p.find = find }
 
+// Hit is which of the lines that were searched for is the current one, from 1, and
+// how many there are.
+func (p *Preview) Hit() (number, total int) {
+	total = len(p.hits)
+	at, _ := slices.BinarySearch(p.hits, p.hit)
+	return min(at+1, total), total
+}
+
+// A Position is where a file is looked at, and what is marked in it.
+type Position struct {
+	path string
+	info api.FileInfo
+	content
+	top, left int
+	hit       int64
+	hits      []int64
+	find      *regexp.Regexp
+}
+
+// Position is that of now.
+func (p *Preview) Position() Position {
+	return Position{p.path, p.info, p.content, p.top, p.left, p.hit, p.hits, p.find}
+}
+
+// Return goes back to a position, unless the file is another one by now.
+func (p *Preview) Return(to Position) {
+	if to.path != p.path || to.info != p.info || p.opening || to.row != p.row {
+		return
+	}
+	p.content, p.top, p.left, p.hit, p.hits, p.find = to.content, to.top, to.left, to.hit, to.hits, to.find
+	p.goal, p.jump = 0, needNothing
+	p.serial++ // what was asked for is not to be added to that
+}
+
 // NextHit goes to the next line that was searched for, or the one before, around
 // the end. It is false if there is none.
 func (p *Preview) NextHit(back bool) bool {
