@@ -54,6 +54,46 @@ func TestHistoryShowsTheNewestFirstWithItsOutput(t *testing.T) {
 	d.lacks("no output")
 }
 
+func TestTheOutputOfACommandIsSearchedWhileItIsTyped(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
+		log := "Needle\r\n" + strings.Repeat("straw\r\n", 90) + "needle\r\n" + strings.Repeat("straw\r\n", 90) + "the end"
+		d := onHistory(t, size[0], size[1], func(e *fakeEngine) {
+			e.nthLog(0, log)
+			e.ran("make", func(c *api.Command) { c.LogStart, c.LogEnd = 0, int64(len(log)) })
+		})
+		d.chooses("make")
+		d.shows("the end")
+		d.press("tab", "/", "'need")
+		d.shows("2/2 │") // the one nearest to the end, which was in sight
+		d.shows("match 2 of 2")
+		d.shows("needle")
+		d.press("'x")
+		d.shows("no match")
+		d.shows("the end")
+		d.press("backspace", "enter")
+		d.lacks("│ / need")
+		d.press("n")
+		d.shows("match 1 of 2")
+		d.shows("Needle")
+		d.press("N")
+		d.shows("match 2 of 2")
+		d.press("/", "'Need")
+		d.shows("1/1 │")
+		d.shows("Needle")
+		d.press("esc")
+		d.shows("match 2 of 2")
+		d.press("tab", "/")
+		d.until("the commands are searched from the list", d.typesQuery)
+	}
+}
+
+func TestWithoutOutputThereIsNothingToSearchIn(t *testing.T) {
+	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("true") })
+	d.chooses("true")
+	d.press("tab", "/")
+	d.shows("no output to search")
+}
+
 // nthLog is the log of a session.
 func (e *fakeEngine) nthLog(i int, log string) {
 	e.mu.Lock()

@@ -204,6 +204,8 @@ func history() []Definition {
 		{HistoryToday, ScopeHistory, k("t", "recall alt+t"), "today", "only today, or ever", 0},
 		{HistoryUnique, ScopeHistory, k("u", "recall alt+u"), "unique", "group repeated commands, or show every run", 0},
 		{HistoryStats, ScopeHistory, k("i"), "stats", "count what is run often, what fails, and when", 0},
+		{HistoryNext, ScopeHistory, k("n"), "", "next match in the output", 0},
+		{HistoryPrevious, ScopeHistory, k("N"), "", "previous match in the output", 0},
 		{HistorySave, ScopeHistory, k("S"), "save", "save the commands to a text file", 0},
 		{HistoryLoad, ScopeHistory, k("L"), "load", "load commands from a file or a shell's history", 0},
 		{HistoryPick, ScopeRecall, k("enter", "tab"), "insert at the prompt", "insert the command at the prompt, or go to the list", 1},

@@ -30,17 +30,19 @@ type Detail struct {
 	output []widget.Line
 	note   string // in place of output
 
-	view     viewport.Model // of the output
-	rows     []string       // of the output, wrapped and drawn
-	rowsFor  rowsFor
-	scrolled bool // away from the end of the output
-	out      []string
+	view      viewport.Model // of the output
+	rows      []string       // of the output, wrapped and drawn
+	firstRows []int          // of the lines
+	rowsFor   rowsFor
+	scrolled  bool // away from the end of the output
+	search    outputSearch
+	out       []string
 }
 
 // rowsFor is what the rows of an output depend on.
 type rowsFor struct {
-	w   int
-	ink widget.Ink
+	w, search int
+	ink       widget.Ink
 }
 
 // A Output is the end of what a run has printed.
@@ -57,6 +59,7 @@ func (d *Detail) Show(row api.HistoryRow) {
 	same := d.shown && row.ID == d.row.ID && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
 	if row.Command.Command != d.row.Command.Command || row.ID != d.row.ID {
 		d.runs, d.total, d.output, d.note, d.rows, d.scrolled, d.known = nil, 0, nil, "", nil, false, false
+		d.search = outputSearch{serial: d.search.serial + 1}
 	}
 	d.row, d.shown = row, true
 	if !same {
@@ -86,6 +89,8 @@ func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
 	d.output, d.note, d.rows = readOutput(out), out.Note, nil
+	d.search.lines = d.matching(d.search.re)
+	d.search.at = max(min(d.search.at, len(d.search.lines)-1), 0)
 	switch {
 	case d.note != "" || len(d.output) > 0:
 	case out.Terminal && strings.Contains(out.Text, fullScreen):
@@ -403,13 +408,15 @@ func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 
 // wrap draws the output, wrapped, and has h rows of it in sight.
 func (d *Detail) wrap(w, h int, look *widget.Look) {
-	if of := (rowsFor{w, look.Faint}); d.rows == nil || d.rowsFor != of {
-		d.rows, d.rowsFor = nil, of
+	if of := (rowsFor{w, d.search.serial, look.Faint}); d.rows == nil || d.rowsFor != of {
+		d.rows, d.firstRows, d.rowsFor = nil, nil, of
 		for i := range d.output {
+			d.firstRows = append(d.firstRows, len(d.rows))
+			marks := d.marks(i, look)
 			breaks := append(d.output[i].Wrap(w), d.output[i].Cells+w)
 			for j, from := range breaks[:len(breaks)-1] {
 				draw := widget.LineDrawing{From: from, To: min(breaks[j+1], from+w), Look: look}
-				draw.Draw(&d.output[i], nil)
+				draw.Draw(&d.output[i], marks)
 				d.rows = append(d.rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
 			}
 		}
@@ -427,7 +434,9 @@ func (d *Detail) wrap(w, h int, look *widget.Look) {
 // Heading is the row above a detail of h rows.
 func (d *Detail) Heading(w, h int, look *widget.Look) string {
 	up := ""
-	if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
+	if at, n := d.Matches(); n > 0 {
+		up = "match " + widget.Itoa(at) + " of " + widget.Itoa(n)
+	} else if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
 		up = widget.Itoa(n) + " rows up"
 	}
 	left := d.split(w, h)

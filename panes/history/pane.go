@@ -12,6 +12,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A Pane is the view of the history: a query and filters above the commands that
@@ -23,10 +24,12 @@ type Pane struct {
 	w, h    int
 
 	detail   Detail
-	typing   bool // the query has the keyboard
-	onDetail bool // the details have it
-	moved    bool // the person has chosen a row
-	begun    bool // it was shown before
+	line     *overlay.Find // in which is typed what to look for in the output
+	sought   api.Pattern   // that was looked for there last
+	typing   bool          // the query has the keyboard
+	onDetail bool          // the details have it
+	moved    bool          // the person has chosen a row
+	begun    bool          // it was shown before
 	last     api.HistorySearchInput
 
 	recall     *recall // the history over a terminal, that was opened last
@@ -158,10 +161,13 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.MovePageDown: move(func() int { return p.page() }),
 		keymap.MovePageUp:   move(func() int { return -p.page() }),
 		keymap.Open:         func() tea.Cmd { return p.pick(p.PutOnPrompt) },
-		keymap.Filter:       p.typeQuery,
+		keymap.Filter:       p.askWhat,
 		keymap.Clear:        p.clearAll,
 		keymap.Mark:         p.mark,
 		keymap.HistoryStats: p.showStats,
+
+		keymap.HistoryNext:     func() tea.Cmd { return p.nextMatch(false) },
+		keymap.HistoryPrevious: func() tea.Cmd { return p.nextMatch(true) },
 
 		keymap.HistoryRun:    p.onMarked(p.runCommands),
 		keymap.HistoryCopy:   p.onMarked(p.copyCommands),
@@ -224,11 +230,12 @@ func (p *Pane) parts() (parts parts) {
 		parts.detail = widget.Rect{X: w + 1, Y: parts.list.Y + 1, W: b.W - w - 1, H: parts.list.H - 1}
 		parts.list.W = w
 	case b.H >= detailHeight:
-		h := min(max(b.H*2/5, 8), 20)
+		h := min(max(b.H*2/5, 8), 20) + p.covered()
 		parts.list.H -= h
 		parts.heading = widget.Rect{X: b.X, Y: b.Y + b.H - h, W: b.W, H: 1}
 		parts.detail = widget.Rect{X: b.X, Y: b.Y + b.H - h + 1, W: b.W, H: h - 1}
 	}
+	parts.detail.H -= min(p.covered(), parts.detail.H)
 	return parts
 }
 
@@ -253,6 +260,9 @@ func (p *Pane) Draw() []string {
 	}
 	detail := append([]string{p.detail.Heading(parts.heading.W, parts.detail.H, look)},
 		p.detail.Draw(parts.detail.W, parts.detail.H, now, look)...)
+	for range p.covered() {
+		detail = append(detail, widget.Spaces(parts.detail.W))
+	}
 	if !parts.beside {
 		return append(rows, detail...)
 	}
@@ -301,7 +311,8 @@ func (p *Pane) hints() []panes.Hint {
 	case p.empty() != nil:
 		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions")}
 	case p.onDetail:
-		return []panes.Hint{p.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list")}
+		return []panes.Hint{p.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.Filter, "search the output"),
+			hint(keymap.FocusNext, "back to the list")}
 	case p.list.MarkedRows() > 0:
 		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"),
 			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark")}
@@ -356,6 +367,15 @@ func (p *Pane) focusDetail(on bool) tea.Cmd {
 	p.onDetail = on && p.parts().detail.H > 0
 	p.typing = false
 	return nil
+}
+
+// askWhat asks what to look for: among the commands, or in the details that have the
+// keyboard.
+func (p *Pane) askWhat() tea.Cmd {
+	if p.onDetail {
+		return p.askOutput()
+	}
+	return p.typeQuery()
 }
 
 // typeQuery gives the query the keyboard.

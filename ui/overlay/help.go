@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -131,7 +132,7 @@ func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if !u.searching {
 		return rows, width, -1, 0
 	}
-	_, x = u.field.Draw(max(width-len(helpSearch), 1))
+	_, x = u.field.Draw(u.fieldWidth(width))
 	return rows, width, len(helpSearch) + x, 0
 }
 
@@ -154,13 +155,28 @@ func (u *Help) page(width, room int, look *widget.Look) {
 	}
 }
 
-const helpSearch = "Keys with "
+const helpSearch = "/ "
+
+// count is how many keys match, of how many.
+func (u *Help) count() string {
+	words, n, all := u.words(u.field.Text()), 0, 0
+	for _, s := range u.Sections {
+		all += len(s.Rows)
+		for _, r := range s.Rows {
+			if helpMatches(r, words) {
+				n++
+			}
+		}
+	}
+	return " " + widget.Itoa(n) + "/" + widget.Itoa(all)
+}
 
 // head is the title, or what is searched.
 func (u *Help) head(width int, look *widget.Look) string {
 	if u.searching || u.field.Text() != "" {
-		line, _ := u.field.Draw(max(width-len(helpSearch), 1))
-		return look.Strong.Text(helpSearch) + look.Text.Text(line)
+		count := u.count()
+		line, _ := u.field.Draw(u.fieldWidth(width))
+		return look.Strong.Text(helpSearch) + look.Text.Text(line) + look.Dim.Text(widget.Clip(count, max(width-len(helpSearch)-1, 0)))
 	}
 	title := "Keys"
 	if !u.pager.all() {
@@ -171,6 +187,12 @@ func (u *Help) head(width int, look *widget.Look) string {
 	}
 	return look.Strong.Text(widget.Fit(title, width))
 }
+
+// fieldWidth is how many cells of the head what is searched has.
+func (u *Help) fieldWidth(width int) int { return max(width-len(helpSearch)-len(u.count()), 1) }
+
+// words are what has to be in all that is told of a key.
+func (u *Help) words(search string) []string { return strings.Fields(strings.ToLower(search)) }
 
 func (u *Help) Hints(h Host) []widget.Hint {
 	if u.searching {
@@ -241,7 +263,8 @@ func (u *Help) column(blocks [][]string, w int) (lines []string) {
 
 // blocks are the rows of each group under its title.
 func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]string) {
-	words, label := strings.Fields(strings.ToLower(search)), u.labelWidth(w)
+	words, label := u.words(search), u.labelWidth(w)
+	match := anyOf(words)
 	for _, s := range u.Sections {
 		group, begun := "", false
 		for _, r := range s.Rows {
@@ -253,7 +276,7 @@ func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]strin
 				blocks = append(blocks, []string{look.Accent.Text(widget.Fit(u.title(s, group), w))})
 			}
 			last := &blocks[len(blocks)-1]
-			*last = append(*last, u.entry(s, r, w, label, look)...)
+			*last = append(*last, u.entry(s, r, w, label, match, look)...)
 		}
 	}
 	if len(blocks) == 0 {
@@ -265,21 +288,50 @@ func (u *Help) blocks(search string, w int, look *widget.Look) (blocks [][]strin
 // narrowHelp is the width below which what a key does stands below it.
 const narrowHelp = 40
 
-// entry is what is told of an action.
-func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *widget.Look) (rows []string) {
+// entry is what is told of an action, with the words marked that were searched.
+func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match *regexp.Regexp, look *widget.Look) (rows []string) {
+	marked := func(text string, w int, ink widget.Ink) string {
+		return markAll(widget.Fit(text, w), match, ink, look.Found)
+	}
 	if w >= narrowHelp {
-		keys := look.Key.Text(widget.Fit(u.label(s, r), label))
+		keys := marked(u.label(s, r), label, look.Key)
 		for _, line := range Wrap(r.Help, w-label-2) {
-			rows = append(rows, keys+"  "+look.Text.Text(widget.Fit(line, w-label-2)))
+			rows = append(rows, keys+"  "+marked(line, w-label-2, look.Text))
 			keys = widget.Spaces(label)
 		}
 		return rows
 	}
-	rows = []string{look.Key.Text(widget.Fit(u.label(s, r), w))}
+	rows = []string{marked(u.label(s, r), w, look.Key)}
 	for _, line := range Wrap(r.Help, max(w-1, 1)) {
-		rows = append(rows, look.Text.Text(widget.Fit(" "+line, w)))
+		rows = append(rows, marked(" "+line, w, look.Text))
 	}
 	return rows
+}
+
+// anyOf finds words that were searched; nil without any.
+func anyOf(words []string) *regexp.Regexp {
+	if len(words) == 0 {
+		return nil
+	}
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = regexp.QuoteMeta(word)
+	}
+	return regexp.MustCompile("(?i)" + strings.Join(quoted, "|"))
+}
+
+// markAll is a text in an ink, and what matches in another.
+func markAll(text string, match *regexp.Regexp, ink, found widget.Ink) string {
+	if match == nil {
+		return ink.Text(text)
+	}
+	var out strings.Builder
+	at := 0
+	for _, m := range match.FindAllStringIndex(text, -1) {
+		out.WriteString(ink.Text(text[at:m[0]]) + found.Text(text[m[0]:m[1]]))
+		at = m[1]
+	}
+	return out.String() + ink.Text(text[at:])
 }
 
 // helpMatches reports whether all words are in what is told of an action.

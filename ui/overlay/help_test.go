@@ -74,3 +74,26 @@ func TestASearchOfHelpLeavesTheGroupsThatMatch(t *testing.T) {
 		t.Errorf("the search left\n%s", text)
 	}
 }
+
+func TestASearchOfHelpIsCountedAndMarked(t *testing.T) {
+	u, h := terminalHelp(), &bareHost{}
+	h.look.Found = "\x1b[7m"
+	rows, _, _, _ := u.Draw(h, 120, 36)
+	before := len(rows)
+	u.Do(h, keymap.HelpSearch)
+	u.Paste(h, "zoom")
+	rows, width, _, _ := u.Draw(h, 120, 36)
+	all := 0
+	for _, s := range u.Sections {
+		all += len(s.Rows)
+	}
+	if head := ansi.Strip(rows[0]); !strings.HasPrefix(head, "/ zoom") || !strings.HasSuffix(head, "/"+widget.Itoa(all)) || widget.Width(head) != width {
+		t.Errorf("the head is %q", head)
+	}
+	if len(rows) != before {
+		t.Errorf("the box had %d rows and has %d", before, len(rows))
+	}
+	if !strings.Contains(strings.Join(rows, "\n"), "\x1b[7mzoom\x1b[m") {
+		t.Errorf("the match is not marked:\n%q", rows)
+	}
+}
