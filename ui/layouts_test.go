@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -172,6 +173,32 @@ func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T)
 	d.isKept()
 	again := drive(t, d.engine, 160, 40)
 	again.hasShape("(a|(b/(c|(bash-4/bash-5))))")
+}
+
+// A slowEngine takes a second to keep a layout.
+type slowEngine struct{ *fakeEngine }
+
+func (e *slowEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	if name == api.LayoutPut.Name {
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return e.fakeEngine.Do(ctx, name, effect, in, out)
+}
+
+func TestLeavingWaitsUntilTheLayoutIsKept(t *testing.T) {
+	d := threePanes(t)
+	d.isKept()
+	d.m.link.Set(&slowEngine{d.engine})
+	d.m.sessions.keeper.kept = api.Layout{}
+	puts := d.engine.layouts.puts
+	synctest.Test(t, func(*testing.T) { d.m.keepLast() })
+	if d.engine.layouts.puts != puts+1 {
+		t.Error("the dashboard was left before its layout was kept")
+	}
 }
 
 func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {

@@ -50,9 +50,12 @@ func (m *model) learn(started ...api.Process) tea.Cmd {
 	return m.sync()
 }
 
-// lastWord bounds how long leaving waits for sessions that are being started and
-// to have the layout kept.
-const lastWord = 300 * time.Millisecond
+// How long leaving waits at most: for all, of which the layout is what counts (a busy
+// disk takes its time), and for sessions that are being started.
+const (
+	lastWord   = 3 * time.Second
+	lastStarts = 300 * time.Millisecond
+)
 
 // keepLast has the layout and the tabs of files kept that the person leaves behind.
 func (m *model) keepLast() {

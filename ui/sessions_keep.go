@@ -115,7 +115,9 @@ func (k *keeper) keepLast(ctx context.Context, task func(func())) {
 	if !k.v.opened || !k.v.env.News().Connected {
 		return
 	}
-	k.v.starts.finishStarts(ctx, task)
+	starts, stop := context.WithTimeout(ctx, lastStarts)
+	defer stop()
+	k.v.starts.finishStarts(starts, task)
 	now, ok := k.layoutToKeep()
 	in, changed := k.last(now)
 	if !ok || !changed {
