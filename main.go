@@ -271,7 +271,7 @@ func dashboardSettings(c config.Config) ui.Settings {
 	return ui.Settings{
 		Bindings:     bindings,
 		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
-		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
+		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight, Background: c.Background != nil && *c.Background,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
 		NoClipboard: c.NoClipboard(),
 		NoTabs:      c.Tabs != nil && !*c.Tabs,

@@ -34,7 +34,7 @@ type Theme struct {
 	Name    string
 	Dark    bool
 	Own     bool        // it uses the terminal's own 16 colours and nothing else
-	Ground  color.Color // the background it is made for; it is never painted
+	Ground  color.Color // the background it is made for
 	Palette Palette
 	Basic   Palette         // for terminals of 16 colours
 	Greys   Greys           // grounds and borders on terminals of 256 colours
@@ -84,7 +84,26 @@ func ForBackground(dark bool) Theme {
 
 // Greys are the palette's quietest colours out of the 256 of a terminal: the
 // nearest ones to tinted greys there are saturated.
-type Greys struct{ Bar, Selection, Border color.Color }
+type Greys struct{ Ground, Bar, Selection, Border color.Color }
+
+// On is the theme on a terminal whose own background is dark or light: of its 16
+// colours, only those suit that can be read there.
+func (t Theme) On(dark bool) Theme {
+	t.Basic = ForBackground(dark).Basic
+	return t
+}
+
+// Back is the background to paint on a terminal of this profile; nil if the theme has
+// none or the terminal could not show it.
+func (t Theme) Back(p colorprofile.Profile) color.Color {
+	switch {
+	case t.Ground == nil || p <= colorprofile.ANSI:
+		return nil
+	case p == colorprofile.ANSI256:
+		return t.Greys.Ground
+	}
+	return t.Ground
+}
 
 // palette picks the colours that a terminal of this profile can tell apart.
 func (t Theme) palette(p colorprofile.Profile) Palette {
@@ -145,12 +164,12 @@ func terminal(dark bool) Theme {
 
 func darkGreys() Greys {
 	c := lipgloss.Color
-	return Greys{Bar: c("235"), Selection: c("238"), Border: c("240")}
+	return Greys{Ground: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}
 }
 
 func lightGreys() Greys {
 	c := lipgloss.Color
-	return Greys{Bar: c("254"), Selection: c("252"), Border: c("249")}
+	return Greys{Ground: c("231"), Bar: c("254"), Selection: c("252"), Border: c("249")}
 }
 
 func darkBasic() Palette {

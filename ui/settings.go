@@ -16,6 +16,7 @@ type Settings struct {
 	Theme        string          // "", "auto" or the name of a theme
 	// What "auto" is on a dark and on a light background; "" is the default one.
 	ThemeDark, ThemeLight string
+	Background            bool     // the theme's own is painted
 	NoMouse               bool     // the mouse is left to the terminal
 	NoClipboard           bool     // programs do not reach the clipboard
 	FileIcons             bool     // files have icons, which the terminal's font has to have

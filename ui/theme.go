@@ -7,12 +7,14 @@ import (
 
 	"tandem/panes/widget"
 	"tandem/themes"
+	"tandem/ui/screen"
 )
 
 // theming is how the dashboard looks: in the theme of the settings, or of this run.
 type theming struct {
 	m       *model
 	look    widget.Look
+	ground  *screen.Ground // that is painted; nil is the terminal's own
 	dark    bool
 	told    bool     // the terminal has told whether it is dark
 	picked  string   // for this run, or being tried; "" is the theme of the settings
@@ -23,11 +25,10 @@ type theming struct {
 // setDark takes the theme that goes with the terminal's background, unless the
 // person named one.
 func (t *theming) setDark(dark bool) {
-	t.told = true
-	if t.dark == dark {
+	if t.told && t.dark == dark {
 		return
 	}
-	t.dark = dark
+	t.told, t.dark = true, dark
 	t.apply()
 }
 
@@ -41,8 +42,23 @@ func (t *theming) apply() {
 	if err != nil {
 		theme = themes.ForBackground(t.dark)
 	}
+	if t.told {
+		theme = theme.On(t.dark)
+	}
+	t.ground = t.groundOf(theme)
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 	t.look.Heavy = t.profile <= colorprofile.Ascii
+}
+
+// groundOf is what a theme paints behind everything: its own ground, if the person
+// wants that, or the terminal's is of the other kind, on which it could not be read.
+func (t *theming) groundOf(theme themes.Theme) *screen.Ground {
+	wanted := t.m.o.Background || t.told && theme.Dark != t.dark
+	back := theme.Back(t.profile)
+	if !wanted || back == nil {
+		return nil
+	}
+	return &screen.Ground{Text: theme.Palette.Text, Back: back, ANSI: theme.ANSI}
 }
 
 // ThemeFor is the name of the theme on a dark or light background.

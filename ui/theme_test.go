@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
+
+	"tandem/themes"
 )
 
 func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
@@ -28,18 +31,18 @@ func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
 	}
 }
 
-func TestThemeForTheOtherBackgroundSaysThatItIsHardToRead(t *testing.T) {
+func TestThemeForTheOtherBackgroundSaysThatItPaintsItsOwn(t *testing.T) {
 	e := newFakeEngine()
 	e.add("first", "one$ ")
 	d := drive(t, e, 120, 40)
 	d.shows("one$ ")
 	d.m.theme.show()
 	d.shows("made for light terminals")
-	d.lacks("hard to read")
+	d.lacks("paints its own")
 	d.press("esc")
 	d.update(tea.BackgroundColorMsg{Color: color.White})
 	d.m.theme.show()
-	d.shows("made for dark terminals, hard to read on this one")
+	d.shows("made for dark terminals, paints its own background")
 }
 
 func TestAChangeOfTheSettingsForgetsNoPrefixThatWaits(t *testing.T) {
@@ -77,5 +80,68 @@ func TestThemesThatAreChosenOneAfterTheOtherEndWithTheLast(t *testing.T) {
 	d.update(settingsMsg{Theme: "nord"})
 	if d.m.theme.look == last {
 		t.Error("a change of the file changes nothing")
+	}
+}
+
+func TestAThemeIsPaintedOnTheOtherBackgroundAndWhereThatIsWanted(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 40)
+	d.shows("$ ")
+	ground := func() color.Color {
+		if d.m.theme.ground == nil {
+			return nil
+		}
+		return d.m.theme.ground.Back
+	}
+	light := themes.Light()
+	d.update(settingsMsg{Theme: "light"})
+	if ground() != nil {
+		t.Error("a background is painted before the terminal has told its own")
+	}
+	d.update(tea.BackgroundColorMsg{Color: color.Black})
+	if ground() != light.Ground {
+		t.Errorf("a light theme on a dark terminal is on %v", ground())
+	}
+	d.update(tea.BackgroundColorMsg{Color: color.White})
+	if ground() != nil {
+		t.Error("a light theme is painted on a light terminal")
+	}
+	d.update(settingsMsg{Theme: "light", Background: true})
+	if ground() != light.Ground {
+		t.Errorf("background = true paints %v", ground())
+	}
+	d.update(settingsMsg{Theme: "terminal", Background: true})
+	if ground() != nil {
+		t.Error("the terminal's own colours have another background")
+	}
+}
+
+func TestAThemeOfSixteenColoursGoesByTheTerminalsBackground(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 40)
+	d.shows("$ ")
+	d.m.theme.setProfile(colorprofile.ANSI)
+	for _, dark := range []bool{true, false} {
+		d.m.theme.setDark(dark)
+		d.update(settingsMsg{Theme: "auto"})
+		own := d.m.theme.look.Text
+		for _, name := range []string{"light", "dark", "nord"} {
+			d.update(settingsMsg{Theme: name, Background: true})
+			if got := d.m.theme.look.Text; got != own || d.m.theme.ground != nil {
+				t.Errorf("dark %v: the text of %s is %q, that of the terminal's theme %q", dark, name, got, own)
+			}
+		}
+	}
+}
+
+func TestAPaintedTerminalIsNotHandedToTheSessionThatIsZoomed(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 40)
+	d.shows("one$ ")
+	d.press("ctrl+b", "z")
+	d.until("the session could have the terminal", func() bool { return d.m.zoom.idle() != nil })
+	d.m.o.Background = true
+	d.m.theme.apply()
+	if d.m.zoom.idle() != nil {
+		t.Error("the session would show without the background")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"tandem/panes/widget"
 	"tandem/themes"
@@ -22,13 +23,15 @@ type themeKept struct {
 // cursor.
 func (t *theming) show() tea.Cmd {
 	names := t.names()
-	look := t.look // it stays readable, whatever is tried
 	before := t.picked
 	now := before
 	if now == "" {
 		now = t.m.o.Theme
 	}
-	u := &overlay.Picker{Title: "Theme", Wide: 72, Look: &look, Verb: func(widget.Choice) string { return "keep it" }}
+	u := &overlay.Picker{Title: "Theme", Wide: 72, Verb: func(widget.Choice) string { return "keep it" }}
+	if look := t.look; !t.told { // it stays readable, whatever is tried
+		u.Look = &look
+	}
 	var choices []widget.Choice
 	for i, name := range names {
 		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: t.detail(name),
@@ -84,16 +87,16 @@ func (t *theming) detail(name string) string {
 	case theme.Dark == t.dark:
 		return ""
 	case theme.Dark:
-		return "made for dark terminals" + t.readability()
+		return "made for dark terminals" + t.paints()
 	}
-	return "made for light terminals" + t.readability()
+	return "made for light terminals" + t.paints()
 }
 
-// readability warns of a theme for the other kind of background, where the
-// terminal has told which it has: the ground is the terminal's own.
-func (t *theming) readability() string {
-	if t.told {
-		return ", hard to read on this one"
+// paints says that a theme for the other kind of background brings its own, where the
+// terminal has told which it has.
+func (t *theming) paints() string {
+	if t.told && t.profile > colorprofile.ANSI {
+		return ", paints its own background"
 	}
 	return ""
 }

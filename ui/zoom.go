@@ -61,6 +61,7 @@ func (z *zoom) idle() *terminal.Pane {
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.over || z.tells() || m.dialog.open != nil:
 	case m.input.blurred || m.input.held != nil || m.input.left || m.input.waiter() != nil:
+	case m.theme.ground != nil: // which is painted behind the session too
 	case v.sizes.changed || v.sizes.calm:
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.Ended() != nil || p.Scroll.Active() || p.Selecting():
 	default:

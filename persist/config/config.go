@@ -25,6 +25,7 @@ type Config struct {
 	Theme      string   `toml:"theme"`       // "auto" or the name of a theme
 	ThemeDark  string   `toml:"theme_dark"`  // of "auto" on a dark background
 	ThemeLight string   `toml:"theme_light"` // of "auto" on a light one
+	Background *bool    `toml:"background"`  // the theme's own is painted; default false
 	Mouse      *bool    `toml:"mouse"`       // the dashboard takes the mouse; default true
 	Pictures   string   `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
 	Clipboard  *bool    `toml:"clipboard"`   // programs may write to the clipboard; default true

@@ -24,9 +24,10 @@ type Setting struct {
 // Settings lists every key, in the order of the file.
 func Settings() []Setting {
 	return []Setting{
-		{"theme", "a name in quotes", `"auto"`, "", "The colours. auto follows your terminal's background. No theme paints over that background,\nso choose one made for it. One of\n" + wrapNames(themes.Names())},
+		{"theme", "a name in quotes", `"auto"`, "", "The colours. auto follows your terminal's background. A theme for the other kind of background\npaints its own. One of\n" + wrapNames(themes.Names())},
 		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto uses on a dark background."},
 		{"theme_light", "a name in quotes", `"light"`, "", "What auto uses on a light background."},
+		{"background", "true or false", `false`, "", "Paint the theme's own background and colours everywhere, behind sessions too, on terminals of 256 colours and more."},
 		{"mouse", "true or false", `true`, "", "The dashboard handles the mouse; with false, your terminal does."},
 		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
 		{"pictures", "a name in quotes", `"auto"`, "", "How pictures in the files view are shown: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},

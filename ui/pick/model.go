@@ -39,20 +39,22 @@ type model struct {
 
 func newModel(ctx context.Context, o Options, e api.Engine, profile colorprofile.Profile) *model {
 	m := &model{ctx: ctx, o: o, engine: e, profile: profile}
-	m.setDark(true)
+	m.setDark(true, false)
 	m.list.Focused, m.list.Home = true, o.Home
 	m.field.Set(o.Query)
 	m.search(0)
 	return m
 }
 
-func (m *model) setDark(dark bool) {
+// setDark takes the theme for a background; one for the other kind could not be read
+// on it, once the terminal has told which it has.
+func (m *model) setDark(dark, told bool) {
 	name := ""
 	if m.o.Theme != nil {
 		name = m.o.Theme(dark)
 	}
 	theme, err := themes.ByName(name, dark)
-	if err != nil {
+	if err != nil || told && theme.Dark != dark {
 		theme = themes.ForBackground(dark)
 	}
 	m.look = widget.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
@@ -75,7 +77,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
-		m.setDark(msg.IsDark())
+		m.setDark(msg.IsDark(), true)
 	case tea.PasteMsg:
 		m.edit(func() { m.field.Paste(msg.Content) })
 	case tea.KeyPressMsg:

@@ -16,7 +16,9 @@ import (
 type pen struct {
 	line     uv.Line
 	x        int
-	style    uv.Style
+	ground   *Ground
+	asked    uv.Style // by the row
+	style    uv.Style // that on the ground
 	link     uv.Link
 	clusters bool   // the terminal counts clusters as one
 	last     string // what the cell before shows, if it is not ASCII
@@ -36,10 +38,10 @@ const wideEnd = " \x1b(B"
 // shows in fewer cells than the layout gives it is filled up with spaces.
 // clusters says that it counts clusters as one (mode 2027). It reports whether the
 // line has wide cells.
-func drawRow(line uv.Line, row string, clusters bool) (wide bool) {
+func drawRow(line uv.Line, row string, clusters bool, ground *Ground) (wide bool) {
 	parser := ansi.GetParser()
 	defer ansi.PutParser(parser)
-	p := pen{line: line, clusters: clusters}
+	p := pen{line: line, clusters: clusters, ground: ground, style: ground.on(uv.Style{})}
 	for i := 0; i < len(row) && p.x < len(line); {
 		c := row[i]
 		switch {
@@ -56,8 +58,10 @@ func drawRow(line uv.Line, row string, clusters bool) (wide bool) {
 			i++
 		}
 	}
+	empty := uv.EmptyCell
+	empty.Style = ground.on(empty.Style)
 	for x := p.x; x < len(line); x++ {
-		line[x] = uv.EmptyCell
+		line[x] = empty
 	}
 	if n := len(line) - 1; p.wide && line[n].Content == " " {
 		line[n].Content = wideEnd
@@ -75,7 +79,8 @@ func (p *pen) sequence(s string, parser *ansi.Parser) int {
 	seq, _, n, _ := ansi.DecodeSequence(s, ansi.NormalState, parser)
 	switch {
 	case ansi.HasCsiPrefix(seq) && parser.Command() == 'm':
-		uv.ReadStyle(parser.Params(), &p.style)
+		uv.ReadStyle(parser.Params(), &p.asked)
+		p.style = p.ground.on(p.asked)
 	case ansi.HasOscPrefix(seq) && parser.Command() == 8:
 		p.link = linkOf(parser.Data())
 	}

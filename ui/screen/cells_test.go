@@ -92,7 +92,7 @@ func TestAMarkThatComesOrGoesIsDrawn(t *testing.T) {
 
 func TestLinksWithSemicolonsAreKept(t *testing.T) {
 	line := uv.NewLine(3)
-	drawRow(line, "\x1b]8;id=1;http://x/a;b\x1b\\a\x1b]8;;\x1b\\b", true)
+	drawRow(line, "\x1b]8;id=1;http://x/a;b\x1b\\a\x1b]8;;\x1b\\b", true, nil)
 	if got, want := line[0].Link, (uv.Link{URL: "http://x/a;b", Params: "id=1"}); got != want {
 		t.Errorf("the link is %+v, want %+v", got, want)
 	}
@@ -110,8 +110,8 @@ func FuzzRow(f *testing.F) {
 			return
 		}
 		line := uv.NewLine(w)
-		drawRow(line, "漢字漢字", clusters)
-		drawRow(line, row, clusters)
+		drawRow(line, "漢字漢字", clusters, nil)
+		drawRow(line, row, clusters, nil)
 		for x := 0; x < w; x++ {
 			cell := line[x]
 			text := strings.TrimSuffix(unanchored(cell.Content), "\x1b(B")

@@ -51,6 +51,7 @@ type frame struct {
 	view     tea.View
 	w, h     int
 	picture  Placed
+	ground   *Ground // nil for the terminal's own
 	bells    int
 	clip     string // what was copied last
 	clips    int    // counts copies
@@ -161,6 +162,9 @@ func (p *painter) leave(alt bool) {
 	if p.shown.clusters {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
+	if p.shown.ground != nil {
+		p.buf.WriteString(ansi.ResetCursorColor)
+	}
 	p.buf.WriteString(ansi.PopKittyKeyboard(1) + ansi.ResetModifyOtherKeys +
 		ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr +
 		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeLightDark +
@@ -222,6 +226,9 @@ func (p *painter) Paint() error {
 // modes switches what is asked of the terminal beside its cells.
 func (p *painter) modes(f frame) {
 	was := p.shown
+	if f.ground != was.ground {
+		p.buf.WriteString(f.ground.cursor())
+	}
 	if f.clusters && !was.clusters {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)
 	}
@@ -266,18 +273,19 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		p.diff = p.renderer()
 		p.diff.Resize(f.w, f.h)
 	}
+	all := erased || f.ground != p.shown.ground
 	rest := f.view.Content
 	for y := range f.h {
 		var row string
 		row, rest, _ = strings.Cut(rest, "\n")
-		if row == p.rows[y] {
+		if row == p.rows[y] && !all {
 			continue
 		}
 		var before uv.Line
 		if f.picture.crosses(y) {
 			before = slices.Clone(p.cells.Line(y))
 		}
-		if drawRow(p.cells.Line(y), row, f.clusters) && !erased {
+		if drawRow(p.cells.Line(y), row, f.clusters, f.ground) && !erased {
 			p.leaveWide(y)
 		}
 		p.cells.TouchLine(0, y, f.w)

@@ -145,10 +145,10 @@ func (t *Terminal) Cooked() *term.State { return t.saved }
 // Profile is the colours that the terminal can show.
 func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
 
-// Show makes a view of a size, with a picture over its cells, what is painted
-// next.
-func (t *Terminal) Show(v tea.View, w, h int, p Placed) {
-	t.painter.update(func(f *frame) { f.view, f.w, f.h, f.picture = v, w, h, p })
+// Show makes a view of a size, on a ground and with a picture over its cells, what is
+// painted next.
+func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed) {
+	t.painter.update(func(f *frame) { f.view, f.w, f.h, f.ground, f.picture = v, w, h, g, p })
 }
 
 // Copy puts text on the terminal's clipboard.

@@ -1,0 +1,53 @@
+package screen
+
+import (
+	"image/color"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A Ground is what is painted in place of the terminal's own colours.
+type Ground struct {
+	Text, Back color.Color     // of what has no colour of its own
+	ANSI       [16]color.Color // the 16 colours that programs ask for by number
+}
+
+// on is a style on the ground; nil is the terminal's own.
+func (g *Ground) on(s uv.Style) uv.Style {
+	if g == nil {
+		return s
+	}
+	s.Fg, s.Bg, s.UnderlineColor = g.named(s.Fg), g.named(s.Bg), g.named(s.UnderlineColor)
+	if s.Fg == nil {
+		s.Fg = g.Text
+	}
+	if s.Bg == nil {
+		s.Bg = g.Back
+	}
+	return s
+}
+
+// named is the ground's own of the colours that have a number below 16.
+func (g *Ground) named(c color.Color) color.Color {
+	n := len(g.ANSI)
+	switch c := c.(type) {
+	case ansi.BasicColor:
+		n = int(c)
+	case ansi.IndexedColor:
+		n = int(c)
+	}
+	if n < len(g.ANSI) {
+		return g.ANSI[n]
+	}
+	return c
+}
+
+// cursor gives the cursor the colour of text on the ground, or back its own: one
+// for the terminal's background may not be seen.
+func (g *Ground) cursor() string {
+	if g == nil {
+		return ansi.ResetCursorColor
+	}
+	return ansi.SetCursorColor(ansi.XRGBColor{Color: g.Text}.String())
+}

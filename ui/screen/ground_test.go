@@ -1,0 +1,70 @@
+package screen
+
+import (
+	"image/color"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+func paper() *Ground {
+	g := &Ground{Text: color.RGBA{1, 2, 3, 255}, Back: color.RGBA{250, 251, 252, 255}}
+	for i := range g.ANSI {
+		g.ANSI[i] = color.RGBA{uint8(100 + i), 0, 0, 255}
+	}
+	return g
+}
+
+func TestAGroundIsBehindEveryCell(t *testing.T) {
+	c, g := newCanvas(t), paper()
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	c.update(func(f *frame) { f.ground = g })
+	rows := []string{"plain \x1b[31mred \x1b[mrest", "", "漢字 \x1b[1;48;5;12mblue\x1b[0m"}
+	out := c.show(viewOf(rows...))
+	for y := range 3 {
+		for x := range 20 {
+			cell := c.cells.CellAt(x, y)
+			if cell.Width == 0 {
+				continue // the second half of a wide one
+			}
+			if cell.Style.Bg == nil || cell.Style.Fg == nil {
+				t.Errorf("column %d of row %d is a hole", x, y)
+			}
+		}
+	}
+	if got := c.cells.CellAt(6, 0).Style; got.Fg != g.ANSI[1] || got.Bg != g.Back {
+		t.Errorf("red is %v on %v", got.Fg, got.Bg)
+	}
+	if got := c.cells.CellAt(6, 2).Style; got.Fg != g.Text || got.Bg != g.ANSI[12] {
+		t.Errorf("text on bright blue is %v on %v", got.Fg, got.Bg)
+	}
+	if !strings.Contains(out, "\x1b]12;") {
+		t.Errorf("the cursor keeps a colour for another background: %q", out)
+	}
+	c.update(func(f *frame) { f.ground = nil })
+	if out := c.show(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
+		t.Errorf("the ground stays: %q", out)
+	}
+}
+
+func TestLeavingGivesTheCursorItsColourBack(t *testing.T) {
+	c := newCanvas(t)
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	c.update(func(f *frame) { f.ground = paper() })
+	c.show(viewOf("row"))
+	c.leave(true)
+	if out := c.written(); !strings.Contains(out, ansi.ResetCursorColor) {
+		t.Errorf("leaving wrote %q", out)
+	}
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	if out := c.show(viewOf("row")); !strings.Contains(out, "\x1b]12;") {
+		t.Errorf("coming back wrote %q", out)
+	}
+}
