@@ -200,7 +200,7 @@ func TestTipsAreThereUntilTheyAreHidden(t *testing.T) {
 	d.m.o.Tips, d.m.o.HideTips = true, func() { close(hidden) }
 	d.m.relayout()
 	d.shows("New here?")
-	for _, key := range []string{"ctrl+b, then  c new", "% split", "? keys", "d detach", "esc hide"} {
+	for _, key := range []string{"ctrl+b, then  : find", "esc hide"} {
 		d.shows(key)
 	}
 	d.press("ctrl+b", "esc")

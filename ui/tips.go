@@ -3,12 +3,10 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/keys/keymap"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
@@ -37,32 +35,10 @@ func (m *model) hideTips() tea.Cmd {
 	return nil
 }
 
-// drawTips is the line: four keys, and how to be rid of it.
+// drawTips is the line.
 func (m *model) drawTips() string {
-	look, b := &m.theme.look, m.o.Bindings
-	prefix := b.PrefixKeys()[0].Show()
-	actions := []keymap.Action{keymap.SessionNew, keymap.SplitBeside, keymap.Help, keymap.Detach, keymap.TipsHide}
-	welcome := " New here? Press " + prefix + ", then  "
-	words := [][]string{
-		{"another session", "split in two", "all keys", "detach: everything keeps running", "hides this"},
-		{"new session", "split", "all keys", "detach", "hides this"},
-		{"new", "split", "keys", "detach", "hide"},
-	}
-	var line string
-	var used int
-	for _, does := range words {
-		var hints []widget.Hint
-		for i, a := range actions {
-			if key := first(b.KeysOf(a, keymap.ScopePrefix)); key != "" {
-				hints = append(hints, widget.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
-			}
-		}
-		line, used = widget.Hints(hints, m.areas.w-widget.Width(welcome), 1, look.Key, look.Text)
-		if used == hintCells(hints) {
-			break
-		}
-	}
-	return look.Accent.Text(welcome) + line + widget.Spaces(m.areas.w-widget.Width(welcome)-used)
+	inBar, _, _ := statusBar{m}.parts()
+	return overlay.DrawTips(m.o.Bindings, inBar, m.areas.w, &m.theme.look)
 }
 
 // hintCells is the width of hints beside each other.

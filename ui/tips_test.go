@@ -2,7 +2,12 @@ package ui
 
 import (
 	"errors"
+	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/ui/overlay"
 )
 
 func TestAnotherPrefixIsOfferedWithinTmux(t *testing.T) {
@@ -33,4 +38,30 @@ func TestAnotherPrefixIsOfferedWithinTmux(t *testing.T) {
 	d.m.o.PrefixChosen = true
 	d.m.offerPrefix()
 	d.lacks("tmux uses")
+}
+
+func TestTipsNeverRepeatTheBar(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
+		e := newFakeEngine()
+		e.add("shell", "$ ")
+		d := drive(t, e, size[0], size[1])
+		d.m.o.Tips = true
+		d.m.relayout()
+		d.shows("New here?")
+		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
+			d.press(keys...)
+			bar, _, _ := statusBar{d.m}.parts()
+			_, line, _ := strings.Cut(ansi.Strip(d.m.drawTips()), "then")
+			for _, h := range bar {
+				for _, tip := range overlay.Tips() {
+					if h.Does == tip.Label && strings.Contains(line, " "+tip.Does[2]) {
+						t.Errorf("%d columns, after %q: the bar shows %s %s and the tips are%s", size[0], keys, h.Key, h.Does, line)
+					}
+				}
+			}
+			if n := strings.Count(strings.TrimSpace(line), "   "); n < 3 {
+				t.Errorf("%d columns, after %q: few tips:%s", size[0], keys, line)
+			}
+		}
+	}
 }

@@ -152,7 +152,7 @@ func (m *model) drawScreen() string {
 	if m.areas.tips.H > 0 {
 		out = append(append(out, m.drawTips()...), '\n')
 	}
-	out = append(out, m.statusBar()...)
+	out = append(out, statusBar{m}.draw()...)
 	m.content = out
 	return string(out)
 }

@@ -44,9 +44,19 @@ func centeredHints(hints []Hint, w int, look *Look) string {
 // order, and tells how many cells they take; what no key does is left out. Of those that would not all fit,
 // the last keep ones come before the others.
 func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+	for _, h := range FittingHints(hints, w, keep) {
+		gap := min(used, hintGap)
+		line += does.Text(Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
+		used += gap + h.cells()
+	}
+	return line, used
+}
+
+// FittingHints are those that Hints shows.
+func FittingHints(hints []Hint, w, keep int) (fit []Hint) {
 	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
 	first := max(len(hints)-keep, 0)
-	reserved := 0
+	reserved, used := 0, 0
 	for _, h := range hints[first:] {
 		reserved += h.cells() + hintGap
 	}
@@ -54,17 +64,14 @@ func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
 		if i >= first {
 			reserved -= h.cells() + hintGap
 		}
-		gap := 0
-		if used > 0 {
-			gap = hintGap
-		}
+		gap := min(used, hintGap)
 		if used+gap+h.cells()+max(reserved, 0) > w {
 			continue
 		}
-		line += does.Text(Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
+		fit = append(fit, h)
 		used += gap + h.cells()
 	}
-	return line, used
+	return fit
 }
 
 const hintGap = 3
