@@ -35,8 +35,9 @@ type fakeEngine struct {
 	transfers     map[string]api.FileJob
 	held          atomic.Pointer[held] // for the next transfer
 	holding       *held
-	looks         atomic.Bool   // for ever at what is in the way of a transfer, or in a file
-	folderChanged chan struct{} // has the watch of a folder tell of a change
+	trash         chan []api.TrashedFile // what was deleted, once that is asked for; nil for nothing
+	looks         atomic.Bool            // for ever at what is in the way of a transfer, or in a file
+	folderChanged chan struct{}          // has the watch of a folder tell of a change
 	branch        string
 	gitMarks      map[string]string
 	gitAll        string // of all other entries

@@ -221,7 +221,17 @@ func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (ap
 	return job, nil
 }
 
-func (e *fakeEngine) TrashedFiles(context.Context) ([]api.TrashedFile, error) { return nil, nil }
+func (e *fakeEngine) TrashedFiles(ctx context.Context) ([]api.TrashedFile, error) {
+	if e.trash == nil {
+		return nil, nil
+	}
+	select {
+	case all := <-e.trash:
+		return all, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 func (e *fakeEngine) CancelTransfer(context.Context, string) error {
 	e.mu.Lock()

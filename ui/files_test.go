@@ -482,6 +482,23 @@ func TestAFileIsOpenedInTheEditorAndComesBack(t *testing.T) {
 	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
 }
 
+func TestKeysTypedBeforeTheTrashIsThereAreForIt(t *testing.T) {
+	d, _ := onFolder(t, 120, 36, map[string]string{"a": "", "b": "", "c": ""})
+	d.onFile("a")
+	d.engine.trash = make(chan []api.TrashedFile, 1)
+	d.press("ctrl+t", "down", "down")
+	d.until("the keys wait", d.m.files.Waits)
+	d.engine.trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
+	d.shows("▌   Empty the trash")
+	d.press("esc")
+	if !d.isOn("a") {
+		t.Error("the keys have gone to the list")
+	}
+	d.press("ctrl+t", "esc", "down")
+	d.until("esc calls the trash off", func() bool { return d.isOn("b") })
+	d.lacks("Empty the trash")
+}
+
 func TestAFileIsSearchedWhileItIsTyped(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"a": strings.Repeat("straw\n", 200) + "Needle\n" + strings.Repeat("straw\n", 200) + "needle\n"})
 	d.onFile("a")

@@ -30,6 +30,7 @@ type Pane struct {
 	transfers transfers
 	tabs      tabs
 	finder    *fileFinder // that was opened last; nil for none
+	asksTrash func()      // ends what asks for the trash; nil without it
 
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // what has the keyboard fills the view
@@ -161,15 +162,16 @@ func (f *Pane) fetchPreview() tea.Cmd {
 	return f.viewer.fetch(at.W, at.H)
 }
 
-// Waits reports whether something that was asked for waits until the folder is read;
-// what is typed behind it is for what comes then.
-func (f *Pane) Waits() bool { return f.folder.due != nil || f.tabs.awaited }
+// Waits reports whether something that was asked for waits until the folder or the trash
+// is read; what is typed behind it is for what comes then.
+func (f *Pane) Waits() bool { return f.folder.due != nil || f.tabs.awaited || f.asksTrash != nil }
 
 // CallOff gives that up: by the key that clears, or one that leads elsewhere.
 func (f *Pane) CallOff(k keys.Key) bool {
 	outcome := keymap.NewResolver(f.env.Bindings()).Resolve(k, keymap.ScopeGlobal, keymap.ScopeList)
 	if outcome.Scope == keymap.ScopeGlobal || outcome.Kind == keymap.Pending || outcome.Action == keymap.Clear {
 		f.folder.due = nil
+		f.callOffTrash()
 		if f.tabs.awaited {
 			f.begin()
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
@@ -154,5 +155,26 @@ func TestTheFolderOfAFormIsSuggestedAndTabStillMovesOn(t *testing.T) {
 	typed(f, h, "A=1")
 	if got := f.Input(); got.Folder != "~/src-a/" || got.Env != "A=1" {
 		t.Errorf("tab does not go on: %+v", got)
+	}
+}
+
+func TestTheNotesOfTheFormAreWholeOnANarrowScreen(t *testing.T) {
+	for _, w := range []int{60, 80, 120} {
+		h, f := &host{}, NewStartForm("~")
+		f.InShell = func(string) bool { return false }
+		var height int
+		for f.at = range int(fieldCount) {
+			rows, width, _, _ := f.Draw(h, w, 36)
+			if f.at == 0 {
+				height = len(rows)
+			}
+			if f.at < FieldRestart && len(rows) != height {
+				t.Errorf("%d columns: field %d makes the box %d rows high, the first %d", w, f.at, len(rows), height)
+			}
+			text := strings.Join(strings.Fields(ansi.Strip(strings.Join(rows, " "))), " ")
+			if note := f.note(h.Bindings()); !strings.Contains(text, note) || width > w-4 {
+				t.Errorf("%d columns: %q is cut", w, note)
+			}
+		}
 	}
 }

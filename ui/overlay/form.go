@@ -223,7 +223,7 @@ func (f *StartForm) Hints(h Host) []widget.Hint {
 func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	const label = 14
 	look := h.Look()
-	width = max(min(74, w-8), label+16)
+	width = max(min(widestForm, w-8), label+16)
 	title := "Start a process"
 	if f.busy {
 		title = h.Spinner() + "Starting…"
@@ -235,20 +235,41 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 		}
 	}
 	fields, at := f.drawFields(label, width, look)
+	notes := f.notes(h.Bindings(), width, look)
 	blank := []string{widget.Spaces(width)}
-	if len(fields)+6 > height { // with the frame
+	if len(fields)+5+len(notes) > height { // with the frame
 		blank = nil
 	}
 	rows = append([]string{look.Strong.Text(widget.Fit(title, width))}, blank...)
-	room := max(height-2-1-len(rows)-len(blank), 1)
+	room := max(height-2-len(notes)-len(rows)-len(blank), 1)
 	first := max(min(at.y-room/2, len(fields)-room), 0)
 	x, y = at.x, len(rows)+at.y-first
 	rows = append(rows, fields[first:min(first+room, len(fields))]...)
-	note, ink := widget.Clip(f.note(h.Bindings()), width), look.Dim
+	return append(append(rows, blank...), notes...), width, x, y
+}
+
+// widestForm is how wide a form is where there is room; no note is longer.
+const widestForm = 74
+
+// notes are the rows below the fields: what is wrong, or what the field is for. They are
+// as many for every field.
+func (f *StartForm) notes(b keymap.Bindings, width int, look *widget.Look) []string {
+	text, ink := f.note(b), look.Dim
 	if f.err != "" {
-		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
+		text, ink = fieldLabels()[f.bad]+": "+f.err, look.Bad
 	}
-	return append(append(rows, blank...), ink.Text(widget.Pad(note, width))), width, x, y
+	rows := make([]string, (widestForm+width-1)/width)
+	lines := []string{text}
+	if widget.Width(text) > width {
+		lines = widget.WrapWords(text, width)
+	}
+	for i := range rows {
+		if i < len(lines) {
+			rows[i] = widget.Clip(lines[i], width)
+		}
+		rows[i] = ink.Text(widget.Pad(rows[i], width))
+	}
+	return rows
 }
 
 // A place is where the cursor is.
