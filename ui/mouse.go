@@ -35,6 +35,9 @@ func (in *input) mouse(e keys.Mouse) tea.Cmd {
 		u.Dismiss(env{in.m})
 		return nil
 	}
+	if in.m.dialog.following() != nil && in.m.dialog.at.Contains(e.X, e.Y) {
+		return in.m.dialog.clickFollowing(e)
+	}
 	if in.m.dialog.open != nil || in.m.areas.small && !in.m.tight() {
 		return nil
 	}

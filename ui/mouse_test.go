@@ -2,10 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/widget"
 )
 
 func (d *driver) button(kind keys.MouseKind, x, y int) {
@@ -164,4 +166,43 @@ func TestTheClipboardKeepsWhatItHasWhenTheSelectedLinesAreGone(t *testing.T) {
 	if d.m.clip.text != before {
 		t.Errorf("the clipboard has %q", d.m.clip.text)
 	}
+}
+
+// at is where a text is on the screen.
+func (d *driver) at(text string) (x, y int) {
+	d.t.Helper()
+	d.shows(text)
+	for y, row := range strings.Split(d.screen(), "\n") {
+		if i := strings.Index(row, text); i >= 0 {
+			return widget.Width(row[:i]), y
+		}
+	}
+	return -1, -1
+}
+
+func TestAClickOnARowOfTheKeysThatMayFollowDoesWhatItSays(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		e := newFakeEngine()
+		e.add("first", "one$ ")
+		d := drive(t, e, size[0], size[1])
+		d.shows("one$ ")
+		d.press("ctrl+b")
+		d.update(prefixDue(d.m.input.wait.serial))
+		x, y := d.at("new     ")
+		d.click(x+1, y)
+		d.hasStarted(2)
+		if d.m.input.resolver.Pending() {
+			t.Error("the prefix waits still")
+		}
+	}
+}
+
+func TestAClickOnARowOfThePaletteChoosesIt(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", ":", "'split below")
+	d.click(d.at("split: open a new session below"))
+	d.hasStarted(2)
 }

@@ -199,11 +199,30 @@ func (d *dialog) following() []string {
 	if d.open != nil || !in.resolver.Pending() || !in.wait.long || d.m.areas.small && !d.m.areas.tight {
 		return nil
 	}
+	groups, w, h := d.followers()
+	return overlay.Following(groups, w, h, &d.m.theme.look)
+}
+
+// followers are these keys, and the room that there is for them.
+func (d *dialog) followers() (groups []keymap.Group, w, h int) {
 	hidden := []keymap.Action{keymap.TipsHide}
 	if d.m.tipsShown() {
 		hidden = nil
 	}
-	return overlay.Following(d.m.o.Bindings.Following(hidden...), d.m.areas.w-4, d.m.areas.h-3-d.m.areas.tips.H, &d.m.theme.look)
+	return d.m.o.Bindings.Following(hidden...), d.m.areas.w - 4, d.m.areas.h - 3 - d.m.areas.tips.H
+}
+
+// clickFollowing does what the key does whose row was clicked.
+func (d *dialog) clickFollowing(e keys.Mouse) tea.Cmd {
+	groups, w, h := d.followers()
+	a, ok := overlay.FollowingAt(groups, w, h, e.X-d.at.X-2, e.Y-d.at.Y-1)
+	if !ok || !widget.LeftDown(e) {
+		return nil
+	}
+	in := &d.m.input
+	in.resolver.Cancel()
+	d.m.dirty = true
+	return in.action(a)()
 }
 
 // drawFollowing draws them over the status bar.

@@ -19,6 +19,14 @@ type GroupRow struct {
 	actions []Action
 }
 
+// Action is what the row does; ok is false for a row of several keys.
+func (r GroupRow) Action() (a Action, ok bool) {
+	if len(r.actions) != 1 {
+		return "", false
+	}
+	return r.actions[0], true
+}
+
 // followers are the actions after the prefix in groups, what is used most first.
 func followers() []Group {
 	row := func(does string, actions ...Action) GroupRow { return GroupRow{Does: does, actions: actions} }

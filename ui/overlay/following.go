@@ -20,16 +20,9 @@ const (
 // cells. Where there is no room for all, the last rows of long groups are left out;
 // where there is for hardly any, there are no rows.
 func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []string) {
-	if w < followingWidth || h < followingHeight || len(groups) == 0 {
+	columns, key, cell := arrangeFollowing(groups, w, h)
+	if columns == nil {
 		return nil
-	}
-	key, does := followingCells(groups)
-	cell := min(key+2+does, w)
-	fit := max(min((w+followingGap)/(cell+followingGap), followingColumns), 1)
-	columns := flow(groups, fit)
-	for len(columns[0]) > h {
-		groups = shorten(groups)
-		columns = flow(groups, fit)
 	}
 	for y := range columns[0] {
 		line := ""
@@ -46,6 +39,37 @@ func Following(groups []keymap.Group, w, h int, look *widget.Look) (rows []strin
 		rows = append(rows, line)
 	}
 	return rows
+}
+
+// FollowingAt is what the row in a cell of what Following draws does; ok is false where
+// there is none, or one of several keys.
+func FollowingAt(groups []keymap.Group, w, h, x, y int) (a keymap.Action, ok bool) {
+	columns, _, cell := arrangeFollowing(groups, w, h)
+	if columns == nil || x < 0 || y < 0 {
+		return "", false
+	}
+	i := x / (cell + followingGap)
+	if i >= len(columns) || y >= len(columns[i]) || x%(cell+followingGap) >= cell {
+		return "", false
+	}
+	return columns[i][y].row.Action()
+}
+
+// arrangeFollowing divides the keys into columns for w by h cells, nil without room for
+// them, and tells how wide a key and a column are.
+func arrangeFollowing(groups []keymap.Group, w, h int) (columns [][]followingLine, key, cell int) {
+	if w < followingWidth || h < followingHeight || len(groups) == 0 {
+		return nil, 0, 0
+	}
+	key, does := followingCells(groups)
+	cell = min(key+2+does, w)
+	fit := max(min((w+followingGap)/(cell+followingGap), followingColumns), 1)
+	columns = flow(groups, fit)
+	for len(columns[0]) > h {
+		groups = shorten(groups)
+		columns = flow(groups, fit)
+	}
+	return columns, key, cell
 }
 
 // followingCells is how wide keys and what they do are.
