@@ -17,7 +17,7 @@ export TERM=xterm-256color COLORTERM=truecolor LANG=C.UTF-8 GIT_CONFIG_GLOBAL=/d
 shown() { TANDEM_DATA_DIR=$work/shown "$tandem" "$@"; }
 outer() { TANDEM_DATA_DIR=$work/outer "$tandem" "$@"; }
 cleanup() {
-	kill "${looking:-}" 2>"$work/log" || true
+	kill "${looking:-}" "${visiting:-}" 2>"$work/log" || true
 	outer shutdown --all --yes >"$work/log" 2>&1 || true
 	shown shutdown --all --yes >>"$work/log" 2>&1 || true
 	rm -rf "$work"
@@ -101,6 +101,14 @@ draw 116x30 dashboard 'ok +shop/cart' \
 draw 116x30 history 'git' 'alt+3' '?git'
 draw 116x30 files 'ListenAndServe' 'alt+4' '?server.go' j j j
 draw 116x30 processes 'packed' 'alt+2' '?worker' g j j i '?memory' '?order 47[3-9]'
+draw 116x30 which-key 'find anything' "$prompt" 'ctrl+b'
+draw 116x30 palette 'split' "$prompt" 'ctrl+b' '::' '?Find anything' :split
+if wanted merged-logs; then
+	(while sleep 0.7; do python3 -c "import urllib.request as u; u.urlopen('http://127.0.0.1:$port/web/cart.js').read()"; done) &
+	visiting=$!
+fi
+draw 116x30 merged-logs 'web +│.*GET' 'alt+2' '?worker' g j space space m '?worker +│' '?web +│.*GET(.*\n)+.*web +│.*GET'
+kill "${visiting:-}" 2>"$work/log" || true
 
 # The moving picture: a shell in which somebody opens the dashboard, works, leaves
 # and comes back. A key that begins with a slash is typed letter by letter, a
