@@ -52,11 +52,15 @@ var layers = map[string]layer{
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "keys"},
-		"a raw terminal needs a stream and the prefix key, nothing drawn",
+		[]string{"engine/api", "engine/api/client", "engine/styled", "engine/vt", "keys", "ui/predict"},
+		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
+	},
+	"ui/predict": {
+		[]string{"engine/cellwidth", "engine/styled", "keys"},
+		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {

@@ -177,9 +177,9 @@ func runClient(args []string, version string) int {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err
 		},
-		NoClipboard: func() bool {
+		Attach: func() (noClipboard bool, predict string) {
 			conf, err := config.Load()
-			return err != nil || conf.NoClipboard() // which it says may be what is mistaken
+			return err != nil || conf.NoClipboard(), conf.Attach.Predict // which it says may be what is mistaken
 		},
 		Theme: func(dark bool) string {
 			conf, _ := config.Load()

@@ -47,11 +47,17 @@ type Config struct {
 	LogLimit         int64    `toml:"log_limit"`         // bytes kept of a session's output
 	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 
+	Attach    Attach    `toml:"attach"`
 	History   History   `toml:"history"`
 	Attention Attention `toml:"attention"`
 	Agents    Agents    `toml:"agents"` // defaults for agents
 
 	Machines map[string]Machine `toml:"machines"` // by name
+}
+
+// Attach is the table attach: a terminal that is a session.
+type Attach struct {
+	Predict string `toml:"predict"` // "auto", "always" or "off"
 }
 
 // Path is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -130,6 +136,7 @@ func (c Config) check(wrong *mistakes) {
 	choice("pictures", c.Pictures, "auto", "kitty", "sixel", "blocks", "off")
 	choice("emulator", c.Emulator, "native", "vt10x")
 	choice("copy_keys", c.CopyKeys, "vi", "emacs")
+	choice("attach.predict", c.Attach.Predict, "auto", "always", "off")
 	choice("preset", c.Preset, keymap.Presets()...)
 	if c.Scrollback < 0 {
 		wrong.at("scrollback", "scrollback = %d: want 0 or more lines", c.Scrollback)

@@ -48,6 +48,8 @@ func Settings() []Setting {
 		{"log_limit", "a whole number", `1073741824`, "", "Bytes of output kept for each session."},
 		{"process_log_limit", "a whole number", `67108864`, "", "Bytes of output kept for each process without a terminal."},
 
+		{"attach.predict", "a name in quotes", `"auto"`, "", "Show what you type, underlined, before a session of another machine has echoed it: auto (when the way\nthere and back takes more than 40 ms), always or off."},
+
 		{"history.ignore", "a list of regular expressions", `["^vault ", "hunter2"]`, "nothing", "Commands that match one of these stay out of the history."},
 
 		{"attention.notify", "true or false", `true`, "", "Send desktop notifications, through your terminal, while another window has the keyboard."},

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/keys"
+	"tandem/ui/predict"
 )
 
 // Options say what to attach to, and with which terminal.
@@ -41,6 +42,9 @@ type Options struct {
 	// Cooked is how the terminal was before the caller made it raw, for when the
 	// program is stopped (SIGTSTP); nil: it has not.
 	Cooked *term.State
+	// Predict says when what is typed is shown before the session shows it, underlined:
+	// in a session of another machine, or everywhere if predict.Always.
+	Predict predict.Mode
 	// Activate starts the engine again when its keeper is gone too. A keeper
 	// that lives starts it by itself, unless somebody has stopped it.
 	// Nil waits for whoever else does.
@@ -65,6 +69,7 @@ type Outcome struct {
 	Process *api.Process // for Ended, where it could be learnt
 	Rest    []byte       // for HandedBack: what was typed and not sent, as the terminal sent it
 	Signal  os.Signal    // for Interrupted by a signal
+	Unsent  int          // how many keys were dropped that waited for another machine
 }
 
 const (
@@ -75,6 +80,9 @@ const (
 	// activateAfter is how long the keeper has to start the engine again before
 	// the run does it.
 	activateAfter = 500 * time.Millisecond
+	// retryAway is the time between two attempts to reach another machine, which go
+	// on until the person leaves.
+	retryAway = 500 * time.Millisecond
 	// noteAfter is how long the engine may be gone before the screen says so.
 	noteAfter = 100 * time.Millisecond
 	// barrierLimit bounds the wait for the engine to take input before the
@@ -129,6 +137,8 @@ type run struct {
 	terminal *terminal
 	filter   filter
 	link     *link
+	over     *overlay // nil without any
+	away     away
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
@@ -140,6 +150,10 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard, points: o.points()}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
+	r.away.machine = o.Client.Machine()
+	if o.Predict == predict.Always || r.away.machine != "" {
+		r.over = newOverlay(t, o.Predict)
+	}
 	return r, nil
 }
 
@@ -166,8 +180,12 @@ func (r *run) begin() error {
 // connected makes a the attachment that is received from and sent to.
 func (r *run) connected(a *client.Attachment) {
 	r.filter.expectRepaint()
+	if r.over != nil {
+		r.over.restart()
+	}
 	r.link.up(a)
-	r.link.resize(r.terminal.size()) // it may have changed since the attachment was asked for
+	r.resized() // it may have changed since the attachment was asked for
+	r.back()
 }
 
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
@@ -187,6 +205,7 @@ func (r *run) serve() (Outcome, error) {
 	stop := context.AfterFunc(r.ctx, func() { r.link.stop(Outcome{Reason: Interrupted}) })
 	defer stop()
 	leaving := r.spawn(r.untilWanted)
+	drawing := r.spawn(r.drawOver)
 	signals := r.watchSignals()
 	reading := r.spawn(in.loop)
 
@@ -198,6 +217,8 @@ func (r *run) serve() (Outcome, error) {
 	outcome.Rest = in.unsent()
 	<-signals
 	<-leaving
+	<-drawing
+	outcome.Unsent = r.unsent()
 	in.close()
 	return outcome, err
 }
@@ -238,6 +259,8 @@ func (r *run) receive() (Outcome, error) {
 			}
 		case out.Ended != nil:
 			return Outcome{Reason: Ended, Process: out.Ended}, nil
+		case out.Mark != nil:
+			r.answered(*out.Mark)
 		default:
 			if err := r.show(out.Bytes); err != nil {
 				r.link.stop(Outcome{Reason: HungUp}) // unless it was left meanwhile
@@ -261,7 +284,7 @@ func (r *run) show(p []byte) error {
 	}
 	r.link.points.Store(r.filter.tracks > 0)
 	r.link.alt.Store(r.filter.alt)
-	err := r.terminal.write(p)
+	err := r.write(p)
 	if err == nil {
 		err = r.terminal.write(r.filter.pointer())
 	}
@@ -285,7 +308,7 @@ func (r *run) refetch() {
 	defer expired.Stop()
 	for {
 		out, err := old.Receive()
-		if err != nil || out.Ended != nil || (out.Bytes == nil && out.Frame == nil) {
+		if err != nil || out.Ended != nil || out.Lines != nil {
 			break
 		}
 	}
@@ -317,6 +340,11 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 		switch {
 		case errors.Is(err, api.CodeEnded), errors.Is(err, api.CodeNotFound):
 			return &Outcome{Reason: Ended, Process: r.process()}, nil
+		case r.away.machine != "":
+			if r.process() == nil {
+				r.away.since.CompareAndSwap(nil, &start)
+			}
+			r.tell()
 		case gone > patience:
 			return &Outcome{Reason: Lost}, fmt.Errorf("attach to session again: %w", errors.Join(err, cause))
 		case gone > activateAfter && r.Activate != nil && !r.Client.KeeperAlive():
@@ -324,7 +352,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 				r.Client = c
 			}
 		}
-		if gone > noteAfter && !noted {
+		if gone > noteAfter && !noted && r.over == nil {
 			noted = true
 			if p := r.process(); p != nil {
 				r.terminal.note("tandem: the program exited and is being restarted")
@@ -333,7 +361,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 			}
 		}
 		select {
-		case <-time.After(retry):
+		case <-time.After(r.retry()):
 		case <-r.ctx.Done():
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tandem/engine/api"
 	"tandem/keys"
 
 	"golang.org/x/sys/unix"
@@ -233,9 +234,17 @@ func (in *input) afterPrefix(e keys.Event) {
 
 // forward sends input to the session.
 func (r *run) forward(p []byte) {
-	if !r.ReadOnly {
-		r.link.send(p)
+	if r.ReadOnly {
+		return
 	}
+	if r.over == nil {
+		r.link.send(p)
+		return
+	}
+	mark := r.over.way.add(p)
+	r.link.send(p)
+	r.link.tell(api.Input{Mark: &mark})
+	r.over.poke()
 }
 
 // command does what a key after the prefix asks for; over is whether that ends
@@ -244,9 +253,12 @@ func (r *run) command(k keys.Key) (over bool) {
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stop(Outcome{Reason: Detached})
+		return true
+	case k.Text == "?" && r.over != nil:
+		r.away.asked.Store(true)
+		r.tell()
 	default:
 		r.terminal.bell()
-		return false
 	}
-	return true
+	return false
 }

@@ -32,7 +32,7 @@ func (r *run) watchSignals() (done chan struct{}) {
 func (r *run) signalled(s os.Signal, next <-chan os.Signal) {
 	switch s {
 	case unix.SIGWINCH:
-		r.link.resize(r.terminal.size())
+		r.resized()
 	case unix.SIGTSTP:
 		r.terminal.lend(func() {
 			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // cannot fail

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,27 +15,32 @@ import (
 	"tandem/ui/attach"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/settings"
+	"tandem/ui/predict"
 )
 
 func attachCommand(a *app) *cobra.Command {
 	var readOnly bool
+	var predicted string
 	cmd := &cobra.Command{
-		Use:   "attach ID [--read-only]",
+		Use:   "attach ID [--read-only] [--predict WHEN]",
 		Short: "Make this terminal the session; ctrl+b d detaches",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
-			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.",
-		Example:           "tandem attach build\ntandem attach --read-only build",
+			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.\n\n" +
+			"In a session of another machine, what you type is shown underlined until the session has shown it, when\nthe way there and back takes more than 40 ms. ctrl+b ? shows how long it takes.",
+		Example:           "tandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
 		Args:              exactly(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.attach(cmd, args[0], readOnly)
+			return a.attach(cmd, args[0], readOnly, predicted)
 		},
 	}
+	cmd.Flags().StringVar(&predicted, "predict", "", "show what you type before the session does: auto (another machine, slow), always or off")
+	_ = cmd.RegisterFlagCompletionFunc("predict", cobra.FixedCompletions([]string{"auto", "always", "off"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for flags that are not there
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "watch only: nothing you type reaches the session")
 	return cmd
 }
 
-func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
+func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted string) error {
 	in, isIn := output.Terminal(a.Stdin)
 	out, isOut := output.Terminal(a.Stdout)
 	if !isIn || !isOut {
@@ -57,9 +63,14 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	if err := a.refuseOwn(cmd.Context(), client, id, in); err != nil {
 		return err
 	}
+	noClipboard, configured := a.Attach()
+	mode, ok := predict.Modes()[cmp.Or(predicted, configured, "auto")]
+	if !ok && predicted != "" {
+		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; want auto, always or off", id, predicted)
+	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.connect,
-		NoClipboard: a.NoClipboard(),
+		NoClipboard: noClipboard, Predict: mode,
 	})
 	if err != nil {
 		return err
@@ -139,6 +150,9 @@ func (a *app) attached(id string, outcome attach.Outcome) error {
 		}
 		a.out.Tell("%s: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
 	case attach.Detached:
+		if outcome.Unsent > 0 {
+			a.out.Tell("%d typed keys were dropped: the machine is away", outcome.Unsent)
+		}
 		a.out.Tell("detached from %s, which keeps running; `tandem attach %s` returns", output.Visible(id), output.Visible(id))
 	case attach.HungUp:
 		return &output.ExitError{Status: 128 + int(syscall.SIGHUP)}

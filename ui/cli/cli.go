@@ -46,8 +46,9 @@ type Options struct {
 	Profiles []string
 	// Prefix tells the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
-	// NoClipboard tells whether attach keeps programs from the clipboard; default no.
-	NoClipboard func() bool
+	// Attach tells whether attach keeps programs from the clipboard, default no, and
+	// when it predicts, "" for auto.
+	Attach func() (noClipboard bool, predict string)
 	// Sandbox tells what the sandbox of agents keeps here; default nothing.
 	Sandbox func() doctor.Sandbox
 	// Theme names the theme on a dark or light background; default the terminal's colours.
@@ -233,8 +234,8 @@ func (o Options) complete() Options {
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }
 	}
-	if o.NoClipboard == nil {
-		o.NoClipboard = func() bool { return false }
+	if o.Attach == nil {
+		o.Attach = func() (bool, string) { return false, "" }
 	}
 	return o
 }

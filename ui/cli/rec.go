@@ -121,7 +121,7 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 	_, reads := output.Terminal(a.Stdin)
 	_, shows := output.Terminal(a.Stdout)
 	if reads && shows {
-		err = a.attach(cmd, p.ID, false)
+		err = a.attach(cmd, p.ID, false, "")
 		if now, errNow := call(ctx, a, api.SessionGet, api.IDInput{ID: p.ID}); errNow != nil || !now.State.Ended() {
 			cancel() // left: the recording ends here, the session does not
 		}

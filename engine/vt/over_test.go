@@ -1,0 +1,61 @@
+package vt_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/vt"
+)
+
+// What was drawn over a screen and taken back has changed nothing, neither what it
+// shows nor what comes next.
+func TestWhatIsDrawnOverAScreenIsTakenBack(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		const cols, rows = 12, 6
+		program, person := vt.New(vt.Options{Cols: cols, Rows: rows}), vt.New(vt.Options{Cols: cols, Rows: rows})
+		write := func(label string) {
+			for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 20).Draw(r, label) {
+				if p == "\xe2\x82" {
+					continue // nothing is drawn within a character
+				}
+				program.Write([]byte(p))
+				person.Write([]byte(p))
+			}
+		}
+		write("before")
+		screen := vt.NewOver(program)
+		if !screen.Addressed() {
+			return
+		}
+		x, y := rapid.IntRange(0, cols-1).Draw(r, "x"), rapid.IntRange(0, rows-1).Draw(r, "y")
+		text := rapid.SampledFrom([]string{"x", "abc", "漢"}).Draw(r, "text")
+		end := min(x+3, cols)
+		if text == "漢" && x == cols-1 {
+			text = "x"
+		}
+		over := screen.AppendAside(nil)
+		over = fmt.Appendf(over, "\x1b[%d;%dH\x1b[4m%.*s\x1b[m", y+1, x+1, end-x, text)
+		over = screen.AppendCursor(over)
+		over = screen.AppendDrawn(screen.AppendAside(over), x, y, end)
+		person.Write(screen.AppendCursor(over))
+		if diff := cmp.Diff(shown(program), shown(person)); diff != "" {
+			r.Fatalf("the screen is not as before (-program +person):\n%s", diff)
+		}
+	})
+}
+
+// shown is what a terminal shows: texts and styles, the cursor and its pen.
+func shown(t *vt.Terminal) (all []string) {
+	cols, rows := t.Size()
+	screen := vt.NewOver(t)
+	for y := range rows {
+		for x := range cols {
+			text, style := screen.Cell(x, y)
+			all = append(all, fmt.Sprintf("%d,%d %q %v", x, y, text, style))
+		}
+	}
+	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.Wraps(), screen.Pen()))
+}
