@@ -24,7 +24,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {

@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"tandem/engine"
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/hosts/transport"
@@ -382,7 +383,7 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 	if err != nil {
 		return mcp.Options{}, err
 	}
-	sandbox, err := agentsSandbox(conf.Agents)
+	sandbox, err := access.ReadSandbox(conf.Agents.Sandbox)
 	if err != nil {
 		return mcp.Options{}, err
 	}
@@ -433,7 +434,7 @@ func sandboxHere() doctor.Sandbox {
 
 // enforceable tells why the sandbox of agents could not be enforced here and now.
 func enforceable(c config.Agents) error {
-	s, err := agentsSandbox(c)
+	s, err := access.ReadSandbox(c.Sandbox)
 	if err != nil || s == nil {
 		return err
 	}
@@ -471,4 +472,13 @@ func configVerbs() settings.Files {
 			return err
 		},
 	}
+}
+
+// ownSandbox is what agents are held to on this machine; nil for nothing.
+func ownSandbox() (*api.Sandbox, error) {
+	conf, err := config.Load()
+	if err != nil {
+		return nil, err
+	}
+	return access.ReadSandbox(conf.Agents.Sandbox)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/access"
 	"tandem/persist/config"
 )
 
@@ -21,7 +22,7 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := agentsSandbox(config.Agents{Sandbox: path})
+		s, err := access.ReadSandbox(path)
 		switch {
 		case want == "" && (err != nil || len(s.Filesystem.AllowWrite) != 1):
 			t.Errorf("%s: %+v, %v", text, s, err)

@@ -1,4 +1,4 @@
-package main
+package access
 
 import (
 	"encoding/json"
@@ -9,17 +9,15 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
-	"tandem/persist/config"
 )
 
-// agentsSandbox reads the confinement of what agents run; nil for none. One that
+// ReadSandbox reads the confinement of what agents run; nil without a path. One that
 // cannot be read or makes no sense is an error: nothing is run open that should
 // not be.
-func agentsSandbox(c config.Agents) (*api.Sandbox, error) {
-	if c.Sandbox == "" {
+func ReadSandbox(path string) (*api.Sandbox, error) {
+	if path == "" {
 		return nil, nil
 	}
-	path := c.Sandbox
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -39,13 +37,4 @@ func agentsSandbox(c config.Agents) (*api.Sandbox, error) {
 		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
 	}
 	return &s, nil
-}
-
-// ownSandbox is what agents are held to on this machine; nil for nothing.
-func ownSandbox() (*api.Sandbox, error) {
-	conf, err := config.Load()
-	if err != nil {
-		return nil, err
-	}
-	return agentsSandbox(conf.Agents)
 }
