@@ -26,7 +26,7 @@ func attachCommand(a *app) *cobra.Command {
 		Short: "Make this terminal the session; ctrl+b d detaches",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.\n\n" +
-			"In a session of another machine, what you type is shown underlined until the session has shown it, when\nthe way there and back takes more than 40 ms. ctrl+b ? shows how long it takes.",
+			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
 		Example:           "tandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
 		Args:              exactly(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),
@@ -34,7 +34,7 @@ func attachCommand(a *app) *cobra.Command {
 			return a.attach(cmd, args[0], readOnly, predicted)
 		},
 	}
-	cmd.Flags().StringVar(&predicted, "predict", "", "show what you type before the session does: auto (another machine, slow), always or off")
+	cmd.Flags().StringVar(&predicted, "predict", "", "show what you type before the session does: `WHEN` is auto, always or off")
 	_ = cmd.RegisterFlagCompletionFunc("predict", cobra.FixedCompletions([]string{"auto", "always", "off"}, cobra.ShellCompDirectiveNoFileComp)) // fails only for flags that are not there
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "watch only: nothing you type reaches the session")
 	return cmd
