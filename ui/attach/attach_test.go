@@ -354,7 +354,7 @@ func TestKeysInTheModesOfWhoHadTheTerminalBeforeArriveAsKeys(t *testing.T) {
 	} {
 		p := newPerson(t)
 		p.watch()
-		p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+		p.attach(newEngineStub(t, greetAndEcho("\x1b[>4m\x1b[=0uready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
 		p.sees("ready>")
 		p.types(typed + "END")
 		p.sees("END>")

@@ -144,7 +144,7 @@ func (f *filter) controlSequence(p []byte) (n int, v verdict) {
 
 // judge says what becomes of a control sequence.
 func (f *filter) judge(s controlSequence) verdict {
-	first, _, several := strings.Cut(s.params, ";")
+	first, rest, several := strings.Cut(s.params, ";")
 	switch kind := [3]byte{s.prefix, s.inter, s.final}; kind {
 	case [3]byte{'?', 0, 'h'}, [3]byte{'?', 0, 'l'}:
 		return f.modes(s)
@@ -160,7 +160,7 @@ func (f *filter) judge(s controlSequence) verdict {
 		if f.played {
 			return verdict{}
 		}
-		f.extended = f.extended || s.final == 'm'
+		f.extended = f.extended || s.final == 'm' && number(rest) > 0
 		return verdict{keep: first == "4" || s.params == ""}
 	case [3]byte{0, '"', 'p'}: // DECSCL resets; what answers look like is not the terminal's business
 		return verdict{text: "\x1b[!p"}
@@ -169,7 +169,7 @@ func (f *filter) judge(s controlSequence) verdict {
 		if f.played {
 			return verdict{}
 		}
-		f.extended = true
+		f.extended = f.extended || s.prefix != '<' && number(first) > 0
 	}
 	return verdict{keep: strings.IndexByte(passedFinals(s.prefix, s.inter), s.final) >= 0}
 }
