@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/persist/store"
@@ -287,7 +289,11 @@ func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
 func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
-	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "echo first; read x; echo got $x", TimeoutMS: 300})
+	pipe := filepath.Join(t.TempDir(), "pipe") // not the terminal: exec does not go on for what waits for that
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "echo first; read x < " + pipe + "; echo got $x", TimeoutMS: 1000})
 	if !out.TimedOut || !out.Alive || out.ExitCode != nil || out.Output != "first\n" {
 		t.Errorf("%+v", out)
 	}
@@ -295,12 +301,14 @@ func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	if !errors.Is(err, api.CodeConflict) {
 		t.Errorf("%v", err)
 	}
-	m.write(p.ID, "word\r")
+	if err := os.WriteFile(pipe, []byte("word\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if w := call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true}); w.Met != "prompt" {
 		t.Errorf("%+v", w)
 	}
 	read := call(m, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: out.NextCursor})
-	if !strings.HasPrefix(read.Data, "word\r\ngot word\r\n") {
+	if !strings.HasPrefix(read.Data, "got word\r\n") {
 		t.Errorf("%q", read.Data)
 	}
 }
