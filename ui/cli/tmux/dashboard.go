@@ -60,7 +60,7 @@ func (t *tree) replace(ids []string, with **tree) *tree {
 func treeOf(c *call, w *server.Window, cell *cells.Cell) *tree {
 	if cell.Kind == cells.Leaf {
 		id := w.Pane(cell.Pane).Terminal
-		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.running[id].Name}}
+		return &tree{LayoutNode: api.LayoutNode{ID: id, Name: c.known()[id].Name}}
 	}
 	return groupOf(c, w, cell.Kind, cell.Children)
 }

@@ -208,7 +208,7 @@ func setTitle(c *call, at server.Place, title string) error {
 		return err
 	}
 	process, err := api.SessionRename.Call(c.ctx, e, api.SessionRenameInput{ID: at.Pane.Terminal, Name: name})
-	if err == nil {
+	if err == nil && c.running != nil {
 		c.running[at.Pane.Terminal] = process
 	}
 	return nil // a title that cannot be a name is a title all the same

@@ -9,7 +9,10 @@ import (
 )
 
 // A stat is what /proc tells of a process.
-type stat struct{ parent, terminal, foreground int }
+type stat struct {
+	parent, terminal, foreground int
+	state, born                  string
+}
 
 // readStat reads /proc/PID/stat.
 func readStat(pid int) (s stat, ok bool) {
@@ -18,9 +21,10 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	if len(fields) < 6 {
+	if len(fields) < 20 {
 		return s, false
 	}
+	s.state, s.born = fields[0], fields[19]
 	for i, to := range map[int]*int{1: &s.parent, 4: &s.terminal, 5: &s.foreground} {
 		*to, _ = strconv.Atoi(fields[i])
 	}

@@ -115,10 +115,13 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 		return fmt.Errorf("create pane failed: %w", err)
 	}
 	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
-	if c.running == nil {
-		c.running = map[string]api.Process{}
+	p.PID, p.Born = process.PID, ""
+	if s, ok := readStat(p.PID); ok {
+		p.Born = s.born
 	}
-	c.running[process.ID] = process
+	if c.running != nil {
+		c.running[process.ID] = process
+	}
 	return nil
 }
 
@@ -162,12 +165,16 @@ func (c *call) tmuxVariable(session int) string {
 
 // pid is that of the process that holds the terminals.
 func (c *call) pid() int {
-	for _, p := range c.running {
-		if stat, ok := readStat(p.PID); ok && stat.parent > 1 {
-			return stat.parent
-		}
+	held := os.Getpid()
+	if c.file == nil {
+		return held
 	}
-	return os.Getpid()
+	c.file.Each(func(at server.Place) {
+		if stat, ok := readStat(at.Pane.PID); ok && stat.parent > 1 {
+			held = stat.parent
+		}
+	})
+	return held
 }
 
 // freeName is a name that no session that runs has.
@@ -185,7 +192,7 @@ func (c *call) freeName(name string) string {
 		return ""
 	}
 	taken := func(name string) bool {
-		for _, p := range c.running {
+		for _, p := range c.known() {
 			if p.Name == name && !p.State.Ended() {
 				return true
 			}
@@ -242,7 +249,7 @@ func (c *call) touch(w *server.Window) {
 // resizeTerminals gives the terminals of a window the sizes of their panes.
 func (c *call) resizeTerminals(w *server.Window) error {
 	for _, p := range w.Panes {
-		cell, process := w.Cell(p), c.running[p.Terminal]
+		cell, process := w.Cell(p), c.known()[p.Terminal]
 		if cell == nil || process.Terminal == nil || !c.alive(p) || process.Terminal.Viewers > 0 {
 			continue // who looks at it says how large it is
 		}

@@ -261,7 +261,7 @@ func pipePane(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	began := c.running[at.Pane.Terminal].Terminal.Bytes
+	began := c.known()[at.Pane.Terminal].Terminal.Bytes
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
 	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: c.freeName(fmt.Sprintf("pipe of %%%d", at.Pane.ID)),

@@ -73,7 +73,7 @@ type call struct {
 	own     server.Place
 	out     io.Writer
 	engine  *client.Client
-	running map[string]api.Process // by id; nil before it was asked
+	running map[string]api.Process // what the engine says; nil before it was asked, see known
 	shell   []string               // what makes this terminal the dashboard when all is done
 
 	changed []*server.Window // windows to be laid out anew in the dashboard
@@ -208,10 +208,13 @@ func (c *call) meet() error {
 	if !c.file.Running() {
 		return nil
 	}
-	if err := c.look(); err != nil {
-		return err
+	c.running = nil
+	if c.file.Where(func(at server.Place) bool { return !c.alive(at.Pane) }).Pane != nil {
+		if err := c.look(); err != nil {
+			return err
+		}
+		c.removeEnded()
 	}
-	c.removeEnded()
 	c.own = ownPlace(c)
 	return nil
 }
@@ -233,7 +236,13 @@ func (c *call) removeEnded() {
 	}
 }
 
+// alive reports whether a pane's program runs. Most calls need to know no more, and are spared
+// the engine: its first process is looked at.
 func (c *call) alive(p *server.Pane) bool {
+	if c.running == nil {
+		s, ok := readStat(p.PID)
+		return ok && s.born == p.Born && s.state != "Z"
+	}
 	process, known := c.running[p.Terminal]
 	return known && !process.State.Ended()
 }
@@ -309,7 +318,22 @@ func (c *call) look() error {
 	for _, p := range list.Sessions {
 		c.running[p.ID] = p
 	}
+	c.file.Each(func(at server.Place) {
+		p := at.Pane
+		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
+			s, _ := readStat(pid)
+			p.PID, p.Born = pid, s.born
+		}
+	})
 	return nil
+}
+
+// known is what the engine says of its sessions; nothing if it says nothing.
+func (c *call) known() map[string]api.Process {
+	if c.running == nil && c.look() != nil {
+		return map[string]api.Process{}
+	}
+	return c.running
 }
 
 // finder finds targets from where this was called.

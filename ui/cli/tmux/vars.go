@@ -174,7 +174,7 @@ func (v *variables) ofSession(name string, s *server.Session) (string, bool) {
 func (v *variables) attached(s *server.Session) bool {
 	return slices.ContainsFunc(s.Windows, func(w *server.Window) bool {
 		return slices.ContainsFunc(w.Panes, func(p *server.Pane) bool {
-			t := v.running[p.Terminal].Terminal
+			t := v.known()[p.Terminal].Terminal
 			return t != nil && t.Viewers > 0 && !p.Adopted
 		})
 	})
@@ -264,7 +264,7 @@ func windowFlags(s *server.Session, w *server.Window) string {
 func (v *variables) activity(w *server.Window) time.Time {
 	last := w.Created
 	for _, p := range w.Panes {
-		if t := v.running[p.Terminal].Terminal; t != nil && t.ActiveAt.After(last) {
+		if t := v.known()[p.Terminal].Terminal; t != nil && t.ActiveAt.After(last) {
 			last = t.ActiveAt
 		}
 	}
@@ -273,7 +273,6 @@ func (v *variables) activity(w *server.Window) time.Time {
 
 func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	w := v.at.Window
-	process := v.running[p.Terminal]
 	switch name {
 	case "pane_id":
 		return fmt.Sprintf("%%%d", p.ID), true
@@ -285,16 +284,16 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	case "pane_last":
 		return flag(w.Last() == p)
 	case "pane_title":
-		return v.title(p, process), true
+		return v.title(p, v.known()[p.Terminal]), true
 	case "pane_pid":
-		return strconv.Itoa(cmp.Or(process.PID, process.LastPID)), true
+		return strconv.Itoa(p.PID), true
 	case "pane_tty":
-		stat, _ := readStat(process.PID)
+		stat, _ := readStat(p.PID)
 		return stat.tty(), true
 	case "pane_current_command":
-		return v.command(p, process), true
+		return v.command(p), true
 	case "pane_current_path":
-		return cmp.Or(foregroundFolder(process.PID), process.CWD), true
+		return cmp.Or(foregroundFolder(p.PID), p.CWD), true
 	case "pane_start_path":
 		return p.CWD, true
 	case "pane_start_command":
@@ -302,15 +301,15 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	case "pane_dead":
 		return flag(!v.alive(p))
 	case "pane_dead_status":
-		if !v.alive(p) && process.ExitCode != nil {
-			return strconv.Itoa(*process.ExitCode), true
+		if code := v.known()[p.Terminal].ExitCode; !v.alive(p) && code != nil {
+			return strconv.Itoa(*code), true
 		}
 		return "", true
 	case "pane_dead_signal", "pane_mode", "pane_search_string", "pane_marked_set", "pane_path":
 		return "", true
 	case "pane_dead_time":
-		if process.ExitedAt != nil {
-			return stamp(*process.ExitedAt), true
+		if at := v.known()[p.Terminal].ExitedAt; at != nil {
+			return stamp(*at), true
 		}
 		return "", true
 	case "pane_synchronized":
@@ -387,8 +386,8 @@ func (v *variables) title(p *server.Pane, process api.Process) string {
 	return host
 }
 
-func (v *variables) command(p *server.Pane, process api.Process) string {
-	if name := foregroundName(process.PID); name != "" {
+func (v *variables) command(p *server.Pane) string {
+	if name := foregroundName(p.PID); name != "" {
 		return name
 	}
 	return v.programName(p.Argv)

@@ -85,7 +85,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	if !c.file.Running() {
 		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
 	}
-	process, known := c.running[id]
+	process, known := c.known()[id]
 	if !known || process.State.Ended() || process.Terminal == nil {
 		return at, false, nil
 	}
@@ -93,7 +93,10 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 		return at, false, nil
 	}
 	p := c.newPane()
-	p.Terminal, p.Adopted, p.CWD, p.Argv = id, true, process.CWD, process.Argv
+	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
+	if stat, ok := readStat(p.PID); ok {
+		p.Born = stat.born
+	}
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: process.CWD, W: process.Terminal.Cols, H: process.Terminal.Rows}
 	s.Name = cleanName(process.Name)
 	for n := 2; c.sessionNamed(s.Name); n++ {

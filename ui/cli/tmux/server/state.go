@@ -74,6 +74,8 @@ type Window struct {
 type Pane struct {
 	ID       int      `json:"id"`
 	Terminal string   `json:"terminal"` // the engine's id of it
+	PID      int      `json:"pid"`      // of its first process
+	Born     string   `json:"born"`     // when that was started, as /proc has it
 	Title    string   `json:"title,omitempty"`
 	Argv     []string `json:"argv,omitempty"`    // that it was started with; none for a shell
 	CWD      string   `json:"cwd"`               // that it was started in

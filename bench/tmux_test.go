@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkTmuxCall is how long `display-message -p` takes in tmux and in `tandem tmux`, in turns.
+func BenchmarkTmuxCall(b *testing.B) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		b.Skip("tmux is not installed")
+	}
+	p := build(b)
+	dir, err := os.MkdirTemp("", "tb")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	theirs := func(args ...string) *exec.Cmd {
+		return exec.Command(tmux, append([]string{"-S", filepath.Join(dir, "s"), "-f", "/dev/null"}, args...)...)
+	}
+	ours := func(args ...string) *exec.Cmd { return p.command(append([]string{"tmux"}, args...)...) }
+	for _, do := range []func(...string) *exec.Cmd{theirs, ours} {
+		if out, err := do("new-session", "-d", "-s", "work", "cat").CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
+	defer func() { _ = theirs("kill-server").Run() }() // there may be nothing to end after a failure
+	var times [2][]time.Duration
+	for b.Loop() {
+		for range 50 {
+			for i, do := range []func(...string) *exec.Cmd{theirs, ours} {
+				cmd := do("display-message", "-p", "#S")
+				began := time.Now()
+				if out, err := cmd.Output(); err != nil || string(out) != "work\n" {
+					b.Fatalf("it says %q: %v", out, err)
+				}
+				times[i] = append(times[i], time.Since(began))
+			}
+		}
+	}
+	b.ReportMetric(median(times[0]), "ms-tmux")
+	b.ReportMetric(median(times[1]), "ms-tandem")
+	b.ReportMetric(median(times[1])/median(times[0]), "tandem/tmux")
+}
