@@ -14,6 +14,7 @@ func BenchmarkTmuxCall(b *testing.B) {
 	if err != nil {
 		b.Skip("tmux is not installed")
 	}
+	b.Setenv("CGO_ENABLED", "0") // as in a release: the dynamic linker takes its time, too
 	p := build(b)
 	dir, err := os.MkdirTemp("", "tb")
 	if err != nil {

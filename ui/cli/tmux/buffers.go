@@ -59,12 +59,17 @@ func setBuffer(c *call, cmd *command) error {
 		if err != nil {
 			return err
 		}
-		name := cmd.value('n')
-		c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == name })
-		if b, err = bufferOf(c, cmd); err == nil {
-			b.Name, b.Auto = name, false
+		was, name := b.Name, cmd.value('n')
+		if was == name {
+			return nil
 		}
-		return err
+		c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == name })
+		for i := range c.file.Buffers {
+			if b := &c.file.Buffers[i]; b.Name == was {
+				b.Name, b.Auto = name, false
+			}
+		}
+		return nil
 	}
 	var data []byte
 	if cmd.name == "load-buffer" {
