@@ -74,7 +74,7 @@ func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
 		}
 	}
 	t.Cleanup(func() {
-		end := exec.Command(program, "shutdown", "--all")
+		end := exec.Command(program, "shutdown", "--all", "--yes")
 		end.Env = env
 		if out, err := end.CombinedOutput(); err != nil {
 			t.Errorf("shut down: %v\n%s", err, out)
@@ -123,11 +123,13 @@ assert [w.name for w in session.windows][-1] == "logs", session.windows
 pane = window.split_window(vertical=False, shell="sh")
 assert len(window.panes) == 2, window.panes
 pane.send_keys("echo he''llo", enter=True)
+def shown():
+    return any(line.endswith("hello") for line in pane.capture_pane())
 for _ in range(400):
-    if "hello" in pane.capture_pane():
+    if shown():
         break
     time.sleep(0.05)
-assert "hello" in pane.capture_pane(), pane.capture_pane()
+assert shown(), pane.capture_pane()
 window.rename_window("tail")
 window.select_layout("even-vertical")
 assert window.name == "tail", window.name
