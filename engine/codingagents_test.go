@@ -116,6 +116,16 @@ func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 	if met.Process == nil || met.Process.ID != p.ID {
 		t.Errorf("waited for %+v", met)
 	}
+	now := m.agentIs(p.ID, api.AgentBlocked)
+	for _, tc := range []struct {
+		after time.Time
+		met   bool
+	}{{now.Since.Add(-1), true}, {now.Since, false}} {
+		ask := api.AgentWaitInput{States: []api.AgentState{api.AgentBlocked}, After: tc.after, TimeoutMS: 100}
+		if met := call(m, api.AgentWait, ask); (met.Process != nil) != tc.met {
+			t.Errorf("blocked since %v, a wait for what came after %v gives %+v", now.Since, tc.after, met)
+		}
+	}
 	report(api.AgentReportInput{State: api.AgentUnknown})
 	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
 	call(m, api.SessionKill, api.IDInput{ID: p.ID})

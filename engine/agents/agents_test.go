@@ -160,3 +160,32 @@ func TestRulesForResumingAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
+	home := t.TempDir()
+	claude, codex := ruleNamed(t, "claude"), ruleNamed(t, "codex")
+	const id = "0198c5f2-2222-7000-8000-000000000000"
+	want := map[string]string{
+		"claude": filepath.Join(home, ".claude/projects/-home-x", id+".jsonl"),
+		"codex":  filepath.Join(home, ".codex/sessions/2026/11/23/rollout-2026-11-23T05-00-00-"+id+".jsonl"),
+	}
+	for _, rule := range []Rule{claude, codex} {
+		if got := rule.transcript(home, id); got != nil {
+			t.Errorf("%s: found %+v before there is one", rule.Name, got)
+		}
+		if err := os.MkdirAll(filepath.Dir(want[rule.Name]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(want[rule.Name], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.transcript(home, id); got == nil || got.Path != want[rule.Name] {
+			t.Errorf("%s: found %+v, want %s", rule.Name, got, want[rule.Name])
+		}
+		for _, odd := range []string{"", "*", "../-home-x/" + id, "?198c5f2-2222-7000-8000-000000000000"} {
+			if got := rule.transcript(home, odd); got != nil {
+				t.Errorf("%s: %q leads to %+v", rule.Name, odd, got)
+			}
+		}
+	}
+}

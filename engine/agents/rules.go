@@ -26,6 +26,7 @@ type Rule struct {
 	ReadsLines  bool     // it does not read its terminal while it works
 	Resume      []string // the command that goes on with its conversation {id}
 	File        fileRule
+	Transcript  transcriptRule
 
 	titles  []titleRule
 	blocked []blockedRule
@@ -57,17 +58,18 @@ type blockedRule struct {
 
 // A ruleFile is a rule as it is written.
 type ruleFile struct {
-	Name       string       `toml:"name"`
-	Title      string       `toml:"title"`
-	Sources    []string     `toml:"sources"`
-	Programs   []string     `toml:"programs"`
-	Scripts    []string     `toml:"scripts"`
-	ReadsLines bool         `toml:"reads_lines"`
-	Resume     []string     `toml:"resume"`
-	OpenFile   string       `toml:"open_file"`
-	File       fileRule     `toml:"file"`
-	Titles     []titleTable `toml:"terminal_title"`
-	Blocked    []blockTable `toml:"blocked"`
+	Name       string         `toml:"name"`
+	Title      string         `toml:"title"`
+	Sources    []string       `toml:"sources"`
+	Programs   []string       `toml:"programs"`
+	Scripts    []string       `toml:"scripts"`
+	ReadsLines bool           `toml:"reads_lines"`
+	Resume     []string       `toml:"resume"`
+	OpenFile   string         `toml:"open_file"`
+	File       fileRule       `toml:"file"`
+	Transcript transcriptRule `toml:"transcript"`
+	Titles     []titleTable   `toml:"terminal_title"`
+	Blocked    []blockTable   `toml:"blocked"`
 }
 
 type titleTable struct {
@@ -100,10 +102,13 @@ func Parse(text []byte) (Rule, error) {
 	}
 	rule := Rule{
 		Name: f.Name, Title: cmp.Or(f.Title, f.Name), Sources: f.Sources,
-		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, File: f.File,
+		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, File: f.File, Transcript: f.Transcript,
 	}
 	if len(f.Resume) > 0 && !slices.ContainsFunc(f.Resume, func(word string) bool { return strings.Contains(word, "{id}") }) {
 		return Rule{}, wrong("", 0, "resume", "resume: want {id} in one of its words")
+	}
+	if t := f.Transcript; t.Path != "" && (!strings.Contains(t.Path, "{id}") || t.Text == "") {
+		return Rule{}, wrong("transcript", 1, "path", "transcript: want {id} in path, and text")
 	}
 	if f.OpenFile != "" {
 		var err error
@@ -188,6 +193,10 @@ func wanted(key string) string {
 		return "a number"
 	case "terminal_title", "blocked":
 		return "tables that begin with [[" + key + "]]"
+	case "transcript":
+		return "a table that begins with [transcript]"
+	case "answer":
+		return "fields with texts in quotes: { type = \"assistant\" }"
 	case "file":
 		return "a table that begins with [file]"
 	}

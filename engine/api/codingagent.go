@@ -76,6 +76,16 @@ type AgentExplainOutput struct {
 	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal gives it whole lines now: what is typed is taken with enter alone"`
 	Sources []string     `json:"sources,omitempty" jsonschema:"where the rules come from that it was recognised by"`
 	Words   []AgentWord  `json:"words,omitempty" jsonschema:"what each source said last, that first which is trusted most"`
+
+	Transcript *AgentTranscript `json:"transcript,omitempty" jsonschema:"the file with its conversation, where one is known"`
+}
+
+// An AgentTranscript is the file that an agent writes its conversation to, a line of JSON
+// an entry.
+type AgentTranscript struct {
+	Path   string            `json:"path" jsonschema:"absolute"`
+	Answer map[string]string `json:"answer,omitempty" jsonschema:"fields of the entries that are its answers, with their values; a.b is a field in a field"`
+	Text   string            `json:"text" jsonschema:"the field of an answer with its text, or with a list of parts that have one"`
 }
 
 // An AgentWord is what a source says of an agent.
@@ -91,6 +101,7 @@ type AgentWord struct {
 type AgentWaitInput struct {
 	IDs       []string     `json:"ids,omitempty" jsonschema:"ids or names of sessions; default all"`
 	States    []AgentState `json:"states" jsonschema:"any of working, blocked, done and idle"`
+	After     time.Time    `json:"after,omitzero" jsonschema:"only a state that the agent has come to be in after this moment"`
 	TimeoutMS int          `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
 }
 

@@ -101,7 +101,7 @@ func (s *CodingAgents) wait(ctx context.Context, in api.AgentWaitInput) (out api
 		case !any && !live[p.ID]:
 		case p.State.Ended():
 			delete(live, p.ID)
-		case out.Process == nil && p.Agent != nil && slices.Contains(in.States, p.Agent.State):
+		case out.Process == nil && p.Agent != nil && slices.Contains(in.States, p.Agent.State) && (in.After.IsZero() || p.Agent.Since.After(in.After)):
 			out.Process = &p
 		}
 	}
