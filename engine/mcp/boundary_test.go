@@ -56,6 +56,10 @@ func ways() map[string]way {
 		"session_resize":   {writes: true, tries: func(b *bounds) []object { return []object{{"id": b.session, "cols": 90, "rows": 20}} }, changes: changingWith("id", object{"cols": 90, "rows": 20})},
 		"session_kill":     {writes: true, changes: on},
 		"session_list":     reads,
+		"agent_list":       reads,
+		"agent_wait":       {tries: func(b *bounds) []object { return []object{{"ids": []string{b.session}, "timeout_ms": 1}} }},
+		"agent_prompt":     {writes: true, types: typing("text")},
+		"agent_transcript": {tries: ofSession("id")},
 		"history":          reads,
 		"machine_list":     reads,
 		"read":             file(false, nil),
@@ -222,7 +226,16 @@ func newBounds(t *testing.T) *bounds {
 		t.Fatal(err)
 	}
 	b.theirs = p.ID
+	b.reported(b.theirs)
 	return b
+}
+
+// reported has a session count as one with a coding agent.
+func (b *bounds) reported(id string) {
+	b.Helper()
+	if _, err := api.AgentReport.Call(b.Context(), b.person(), api.AgentReportInput{ID: id, State: api.AgentIdle, Agent: "bot"}); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // begin gives the agent a session and a process of its own.
@@ -234,6 +247,7 @@ func (b *bounds) begin() {
 		b.Fatalf("%s %s", said(s), said(p))
 	}
 	b.session, b.job, b.kept = s.Process, p.Process, append(b.kept, s.Process, p.Process)
+	b.reported(b.session)
 }
 
 // untouched sees that nothing has got out.

@@ -27,20 +27,31 @@ type listedTool struct {
 	Doc   string          `json:"description"`
 	In    json.RawMessage `json:"inputSchema"`
 	Hints hints           `json:"annotations"`
+	Meta  map[string]int  `json:"_meta,omitempty"`
 }
+
+// Of a result with more characters than this Claude Code shows its model a file's name,
+// unless the tool declares more; it takes no more than resultMost
+// (code.claude.com/docs/en/mcp, "Raise the limit for a specific tool").
+const (
+	resultSize = "anthropic/maxResultSizeChars"
+	resultMost = 500_000
+)
 
 // hints are annotations; what is not said has the protocol's default.
 type hints struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
-	Idempotent  bool  `json:"idempotentHint,omitempty"`
 }
 
 func listed(prefix string, t toolkit.Tool) listedTool {
 	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: t.Schema()}
 	if l.Hints.ReadOnly = t.Effect == api.Read; !l.Hints.ReadOnly {
 		destroys := t.Effect == api.Destructive
-		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.Idempotent
+		l.Hints.Destructive = &destroys
+	}
+	if t.Large {
+		l.Meta = map[string]int{resultSize: resultMost}
 	}
 	return l
 }

@@ -112,7 +112,7 @@ func TestTheNativeToolsAreThere(t *testing.T) {
 		names = append(names, l.Name)
 	}
 	slices.Sort(names)
-	want := strings.Fields(`edit env_get env_set env_unset exec find grep history ls machine_list
+	want := strings.Fields(`agent_list agent_prompt agent_transcript agent_wait edit env_get env_set env_unset exec find grep history ls machine_list
 		process_get process_list process_log process_restart process_start process_stop process_stop_all process_wait
 		read read_json session_exec session_kill session_list session_read session_resize session_screen session_start
 		session_wait session_write write write_output`)

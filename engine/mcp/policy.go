@@ -43,6 +43,13 @@ func (s *server) permit(ctx context.Context, c call, f *toolkit.Agent, noted jso
 	}
 	in.NoAsk = true
 	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
+	if like := in; err == nil && t.Like != "" && out.Decision != "deny" {
+		like.Tool = t.Like
+		said, wrong := api.PolicyCheck.Call(ctx, f.Engine, like)
+		if err = wrong; said.Decision != "allow" {
+			in, out = like, said
+		}
+	}
 	if err == nil && out.Decision == "ask" {
 		in.NoAsk = false
 		if asksInRounds(f, req) {

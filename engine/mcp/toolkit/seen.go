@@ -2,6 +2,7 @@ package toolkit
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,6 +61,7 @@ type Seen struct {
 	mu      sync.Mutex
 	cursors map[string]Cursor
 	screens map[string][]string
+	idle    map[string]int // looks in a row at which there was nothing new
 }
 
 // At is where what the agent has not seen begins; known is false if it was
@@ -78,6 +80,9 @@ func (s *Seen) Set(id string, c Cursor) {
 	if s.cursors == nil {
 		s.cursors = make(map[string]Cursor)
 	}
+	if s.cursors[id] != c {
+		delete(s.idle, id)
+	}
 	s.cursors[id] = c
 }
 
@@ -87,6 +92,7 @@ func (s *Seen) Forget(id string) {
 	defer s.mu.Unlock()
 	delete(s.cursors, id)
 	delete(s.screens, id)
+	delete(s.idle, id)
 }
 
 // Screen notes what a session's screen shows now, and gives what the agent was shown of
@@ -98,6 +104,21 @@ func (s *Seen) Screen(id string, now []string) (before []string) {
 		s.screens = make(map[string][]string)
 	}
 	before = s.screens[id]
+	if !slices.Equal(before, now) {
+		delete(s.idle, id)
+	}
 	s.screens[id] = now
 	return before
+}
+
+// Idle counts a look at which there was nothing new, and gives how many there were since
+// there was something.
+func (s *Seen) Idle(id string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.idle == nil {
+		s.idle = make(map[string]int)
+	}
+	s.idle[id]++
+	return s.idle[id]
 }

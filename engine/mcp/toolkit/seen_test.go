@@ -52,3 +52,21 @@ func TestWhatAnAgentHasSeenIsKnownUntilItIsForgotten(t *testing.T) {
 		t.Errorf("of b: %+v, %v", c, known)
 	}
 }
+
+func TestLooksInVainAreCountedUntilThereIsSomethingNew(t *testing.T) {
+	var s Seen
+	for i := range 3 {
+		s.Set("a", Cursor{At: 5})
+		if n := s.Idle("a"); n != i+1 {
+			t.Errorf("look %d is number %d", i+1, n)
+		}
+	}
+	s.Set("a", Cursor{At: 6})
+	if n := s.Idle("a"); n != 1 {
+		t.Errorf("after something new it is number %d", n)
+	}
+	s.Screen("a", []string{"x"})
+	if n := s.Idle("a"); n != 1 {
+		t.Errorf("after another screen it is number %d", n)
+	}
+}

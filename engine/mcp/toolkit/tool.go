@@ -16,14 +16,15 @@ import (
 
 // A Tool is one entry of tools/list.
 type Tool struct {
-	Name       string
-	Doc        string // for the agent: what it does and when to use it, short
-	Effect     api.Effect
-	Idempotent bool
-	Profiles   []Profile // that offer it, beside All and TerminalTools
-	Files      bool      // works on files, as tools of the client's own may do
-	Hosted     bool      // takes the machine to do it on, as host
-	In, Out    reflect.Type
+	Name     string
+	Doc      string // for the agent: what it does and when to use it, short
+	Effect   api.Effect
+	Profiles []Profile // that offer it, beside All and TerminalTools
+	Files    bool      // works on files, as tools of the client's own may do
+	Hosted   bool      // takes the machine to do it on, as host
+	Large    bool      // its result is as large as the call asks
+	Like     string    // the tool whose rules of the policy hold for it too, as it does the same; "" for none
+	In, Out  reflect.Type
 
 	// Judged says that all it does are operations called with the context given,
 	// so that the engine can judge it by the person's policy as it carries out

@@ -29,17 +29,17 @@ func Tools() []toolkit.Tool {
 			Doc: "List background processes that agents started."}, listBackground),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "get-command-history", Effect: api.Read, Profiles: core,
 			Doc: "List the commands that succeeded, oldest first, as a JSON array."}, commandHistory),
-		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "clear-command-history", Effect: api.Destructive, Idempotent: true, Profiles: core,
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "clear-command-history", Effect: api.Destructive, Profiles: core,
 			Doc: "Clear the list of commands that succeeded."}, clearHistory),
 		toolkit.Define[coreSave, toolkit.None](toolkit.Tool{Name: "save-to-file", Effect: api.Destructive, Profiles: core,
 			Doc: "Save the list of commands to a text file, one per line."}, saveHistory),
-		toolkit.Define[coreLoad, toolkit.None](toolkit.Tool{Name: "load-from-file", Effect: api.Write, Idempotent: true, Profiles: core,
+		toolkit.Define[coreLoad, toolkit.None](toolkit.Tool{Name: "load-from-file", Effect: api.Write, Profiles: core,
 			Doc: "Load the list of commands from a text file."}, loadHistory),
 	}
 }
 
 type coreCommand struct {
-	Command []string `json:"command" doc:"program and arguments"`
+	Command []string `json:"command"`
 }
 
 func (c coreCommand) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -52,7 +52,7 @@ type coreProcess struct {
 
 type coreSave struct {
 	AbsolutePath string `json:"absolutePath"`
-	Overwrite    bool   `json:"overwrite,omitempty" doc:"replace an existing file"`
+	Overwrite    bool   `json:"overwrite,omitempty"`
 }
 
 func (c coreSave) Subject(*toolkit.Agent) toolkit.Subject {

@@ -15,7 +15,7 @@ func historyTool() toolkit.Tool {
 }
 
 type historyInput struct {
-	Query  string `json:"query,omitempty" doc:"fzf syntax"`
+	Query  string `json:"query,omitempty"`
 	CWD    string `json:"cwd,omitempty"`
 	Actor  string `json:"actor,omitempty"`
 	Failed bool   `json:"failed,omitempty"`

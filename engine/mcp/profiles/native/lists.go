@@ -20,13 +20,13 @@ const (
 )
 
 type listInput struct {
-	All bool `json:"all,omitempty" doc:"long ended ones too"`
+	All bool `json:"all,omitempty"`
 }
 
 // processListTool stands where the profile plugin, whose tool of that name lists
 // every process with all that is promised of it, is not offered.
 func processListTool() toolkit.Tool {
-	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true,
+	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List processes and their status."}, processesList)
 	t.Judged = true
 	return t

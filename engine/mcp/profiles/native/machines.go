@@ -14,7 +14,7 @@ import (
 const machinesWaitMS = 3000
 
 func machineListTool() toolkit.Tool {
-	t := toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "machine_list", Effect: api.Read, Idempotent: true,
+	t := toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "machine_list", Effect: api.Read,
 		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List other machines."}, machinesList)
 	t.Judged = true
 	return t

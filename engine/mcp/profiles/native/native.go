@@ -21,7 +21,7 @@ const (
 
 // nativeTools are the tools of the profile native that no seed document has.
 func Tools() []toolkit.Tool {
-	return append(nativeProcessTools(), append(nativeSessionTools(), historyTool(), machineListTool())...)
+	return append(nativeProcessTools(), append(append(nativeSessionTools(), agentTools()...), historyTool(), machineListTool())...)
 }
 
 // nativeProcessTools complete the process tools of the profile plugin.
@@ -30,7 +30,7 @@ func nativeProcessTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
 			Doc: "Restart a process."}, processRestart),
-		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
+		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
 			Doc: "What a process printed since you last looked, or a grep of it."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
 			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
@@ -76,11 +76,11 @@ func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (
 type ProcessLogInput struct {
 	ID        string          `json:"id"`
 	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr"`
-	Since     *toolkit.Cursor `json:"since,omitempty" doc:"negative: from the end"`
+	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Tail      int             `json:"tail,omitempty"`
 	Grep      string          `json:"grep,omitempty"`
 	Context   int             `json:"context,omitempty"`
-	WaitMS    int             `json:"wait_ms,omitempty" max:"50000"`
+	WaitMS    int             `json:"wait_ms,omitempty"`
 	MaxOutput int             `json:"max_output,omitempty" default:"32768" max:"16777216"`
 }
 
@@ -112,7 +112,22 @@ func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (tool
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	return toolkit.Text(out.Text + toolkit.LineBetween(out.Text, "[") + out.Status()).With(logState{out.Next}).Of(p.ID), nil
+	said := out.Text + toolkit.LineBetween(out.Text, "[") + out.Status()
+	if out.Text == "" && in.WaitMS == 0 && !out.Process.State.Ended() {
+		said += idled(f, p.ID, "process_wait")
+	}
+	return toolkit.Text(said).With(logState{out.Next}).Of(p.ID), nil
+}
+
+// looksMost is how often in a row an agent looks in vain before it is told how to wait.
+const looksMost = 3
+
+// idled counts a look at which there was nothing new, and says how to wait from the third on.
+func idled(f *toolkit.Agent, id, wait string) string {
+	if f.Seen.Idle(id) < looksMost {
+		return ""
+	}
+	return "\n[nothing new; use " + f.Options.ToolPrefix + wait + " instead of looking again]"
 }
 
 // BulkOf is how much output a call wants.
@@ -189,7 +204,7 @@ type processWaitInput struct {
 	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Port      int             `json:"port,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`
-	TimeoutMS int             `json:"timeout_ms,omitempty" default:"50000" max:"600000"`
+	TimeoutMS int             `json:"timeout_ms,omitempty"`
 }
 
 // A waitState says what a wait has come to.

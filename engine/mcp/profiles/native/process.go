@@ -29,7 +29,7 @@ func stopOwnTool() toolkit.Tool {
 }
 
 type stopOwnInput struct {
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
+	Signal string `json:"signal,omitempty" schema:"-"`
 	All    bool   `json:"all,omitempty"`
 }
 

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,9 +14,9 @@ import (
 
 type sessionScreenInput struct {
 	ID         string `json:"id"`
-	Format     string `json:"format,omitempty" enum:"text,ansi,png" default:"text"`
-	Scrollback int    `json:"scrollback,omitempty" min:"0"`
-	MaxOutput  int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
+	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
+	Scrollback int    `json:"scrollback,omitempty"`
+	MaxOutput  int    `json:"max_output,omitempty"`
 	Diff       bool   `json:"diff,omitempty"`
 }
 
@@ -47,15 +48,19 @@ func sessionScreen(ctx context.Context, f *toolkit.Agent, in sessionScreenInput)
 		return toolkit.Result{}, err
 	}
 	var before []string
+	idle := ""
 	if ask.Picture == "" && !ask.ANSI {
-		before = f.Seen.Screen(p.ID, out.Lines[max(0, len(out.Lines)-out.Rows):])
+		now := out.Lines[max(0, len(out.Lines)-out.Rows):]
+		if before = f.Seen.Screen(p.ID, now); slices.Equal(before, now) && !p.State.Ended() {
+			idle = idled(f, p.ID, "session_wait")
+		}
 	}
 	if !in.Diff {
 		before = nil
 	}
 	if ask.Picture == "" {
 		shown := toolkit.HeadAndTail(changedRows(before, out.Lines), most, "max_output gives more")
-		return toolkit.Text(shown + aboutScreen(out)).Of(p.ID), nil
+		return toolkit.Text(shown + aboutScreen(out) + idle).Of(p.ID), nil
 	}
 	if len(out.Picture) == 0 {
 		return toolkit.Result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)

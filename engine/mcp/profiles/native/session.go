@@ -19,20 +19,20 @@ func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[sessionStartInput, toolkit.Started](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
-			Doc: "Start a terminal session: the shell, or a program. The person can watch and type."}, sessionStart),
-		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only,
-			Doc: "Run a command in a session's shell, where cd and exports stay, or a line in its REPL. It continues after the timeout."}, sessionExec),
+			Doc: "Start a terminal session: the shell, or a program."}, sessionStart),
+		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only, Large: true,
+			Doc: "Run a command in a session's shell, or a line in its REPL. It continues after the timeout."}, sessionExec),
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
-			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter. Tells what is new."}, sessionWrite),
-		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only,
+			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
+		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
 			Doc: "What a session printed since your last read, or since an offset."}, sessionRead),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a session is at its prompt, wants input, prints or shows a match, falls silent or ends."}, sessionWait),
-		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Idempotent: true, Profiles: only,
+			Doc: "Wait until a session is at its prompt, wants input or ends, or as asked."}, sessionWait),
+		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
-		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Idempotent: true, Profiles: only,
+		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
 			Doc: "Kill a session and all that runs in it."}, sessionKill),
 		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
 			Doc: "List terminal sessions, the person's included."}, sessionsList),
@@ -44,7 +44,7 @@ type sessionStartInput struct {
 	Name    string      `json:"name,omitempty"`
 	CWD     string      `json:"cwd,omitempty"`
 	Env     toolkit.Env `json:"env,omitempty"`
-	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever" default:"detached"`
+	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever"`
 }
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -99,7 +99,7 @@ type sessionExecInput struct {
 	ID        string `json:"id"`
 	Command   string `json:"command"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" default:"30000" max:"300000"`
-	MaxOutput int    `json:"max_output,omitempty" default:"8000" max:"16777216"`
+	MaxOutput int    `json:"max_output,omitempty" default:"8000"`
 }
 
 func (in sessionExecInput) Subject(*toolkit.Agent) toolkit.Subject {
@@ -218,8 +218,8 @@ func waitsLine(waits, question string) string {
 type sessionReadInput struct {
 	ID        string `json:"id"`
 	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
-	WaitMS    int    `json:"wait_ms,omitempty" max:"50000"`
-	MaxOutput int    `json:"max_output,omitempty" default:"32768" max:"16777216"`
+	WaitMS    int    `json:"wait_ms,omitempty"`
+	MaxOutput int    `json:"max_output,omitempty"`
 }
 
 func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
@@ -241,6 +241,9 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 		return toolkit.Result{}, err
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: got.State.NextCursor})
+	if got.Text == "" && in.WaitMS == 0 && !p.State.Ended() {
+		got.Text = strings.TrimPrefix(idled(f, p.ID, "session_wait"), "\n")
+	}
 	return got.Result().Of(p.ID), nil
 }
 
@@ -253,7 +256,7 @@ type sessionWaitInput struct {
 	Exit      bool   `json:"exit,omitempty"`
 	IdleMS    int    `json:"idle_ms,omitempty"`
 	Since     *int64 `json:"since,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" default:"50000" max:"600000"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
 }
 
 // A sessionWaitState says what a wait for a session has come to.

@@ -13,7 +13,7 @@ import (
 // about what it starts, is not offered.
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Start a durable background process; with wait, answer with its output once it logs a match, listens or exits."}, processStart)
+		Doc: "Start a durable background process; with wait, answer once it logs a match, listens or exits."}, processStart)
 	t.Judged = true
 	return t
 }
@@ -28,7 +28,7 @@ type startInput struct {
 type startWait struct {
 	Log       string `json:"log,omitempty"`
 	Port      int    `json:"port,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" default:"50000"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
 }
 
 func (w *startWait) check() error {

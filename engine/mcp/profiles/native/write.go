@@ -28,7 +28,7 @@ type sessionWriteInput struct {
 	Keys  []string `json:"keys,omitempty"`
 	Enter bool     `json:"enter,omitempty"`
 
-	WaitMS *int `json:"wait_ms,omitempty" doc:"default 3000"`
+	WaitMS *int `json:"wait_ms,omitempty" default:"3000"`
 }
 
 // A writeState says what became of what was typed.

@@ -30,7 +30,7 @@ type envKey struct {
 
 type envGet struct {
 	Key    string `json:"key"`
-	Reveal bool   `json:"reveal,omitempty" doc:"show a secret"`
+	Reveal bool   `json:"reveal,omitempty"`
 }
 
 type envSet struct {

@@ -30,8 +30,8 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "get_daemon_output", Effect: api.Read, Profiles: alone,
 			Doc: "Get the output of a daemon of shell_cmd, running or not."}, daemonOutput),
 		toolkit.Define[envGet, EnvState](toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: both,
-			Doc: "Read an environment variable as commands see it."}, getEnv),
-		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Idempotent: true, Profiles: both,
+			Doc: "Read an environment variable."}, getEnv),
+		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Profiles: both,
 			Doc: "Set an environment variable for later commands."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
 			Doc: "Remove an environment variable for later commands."}, unsetEnv),
@@ -83,7 +83,7 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 type shellCmd struct {
 	Command        toolkit.Line `json:"command"`
 	Shell          string       `json:"shell,omitempty" default:"bash"`
-	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500" min:"0"`
+	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
 	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 
@@ -143,7 +143,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 }
 
 type daemonPID struct {
-	PID int `json:"pid" doc:"as shell_cmd gave it"`
+	PID int `json:"pid"`
 }
 
 // daemon finds a daemon by the pid it has, or had; of several with the same

@@ -39,7 +39,7 @@ type execInput struct {
 	Env       toolkit.Env  `json:"env,omitempty"`
 	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
 	Kill      bool         `json:"kill,omitempty" doc:"kill it at the timeout"`
-	MaxOutput int          `json:"maxOutput,omitempty" doc:"chars per stream" default:"8000" min:"1"`
+	MaxOutput int          `json:"maxOutput,omitempty" default:"8000" min:"1"`
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {

@@ -20,8 +20,8 @@ const readBound = 50 << 10
 
 type ReadInput struct {
 	Path   string `json:"path"`
-	Offset *int64 `json:"offset,omitempty" doc:"first line, from 1" default:"1" min:"1"`
-	Limit  *int64 `json:"limit,omitempty" doc:"lines" default:"2000" min:"1"`
+	Offset *int64 `json:"offset,omitempty" default:"1" min:"1"`
+	Limit  *int64 `json:"limit,omitempty" default:"2000"`
 }
 
 func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -230,11 +230,11 @@ func writeFile(ctx context.Context, f *toolkit.Agent, in writeInput) (toolkit.Re
 
 type EditInput struct {
 	Path  string     `json:"path"`
-	Edits []editStep `json:"edits" doc:"in sequence"`
+	Edits []editStep `json:"edits"`
 }
 
 type editStep struct {
-	Search     string `json:"search" doc:"exact, unique text"`
+	Search     string `json:"search"`
 	Replace    string `json:"replace"`
 	ReplaceAll bool   `json:"replaceAll,omitempty"`
 }

@@ -28,32 +28,32 @@ func Tools() []toolkit.Tool {
 
 func fileTools() []toolkit.Tool {
 	return []toolkit.Tool{
-		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read, Idempotent: true,
-			Doc: "Read a text file, at most 2000 lines or 50 KB, or an image."}, readFile),
-		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Idempotent: true,
+		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read,
+			Doc: "Read a text file, at most 50 KB, or an image."}, readFile),
+		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read,
 			Doc: "Read a JSON file."}, readJSON),
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
 			Doc: "Write a file atomically; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
 			Doc: "Replace exact text in a file; all edits or none."}, editFile),
 		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
-			Doc: "Write a report to a new file in ~/outputs; returns its path."}, writeOutput),
+			Doc: "Write a report to a new file in ~/outputs."}, writeOutput),
 	}
 }
 
 func searchTools() []toolkit.Tool {
 	return []toolkit.Tool{
-		toolkit.Define[grepInput, toolkit.None](toolkit.Tool{Name: "grep", Effect: api.Read, Idempotent: true,
-			Doc: "Search file contents; honors .gitignore. Returns file:line:content."}, grepFiles),
-		toolkit.Define[findInput, toolkit.None](toolkit.Tool{Name: "find", Effect: api.Read, Idempotent: true,
-			Doc: "Find files by glob, hidden ones too; honors .gitignore."}, findFiles),
-		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "ls", Effect: api.Read, Idempotent: true,
+		toolkit.Define[grepInput, toolkit.None](toolkit.Tool{Name: "grep", Effect: api.Read,
+			Doc: "Search file contents; honors .gitignore."}, grepFiles),
+		toolkit.Define[findInput, toolkit.None](toolkit.Tool{Name: "find", Effect: api.Read,
+			Doc: "Find files by glob; honors .gitignore."}, findFiles),
+		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "ls", Effect: api.Read,
 			Doc: "List a folder."}, listFolder),
 	}
 }
 
 func execTool() toolkit.Tool {
-	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive,
+	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive, Large: true,
 		Doc: "Run a shell command and wait. After timeoutMs it becomes a process."}, execCommand)
 }
 
@@ -61,9 +61,9 @@ func processTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "Start a durable background process."}, processStart),
-		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true, Profiles: []toolkit.Profile{toolkit.Plugin},
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "List processes and their status."}, processList),
-		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Idempotent: true,
+		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read,
 			Doc: "Get one process."}, processGet),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
 			Doc: "Stop a process and all it started."}, processStop),

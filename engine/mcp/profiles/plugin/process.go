@@ -20,9 +20,9 @@ type StartInput struct {
 	Name      string       `json:"name,omitempty"`
 	CWD       string       `json:"cwd,omitempty"`
 	Env       toolkit.Env  `json:"env,omitempty"`
-	KeepAlive bool         `json:"keepAlive,omitempty" doc:"restart it whenever it ends"`
-	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"as for exec"`
-	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever" default:"detached"`
+	KeepAlive bool         `json:"keepAlive,omitempty"`
+	Sandbox   sandboxInput `json:"sandbox,omitempty"`
+	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever"`
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -228,7 +228,7 @@ func unknownProcess(id string, err error) (toolkit.Result, error) {
 
 type stopInput struct {
 	ID     string `json:"id"`
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
 }
 
 // StopSignal checks the signal that a process is to be stopped with.
@@ -258,7 +258,7 @@ func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.R
 }
 
 type StopAllInput struct {
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
 }
 
 func ProcessStopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {

@@ -23,11 +23,11 @@ const (
 )
 
 type grepInput struct {
-	Pattern    string `json:"pattern" doc:"RE2"`
+	Pattern    string `json:"pattern"`
 	Path       string `json:"path,omitempty"`
 	Glob       string `json:"glob,omitempty"`
 	IgnoreCase bool   `json:"ignoreCase,omitempty"`
-	Context    int    `json:"context,omitempty" doc:"lines" min:"0"`
+	Context    int    `json:"context,omitempty"`
 	Limit      int    `json:"limit,omitempty" default:"100" min:"1"`
 }
 
@@ -157,7 +157,7 @@ func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
 type findInput struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
-	Limit   int    `json:"limit,omitempty" default:"1000" min:"1"`
+	Limit   int    `json:"limit,omitempty" default:"1000"`
 }
 
 func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -196,7 +196,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 
 type listInput struct {
 	Path  string `json:"path,omitempty"`
-	Limit int    `json:"limit,omitempty" default:"500" min:"1"`
+	Limit int    `json:"limit,omitempty" default:"500"`
 }
 
 func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {

@@ -17,7 +17,7 @@ import (
 
 type FormatInput struct {
 	Content      string     `json:"content"`
-	FormatType   string     `json:"format_type,omitempty" enum:"success,error,warning,info,table,json" default:"info"`
+	FormatType   string     `json:"format_type,omitempty" enum:"success,error,warning,info,table,json"`
 	TableHeaders []string   `json:"table_headers,omitempty"`
 	TableRows    [][]string `json:"table_rows,omitempty"`
 }

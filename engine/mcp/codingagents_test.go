@@ -1,0 +1,241 @@
+package mcp
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// fakeClaude is a script under the name of an agent. It takes pastes, keeps what it is
+// given, and works on each line until the file "go" is there,
+// which it removes; of "ask" it asks.
+const fakeClaude = `#!/bin/sh
+stty -icanon -echo
+printf '\033[?2004h\033]0;✳ Test\007Ready.\n'
+while read -r line; do
+	printf '%s\n' "$line" >> got
+	case $line in
+	*201~) ;;
+	*) continue ;;
+	esac
+	printf '\033]0;⠂ Test\007\033[2J\033[HWorking\n'
+	until rm go 2> /dev/null; do sleep 0.02; done
+	case $line in
+	*ask*) printf ' Do you want to proceed?\n > 1. Yes\n   2. No\n' ;;
+	*) printf '\033[2J\033[HDone.\n\033]0;✳ Test\007' ;;
+	esac
+done
+`
+
+// claude starts the fake agent in a session of its name.
+func (r *rig) claude(name string) api.Process {
+	r.Helper()
+	dir := filepath.Join(r.home, "bin")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		r.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(fakeClaude), 0o700); err != nil {
+		r.Fatal(err)
+	}
+	r.facts("session_start", object{"name": name, "command": filepath.Join(dir, "claude")})
+	r.eventually("an idle agent", func() bool {
+		a := r.process(name).Agent
+		return a != nil && a.State == api.AgentIdle
+	})
+	return r.process(name)
+}
+
+// says calls a tool whose text has to match.
+func (r *rig) says(name string, args object, want string) {
+	r.Helper()
+	if text, _ := r.facts(name, args); !regexp.MustCompile(want).MatchString(text) {
+		r.Errorf("%s of %v says %q, want %s", name, args, text, want)
+	}
+}
+
+// refuses calls a tool that has to fail.
+func (r *rig) refuses(name string, args object, want string) {
+	r.Helper()
+	if answer := r.call(name, args); !answer.Failed || !strings.Contains(said(answer), want) {
+		r.Errorf("%s of %v says %q, failed %v; want %s", name, args, said(answer), answer.Failed, want)
+	}
+}
+
+// prompts gives the agent in work a task and waits for it; when it comes back, the agent
+// works on it.
+func (r *rig) prompts(text string) <-chan string {
+	r.Helper()
+	answer := make(chan string, 1)
+	go func() {
+		answer <- said(r.call("agent_prompt", object{"id": "work", "text": text, "wait_ms": testTimeout.Milliseconds()}))
+	}()
+	r.eventually("a working agent", func() bool { return r.process("work").Agent.State == api.AgentWorking })
+	return answer
+}
+
+func TestAnAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.says("agent_list", nil, `^No coding agent runs in a session\.$`)
+	r.call("session_start", object{"name": "sh", "command": "sh"})
+	p := r.claude("work")
+	r.says("agent_list", nil, `^`+p.ID+`  work  claude  idle for \d+s  `+regexp.QuoteMeta(r.home)+`$`)
+	r.says("agent_prompt", object{"id": "work", "text": "first\nsecond"}, `^Prompted; claude in work \(`+p.ID+`\) is working$`)
+	r.says("agent_wait", object{"timeout_ms": 1}, `^Timed out; none is blocked or done\.$`)
+	r.says("agent_prompt", object{"id": "work", "text": "late", "wait_ms": 1}, `^Prompted; timed out: claude in work \(.*\) is working$`)
+	r.write("go", "")
+	r.eventually("the second task", func() bool {
+		got, _ := os.ReadFile(filepath.Join(r.home, "got"))
+		return strings.Contains(string(got), "late")
+	})
+	r.write("go", "")
+	r.says("agent_wait", object{"ids": []string{"sh", "work"}}, `^claude in work \(`+p.ID+`\) is done$`)
+	said := r.prompts("again")
+	r.write("go", "")
+	if text := <-said; text != "Prompted; claude in work ("+p.ID+") is done" {
+		t.Errorf("agent_prompt says %q", text)
+	}
+	got, err := os.ReadFile(filepath.Join(r.home, "got"))
+	if want := "\x1b[200~first\nsecond\x1b[201~\n\x1b[200~late\x1b[201~\n\x1b[200~again\x1b[201~\n"; err != nil || string(got) != want {
+		t.Errorf("it was given %q, %v", got, err)
+	}
+	r.refuses("agent_prompt", object{"id": "sh", "text": "x"}, "prompt sh: no coding agent runs in it")
+	r.refuses("agent_prompt", object{"id": "work", "text": " "}, "text is empty")
+	r.call("session_kill", object{"id": "work"})
+	r.says("agent_wait", object{"ids": []string{"work"}}, `^Those sessions have ended\.$`)
+}
+
+func TestABlockedAgentIsNotPrompted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	p := r.claude("work")
+	const asks = `claude in work \(.*\) is blocked: Do you want to proceed\?$`
+	said := r.prompts("ask")
+	r.write("go", "")
+	if text := <-said; !regexp.MustCompile(`^Prompted; ` + asks).MatchString(text) {
+		t.Errorf("agent_prompt says %q", text)
+	}
+	r.says("agent_wait", nil, `^`+asks)
+	r.says("agent_list", nil, `  claude  blocked for \d+s  .*: Do you want to proceed\?$`)
+	r.refuses("agent_prompt", object{"id": p.ID, "text": "x"}, "prompt work: it is blocked: Do you want to proceed?\nhint: ")
+	if got, err := os.ReadFile(filepath.Join(r.home, "got")); err != nil || strings.Count(string(got), "\n") != 1 {
+		t.Errorf("it was given %q, %v", got, err)
+	}
+}
+
+func TestAnAgentIsNotPromptedWhileThePersonHasTheKeyboard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	p := r.claude("work")
+	if _, err := api.SessionKeyboard.Call(t.Context(), r.person(), api.SessionKeyboardInput{ID: p.ID, Take: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.refuses("agent_prompt", object{"id": "work", "text": "x"}, "locked_by_user")
+}
+
+func TestRulesOnSessionsHoldForAgentsInThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.claude("work")
+	for tool, rule := range map[string]string{
+		"agent_prompt": "session?write", "agent_transcript": "session?screen", "agent_list": "session?list", "agent_wait": "agent_*",
+	} {
+		r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"" + rule + "\"]\nreason = \"not that\"")
+		if text, failed := r.calls(r.served(nil), tool, object{"id": "work", "text": "x"}); !failed || !strings.Contains(text, "call "+tool+": not allowed: ") || !strings.Contains(text, "not that") {
+			t.Errorf("%s with a rule on %s says %q", tool, rule, text)
+		}
+	}
+}
+
+const conversation = `{"type":"user","isSidechain":false,"message":{"role":"user","content":"How many?"}}
+{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"text","text":"Let me count."}]}}
+{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"text","text":"There are three.\n\nAll of them pass."}]}}
+{"type":"assistant","isSidechain":true,"message":{"role":"assistant","content":[{"type":"text","text":"I am another."}]}}
+{"type":"assistant","isSidechain":false,"message":{"role":"assistant","content":[{"type":"tool_use","name":"Bash"}]}}
+{"type":"assistant","isSide`
+
+func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	r := newRig(t, toolkit.Native)
+	p := r.claude("work")
+	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as no file with its conversation is known; it is idle\]$`)
+	folder := filepath.Join(home, ".claude", "projects", "-x")
+	path := filepath.Join(folder, "c-1.jsonl")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(conversation), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.AgentReport.Call(t.Context(), r.person(), api.AgentReportInput{ID: p.ID, Conversation: "c-1"}); err != nil {
+		t.Fatal(err)
+	}
+	r.says("agent_list", nil, `  conversation c-1$`)
+	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*outside.*; it is idle\]$`)
+	r.agent.Options.Roots = append(r.agent.Options.Roots, folder)
+	r.agent.Roots = r.agent.Options.Roots
+	r.hold()
+	r.plain("agent_transcript", object{"id": "work"}, "There are three.\n\nAll of them pass.\n[from "+path+"; it is idle]")
+	r.policy("[[rule]]\ndecision = \"deny\"\npath = [\"" + home + "/.claude/**\"]\nreason = \"private\"")
+	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as reading .* is not allowed: .*: private; it is idle\]$`)
+	r.policy("")
+	r.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{folder}}}
+	r.hold()
+	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*; it is idle\]$`)
+}
+
+func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.call("session_start", object{"name": "still", "command": "sh -c 'echo hello; exec sleep 1000'"})
+	r.call("process_start", object{"name": "job", "command": "echo hello; exec sleep 1000"})
+	for tool, tc := range map[string]struct{ id, wait string }{
+		"session_read": {"still", "session_wait"}, "process_log": {"job", "process_wait"}, "session_screen": {"still", "session_wait"},
+	} {
+		r.eventually("the output", func() bool {
+			args := object{"id": tc.id, "since": 0}
+			if tool == "session_screen" {
+				delete(args, "since")
+			}
+			text, _ := r.facts(tool, args)
+			return strings.Contains(text, "hello")
+		})
+		r.agent.Seen.Forget(r.process(tc.id).ID)
+		for look := 0; look <= 4; look++ { // the first one finds something
+			text, _ := r.facts(tool, object{"id": tc.id})
+			if vain := look >= 3; strings.HasSuffix(text, "[nothing new; use "+tc.wait+" instead of looking again]") != vain {
+				t.Errorf("look %d with %s gives %q", look, tool, text)
+			}
+		}
+	}
+}
+
+func TestToolsWithLargeResultsSaySo(t *testing.T) {
+	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
+	large := map[string]bool{"exec": true, "session_exec": true, "session_read": true, "process_log": true}
+	for _, l := range tools {
+		want := 0
+		if large[l.Name] {
+			want = 500_000
+		}
+		if got := l.Meta["anthropic/maxResultSizeChars"]; got != want {
+			t.Errorf("%s takes %d characters, want %d", l.Name, got, want)
+		}
+	}
+}
+
+// Claude Code cuts them at 2 KB.
+func TestTheInstructionsAreShort(t *testing.T) {
+	for _, p := range toolkit.Profiles() {
+		o := toolkit.Options{Profiles: []toolkit.Profile{p}, ToolPrefix: "a_long_prefix_of_tools_"}
+		if said := instructions(o.ToolPrefix, toolset(o)); len(said) >= descriptionMost {
+			t.Errorf("those of %s have %d bytes", p, len(said))
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// promptWaitMS is how long agent_prompt waits for the agent to begin.
+const promptWaitMS = 3000
+
+// agentTools are about coding agents that run in sessions.
+func agentTools() []toolkit.Tool {
+	only := []toolkit.Profile{toolkit.Native}
+	return []toolkit.Tool{
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, Like: "session_list",
+			Doc: "List the coding agents in sessions."}, agentList),
+		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, Like: "session_wait",
+			Doc: "Wait until an agent is blocked or done, or in one of states."}, agentWait),
+		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, Like: "session_write",
+			Doc: "Prompt an agent that is not blocked; with wait_ms, wait until it is done or blocked."}, agentPrompt),
+		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, Like: "session_screen",
+			Doc: "An agent's last answer."}, agentTranscript),
+	}
+}
+
+// agentList lists the agents that run, those first that need somebody.
+func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	running := slices.DeleteFunc(out.Sessions, func(p api.Process) bool { return p.Agent == nil })
+	if len(running) == 0 {
+		return toolkit.Text("No coding agent runs in a session."), nil
+	}
+	order := api.AgentStates()
+	slices.SortStableFunc(running, func(x, y api.Process) int {
+		return slices.Index(order, x.Agent.State) - slices.Index(order, y.Agent.State)
+	})
+	branches := make(map[string]string)
+	var lines []string
+	for _, p := range running {
+		if _, known := branches[p.CWD]; !known {
+			scope, path := f.At(p.CWD)
+			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: path}) // without, and out of reach, there is no branch
+			branches[p.CWD] = git.Branch
+		}
+		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
+	}
+	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Bulk, "agent_wait tells of one")), nil
+}
+
+// agentLine tells all about an agent in a line.
+func agentLine(p api.Process, branch string, now time.Time) string {
+	a := p.Agent
+	line := fmt.Sprintf("%s  %s  %s  %s", p.ID, p.Name, toolkit.Visible(a.Name), a.State)
+	if !a.Since.IsZero() {
+		line += " for " + max(0, now.Sub(a.Since)).Round(time.Second).String()
+	}
+	line += "  " + toolkit.Visible(p.CWD)
+	if branch != "" {
+		line += " on " + toolkit.Visible(branch)
+	}
+	if a.Conversation != "" {
+		line += "  conversation " + toolkit.Visible(a.Conversation)
+	}
+	return line + asked(a)
+}
+
+// asked is the question of an agent that is blocked.
+func asked(a *api.CodingAgent) string {
+	if a.Text == "" {
+		return ""
+	}
+	return ": " + toolkit.PlainText(a.Text)
+}
+
+// agentState tells in a sentence what an agent is doing.
+func agentState(p api.Process) string {
+	return fmt.Sprintf("%s in %s (%s) is %s%s", toolkit.Visible(p.Agent.Name), p.Name, p.ID, p.Agent.State, asked(p.Agent))
+}
+
+type agentWaitInput struct {
+	IDs       []string         `json:"ids,omitempty"`
+	States    []api.AgentState `json:"states,omitempty"`
+	TimeoutMS int              `json:"timeout_ms,omitempty"`
+}
+
+func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolkit.Result, error) {
+	if len(in.States) == 0 {
+		in.States = []api.AgentState{api.AgentBlocked, api.AgentDone}
+	}
+	out, err := awaitAgent(ctx, f, api.AgentWaitInput{IDs: in.IDs, States: in.States}, in.TimeoutMS)
+	switch {
+	case err != nil:
+		return toolkit.Result{}, err
+	case out.Process != nil:
+		return toolkit.Text(agentState(*out.Process)).Of(out.Process.ID), nil
+	case out.Ended:
+		return toolkit.Text("Those sessions have ended."), nil
+	}
+	return toolkit.Textf("Timed out; none is %s.", anyOf(in.States)), nil
+}
+
+func anyOf(states []api.AgentState) string {
+	var names []string
+	for _, s := range states {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, " or ")
+}
+
+func awaitAgent(ctx context.Context, f *toolkit.Agent, ask api.AgentWaitInput, timeoutMS int) (out api.AgentWaitOutput, err error) {
+	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
+		ask.TimeoutMS = turnMS
+		out, err = api.AgentWait.Call(ctx, f.Engine, ask)
+		return out.Process != nil || out.Ended, err
+	})
+	return out, err
+}
+
+type agentPromptInput struct {
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	WaitMS int    `json:"wait_ms,omitempty"`
+}
+
+func (in agentPromptInput) Subject(*toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: in.Text, Session: in.ID}
+}
+
+// agentPrompt types a task. That the person has not taken the keyboard is seen to by the
+// engine, as for all typing.
+func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (toolkit.Result, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "prompt agent: text is empty")
+	}
+	p, known, err := agentIn(ctx, f, in.ID, "prompt")
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if known.Agent.State == api.AgentBlocked {
+		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, asked(known.Agent)).
+			WithHint("the person answers that; agent_wait waits for it")
+	}
+	for _, w := range []api.SessionWriteInput{{ID: p.ID, Paste: in.Text}, {ID: p.ID, Keys: []string{"enter"}}} {
+		if _, err := api.SessionWrite.Call(ctx, f.Engine, w); err != nil {
+			return toolkit.Result{}, err
+		}
+	}
+	ask := api.AgentWaitInput{IDs: []string{p.ID}, States: api.AgentStates(), After: known.Agent.Since}
+	if in.WaitMS != 0 {
+		ask.States = []api.AgentState{api.AgentBlocked, api.AgentDone}
+	}
+	out, err := awaitAgent(ctx, f, ask, cmp.Or(in.WaitMS, promptWaitMS))
+	switch {
+	case err != nil:
+		return toolkit.Result{}, err
+	case out.Process != nil:
+		return toolkit.Text("Prompted; " + agentState(*out.Process)).Of(p.ID), nil
+	case out.Ended:
+		return toolkit.Text("Prompted; the session has ended.").Of(p.ID), nil
+	}
+	if p, known, err = agentIn(ctx, f, p.ID, "prompt"); err != nil {
+		return toolkit.Result{}, err
+	}
+	p.Agent = known.Agent
+	how := "Prompted; "
+	if in.WaitMS != 0 {
+		how += "timed out: "
+	}
+	return toolkit.Text(how + agentState(p)).Of(p.ID), nil
+}
+
+// agentIn is a session with a coding agent, and what is known of that now.
+func agentIn(ctx context.Context, f *toolkit.Agent, id, verb string) (p api.Process, known api.AgentExplainOutput, err error) {
+	if p, err = api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: id}); err != nil {
+		return p, known, err
+	}
+	known, err = api.AgentExplain.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
+	if err == nil && known.Agent == nil {
+		err = api.Errorf(api.CodeNotFound, "%s %s: no coding agent runs in it", verb, p.Name).WithHint("agent_list lists those that do")
+	}
+	return p, known, err
+}
