@@ -33,9 +33,10 @@ func (in *input) makeActions() panes.Actions {
 		keymap.ViewSessions: view(viewSessions), keymap.ViewProcesses: view(viewProcesses),
 		keymap.ViewHistory: view(viewHistory), keymap.ViewFiles: view(viewFiles),
 
-		keymap.ProcessNew:    in.m.form.show,
-		keymap.HistoryInsert: in.m.history.Recall,
-		keymap.PasteBuffer:   in.m.clip.pasteLast,
+		keymap.ProcessNew:     in.m.form.show,
+		keymap.SessionNewTree: in.m.form.showTree,
+		keymap.HistoryInsert:  in.m.history.Recall,
+		keymap.PasteBuffer:    in.m.clip.pasteLast,
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
 		keymap.Machines: in.m.machines.Show,

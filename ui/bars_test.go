@@ -157,14 +157,14 @@ func TestThePrefixIsAChipAtOnceAndListsItsKeysWhenItHasWaited(t *testing.T) {
 		if !strings.HasPrefix(bar(), chip) || strings.Contains(d.screen(), "split below") && strings.Contains(d.screen(), "╭") {
 			t.Errorf("%v: the prefix shows %q", size, bar())
 		}
-		d.shows("scroll, copy")
+		d.shows("scroll, paste")
 		for _, row := range strings.Split(d.screen(), "\n") {
 			if widget.Width(row) != size[0] {
 				t.Errorf("%v: a row has %d cells", size, widget.Width(row))
 			}
 		}
 		d.press("c")
-		if strings.Contains(bar(), chip) || strings.Contains(d.screen(), "scroll, copy") {
+		if strings.Contains(bar(), chip) || strings.Contains(d.screen(), "scroll, paste") {
 			t.Errorf("%v: they stay after the next key", size)
 		}
 		d.hasStarted(2)
@@ -178,11 +178,11 @@ func TestTheKeysOfAPrefixAreNotListedForTheNextOne(t *testing.T) {
 	d.shows("$ ")
 	d.press("ctrl+b", "ctrl+b", "ctrl+b")
 	d.update(prefixDue(1)) // of the first one
-	if strings.Contains(d.screen(), "scroll, copy") {
+	if strings.Contains(d.screen(), "scroll, paste") {
 		t.Error("they are listed before the prefix has waited")
 	}
 	d.update(prefixDue(2))
-	if !strings.Contains(d.screen(), "scroll, copy") || d.m.View().Cursor == nil {
+	if !strings.Contains(d.screen(), "scroll, paste") || d.m.View().Cursor == nil {
 		t.Error("they are not listed, or hide the cursor above them")
 	}
 }

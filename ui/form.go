@@ -2,11 +2,7 @@ package ui
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,14 +27,31 @@ type processForm struct {
 type formMsg struct {
 	form    *overlay.StartForm
 	process api.Process
+	command []string      // of a session that is to be started in tree
+	tree    *api.Worktree // nil for a process
 	field   int
 	err     error
 }
 
 func (s *processForm) show() tea.Cmd {
 	f := overlay.NewStartForm(s.folder())
-	f.Home = s.m.o.Home
 	f.Start = func(in overlay.StartInput) tea.Cmd { return s.start(f, in) }
+	return s.open(f)
+}
+
+// showTree asks for a session in a new worktree.
+func (s *processForm) showTree() tea.Cmd {
+	starts := &s.m.sessions.starts
+	if machine := starts.target(); machine != "" {
+		return s.m.notices.say("the dashboard makes worktrees on this machine alone, not on "+machine, true)
+	}
+	f := overlay.NewTreeForm(widget.ShortPath(sessions.RepositoryNear(starts.folder(s.m.sessions.currentPane())), s.m.o.Home))
+	f.Start = func(in overlay.StartInput) tea.Cmd { return s.startInTree(f, in) }
+	return s.open(f)
+}
+
+func (s *processForm) open(f *overlay.StartForm) tea.Cmd {
+	f.Home = s.m.o.Home
 	f.InShell = func(line string) bool {
 		words, err := panes.CommandOf(line)
 		return err == nil && words[0] == "/bin/sh"
@@ -74,116 +87,36 @@ func (s *processForm) place(typed string) (machine, folder string) {
 
 // start reads what was typed into a form and asks the engine.
 func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
-	command, err := panes.CommandOf(typed.Command)
-	if err != nil {
-		f.Fail(overlay.FieldCommand, err.Error())
-		return nil
-	}
-	env, err := panes.ParseEnv(typed.Env)
-	if err != nil {
-		f.Fail(overlay.FieldEnv, err.Error())
-		return nil
-	}
-	ready, err := readinessOf(typed.Ready)
-	if err != nil {
-		f.Fail(overlay.FieldReady, err.Error())
-		return nil
-	}
 	machine, folder := s.place(typed.Folder)
-	in := api.ProcessStartInput{
-		Environ: api.Environ(os.Environ()),
-		Command: command, Name: typed.Name, CWD: folder,
-		Env: env, KeepAlive: typed.KeepAlive, Actor: "person", Ready: ready, TTY: typed.Terminal,
-	}
-	if machine != "" {
-		in.ID = api.OnMachine(machine, sessions.NewID())
-	}
-	if policy := api.Policy(typed.Restart); policy != api.PolicyNo {
-		if typed.KeepAlive && policy != api.PolicyAlways {
-			f.Fail(overlay.FieldRestart, "what is kept alive is restarted always")
-			return nil
+	wanted, field, err := panes.ReadStart(typed, folder, s.m.o.Home)
+	if err == nil && machine != "" {
+		wanted.Process.ID = api.OnMachine(machine, sessions.NewID())
+		if wanted.Tree != nil {
+			field, err = overlay.FieldWorktree, errors.New("the dashboard makes them on this machine alone")
 		}
-		in.Restart = &api.Restart{Policy: policy}
 	}
-	sandbox := widget.ExpandHome(typed.Sandbox, s.m.o.Home)
+	if err != nil {
+		f.Fail(field, err.Error())
+		return nil
+	}
 	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-		msg := startAsked(ctx, e, in, sandbox)
-		msg.form = f
-		return msg
+		p, field, err := wanted.Start(ctx, e)
+		return formMsg{form: f, process: p, field: field, err: err}
 	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
 }
 
-// readinessOf reads when a process is ready: "port 8080", a URL, "log REGEXP" or
-// "command LINE"; nil for nothing.
-func readinessOf(text string) (*api.Readiness, error) {
-	kind, rest, _ := strings.Cut(text, " ")
-	rest = strings.TrimSpace(rest)
-	switch {
-	case text == "":
-		return nil, nil
-	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
-		return &api.Readiness{HTTP: text}, nil
-	case rest == "":
-	case kind == "port":
-		port, err := strconv.Atoi(rest)
-		if err != nil || port < 1 || port > 65535 {
-			return nil, errors.New("want a port from 1 to 65535")
-		}
-		return &api.Readiness{Port: port}, nil
-	case kind == "log":
-		_, err := regexp.Compile(rest)
-		return &api.Readiness{Log: rest}, err
-	case kind == "command":
-		command, err := panes.CommandOf(rest)
-		return &api.Readiness{Command: command}, err
-	}
-	return nil, errors.New("want port NUMBER, http://…, log REGEXP or command LINE")
-}
-
-// startAsked does what takes a file or the engine.
-func startAsked(ctx context.Context, e panes.Engine, in api.ProcessStartInput, sandbox string) formMsg {
-	if machine, _ := api.MachineOf(in.ID); machine == "" && in.CWD != "" { // another one looks itself
-		if info, err := os.Stat(in.CWD); err != nil {
-			return formMsg{field: overlay.FieldFolder, err: errors.New("no such folder")}
-		} else if !info.IsDir() {
-			return formMsg{field: overlay.FieldFolder, err: errors.New("not a folder")}
-		}
-	}
-	if sandbox != "" {
-		profile, err := readSandbox(sandbox)
-		if err != nil {
-			return formMsg{field: overlay.FieldSandbox, err: err}
-		}
-		in.Sandbox = profile
-	}
-	p, err := api.ProcessStart.Call(ctx, e, in)
-	return formMsg{process: p, field: overlay.FieldCommand, err: err}
-}
-
-// maxSandboxFile bounds what is read as a sandbox file.
-const maxSandboxFile = 1 << 20
-
-// readSandbox reads a sandbox file. What it says and nobody would enforce is an
-// error.
-func readSandbox(path string) (*api.Sandbox, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, errors.New("no such file")
-	case !info.Mode().IsRegular() || info.Size() > maxSandboxFile:
-		return nil, errors.New("not a sandbox file")
-	}
-	data, err := os.ReadFile(path)
+// startInTree does that for a session in a new worktree, which is started when that is
+// there.
+func (s *processForm) startInTree(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
+	in, command, field, err := panes.ReadTree(typed, s.m.o.Home)
 	if err != nil {
-		return nil, err
+		f.Fail(field, err.Error())
+		return nil
 	}
-	var profile api.Sandbox
-	d := json.NewDecoder(strings.NewReader(string(data)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&profile); err != nil {
-		return nil, err
-	}
-	return &profile, nil
+	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+		tree, err := api.WorktreeAdd.Call(ctx, e, in)
+		return formMsg{form: f, tree: &tree, command: command, field: overlay.FieldWorktree, err: err}
+	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
 }
 
 // waiting is the form that waits for the engine; nil without one.
@@ -233,9 +166,14 @@ func (s *processForm) answered(msg formMsg) tea.Cmd {
 	case open:
 		s.m.dialog.open = nil
 	}
-	cmd := s.m.learn(msg.process)
-	s.m.processes.Select(msg.process.ID)
-	cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.FullName(&msg.process), false))
+	var cmd tea.Cmd
+	if msg.tree != nil {
+		cmd = s.m.sessions.starts.startInTree(msg.command, msg.tree.Path)
+	} else {
+		cmd = s.m.learn(msg.process)
+		s.m.processes.Select(msg.process.ID)
+		cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.FullName(&msg.process), false))
+	}
 	if open {
 		cmd = tea.Batch(cmd, s.m.input.take(append(ahead, s.m.input.queue.Drain()...)))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -107,7 +106,7 @@ func TestStartFormTakesEnvironmentKeepAliveAndShellLines(t *testing.T) {
 func TestStartFormHasMoreUnderAFold(t *testing.T) {
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.press("n", "'serve", "tab", "tab", "ctrl+u", "down", "down", "down", "down")
-	d.shows("[+] restart, readiness, terminal")
+	d.shows("[+] restart, readiness, terminal, worktree")
 	d.lacks("ready when")
 	d.press("space", "tab", "right", "tab", "'prot 80", "tab", "space", "enter")
 	d.shows("ready when: want port NUMBER")
@@ -125,31 +124,11 @@ func TestStartFormIsWholeInASmallTerminal(t *testing.T) {
 		d.press("n", "shift+tab", "space", "shift+tab")
 		d.shows("sandbox file")
 		d.shows("start")
-		for _, label := range []string{"more", "restart", "ready when", "terminal", "command"} {
+		for _, label := range []string{"more", "restart", "ready when", "terminal", "worktree", "command"} {
 			d.press("tab")
 			d.shows(label)
 		}
 		d.shows("Start a process")
-	}
-}
-
-func TestWhatIsReadyIsReadFromOneLine(t *testing.T) {
-	for text, want := range map[string]api.Readiness{
-		"port 8080":               {Port: 8080},
-		"log listening on \\d+":   {Log: "listening on \\d+"},
-		"http://localhost:1/ok":   {HTTP: "http://localhost:1/ok"},
-		"command pg_isready -q":   {Command: []string{"pg_isready", "-q"}},
-		"https://localhost/ready": {HTTP: "https://localhost/ready"},
-	} {
-		got, err := readinessOf(text)
-		if err != nil || !reflect.DeepEqual(*got, want) {
-			t.Errorf("%s is %+v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"8080", "port", "port x", "port 70000", "log (", "command 'a"} {
-		if _, err := readinessOf(text); err == nil {
-			t.Errorf("%q was taken", text)
-		}
 	}
 }
 
@@ -488,24 +467,6 @@ func TestCommandLinesAreReadAsAShellReadsThem(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s, want %s", line, got, want)
 		}
-	}
-}
-
-func TestSandboxFileIsReadStrictly(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s.json")
-	for text, ok := range map[string]bool{
-		`{"filesystem":{"denyRead":[],"allowWrite":["/tmp/x"],"denyWrite":[]}}`: true,
-		`{"filesytem":{}}`: false, `{`: false,
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := readSandbox(path); (err == nil) != ok {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-	if _, err := readSandbox(filepath.Dir(path)); err == nil {
-		t.Error("a folder is read as a sandbox file")
 	}
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -67,10 +68,29 @@ func (s *starts) startCommand(near *terminal.Pane, command []string, folder stri
 
 // startOn does that on a machine.
 func (s *starts) startOn(machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return s.start(s.newPane(), machine, near, command, folder)
+}
+
+// startInTree does that in a worktree, by whose name the session is called if no other is.
+func (s *starts) startInTree(command []string, folder string) tea.Cmd {
+	name := filepath.Base(folder)
+	for _, p := range s.v.env.News().Processes {
+		if p.Name == name && !p.State.Ended() {
+			name = ""
+		}
+	}
+	p, id := s.newPane(), sessions.NewID()
+	s.starting[id] = p
+	return s.starter.Start(sessions.Start{ID: id, Name: name, Command: command, Size: p.Feed.Size,
+		Where: func() (string, string) { return folder, "" }})
+}
+
+// newPane is an empty pane in a tab of its own, shown at once.
+func (s *starts) newPane() *terminal.Pane {
 	p := s.v.tabs.New("")
 	s.v.show(s.v.tabs.Add(p), nil)
 	s.v.env.ShowSessions()
-	return s.start(p, machine, near, command, folder)
+	return p
 }
 
 // split starts a shell beside or below the focused pane.

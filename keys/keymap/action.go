@@ -50,6 +50,7 @@ const (
 	SessionKeyboard Action = "session.keyboard"
 	SessionOpen     Action = "session.open"
 	SessionWaiting  Action = "session.waiting"
+	SessionNewTree  Action = "session.newworktree"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"

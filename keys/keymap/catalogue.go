@@ -74,6 +74,7 @@ func layout() []Definition {
 func sessions() []Definition {
 	return []Definition{
 		{SessionNew, ScopePrefix, k("c", "sessions n"), "new", "start a session", 1},
+		{SessionNewTree, ScopePrefix, k("G", "sessions W"), "new worktree", "start a session in a new git worktree and branch", 0},
 		{SessionNext, ScopePrefix, k("n"), "next", "go to the next session", 5},
 		{SessionPrevious, ScopePrefix, k("p"), "", "go to the previous session", 0},
 		{SessionLast, ScopePrefix, k("b"), "", "go back to the session shown before", 0},

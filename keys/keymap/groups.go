@@ -32,11 +32,11 @@ func followers() []Group {
 	row := func(does string, actions ...Action) GroupRow { return GroupRow{Does: does, actions: actions} }
 	return []Group{
 		{"Sessions", []GroupRow{
-			row("new", SessionNew), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
+			row("new", SessionNew), row("in a worktree", SessionNewTree), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
 			row("waiting, inbox", SessionWaiting, Inbox), row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
 			row("agents out, in", SessionKeyboard, SessionOpen),
 		}},
-		{"Text", []GroupRow{row("scroll, copy", ScrollMode), row("paste", PasteBuffer), row("find a command", HistoryInsert)}},
+		{"Text", []GroupRow{row("scroll, paste", ScrollMode, PasteBuffer), row("find a command", HistoryInsert)}},
 		{"Panes", []GroupRow{
 			row("split right", SplitBeside), row("split below", SplitBelow), row("zoom, float", PaneZoom, PaneFloat),
 			row("focus", FocusLeft, FocusDown, FocusUp, FocusRight), row("next, previous", FocusNext, FocusPrevious),

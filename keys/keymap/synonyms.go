@@ -45,6 +45,7 @@ func synonyms() map[Action]string {
 		LayoutSave:       "tmuxinator resurrect",
 
 		SessionNew:      "new-window new-session create open terminal shell tab screen",
+		SessionNewTree:  "checkout agent isolate parallel",
 		SessionNext:     "next-window tab switch",
 		SessionPrevious: "previous-window tab switch",
 		SessionWaiting:  "attention blocked done waiting unread",

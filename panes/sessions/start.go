@@ -18,6 +18,7 @@ import (
 // known before the engine has answered.
 type Start struct {
 	ID      string
+	Name    string          // "" for one that the engine gives
 	Command []string        // a shell if there is none
 	Size    func() api.Size // of its pane
 	// Where is the folder that it starts in, and the session whose folder is to be
@@ -104,7 +105,7 @@ func (s *Starter) next(machine string) tea.Cmd {
 func (start *Start) input() api.SessionStartInput {
 	size := start.Size()
 	folder, near := start.Where()
-	return api.SessionStartInput{ID: start.ID, Command: start.Command, CWD: folder, CWDOf: near,
+	return api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
 		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
 }
 

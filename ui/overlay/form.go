@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,7 @@ const (
 	FieldRestart
 	FieldReady
 	FieldTerminal
+	FieldWorktree
 	fieldCount
 )
 
@@ -42,6 +44,8 @@ type StartInput struct {
 	Restart  string // a policy
 	Ready    string // when it is ready
 	Terminal bool   // it gets one
+
+	Worktree string // name of the one to be made, and where its branch begins
 }
 
 // A pick is a field of which one of several values is picked.
@@ -54,7 +58,7 @@ func (p *pick) turn(by int) { p.at = (p.at + by + len(p.values)) % len(p.values)
 
 func yesOrNo() *pick { return &pick{values: []string{"[ ] no", "[x] yes"}} }
 
-// A StartForm asks for what a process needs to be started.
+// A StartForm asks for what a process needs to be started, or a session in a worktree.
 type StartForm struct {
 	Home string
 	// Start begins to start the process. Fail tells the form what was wrong.
@@ -62,6 +66,7 @@ type StartForm struct {
 	InShell func(command string) bool // reports whether a shell would run it
 	Held    int                       // keys that wait until it is started
 
+	session bool // in a worktree
 	fields  [fieldCount]formField
 	picks   [fieldCount]*pick // of the fields that nothing is typed into
 	at      int
@@ -79,26 +84,40 @@ func NewStartForm(folder string) *StartForm {
 	}
 	f.fields[FieldCommand], f.fields[FieldEnv] = &widget.Area{}, &widget.Area{}
 	f.picks[FieldKeepAlive], f.picks[FieldTerminal] = yesOrNo(), yesOrNo()
-	f.picks[FieldMore] = &pick{values: []string{"[+] restart, readiness, terminal", "[-]"}}
+	f.picks[FieldMore] = &pick{values: []string{"[+] restart, readiness, terminal, worktree", "[-]"}}
 	f.picks[FieldRestart] = &pick{values: []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}}
 	f.fields[FieldFolder].Set(folder)
 	return f
 }
+
+// NewTreeForm is a form for a session in a new worktree of the repository in a folder.
+func NewTreeForm(folder string) *StartForm {
+	f := NewStartForm(folder)
+	f.session, f.at = true, FieldWorktree
+	return f
+}
+
+// InTree reports whether a worktree is made in any case.
+func (f *StartForm) InTree() bool { return f.session }
 
 // Input is what was typed so far.
 func (f *StartForm) Input() StartInput {
 	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }
 	restart := f.picks[FieldRestart]
 	return StartInput{Command: text(FieldCommand), Name: text(FieldName), Folder: text(FieldFolder), Env: text(FieldEnv), Sandbox: text(FieldSandbox),
-		KeepAlive: f.picks[FieldKeepAlive].at == 1, Restart: restart.values[restart.at], Ready: text(FieldReady), Terminal: f.picks[FieldTerminal].at == 1}
+		KeepAlive: f.picks[FieldKeepAlive].at == 1, Restart: restart.values[restart.at], Ready: text(FieldReady), Terminal: f.picks[FieldTerminal].at == 1, Worktree: text(FieldWorktree)}
 }
 
-// shown is how many fields there are to see.
-func (f *StartForm) shown() int {
-	if f.picks[FieldMore].at == 0 {
-		return FieldMore + 1
+// shown are the fields that there are to see.
+func (f *StartForm) shown() []int {
+	if f.session {
+		return []int{FieldWorktree, FieldCommand, FieldFolder}
 	}
-	return fieldCount
+	all := []int{FieldCommand, FieldName, FieldFolder, FieldEnv, FieldKeepAlive, FieldSandbox, FieldMore}
+	if f.picks[FieldMore].at == 1 {
+		all = append(all, FieldRestart, FieldReady, FieldTerminal, FieldWorktree)
+	}
+	return all
 }
 
 // Busy reports whether the process is being started.
@@ -143,7 +162,8 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 }
 
 func (f *StartForm) focus(by int) tea.Cmd {
-	f.at = (f.at + by + f.shown()) % f.shown()
+	all := f.shown()
+	f.at = all[(slices.Index(all, f.at)+by+len(all))%len(all)]
 	return f.lookUp()
 }
 
@@ -176,7 +196,7 @@ func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
 }
 
 func fieldLabels() [fieldCount]string {
-	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file", "more", "restart", "ready when", "terminal"}
+	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file", "more", "restart", "ready when", "terminal", "worktree"}
 }
 
 // note is what is said under the field that is typed in.
@@ -187,6 +207,14 @@ func (f *StartForm) note(b keymap.Bindings) string {
 			return key + ": " + names
 		}
 		return names
+	}
+	switch {
+	case f.session && f.at == FieldWorktree:
+		return "new branch, and where it begins: fix-login main; default: work-1"
+	case f.session && f.at == FieldFolder:
+		return "of the repository"
+	case f.session && f.Input().Command == "":
+		return "an agent, for example; default: your shell"
 	}
 	switch f.at {
 	case FieldCommand:
@@ -203,11 +231,13 @@ func (f *StartForm) note(b keymap.Bindings) string {
 	case FieldEnv:
 		return "NAME=value, separated by spaces, commas or lines"
 	case FieldMore:
-		return "space shows or hides when it is restarted and ready, and its terminal"
+		return "space shows or hides when it is restarted and ready, terminal and worktree"
 	case FieldRestart:
 		return "space switches; unless-stopped: after a reboot too, if nobody stopped it"
 	case FieldReady:
 		return "port 8080, http://…, log REGEXP or command LINE; default: at once"
+	case FieldWorktree:
+		return "new branch, and where it begins: fix main; default: none"
 	case FieldTerminal:
 		return "space switches; with a terminal it is a session that you can type into"
 	}
@@ -225,6 +255,9 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	look := h.Look()
 	width = max(min(widestForm, w-8), label+16)
 	title := "Start a process"
+	if f.session {
+		title = "Start a session in a new worktree"
+	}
 	if f.busy {
 		title = h.Spinner() + "Starting…"
 		switch {
@@ -278,7 +311,8 @@ type place struct{ x, y int }
 // drawFields gives the rows of all fields that are shown.
 func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor place) {
 	labels := fieldLabels()
-	for i, name := range labels[:f.shown()] {
+	for _, i := range f.shown() {
+		name := labels[i]
 		ink := look.Dim
 		if i == f.at {
 			ink = look.Title

@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/panes/panestest"
+)
+
+// trees has an engine make worktrees, and notes what it was asked.
+func trees(e *fakeEngine) (added *[]api.WorktreeAddInput, removed *[]api.WorktreeRemoveInput) {
+	added, removed = new([]api.WorktreeAddInput), new([]api.WorktreeRemoveInput)
+	panestest.On(e.Engine, api.WorktreeAdd, func(_ context.Context, in api.WorktreeAddInput) (api.Worktree, error) {
+		*added = append(*added, in)
+		if in.Name == "taken" {
+			return api.Worktree{}, api.Errorf(api.CodeInvalid, "add worktree: a branch named 'taken' already exists")
+		}
+		return api.Worktree{Path: in.CWD + ".worktrees/" + in.Name, Branch: in.Name, Repository: in.CWD}, nil
+	})
+	panestest.On(e.Engine, api.WorktreeRemove, func(_ context.Context, in api.WorktreeRemoveInput) (api.WorktreeRemoveOutput, error) {
+		*removed = append(*removed, in)
+		return api.WorktreeRemoveOutput{}, nil
+	})
+	return added, removed
+}
+
+func TestASessionIsStartedInANewWorktreeFromTheList(t *testing.T) {
+	e := newFakeEngine()
+	added, _ := trees(e)
+	e.add("shell", "$ ")
+	d := drive(t, e, 80, 24)
+	d.shows("$ ")
+	d.press("ctrl+b", "s", "W")
+	d.shows("Start a session in a new worktree")
+	d.lacks("keep alive")
+	d.press("'taken", "enter")
+	d.shows("worktree: add worktree: a branch named 'taken' already exists")
+	d.press("ctrl+u", "'a b c", "enter")
+	d.shows("want a name, and perhaps what its branch begins at")
+	d.press("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")
+	d.lacks("Start a session")
+	d.until("the session is asked for", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.started) == 1 })
+	got := e.started[0]
+	if got.CWD != "/src/app.worktrees/fix" || got.Name != "fix" || !reflect.DeepEqual(got.Command, []string{"claude", "--continue"}) {
+		t.Errorf("started %+v", got)
+	}
+	if want := (api.WorktreeAddInput{CWD: "/src/app", Name: "fix", Base: "main"}); (*added)[1] != want || len(*added) != 2 {
+		t.Errorf("added %+v", *added)
+	}
+}
+
+func TestAProcessIsStartedInANewWorktreeWhichGoesIfTheStartFails(t *testing.T) {
+	repository := t.TempDir()
+	if err := os.MkdirAll(repository+".worktrees/fix", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(repository + ".worktrees") })
+	var added *[]api.WorktreeAddInput
+	var removed *[]api.WorktreeRemoveInput
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
+		e.addProcess("web", "")
+		added, removed = trees(e)
+		e.refuse = api.Errorf(api.CodeInvalid, "start make: no such program")
+	})
+	d.press("n", "'make", "tab", "tab", "ctrl+u", "'"+repository, "up", "up", "up", "space", "down", "down", "down", "down", "'fix", "enter")
+	d.shows("command: start make: no such program")
+	if len(*added) != 1 || len(*removed) != 1 || (*removed)[0] != (api.WorktreeRemoveInput{Path: repository + ".worktrees/fix"}) {
+		t.Errorf("added %+v, removed %+v", *added, *removed)
+	}
+	d.engine.refuse = nil
+	d.press("enter")
+	d.shows("started make")
+	if d.engine.asked.CWD != repository+".worktrees/fix" {
+		t.Errorf("started in %s", d.engine.asked.CWD)
+	}
+}
