@@ -1,0 +1,210 @@
+// Package page serves the page: what a browser or a phone shows of the engine, and the part
+// of its API that the page needs. It is a person's device, never an agent's: whoever pairs
+// one may do what the person may, unless it was given less.
+//
+// Everything but the files of the page itself asks for the cookie of a paired device and
+// comes from the page's own origin:
+//
+//	POST /pair        trades a one-time code for the cookie
+//	POST /leave       forgets this device
+//	GET  /me          what this device may do
+//	GET  /events      the engine's events, as server-sent events
+//	POST /call/NAME   one operation of the API, if the page has it
+//	GET  /attach      a session's terminal, as a WebSocket
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/page/devices"
+)
+
+// Options say what is served, and to whom.
+type Options struct {
+	// Engine gives a connection to this machine's engine, or to another machine's.
+	Engine func(ctx context.Context, machine string) (*client.Client, error)
+	Book   *devices.Book
+	Origin Origin
+
+	ReadOnly bool      // nobody changes anything
+	Version  string    // of this program
+	Log      io.Writer // what a person should hear
+}
+
+// A Page is the server. It is an http.Handler.
+type Page struct {
+	o       Options
+	mux     *http.ServeMux
+	tries   limiter
+	engines engines
+
+	mu   sync.Mutex
+	open map[*lifeline]struct{} // what goes on until its device is revoked
+}
+
+// New is a page that nobody sees yet. Close it.
+func New(o Options) *Page {
+	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, time.Minute), open: map[*lifeline]struct{}{}}
+	p.engines.connect = o.Engine
+	p.mux.Handle("GET /", files())
+	p.mux.HandleFunc("POST /pair", p.pair)
+	p.mux.HandleFunc("POST /leave", p.known(p.leave))
+	p.mux.HandleFunc("GET /me", p.known(p.me))
+	p.mux.HandleFunc("GET /events", p.known(p.events))
+	p.mux.HandleFunc("POST /call/{operation}", p.known(p.call))
+	p.mux.HandleFunc("GET /attach", p.known(p.attach))
+	return p
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	if err := p.o.Origin.check(r); err != nil {
+		refuse(w, http.StatusForbidden, err)
+		return
+	}
+	p.mux.ServeHTTP(w, r)
+}
+
+// Close ends what is open.
+func (p *Page) Close() {
+	p.mu.Lock()
+	for l := range p.open {
+		l.cut()
+	}
+	p.mu.Unlock()
+	p.engines.close()
+}
+
+// A handler serves a device that is paired.
+type handler func(w http.ResponseWriter, r *http.Request, d devices.Device)
+
+// known serves requests that show the cookie of a paired device.
+func (p *Page) known(serve handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		d, ok, err := p.deviceOf(r)
+		switch {
+		case err != nil:
+			refuse(w, http.StatusInternalServerError, err)
+		case !ok:
+			refuse(w, http.StatusUnauthorized, errors.New("this browser is not paired: open the link that `tandem web` prints"))
+		default:
+			serve(w, r, d)
+		}
+	}
+}
+
+func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
+	cookie, err := r.Cookie(p.o.Origin.cookie())
+	if err != nil {
+		return devices.Device{}, false, nil
+	}
+	d, ok, err := p.o.Book.Find(cookie.Value)
+	if err != nil || !ok {
+		return d, false, err
+	}
+	d.ReadOnly = d.ReadOnly || p.o.ReadOnly || d.Session != ""
+	if err := p.o.Book.Saw(d); err != nil {
+		fmt.Fprintf(p.o.Log, "tandem: note that a device was here: %v\n", err)
+	}
+	return d, true, nil
+}
+
+// maxName bounds what a device is called, in bytes.
+const maxName = 80
+
+// pair trades a code for a cookie.
+func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	var in struct{ Code string }
+	if err := readJSON(w, r, &in); err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	if !p.tries.take(time.Now()) {
+		w.Header().Set("Retry-After", "60")
+		refuse(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
+		return
+	}
+	d, token, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()))
+	switch {
+	case errors.Is(err, devices.ErrNoCode):
+		refuse(w, http.StatusForbidden, err)
+		return
+	case err != nil:
+		refuse(w, http.StatusInternalServerError, err)
+		return
+	}
+	p.tries.giveBack()
+	http.SetCookie(w, p.o.Origin.newCookie(token, d.Until))
+	p.tell(w, d)
+}
+
+func (p *Page) leave(w http.ResponseWriter, _ *http.Request, d devices.Device) {
+	if _, err := p.o.Book.Revoke(d.ID); err != nil {
+		refuse(w, http.StatusInternalServerError, err)
+		return
+	}
+	http.SetCookie(w, p.o.Origin.newCookie("", time.Unix(1, 0)))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Me is the answer of /me and /pair.
+type Me struct {
+	Device   string    `json:"device"` // id
+	Name     string    `json:"name"`
+	ReadOnly bool      `json:"read_only"`
+	Session  string    `json:"session,omitempty"` // of a link: all that it shows
+	Until    time.Time `json:"until,omitzero"`
+	Version  string    `json:"version"`
+}
+
+func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) { p.tell(w, d) }
+
+func (p *Page) tell(w http.ResponseWriter, d devices.Device) {
+	answer(w, Me{d.ID, d.Name, d.ReadOnly || p.o.ReadOnly || d.Session != "", d.Session, d.Until, p.o.Version})
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
+}
+
+// maxBody bounds a request, in bytes.
+const maxBody = 4 << 20
+
+func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	return nil
+}
+
+// A refusal is what is sent instead of an answer.
+type refusal struct {
+	Error string `json:"error"`
+	Code  string `json:"code,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func refuse(w http.ResponseWriter, status int, err error) {
+	out := refusal{Error: err.Error()}
+	var e *api.Error
+	if errors.As(err, &e) {
+		out = refusal{e.Message, string(e.Code), e.Hint}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(out) // the browser may have gone
+}
