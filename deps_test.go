@@ -60,7 +60,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -78,6 +78,10 @@ var layers = map[string]layer{
 	"ui/cli/doctor": {
 		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output"},
 		"what is wrong is looked for from outside: the engine may be what does not work",
+	},
+	"ui/cli/web": {
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "ui/cli/output"},
+		"the verbs of the page are apart from it: what it serves does not depend on who started it",
 	},
 	"ui/cli/machines": {
 		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
@@ -212,6 +216,11 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal"},
 		"agents are clients of the API, equal to the person's dashboard",
 	},
+	"engine/page": {
+		[]string{"engine/api", "engine/api/client", "engine/page/devices"},
+		"the page is a client of the API, equal to the person's dashboard",
+	},
+	"engine/page/devices": {nil, "who may use the page is a file, whatever the page shows"},
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/wire"},
 		"a client knows the operations and the connection, nothing of what serves them",

@@ -175,7 +175,7 @@ func newRoot(o Options) *cobra.Command {
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
 		listCommand(a), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
-		a.machines().Command(), machines.Bridge(a.Version), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
+		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
 	settle(root)
 	manual.NameExtras(a.out, root)

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/web"
 )
 
 // ServeOptions say how agents are served.
@@ -128,4 +130,13 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 		f.o.TokenFile = path
 	}
 	return nil
+}
+
+// webCommand serves people's browsers, where --serve serves agents.
+func webCommand(a *app) *cobra.Command {
+	v := &web.Verbs{
+		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,
+		Own: a.Connect, Far: a.Far, Sessions: a.completeSession(isLive),
+	}
+	return v.Command()
 }

@@ -1,0 +1,90 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+const (
+	headerTime = 10 * time.Second // for a request's header to arrive
+	idleTime   = 2 * time.Minute  // a connection without a request is kept
+	endTime    = 2 * time.Second  // for answers under way when it ends
+)
+
+// A Serving is a page that is served now, as other programs find it.
+type Serving struct {
+	PID         int    `json:"pid"`
+	URL         string `json:"url"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+func servingPath(dataDir string) string { return filepath.Join(dataDir, "page", "serving.json") }
+
+// Served is the page of a data folder that is served now, if one is.
+func Served(dataDir string) (s Serving, ok bool, err error) {
+	lock := flock.New(servingPath(dataDir) + ".lock")
+	free, err := lock.TryLock()
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, false, nil
+	}
+	if free || err != nil {
+		lock.Close()
+		return s, false, err
+	}
+	text, err := os.ReadFile(servingPath(dataDir))
+	if err != nil {
+		return s, false, fmt.Errorf("read where the page is served: %w", err)
+	}
+	return s, true, json.Unmarshal(text, &s)
+}
+
+// ErrServed says that another program serves the page of this data folder.
+var ErrServed = errors.New("the page of this data folder is served already")
+
+// Serve serves a page until ctx ends. There is one for a data folder.
+func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
+	path := servingPath(dataDir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(path + ".lock")
+	if free, err := lock.TryLock(); err != nil || !free {
+		return errors.Join(ErrServed, err)
+	}
+	defer lock.Close()
+	text, err := json.Marshal(Serving{os.Getpid(), at.URL, at.Fingerprint})
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(path, text, 0o600); err != nil {
+		return fmt.Errorf("tell where the page is served: %w", err)
+	}
+	defer os.Remove(path)
+	s := &http.Server{Handler: p, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(at) }()
+	select {
+	case err := <-ended:
+		p.Close()
+		return err
+	case <-ctx.Done():
+	}
+	p.Close() // what goes on for ever ends with this
+	late, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if s.Shutdown(late) != nil {
+		_ = s.Close()
+	}
+	<-ended
+	return nil
+}

@@ -1,0 +1,346 @@
+// Package web is `tandem web`: the page for browsers and phones, the devices that may use it,
+// and links to one session.
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/page"
+	"tandem/engine/page/devices"
+	"tandem/ui/cli/output"
+)
+
+// Verbs are what the verbs have in common.
+type Verbs struct {
+	Out     *output.Printer
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Version string
+	DataDir func() (string, error)
+
+	Own      func(context.Context) (*client.Client, error)         // this machine's engine
+	Far      func(context.Context, string) (*client.Client, error) // that of a machine
+	Sessions cobra.CompletionFunc                                  // offers sessions that run
+}
+
+// wish is what the flags of `tandem web` say.
+type wish struct {
+	where    page.Where
+	readOnly bool
+	noQR     bool
+}
+
+// Command is the verb web.
+func (v *Verbs) Command() *cobra.Command {
+	var w wish
+	cmd := &cobra.Command{
+		Use:   "web",
+		Short: "Show sessions and processes in a browser, or on a phone",
+		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one browser,\n" +
+			"once; run it again, while it serves, for another. Elsewhere than on this machine it is served over TLS.\n" +
+			"`tandem start --name web --restart always -- tandem web --listen 0.0.0.0:8800` serves it for good.",
+		Example: "tandem web\ntandem web --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.serve(cmd, w) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&w.where.Address, "listen", page.DefaultAddress, "serve on this `address`: 127.0.0.1:8800, or 0.0.0.0:8800 for the network")
+	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a `name` that browsers reach this machine by")
+	flags.StringVar(&w.where.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
+	flags.StringVar(&w.where.KeyFile, "tls-key", "", "`file` of its key (PEM)")
+	flags.BoolVar(&w.readOnly, "read-only", false, "let browsers look only")
+	flags.BoolVar(&w.noQR, "no-qr", false, "print no QR code")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	for _, name := range []string{"listen", "host-name"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags are there
+	}
+	cmd.AddCommand(v.devicesCommand(), v.revokeCommand(), v.shareCommand())
+	return cmd
+}
+
+// invitation is what `tandem web` and `tandem web share` answer.
+type invitation struct {
+	URL         string    `json:"url"`
+	Expires     time.Time `json:"expires"` // of the link, until a browser has opened it
+	Fingerprint string    `json:"fingerprint,omitempty"`
+}
+
+func (v *Verbs) serve(cmd *cobra.Command, w wish) error {
+	dataDir, err := v.DataDir()
+	if err != nil {
+		return err
+	}
+	book := devices.Open(dataDir)
+	running, ok, err := page.Served(dataDir)
+	if err != nil {
+		return err
+	}
+	if ok {
+		for _, name := range []string{"listen", "host-name", "tls-cert", "read-only"} {
+			if cmd.Flags().Changed(name) {
+				return api.Errorf(api.CodeConflict, "serve the page: it is served already, at %s by process %d", running.URL, running.PID).
+					WithHint("end that one first, or leave out --" + name + " for a link to it")
+			}
+		}
+		return v.invite(book, running, devices.Grant{}, !w.noQR)
+	}
+	return v.serveHere(cmd.Context(), dataDir, book, w)
+}
+
+func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w wish) error {
+	w.where.DataDir = dataDir
+	at, err := page.Listen(ctx, w.where)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	p := page.New(page.Options{Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr})
+	defer p.Close()
+	if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
+		return err
+	}
+	err = page.Serve(ctx, dataDir, at, p)
+	if errors.Is(err, page.ErrServed) {
+		return api.Errorf(api.CodeConflict, "serve the page: %v", err).WithHint("run it again for a link to that one")
+	}
+	return err
+}
+
+func (v *Verbs) engine(ctx context.Context, machine string) (*client.Client, error) {
+	if machine == "" {
+		return v.Own(ctx)
+	}
+	return v.Far(ctx, machine)
+}
+
+// invite makes a code and prints the link with it.
+func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, qr bool) error {
+	code, err := book.NewCode(grant)
+	if err != nil {
+		return err
+	}
+	out := invitation{s.URL + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}
+	return v.Out.Answer(out, func() string {
+		text := out.URL + "\n"
+		if _, ok := output.Terminal(v.Stdout); ok && qr {
+			text += drawQR(out.URL)
+		}
+		if s.Fingerprint != "" {
+			text += "certificate: SHA-256 " + inPairs(s.Fingerprint) + "\nThe browser does not know it: compare it there, and go on.\n"
+		}
+		if grant.Session == "" {
+			text += "Open the link within 10 minutes; it pairs one browser.\n"
+		} else {
+			text += "Open the link within 10 minutes; it shows this session only, read-only, until " + grant.Until.Local().Format("2006-01-02 15:04") + ".\n"
+		}
+		return text
+	})
+}
+
+// inPairs divides hex digits as browsers do.
+func inPairs(hex string) (text string) {
+	for i := 0; i+1 < len(hex); i += 2 {
+		if i > 0 {
+			text += ":"
+		}
+		text += hex[i : i+2]
+	}
+	return text
+}
+
+func (v *Verbs) book() (*devices.Book, error) {
+	dataDir, err := v.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	return devices.Open(dataDir), nil
+}
+
+// shareTime is how long a link to a session is good.
+const shareTime = time.Hour
+
+func (v *Verbs) shareCommand() *cobra.Command {
+	var lasts time.Duration
+	cmd := &cobra.Command{
+		Use:     "share SESSION",
+		Short:   "Make a link that shows one session, read-only, for a while",
+		Long:    "Makes a link to one session. Whoever opens it first sees that session and nothing else, cannot type,\nand loses it when the time is over or you revoke it.",
+		Example: "tandem web share build\ntandem web share build --for 2h",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return output.Usagef(cmd, "share what? Give one session.")
+			}
+			return nil
+		},
+		ValidArgsFunction: v.Sessions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lasts <= 0 {
+				return output.Usagef(cmd, "--for %v: has to be more than nothing", lasts)
+			}
+			return v.share(cmd.Context(), args[0], lasts)
+		},
+	}
+	cmd.Flags().DurationVar(&lasts, "for", shareTime, "how long it is shown: `2h`, 30m")
+	_ = cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions([]string{"30m", "2h", "24h"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (v *Verbs) share(ctx context.Context, which string, lasts time.Duration) error {
+	dataDir, err := v.DataDir()
+	if err != nil {
+		return err
+	}
+	s, ok, err := page.Served(dataDir)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return api.Errorf(api.CodeUnavailable, "share %s: no page is served", which).WithHint("`tandem web` serves it; a browser elsewhere needs --listen too")
+	}
+	engine, err := v.Own(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	session, err := api.SessionGet.Call(ctx, engine, api.IDInput{ID: which})
+	if err != nil {
+		return err
+	}
+	return v.invite(devices.Open(dataDir), s, devices.Grant{Session: session.ID, Until: time.Now().Add(lasts)}, true)
+}
+
+func (v *Verbs) devicesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "devices",
+		Short:   "List the browsers that may use the page",
+		Example: "tandem web devices\ntandem web devices --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			book, err := v.book()
+			if err != nil {
+				return err
+			}
+			all, err := book.List()
+			if err != nil {
+				return err
+			}
+			rows := make([]deviceRow, 0, len(all))
+			for _, d := range all {
+				rows = append(rows, deviceRow{d.ID, d.Name, allowed(d.Grant), d.Session, d.Added, d.Seen, d.Until})
+			}
+			return output.AnswerList(*v.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
+				t := v.Out.Table("id", "device", "may", "paired", "seen")
+				for _, r := range rows {
+					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ago(r.Seen)))
+				}
+				return t.String()
+			})
+		},
+	}
+}
+
+// A deviceRow is one line of `tandem web devices`.
+type deviceRow struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	May     string    `json:"may"` // all, look, or see one session
+	Session string    `json:"session,omitempty"`
+	Added   time.Time `json:"added"`
+	Seen    time.Time `json:"seen"`
+	Until   time.Time `json:"until,omitzero"`
+}
+
+func allowed(g devices.Grant) string {
+	switch {
+	case g.Session != "":
+		return "see " + g.Session + " until " + g.Until.Local().Format("15:04")
+	case g.ReadOnly:
+		return "look"
+	}
+	return "all"
+}
+
+func ago(t time.Time) string { return output.Span(time.Since(t)) + " ago" }
+
+func (v *Verbs) revokeCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "revoke [DEVICE…]",
+		Short:   "Take the page away from browsers",
+		Long:    "Takes the page away from browsers at once: what they have open is cut. DEVICE is an id or a name of\n`tandem web devices`.",
+		Example: "tandem web revoke 3f9a2c11\ntandem web revoke --all",
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && !all:
+				return output.Usagef(cmd, "revoke what? Name devices of `tandem web devices`, or say --all.")
+			case len(args) > 0 && all:
+				return output.Usagef(cmd, "--all goes without names")
+			}
+			return nil
+		},
+		ValidArgsFunction: v.deviceNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			book, err := v.book()
+			if err != nil {
+				return err
+			}
+			gone, err := book.Revoke(args...)
+			var not *devices.NotOne
+			if errors.As(err, &not) {
+				return api.Errorf(api.CodeNotFound, "revoke: %v", not).WithHint("`tandem web devices` lists them")
+			}
+			if err != nil {
+				return err
+			}
+			rows := make([]string, 0, len(gone))
+			for _, d := range gone {
+				rows = append(rows, d.ID)
+			}
+			return output.AnswerList(*v.Out, rows, "no browser was paired", func() (text string) {
+				for _, d := range gone {
+					text += fmt.Sprintf("%s, %s, is not paired any more\n", d.ID, output.Visible(d.Name))
+				}
+				return text
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "take it away from all, links and unused codes included")
+	return cmd
+}
+
+func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	book, err := v.book()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	all, _ := book.List() // a person who presses tab is in the middle of a line
+	for _, d := range all {
+		found = append(found, cobra.CompletionWithDesc(d.ID, d.Name))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// drawQR is a QR code of text in half blocks, dark on light whatever the terminal's colours.
+func drawQR(text string) string {
+	_, plain := os.LookupEnv("NO_COLOR")
+	lines, err := QR(text)
+	if err != nil {
+		return "" // the link is there
+	}
+	out := ""
+	for _, line := range lines {
+		if plain {
+			out += line + "\n"
+			continue
+		}
+		out += "\x1b[38;5;16;48;5;231m" + line + "\x1b[0m\n"
+	}
+	return out
+}
