@@ -15,7 +15,7 @@ import (
 func operations() []api.Entry {
 	wanted := map[string]bool{}
 	for _, name := range []string{
-		api.EngineInfo.Name, api.SessionStart.Name, api.SessionRename.Name, api.SessionKill.Name, api.SessionRead.Name,
+		api.EngineInfo.Name, api.SessionStart.Name, api.SessionRename.Name, api.SessionKill.Name, api.SessionScreen.Name, api.SessionRead.Name,
 		api.SessionFind.Name, api.SessionText.Name, api.SessionKeyboard.Name,
 		api.ProcessStart.Name, api.ProcessGet.Name, api.ProcessList.Name, api.ProcessLog.Name, api.ProcessStop.Name,
 		api.ProcessRestart.Name, api.ProcessRemove.Name,
@@ -35,7 +35,7 @@ func operations() []api.Entry {
 
 // ofLink are the operations of a link to one session: those that read it.
 func ofLink(name string) bool {
-	return name == api.SessionRead.Name || name == api.SessionFind.Name || name == api.SessionText.Name || name == api.ProcessGet.Name
+	return name == api.SessionScreen.Name || name == api.SessionRead.Name || name == api.SessionFind.Name || name == api.SessionText.Name || name == api.ProcessGet.Name
 }
 
 // may refuses what a device was not given.

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -180,6 +181,34 @@ func TestALinkHearsOfItsSessionOnly(t *testing.T) {
 	if text, _ := json.Marshal(snapshot); strings.Contains(string(text), "secret") || len(snapshot.Processes) != 1 || snapshot.Layout != nil {
 		t.Errorf("a snapshot gives %s", text)
 	}
+}
+
+func TestWhatProcessesUseIsTold(t *testing.T) {
+	m := infoMux()
+	server.Handle(m, api.ProcessList, func(_ context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+		if !in.Metrics {
+			t.Error("nothing is measured")
+		}
+		return api.ProcessListOutput{Processes: []api.Process{
+			{ID: "a", State: api.StateRunning, Metrics: &api.Metrics{CPUPercent: 2.5, RSSBytes: 10, Ports: []int{80}}},
+			{ID: "b", State: api.StateExited, Metrics: &api.Metrics{}}, {ID: "c", State: api.StateRunning},
+		}}, nil
+	})
+	b := newRig(t, m, nil).paired(devices.Grant{})
+	answer, err := b.http.Do(b.request(http.MethodGet, "/usage", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if data, is := strings.CutPrefix(lines.Text(), "data: "); is {
+			if want := `[{"id":"a","cpu":2.5,"rss":10,"ports":[80]}]`; data != want {
+				t.Errorf("it tells %s, want %s", data, want)
+			}
+			return
+		}
+	}
+	t.Error("nothing is told")
 }
 
 func FuzzMessage(f *testing.F) {

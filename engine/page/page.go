@@ -9,6 +9,7 @@
 //	POST /leave       forgets this device
 //	GET  /me          what this device may do
 //	GET  /events      the engine's events, as server-sent events
+//	GET  /usage       what processes use now, likewise
 //	POST /call/NAME   one operation of the API, if the page has it
 //	GET  /attach      a session's terminal, as a WebSocket
 package page
@@ -60,6 +61,7 @@ func New(o Options) *Page {
 	p.mux.HandleFunc("POST /leave", p.known(p.leave))
 	p.mux.HandleFunc("GET /me", p.known(p.me))
 	p.mux.HandleFunc("GET /events", p.known(p.events))
+	p.mux.HandleFunc("GET /usage", p.known(p.usage))
 	p.mux.HandleFunc("POST /call/{operation}", p.known(p.call))
 	p.mux.HandleFunc("GET /attach", p.known(p.attach))
 	return p

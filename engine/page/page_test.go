@@ -212,7 +212,7 @@ func TestNobodyChangesAnythingOfAPageThatIsReadOnly(t *testing.T) {
 }
 
 func TestEveryOperationOfThePageIsInTheTable(t *testing.T) {
-	if n := len(operations()); n != 22 {
+	if n := len(operations()); n != 23 {
 		t.Errorf("%d operations", n)
 	}
 }

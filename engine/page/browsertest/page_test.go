@@ -1,0 +1,376 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/google/renameio/v2"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+// TestThePageInABrowser shows the page in a real browser, before a real engine. One of each
+// serves all parts: starting them takes longest.
+func TestThePageInABrowser(t *testing.T) {
+	m := newMachine(t)
+	m.write("c/tandem/policy.toml", "default = \"ask\"\nask_timeout = \"10m\"\n")
+	m.run("new", "--name", "shop", "--", "sh")
+	m.run("new", "--name", "numbers", "--", "sh", "-c", "seq -f 'line %g' 1 300; exec cat")
+	m.run("start", "--name", "server", "--", "sh", "-c", "echo listening; exec sleep 1000")
+	for _, part := range []struct {
+		name string
+		test func(m *machine, t *testing.T)
+	}{
+		{"PairOpenAndType", pairOpenAndType},
+		{"SelectCopyAndSearch", selectCopyAndSearch},
+		{"ALayoutOfSplits", aLayoutOfSplits},
+		{"Processes", processes},
+		{"History", history},
+		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
+		{"Requests", requests},
+		{"OnAPhone", onAPhone},
+		{"ALinkToOneSession", aLinkToOneSession},
+		{"Strangers", strangers},
+		{"Revoking", revoking},
+	} {
+		ok := t.Run(part.name, func(t *testing.T) { part.test(m, t) })
+		if !ok {
+			break // what follows builds on it
+		}
+	}
+}
+
+func (m *machine) write(name, text string) {
+	m.Helper()
+	path := filepath.Join(m.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		m.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// session chooses a session in the list.
+func (p *tab) session(name string) {
+	p.Helper()
+	p.until(rowOf(name))
+	p.script(rowOf(name) + ".click()")
+	p.until(`document.querySelector('.pane.current > header .name')?.textContent === ` + quoted(name))
+}
+
+func rowOf(name string) string {
+	return `[...document.querySelectorAll('.sessions li > button:first-child')].find((b) => b.querySelector('.name').textContent === ` + quoted(name) + `)`
+}
+
+func pairOpenAndType(m *machine, t *testing.T) {
+	p := m.paired(t, m.code)
+	p.until(`location.hash === ''`)
+	p.until(rowOf("numbers"))
+	p.session("shop")
+	p.shows("ready>")
+	p.keys("echo page $((40 + 2))\r")
+	p.shows("page 42")
+
+	before := value[int](p, `document.querySelector('.xterm-rows').childElementCount`)
+	p.do(chromedp.EmulateViewport(900, 500))
+	p.until(fmt.Sprintf(`document.querySelector('.xterm-rows').childElementCount < %d`, before))
+	after := value[int](p, `document.querySelector('.xterm-rows').childElementCount`)
+	p.keys("stty size\r")
+	p.shows(fmt.Sprintf("%d ", after))
+	p.quiet()
+
+	used := m.tab(t)
+	used.do(chromedp.Navigate(m.url + "#" + m.code))
+	used.until(`document.querySelector('.gate')?.textContent.includes('can be used once')`)
+	used.quiet("403")
+}
+
+func selectCopyAndSearch(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.session("numbers")
+	p.shows("line 300")
+	p.do(chromedp.KeyEvent("F", chromedp.KeyModifiers(chromedp.ModifierCtrl, chromedp.ModifierShift)))
+	p.until(`document.activeElement === document.querySelector('.pane.current .find input')`)
+	p.keys("line 17\r")
+	p.until(`/^\d+ of 11$/.test(document.querySelector('.find .count').textContent)`)
+	p.shows("line 17") // it scrolled off the screen before the page was opened
+	p.script(`navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }`)
+	p.click(".find button:last-child")
+
+	p.script(`document.querySelector('.pane.current .xterm-helper-textarea').focus()`)
+	at := value[[]float64](p, `(({ left, top, height }) => [left + 10, top + height / 2])(document.querySelector('.pane.current .xterm-rows > div:first-child').getBoundingClientRect())`)
+	p.do(chromedp.MouseClickXY(at[0], at[1], chromedp.ClickCount(2)))
+	p.do(chromedp.KeyEvent("C", chromedp.KeyModifiers(chromedp.ModifierCtrl, chromedp.ModifierShift)))
+	p.until(`globalThis.copied === 'line'`)
+
+	p.session("shop")
+	p.shows("ready>")
+	p.script(`(() => {
+		const data = new DataTransfer();
+		data.setData('text/plain', 'echo pasted here');
+		document.querySelector('.pane.current .xterm-helper-textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));
+	})()`)
+	p.shows("echo pasted here")
+	p.keys("\r")
+}
+
+// call has the test's own client of the engine do something.
+func call[In, Out any](m *machine, name string, op api.Operation[In, Out], in In) Out {
+	m.Helper()
+	c := m.engine(name)
+	defer c.Close()
+	out, err := op.Call(m.Context(), c, in)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return out
+}
+
+func (m *machine) engine(name string) *client.Client {
+	m.Helper()
+	c, err := client.Connect(m.Context(), client.Options{DataDir: filepath.Join(m.dir, "d"), Name: name})
+	if err != nil {
+		m.Fatal(err)
+	}
+	return c
+}
+
+func aLayoutOfSplits(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	ids := map[string]string{}
+	for _, s := range call(p.machine, "cli", api.ProcessList, api.ProcessListInput{}).Processes {
+		ids[s.Name] = s.ID
+	}
+	call(p.machine, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 6000}, {ID: ids["shop"], Name: "shop"}, {ID: ids["numbers"], Name: "numbers"},
+	}}}}})
+	p.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
+	p.session("numbers")
+	p.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
+	p.shows("line 300")
+	call(p.machine, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{}})
+	p.until(`document.querySelectorAll('.pane').length === 1`)
+}
+
+func processes(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.click("#tab-processes")
+	p.until(`document.querySelector('tbody tr')?.textContent.includes('running')`)
+	p.until(`/MB|KB/.test(document.querySelector('td.memory').textContent)`)
+	p.click("tbody tr button")
+	p.until(`document.querySelector('.log').textContent.includes('listening')`)
+	p.click(".actions button:last-child")
+	p.click("dialog button[type=submit]")
+	p.until(`document.querySelector('td.status').textContent === 'stopped'`)
+	p.click(".actions button:first-child")
+	p.until(`document.querySelector('td.status').textContent === 'running'`)
+	p.until(`document.querySelector('.log').textContent.split('listening').length === 3`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".logs input[type=search]"), "list.n"))
+	p.until(`document.querySelector('.hint').textContent === '2 of 2'`)
+}
+
+func history(m *machine, t *testing.T) {
+	m.run("history", "add", "--", "make a-history-entry")
+	p := m.paired(t, m.link())
+	p.session("shop")
+	p.shows("ready>")
+	p.click("#tab-history")
+	p.do(chromedp.SendKeys(chromedp.CSS(".history input"), "ahist"))
+	p.until(`document.querySelectorAll('.commands li').length === 1`)
+	p.keys("\r")
+	p.shows("make a-history-entry")
+	p.keys("\r")
+}
+
+func itIsFollowedThroughAKill(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.session("shop")
+	p.shows("ready>")
+	p.script(`new MutationObserver(() => { globalThis.cut ||= !!document.querySelector('.pane.away'); }).observe(document.body, { subtree: true, attributes: true })`)
+	info := call(p.machine, "cli", api.EngineInfo, api.Empty{})
+	if err := syscall.Kill(info.EnginePID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.until(`globalThis.cut && !document.querySelector('.pane.away') && document.querySelector('p.away').hidden`)
+	p.keys("echo after $((1 + 1))\r")
+	p.shows("after 2")
+	p.quiet("WebSocket", "Failed to load resource") // while there was no engine
+}
+
+func requests(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	agent := p.engine("agent:test/1")
+	defer agent.Close()
+	for _, allow := range []bool{true, false} {
+		decided := make(chan string, 1)
+		go func() {
+			out, err := api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{Tool: "exec", Actor: "agent:test/1", Command: "rm -rf '<b>build</b>'", CWD: "/tmp"})
+			if err != nil {
+				out.Decision = err.Error()
+			}
+			decided <- out.Decision
+		}()
+		p.until(`document.querySelector('#tab-requests .badge').textContent === '1'`)
+		p.click("#tab-requests")
+		p.until(`document.querySelector('.asked pre').textContent === "rm -rf '<b>build</b>'"`)
+		button, want := ".asked button.danger", "deny"
+		if allow {
+			button, want = ".asked button.primary", "allow"
+		}
+		p.click(button)
+		if got := <-decided; got != want {
+			t.Errorf("the agent hears %q, want %s", got, want)
+		}
+		p.until(`document.querySelectorAll('.asked li').length === 0`)
+	}
+}
+
+func onAPhone(m *machine, t *testing.T) {
+	p := m.paired(t, m.link(), chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2), chromedp.EmulateMobile, chromedp.EmulateTouch))
+	p.until(`document.documentElement.scrollWidth === 390`)
+	sizeOf := func() api.Terminal {
+		for _, s := range call(p.machine, "cli", api.ProcessList, api.ProcessListInput{}).Processes {
+			if s.Name == "numbers" {
+				return *s.Terminal
+			}
+		}
+		t.Fatal("the session is gone")
+		return api.Terminal{}
+	}
+	p.click(".sheet")
+	p.until(`getComputedStyle(document.querySelector('aside')).visibility === 'visible'`)
+	before := sizeOf()
+	p.script(rowOf("numbers") + ".click()")
+	p.until(`document.querySelector('.top .title').textContent === 'numbers'`)
+	p.shows("line 300")
+	if after := sizeOf(); after.Cols != before.Cols || after.Rows != before.Rows {
+		t.Errorf("looking from a phone makes it %d×%d, it was %d×%d", after.Cols, after.Rows, before.Cols, before.Rows)
+	}
+	p.swipeUp()
+	p.until(`!document.querySelector('.pane.current .xterm-rows').textContent.includes('300')`)
+
+	p.click(".keybar button:nth-child(3)") // ctrl
+	p.until(`document.querySelector('.keybar button:nth-child(3)').getAttribute('aria-pressed') === 'true'`)
+	p.script(`document.querySelector('.pane.current .xterm-helper-textarea').focus()`)
+	p.keys("v")
+	p.click(".keybar button:nth-child(7)") // up
+	p.shows("^[[A")
+	if after := sizeOf(); after.Cols == before.Cols {
+		t.Errorf("typing on a phone leaves the session at %d columns", after.Cols)
+	}
+	if value[bool](p, `[...document.querySelectorAll('.keybar button, .top button')].filter((b) => b.offsetParent).some((b) => b.getBoundingClientRect().right > 390)`) {
+		t.Error("keys are beyond the edge of the phone")
+	}
+}
+
+// swipeUp moves a finger down over the terminal, which scrolls up.
+func (p *tab) swipeUp() {
+	p.Helper()
+	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) chromedp.Action[chromedp.Void] {
+		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
+			return err
+		})
+	}
+	actions := []chromedp.Action[chromedp.Void]{touch("touchStart", &input.TouchPoint{X: 180, Y: 300})}
+	for y := 320.0; y <= 700; y += 40 {
+		actions = append(actions, touch("touchMove", &input.TouchPoint{X: 180, Y: y}))
+	}
+	p.do(append(actions, touch("touchEnd"))...)
+}
+
+func aLinkToOneSession(m *machine, t *testing.T) {
+	p := m.paired(t, m.link("share", "numbers", "--for", "2h"))
+	p.shows("line 300")
+	if all := value[int](p, `document.querySelectorAll('.sessions li').length`); all != 1 {
+		t.Errorf("the link lists %d sessions", all)
+	}
+	p.script(`document.querySelector('.pane.current .xterm-helper-textarea').focus()`)
+	p.keys("not typed")
+	if status := value[int](p, `fetch('call/session.start', { method: 'POST', body: '{}' }).then((r) => r.status)`); status != http.StatusForbidden {
+		t.Errorf("starting a session through the link is answered %d", status)
+	}
+	if value[string](p, `fetch('me').then((r) => r.json()).then((me) => me.until || '')`) == "" {
+		t.Error("the link does not end")
+	}
+	m.expire()
+	p.until(`document.querySelector('.gate')?.textContent.includes('expired')`)
+	if screen := m.run("screen", "numbers"); strings.Contains(screen, "not typed") {
+		t.Errorf("the link types:\n%s", screen)
+	}
+	p.quiet("403", "401", "WebSocket")
+}
+
+// expire ends the links to sessions.
+func (m *machine) expire() {
+	m.Helper()
+	path := filepath.Join(m.dir, "d", "page", "devices.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		m.Fatal(err)
+	}
+	past := regexp.MustCompile(`"until": ?"[^"]*"`).ReplaceAll(text, []byte(`"until":"2001-01-01T00:00:00Z"`))
+	if err := renameio.WriteFile(path, past, 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// strangers are other pages in the same browser, whose requests carry its cookie.
+func strangers(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>other</title>")
+	}))
+	defer other.Close()
+	p.do(chromedp.Navigate(other.URL))
+	got := value[[]string](p, `Promise.all([
+		fetch(`+quoted(m.url+"me")+`, { credentials: 'include' }).then((r) => 'answered', () => 'refused'),
+		fetch(`+quoted(m.url+"call/session.start")+`, { method: 'POST', credentials: 'include', body: '{}' }).then((r) => 'answered', () => 'refused'),
+		new Promise((done) => {
+			const s = new WebSocket(`+quoted(strings.Replace(m.url, "http", "ws", 1)+"attach?id=x")+`);
+			s.onopen = () => done('answered');
+			s.onerror = () => done('refused');
+		}),
+		new Promise((done) => {
+			const f = document.createElement('iframe');
+			f.onload = () => { try { done(f.contentDocument ? 'answered' : 'refused'); } catch { done('refused'); } };
+			f.src = `+quoted(m.url)+`;
+			document.body.append(f);
+		}),
+	])`)
+	for i, answer := range got {
+		if answer != "refused" {
+			t.Errorf("request %d of another page is %s", i, answer)
+		}
+	}
+	if n := len(call(p.machine, "cli", api.ProcessList, api.ProcessListInput{}).Processes); n != 3 {
+		t.Errorf("there are %d sessions and processes", n)
+	}
+	p.quiet("127.0.0.1") // each refusal
+}
+
+func revoking(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.session("shop")
+	p.shows("ready>")
+	m.run("web", "revoke", "--all")
+	p.until(`document.querySelector('.gate')?.textContent.includes('revoked')`)
+	if value[bool](p, `!!document.querySelector('.xterm')`) {
+		t.Error("the terminal is shown still")
+	}
+	p.quiet("401", "WebSocket")
+}

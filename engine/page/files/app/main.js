@@ -1,0 +1,48 @@
+import './styles.js';
+import { text } from './strings.js';
+import { h } from './dom.js';
+import * as server from './api.js';
+import { App } from './app.js';
+
+const root = document.getElementById('app');
+let app = null;
+
+// gate stands where the page would be, for who is not let in.
+function gate(title, { detail, command }) {
+  app?.close();
+  app = null;
+  root.replaceChildren(h('main', { className: 'gate' },
+    h('img', { src: 'icon.svg', alt: '', width: 64, height: 64 }), h('h1', {}, title), h('p', {}, detail || text.howToPair),
+    command !== false && h('code', {}, text.pairCommand),
+    h('button', { type: 'button', className: 'primary', onclick: () => start() }, text.again)));
+}
+
+function enter(me) {
+  const revoked = () => gate(me.session ? text.linkOver : text.revoked, { detail: text.howToPair, command: !me.session });
+  app = new App(root, me, revoked);
+  app.open();
+}
+
+// start lets a browser in that brings a code, in the fragment of the address, or a cookie. A
+// code works once: it is taken out of the address at once.
+async function start() {
+  const code = location.hash.slice(1);
+  if (code) history.replaceState(null, '', location.pathname);
+  try {
+    enter(code ? await server.pair(code) : await server.me());
+  } catch (err) {
+    const known = err instanceof server.Refused;
+    if (code && known) gate(text.badCode, { detail: err.message });
+    else if (known && err.status === 401) gate(text.notPaired, {});
+    else gate(text.serverAway, { detail: err.message, command: true });
+  }
+}
+
+addEventListener('hashchange', () => {
+  if (!/^#[A-Z2-7]{16}$/.test(location.hash)) return;
+  app?.close();
+  start();
+});
+
+navigator.serviceWorker?.register('sw.js').catch(() => {}); // it only makes the page installable
+start();
