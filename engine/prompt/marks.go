@@ -211,8 +211,9 @@ func (m *marks) finish(f markFound, exit *int) *Command {
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
-		if !m.entered {
-			m.ahead = max(0, m.ahead-1)
+		if !m.entered && m.ahead > 0 { // its echo came before the prompt, so what stands behind that is output
+			c.Line = ""
+			m.ahead--
 		}
 	default:
 		m.noteEnd(f, exit)

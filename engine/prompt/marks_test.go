@@ -112,3 +112,21 @@ func TestALineTypedBeforeThePromptIsStillToBeRun(t *testing.T) {
 		}
 	}
 }
+
+func TestOutputIsNotTakenForALineTypedBeforeThePrompt(t *testing.T) {
+	m := &marks{nonce: "n"}
+	var ended []Command
+	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
+		if e, ok := e.(vt.PromptEvent); ok {
+			c := m.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "far-2", from }})
+			if c != nil {
+				ended = append(ended, *c)
+			}
+		}
+	}})
+	m.noteTyped([]byte("echo far-$((1+1))\r"), time.Now())
+	term.Write([]byte("echo far-$((1+1))\r\n\x1b]133;A;c=0;aid=n\a$ \x1b]133;B;aid=n\afar-2\r\n\x1b]133;D;0;aid=n\a"))
+	if len(ended) != 0 {
+		t.Errorf("it counts as a command: %+v", ended)
+	}
+}
