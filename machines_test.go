@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -290,8 +291,7 @@ func TestAnAttachedSessionOutlivesItsLink(t *testing.T) {
 			if err := screen.press(fmt.Sprintf(":echo typed-%d-$((1+1))", i), "enter"); err != nil {
 				t.Fatal(err)
 			}
-			shown, _, _ := p.run("--host", "m1", "screen", "far") // which may meet the link that has just died
-			return strings.Contains(shown, fmt.Sprintf("typed-%d-2", i))
+			return strings.Contains(p.must("--host", "m1", "screen", "far"), fmt.Sprintf("typed-%d-2", i))
 		})
 		await(t, screen, fmt.Sprintf("typed-%d-2", i))
 		for _, pid := range bridges(p.data("m1")) {
@@ -299,5 +299,61 @@ func TestAnAttachedSessionOutlivesItsLink(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// A log is followed for as long as the person waits, who is told when the machine is
+// away, and goes on where it was.
+func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
+	p := newPark(t, 0)
+	down := filepath.Join(p.dir, "down")
+	p.configure(fmt.Sprintf("[machines.box]\ntransport = [\"sh\", \"-c\", \"[ ! -e %s ] && exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
+		down, os.Args[0], p.data("box"), filepath.Join(p.dir, "none")))
+	t.Cleanup(func() {
+		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+		cmd.Env = append(p.env, "TANDEM_DATA_DIR="+p.data("box"))
+		_ = cmd.Run()
+	})
+	p.must("--host", "box", "start", "--name", "count", "--", "sh", "-c",
+		fmt.Sprintf("seq 1 1000; while [ ! -e %s/go ]; do sleep 0.01; done; seq 1001 2000; exec sleep 1000", p.dir))
+	cmd := exec.Command(os.Args[0], "--host", "box", "logs", "-f", "count")
+	cmd.Env, cmd.Dir = p.env, p.dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	make := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrong := checkCount(out, 2000, func(n int) {
+		if n != 1000 {
+			return
+		}
+		make(down)
+		for _, pid := range bridges(p.data("box")) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		line, err := bufio.NewReader(said).ReadString('\n')
+		if line != "tandem: box is away, waiting\n" {
+			t.Errorf("the person is told %q, %v", line, err)
+		}
+		make(filepath.Join(p.dir, "go"))
+		if err := os.Remove(down); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if wrong != "" {
+		t.Error(wrong)
 	}
 }

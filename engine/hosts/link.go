@@ -256,24 +256,33 @@ func (l *link) settled(ctx context.Context) api.Machine {
 func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transport.Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	m := l.settled(ctx)
-	if m.State != api.MachineConnected {
-		return nil, transport.Hello{}, l.unreachable(m)
-	}
-	l.mu.Lock()
-	session, hello := l.session, l.hello
-	l.mu.Unlock()
-	if session == nil {
-		return nil, hello, l.unreachable(m)
-	}
-	if err := l.mayLead(p, hello); err != nil {
-		return nil, hello, err
-	}
-	stream, err := openStream(ctx, session, p)
-	if err != nil {
+	for {
+		m := l.settled(ctx)
+		l.mu.Lock()
+		session, hello, changed := l.session, l.hello, l.changed
+		l.mu.Unlock()
+		if m.State != api.MachineConnected {
+			return nil, transport.Hello{}, l.unreachable(m)
+		}
+		err := errLost
+		if session != nil {
+			if err := l.mayLead(p, hello); err != nil {
+				return nil, hello, err
+			}
+			var stream net.Conn
+			if stream, err = openStream(ctx, session, p); err == nil {
+				return stream, hello, nil
+			}
+		}
+		if session == nil || session.IsClosed() { // the next one is about to be made
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+			}
+		}
 		return nil, hello, api.Errorf(api.CodeUnavailable, "reach machine %s: %v", l.machine.Name, err).WithHint(hintAway)
 	}
-	return stream, hello, nil
 }
 
 // mayLead refuses to lead an agent where nobody would hold it to what it is held to here.

@@ -276,6 +276,9 @@ func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool)
 
 // call connects and calls an operation.
 func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
+	if a.host() != "" { // its link may be dying
+		return again(ctx, a, op, in, true)
+	}
 	client, err := a.connect(ctx)
 	if err != nil {
 		var none Out
@@ -287,11 +290,23 @@ func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], i
 
 // lasting is call of an operation that outlives the engine.
 func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
+	return again(ctx, a, op, in, false)
+}
+
+// again is a call that is made again where that is safe; one that is hasty waits for no
+// machine that is away.
+func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
 	conn, err := retry.Connect(ctx, a.connect)
 	if err != nil {
 		var none Out
 		return none, err
 	}
 	defer conn.Close()
+	conn.Hasty = hasty
 	return op.Call(ctx, conn, in)
+}
+
+// awaiting has a connection that follows something on a machine wait for it, and says so.
+func (a *app) awaiting(conn *retry.Conn) {
+	conn.Away = func() { fmt.Fprintf(a.Stderr, "tandem: %s is away, waiting\n", conn.Machine()) }
 }

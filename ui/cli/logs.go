@@ -154,6 +154,9 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 		return err
 	}
 	defer p.Close()
+	if f.follow {
+		a.awaiting(p)
+	}
 	// Another process may have the name before this one has ended.
 	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
@@ -172,6 +175,9 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 		return err
 	}
 	defer second.Close()
+	if f.follow {
+		second.Away = func() {} // the other one says it
+	}
 	beside := a.out
 	beside.Stdout = a.Stderr
 	stderr := newLogReader(cmd, second, beside, process.ID, f)

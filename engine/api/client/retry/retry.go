@@ -33,7 +33,10 @@ const (
 // concurrent use.
 type Conn struct {
 	*client.Client
-	Hasty   bool // a machine that is away is not waited for
+	Hasty bool // a machine that is away is not waited for
+	// Away is called when a call that changes nothing begins to wait for a machine that
+	// is away, which it then does for as long as its caller; nil: it gives up after a while.
+	Away    func()
 	connect func(context.Context) (*client.Client, error)
 }
 
@@ -54,7 +57,7 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	began := time.Now()
 	var lost time.Time
-	sent, limit := false, returnLimit
+	sent, told, limit := false, false, returnLimit
 	if c.Machine() != "" && effect == api.Read && !c.Hasty {
 		limit = awayLimit
 	}
@@ -73,10 +76,15 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		if sent && !repeatable(effect, in) {
 			return unsure(name, in, err)
 		}
-		if lost.IsZero() || time.Since(called) > steady {
+		if lost.IsZero() || time.Since(called) > steady && maySent {
 			lost = time.Now()
 		}
-		if time.Since(lost) > limit {
+		patient := c.Away != nil && c.Machine() != "" && effect == api.Read
+		if patient && !maySent && !told {
+			told = true
+			c.Away()
+		}
+		if !patient && time.Since(lost) > limit {
 			return given(name, effect, in, sent, err)
 		}
 		if c.await(ctx, time.Since(lost)) != nil || ctx.Err() != nil {
