@@ -122,9 +122,6 @@ func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
 	return d, true, nil
 }
 
-// maxName bounds what a device is called, in bytes.
-const maxName = 80
-
 // pair trades a code for a cookie.
 func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -183,12 +182,4 @@ func (b *browser) events() (next func() (name string, e api.Event, ok bool)) {
 		}
 		return "", e, false
 	}
-}
-
-func (b *browser) cookies() []*http.Cookie {
-	u, err := url.Parse(b.server.URL)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return b.http.Jar.Cookies(u)
 }
