@@ -63,26 +63,40 @@ func newLink(h *Hosts, m transport.Machine) *link {
 
 // run makes the link, and makes it again when it is lost, until ctx ends.
 func (l *link) run(ctx context.Context) {
-	pause, short := firstPause, 0
+	p := pace{pause: firstPause}
 	for ctx.Err() == nil {
 		conn, hello, err := dial(ctx, l.hosts.DataDir, l.machine, l.hosts.environ())
 		if err == nil {
 			began := time.Now()
 			err = l.use(ctx, conn, hello)
-			pause, short = firstPause, short+1
-			if time.Since(began) > steady {
-				short = 0
-			}
+			p.lasted(time.Since(began))
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if l.settle(err, short <= mostShort) {
+		if l.settle(err, p.mayAgain()) {
 			continue
 		}
-		pause, short = l.wait(ctx, err, pause), 0
+		p.pause = l.wait(ctx, err, p.pause)
 	}
 }
+
+// A pace is how soon a link is made again. A machine that greets and goes away at once,
+// again and again, is one that is away.
+type pace struct {
+	pause time.Duration // before the next attempt
+	short int           // links in a row that were not steady
+}
+
+// lasted notes for how long a link was in order.
+func (p *pace) lasted(length time.Duration) {
+	if p.short++; length > steady {
+		*p = pace{pause: firstPause}
+	}
+}
+
+// mayAgain reports whether a link that was lost may be made again without a pause.
+func (p *pace) mayAgain() bool { return p.short <= mostShort }
 
 // settle takes down why there is no link. It reports whether one that was in
 // order shall be made again at once: who asks meanwhile waits for that.

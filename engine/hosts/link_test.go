@@ -123,3 +123,22 @@ func TestALinkIsMadeAnewWhenTheMachineHasLearnedToHoldAgents(t *testing.T) {
 		t.Error("a bridge that knows agents is replaced")
 	}
 }
+
+func TestAMachineThatGreetsAndGoesIsTriedLessAndLessOften(t *testing.T) {
+	p := pace{pause: firstPause}
+	for range mostShort + 1 {
+		if !p.mayAgain() {
+			t.Fatal("a link that breaks once is not made again at once")
+		}
+		p.lasted(0)
+	}
+	p.pause = longestPause // after some attempts
+	p.lasted(0)
+	if p.mayAgain() || p.pause != longestPause {
+		t.Errorf("it is tried at once: %v, or after %v", p.mayAgain(), p.pause)
+	}
+	p.lasted(steady + 1)
+	if !p.mayAgain() || p.pause != firstPause {
+		t.Errorf("after a steady link: at once: %v, or after %v", p.mayAgain(), p.pause)
+	}
+}
