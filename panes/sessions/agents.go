@@ -25,6 +25,7 @@ type Agents struct {
 	inbox *inbox.Inbox               // as it was opened last
 	told  map[string]api.CodingAgent // by session: what it was told to need the person for
 	seen  map[string]time.Time       // by session: since when it had been done what was looked at here
+	went  api.Process                // where next went last: what is done there is seen by that
 	aging bool                       // a look at their ages is on its way
 }
 
@@ -58,12 +59,24 @@ func (a *Agents) next() tea.Cmd {
 	}
 	next := 0
 	if p.shown {
-		next = (slices.IndexFunc(all, func(s api.Process) bool { return s.ID == p.current }) + 1) % len(all)
+		next = a.after(all, p.current)
 	}
 	if p.shown && all[next].ID == p.current {
 		return p.env.Say("no other agent needs you", false)
 	}
-	return p.env.ShowSession(all[next].ID)
+	a.went = all[next]
+	return p.env.ShowSession(a.went.ID)
+}
+
+// after is the place behind a session among those that wait. One that next went to keeps
+// the place that it had.
+func (a *Agents) after(all []api.Process, id string) int {
+	at := slices.IndexFunc(all, func(s api.Process) bool { return s.ID == id })
+	if at < 0 && id == a.went.ID {
+		at = slices.IndexFunc(all, func(s api.Process) bool { return s.Agent.Since.After(a.went.Agent.Since) })
+		return max(at, 0)
+	}
+	return (at + 1) % len(all)
 }
 
 // ShowInbox opens what needs the person.
@@ -182,6 +195,8 @@ func agentIn(session *api.Process) string {
 	if name == where {
 		where = widget.Clean(path.Base(session.CWD))
 	}
+	machine, _ := api.MachineOf(session.ID)
+	where = api.OnMachine(machine, where)
 	return cmp.Or(name, "an agent") + " in " + where
 }
 

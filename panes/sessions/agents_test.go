@@ -90,11 +90,22 @@ func TestOneGoesToThoseWhoHaveWaitedLongestAndAroundThem(t *testing.T) {
 			t.Errorf("it goes to %q, want %q", got, want)
 		}
 	}
-	e.Known.Processes = e.Known.Processes[2:]
+	e.Known.Processes = append(e.Known.Processes, withAgent("e", api.AgentDone, 3))
+	p.SetTabs([][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}, "c")
+	if got := visit(); got != "e" {
+		t.Errorf("from c it goes to %q", got)
+	}
+	e.looks = "e"
+	p.Agents.look() // it is not among those that wait any more
+	if got := visit(); got != "a" {
+		t.Errorf("from what was seen by going there it goes to %q, want the next one", got)
+	}
+	p.SetTabs([][]string{{"c"}}, "c")
+	e.Known.Processes = e.Known.Processes[2:3]
 	if got := visit(); got != "no other agent needs you" {
 		t.Errorf("with one alone: %q", got)
 	}
-	e.Known.Processes = e.Known.Processes[1:]
+	e.Known.Processes = nil
 	if got := visit(); got != "no agent needs you" {
 		t.Errorf("with none: %q", got)
 	}
@@ -126,5 +137,13 @@ func TestWhatAnAgentAsksIsToldOnce(t *testing.T) {
 		if got := a.isNew(step.of); got != step.want {
 			t.Errorf("step %d is told: %v", i, got)
 		}
+	}
+}
+
+func TestAnAgentOnAnotherMachineIsNamedWithIt(t *testing.T) {
+	there := withAgent("x", api.AgentBlocked, 1)
+	there.ID = api.OnMachine("box", there.ID)
+	if got := agentIn(&there); got != "claude in box/session-x" {
+		t.Errorf("it is %q", got)
 	}
 }
