@@ -32,6 +32,7 @@ type Worktree struct {
 	Path       string   `json:"path" jsonschema:"its folder"`
 	Branch     string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
 	Repository string   `json:"repository" jsonschema:"the repository's own folder"`
+	Gone       bool     `json:"gone,omitempty" jsonschema:"its folder is not there any more; git still knows it"`
 	Dirty      bool     `json:"dirty" jsonschema:"something in it is not committed, or that cannot be told"`
 	Unmerged   int      `json:"unmerged" jsonschema:"commits that the branch in the repository's own folder does not have"`
 	Sessions   []string `json:"sessions,omitempty" jsonschema:"ids of what runs in it"`
@@ -40,6 +41,7 @@ type Worktree struct {
 // WorktreeRemoveInput is the input of worktree.remove.
 type WorktreeRemoveInput struct {
 	Path    string `json:"path" jsonschema:"folder of the worktree"`
+	CWD     string `json:"cwd,omitempty" jsonschema:"folder in the repository; needed if the worktree's own is gone"`
 	Discard bool   `json:"discard,omitempty" jsonschema:"remove what is not committed too; without it that is a conflict"`
 }
 

@@ -1,7 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,6 +69,10 @@ func (s *Worktrees) list(ctx context.Context, in api.WorktreeListInput) (out api
 // describe tells what there is in a worktree. What git does not tell of counts as changed.
 func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Worktree, error) {
 	out := api.Worktree{Path: w.Path, Branch: w.Branch, Repository: w.Repository, Unmerged: w.Ahead}
+	if _, err := os.Lstat(w.Path); errors.Is(err, fs.ErrNotExist) {
+		out.Gone = true
+		return out, nil
+	}
 	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return t.Git(ctx, w.Path) })
 	out.Dirty = err != nil || status.Branch == ""
 	for _, marks := range status.Marks {
@@ -78,11 +87,21 @@ func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Wor
 	return out, err
 }
 
+func running(n int) string {
+	if n == 1 {
+		return "a session or process runs"
+	}
+	return fmt.Sprintf("%d sessions or processes run", n)
+}
+
 func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out api.WorktreeRemoveOutput, err error) {
 	if !filepath.IsAbs(in.Path) {
 		return out, notAbsolute("remove worktree", in.Path)
 	}
-	all, err := s.Trees.List(ctx, in.Path)
+	if in.CWD != "" && !filepath.IsAbs(in.CWD) {
+		return out, notAbsolute("remove worktree", in.CWD)
+	}
+	all, err := s.Trees.List(ctx, cmp.Or(in.CWD, in.Path))
 	if err != nil {
 		return out, api.Errorf(api.CodeInvalid, "remove worktree: %s", names.Shown(err.Error()))
 	}
@@ -95,8 +114,8 @@ func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out
 		case err != nil:
 			return out, err
 		case len(known.Sessions) > 0:
-			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %d sessions or processes run in it", names.Shown(w.Path), len(known.Sessions)).
-				WithHint("end them first")
+			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.Shown(w.Path), running(len(known.Sessions))).
+				WithHint("`tandem worktree list` names them; stop them first")
 		case known.Dirty && !in.Discard:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.Shown(w.Path)).
 				WithHint("commit them, or discard them with the worktree")

@@ -46,17 +46,17 @@ func (t Trees) Add(ctx context.Context, dir, name, base string) (w Worktree, err
 	}
 	commit, err := t.git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", base+"^{commit}")
 	if err != nil {
-		return w, fmt.Errorf("%s is no commit", base)
+		return w, fmt.Errorf("%s is not a commit", base)
 	}
 	if name == "" {
 		name = t.freeName(ctx, w.Repository)
 	}
 	if _, err := t.git(ctx, dir, "check-ref-format", "--branch", name); err != nil || strings.HasPrefix(name, "-") {
-		return w, fmt.Errorf("%s is not a valid name of a branch", name)
+		return w, fmt.Errorf("%s is not a valid branch name", name)
 	}
 	w.Branch, w.Path = name, pathOf(w.Repository, name)
 	if _, err := os.Lstat(w.Path); err == nil {
-		return w, fmt.Errorf("%s is already there", w.Path)
+		return w, fmt.Errorf("%s already exists", w.Path)
 	}
 	if _, err := t.git(ctx, w.Repository, "worktree", "add", "--no-checkout", "--no-track", "-b", name, "--", w.Path, commit); err != nil {
 		return w, err

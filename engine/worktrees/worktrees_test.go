@@ -95,8 +95,8 @@ func TestWhatCannotBeAWorktreeIsRefused(t *testing.T) {
 		{dir, "main", "", "already exists"},
 		{dir, "a..b", "", "not a valid name"},
 		{dir, "-b", "", "not a valid name"},
-		{dir, "x", "nosuch", "nosuch is no commit"},
-		{dir, "x", "--all", "--all is no commit"},
+		{dir, "x", "nosuch", "nosuch is not a commit"},
+		{dir, "x", "--all", "--all is not a commit"},
 	} {
 		if _, err := trees.Add(t.Context(), c.dir, c.name, c.base); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)

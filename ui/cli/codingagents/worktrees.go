@@ -69,6 +69,9 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 	if !n.wanted {
 		return nil
 	}
+	if in.CWD == "" { // on another machine
+		return output.Misused("--worktree needs a folder there", "give --cwd, a folder of the repository on that machine")
+	}
 	client, err := v.Connect(ctx)
 	if err != nil {
 		return err
@@ -150,6 +153,9 @@ func (v Verbs) completeTrees(cmd *cobra.Command, args []string, _ string) (found
 // treeState says what would be lost with a worktree.
 func treeState(w api.Worktree) string {
 	var parts []string
+	if w.Gone {
+		parts = append(parts, "folder is gone")
+	}
 	if w.Dirty {
 		parts = append(parts, "uncommitted changes")
 	}
@@ -172,7 +178,7 @@ func (v Verbs) listTrees(ctx context.Context) error {
 		t := v.Out.Table("BRANCH", "STATE", "SESSIONS", "FOLDER")
 		for _, w := range trees {
 			tint := output.Faint
-			if w.Dirty || w.Unmerged > 0 {
+			if w.Gone || w.Dirty || w.Unmerged > 0 {
 				tint = output.Yellow
 			}
 			t.Add(output.Tinted(output.Visible(w.Branch), output.Strong), output.Tinted(treeState(w), tint),
@@ -180,6 +186,13 @@ func (v Verbs) listTrees(ctx context.Context) error {
 		}
 		return t.String()
 	})
+}
+
+func unmerged(commits int) string {
+	if commits == 1 {
+		return "1 unmerged commit"
+	}
+	return strconv.Itoa(commits) + " unmerged commits"
 }
 
 // tree is the worktree with a branch, or in a folder with that name.
@@ -235,7 +248,7 @@ func (v Verbs) removeTree(ctx context.Context, name string, discard, yes bool) e
 		return err
 	}
 	defer client.Close()
-	out, err := api.WorktreeRemove.Call(ctx, client, api.WorktreeRemoveInput{Path: w.Path, Discard: discard})
+	out, err := api.WorktreeRemove.Call(ctx, client, api.WorktreeRemoveInput{Path: w.Path, CWD: w.Repository, Discard: discard})
 	if err != nil {
 		return err
 	}
@@ -243,6 +256,6 @@ func (v Verbs) removeTree(ctx context.Context, name string, discard, yes bool) e
 		if out.BranchRemoved || out.Branch == "" {
 			return fmt.Sprintf("removed %s\n", output.Visible(v.Home(w.Path)))
 		}
-		return fmt.Sprintf("removed %s; the branch %s has %d unmerged commits and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), w.Unmerged)
+		return fmt.Sprintf("removed %s; the branch %s has %s and was kept\n", output.Visible(v.Home(w.Path)), output.Visible(out.Branch), unmerged(w.Unmerged))
 	})
 }
