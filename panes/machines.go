@@ -23,10 +23,10 @@ func (m *Machine) Away(now time.Time) string {
 		return "needs you"
 	case m.State == api.MachineConnecting:
 		return "connecting"
-	case m.LastSeen == nil:
+	case m.LastSeen == nil || now.Sub(*m.LastSeen) < time.Second:
 		return "away"
 	}
-	return "away for " + widget.Age(max(now.Sub(*m.LastSeen), 0))
+	return "away for " + widget.Age(now.Sub(*m.LastSeen))
 }
 
 // Machine is what is known of another machine; nil if there is none of this name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -490,6 +491,9 @@ func TestKeysTypedBeforeTheTrashIsThereAreForIt(t *testing.T) {
 	d.until("the keys wait", d.m.files.Waits)
 	d.engine.trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
 	d.shows("▌   Empty the trash")
+	if !regexp.MustCompile(`the last row empties it +2 `).MatchString(d.screen()) {
+		t.Errorf("the last row is counted:\n%s", d.screen())
+	}
 	d.press("esc")
 	if !d.isOn("a") {
 		t.Error("the keys have gone to the list")

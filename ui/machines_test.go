@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -110,4 +111,19 @@ func TestALayoutWithAMachineThatIsStillToComeIsKept(t *testing.T) {
 	d.shows("─ box/second ")
 	d.press("ctrl+b", "right", "'x")
 	d.until("it is attached", func() bool { return box.typedInto(1) == "x" })
+}
+
+func TestTheListOfMachinesCountsThemAlone(t *testing.T) {
+	e := newFakeEngine()
+	e.add("here")
+	farAway(e)
+	d := drive(t, e, 120, 24)
+	d.shows("1 machine")
+	d.press("ctrl+b", "M")
+	d.shows("Add a machine…")
+	if line := regexp.MustCompile(`Machines +(\d+) `).FindStringSubmatch(d.screen()); len(line) < 2 || line[1] != "1" {
+		t.Errorf("it counts %q:\n%s", line, d.screen())
+	}
+	d.press("'add")
+	d.shows("0 of 1")
 }

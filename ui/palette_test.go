@@ -44,8 +44,11 @@ func TestAnActionOfThePaletteIsDone(t *testing.T) {
 	d.hasStarted(2)
 	d.press("ctrl+b", ":", "'zzzz")
 	d.shows("nothing matches")
-	d.press("enter", "esc")
+	d.shows("ctrl+u clear")
+	d.lacks("choose")
+	d.press("enter", "ctrl+u")
 	d.lacks("nothing matches")
+	d.press("esc")
 	if d.m.dialog.open != nil {
 		t.Error("the palette is still open")
 	}

@@ -53,7 +53,7 @@ func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker 
 	for i := range all {
 		choices = append(choices, trashChoice(f, &all[i], i, now))
 	}
-	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countOf(len(all)), Number: emptyTrash})
+	choices = append(choices, widget.Choice{Text: "Empty the trash", Detail: countOf(len(all)), Number: emptyTrash, Extra: true})
 	u.List.Set(choices)
 	u.Verb = func(c widget.Choice) string {
 		if c.Number == emptyTrash {

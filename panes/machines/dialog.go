@@ -81,7 +81,7 @@ func (d *Dialog) choices() (all []widget.Choice) {
 		}
 		all = append(all, c)
 	}
-	return append(all, widget.Choice{Number: addNumber, ID: "+", Sign: look.Glyphs.More, SignInk: look.Accent,
+	return append(all, widget.Choice{Number: addNumber, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
 		Text: "Add a machine…", Also: "new ssh", Detail: "over ssh, or by a command"})
 }
 
@@ -110,7 +110,7 @@ func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
 	if m.State == api.MachineConnected {
 		all = append(all, deed{"New session", "a shell there", d.env.StartOn})
 	} else {
-		all = append(all, deed{"Connect", "now; asks what it has to", d.connect})
+		all = append(all, deed{"Connect", "try it now; you may have to log in", d.connect})
 	}
 	return append(all, deed{"Upgrade", "copies this version of tandem there; what runs there goes on", d.upgrade},
 		deed{"Remove", "from config.toml; what runs there goes on", d.askRemove})
@@ -120,7 +120,7 @@ func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
 func (d *Dialog) ask(name string) tea.Cmd {
 	m := d.env.News().Machine(name)
 	if m == nil {
-		return d.env.Say("no machine "+name+" any more", true)
+		return d.env.Say("machine "+name+" was removed", true)
 	}
 	all := d.deeds(m)
 	u := &overlay.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}

@@ -18,6 +18,7 @@ type Choice struct {
 	Words   string // more of them, which are only found by how they begin
 	Detail  string // at the right, fit for one row
 	IsKey   bool   // Detail is a key
+	Extra   bool   // it makes one more or does something with all: it is not counted
 	Number  int    // the caller's, to know it by
 	ID      string // what it is known by through Renew; "" for its text
 }
@@ -154,6 +155,21 @@ func beginsWord(words, typed string) bool {
 
 // Len is how many choices are shown, and how many there are.
 func (c *Choices) Len() (shown, all int) { return len(c.shown), len(c.all) }
+
+// Count is how many there are, but for extra ones.
+func (c *Choices) Count() (shown, all int) {
+	for i := range c.all {
+		if !c.all[i].Extra {
+			all++
+		}
+	}
+	for _, i := range c.shown {
+		if !c.all[i].Extra {
+			shown++
+		}
+	}
+	return shown, all
+}
 
 // Selected is the choice under the cursor.
 func (c *Choices) Selected() (Choice, bool) {

@@ -169,9 +169,10 @@ func (u *Picker) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	}
 	shown, all := u.List.Len()
 	height = max(min(pickerRows, all, height), 1)
-	count := strconv.Itoa(shown)
-	if shown != all {
-		count += " of " + strconv.Itoa(all)
+	counted, of := u.List.Count()
+	count := strconv.Itoa(counted)
+	if counted != of {
+		count += " of " + strconv.Itoa(of)
 	}
 	room := max(width-3-widget.Width(count), 1)
 	line, x := u.field.Draw(room)
@@ -201,9 +202,11 @@ func (u *Picker) Live() bool { return u.Moved != nil }
 // Hints are the keys of the picker.
 func (u *Picker) Hints(h Host) (hints []widget.Hint) {
 	if c, ok := u.List.Selected(); ok {
-		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)))
+		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)),
+			Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))
+	} else if u.field.Text() != "" {
+		hints = append(hints, widget.Hint{Key: "ctrl+u", Does: "clear"})
 	}
-	hints = append(hints, Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))
 	if u.canRemove() {
 		hints = append(hints, widget.Hint{Key: "del", Does: "remove it"})
 	}
