@@ -93,8 +93,8 @@ func TestWhatCannotBeAWorktreeIsRefused(t *testing.T) {
 	for _, c := range []struct{ dir, name, base, want string }{
 		{t.TempDir(), "x", "", "not a git repository"},
 		{dir, "main", "", "already exists"},
-		{dir, "a..b", "", "not a valid name"},
-		{dir, "-b", "", "not a valid name"},
+		{dir, "a..b", "", "not a valid branch name"},
+		{dir, "-b", "", "not a valid branch name"},
 		{dir, "x", "nosuch", "nosuch is not a commit"},
 		{dir, "x", "--all", "--all is not a commit"},
 	} {
