@@ -30,9 +30,6 @@ func capturePane(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.has('P') {
-		return errors.New("capture-pane -P is not supported by tandem")
-	}
 	screen, err := c.capture(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,14 +66,9 @@ func sendKeys(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []byte("XMR") {
-		if cmd.has(flag) {
-			return fmt.Errorf("send-keys -%c is not supported by tandem", flag)
-		}
-	}
 	times := 1
 	if cmd.has('N') {
-		times, err = strconv.Atoi(cmd.value('N'))
+		times, err = whole(cmd.value('N'))
 		switch {
 		case err != nil:
 			return errors.New("repeat count invalid")
@@ -160,6 +154,13 @@ func sendPrefix(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	name, _ := key(string(c.file.Lookup(server.LevelSession, at, "prefix")))
+	option := "prefix"
+	if cmd.has('2') {
+		option = "prefix2"
+	}
+	name, is := key(string(c.file.Lookup(server.LevelSession, at, option)))
+	if !is {
+		return nil // none
+	}
 	return c.typeInto(at, []api.SessionWriteInput{{Keys: []string{name}}})
 }

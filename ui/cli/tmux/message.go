@@ -2,18 +2,12 @@ package tmux
 
 import (
 	"cmp"
-	"fmt"
 
 	"tandem/ui/cli/tmux/server"
 )
 
 // displayMessage is display-message.
 func displayMessage(c *call, cmd *command) error {
-	for _, flag := range []byte("aIv") {
-		if cmd.has(flag) {
-			return fmt.Errorf("display-message -%c is not supported by tandem", flag)
-		}
-	}
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		if cmd.has('t') { // tmux goes on without one

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tandem/engine/api"
@@ -16,13 +15,13 @@ import (
 // splitOf reads how a pane is put beside another one.
 func splitOf(c *call, cmd *command, at server.Place) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
-	whole := at.Window.Layout
+	cell := at.Window.Layout
 	if !s.Full {
-		whole = whole.Find(at.Pane.ID)
+		cell = cell.Find(at.Pane.ID)
 	}
-	have := whole.H
+	have := cell.H
 	if cmd.has('h') {
-		s.Axis, have = cells.Beside, whole.W
+		s.Axis, have = cells.Beside, cell.W
 	}
 	size, percent := cmd.value('l'), false
 	if cmd.has('p') {
@@ -34,7 +33,7 @@ func splitOf(c *call, cmd *command, at server.Place) (cells.Split, error) {
 	if size == "" {
 		return s, nil
 	}
-	n, err := strconv.Atoi(size)
+	n, err := whole(size)
 	switch {
 	case err != nil || n < 0:
 		return s, sizeError(cmd, percent)
@@ -163,11 +162,6 @@ func selectPane(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []byte("mM") {
-		if cmd.has(flag) {
-			return fmt.Errorf("select-pane -%c is not supported by tandem", flag)
-		}
-	}
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
 		if to = at.Window.Last(); to == nil {
@@ -185,15 +179,28 @@ func selectPane(c *call, cmd *command) error {
 		to.Off = cmd.has('d')
 		return nil
 	}
+	if cmd.has('P') {
+		setStyle(to, cmd.value('P'))
+	}
+	if cmd.has('g') {
+		c.print(string(c.file.Lookup(server.LevelPane, server.Place{Session: at.Session, Window: at.Window, Pane: to}, "window-style")))
+		return nil
+	}
 	if cmd.has('T') {
 		return setTitle(c, server.Place{Session: at.Session, Window: at.Window, Pane: to}, cmd.value('T'))
-	}
-	if at.Window.Active() != to {
 	}
 	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == at.Window.Active())
 	at.Window.Select(to)
 	c.touch(at.Window)
 	return nil
+}
+
+// setStyle sets the options that select-pane -P is short for.
+func setStyle(p *server.Pane, style string) {
+	if p.Options == nil {
+		p.Options = server.Options{}
+	}
+	p.Options["window-style"], p.Options["window-active-style"] = style, style
 }
 
 // setTitle gives a pane a title, which is its session's name in the dashboard.
@@ -249,6 +256,7 @@ func swapPane(c *call, cmd *command) error {
 		a.Select(from.Pane)
 	}
 	for _, w := range []*server.Window{a, b} {
+		w.Zoomed = w.Zoomed && cmd.has('Z')
 		w.Arranged()
 		c.touch(w)
 		if err := c.resizeTerminals(w); err != nil {
@@ -363,11 +371,6 @@ func resizePane(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []byte("MT") {
-		if cmd.has(flag) {
-			return fmt.Errorf("resize-pane -%c is not supported by tandem", flag)
-		}
-	}
 	w := at.Window
 	if cmd.has('Z') {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
@@ -379,7 +382,7 @@ func resizePane(c *call, cmd *command) error {
 	w.Zoomed = false
 	by := 1
 	if len(cmd.args) > 0 {
-		if by, err = strconv.Atoi(cmd.args[0]); err != nil {
+		if by, err = whole(cmd.args[0]); err != nil {
 			return errors.New("adjustment invalid")
 		}
 		if by < 1 {
@@ -420,7 +423,7 @@ func resizePane(c *call, cmd *command) error {
 // size reads a number of cells, or a percentage of some.
 func size(text string, of int) (int, error) {
 	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
+	n, err := whole(number)
 	switch {
 	case err != nil:
 		return 0, errors.New("invalid")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -48,8 +49,10 @@ func readVerb(line string) verb {
 	}
 	v.count(rest)
 	switch v.name { // what the usage leaves out
-	case "split-window":
+	case "split-window", "join-pane", "move-pane":
 		v.valued += "p"
+	case "select-pane":
+		v.plain, v.valued = v.plain+"g", v.valued+"P"
 	case "new-session", "new-window", "respawn-pane", "respawn-window":
 		v.most = -1
 	case "if-shell":
@@ -57,6 +60,12 @@ func readVerb(line string) verb {
 	case "send-keys", "set-buffer":
 		v.least = 0
 	}
+	v.plain = strings.Map(func(flag rune) rune { // split-window's usage has -e twice
+		if strings.ContainsRune(v.valued, flag) {
+			return -1
+		}
+		return flag
+	}, v.plain)
 	if v.name == "split-window" || strings.Contains(rest, "...") || v.name == "bind-key" {
 		v.most = -1
 	}
@@ -151,6 +160,11 @@ func readCommand(words []string) (*command, error) {
 		}
 	}
 	c.args = rest
+	for _, flag := range []byte(v.refused()) {
+		if c.has(flag) {
+			return nil, fmt.Errorf("%s -%c is not supported by tandem", c.name, flag)
+		}
+	}
 	switch {
 	case len(rest) < c.least:
 		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.least)
@@ -374,3 +388,6 @@ func (r *reader) variable() {
 		r.text = strings.TrimPrefix(r.text, "}")
 	}
 }
+
+// whole reads a number, before which there may be spaces: some scripts write -p " 10".
+func whole(text string) (int, error) { return strconv.Atoi(strings.TrimLeft(text, " \t")) }

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -28,9 +27,6 @@ type start struct {
 
 // startOf reads what new-session, new-window, split-window and respawn-pane have in common.
 func startOf(c *call, cmd *command, at server.Place) (start, error) {
-	if cmd.has('I') {
-		return start{}, errors.New("-I is not supported by tandem")
-	}
 	s := start{argv: argvOf(c, cmd.args, at), env: cmd.flags['e']}
 	for _, pair := range s.env {
 		if !strings.Contains(pair, "=") {

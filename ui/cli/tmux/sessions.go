@@ -87,7 +87,7 @@ func sizeOf(c *call, cmd *command) (w, h int, err error) {
 				h = rows
 			}
 		default:
-			n, err := strconv.Atoi(value)
+			n, err := whole(value)
 			switch {
 			case err != nil:
 				return 0, 0, fmt.Errorf("%s invalid", side.name)
@@ -311,6 +311,9 @@ func attachSession(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
+	if cmd.has('c') {
+		at.Session.CWD = c.scope(at).Expand(cmd.value('c'))
+	}
 	return c.openSession(at, false)
 }
 
@@ -340,11 +343,6 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 func switchClient(c *call, cmd *command) error {
 	if c.control == nil && c.env(ownSession) == "" {
 		return errors.New("no current client")
-	}
-	for _, flag := range []byte("lnpT") {
-		if cmd.has(flag) {
-			return fmt.Errorf("switch-client -%c is not supported by tandem", flag)
-		}
 	}
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {

@@ -69,6 +69,11 @@ func setAnOption(c *call, cmd *command) error {
 	}
 	if cmd.has('u') || cmd.has('U') {
 		delete(*set, name)
+		if cmd.has('U') && level == server.LevelWindow && at.Window != nil {
+			for _, p := range at.Window.Panes {
+				delete(p.Options, name)
+			}
+		}
 		return nil
 	}
 	value := cmd.arg(1)
@@ -125,9 +130,6 @@ func optionValue(name, value, before string) (string, error) {
 
 // showOptions is show-options and show-window-options.
 func showOptions(c *call, cmd *command) error {
-	if cmd.has('H') {
-		return errors.New("show-options -H is not supported by tandem")
-	}
 	if len(cmd.args) > 0 {
 		return showOption(c, cmd)
 	}

@@ -155,6 +155,29 @@ func source(c *call, cmd *command, path, text string) error {
 	return err
 }
 
+// configure runs a file of settings as a server starts; what of it fails is said, and the rest holds.
+func (c *call) configure(path string) {
+	text, err := readFile(c, path)
+	if err != nil {
+		fmt.Fprintln(c.Stderr, err)
+		return
+	}
+	r := reader{text: string(text), env: c.env}
+	lines, err := r.commands()
+	if err != nil {
+		fmt.Fprintf(c.Stderr, "%s: %v\n", path, err)
+	}
+	for _, words := range lines {
+		cmd, err := readCommand(words)
+		if err == nil {
+			err = c.run([]*command{cmd})
+		}
+		if err != nil {
+			fmt.Fprintf(c.Stderr, "%s: %v\n", path, err)
+		}
+	}
+}
+
 // waitFor is wait-for.
 func waitFor(c *call, cmd *command) error {
 	name := cmd.args[0]
@@ -235,9 +258,6 @@ func pipePane(c *call, cmd *command) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		return err
-	}
-	if cmd.has('I') {
-		return errors.New("pipe-pane -I is not supported by tandem")
 	}
 	had := at.Pane.Pipe != ""
 	if had {

@@ -68,6 +68,7 @@ type call struct {
 	Options
 	ctx context.Context
 
+	global  global
 	file    *server.File
 	path    string // of the server
 	own     server.Place
@@ -83,7 +84,10 @@ type call struct {
 }
 
 // global are the flags before the verb.
-type global struct{ name, path, control string }
+type global struct {
+	name, path, control, config string
+	running                     bool // -N: no server is started
+}
 
 const usage = "usage: tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name]\n            [-S socket-path] [-T features] [command [flags]]"
 
@@ -100,7 +104,11 @@ func readGlobal(args []string) (g global, rest []string, err error) {
 			switch {
 			case flag == 'C':
 				g.control += "C"
-			case strings.IndexByte("2DlNuv", flag) >= 0:
+			case flag == 'N':
+				g.running = true
+			case flag == 'D':
+				return g, nil, errors.New("tmux: -D is not supported by tandem")
+			case strings.IndexByte("2luv", flag) >= 0:
 			case flag == 'V':
 				return g, nil, errVersion
 			case strings.IndexByte("cfLST", flag) < 0:
@@ -118,6 +126,8 @@ func readGlobal(args []string) (g global, rest []string, err error) {
 					g.name = value
 				case 'S':
 					g.path = value
+				case 'f':
+					g.config = value
 				case 'c':
 					return g, nil, errors.New("tmux: -c is not supported by tandem")
 				}
@@ -141,6 +151,7 @@ func (c *call) main(args []string) error {
 	if c.path, err = serverPath(c, g); err != nil {
 		return err
 	}
+	c.global = g
 	if g.control != "" {
 		return controlMode(c, g.control == "CC", args)
 	}
@@ -193,8 +204,12 @@ func (c *call) all(sequence []*command) (err error) {
 	if err := c.meet(); err != nil {
 		return err
 	}
-	if !c.file.Running() && !startsServer(sequence[0].name) {
+	switch {
+	case c.file.Running():
+	case c.global.running || !startsServer(sequence[0].name):
 		return fmt.Errorf("no server running on %s", c.path)
+	case c.global.config != "":
+		c.configure(c.global.config)
 	}
 	return c.run(sequence)
 }

@@ -13,6 +13,47 @@ func handler(name string) handlerFunc {
 	return nil
 }
 
+// refused are the flags that would change what is done, and that are not there.
+func (v *verb) refused() string {
+	switch v.name {
+	case "attach-session":
+		return "frx"
+	case "capture-pane":
+		return "P"
+	case "display-message":
+		return "acIv"
+	case "if-shell":
+		return "b"
+	case "new-session":
+		return "fX"
+	case "next-window", "previous-window":
+		return "a"
+	case "pipe-pane", "split-window":
+		return "I"
+	case "refresh-client":
+		return "ABcDflLRSU"
+	case "resize-pane":
+		return "MT"
+	case "select-layout":
+		return "o"
+	case "select-pane":
+		return "mM"
+	case "send-keys":
+		return "MRX"
+	case "set-buffer":
+		return "w"
+	case "set-environment", "show-environment":
+		return "h"
+	case "show-options":
+		return "H"
+	case "source-file":
+		return "v"
+	case "switch-client":
+		return "clnprT"
+	}
+	return ""
+}
+
 func sessionVerb(name string) handlerFunc {
 	switch name {
 	case "new-session":

@@ -182,8 +182,6 @@ func selectWindow(c *call, cmd *command) error {
 }
 
 func (c *call) showWindow(s *server.Session, w *server.Window) {
-	if s.Current() != w {
-	}
 	s.Show(w)
 	c.touch(w)
 }
@@ -299,7 +297,7 @@ func resizeWindow(c *call, cmd *command) error {
 	}
 	by := 1
 	if len(cmd.args) > 0 {
-		if by, err = strconv.Atoi(cmd.args[0]); err != nil {
+		if by, err = whole(cmd.args[0]); err != nil {
 			return errors.New("adjustment invalid")
 		}
 	}
@@ -348,8 +346,6 @@ func selectLayout(c *call, cmd *command) error {
 		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
 	case cmd.has('E'):
 		name = evenly(c, w, at.Pane)
-	case cmd.has('o'):
-		return errors.New("select-layout -o is not supported by tandem")
 	case name == "":
 		if w.Preset < 0 {
 			return nil
@@ -443,6 +439,7 @@ func rotateWindow(c *call, cmd *command) error {
 	for n, leaf := range leaves {
 		leaf.Pane = ids[n]
 	}
+	w.Zoomed = w.Zoomed && cmd.has('Z')
 	w.Arranged()
 	w.Select(w.Panes[i])
 	c.touch(w)

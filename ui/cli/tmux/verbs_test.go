@@ -1,0 +1,70 @@
+package tmux
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// carried are the flags of each verb that is there which do what they say. Some have nothing left
+// to do: -d and -x of a client find none, -E asks for what is never done otherwise, and a message
+// that is not printed is shown nowhere.
+var carried = map[string]string{
+	"new-session": "AdDEPceFnstxy", "has-session": "t", "kill-session": "aCt", "kill-server": "", "rename-session": "t",
+	"list-sessions": "Ff", "list-clients": "Ft", "attach-session": "dEct", "switch-client": "EZt", "refresh-client": "Ct",
+	"start-server": "", "new-window": "abdkPSceFnt", "kill-window": "at", "rename-window": "t", "list-windows": "aFft",
+	"select-window": "lnpTt", "next-window": "t", "previous-window": "t", "last-window": "t", "move-window": "abdkrst",
+	"swap-window": "dst", "respawn-window": "kcet", "resize-window": "aADLRUxyt", "select-layout": "Enpt", "next-layout": "t",
+	"previous-layout": "t", "rotate-window": "DUZt", "split-window": "bdfhPvZceFltp", "kill-pane": "at", "list-panes": "asFft",
+	"select-pane": "DdeLlRUZTtgP", "last-pane": "deZt", "swap-pane": "dDUZst", "join-pane": "bdfhvlstp", "move-pane": "bdfhvlstp",
+	"break-pane": "abdPFnst", "resize-pane": "DLRUZxyt", "respawn-pane": "kcet", "send-keys": "FHlNt", "send-prefix": "2t",
+	"capture-pane": "aCeJNpqbESt", "pipe-pane": "Oot", "display-message": "NpdFt", "set-option": "aFgopqsuUwt",
+	"set-window-option": "aFgoqut", "show-options": "Agpqsvwt", "show-window-options": "gvt", "set-environment": "Fgrut",
+	"show-environment": "gst", "set-buffer": "abnt", "load-buffer": "bt", "show-buffer": "b", "save-buffer": "ab",
+	"list-buffers": "Ff", "delete-buffer": "b", "paste-buffer": "dprsbt", "run-shell": "bCdt", "if-shell": "Ft",
+	"source-file": "Fnq", "wait-for": "LSU", "list-commands": "F", "list-keys": "1aNPT",
+}
+
+func TestEveryFlagIsCarriedOutOrRefused(t *testing.T) {
+	there := map[string]bool{}
+	for _, v := range verbs() {
+		if handler(v.name) == nil {
+			continue
+		}
+		there[v.name] = true
+		for _, flag := range []byte(v.plain + v.valued) {
+			words := []string{v.name, fmt.Sprintf("-%c", flag)}
+			if strings.IndexByte(v.valued, flag) >= 0 {
+				words = append(words, "1")
+			}
+			for range v.least {
+				words = append(words, "x")
+			}
+			_, err := readCommand(words)
+			refused := err != nil && err.Error() == fmt.Sprintf("%s -%c is not supported by tandem", v.name, flag)
+			switch does := strings.IndexByte(carried[v.name], flag) >= 0; {
+			case does && err != nil:
+				t.Errorf("%s -%c: %v", v.name, flag, err)
+			case !does && !refused:
+				t.Errorf("%s -%c is taken and does nothing: %v", v.name, flag, err)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(carried)) {
+		if !there[name] {
+			t.Errorf("%s is not there", name)
+		}
+	}
+}
+
+func TestAFlagThatTheUsageHasTwiceTakesItsValue(t *testing.T) {
+	c, err := readCommand([]string{"split-window", "-h", "-eNAME=value", "cat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.value('e'); got != "NAME=value" || len(c.args) != 1 {
+		t.Errorf("-e is %q and the arguments are %q", got, c.args)
+	}
+}
