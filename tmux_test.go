@@ -111,6 +111,36 @@ func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
 	}
 }
 
+func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
+	program, env, dir := tmuxEnv(t)
+	with := func(value string) multiplexer {
+		return multiplexer{[]string{program, "tmux"}, append(env[:len(env):len(env)], "PROBE="+value), dir}
+	}
+	with("of-the-first").run(t, []string{"new-session", "-d", "-s", "work", "cat"})
+	got := with("of-the-second").run(t, []string{"new-window", "-t", "work", "printenv PROBE; exec cat"})
+	if diff := cmp.Diff(said{}, got); diff != "" {
+		t.Fatalf("new-window has (+):\n%s", diff)
+	}
+	for shown := ""; !strings.Contains(shown, "of-the-second"); shown = with("").run(t, []string{"capture-pane", "-p", "-t", "work:1"}).Out {
+		if t.Context().Err() != nil {
+			t.Fatalf("the pane shows %q", shown)
+		}
+	}
+	with("").run(t, []string{"set-environment", "-g", "SET", "on-purpose"})
+	kept, err := os.ReadFile(filepath.Join(dir, "d", "tmux", "default.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"of-the-first": false, "of-the-second": false, "on-purpose": true} {
+		if bytes.Contains(kept, []byte(text)) != want {
+			t.Errorf("the kept server holds %q: %t, want %t\n%s", text, !want, want, kept)
+		}
+	}
+	if got := with("mine").run(t, []string{"show-environment", "-g", "PROBE"}); got.Out != "PROBE=mine\n" {
+		t.Errorf("show-environment -g PROBE: %+v", got)
+	}
+}
+
 // libtmuxProgram is what a script does with Debian's python3-libtmux.
 const libtmuxProgram = `
 import libtmux, sys, time

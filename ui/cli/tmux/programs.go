@@ -121,13 +121,21 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 	return nil
 }
 
-// environment is what a pane's program sees: the server's variables, the session's over them, and
-// where it is.
-func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
-	environ, env = maps.Clone(c.file.Environ), map[string]string{}
-	if environ == nil {
-		environ = map[string]string{}
+// base is the environment that panes start from: the caller's, which is kept nowhere, and over it
+// what was set.
+func (c *call) base() map[string]string {
+	all := api.Environ(c.Environ)
+	maps.Copy(all, c.file.Environ)
+	for _, name := range slices.Concat(c.file.Hidden, c.file.Unset) {
+		delete(all, name)
 	}
+	return all
+}
+
+// environment is what a pane's program sees: the base, the session's variables over it, and where
+// it is.
+func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
+	environ, env = c.base(), map[string]string{}
 	if at.Session != nil {
 		for name, value := range at.Session.Environ {
 			if !slices.Contains(at.Session.Removed, name) {
@@ -137,9 +145,6 @@ func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env
 		for _, name := range at.Session.Removed {
 			delete(environ, name)
 		}
-	}
-	for _, name := range c.file.Hidden {
-		delete(environ, name)
 	}
 	for _, pair := range extra {
 		name, value, _ := strings.Cut(pair, "=")

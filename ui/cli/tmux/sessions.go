@@ -11,7 +11,6 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"tandem/engine/api"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -114,7 +113,7 @@ func ownSize(c *call) (w, h int, ok bool) {
 // makeSession adds a session with a window.
 func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, error) {
 	if !c.file.Running() {
-		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
+		c.file.Started = now()
 	}
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
 	if s.Name = name; name == "" {

@@ -258,14 +258,20 @@ func setEnvironment(c *call, cmd *command) error {
 		}
 		environ, removed = &at.Session.Environ, &at.Session.Removed
 	}
-	*removed = slices.DeleteFunc(*removed, func(n string) bool { return n == name })
+	is := func(n string) bool { return n == name }
+	*removed = slices.DeleteFunc(*removed, is)
+	if cmd.has('g') {
+		c.file.Unset = slices.DeleteFunc(c.file.Unset, is)
+	}
 	switch {
 	case cmd.has('u') && len(cmd.args) > 1:
 		return errors.New("can't specify a value with -u")
 	case cmd.has('r') && len(cmd.args) > 1:
 		return errors.New("can't specify a value with -r")
 	case cmd.has('u'):
-		delete(*environ, name)
+		if delete(*environ, name); cmd.has('g') {
+			c.file.Unset = append(c.file.Unset, name) // the caller's, too
+		}
 		return nil
 	case cmd.has('r'):
 		*removed = append(*removed, name)
@@ -287,7 +293,7 @@ func setEnvironment(c *call, cmd *command) error {
 
 // showEnvironment is show-environment.
 func showEnvironment(c *call, cmd *command) error {
-	environ, removed := c.file.Environ, c.file.Hidden
+	environ, removed := c.base(), c.file.Hidden
 	if !cmd.has('g') {
 		at, err := c.target(cmd, 't', server.WantSession)
 		if err != nil {

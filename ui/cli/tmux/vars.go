@@ -88,7 +88,7 @@ func (v *variables) variable(name string) (string, bool) {
 			return value, true
 		}
 	}
-	value, ok := v.file.Environ[name]
+	value, ok := v.base()[name]
 	return value, ok
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"tandem/engine/api"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -83,7 +82,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	}
 	c.removeEnded()
 	if !c.file.Running() {
-		c.file.Started, c.file.Environ = now(), api.Environ(c.Environ)
+		c.file.Started = now()
 	}
 	process, known := c.known()[id]
 	if !known || process.State.Ended() || process.Terminal == nil {

@@ -23,8 +23,9 @@ type State struct {
 	Global   Options    `json:"global,omitempty"`  // of sessions
 	Windows  Options    `json:"windows,omitempty"` // of windows and panes
 
-	Environ map[string]string `json:"environ,omitempty"` // that panes start from
-	Hidden  []string          `json:"hidden,omitempty"`  // variables that panes do not get
+	Environ map[string]string `json:"set,omitempty"`     // variables that panes get besides their caller's
+	Hidden  []string          `json:"hidden,omitempty"`  // those that panes do not get
+	Unset   []string          `json:"unset,omitempty"`   // those, and they are not shown
 	Buffers []Buffer          `json:"buffers,omitempty"` // newest first
 	Waits   map[string]*Wait  `json:"waits,omitempty"`   // channels of wait-for
 	Recent  int               `json:"recent"`            // the session that was used last
