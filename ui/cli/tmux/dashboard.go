@@ -92,10 +92,14 @@ func (c *call) arrange() error {
 	if len(c.changed) == 0 && len(c.closed) == 0 {
 		return nil
 	}
-	changed, closed := c.changed, c.closed
-	c.changed, c.closed = nil, nil
+	changed, closed, apart, swapped := c.changed, c.closed, c.apart, c.swapped
+	c.changed, c.closed, c.apart, c.swapped = nil, nil, nil, nil
 	return layOut(c, func(l *api.Layout) {
+		for _, pair := range swapped {
+			exchange(l, pair)
+		}
 		takeOut(l, closed)
+		takeOut(l, apart)
 		l.Closed = append(l.Closed, closed...)
 		l.Closed = l.Closed[max(len(l.Closed)-api.MostClosed, 0):]
 		for _, w := range changed {
@@ -180,6 +184,22 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	active := w.Active().Terminal
 	l.Tabs[tab].Focus = max(slices.IndexFunc(l.Tabs[tab].Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == active }), 0)
 	return tab
+}
+
+// exchange puts each of two sessions where the other is.
+func exchange(l *api.Layout, pair [2]string) {
+	var found []*api.LayoutNode
+	for _, t := range l.Tabs {
+		for i := range t.Nodes {
+			if n := &t.Nodes[i]; n.Axis == "" && slices.Contains(pair[:], n.ID) {
+				found = append(found, n)
+			}
+		}
+	}
+	if len(found) == 2 {
+		a, b := found[0], found[1]
+		a.ID, a.Name, b.ID, b.Name = b.ID, b.Name, a.ID, a.Name
+	}
 }
 
 // takeOut takes sessions out of all tabs but one, and tells how many tabs before that are gone.

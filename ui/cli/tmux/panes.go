@@ -246,6 +246,7 @@ func swapPane(c *call, cmd *command) error {
 	leafA, leafB := a.Layout.Find(from.Pane.ID), b.Layout.Find(to.Pane.ID)
 	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
 	if a != b {
+		c.swapped = append(c.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
 		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
 		a.Stack, b.Stack = renumbered(a.Stack, from.Pane.ID, to.Pane.ID), renumbered(b.Stack, to.Pane.ID, from.Pane.ID)
 	} else if !cmd.has('d') {
@@ -343,6 +344,7 @@ func breakPane(c *call, cmd *command) error {
 		at.Session.Add(w)
 	} else {
 		w.Take(from.Pane)
+		c.apart = append(c.apart, from.Pane.Terminal)
 		c.touch(w)
 		was := w
 		w = newSpace(c, from.Pane, index, was.Layout.W, was.Layout.H)

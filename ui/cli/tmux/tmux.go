@@ -79,6 +79,8 @@ type call struct {
 
 	changed []*server.Window // windows to be laid out anew in the dashboard
 	closed  []string         // ids of sessions that shall not be shown any more
+	apart   []string         // of those that leave their tab
+	swapped [][2]string      // of those that change places
 	control *control         // nil but in control mode
 	depth   int              // of commands that run others
 }
