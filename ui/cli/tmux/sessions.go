@@ -112,9 +112,6 @@ func ownSize(c *call) (w, h int, ok bool) {
 
 // makeSession adds a session with a window.
 func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, error) {
-	if !c.file.Running() {
-		c.file.Started = now()
-	}
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), W: w, H: h}
 	if s.Name = name; name == "" {
 		s.Name = strconv.Itoa(s.ID)
@@ -137,10 +134,18 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, er
 	if cmd.has('x') || cmd.has('y') {
 		s.Options = server.Options{"default-size": fmt.Sprintf("%dx%d", w, h)}
 	}
+	return addSession(c, s, cmd.value('n'), begin)
+}
+
+// addSession adds a session whose first window runs a program.
+func addSession(c *call, s *server.Session, window string, begin start) (server.Place, error) {
+	if !c.file.Running() {
+		c.file.Started = now()
+	}
 	c.file.Next.Session++
 	at := server.Place{Session: s}
 	index := c.file.Lookup(server.LevelSession, at, "base-index").Int()
-	if _, err = addWindow(c, &at, index, cmd.value('n'), begin); err != nil {
+	if _, err := addWindow(c, &at, index, window, begin); err != nil {
 		return at, err
 	}
 	c.file.Sessions = append(c.file.Sessions, s)

@@ -16,7 +16,8 @@ import (
 )
 
 // With runs a program for which `tmux` is this one, and returns its exit status. In a session it
-// is a pane of the server, so that what it splits comes beside it.
+// is a pane of the server, so that what it splits comes beside it; in another terminal it gets one
+// in a session of its own, and the terminal shows the dashboard.
 func With(ctx context.Context, o Options, argv []string) (status int, err error) {
 	c := &call{Options: o, ctx: ctx, out: o.Stdout}
 	defer c.close()
@@ -32,6 +33,9 @@ func With(ctx context.Context, o Options, argv []string) (status int, err error)
 	})
 	environ = append(environ, "PATH="+dir+string(os.PathListSeparator)+o.env("PATH"))
 	c.Environ = environ
+	if mayAttach(c) == nil {
+		return c.openProgram(argv)
+	}
 	at, adopted, err := c.adopt()
 	if err != nil {
 		return 1, err
@@ -47,6 +51,40 @@ func With(ctx context.Context, o Options, argv []string) (status int, err error)
 		err = errors.Join(err, c.letGo(at.Pane.ID))
 	}
 	return status, err
+}
+
+// openProgram starts a program in a session of its own and makes this terminal the dashboard.
+func (c *call) openProgram(argv []string) (status int, err error) {
+	if path := lookIn(c.Environ, argv[0]); !strings.Contains(path, "/") {
+		return 127, fmt.Errorf("run %s: not found", argv[0])
+	}
+	if c.file, err = server.Open(c.path); err != nil {
+		return 1, err
+	}
+	err = c.meet()
+	if err == nil {
+		err = c.openNew(argv)
+	}
+	if err = errors.Join(err, c.settle()); err != nil {
+		return 1, err
+	}
+	return 1, c.become()
+}
+
+func (c *call) openNew(argv []string) error {
+	name := cleanName(filepath.Base(argv[0]))
+	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: folderOf(c, "", server.Place{}), Name: name}
+	for n := 2; c.sessionNamed(s.Name); n++ {
+		s.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	if s.W, s.H, _ = ownSize(c); s.W == 0 {
+		s.W, s.H = 80, 24
+	}
+	at, err := addSession(c, s, "", start{argv: argv, cwd: s.CWD})
+	if err != nil {
+		return err
+	}
+	return c.openSession(at, false)
 }
 
 // Link puts a `tmux` that is this program into a folder of its own, and gives the folder.
