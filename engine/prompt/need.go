@@ -110,7 +110,8 @@ func (s *Shell) awaitNeed(ctx context.Context, counts func(Need) bool) (Need, er
 	at := int64(-1)
 	for {
 		now, end := s.LookAtNeed(), s.t.Log().End()
-		if counts(now) && (now == NeedPrompt && s.marks.state().atPrompt() || now == last && end == at) && s.t.Shown() == end {
+		agreed := now == NeedPrompt && s.marks.state().atPrompt() || now == last && end == at
+		if counts(now) && agreed && s.t.Shown() == end && !pty.HasOutput(s.o.Master) {
 			return now, nil
 		}
 		last, at = now, end

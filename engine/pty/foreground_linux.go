@@ -72,6 +72,18 @@ func Foreground(master *os.File) (group int, err error) {
 	return group, err
 }
 
+// HasOutput reports whether a program has printed what nobody has read yet from its
+// terminal's master.
+func HasOutput(master *os.File) (has bool) {
+	err := onDescriptor(master, func(fd int) error {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		has = n > 0 && poll[0].Revents&unix.POLLIN != 0
+		return err
+	})
+	return err == nil && has
+}
+
 // A foreground is what is known of the programs that have a terminal, or read from a pipe.
 type foreground struct {
 	pipe      *unix.Stat_t // in the place of a terminal

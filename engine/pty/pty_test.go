@@ -68,3 +68,22 @@ func TestNothingReadsInATerminalThatNobodyHas(t *testing.T) {
 		t.Errorf("%+v", look)
 	}
 }
+
+func TestOutputThatNobodyHasReadIsSeen(t *testing.T) {
+	master, slave := open(t)
+	if HasOutput(master) || HasOutput(nil) {
+		t.Error("there is output before anything was printed")
+	}
+	if _, err := slave.WriteString("ready> "); err != nil {
+		t.Fatal(err)
+	}
+	if !HasOutput(master) {
+		t.Error("what was printed is not seen")
+	}
+	if _, err := ReadBurst(master, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if HasOutput(master) {
+		t.Error("what was read is seen still")
+	}
+}
