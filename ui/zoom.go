@@ -156,6 +156,9 @@ func (d *directZoom) attach() (err error) {
 	ctx, leave := context.WithCancel(d.m.ctx)
 	defer leave()
 	d.options.Leave = ctx.Done()
+	if w, h := d.m.terminal.Size(); w != d.m.areas.w || h != d.m.areas.h {
+		leave() // it has another size since the dashboard was told last
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
