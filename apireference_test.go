@@ -78,7 +78,7 @@ func (p *page) fields(title string, t reflect.Type) {
 	}
 	fmt.Fprintf(&p.b, "| %s | type | |\n|---|---|---|\n", title)
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous {
+		if f.Anonymous || f.Tag.Get("json") == "-" {
 			continue // its fields follow, as they do in JSON
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -45,6 +45,8 @@ type Command struct {
 	Process    string    `json:"process,omitempty" jsonschema:"id of the session or process; its record may be gone"`
 	LogStart   int64     `json:"log_start,omitempty" jsonschema:"offset in that session's log where its output begins"`
 	LogEnd     int64     `json:"log_end,omitempty" jsonschema:"offset behind its output; 0 while it runs"`
+
+	Host string `json:"-"` // the machine that it ran on, in a view of several; "" for the own one
 }
 
 // HistorySearchInput is the input of history.search; what is set has to hold.
@@ -60,6 +62,8 @@ type HistorySearchInput struct {
 	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with the number of all"`
 	Limit   int        `json:"limit,omitempty" jsonschema:"rows at most; default 50, at most 1000"`
 	Offset  int        `json:"offset,omitempty" jsonschema:"rows to leave out first"`
+
+	Hosts []string `json:"-"` // the machines that a view of several asks, "" for the own one; none for that alone
 }
 
 // A HistoryRow is a run that a search has found.
@@ -67,12 +71,15 @@ type HistoryRow struct {
 	Command
 	Runs    int   `json:"runs" jsonschema:"with unique: runs of this command line that match; else 1"`
 	Matched []int `json:"matched,omitempty" jsonschema:"indexes of the characters (Unicode code points) of command that match the query"`
+	Score   int   `json:"score,omitempty" jsonschema:"with a query: how well it matches, to merge rows of several engines"`
 }
 
 // HistorySearchOutput is the output of history.search.
 type HistorySearchOutput struct {
 	Rows  []HistoryRow `json:"rows" jsonschema:"best match first, the newer first among equals"`
 	Total int          `json:"total" jsonschema:"rows that match, those beyond the limit included"`
+
+	Missing []string `json:"-"` // what of several machines could not be searched, and why
 }
 
 // HistoryAddInput is the input of history.add.
@@ -89,6 +96,8 @@ type HistoryAddInput struct {
 type HistoryRemoveInput struct {
 	IDs     []int64 `json:"ids,omitempty" jsonschema:"these runs"`
 	Command string  `json:"command,omitempty" jsonschema:"every run of this command line"`
+
+	Host string `json:"-"` // the machine whose runs they are, in a view of several; "" for the own one
 }
 
 // HistoryCount says how many commands an operation has dealt with.

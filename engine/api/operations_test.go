@@ -46,7 +46,7 @@ func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
 	// The schema package takes "word=" at the start for an option of its own.
 	option := regexp.MustCompile(`^\w+=`)
 	for _, f := range reflect.VisibleFields(typ) {
-		if f.Anonymous {
+		if f.Anonymous || f.Tag.Get("json") == "-" { // the latter for clients alone
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -132,7 +132,7 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s 
 	for _, h := range hits[:min(limit, len(hits))] {
 		e := &x.rows[h.row]
 		m.text = x.texts.appendLine(m.text[:0], e.text)
-		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(m.text)}
+		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(m.text), Score: int(h.score)}
 		if in.Unique {
 			row.Runs = g.runsOf(e.text, s)
 		}

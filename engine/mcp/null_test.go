@@ -103,7 +103,7 @@ func nullList(v reflect.Value, name string) string {
 		}
 	case reflect.Struct:
 		for _, f := range reflect.VisibleFields(v.Type()) {
-			if !f.IsExported() || strings.Contains(f.Tag.Get("json"), "omit") {
+			if !f.IsExported() || strings.Contains(f.Tag.Get("json"), "omit") || f.Tag.Get("json") == "-" {
 				continue
 			}
 			if where := nullList(v.FieldByIndex(f.Index), name+"."+f.Name); where != "" {

@@ -85,15 +85,21 @@ func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 // startOf is how a command is run once more, under a name that it takes.
 func (p *Pane) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
-	return api.ProcessStartInput{
-		Command: shellFor(line), Name: freeName(programOf(line), taken), CWD: cmp.Or(row.CWD, p.env.Folder()),
+	in := api.ProcessStartInput{
+		Command: shellFor(line, row.Host), Name: freeName(programOf(line), taken), CWD: row.CWD,
 		Environ: api.Environ(os.Environ()), Actor: "person",
 	}
+	if row.Host != "" {
+		in.ID = api.OnMachine(row.Host, panes.NewID())
+		return in
+	}
+	in.CWD = cmp.Or(in.CWD, p.env.Folder())
+	return in
 }
 
-// shellFor is what runs a command line: its program, or the person's shell if it
-// takes one.
-func shellFor(line string) []string {
+// shellFor is what runs a command line on a machine: its program, or if it takes a
+// shell the person's, which is known of the own machine alone.
+func shellFor(line, machine string) []string {
 	words, shell, err := panes.SplitCommand(line)
 	if err == nil && !shell && len(words) > 0 {
 		return words
@@ -101,7 +107,9 @@ func shellFor(line string) []string {
 	program := "/bin/sh"
 	switch own := os.Getenv("SHELL"); filepath.Base(own) {
 	case "bash", "zsh", "fish", "ksh":
-		program = own
+		if machine == "" {
+			program = own
+		}
 	}
 	return []string{program, "-c", line}
 }
@@ -155,12 +163,12 @@ func (p *Pane) copyCommand(row api.HistoryRow) tea.Cmd { return p.copyCommands([
 // askForgetCommand asks before a command, with all its runs, or one run is
 // forgotten.
 func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
-	in := api.HistoryRemoveInput{IDs: []int64{row.ID}}
+	in := api.HistoryRemoveInput{Host: row.Host, IDs: []int64{row.ID}}
 	title, what := "Delete this run?", "Its output stays in the log of its session."
 	if !p.every {
-		in = api.HistoryRemoveInput{Command: row.Command.Command}
+		in = api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command}
 		title = "Delete this command?"
-		switch n := p.detail.Total(row.ID); {
+		switch n := p.detail.Total(&row); {
 		case n > 1:
 			title = "Delete all " + widget.Itoa(n) + " runs of this command?"
 		case n == 0 && row.Runs > 1:
@@ -182,6 +190,9 @@ func (p *Pane) askSave() tea.Cmd {
 	path, what := widget.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
 	var ids []int64
 	for _, row := range p.list.Marked() {
+		if row.Host != "" {
+			return p.env.Say("only commands of this machine can be saved to a file", true)
+		}
 		ids = append(ids, row.ID)
 		what = "the marked " + commands(len(ids))
 		if len(ids) == 1 {

@@ -66,14 +66,19 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	var removals []api.HistoryRemoveInput
 	if p.every {
 		title, what = "Delete "+widget.Itoa(len(rows))+" runs?", "Other runs stay"
-		removals = []api.HistoryRemoveInput{{}}
 	}
+	runs := map[string]int{} // the removal of each machine
 	for _, row := range rows {
-		if p.every {
-			removals[0].IDs = append(removals[0].IDs, row.ID)
+		if !p.every {
+			removals = append(removals, api.HistoryRemoveInput{Host: row.Host, Command: row.Command.Command})
 			continue
 		}
-		removals = append(removals, api.HistoryRemoveInput{Command: row.Command.Command})
+		at, ok := runs[row.Host]
+		if !ok {
+			at = len(removals)
+			runs[row.Host], removals = at, append(removals, api.HistoryRemoveInput{Host: row.Host})
+		}
+		removals[at].IDs = append(removals[at].IDs, row.ID)
 	}
 	p.env.Ask(&overlay.Question{
 		Title: title,

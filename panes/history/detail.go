@@ -56,8 +56,8 @@ type Output struct {
 // Show has the detail be about a row. What was known of another run of the same
 // command stays until it is known anew.
 func (d *Detail) Show(row api.HistoryRow) {
-	same := d.shown && row.ID == d.row.ID && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
-	if row.Command.Command != d.row.Command.Command || row.ID != d.row.ID {
+	same := d.shown && runOf(&row) == runOf(&d.row) && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
+	if row.Command.Command != d.row.Command.Command || runOf(&row) != runOf(&d.row) {
 		d.runs, d.total, d.output, d.note, d.rows, d.scrolled, d.known = nil, 0, nil, "", nil, false, false
 		d.search = outputSearch{serial: d.search.serial + 1}
 	}
@@ -83,8 +83,8 @@ func (d *Detail) Next() (row api.HistoryRow, ok bool) {
 
 // Take takes in what was asked about a row, unless another one is shown by now.
 // It reports whether that changes anything.
-func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
-	if !d.shown || d.row.ID != id {
+func (d *Detail) Take(of *api.HistoryRow, runs api.HistorySearchOutput, out Output) bool {
+	if !d.shown || runOf(&d.row) != runOf(of) {
 		return false
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
@@ -130,8 +130,8 @@ func readOutput(out Output) []widget.Line {
 
 // Total is how many runs there are of the command of a row; 0 if that is not
 // known.
-func (d *Detail) Total(id int64) int {
-	if d.shown && d.row.ID == id && d.known {
+func (d *Detail) Total(of *api.HistoryRow) int {
+	if d.shown && runOf(&d.row) == runOf(of) && d.known {
 		return d.total
 	}
 	return 0
@@ -342,6 +342,9 @@ func daysBetween(a, b time.Time) int {
 func (d *Detail) whereText(w int) string {
 	c := &d.row.Command
 	by := "by " + widget.Who(c.Actor)
+	if c.Host != "" {
+		by += " on " + widget.Clean(c.Host)
+	}
 	switch c.Kind {
 	case "session":
 		by += ", typed"

@@ -48,16 +48,20 @@ func (p *Pane) fetchDetail() tea.Cmd {
 		split = widget.SplitLog(&process)
 	}
 	var output Output
+	in := api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns}
+	if row.Host != "" {
+		in.Hosts = []string{row.Host}
+	}
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, detailDelay)
-		runs, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns})
+		runs, err := api.HistorySearch.Call(ctx, e, in)
 		if err == nil {
 			output = fetchOutput(ctx, e, row.Command, split)
 		}
 		return runs, err
 	}, func(runs api.HistorySearchOutput, err error) tea.Cmd {
 		if err == nil {
-			p.detail.Take(row.ID, runs, output)
+			p.detail.Take(&row, runs, output)
 		}
 		return nil
 	})

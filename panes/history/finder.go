@@ -46,6 +46,7 @@ func (f *finder) input() api.HistorySearchInput {
 	if f.session {
 		in.Process = session
 	}
+	f.onMachines(&in)
 	if f.today {
 		y, month, d := time.Now().Date()
 		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
@@ -64,7 +65,9 @@ func (f *finder) search(delay time.Duration) {
 	f.list.Home = f.env.Home()
 	f.list.Runs = f.stillRuns
 	in := f.input()
-	f.folder = in.CWD
+	if f.folder = in.CWD; len(in.Hosts) == 1 && in.Hosts[0] != "" && in.CWD != "" {
+		f.folder = in.Hosts[0] + ":" + in.CWD
+	}
 	f.list.Search(in, delay)
 }
 

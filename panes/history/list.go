@@ -16,6 +16,8 @@ type List struct {
 	// Runs tells whether a command that has no exit status still runs; nil if
 	// that cannot be told.
 	Runs func(*api.Command) bool
+	// Hosts: rows may be of other machines.
+	Hosts bool
 
 	marks marks
 
@@ -26,6 +28,7 @@ type List struct {
 	stale      bool          // there may be newer rows
 	asked      bool          // a request is under way
 	err        error         // why the last one failed
+	missing    []string      // what was not searched, and why
 
 	rows   []api.HistoryRow // those from first on
 	first  int
@@ -117,7 +120,7 @@ func (l *List) Take(r Request, out api.HistorySearchOutput) bool {
 	}
 	was := l.at(l.cursor)
 	l.asked, l.settled = false, true
-	l.rows, l.first, l.total = out.Rows, r.Input.Offset, out.Total
+	l.rows, l.first, l.total, l.missing = out.Rows, r.Input.Offset, out.Total, out.Missing
 	if r.anew {
 		l.cursor, l.top = 0, 0
 		return true
@@ -140,7 +143,7 @@ func (l *List) Fail(r Request, err error) {
 func (l *List) goBack(was *api.HistoryRow) {
 	for i := range l.rows {
 		row := &l.rows[i]
-		if row.ID == was.ID || l.search.Unique && row.Command.Command == was.Command.Command {
+		if runOf(row) == runOf(was) || l.search.Unique && row.Host == was.Host && row.Command.Command == was.Command.Command {
 			by := l.first + i - l.cursor
 			l.cursor += by
 			if l.top > 0 { // at the top, newer rows push the others down
@@ -184,7 +187,7 @@ func (l *List) Page() int { return max(l.height-1, 1) }
 
 // RowAt is the index of the row drawn at y, -1 for none.
 func (l *List) RowAt(y int) int {
-	if row := l.top + y - 1; y >= 1 && row < l.total {
+	if row := l.top + y - 1; y >= 1 && (y <= l.height || l.height == 0) && row < l.total {
 		return row
 	}
 	return -1

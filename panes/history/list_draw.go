@@ -22,13 +22,15 @@ const (
 	whoFrom     = 104
 
 	mostWho     = 14
+	mostHost    = 12
+	leastHost   = 4
 	leastFolder = 6
 	historyLead = 3 // cursor, mark and a space
 	historyGap  = 2
 )
 
 // columns are the widths of the columns; 0 for one that is left out.
-type columns struct{ exit, elapsed, command, runs, folder, who int }
+type columns struct{ exit, elapsed, host, command, runs, folder, who int }
 
 // Draw gives h rows of w cells: the names of the columns and the commands. The
 // slice is valid until the next call.
@@ -78,6 +80,9 @@ func (l *List) measure(w int) {
 		if row.Stopped && w >= elapsedFrom {
 			c.exit = mostExit
 		}
+		if l.Hosts && w >= elapsedFrom {
+			c.host = max(c.host, min(widget.Width(widget.Clean(row.Host)), mostHost), leastHost)
+		}
 		if w >= folderFrom {
 			c.folder = max(c.folder, min(widget.Width(widget.ShortPath(row.CWD, l.Home)), mostFolder), leastFolder)
 		}
@@ -90,7 +95,7 @@ func (l *List) measure(w int) {
 		c.runs = runsCells
 	}
 	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last is the margin
-	for _, cells := range []int{c.elapsed, c.runs, c.folder, c.who} {
+	for _, cells := range []int{c.elapsed, c.host, c.runs, c.folder, c.who} {
 		if cells > 0 {
 			c.command -= cells + historyGap
 		}
@@ -103,6 +108,7 @@ func (l *List) drawHead(w int, look *widget.Look) string {
 	r.Add(widget.Spaces(historyLead)+widget.Fit("exit", c.exit), look.Dim)
 	addCell(&r, c.elapsed, widget.PadLeft("took", c.elapsed), look.Dim)
 	r.Add(" "+widget.PadLeft("age", agoCells), look.Dim)
+	addCell(&r, c.host, widget.Fit("host", c.host), look.Dim)
 	addCell(&r, c.command, widget.Fit("command", c.command), look.Dim)
 	addCell(&r, c.runs, widget.PadLeft("runs", c.runs), look.Dim)
 	addCell(&r, c.folder, widget.Fit("folder", c.folder), look.Dim)
@@ -137,7 +143,9 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 	}
 	r.Add(widget.Fit(sign+" "+words, c.exit), ink)
 	addCell(&r, c.elapsed, widget.PadLeft(widget.Elapsed(h.DurationMS), c.elapsed), look.Dim)
-	r.Add(" "+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells)+widget.Spaces(historyGap), look.Dim)
+	r.Add(" "+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
+	addCell(&r, c.host, widget.Fit(widget.Clean(h.Host), c.host), look.Dim)
+	r.Add(widget.Spaces(historyGap), "")
 	text := look.Text
 	if cursor {
 		text = look.Current

@@ -283,7 +283,7 @@ func detailOf(t *testing.T, c api.Command, runs int, out Output) *Detail {
 	for range runs {
 		found.Rows = append(found.Rows, row)
 	}
-	d.Take(c.ID, found, out)
+	d.Take(&api.HistoryRow{Command: c}, found, out)
 	return d
 }
 
@@ -321,7 +321,7 @@ func TestDetailFillsItsAreaWhateverIsInIt(t *testing.T) {
 		c.Command = rapid.StringOf(hostile).Draw(rt, "command")
 		d := &Detail{}
 		d.Show(api.HistoryRow{Command: c})
-		d.Take(c.ID, api.HistorySearchOutput{Rows: []api.HistoryRow{{Command: c}, {Command: c}}, Total: 2},
+		d.Take(&api.HistoryRow{Command: c}, api.HistorySearchOutput{Rows: []api.HistoryRow{{Command: c}, {Command: c}}, Total: 2},
 			Output{Text: rapid.StringOf(hostile).Draw(rt, "output"), Terminal: rapid.Bool().Draw(rt, "terminal")})
 		w, h := rapid.IntRange(10, 160).Draw(rt, "w"), rapid.IntRange(1, 40).Draw(rt, "h")
 		d.Scroll(rapid.IntRange(-10, 10).Draw(rt, "scroll"))

@@ -7,10 +7,18 @@ import (
 	"tandem/engine/api"
 )
 
-// A markKey is what a mark is on: a run by its number or, where equal commands
-// are one row, a command line.
+// A run is one by its number, on a machine.
+type run struct {
+	host string
+	id   int64
+}
+
+func runOf(row *api.HistoryRow) run { return run{row.Host, row.ID} }
+
+// A markKey is what a mark is on: a run or, where equal commands are one row, a
+// command line of a machine.
 type markKey struct {
-	id      int64
+	run
 	command string
 }
 
@@ -20,9 +28,9 @@ type marks map[markKey]api.HistoryRow
 
 func keyOf(row *api.HistoryRow, unique bool) markKey {
 	if unique {
-		return markKey{command: row.Command.Command}
+		return markKey{run{host: row.Host}, row.Command.Command}
 	}
-	return markKey{id: row.ID}
+	return markKey{run: runOf(row)}
 }
 
 // regroup puts the marks on command lines, or on the runs that stood for them.

@@ -91,6 +91,9 @@ func (p *Pane) open() *recall {
 // News has the rows asked for anew when there are others.
 func (p *Pane) News(before *panes.News) {
 	now := p.env.News()
+	if !slices.EqualFunc(now.Machines, before.Machines, func(a, b panes.Machine) bool { return a.Name == b.Name }) && p.begun {
+		p.search(0)
+	}
 	if now.History == before.History && now.Snapshots == before.Snapshots {
 		return
 	}
@@ -254,7 +257,7 @@ func (p *Pane) Draw() []string {
 		scope = keymap.ScopeRecall
 	}
 	rows := []string{query, p.drawFilters(parts.filters.W, scope)}
-	rows = append(rows, slices.Clone(p.list.Draw(parts.list.W, parts.list.H, now, look))...)
+	rows = append(rows, slices.Clone(p.drawList(parts.list.W, parts.list.H, now))...)
 	if parts.detail.H == 0 {
 		return rows
 	}

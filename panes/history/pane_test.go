@@ -132,7 +132,7 @@ func longHistory() (p *Pane, serve func()) {
 		if chosen, ok := h.list.Selected(); ok {
 			h.detail.Show(chosen)
 			h.detail.Next()
-			h.detail.Take(chosen.ID, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
+			h.detail.Take(&chosen, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
 				Output{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
 		}
 	}
@@ -184,5 +184,45 @@ func TestTheQueryIsGoneOnWithByACommandThatWasFound(t *testing.T) {
 	p.Type(tea.KeyPressMsg{Code: tea.KeyRight})
 	if got := p.input().Query; got != "go test ./..." {
 		t.Errorf("the query is %q", got)
+	}
+}
+
+func TestMachinesAreAskedByTheFilterAndTheirRowsAreKeptApart(t *testing.T) {
+	p, e, _ := shownPane()
+	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box", State: api.MachineConnected}}, {Machine: api.Machine{Name: "web", State: api.MachineAway}}}
+	for typed, want := range map[string]string{"": "[ box web]", "host:b x": "[box]", "host:here": "[]", "host:nosuch": "[nosuch]"} {
+		p.field.Set(typed)
+		p.search(0)
+		if in := p.input(); fmt.Sprint(in.Hosts) != want || strings.Contains(in.Query, "host:") {
+			t.Errorf("%q: asks %v for %q", typed, in.Hosts, in.Query)
+		}
+	}
+	p.field.Set("")
+	p.search(0)
+	r, _ := p.list.Next()
+	p.take(r, api.HistorySearchOutput{Total: 2, Rows: []api.HistoryRow{
+		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/src"}},
+		{Runs: 1, Command: api.Command{ID: 1, Command: "make", CWD: "/srv", Host: "box", Process: "box/p"}},
+	}}, nil)
+	screen := strings.Join(p.Draw(), "\n")
+	for _, want := range []string{"host", "box ", "without web: away"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not in\n%s", want, screen)
+		}
+	}
+	p.list.Mark()
+	p.list.Mark()
+	rows := p.list.Marked()
+	if len(rows) != 2 {
+		t.Fatalf("marked: %v", rows)
+	}
+	for _, row := range rows {
+		in := p.startOf(row, map[string]bool{})
+		if machine, _ := api.MachineOf(in.ID); machine != row.Host || in.CWD != row.CWD {
+			t.Errorf("%s begins on %q in %q", row.Host, machine, in.CWD)
+		}
+	}
+	if p.askSave(); !strings.Contains(e.Said, "only commands of this machine") {
+		t.Errorf("said: %q", e.Said)
 	}
 }

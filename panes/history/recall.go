@@ -94,7 +94,7 @@ func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y
 	query, x := u.drawQuery(width, true)
 	rows = []string{query, u.drawFilters(width, keymap.ScopeRecall)}
 	u.top = len(rows)
-	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), u.env.Look())...)
+	rows = append(rows, u.drawList(width, height-recallRows, time.Now())...)
 	return rows, width, x, 0
 }
 

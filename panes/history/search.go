@@ -21,7 +21,7 @@ type outputSearch struct {
 
 // A detailPosition is where an output is looked at.
 type detailPosition struct {
-	id       int64
+	of       run
 	top      int
 	scrolled bool
 	search   outputSearch
@@ -29,12 +29,12 @@ type detailPosition struct {
 
 // Position is where the output is looked at now.
 func (d *Detail) Position() detailPosition {
-	return detailPosition{d.row.ID, d.view.YOffset(), d.scrolled, d.search}
+	return detailPosition{runOf(&d.row), d.view.YOffset(), d.scrolled, d.search}
 }
 
 // Return goes back to a position, unless the output is another one by now.
 func (d *Detail) Return(to detailPosition) {
-	if to.id != d.row.ID {
+	if to.of != runOf(&d.row) {
 		return
 	}
 	to.search.serial = d.search.serial + 1

@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"os"
 	"slices"
 	"sync"
@@ -67,13 +65,6 @@ func (s *Starter) Waiting() (ids []string) {
 		ids = append(ids, start.ID)
 	}
 	return ids
-}
-
-// NewID makes the id of a session, as the engine does.
-func NewID() string {
-	var b [6]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // Start starts a session once those before it are there.

@@ -69,6 +69,8 @@ func (e Engine) Do(ctx context.Context, operation string, effect api.Effect, in,
 			here(name, out)
 		}
 		return err
+	case operation == api.HistorySearch.Name:
+		return e.search(ctx, in.(api.HistorySearchInput), out.(*api.HistorySearchOutput))
 	case operation == api.ProcessList.Name:
 		return e.listAll(ctx, effect, in, out)
 	}
@@ -93,6 +95,10 @@ func there(in any) (machine string, input any) {
 			f.SetString(id)
 		}
 	}
+	if host := v.FieldByName("Host"); host.IsValid() && host.Kind() == reflect.String && host.String() != "" {
+		machine = host.String()
+		host.SetString("")
+	}
 	if near := v.FieldByName("CWDOf"); near.IsValid() {
 		name, id := api.MachineOf(near.String())
 		if name != machine {
@@ -113,7 +119,8 @@ func here(machine string, out any) {
 		name(machine, out)
 	case *api.HistorySearchOutput:
 		for i := range out.Rows {
-			out.Rows[i].Process = api.OnMachine(machine, out.Rows[i].Process)
+			row := &out.Rows[i]
+			row.Host, row.Process = machine, api.OnMachine(machine, row.Process)
 		}
 	}
 }

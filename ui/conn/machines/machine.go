@@ -34,6 +34,7 @@ type machine struct {
 
 	measured  []api.Process // what it answered last to process.list
 	measuring bool
+	found     *found // what it was asked last of its history
 }
 
 func newMachine(s *Set) *machine {
@@ -46,6 +47,9 @@ func newMachine(s *Set) *machine {
 // tell takes in how it is with the machine; what was asked of one that has gone
 // away is over. The lock is held.
 func (m *machine) tell(now api.Machine) {
+	if now.State != m.now.State {
+		m.forgetFound()
+	}
 	m.now = now
 	switch connected := now.State == api.MachineConnected; {
 	case connected && m.live.Err() != nil:

@@ -24,6 +24,7 @@ type Set struct {
 	through panes.Engine // the own engine, nil while there is none
 	all     []*machine   // by name
 	serial  int          // counts changes
+	found   int64        // counts what searches of the history were not told in time
 	listed  []api.Machine
 	ask     chan struct{} // of 1: the machines are to be listed anew
 }
@@ -164,6 +165,7 @@ func (s *Set) Add(n *panes.News) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n.Serial += s.serial
+	n.History += s.found
 	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
 	for _, m := range s.all {
 		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Told: m.news.Snapshots > 0})
