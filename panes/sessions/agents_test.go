@@ -147,3 +147,15 @@ func TestAnAgentOnAnotherMachineIsNamedWithIt(t *testing.T) {
 		t.Errorf("it is %q", got)
 	}
 }
+
+func TestAnAgentThatSaysItIsBlockedIsNotMarkedAsAskingToo(t *testing.T) {
+	p, e := shownPane()
+	asks := withAgent("a", api.AgentBlocked, 0)
+	asks.Terminal = &api.Terminal{Waiting: "input"}
+	e.Known.Processes = []api.Process{asks}
+	p.attention.mark("a", "asks") // from before it was known as an agent
+	p.seeMarks()
+	if p.Asks("a") {
+		t.Error("the mark stays beside what it says")
+	}
+}

@@ -172,7 +172,8 @@ func (p *Pane) seeMarks() {
 	for id, mark := range p.attention.marks {
 		session, ok := p.env.News().Process(id)
 		answered := mark == "asks" && session.Terminal != nil && session.Terminal.Waiting != "input" && session.Terminal.Waiting != "secret"
-		if !ok || answered || p.env.LooksAt(id) {
+		saysSo := mark == "asks" && widget.AgentTells(&session) // it was known by its terminal alone before
+		if !ok || answered || saysSo || p.env.LooksAt(id) {
 			delete(p.attention.marks, id)
 		}
 	}
