@@ -115,7 +115,7 @@ func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out
 			return out, err
 		case len(known.Sessions) > 0:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.Shown(w.Path), running(len(known.Sessions))).
-				WithHint("`tandem worktree list` names them; stop them first")
+				WithHint("stop what runs in it first")
 		case known.Dirty && !in.Discard:
 			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.Shown(w.Path)).
 				WithHint("commit them, or discard them with the worktree")

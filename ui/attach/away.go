@@ -40,7 +40,7 @@ func (r *run) second() {
 		r.away.asked.Store(false)
 		r.away.shown.Store(0)
 	}
-	if time.Duration(r.away.quiet.Add(1))*time.Second >= markStep {
+	if time.Duration(r.away.quiet.Add(1))*time.Second >= markStep && r.away.since.Load() == nil { // nobody answers while it is away
 		r.mark()
 	}
 	r.tell()

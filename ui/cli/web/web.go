@@ -45,14 +45,15 @@ func (v *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Show sessions and processes in a browser, or on a phone",
-		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one browser,\n" +
-			"once; run it again, while it serves, for another. Elsewhere than on this machine it is served over TLS.\n" +
-			"`tandem start --name web --restart always -- tandem web --listen 0.0.0.0:8800` serves it for good.",
+		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
+			"browser, once; run it again, while it serves, for another. Elsewhere than on this machine it is\n" +
+			"served over TLS. To serve it for good:\n" +
+			"`tandem start --name web --restart always -- tandem web --listen 0.0.0.0:8800`",
 		Example: "tandem web\ntandem web --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.serve(cmd, w) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&w.where.Address, "listen", page.DefaultAddress, "serve on this `address`: 127.0.0.1:8800, or 0.0.0.0:8800 for the network")
+	flags.StringVar(&w.where.Address, "listen", page.DefaultAddress, "serve on `address`, 0.0.0.0:8800 for the network")
 	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a `name` that browsers reach this machine by")
 	flags.StringVar(&w.where.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
 	flags.StringVar(&w.where.KeyFile, "tls-key", "", "`file` of its key (PEM)")
