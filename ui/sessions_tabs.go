@@ -147,6 +147,9 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 			if slices.Contains(v.visible(), l) {
 				told = v.list.TellEnded(ended)
 			}
+			if p == v.focused() {
+				told = tea.Batch(told, v.list.Trees.Ended(ended, true))
+			}
 			v.keeper.unasked(func() { v.closeLeaf(t, l) })
 			v.refreshList()
 		}

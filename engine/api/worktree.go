@@ -29,13 +29,14 @@ type WorktreeListOutput struct {
 
 // A Worktree is a folder of a repository with a branch of its own.
 type Worktree struct {
-	Path       string   `json:"path" jsonschema:"its folder"`
-	Branch     string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
-	Repository string   `json:"repository" jsonschema:"the repository's own folder"`
-	Gone       bool     `json:"gone,omitempty" jsonschema:"its folder is not there any more; git still knows it"`
-	Dirty      bool     `json:"dirty" jsonschema:"something in it is not committed, or that cannot be told"`
-	Unmerged   int      `json:"unmerged" jsonschema:"commits that the branch in the repository's own folder does not have"`
-	Sessions   []string `json:"sessions,omitempty" jsonschema:"ids of what runs in it"`
+	Path        string   `json:"path" jsonschema:"its folder"`
+	Branch      string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
+	Repository  string   `json:"repository" jsonschema:"the repository's own folder"`
+	Gone        bool     `json:"gone,omitempty" jsonschema:"its folder is not there any more; git still knows it"`
+	Dirty       bool     `json:"dirty" jsonschema:"something in it is not committed, or that cannot be told"`
+	Uncommitted int      `json:"uncommitted,omitempty" jsonschema:"how many files and new folders that is; without it that cannot be told"`
+	Unmerged    int      `json:"unmerged" jsonschema:"commits that the branch in the repository's own folder does not have"`
+	Sessions    []string `json:"sessions,omitempty" jsonschema:"ids of what runs in it"`
 }
 
 // WorktreeRemoveInput is the input of worktree.remove.

@@ -18,9 +18,10 @@ const mostGit = 16 << 20
 
 // A GitStatus is what git says of the entries of a folder.
 type GitStatus struct {
-	Branch string
-	Marks  map[string]string // the two letters of git status by name
-	All    string            // those of every other entry: the folder lies in one that git does not know, or ignores
+	Branch  string
+	Marks   map[string]string // the two letters of git status by name
+	Changed int               // files and new folders that are not as they were committed
+	All     string            // those of every other entry: the folder lies in one that git does not know, or ignores
 }
 
 // Git asks git about a folder. Outside a repository, in one that is somebody
@@ -100,6 +101,9 @@ func parseGit(out []byte, prefix string) GitStatus {
 		line := fields[i]
 		if len(line) < 3 {
 			continue
+		}
+		if strings.IndexByte("12u?", line[0]) >= 0 {
+			status.Changed++
 		}
 		switch line[0] {
 		case '#':

@@ -74,10 +74,8 @@ func (s *Worktrees) describe(ctx context.Context, w worktrees.Worktree) (api.Wor
 		return out, nil
 	}
 	status, err := onFiles(ctx, s.Files, api.FileScope{}, func(t *files.Tree) (files.GitStatus, error) { return t.Git(ctx, w.Path) })
-	out.Dirty = err != nil || status.Branch == ""
-	for _, marks := range status.Marks {
-		out.Dirty = out.Dirty || marks != "!!"
-	}
+	out.Uncommitted = status.Changed
+	out.Dirty = err != nil || status.Branch == "" || status.Changed > 0
 	all, err := s.Control.Listed(ctx)
 	for _, p := range all {
 		if !p.State.Ended() && (p.CWD == w.Path || strings.HasPrefix(p.CWD, w.Path+"/")) {

@@ -51,6 +51,7 @@ const (
 	SessionOpen     Action = "session.open"
 	SessionWaiting  Action = "session.waiting"
 	SessionNewTree  Action = "session.newworktree"
+	SessionTree     Action = "session.worktree"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"
@@ -227,6 +228,7 @@ const (
 	InboxNo    Action = "inbox.no"
 	InboxWrite Action = "inbox.write"
 	InboxSeen  Action = "inbox.seen"
+	InboxDiff  Action = "inbox.diff"
 	InboxDown  Action = "inbox.down"
 	InboxUp    Action = "inbox.up"
 	InboxLeave Action = "inbox.leave"

@@ -75,6 +75,7 @@ func sessions() []Definition {
 	return []Definition{
 		{SessionNew, ScopePrefix, k("c", "sessions n"), "new", "start a session", 1},
 		{SessionNewTree, ScopePrefix, k("G", "sessions W"), "new worktree", "start a session in a new git worktree and branch", 0},
+		{SessionTree, ScopePrefix, k("g", "sessions w"), "worktree", "merge, remove or keep the session's worktree", 0},
 		{SessionNext, ScopePrefix, k("n"), "next", "go to the next session", 5},
 		{SessionPrevious, ScopePrefix, k("p"), "", "go to the previous session", 0},
 		{SessionLast, ScopePrefix, k("b"), "", "go back to the session shown before", 0},
@@ -286,6 +287,7 @@ func overlays() []Definition {
 		{InboxWrite, ScopeInbox, k("tab"), "write", "write an answer", 2},
 		{InboxOpen, ScopeInbox, k("enter"), "open", "open the session", 3},
 		{InboxSeen, ScopeInbox, k("x"), "seen", "take what is done out of the inbox", 4},
+		{InboxDiff, ScopeInbox, k("d"), "diff", "show what was changed in the session's worktree", 4},
 		{InboxDown, ScopeInbox, k("j", "down"), "", "next", 0},
 		{InboxUp, ScopeInbox, k("k", "up"), "", "previous", 0},
 		{InboxLeave, ScopeInbox, k("esc", "q", "ctrl+c"), "close", "close", 5},

@@ -32,7 +32,7 @@ func followers() []Group {
 	row := func(does string, actions ...Action) GroupRow { return GroupRow{Does: does, actions: actions} }
 	return []Group{
 		{"Sessions", []GroupRow{
-			row("new", SessionNew), row("in a worktree", SessionNewTree), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
+			row("new", SessionNew), row("worktrees", SessionNewTree, SessionTree), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
 			row("waiting, inbox", SessionWaiting, Inbox), row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
 			row("agents out, in", SessionKeyboard, SessionOpen),
 		}},

@@ -46,6 +46,7 @@ func synonyms() map[Action]string {
 
 		SessionNew:      "new-window new-session create open terminal shell tab screen",
 		SessionNewTree:  "checkout agent isolate parallel",
+		SessionTree:     "git branch discard diff finish",
 		SessionNext:     "next-window tab switch",
 		SessionPrevious: "previous-window tab switch",
 		SessionWaiting:  "attention blocked done waiting unread",

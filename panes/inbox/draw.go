@@ -89,13 +89,13 @@ func (b *Inbox) title(all []item, width int, look *widget.Look) string {
 // row draws an item: its sign, who and where, and what for how long.
 func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string {
 	glyph, ink := look.Glyphs.Unknown, look.Warn
-	name, state := "", ""
+	name, state, tree := "", "", ""
 	if i.request != nil {
 		name, state = overlay.Asker(*i.request)+" asks: "+wish(i.request), "request"
 	} else {
 		a := i.session.Agent
 		glyph, ink = widget.AgentGlyph(a, look)
-		name, state = b.o.Name(i.session), string(a.State)
+		name, state, tree = b.o.Name(i.session), string(a.State), b.o.Tree(i.session)
 		if last, ok := b.sent[i.id()]; ok && sameState(&last.to, a) {
 			state = "answered"
 		} else if age := widget.AgentAge(a, time.Now()); age != "" {
@@ -103,11 +103,16 @@ func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string 
 		}
 	}
 	state = widget.Clip(state, width/3)
-	name = widget.Fit(name, max(width-4-widget.Width(state), 0))
-	if selected {
-		return look.Selected.Text(widget.Fit(glyph+" "+name+"  "+state, width))
+	room := max(width-4-widget.Width(state), 0)
+	name = widget.Clip(name, room)
+	if tree != "" {
+		tree = widget.Clip("  "+tree, room-widget.Width(name))
 	}
-	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+"  "+look.Dim.Text(state), width)
+	tree = widget.Pad(tree, room-widget.Width(name))
+	if selected {
+		return look.Selected.Text(widget.Fit(glyph+" "+name+tree+"  "+state, width))
+	}
+	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+look.Dim.Text(tree+"  "+state), width)
 }
 
 // wish is what a request is for, on one line.
@@ -194,6 +199,9 @@ func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 		hint(keymap.InboxOpen, "open")
 		hint(keymap.InboxWrite, "next task")
 		hint(keymap.InboxSeen, "seen")
+		if b.o.Tree(i.session) != "" {
+			hint(keymap.InboxDiff, "diff")
+		}
 	case i.request != nil:
 		hint(keymap.InboxOpen, "review")
 	}

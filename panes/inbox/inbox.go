@@ -22,10 +22,12 @@ import (
 // Options are what an inbox is of.
 type Options struct {
 	Env     panes.Env
-	Waiting func() []api.Process      // sessions whose agents need the person, those first that have waited longest
-	See     func(*api.Process)        // what an agent has done was looked at
-	Request func(id string) tea.Cmd   // asks the person what an agent wants to be allowed
-	Name    func(*api.Process) string // an agent, and where it is
+	Waiting func() []api.Process       // sessions whose agents need the person, those first that have waited longest
+	See     func(*api.Process)         // what an agent has done was looked at
+	Request func(id string) tea.Cmd    // asks the person what an agent wants to be allowed
+	Name    func(*api.Process) string  // an agent, and where it is
+	Tree    func(*api.Process) string  // the branch of its worktree and what would be lost with it; "" for none
+	Diff    func(*api.Process) tea.Cmd // shows what was changed there
 }
 
 // An Inbox is the dialog.
@@ -144,6 +146,10 @@ func (b *Inbox) Do(h overlay.Host, action keymap.Action) tea.Cmd {
 		return b.open(h)
 	case keymap.InboxSeen:
 		return b.putAway()
+	case keymap.InboxDiff:
+		if i, _, _ := b.selected(); i.session != nil {
+			return b.o.Diff(i.session)
+		}
 	case keymap.InboxDown:
 		b.move(1)
 	case keymap.InboxUp:

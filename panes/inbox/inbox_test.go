@@ -21,6 +21,8 @@ import (
 
 // A desk is an inbox in a dashboard, over an engine that notes what is typed.
 type desk struct {
+	tree  string // of every session
+	diffs int    // that were asked for
 	*testing.T
 	env   panestest.Env
 	box   *Inbox
@@ -52,6 +54,7 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 	d.env.Inks.Glyphs = themes.UnicodeGlyphs()
 	d.box = New(Options{
 		Env: &d.env, Name: func(p *api.Process) string { return p.Agent.Name + " in " + p.Name },
+		Tree: func(p *api.Process) string { return d.tree }, Diff: func(p *api.Process) tea.Cmd { d.diffs++; return nil },
 		Waiting: func() []api.Process {
 			return slices.DeleteFunc(slices.Clone(d.env.Known.Processes), func(p api.Process) bool { return !p.Agent.Wants() })
 		},
@@ -237,5 +240,15 @@ func TestTheInboxFitsEveryScreen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestABranchAndWhatWouldBeLostStandBesideTheAgent(t *testing.T) {
+	d := newDesk(t, session("a", api.AgentDone, ""))
+	d.tree = "branch fix, 2 uncommitted"
+	d.shows("claude in at-a  branch fix, 2 uncommitted")
+	d.do(keymap.InboxDiff)
+	if d.diffs != 1 {
+		t.Errorf("%d diffs", d.diffs)
 	}
 }

@@ -48,6 +48,7 @@ func (p *Pane) AskEnd() tea.Cmd {
 // End ends a session.
 func (p *Pane) End(id string) tea.Cmd {
 	p.Ending(id)
+	p.Trees.ending(id)
 	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		return api.SessionKill.Run(ctx, e, api.IDInput{ID: id})
 	})

@@ -82,13 +82,24 @@ func (a *Agents) after(all []api.Process, id string) int {
 // ShowInbox opens what needs the person.
 func (a *Agents) ShowInbox() tea.Cmd {
 	env := a.p.env
-	box := inbox.New(inbox.Options{Env: env, Waiting: a.Waiting, See: a.see, Request: env.ShowRequest, Name: agentIn})
+	box := inbox.New(inbox.Options{Env: env, Waiting: a.Waiting, See: a.see, Request: env.ShowRequest, Name: agentIn,
+		Tree: a.p.Trees.words, Diff: a.diff})
 	if box.Count() == 0 {
 		return env.Say("nothing needs you", false)
 	}
 	a.inbox = box
 	env.Ask(box)
 	return nil
+}
+
+// diff shows what was changed in a session's worktree, and then the inbox again.
+func (a *Agents) diff(session *api.Process) tea.Cmd {
+	tree := treeOf(session)
+	if tree == "" {
+		return a.p.env.Say("this agent is in no worktree", true)
+	}
+	a.p.env.Close()
+	return a.p.Trees.diff(tree, a.ShowInbox)
 }
 
 // fetch asks for what the inbox shows, if it is open.
@@ -271,7 +282,7 @@ func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency in
 
 // row is a session as the list shows it.
 func (a *Agents) row(session api.Process) Row {
-	r := Row{Process: session, Mark: a.p.attention.marks[session.ID]}
+	r := Row{Process: session, Mark: a.p.attention.marks[session.ID], Tree: a.p.Trees.of(&session)}
 	if widget.AgentTells(&session) {
 		now := *session.Agent
 		now.Seen = now.State == api.AgentDone && !a.Wants(&session)

@@ -20,5 +20,6 @@ type Env interface {
 	Tell(text string, bad bool) tea.Cmd // says what nobody has asked for
 	Notify(text string) tea.Cmd         // tells the desktop, if nobody looks
 	ShowRequest(id string) tea.Cmd      // asks what an agent wants to be allowed
+	Covered() bool                      // a dialog lies over the dashboard
 	LongCommand() time.Duration         // a command that took this long is told of; 0 is the default
 }

@@ -11,13 +11,14 @@ import (
 // A Row is one entry of the session list.
 type Row struct {
 	Process api.Process
-	Branch  string // how it hangs together with its neighbours: "┌", "│", "└" or ""
-	Age     string // for how long the coding agent in it has done what it does; "" without one
-	Mark    string // what it wants to be noticed for beside what its process tells
-	Tab     int    // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
-	Current bool   // shown in the pane that has, or last had, the keyboard
-	Away    bool   // its machine is
-	Head    *Head  // of the row of a machine, which is no session
+	Branch  string        // how it hangs together with its neighbours: "┌", "│", "└" or ""
+	Age     string        // for how long the coding agent in it has done what it does; "" without one
+	Tree    *api.Worktree // that it is in; nil for none that is known
+	Mark    string        // what it wants to be noticed for beside what its process tells
+	Tab     int           // number of its tab, if it is the first session there; 0 if not, or if there is but one tab
+	Current bool          // shown in the pane that has, or last had, the keyboard
+	Away    bool          // its machine is
+	Head    *Head         // of the row of a machine, which is no session
 }
 
 // A List is the list of sessions with a cursor. It keeps its place by
@@ -157,6 +158,10 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	if mark != "" {
 		mark = " " + mark
 	}
+	tree := ""
+	if row.Tree != nil {
+		tree = treeSign(row.Tree, look)
+	}
 	here, branch := " ", row.Branch
 	if row.Current {
 		here = look.Glyphs.Selected
@@ -165,6 +170,12 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 		branch = " "
 	}
 	room := max(w-5-widget.Width(mark), 0)
+	if cells := widget.Width(tree) + 1; tree != "" && room-cells > l.names {
+		room -= cells
+		tree = " " + tree
+	} else {
+		tree = ""
+	}
 	agent := agentMark(p)
 	if agent != "" {
 		room = max(room-2, 0) // for the sign at least
@@ -187,7 +198,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	}
 	detail = widget.Pad(detail, room-widget.Width(name))
 	if l.Focused && i == l.cursor {
-		return look.Selected.Text(widget.Fit(here+branch+glyph+" "+name+detail+agent+mark, w))
+		return look.Selected.Text(widget.Fit(here+branch+glyph+" "+name+detail+agent+tree+mark, w))
 	}
 	nameInk := look.Text
 	switch {
@@ -200,7 +211,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 		glyphInk, nameInk, markInk = look.Dim, look.Dim, look.Dim
 	}
 	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
-		nameInk.Text(name) + detailInk.Text(detail) + look.Info.Text(agent) + markInk.Text(mark) + " "
+		nameInk.Text(name) + detailInk.Text(detail) + look.Info.Text(agent) + look.Warn.Text(tree) + markInk.Text(mark) + " "
 }
 
 // drawHead draws the row of a machine: its name and how it is.
@@ -267,6 +278,9 @@ func (l *List) detail(row *Row, w int) string {
 		return widget.Clip(widget.Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:
 		return widget.Clip(widget.CommandText(p), w)
+	}
+	if row.Tree != nil && row.Tree.Branch != p.Name {
+		return widget.Clip(widget.Clean(row.Tree.Branch), w)
 	}
 	return widget.ClipPath(widget.ShortPath(p.CWD, l.Home), w)
 }

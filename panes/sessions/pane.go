@@ -18,6 +18,7 @@ import (
 // the person is told of those out of sight.
 type Pane struct {
 	Agents Agents
+	Trees  Trees
 
 	env     Env
 	list    List
@@ -39,26 +40,27 @@ type Pane struct {
 // New makes the list.
 func New(env Env) *Pane {
 	p := &Pane{env: env, closed: map[string]bool{}, ending: map[string]bool{}}
-	p.Agents.p = p
+	p.Agents.p, p.Trees.p = p, p
 	p.actions = p.makeActions()
 	return p
 }
 
 // News tells of what has become of sessions.
 func (p *Pane) News(before *panes.News) {
+	p.Trees.due = true
 	if before.Snapshots == 0 {
 		p.Agents.tell(true)
 		return
 	}
-	p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()))
+	p.told = tea.Batch(p.told, p.tellNews(before.Processes, time.Now()), p.Trees.tellEnded(before))
 }
 
-// Fetch asks for what the inbox shows, if it is open. Sessions come as news; what was told
-// of them goes away by itself.
+// Fetch asks for what the inbox shows, if it is open, and for worktrees. Sessions come as
+// news; what was told of them goes away by itself.
 func (p *Pane) Fetch() tea.Cmd {
 	told := p.told
 	p.told = nil
-	return tea.Batch(told, p.Agents.fetch())
+	return tea.Batch(told, p.Agents.fetch(), p.Trees.fetch())
 }
 
 // Actions are what the keys of the list do, and those that are about the session
@@ -88,6 +90,7 @@ func (p *Pane) makeActions() panes.Actions {
 
 		keymap.SessionWaiting:  p.Agents.next,
 		keymap.Inbox:           p.Agents.ShowInbox,
+		keymap.SessionTree:     p.Trees.askTarget,
 		keymap.SessionRename:   p.askName,
 		keymap.SessionEnd:      p.AskEnd,
 		keymap.SessionForget:   p.askForget,
@@ -182,7 +185,7 @@ func (p *Pane) Draw() []string {
 func (p *Pane) Cursor() *tea.Cursor { return nil }
 
 // Show and Hide say whether the list is on the screen, or could be.
-func (p *Pane) Show() { p.shown = true }
+func (p *Pane) Show() { p.shown, p.Trees.due = true, true }
 func (p *Pane) Hide() { p.shown = false }
 
 // Focus says whether the list has the keyboard.

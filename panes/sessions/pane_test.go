@@ -33,6 +33,7 @@ func (e *fakeEnv) LooksAt(id string) bool           { return e.looks == id }
 func (e *fakeEnv) Tell(text string, _ bool) tea.Cmd { e.told = text; return nil }
 func (e *fakeEnv) Notify(string) tea.Cmd            { return nil }
 func (e *fakeEnv) ShowRequest(string) tea.Cmd       { return nil }
+func (e *fakeEnv) Covered() bool                    { return e.Shown != nil }
 func (e *fakeEnv) LongCommand() time.Duration       { return 0 }
 
 func (e *fakeEnv) start(_ context.Context, in api.SessionStartInput) (api.Process, error) {

@@ -44,6 +44,7 @@ type agentRow struct {
 	Since        time.Time      `json:"since,omitzero"`
 	CWD          string         `json:"cwd"`
 	Branch       string         `json:"branch,omitempty"`
+	Dirty        bool           `json:"dirty,omitempty"` // something there is not committed
 	Conversation string         `json:"conversation,omitempty"`
 }
 
@@ -77,22 +78,41 @@ func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	branches := make(map[string]string)
+	known := make(map[string]api.FilesGitOutput)
 	rows := []agentRow{}
 	for _, p := range out.Sessions {
 		if p.Agent == nil {
 			continue
 		}
-		if _, known := branches[p.CWD]; !known {
-			git, _ := api.FilesGit.Call(ctx, client, api.FilesPathInput{Path: p.CWD}) // without, the branch stays empty
-			branches[p.CWD] = git.Branch
+		git, asked := known[p.CWD]
+		if !asked {
+			git, _ = api.FilesGit.Call(ctx, client, api.FilesPathInput{Path: p.CWD}) // without, the branch stays empty
+			known[p.CWD] = git
 		}
 		g := p.Agent
-		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, branches[p.CWD], g.Conversation})
+		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, git.Branch, dirty(git), g.Conversation})
 	}
 	order := api.AgentStates()
 	slices.SortStableFunc(rows, func(x, y agentRow) int { return slices.Index(order, x.State) - slices.Index(order, y.State) })
 	return rows, nil
+}
+
+// shownBranch is the branch, with a star behind it if something is not committed.
+func (r agentRow) shownBranch() string {
+	if r.Dirty {
+		return r.Branch + "*"
+	}
+	return r.Branch
+}
+
+// dirty reports whether something in a folder is not committed.
+func dirty(git api.FilesGitOutput) bool {
+	for _, marks := range git.Marks {
+		if marks != "!!" {
+			return true
+		}
+	}
+	return false
 }
 
 func (v Verbs) table(rows []agentRow, now time.Time) string {
@@ -104,7 +124,7 @@ func (v Verbs) table(rows []agentRow, now time.Time) string {
 			since = output.Span(now.Sub(r.Since))
 		}
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), output.Text(output.Visible(r.Agent)),
-			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.Branch)),
+			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.shownBranch())),
 			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Conversation)), output.Text(output.Visible(r.Text)))
 	}
 	return t.String()

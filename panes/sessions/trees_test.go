@@ -1,0 +1,80 @@
+package sessions
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/themes"
+	"tandem/ui/overlay"
+)
+
+// inTrees is the list of sessions in worktrees of one repository, and how often that was
+// asked for.
+func inTrees() (p *Pane, e *fakeEnv, asked *int) {
+	p, e = shownPane()
+	asked = new(int)
+	panestest.On(e.API.(*panestest.Engine), api.WorktreeList, func(context.Context, api.WorktreeListInput) (api.WorktreeListOutput, error) {
+		*asked++
+		return api.WorktreeListOutput{Worktrees: []api.Worktree{
+			{Path: "/src/app.worktrees/a", Branch: "a", Repository: "/src/app", Dirty: true, Uncommitted: 3, Unmerged: 2},
+			{Path: "/src/app.worktrees/b", Branch: "b", Repository: "/src/app"},
+		}}, nil
+	})
+	e.Known.Processes[0].CWD, e.Known.Processes[1].CWD = "/src/app.worktrees/a/lib", "/src/app.worktrees/b"
+	return p, e, asked
+}
+
+func TestWorktreesAreAskedForOnceUntilSomethingHappens(t *testing.T) {
+	p, e, asked := inTrees()
+	p.Trees.due = true
+	if cmd := p.Trees.fetch(); cmd == nil {
+		t.Fatal("nothing is asked for")
+	} else if cmd().(panes.Result)(); *asked != 1 {
+		t.Fatalf("asked %d times", *asked)
+	}
+	p.Trees.asking, p.Trees.due = false, true // as when it has settled
+	if p.Trees.fetch() != nil {
+		t.Error("asked again though nothing has happened")
+	}
+	e.Known.History++
+	p.Trees.due = true
+	if p.Trees.fetch() == nil {
+		t.Error("not asked after a command has ended")
+	}
+	e.Inks.Glyphs = themes.ASCIIGlyphs()
+	rows := strings.Join(drawn(p.list.Draw(34, 5, &e.Inks)), "\n")
+	if strings.Count(rows, "*^2") != 1 {
+		t.Errorf("the rows are\n%s", rows)
+	}
+}
+
+func TestTheQuestionAboutAWorktreeSaysWhatWouldBeLost(t *testing.T) {
+	p, e, _ := inTrees()
+	ended := e.Known.Processes[0]
+	ended.State = api.StateStopped
+	p.Trees.Ended(&ended, true)().(panes.Result)()
+	q, ok := e.Shown.(*overlay.Question)
+	if !ok || strings.Join(q.Lines, "; ") != "2 commits of branch a not merged; 3 uncommitted" {
+		t.Fatalf("asked is %+v", e.Shown)
+	}
+	keys := ""
+	for _, r := range q.Replies {
+		keys += r.Key
+	}
+	if keys != "ksdr" {
+		t.Errorf("the answers are %s", keys)
+	}
+	if p.Trees.Ended(&ended, true) != nil {
+		t.Error("it is asked twice")
+	}
+	e.told = ""
+	ended.ID, e.Shown = "other", nil
+	p.Trees.Ended(&ended, false)().(panes.Result)()
+	if e.Shown != nil || !strings.Contains(e.told, "3 uncommitted, 2 unmerged") {
+		t.Errorf("shown is %v, told %q", e.Shown, e.told)
+	}
+}
