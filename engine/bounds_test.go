@@ -178,6 +178,7 @@ var ways = map[string]struct {
 	"files.edit":         {in: `{"path":"$WORK/file","edits":[{"search":"{}","replace":"{} "}]}`, writes: []string{`{"path":"$WORK/frozen/file","edits":[{"search":"as","replace":"is"}]}`}},
 	"files.write_output": {in: `{"name":"x","content":"x"}`, writes: []string{`{"name":"x","content":"x"}`}},
 	"files.list":         {in: `{"path":"$WORK"}`, reads: []string{`{"path":"$WORK/secret"}`}}, "files.stat": {in: `{"path":"$WORK/file"}`},
+	"files.set":    {in: `{"path":"$WORK/link","target":"nowhere"}`, writes: []string{`{"path":"OUTSIDE","mode":"0777"}`, `{"path":"$WORK/frozen/new","target":"nowhere"}`}},
 	"files.mkdir":  {in: `{"path":"$WORK/folder"}`, writes: []string{`{"path":"OUTSIDE"}`, `{"path":"$WORK/frozen/new"}`}},
 	"files.delete": {in: `{"path":"$WORK/nothing"}`, writes: []string{`{"path":"$WORK/frozen/file"}`, `{"path":"$WORK/frozen","recursive":true}`}},
 	"files.move":   {in: `{"path":"$WORK/nothing","to":"$WORK/b"}`, writes: []string{`{"path":"$WORK/frozen/file","to":"$WORK/b"}`, `{"path":"$WORK/file","to":"OUTSIDE"}`}, reads: []string{`{"path":"$WORK/secret","to":"$WORK/open"}`}},
@@ -234,7 +235,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	reaching: {
 		"history.save", "history.load", "files.read", "files.read_json", "files.write", "files.edit", "files.write_output", "files.list", "files.stat",
-		"files.mkdir", "files.delete", "files.move", "files.copy", "files.find", "files.grep", "files.transfer", "files.restore", "files.watch",
+		"files.mkdir", "files.set", "files.delete", "files.move", "files.copy", "files.find", "files.grep", "files.transfer", "files.restore", "files.watch",
 		"files.git",
 	},
 	typing: {

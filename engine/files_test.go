@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -33,6 +34,14 @@ func TestFilesAreServedWithinTheirScope(t *testing.T) {
 	if r := call(m, api.FilesMkdir, api.FilesMkdirInput{FileScope: in, Path: "dir"}); r.Type != "dir" || r.Path != in.Roots[0]+"/dir" {
 		t.Errorf("made %+v", r)
 	}
+	at := time.Unix(1_000_000, 5)
+	if r := call(m, api.FilesSet, api.FilesSetInput{FileScope: in, Path: "raw", Mode: "0640", Modified: at}); r.Mode != "0640" || !r.Modified.Equal(at) {
+		t.Errorf("set %+v", r)
+	}
+	if r := call(m, api.FilesSet, api.FilesSetInput{FileScope: in, Path: "dir/link", Target: "../raw"}); r.Type != "link" || r.Target != "../raw" {
+		t.Errorf("linked %+v", r)
+	}
+	call(m, api.FilesDelete, api.FilesDeleteInput{FileScope: in, Path: "dir/link"})
 	call(m, api.FilesCopy, api.FilesMoveInput{FileScope: in, Path: "a", To: "c"})
 	call(m, api.FilesMove, api.FilesMoveInput{FileScope: in, Path: "c/b.json", To: "dir/d"})
 	call(m, api.FilesDelete, api.FilesDeleteInput{FileScope: in, Path: "a", Recursive: true})

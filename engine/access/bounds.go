@@ -57,7 +57,7 @@ var rules = map[string]rule{
 	api.CommandsList.Name: open, api.CommandsAdd.Name: open, api.CommandsReplace.Name: open,
 
 	api.FilesRead.Name: files, api.FilesReadJSON.Name: files, api.FilesWrite.Name: files, api.FilesEdit.Name: files,
-	api.FilesReport.Name: files, api.FilesList.Name: files, api.FilesStat.Name: files, api.FilesMkdir.Name: files,
+	api.FilesReport.Name: files, api.FilesList.Name: files, api.FilesStat.Name: files, api.FilesMkdir.Name: files, api.FilesSet.Name: files,
 	api.FilesDelete.Name: files, api.FilesMove.Name: files, api.FilesCopy.Name: files, api.FilesFind.Name: files,
 	api.FilesGrep.Name: files, api.FilesTransfer.Name: files, api.FilesRestore.Name: files, api.FilesWatch.Name: files,
 	api.FilesTrashed.Name: personOnly, api.FilesGit.Name: files, api.FilesJob.Name: open, api.FilesCancel.Name: open,

@@ -27,6 +27,8 @@ var (
 		"Moves or renames a file or folder.", Destructive}
 	FilesCopy = Operation[FilesMoveInput, FileInfo]{"files.copy",
 		"Copies a file or folder.", Write}
+	FilesSet = Operation[FilesSetInput, FileInfo]{"files.set",
+		"Sets the permissions and the time of a file or folder, or makes a symbolic link.", Write}
 	FilesFind = Operation[FilesFindInput, FilesFindOutput]{"files.find",
 		"Finds files by a pattern for their names, and leaves out what git ignores.", Read}
 	FilesGrep = Operation[FilesGrepInput, FilesGrepOutput]{"files.grep",
@@ -192,6 +194,15 @@ type FilesMoveInput struct {
 	Path      string `json:"path" jsonschema:"what to move or copy"`
 	To        string `json:"to" jsonschema:"its new path, not the folder that it goes into"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; else it is a conflict"`
+}
+
+// FilesSetInput is the input of files.set: what a copy keeps beside the content.
+type FilesSetInput struct {
+	FileScope
+	Path     string    `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Mode     string    `json:"mode,omitempty" jsonschema:"permission bits in octal, 0644; not of a link"`
+	Modified time.Time `json:"modified,omitzero" jsonschema:"of the content; not of a link"`
+	Target   string    `json:"target,omitempty" jsonschema:"make a link that leads there, where nothing is yet"`
 }
 
 // FilesFindInput is the input of files.find.

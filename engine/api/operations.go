@@ -82,7 +82,7 @@ func Operations() []Entry {
 		HistorySave.entry(), HistoryLoad.entry(), HistoryLoading.entry(), HistoryStats.entry(),
 		CommandsList.entry(), CommandsAdd.entry(), CommandsReplace.entry(),
 		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
-		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesDelete.entry(), FilesMove.entry(),
+		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesSet.entry(), FilesDelete.entry(), FilesMove.entry(),
 		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(), FilesTransfer.entry(), FilesJob.entry(),
 		FilesCancel.entry(), FilesRestore.entry(), FilesTrashed.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),

@@ -3,8 +3,10 @@ package service
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -74,6 +76,7 @@ func (s *Files) Handle(m *server.Mux) {
 	server.Handle(m, api.FilesList, s.list)
 	server.Handle(m, api.FilesStat, s.stat)
 	server.Handle(m, api.FilesMkdir, s.mkdir)
+	server.Handle(m, api.FilesSet, s.set)
 	server.Handle(m, api.FilesDelete, s.delete)
 	server.Handle(m, api.FilesMove, s.move)
 	server.Handle(m, api.FilesCopy, s.copy)
@@ -234,6 +237,22 @@ func (s *Files) stat(ctx context.Context, in api.FilesPathInput) (api.FileInfo, 
 func (s *Files) mkdir(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Mkdir(in.In(in.Path), in.Parents)
+		return infoFor(in.FileScope, info), err
+	})
+}
+
+func (s *Files) set(ctx context.Context, in api.FilesSetInput) (api.FileInfo, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+		a := files.Attributes{Modified: in.Modified, Target: in.In(in.Target)}
+		if in.Mode != "" {
+			bits, err := strconv.ParseUint(in.Mode, 8, 32)
+			if err != nil || bits > 0o777 {
+				return api.FileInfo{}, api.Errorf(api.CodeInvalid, "set %s: %q is not a mode; want octal permission bits as 0644", in.Path, in.Mode)
+			}
+			mode := fs.FileMode(bits)
+			a.Mode = &mode
+		}
+		info, err := t.Set(in.In(in.Path), a)
 		return infoFor(in.FileScope, info), err
 	})
 }

@@ -83,6 +83,9 @@ func (p *pathPrompt) absolute(text string) (string, error) {
 	}
 	slash := strings.HasSuffix(text, "/")
 	text = widget.ExpandHome(text, p.f.env.Home())
+	if machine, there, far := strings.Cut(text, ":"); far && strings.HasPrefix(there, "/") && p.f.env.News().Machine(machine) != nil {
+		text = api.PathOn(machine, there)
+	}
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(p.f.folder.path, text)
 	}

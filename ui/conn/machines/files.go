@@ -131,7 +131,7 @@ func (e Engine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 		}
 	}
 	if len(machines) > 1 {
-		return api.FilesTransferOutput{}, api.Errorf(api.CodeNotSupported, "%s: from one machine to another", in.Kind)
+		return e.copyAcross(ctx, in)
 	}
 	if machines[""] || len(in.Items) == 0 {
 		return e.Engine.Transfer(ctx, in)
@@ -148,6 +148,9 @@ func (e Engine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.Fi
 }
 
 func (e Engine) TransferJob(ctx context.Context, id string, waitMS int) (job api.FileJob, err error) {
+	if c := e.set.copyOf(id); c != nil {
+		return c.wait(ctx, waitMS)
+	}
 	machine, id := api.MachineOf(id)
 	if machine == "" {
 		return e.Engine.TransferJob(ctx, id, waitMS)
@@ -165,6 +168,10 @@ func (e Engine) TransferJob(ctx context.Context, id string, waitMS int) (job api
 }
 
 func (e Engine) CancelTransfer(ctx context.Context, id string) error {
+	if c := e.set.copyOf(id); c != nil {
+		c.stop()
+		return nil
+	}
 	machine, id := api.MachineOf(id)
 	if machine == "" {
 		return e.Engine.CancelTransfer(ctx, id)

@@ -26,12 +26,14 @@ type Set struct {
 	serial  int          // counts changes
 	found   int64        // counts what searches of the history were not told in time
 	listed  []api.Machine
-	ask     chan struct{} // of 1: the machines are to be listed anew
+	copying map[string]*copying // transfers between machines, by id
+	copies  int                 // so far
+	ask     chan struct{}       // of 1: the machines are to be listed anew
 }
 
 // New is a set that knows no machine yet.
 func New(notify func(), start func(func())) *Set {
-	return &Set{notify: notify, start: start, ask: make(chan struct{}, 1)}
+	return &Set{notify: notify, start: start, copying: map[string]*copying{}, ask: make(chan struct{}, 1)}
 }
 
 // Begin has the connections end with ctx.

@@ -20,6 +20,46 @@ type fake struct {
 	*panestest.Engine
 	events chan api.Event
 	far    map[string]*fake // of an own one
+	files  map[string]string
+}
+
+func (f *fake) StatFile(_ context.Context, path string) (api.FileInfo, error) {
+	text, ok := f.files[path]
+	if !ok {
+		return api.FileInfo{}, api.Errorf(api.CodeNotFound, "stat %s: no such file", path)
+	}
+	return api.FileInfo{Path: path, Type: "file", Size: int64(len(text)), Mode: "0640", Modified: time.Unix(1, 0)}, nil
+}
+
+func (f *fake) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	text := f.files[path]
+	return api.FilesReadOutput{Text: text[off:min(off+n, int64(len(text)))]}, nil
+}
+
+func (f *fake) DeleteFile(_ context.Context, path string) error {
+	delete(f.files, path)
+	return nil
+}
+
+// disk has files, and takes others; write waits before it does.
+func (f *fake) disk(files map[string]string, wait func(context.Context)) {
+	f.files = files
+	panestest.On(f.Engine, api.FilesWrite, func(ctx context.Context, in api.FilesWriteInput) (out api.FilesWriteOutput, err error) {
+		wait(ctx)
+		f.files[in.Path] += string(in.Data)
+		return out, ctx.Err()
+	})
+	panestest.On(f.Engine, api.FilesSet, func(_ context.Context, in api.FilesSetInput) (out api.FileInfo, err error) {
+		if in.Mode != "0640" || !in.Modified.Equal(time.Unix(1, 0)) {
+			err = errors.New("mode and time are not those of the file")
+		}
+		return out, err
+	})
+	panestest.On(f.Engine, api.FilesMove, func(_ context.Context, in api.FilesMoveInput) (out api.FileInfo, err error) {
+		f.files[in.To] = f.files[in.Path]
+		delete(f.files, in.Path)
+		return out, nil
+	})
 }
 
 func newFake() *fake {
