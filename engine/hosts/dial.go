@@ -31,9 +31,10 @@ const (
 )
 
 // dial starts the command that reaches a machine and waits until its bridge says
-// hello. What asks for a person instead is ended, and is a personError.
-func dial(ctx context.Context, dataDir string, m transport.Machine, env []string) (transport.Pipes, transport.Hello, error) {
-	c := &command{said: &said{}}
+// hello. What asks for a person instead is ended, and is a personError. Commands that are
+// being ended count in ending.
+func dial(ctx context.Context, dataDir string, m transport.Machine, env []string, ending *sync.WaitGroup) (transport.Pipes, transport.Hello, error) {
+	c := &command{said: &said{}, ending: ending}
 	if err := c.start(m.Command(m.Background(dataDir), env)); err != nil {
 		return transport.Pipes{}, transport.Hello{}, err
 	}
@@ -80,6 +81,7 @@ type command struct {
 	out  *os.File
 	said *said
 
+	ending *sync.WaitGroup
 	once   sync.Once
 	exited chan struct{}
 }
@@ -118,13 +120,14 @@ func (c *command) hangup() error {
 	c.once.Do(func() {
 		c.in.Close()
 		c.out.Close()
-		go func() {
+		c.ending.Go(func() {
 			select {
 			case <-c.exited:
 			case <-time.After(hangupGrace):
 			}
 			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // the session's group, if anything of it is left
-		}()
+			<-c.exited
+		})
 	})
 	return nil
 }

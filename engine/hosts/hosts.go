@@ -32,6 +32,7 @@ type Hosts struct {
 	ended   bool
 	known   bool // Set was called: who watches may have listed the machines
 	running sync.WaitGroup
+	ending  sync.WaitGroup // commands of links that are over
 }
 
 // Start gives links a life that ends with ctx.
@@ -41,12 +42,13 @@ func (h *Hosts) Start(ctx context.Context) {
 	h.ctx, h.links = ctx, map[string]*link{}
 }
 
-// Close waits until all links have ended; the context of Start is over.
+// Close waits until all links have ended, with their commands; the context of Start is over.
 func (h *Hosts) Close() {
 	h.mu.Lock()
 	h.ended = true
 	h.mu.Unlock()
 	h.running.Wait()
+	h.ending.Wait()
 }
 
 // Set makes machines those that there are. The link of one that stays as it was

@@ -65,7 +65,7 @@ func newLink(h *Hosts, m transport.Machine) *link {
 func (l *link) run(ctx context.Context) {
 	p := pace{pause: firstPause}
 	for ctx.Err() == nil {
-		conn, hello, err := dial(ctx, l.hosts.DataDir, l.machine, l.hosts.environ())
+		conn, hello, err := dial(ctx, l.hosts.DataDir, l.machine, l.hosts.environ(), &l.hosts.ending)
 		if err == nil {
 			began := time.Now()
 			err = l.use(ctx, conn, hello)

@@ -59,6 +59,25 @@ func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 	}
 }
 
+func TestACommandThatIgnoresItsEndDoesNotOutliveTheLinks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	h := &Hosts{DataDir: t.TempDir(), Origin: "me@here", Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(api.Machine) {}}
+	ctx, stop := context.WithCancel(t.Context())
+	h.Start(ctx)
+	h.Set([]transport.Machine{{Name: "asks", Transport: []string{"sh", "-c", "echo $$ > " + file + "; printf 'Password: '; exec sleep 1000"}}})
+	h.Open(t.Context(), api.OpenOptions{Machine: "asks"})
+	stop()
+	h.Close()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
+	if err == nil && !strings.Contains(string(status), ") Z ") {
+		t.Errorf("it lives on: %s", status)
+	}
+}
+
 func TestAMachineThatIsGoneHoldsNobodyUp(t *testing.T) {
 	h, _ := newHosts(t, map[string]string{"gone": "echo no route to host >&2; exit 255"})
 	list := h.List(t.Context(), time.Minute)
