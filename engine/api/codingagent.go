@@ -107,6 +107,6 @@ type AgentWaitInput struct {
 
 // AgentWaitOutput is the output of agent.wait.
 type AgentWaitOutput struct {
-	Process *Process `json:"process" jsonschema:"the session whose agent is in such a state; null after the time-out, and when none of the sessions runs any more"`
-	Ended   bool     `json:"ended,omitempty" jsonschema:"none of the sessions runs any more"`
+	Process *Process `json:"process" jsonschema:"the session whose agent is in such a state; null after the timeout, and when all of the sessions have ended"`
+	Ended   bool     `json:"ended,omitempty" jsonschema:"all of the sessions have ended"`
 }

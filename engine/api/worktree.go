@@ -32,12 +32,16 @@ type Worktree struct {
 	Path        string   `json:"path" jsonschema:"its folder"`
 	Branch      string   `json:"branch,omitempty" jsonschema:"empty: none is checked out"`
 	Repository  string   `json:"repository" jsonschema:"the repository's own folder"`
-	Gone        bool     `json:"gone,omitempty" jsonschema:"its folder is not there any more; git still knows it"`
+	Gone        bool     `json:"gone,omitempty" jsonschema:"its folder is gone; git still lists it"`
 	Dirty       bool     `json:"dirty" jsonschema:"something in it is not committed, or that cannot be told"`
 	Uncommitted int      `json:"uncommitted,omitempty" jsonschema:"how many files and new folders that is; without it that cannot be told"`
 	Unmerged    int      `json:"unmerged" jsonschema:"commits that the branch in the repository's own folder does not have"`
 	Sessions    []string `json:"sessions,omitempty" jsonschema:"ids of what runs in it"`
 }
+
+// MergeArguments are those of git that merge the branch. It is named in full: a tag may have
+// the same name.
+func (w Worktree) MergeArguments() []string { return []string{"merge", "--", "refs/heads/" + w.Branch} }
 
 // WorktreeRemoveInput is the input of worktree.remove.
 type WorktreeRemoveInput struct {

@@ -282,11 +282,11 @@ func (t *Trees) ask(w *api.Worktree) {
 	}
 	if w.Unmerged > 0 && !w.Dirty {
 		add("m", "merge", func() tea.Cmd {
-			return env.Visit([]string{"git", "merge", "--", w.Branch}, w.Repository, func() tea.Cmd { return t.askAbout(w.Path) })
+			return env.Visit(append([]string{"git"}, w.MergeArguments()...), w.Repository, func() tea.Cmd { return t.askAbout(w.Path) })
 		})
 	}
 	if n := len(w.Sessions); n > 0 {
-		q.Lines = append(q.Lines, "It can be removed when nothing runs in it any more.")
+		q.Lines = append(q.Lines, "It can be removed once nothing runs in it.")
 	} else {
 		add("r", "remove", func() tea.Cmd { return t.remove(w) })
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"tandem/engine/api"
 )
@@ -69,6 +70,9 @@ func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 		if one[0] == '\n' {
 			if err := json.Unmarshal(line, &h); err != nil {
 				return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
+			}
+			if strings.ContainsFunc(h.Version, func(r rune) bool { return r < ' ' || r > '~' }) { // it goes into headers
+				return h, fmt.Errorf("%w: its version is %.40q", ErrNoBridge, h.Version)
 			}
 			return h, nil
 		}

@@ -30,7 +30,7 @@ func TestAHelloIsFoundBehindWhatALoginPrints(t *testing.T) {
 }
 
 func TestWhatIsNoBridgeIsGivenUp(t *testing.T) {
-	for _, text := range []string{"", "Welcome\n", strings.Repeat("y\n", maxNoise), marker, marker + "not json\n", marker + strings.Repeat("x", maxHello+1)} {
+	for _, text := range []string{"", "Welcome\n", strings.Repeat("y\n", maxNoise), marker, marker + "not json\n", marker + `{"version":"1\r\nX: y"}` + "\n", marker + strings.Repeat("x", maxHello+1)} {
 		if _, err := ReadHello(strings.NewReader(text), new(bytes.Buffer)); !errors.Is(err, ErrNoBridge) && !strings.Contains(err.Error(), "no end") {
 			t.Errorf("%.20q: %v", text, err)
 		}

@@ -218,7 +218,7 @@ func (v Verbs) mergeTree(ctx context.Context, name string) error {
 	if w.Dirty {
 		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: %s has changes that are not committed", output.Visible(w.Branch), v.Home(w.Path))}
 	}
-	git := exec.CommandContext(ctx, "git", "merge", "--", w.Branch)
+	git := exec.CommandContext(ctx, "git", w.MergeArguments()...)
 	git.Dir, git.Stdin, git.Stdout, git.Stderr = w.Repository, os.Stdin, v.Out.Stderr, v.Out.Stderr
 	if err := git.Run(); err != nil {
 		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: git: %v", output.Visible(w.Branch), err)}

@@ -1,0 +1,12 @@
+package api
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestABranchIsMergedThoughATagHasItsName(t *testing.T) {
+	if got := (Worktree{Branch: "v1"}).MergeArguments(); !slices.Equal(got, []string{"merge", "--", "refs/heads/v1"}) {
+		t.Errorf("git %q", got)
+	}
+}
