@@ -141,6 +141,19 @@ func TestALocalSessionAnswersWhenACommandWaitsForInput(t *testing.T) {
 	}
 }
 
+// The last line of a command can be read before the mark behind it is there.
+func TestACommandWaitsForTheOneBeforeThatJustEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Android)
+	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "read x; echo got $x; sleep 0.1", "timeout": 300})
+	r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "bob\n"})
+	out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo next"})
+	if out["output"] != "got bob\nnext\n" || out["exit_code"] != 0.0 {
+		t.Errorf("the next command gives %v", out)
+	}
+}
+
 func TestAndroidLocalSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)

@@ -208,18 +208,21 @@ func (t *Tape) more(ctx context.Context, wait time.Duration) (api.State, error) 
 	return out.State, nil
 }
 
+// settleMost is how long a command may wait for the one before: who has read
+// its last line can be here sooner than the mark behind that line.
+const settleMost = time.Second
+
 // settle reads on to the end of a command that an earlier call has not waited
 // for. While it runs nothing else can: what was written would be its input.
 func (t *Tape) settle(ctx context.Context, turn *turn) error {
-	for turn.running != "" {
-		before := len(t.Data)
-		state, err := t.more(ctx, 0)
+	for end := time.Now().Add(settleMost); turn.running != ""; {
+		state, err := t.more(ctx, time.Until(end))
 		if err != nil {
 			return err
 		}
 		if _, _, ended := t.endOf(turn.running); ended || state.Ended() {
 			turn.running = ""
-		} else if len(t.Data) == before {
+		} else if !time.Now().Before(end) {
 			return androidErrorf("session_busy", "the command before goes on: read gives its output, write its input, kill ends the session")
 		}
 	}
