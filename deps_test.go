@@ -80,7 +80,7 @@ var layers = map[string]layer{
 		"what is wrong is looked for from outside: the engine may be what does not work",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output"},
 		"the verbs of the page are apart from it: what it serves does not depend on who started it",
 	},
 	"ui/cli/machines": {
@@ -217,9 +217,10 @@ var layers = map[string]layer{
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
+	"engine/page/push":    {[]string{"engine/api", "engine/page/devices"}, "what needs the person is told of events, and sent, whoever listens to them"},
 	"engine/page/devices": {nil, "who may use the page is a file, whatever the page shows"},
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/wire"},

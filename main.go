@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"tandem/engine"
 	"tandem/engine/access"
@@ -182,6 +183,10 @@ func runClient(args []string, version string) int {
 			conf, err := config.Load()
 			return err != nil || conf.NoClipboard(), conf.Attach.Predict // which it says may be what is mistaken
 		},
+		Quiet: func(at time.Time) bool {
+			conf, _ := config.Load()
+			return attention(conf).Quiet.Have(at)
+		},
 		Theme: func(dark bool) string {
 			conf, _ := config.Load()
 			return dashboardSettings(conf).ThemeFor(dark)
@@ -268,7 +273,6 @@ func sameFile(a, b string) bool {
 // dashboardSettings is what the configuration says of the dashboard.
 func dashboardSettings(c config.Config) ui.Settings {
 	bindings, _ := c.Bindings() // they were checked
-	long, quiet := c.Attention.Times()
 	return ui.Settings{
 		Bindings:     bindings,
 		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
@@ -279,10 +283,13 @@ func dashboardSettings(c config.Config) ui.Settings {
 		Pictures:    c.Pictures,
 		FileIcons:   c.Icons != nil && *c.Icons,
 		OpenWith:    c.OpenWith,
-		Attention: ui.Attention{
-			NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet),
-		},
+		Attention:   attention(c),
 	}
+}
+
+func attention(c config.Config) ui.Attention {
+	long, quiet := c.Attention.Times()
+	return ui.Attention{NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet)}
 }
 
 // loadBindings are the keys as configured.

@@ -12,9 +12,12 @@
 //	GET  /usage       what processes use now, likewise
 //	POST /call/NAME   one operation of the API, if the page has it
 //	GET  /attach      a session's terminal, as a WebSocket
+//	GET  /push        how this device is notified while it shows no page
+//	POST /push        subscribes it to that, or ends it
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +38,7 @@ type Options struct {
 	Engine func(ctx context.Context, machine string) (*client.Client, error)
 	Book   *devices.Book
 	Origin Origin
+	Notify Notify
 
 	ReadOnly bool      // nobody changes anything
 	Version  string    // of this program
@@ -56,6 +60,7 @@ type Page struct {
 func New(o Options) *Page {
 	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, time.Minute), open: map[*lifeline]struct{}{}}
 	p.engines.connect = o.Engine
+	p.o.Notify.settle = cmp.Or(o.Notify.settle, settleTime)
 	p.mux.Handle("GET /", files())
 	p.mux.HandleFunc("POST /pair", p.pair)
 	p.mux.HandleFunc("POST /leave", p.known(p.leave))
@@ -64,6 +69,8 @@ func New(o Options) *Page {
 	p.mux.HandleFunc("GET /usage", p.known(p.usage))
 	p.mux.HandleFunc("POST /call/{operation}", p.known(p.call))
 	p.mux.HandleFunc("GET /attach", p.known(p.attach))
+	p.mux.HandleFunc("GET /push", p.known(p.pushKey))
+	p.mux.HandleFunc("POST /push", p.known(p.subscribe))
 	return p
 }
 

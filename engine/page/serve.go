@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -70,6 +71,11 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 		return fmt.Errorf("tell where the page is served: %w", err)
 	}
 	defer os.Remove(path)
+	ctx, end := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	telling.Go(func() { p.notify(ctx) })
+	defer telling.Wait()
+	defer end()
 	s := &http.Server{Handler: p, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(at) }()

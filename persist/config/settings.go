@@ -54,7 +54,7 @@ func Settings() []Setting {
 
 		{"attention.notify", "true or false", `true`, "", "Send desktop notifications, through your terminal, while another window has the keyboard."},
 		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "Tell you when a command out of sight is done that took at least this long."},
-		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without desktop notifications."},
+		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without notifications, of the desktop and of browsers."},
 
 		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "The sandbox for what agents run without one of their own."},
 		{"agents.elicit", "true or false", `true`, "", "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},

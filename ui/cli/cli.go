@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,8 @@ type Options struct {
 	Attach func() (noClipboard bool, predict string)
 	// Sandbox tells what the sandbox of agents keeps here; default nothing.
 	Sandbox func() doctor.Sandbox
+	// Quiet reports whether a time is in the person's quiet hours; default never.
+	Quiet func(time.Time) bool
 	// Theme names the theme on a dark or light background; default the terminal's colours.
 	Theme func(dark bool) string
 	// Far reaches the engine of another machine, and Machines is what config.toml

@@ -136,7 +136,7 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 func webCommand(a *app) *cobra.Command {
 	v := &web.Verbs{
 		Out: &a.out, Stdout: a.Stdout, Stderr: a.Stderr, Version: a.Version, DataDir: api.DataDir,
-		Own: a.Connect, Far: a.Far, Sessions: a.completeSession(isLive),
+		Own: a.Connect, Running: a.Reach, Far: a.Far, Quiet: a.Quiet, Sessions: a.completeSession(isLive),
 	}
 	return v.Command()
 }

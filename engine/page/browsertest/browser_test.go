@@ -251,7 +251,7 @@ func (p *tab) until(expr string) {
 	var err error
 	for ctx.Err() == nil {
 		var ok bool
-		if ok, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expr+")")); ok {
+		if ok, err = chromedp.Run(ctx, chromedp.Evaluate[bool]("Promise.resolve("+expr+").then(Boolean)", chromedp.EvalAwaitPromise)); ok {
 			return
 		}
 		select {

@@ -40,6 +40,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
 		{"Requests", requests},
+		{"Notifications", notifications},
 		{"OnAPhone", onAPhone},
 		{"ALinkToOneSession", aLinkToOneSession},
 		{"Strangers", strangers},

@@ -4,6 +4,7 @@
 package devices
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -150,6 +151,24 @@ func (b *Book) Saw(d Device) error {
 // Subscribe keeps a device's push subscription; none: it wants no pushes.
 func (b *Book) Subscribe(id string, push json.RawMessage) error {
 	return b.update(id, func(d *Device) { d.Push = push })
+}
+
+// Unsubscribe forgets a push subscription, unless the device has another one by now.
+func (b *Book) Unsubscribe(id string, push json.RawMessage) error {
+	return b.update(id, func(d *Device) {
+		if bytes.Equal(compact(d.Push), compact(push)) {
+			d.Push = nil
+		}
+	})
+}
+
+// compact is a JSON text without the spaces that the file has.
+func compact(text json.RawMessage) []byte {
+	var out bytes.Buffer
+	if json.Compact(&out, text) != nil {
+		return text
+	}
+	return out.Bytes()
 }
 
 func (b *Book) update(id string, f func(d *Device)) error {

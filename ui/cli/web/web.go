@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/page"
 	"tandem/engine/page/devices"
+	"tandem/engine/page/push"
 	"tandem/ui/cli/output"
 )
 
@@ -29,6 +30,8 @@ type Verbs struct {
 
 	Own      func(context.Context) (*client.Client, error)         // this machine's engine
 	Far      func(context.Context, string) (*client.Client, error) // that of a machine
+	Running  func(context.Context) (*client.Client, error)         // this machine's, if it runs
+	Quiet    func(time.Time) bool                                  // the person wants to hear nothing then
 	Sessions cobra.CompletionFunc                                  // offers sessions that run
 }
 
@@ -103,7 +106,10 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 		return err
 	}
 	defer at.Close()
-	p := page.New(page.Options{Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr})
+	p := page.New(page.Options{
+		Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
+		Notify: page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
+	})
 	defer p.Close()
 	if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
 		return err
@@ -113,6 +119,15 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 		return api.Errorf(api.CodeConflict, "serve the page: %v", err).WithHint("run it again for a link to that one")
 	}
 	return err
+}
+
+// machine is how notifications call this machine.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "A machine"
+	}
+	return name
 }
 
 func (v *Verbs) engine(ctx context.Context, machine string) (*client.Client, error) {

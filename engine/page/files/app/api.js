@@ -24,6 +24,8 @@ async function send(method, path, body, signal) {
 export const pair = (code) => send('POST', 'pair', { code });
 export const me = () => send('GET', 'me');
 export const leave = () => send('POST', 'leave', {});
+export const pushing = () => send('GET', 'push');
+export const subscribe = (subscription) => send('POST', 'push', { subscription });
 
 export class Api {
   constructor(host) { this.host = host; }

@@ -9,6 +9,7 @@ import { History } from './history.js';
 import { Requests } from './requests.js';
 import { KeyBar } from './keybar.js';
 import { swipe } from './touch.js';
+import * as push from './push.js';
 
 // An App is the page of a browser that was let in.
 export class App {
@@ -181,21 +182,35 @@ export class App {
   modified() { this.keyBar.draw(); }
 
   async settings() {
+    const told = this.me.read_only ? '' : await push.state().catch(() => 'impossible');
+    const may = told === 'on' || told === 'off';
     const reader = h('input', { type: 'checkbox', name: 'reader', checked: settings.screenReader });
     const font = h('input', { type: 'number', name: 'size', min: 8, max: 24, value: settings.fontSize });
+    const notify = h('input', { type: 'checkbox', name: 'notify', checked: told === 'on', disabled: !may });
     const data = await ask(text.settings, {
       detail: text.version(this.me.version), yes: text.keep, no: text.cancel,
       fields: [h('label', {}, text.fontSize, font), h('label', { className: 'check' }, reader, text.screenReader),
+        told && h('label', { className: 'check' }, notify, text.notify), text.notifyState[told] && h('p', { className: 'hint' }, text.notifyState[told]),
         h('button', { type: 'button', className: 'quiet', onclick: () => this.forget() }, text.leave)],
     });
     if (!data) return;
+    if (may && data.has('notify') !== (told === 'on')) this.notify(data.has('notify'));
     settings.screenReader = data.has('reader');
     settings.fontSize = Number(data.get('size'));
     this.connect(this.api.host);
   }
 
+  async notify(on) {
+    try {
+      if (await push.turn(on) === 'refused') say(text.notifyState.refused, true);
+    } catch (err) {
+      say(err.message, true);
+    }
+  }
+
   async forget() {
     try {
+      await push.turn(false).catch(() => {}); // it had none
       await leave();
     } catch { /* it is not known any more, or the server has gone: either way it leaves */ }
     document.querySelector('dialog')?.close();

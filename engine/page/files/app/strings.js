@@ -50,6 +50,8 @@ export const text = {
   waiting: (n) => (n === 1 ? '1 request waits for you' : `${n} requests wait for you`),
 
   machineState: { connected: 'connected', connecting: 'connecting', away: 'away', needs_you: 'needs you' },
+  notify: 'Notify this device when something needs you',
+  notifyState: { refused: 'The browser does not allow notifications here.', impossible: 'This browser has no notifications here. They need a certificate that it trusts; on an iPhone, add the page to the home screen first.' },
   screenReader: 'Screen reader mode', fontSize: 'Font size', version: (v) => `Tandem ${v}`,
   keys: { esc: 'esc', tab: 'tab', ctrl: 'ctrl', alt: 'alt', left: '←', down: '↓', up: '↑', right: '→', prefix: '^B', paste: 'paste' },
   keyNames: { left: 'left arrow', down: 'down arrow', up: 'up arrow', right: 'right arrow', prefix: 'prefix, ctrl+b' },

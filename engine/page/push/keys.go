@@ -1,0 +1,68 @@
+package push
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/SherClockHolmes/webpush-go"
+	"github.com/google/renameio/v2"
+)
+
+// keys are the pair by which push services know this server (RFC 8292, VAPID).
+type keys struct {
+	Public  string `json:"public"` // base64url, as browsers take it
+	Private string `json:"private"`
+}
+
+// keyFile is where the keys are kept: subscriptions are bound to them.
+type keyFile struct {
+	path string
+
+	mu   sync.Mutex
+	keys keys
+}
+
+// load gives the keys, which are made when they are needed the first time.
+func (f *keyFile) load() (keys, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.keys.Public != "" {
+		return f.keys, nil
+	}
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.make()
+	}
+	if err != nil {
+		return keys{}, fmt.Errorf("read the keys for notifications: %w", err)
+	}
+	if err := json.Unmarshal(text, &f.keys); err != nil {
+		return keys{}, fmt.Errorf("read the keys for notifications in %s: %w", f.path, err)
+	}
+	return f.keys, nil
+}
+
+func (f *keyFile) make() (keys, error) {
+	private, public, err := webpush.GenerateVAPIDKeys()
+	if err != nil {
+		return keys{}, fmt.Errorf("make keys for notifications: %w", err)
+	}
+	made := keys{public, private}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return keys{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return keys{}, err
+	}
+	if err := renameio.WriteFile(f.path, text, 0o600); err != nil {
+		return keys{}, fmt.Errorf("keep the keys for notifications: %w", err)
+	}
+	f.keys = made
+	return made, nil
+}
