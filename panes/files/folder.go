@@ -316,7 +316,7 @@ func (f *folder) setRows(rows *Rows) {
 	case rows.Order.Filter != "" && f.matching != nil:
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
-		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”"
+		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "” · esc shows all"
 	case f.list.More:
 		f.list.Note = "reading the folder…"
 	case f.all.Len() > 0:

@@ -75,7 +75,7 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case p != nil:
 			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
 		case row == 0:
-			t.out = append(t.out, look.Dim.Text(widget.Fit("   nothing matches “"+widget.Clean(t.filter)+"”", w)))
+			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3), w)))
 		default:
 			t.out = append(t.out, widget.Spaces(w))
 		}

@@ -104,7 +104,7 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 		case i < len(l.rows):
 			l.out = append(l.out, l.drawRow(i, w, look))
 		case i == 0 && l.Filter != "":
-			l.out = append(l.out, look.Dim.Text(widget.Fit("  "+nothingMatches, w)))
+			l.out = append(l.out, look.Dim.Text(widget.Fit("  "+widget.NothingMatches(w-2), w)))
 		default:
 			l.out = append(l.out, widget.Spaces(w))
 		}
@@ -122,8 +122,6 @@ func sessionRows(rows []Row) (n int) {
 	}
 	return n
 }
-
-const nothingMatches = "nothing matches"
 
 // filterSign is the filter as it is told where the rows are, "" without one.
 func (l *List) filterSign() string {
@@ -323,7 +321,7 @@ func (l *List) stripSign(w int) string {
 	case sign == "":
 		return ""
 	case len(l.rows) == 0:
-		sign = nothingMatches + " " + sign
+		sign = "nothing matches " + sign
 	}
 	return " " + widget.Clip(sign, w/2-2) + " "
 }

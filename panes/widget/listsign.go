@@ -76,3 +76,13 @@ func Scrollbar(rows []string, w, top, total int, look *Look) {
 		rows[y] = Pad(Cut(rows[y], w-1, ""), w-1) + SgrReset + sign
 	}
 }
+
+// NothingMatches stands in a list of w cells whose filter leaves no row, with the
+// key that shows all again where there is room for it.
+func NothingMatches(w int) string {
+	const said, key = "nothing matches", " · esc shows all"
+	if w < Width(said+key) {
+		return said
+	}
+	return said + key
+}
