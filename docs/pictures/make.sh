@@ -2,9 +2,11 @@
 # Draws the pictures of the README from the running program: the dashboard runs
 # in a session of a second Tandem, is driven by keys, and that session's screen
 # is drawn. Needs Go, git and python3; run it anywhere. Names of pictures as
-# arguments draw these alone.
+# arguments draw these alone. TANDEM is another program to draw, OUT the folder
+# of the pictures, THEME a theme; with BEFORE=1 only what an old one can show too.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+out=$(cd "${OUT:-$here}" && pwd)
 work=$(mktemp -d /tmp/tdpic.XXXX)
 trap 'cleanup' EXIT
 tandem=$work/bin/tandem
@@ -75,7 +77,7 @@ draw() {
 	local size=$1 name=$2 expect=$3 key
 	shift 3
 	wanted "$name" || return 0
-	outer new --name "$name" --size "$size" -- env TANDEM_DATA_DIR="$work/shown" "$tandem" --nested >"$work/log"
+	outer new --name "$name" --size "$size" -- env -u TANDEM_SESSION_ID TANDEM_DATA_DIR="$work/shown" "$tandem" >"$work/log"
 	await "$name" '1 Sessions'
 	for key in "$@"; do
 		case $key in
@@ -86,7 +88,7 @@ draw() {
 	done
 	await "$name" "$expect"
 	outer wait "$name" --idle 700ms --timeout 5s >"$work/log" || true
-	outer screen "$name" --svg "$here/$name.svg"
+	outer screen "$name" --svg "$out/$name.svg"
 	[ -z "${TEXT:-}" ] || outer screen "$name"
 	outer kill "$name" >"$work/log"
 }
@@ -101,8 +103,13 @@ draw 116x30 dashboard 'ok +shop/cart' \
 draw 116x30 history 'git' 'alt+3' '?git'
 draw 116x30 files 'ListenAndServe' 'alt+4' '?server.go' j j j
 draw 116x30 processes 'packed' 'alt+2' '?worker' g j j i '?memory' '?order 47[3-9]'
-draw 116x30 which-key 'find anything' "$prompt" 'ctrl+b'
+draw 116x30 which-key 'find anything|d leave' "$prompt" 'ctrl+b'
 draw 116x30 palette 'split' "$prompt" 'ctrl+b' '::' '?Find anything' :split
+draw 116x30 help "esc" "$prompt" "ctrl+b" ":?" 
+draw 116x30 start-form 'ommand' 'alt+2' '?worker' n
+draw 116x30 log-search 'order 47[0-9]' 'alt+2' '?worker' g j j '?order 47' tab / ':order' enter
+draw 80x24 narrow 'order 47[0-9]' 'alt+2' '?worker' g j j
+if [ -n "${BEFORE:-}" ]; then exit; fi # the rest came later
 if wanted merged-logs; then
 	(while sleep 0.7; do python3 -c "import urllib.request as u; u.urlopen('http://127.0.0.1:$port/web/cart.js').read()"; done) &
 	visiting=$!
@@ -139,7 +146,7 @@ film() {
 	kill -INT -- -$recording
 	wait $recording || true
 	outer kill "$name" >"$work/log"
-	outer play "$work/$name.cast" --svg "$here/$name.svg"
+	outer play "$work/$name.cast" --svg "$out/$name.svg"
 }
 film 104x28 tour \
 	/tandem enter '?1 Sessions' 1 \

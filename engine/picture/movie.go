@@ -113,7 +113,7 @@ func (m *Movie) SVG(end time.Duration) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, "<style>\n%s@media(prefers-reduced-motion:reduce){g{animation:none!important}}\n</style>\n", style.String())
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, m.background)
-	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d" xml:space="preserve">`+"\n", fonts, emPixels)
+	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
 	for y, r := range m.strips {
 		if len(r.shows) == 0 {
 			continue

@@ -53,6 +53,9 @@ type look struct {
 	hidden     bool
 }
 
+// lined reports whether a line is drawn along the text, spaces too.
+func (l look) lined() bool { return l.underline != styled.UnderlineNone || l.strike || l.overline }
+
 func (s *Screen) look(v styled.Style) look {
 	fg, bg := s.color(v.FG, s.Palette.Foreground), s.color(v.BG, s.Palette.Background)
 	ground := v.BG != 0

@@ -231,7 +231,7 @@ func TestTheSVGIsWellFormedAndHasTheText(t *testing.T) {
 
 func TestBoxesAndBlocksOfAnSVGAreShapes(t *testing.T) {
 	svg := string(SVG(screenOf(12, 3, "\x1b[31m───┐\x1b[0m x\r\n▁▄█ ░ ╭╮\r\n⠿\x1b[?25l")))
-	for _, want := range []string{`fill="#e06c75" d="M8 18h27v1`, `fill-opacity="0.25"`, `stroke="#d8dee9"`, "> x<"} {
+	for _, want := range []string{`fill="#e06c75" d="M8 18h27v1`, `fill-opacity="0.25"`, `stroke="#d8dee9"`, ">x<"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("%s is missing in\n%s", want, svg)
 		}
@@ -292,5 +292,22 @@ func TestAMovieIsWellFormed(t *testing.T) {
 	}
 	if n := bytes.Count(b, []byte("curly")); n != 1 {
 		t.Errorf("a row that stays is drawn %d times", n)
+	}
+}
+
+// A program that does not keep spaces would stretch the rest of a text over their
+// cells.
+func TestNoTextOfAnSVGHasSpacesThatAreLost(t *testing.T) {
+	svg := string(SVG(screenOf(40, 1, "\x1b[44m  left  \x1b[41m 7\x1b[0m   a b  c   \x1b[4m  lined  \x1b[0m\x1b[?25l")))
+	for _, want := range []string{
+		`<text x="26" y="24" fill="#d8dee9" textLength="36" lengthAdjust="spacingAndGlyphs">left</text>`,
+		`<text x="89" y="24" fill="#d8dee9" textLength="9" lengthAdjust="spacingAndGlyphs">7</text>`,
+		`<text x="125" y="24" fill="#d8dee9" textLength="27" lengthAdjust="spacingAndGlyphs">a b</text>`,
+		`<text x="170" y="24" fill="#d8dee9" textLength="9" lengthAdjust="spacingAndGlyphs">c</text>`,
+		">\u00a0\u00a0lined\u00a0\u00a0</text>",
+	} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("%s is missing in\n%s", want, svg)
+		}
 	}
 }

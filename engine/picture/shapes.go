@@ -21,7 +21,7 @@ type shapes struct {
 func shaped(p piece) (r rune, ok bool) {
 	r, n := utf8.DecodeRuneInString(p.text)
 	diagonal := r >= firstDiagonal && r < firstDiagonal+3
-	return r, n == len(p.text) && drawn(r) && !diagonal && !p.look.hidden && p.look.underline == 0 && !p.look.strike && !p.look.overline
+	return r, n == len(p.text) && drawn(r) && !diagonal && !p.look.hidden && !p.look.lined()
 }
 
 // add draws a character in the cell at x, y.

@@ -3,6 +3,7 @@ package picture
 import (
 	"fmt"
 	"image/color"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +21,7 @@ func SVG(s Screen) []byte {
 	w, h := s.Cols*cellWidth+2*padding, s.Rows*cellHeight+2*padding
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
-	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d" xml:space="preserve">`+"\n", fonts, emPixels)
+	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
 			s.writeLine(&b, y)
@@ -74,15 +75,41 @@ func ascii(s string) bool {
 }
 
 func writeStretch(b *strings.Builder, p piece, x, y int) {
-	w := p.cells * cellWidth
-	if p.look.ground {
+	if w := p.cells * cellWidth; p.look.ground {
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, cellHeight, hex(p.look.bg))
 	}
-	if p.look.hidden || strings.Trim(p.text, " ") == "" && p.look.underline == 0 && !p.look.strike && !p.look.overline {
+	if p.look.hidden {
 		return
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
-		x, y+ascent, hex(p.look.fg), w, attributes(p.look), escaper.Replace(strings.Map(xmlRune, p.text)))
+	for at, part := range p.parts() {
+		fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
+			x+at*cellWidth, y+ascent, hex(p.look.fg), part.cells*cellWidth, attributes(p.look), escaper.Replace(strings.Map(xmlRune, part.text)))
+	}
+}
+
+// parts cuts a piece where more than one space stands together, which not every
+// program keeps: what is left would be stretched over their cells. Each part comes
+// with the cells before it. Where a line is drawn along spaces they are no-break ones.
+func (p piece) parts() iter.Seq2[int, piece] {
+	return func(yield func(int, piece) bool) {
+		if p.look.lined() {
+			p.text = strings.ReplaceAll(p.text, " ", "\u00a0")
+			yield(0, p)
+			return
+		}
+		at := 0
+		for _, text := range strings.Split(p.text, "  ") {
+			inner := strings.TrimPrefix(text, " ")
+			left := at + len(text) - len(inner)
+			at += len(text) + len("  ")
+			part := p
+			part.text = strings.TrimSuffix(inner, " ")
+			part.cells -= len(p.text) - len(part.text)
+			if part.text != "" && !yield(left, part) {
+				return
+			}
+		}
+	}
 }
 
 // attributes are what a look needs beyond its colour.
