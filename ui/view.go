@@ -87,7 +87,7 @@ func (m *model) drawTooSmall() string {
 	}
 	var words []string
 	for _, text := range []string{long, "too small: " + needs, needs} {
-		if words = overlay.Wrap(text, m.areas.w); len(words) <= room {
+		if words = widget.WrapWords(text, m.areas.w); len(words) <= room {
 			break
 		}
 	}

@@ -128,7 +128,7 @@ func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string)
 	switch {
 	case i.request != nil:
 		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
-		for _, line := range overlay.Wrap(wish(i.request), width) {
+		for _, line := range widget.WrapWords(wish(i.request), width) {
 			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
 		}
 	case i.session != nil:
@@ -168,7 +168,7 @@ func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []stri
 		return rows
 	}
 	var question []string
-	for _, line := range overlay.Wrap(asks, width) {
+	for _, line := range widget.WrapWords(asks, width) {
 		question = append(question, look.Strong.Text(widget.Fit(line, width)))
 	}
 	question = question[:min(len(question), max(n/2, 1))]

@@ -66,7 +66,7 @@ func namesOf(targets []api.Process) []string {
 		return nil
 	}
 	names := widget.Some(targets, 12, func(p api.Process) string { return widget.Clip(widget.FullName(&p), 24) })
-	return overlay.Wrap(strings.Join(names, ", "), 44)
+	return widget.WrapWords(strings.Join(names, ", "), 44)
 }
 
 // confirm asks before something is done to targets.

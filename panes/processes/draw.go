@@ -11,7 +11,6 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // parts are where the parts of the view are in it.
@@ -136,9 +135,13 @@ func (t *Table) projectHeading(w int, look *widget.Look) string {
 // mostWhy is how many rows the reason of a failure takes at most.
 const mostWhy = 3
 
-// why says in rows of a width why a process failed.
+// why says in rows of a width why a process failed; none for others.
 func why(p *api.Process, w int, now time.Time) []string {
-	rows := overlay.Wrap(widget.Why(p, now), max(w-4, 1))
+	reason := widget.Why(p, now)
+	if reason == "" {
+		return nil
+	}
+	rows := widget.WrapWords(reason, max(w-4, 1))
 	return rows[:min(len(rows), mostWhy)]
 }
 

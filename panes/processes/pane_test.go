@@ -171,6 +171,16 @@ func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
 	}
 }
 
+func TestTheLogOfAProcessThatRunsBeginsBelowItsHeading(t *testing.T) {
+	p, e := shownPane(service("1", "web", nil))
+	e.Inks.Glyphs = themes.UnicodeGlyphs()
+	p.Fetch()
+	parts := p.parts()
+	if parts.why.H != 0 || parts.log.Y != parts.heading.Y+1 {
+		t.Errorf("the log is at %+v below the heading at %+v", parts.log, parts.heading)
+	}
+}
+
 func TestAllThatHasEndedIsForgottenAfterAsking(t *testing.T) {
 	ended := func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 }
 	p, e := shownPane(service("1", "web", nil), service("2", "old", ended), service("3", "older", ended))

@@ -214,12 +214,13 @@ func Center(s string, w int) string {
 
 func Itoa(n int) string { return strconv.Itoa(n) }
 
-// WrapWords breaks text at spaces into lines of at most w cells.
+// WrapWords breaks text at spaces into lines of at most w cells; a longer word is
+// cut.
 func WrapWords(text string, w int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
 		if line != "" && Width(line)+1+Width(word) > w {
-			lines = append(lines, line)
+			lines = append(lines, Clip(line, w))
 			line = ""
 		}
 		if line != "" {
@@ -227,7 +228,7 @@ func WrapWords(text string, w int) (lines []string) {
 		}
 		line += word
 	}
-	return append(lines, line)
+	return append(lines, Clip(line, w))
 }
 
 // ClipName shortens a name in its middle, so that the extension stays.

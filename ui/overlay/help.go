@@ -295,14 +295,14 @@ func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, match
 	}
 	if w >= narrowHelp {
 		keys := marked(u.label(s, r), label, look.Key)
-		for _, line := range Wrap(r.Help, w-label-2) {
+		for _, line := range widget.WrapWords(r.Help, w-label-2) {
 			rows = append(rows, keys+"  "+marked(line, w-label-2, look.Text))
 			keys = widget.Spaces(label)
 		}
 		return rows
 	}
 	rows = []string{marked(u.label(s, r), w, look.Key)}
-	for _, line := range Wrap(r.Help, max(w-1, 1)) {
+	for _, line := range widget.WrapWords(r.Help, max(w-1, 1)) {
 		rows = append(rows, marked(" "+line, w, look.Text))
 	}
 	return rows
@@ -347,21 +347,3 @@ func helpMatches(r keymap.HelpRow, words []string) bool {
 
 // rule is a line across a box.
 func rule(w int) string { return strings.Repeat("─", max(w, 0)) }
-
-// Wrap breaks text at spaces into lines of at most w cells; a longer word is
-// cut.
-func Wrap(text string, w int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case widget.Width(line)+1+widget.Width(word) <= w:
-			line += " " + word
-		default:
-			lines = append(lines, widget.Clip(line, w))
-			line = word
-		}
-	}
-	return append(lines, widget.Clip(line, w))
-}
