@@ -2,22 +2,23 @@
 # Draws the pictures of the README from the running program: the dashboard runs
 # in a session of a second Tandem, is driven by keys, and that session's screen
 # is drawn. Needs Go, git and python3; run it anywhere. Names of pictures as
-# arguments draw these alone. TANDEM is another program to draw, OUT the folder
+# arguments draw these alone. TANDEM is another program to show, OUT the folder
 # of the pictures, THEME a theme; with BEFORE=1 only what an old one can show too.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(cd "${OUT:-$here}" && pwd)
 work=$(mktemp -d /tmp/tdpic.XXXX)
 trap 'cleanup' EXIT
-tandem=$work/bin/tandem
+tandem=$work/bin/tandem drawer=$work/drawer
 mkdir -p "$work/bin" "$work/home" "$work/config/tandem"
-if [ -n "${TANDEM:-}" ]; then cp "$TANDEM" "$tandem"; else (cd "$here/../.." && go build -o "$tandem" .); fi
+(cd "$here/../.." && go build -o "$drawer" .)
+cp "${TANDEM:-$drawer}" "$tandem"
 
 # What is shown, and what shows it.
 export HOME=$work/home XDG_CONFIG_HOME=$work/config PATH=$work/bin:$PATH SHELL=/bin/bash
 export TERM=xterm-256color COLORTERM=truecolor LANG=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null
 shown() { TANDEM_DATA_DIR=$work/shown "$tandem" "$@"; }
-outer() { TANDEM_DATA_DIR=$work/outer "$tandem" "$@"; }
+outer() { TANDEM_DATA_DIR=$work/outer "$drawer" "$@"; }
 cleanup() {
 	kill "${looking:-}" "${visiting:-}" 2>"$work/log" || true
 	outer shutdown --all --yes >"$work/log" 2>&1 || true
