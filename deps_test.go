@@ -28,7 +28,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
@@ -80,9 +80,10 @@ var layers = map[string]layer{
 		"what is wrong is looked for from outside: the engine may be what does not work",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr"},
 		"the verbs of the page are apart from it: what it serves does not depend on who started it",
 	},
+	"ui/qr": {nil, "a QR code is drawn the same way, whatever it says"},
 	"ui/cli/machines": {
 		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
 		"who adds a machine talks to it as a link does, and else to the own engine",
@@ -158,6 +159,10 @@ var layers = map[string]layer{
 	"panes/sessions": {
 		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
 		"as panes/processes",
+	},
+	"panes/web": {
+		[]string{"keys/keymap", "panes", "panes/widget", "ui/overlay", "ui/qr"},
+		"it shows a link; serving the page is another program's",
 	},
 	"panes/machines": {
 		[]string{"panes", "panes/widget", "ui/overlay", "engine/api"},

@@ -13,6 +13,7 @@ import (
 	"tandem/panes/history"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
+	"tandem/panes/web"
 	"tandem/ui/conn"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
@@ -50,6 +51,7 @@ type model struct {
 	history   *history.Pane
 	files     *files.Pane
 	machines  *machines.Dialog
+	browser   *web.Dialog
 	visit     *visit // nil without one
 
 	input    input

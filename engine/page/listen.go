@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,13 +28,12 @@ import (
 	"tandem/engine/api"
 )
 
-// DefaultAddress is where the page is served when nobody says where: a port that the system
-// picks, on the loopback interface.
-const DefaultAddress = "127.0.0.1:0"
+// ownHost is where the page is served when nobody says where: on the loopback interface.
+const ownHost = "127.0.0.1"
 
 // Where says where to listen.
 type Where struct {
-	Address  string   // host:port
+	Address  string   // host:port; "": this machine only, at the port of the last time or any
 	Hosts    []string // names that this server goes by, beside the address
 	CertFile string   // PEM; with KeyFile
 	KeyFile  string
@@ -51,12 +51,15 @@ type Place struct {
 // Listen opens the address: in the clear on the loopback interface, over TLS elsewhere, with
 // the certificate that was given or one of its own.
 func Listen(ctx context.Context, w Where) (p Place, err error) {
+	if w.Address == "" {
+		w.Address = net.JoinHostPort(ownHost, freePort(ctx, w.DataDir))
+	}
 	host, port, err := net.SplitHostPort(w.Address)
 	if err != nil {
 		return p, api.Errorf(api.CodeInvalid, "listen on %q: not a host:port", w.Address).WithHint("for example 127.0.0.1:8800, or 0.0.0.0:8800 for the network")
 	}
 	if host == "" {
-		host = "127.0.0.1" // the network is not let in by leaving something out
+		host = ownHost // the network is not let in by leaving something out
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
@@ -85,6 +88,26 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	p.Origin.Hosts = append(p.Origin.Hosts, host)
 	p.URL = p.Origin.scheme() + "://" + net.JoinHostPort(shown, strconv.Itoa(bound.Port)) + "/"
 	return p, nil
+}
+
+// freePort is the port of the last time if it is free: browsers know the page by it, and their
+// cookies. Else any is good.
+func freePort(ctx context.Context, dataDir string) string {
+	last, err := lastServed(dataDir)
+	if err != nil {
+		return "0"
+	}
+	at, err := url.Parse(last.URL)
+	if err != nil || at.Port() == "" {
+		return "0"
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ownHost, at.Port()))
+	if err != nil {
+		return "0"
+	}
+	l.Close()
+	return at.Port()
 }
 
 // secure puts TLS around the listener.

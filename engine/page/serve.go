@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -20,6 +21,9 @@ const (
 	headerTime = 10 * time.Second // for a request's header to arrive
 	idleTime   = 2 * time.Minute  // a connection without a request is kept
 	endTime    = 2 * time.Second  // for answers under way when it ends
+
+	lockTime = time.Second // until another program counts as serving the page
+	lockPace = 5 * time.Millisecond
 )
 
 // A Serving is a page that is served now, as other programs find it.
@@ -42,15 +46,35 @@ func Served(dataDir string) (s Serving, ok bool, err error) {
 		lock.Close()
 		return s, false, err
 	}
+	s, err = lastServed(dataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && errors.Is(syscall.Kill(s.PID, 0), syscall.ESRCH): // it is about to be
+		return Serving{}, false, nil
+	case err != nil:
+		return Serving{}, false, err
+	}
+	return s, true, nil
+}
+
+// lastServed is the page of a data folder that is served, or was the last time.
+func lastServed(dataDir string) (s Serving, err error) {
 	text, err := os.ReadFile(servingPath(dataDir))
 	if err != nil {
-		return s, false, fmt.Errorf("read where the page is served: %w", err)
+		return s, fmt.Errorf("read where the page is served: %w", err)
 	}
-	return s, true, json.Unmarshal(text, &s)
+	return s, json.Unmarshal(text, &s)
 }
 
 // ErrServed says that another program serves the page of this data folder.
 var ErrServed = errors.New("the page of this data folder is served already")
+
+// take takes the lock. Whoever looks whether the page is served has it for a moment.
+func take(ctx context.Context, lock *flock.Flock) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	free, err := lock.TryLockContext(ctx, lockPace)
+	return err == nil && free
+}
 
 // Serve serves a page until ctx ends. There is one for a data folder.
 func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
@@ -59,8 +83,8 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 		return err
 	}
 	lock := flock.New(path + ".lock")
-	if free, err := lock.TryLock(); err != nil || !free {
-		return errors.Join(ErrServed, err)
+	if !take(ctx, lock) {
+		return ErrServed
 	}
 	defer lock.Close()
 	text, err := json.Marshal(Serving{os.Getpid(), at.URL, at.Fingerprint})
@@ -70,7 +94,6 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 	if err := renameio.WriteFile(path, text, 0o600); err != nil {
 		return fmt.Errorf("tell where the page is served: %w", err)
 	}
-	defer os.Remove(path)
 	ctx, end := context.WithCancel(ctx)
 	var telling sync.WaitGroup
 	telling.Go(func() { p.notify(ctx) })

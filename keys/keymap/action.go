@@ -234,6 +234,7 @@ const (
 	InboxLeave Action = "inbox.leave"
 
 	Machines Action = "machines"
+	Browser  Action = "browser"
 
 	Requests      Action = "requests"
 	RequestAllow  Action = "request.allow"

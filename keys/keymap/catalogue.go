@@ -33,6 +33,7 @@ func everywhere() []Definition {
 		{Requests, ScopePrefix, k("a", "list A", "log A", "preview A"), "requests", "review agents' requests", 0},
 		{Inbox, ScopePrefix, k("u"), "inbox", "show what needs you, and answer it", 0},
 		{Machines, ScopePrefix, k("M"), "machines", "other machines: connect, add, upgrade, remove", 0},
+		{Browser, ScopePrefix, k("B"), "browser", "open in browser: the link, and its QR code for a phone", 0},
 		{Detach, ScopePrefix, k("d"), "detach", "detach; everything keeps running", 7},
 		{Help, ScopePrefix, k("?", "list ?", "log ?", "preview ?"), "keys", "show the keys", 8},
 		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p", "log :", "log ctrl+p", "preview :"), "palette", "find an action, session, process or command", 0},

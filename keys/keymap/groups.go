@@ -50,7 +50,7 @@ func followers() []Group {
 		{"Tandem", []GroupRow{
 			row("all keys", Help), row("detach", Detach), row("find anything", Palette),
 			row("views", ViewSessions, ViewProcesses, ViewHistory, ViewFiles),
-			row("machines", Machines), row("requests", Requests), row("theme, no tips", ThemePick, TipsHide),
+			row("machines, web", Machines, Browser), row("requests", Requests), row("theme, no tips", ThemePick, TipsHide),
 		}},
 	}
 }

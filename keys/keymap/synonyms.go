@@ -11,6 +11,7 @@ func synonyms() map[Action]string {
 		Inbox:         "attention agents blocked done questions notifications",
 		Requests:      "approve permission allow agents",
 		Machines:      "hosts servers remote ssh",
+		Browser:       "web page url mobile share",
 		Detach:        "detach-client quit exit leave",
 		Quit:          "detach-client exit leave",
 		Help:          "list-keys shortcuts bindings cheatsheet",

@@ -254,6 +254,7 @@ func onAPhone(m *machine, t *testing.T) {
 	p.click(".sheet")
 	p.until(`getComputedStyle(document.querySelector('aside')).visibility === 'visible'`)
 	before := sizeOf()
+	p.until(rowOf("numbers"))
 	p.script(rowOf("numbers") + ".click()")
 	p.until(`document.querySelector('.top .title').textContent === 'numbers'`)
 	p.shows("line 300")

@@ -18,6 +18,7 @@ import (
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
 	"tandem/ui/cli/output"
+	"tandem/ui/qr"
 )
 
 // Verbs are what the verbs have in common.
@@ -37,9 +38,11 @@ type Verbs struct {
 
 // wish is what the flags of `tandem web` say.
 type wish struct {
-	where    page.Where
-	readOnly bool
-	noQR     bool
+	where      page.Where
+	readOnly   bool
+	noQR       bool
+	background bool // serve it as a process of the engine
+	noLink     bool // of that process: its log must hold no code
 }
 
 // Command is the verb web.
@@ -50,18 +53,20 @@ func (v *Verbs) Command() *cobra.Command {
 		Short: "Show sessions and processes in a browser, or on a phone",
 		Long: "Serves a page until ctrl+c is pressed, and prints a link with a QR code. The link pairs one\n" +
 			"browser, once; run it again, while it serves, for another. Elsewhere than on this machine it is\n" +
-			"served over TLS. To serve it for good:\n" +
-			"`tandem start --name web --restart always -- tandem web --listen 0.0.0.0:8800`",
-		Example: "tandem web\ntandem web --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
+			"served over TLS. With --background it goes on as the process tandem-web until you stop that.",
+		Example: "tandem web\ntandem web --background --listen 0.0.0.0:8800\ntandem web devices\ntandem web share build --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.serve(cmd, w) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&w.where.Address, "listen", page.DefaultAddress, "serve on `address`, 0.0.0.0:8800 for the network")
+	flags.StringVar(&w.where.Address, "listen", "", "serve on `address`, 0.0.0.0:8800 for the network; default: this machine only")
 	flags.StringSliceVar(&w.where.Hosts, "host-name", nil, "a `name` that browsers reach this machine by")
 	flags.StringVar(&w.where.CertFile, "tls-cert", "", "`file` of the certificate (PEM); default: one of its own")
 	flags.StringVar(&w.where.KeyFile, "tls-key", "", "`file` of its key (PEM)")
 	flags.BoolVar(&w.readOnly, "read-only", false, "let browsers look only")
 	flags.BoolVar(&w.noQR, "no-qr", false, "print no QR code")
+	flags.BoolVar(&w.background, "background", false, "serve it as the process tandem-web")
+	flags.BoolVar(&w.noLink, "no-link", false, "")
+	_ = flags.MarkHidden("no-link") // the flag is there
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	for _, name := range []string{"listen", "host-name"} {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flags are there
@@ -87,16 +92,34 @@ func (v *Verbs) serve(cmd *cobra.Command, w wish) error {
 	if err != nil {
 		return err
 	}
-	if ok {
-		for _, name := range []string{"listen", "host-name", "tls-cert", "read-only"} {
-			if cmd.Flags().Changed(name) {
-				return api.Errorf(api.CodeConflict, "serve the page: it is served already, at %s by process %d", running.URL, running.PID).
-					WithHint("end that one first, or leave out --" + name + " for a link to it")
-			}
+	changed := changedFlag(cmd)
+	switch {
+	case w.background && (!ok || changed != ""):
+		running, err = v.serveInBackground(cmd.Context(), dataDir, w, changed)
+		if err != nil {
+			return err
 		}
-		return v.invite(book, running, devices.Grant{}, !w.noQR)
+	case ok && changed != "":
+		return servedAlready(running, changed)
+	case !ok:
+		return v.serveHere(cmd.Context(), dataDir, book, w)
 	}
-	return v.serveHere(cmd.Context(), dataDir, book, w)
+	return v.invite(book, running, devices.Grant{}, !w.noQR)
+}
+
+// changedFlag is a flag that was given and says how to serve.
+func changedFlag(cmd *cobra.Command) string {
+	for _, name := range []string{"listen", "host-name", "tls-cert", "read-only"} {
+		if cmd.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func servedAlready(s page.Serving, changed string) error {
+	return api.Errorf(api.CodeConflict, "serve the page: it is served already, at %s by process %d", s.URL, s.PID).
+		WithHint("end that one first, or leave out --" + changed + " for a link to it")
 }
 
 func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Book, w wish) error {
@@ -111,7 +134,9 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 		Notify: page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
 	})
 	defer p.Close()
-	if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
+	if w.noLink {
+		fmt.Fprintln(v.Stdout, at.URL)
+	} else if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
 		return err
 	}
 	err = page.Serve(ctx, dataDir, at, p)
@@ -343,20 +368,19 @@ func (v *Verbs) deviceNames(_ *cobra.Command, _ []string, _ string) (found []cob
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// drawQR is a QR code of text in half blocks, dark on light whatever the terminal's colours.
+// drawQR is a QR code of text.
 func drawQR(text string) string {
 	_, plain := os.LookupEnv("NO_COLOR")
-	lines, err := QR(text)
+	lines, err := qr.Lines(text)
 	if err != nil {
 		return "" // the link is there
 	}
 	out := ""
 	for _, line := range lines {
-		if plain {
-			out += line + "\n"
-			continue
+		if !plain {
+			line = qr.Painted(line)
 		}
-		out += "\x1b[38;5;16;48;5;231m" + line + "\x1b[0m\n"
+		out += line + "\n"
 	}
 	return out
 }

@@ -1,4 +1,5 @@
-package web
+// Package qr draws QR codes in a terminal.
+package qr
 
 import (
 	"strings"
@@ -10,9 +11,9 @@ import (
 // cameras do with two).
 const quiet = 2
 
-// QR draws a QR code in half blocks, two rows of modules a line: dark modules are the
+// Lines is a QR code in half blocks, two rows of modules a line: dark modules are the
 // foreground.
-func QR(text string) ([]string, error) {
+func Lines(text string) ([]string, error) {
 	code, err := qr.Encode(text, qr.L)
 	if err != nil {
 		return nil, err
@@ -39,3 +40,6 @@ func half(upper, lower bool) string {
 	}
 	return " "
 }
+
+// Painted is a line of Lines, dark on light whatever the terminal's colours are.
+func Painted(line string) string { return "\x1b[38;5;16;48;5;231m" + line + "\x1b[0m" }

@@ -1,0 +1,174 @@
+// Package web opens the sessions in a browser: a dialog over the dashboard with the link, and
+// its QR code for a phone.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+	"tandem/ui/qr"
+)
+
+// A Dialog shows links to the page.
+type Dialog struct {
+	env panes.Env
+	// Invite has the page served and makes a link.
+	Invite func(ctx context.Context) (Link, error)
+}
+
+// A Link pairs one browser, once.
+type Link struct {
+	URL         string `json:"url"`
+	Fingerprint string `json:"fingerprint"` // of a certificate that browsers do not know
+}
+
+// New makes a dialog that is not shown yet.
+func New(env panes.Env) *Dialog { return &Dialog{env, invite} }
+
+// Show opens the dialog with a new link.
+func (d *Dialog) Show() tea.Cmd {
+	shown := &page{env: d.env, waits: true}
+	d.env.Ask(shown)
+	ctx := d.env.Context()
+	return func() tea.Msg {
+		link, err := d.Invite(ctx)
+		return overlay.Answer{Of: shown, Do: func() tea.Cmd { return shown.take(link, err) }}
+	}
+}
+
+// invite runs this program's verb.
+func invite(ctx context.Context) (link Link, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return link, fmt.Errorf("find this program: %w", err)
+	}
+	out, err := exec.CommandContext(ctx, program, "--json", "web", "--background").Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
+		return link, errors.New(strings.TrimPrefix(first, "tandem: "))
+	}
+	if err != nil {
+		return link, err
+	}
+	return link, json.Unmarshal(out, &link)
+}
+
+// A page is the dialog while it is open.
+type page struct {
+	env   panes.Env
+	waits bool
+	link  Link
+	code  []string // the QR code
+}
+
+func (u *page) take(link Link, err error) tea.Cmd {
+	u.waits = false
+	if err != nil {
+		u.env.Close()
+		return u.env.Say("open in browser: "+err.Error(), true)
+	}
+	u.link = link
+	u.code, _ = qr.Lines(link.URL) // the link is there
+	return nil
+}
+
+// Busy reports whether there is no link yet.
+func (u *page) Busy() bool { return u.waits }
+
+func (u *page) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+
+func (u *page) Do(h overlay.Host, a keymap.Action) tea.Cmd {
+	if a != keymap.Accept {
+		h.Close()
+		return nil
+	}
+	if u.waits {
+		return nil
+	}
+	return u.env.Copy(u.link.URL, "the link")
+}
+
+func (u *page) Type(overlay.Host, tea.KeyPressMsg) tea.Cmd { return nil }
+func (u *page) Paste(overlay.Host, string) tea.Cmd         { return nil }
+
+// Hints are the keys of the dialog.
+func (u *page) Hints(h overlay.Host) []widget.Hint {
+	hints := []widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "close")}
+	if u.waits {
+		return hints
+	}
+	return append([]widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "copy the link")}, hints...)
+}
+
+func (u *page) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := h.Look()
+	if u.waits {
+		width = min(46, w-8)
+		return []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Dim.Text(widget.Fit(h.Spinner()+" Starting tandem web…", width))}, width, -1, 0
+	}
+	notes := u.notes()
+	if len(u.code)+1+frame+2 <= height { // the code needs the room more than the notes
+		notes = notes[:min(len(notes), height-len(u.code)-frame-2)]
+	}
+	width = widget.Width(u.link.URL)
+	for _, n := range notes {
+		width = max(width, widget.Width(n))
+	}
+	width = min(width, w-8)
+	rows = []string{look.Strong.Text(widget.Fit("Open in browser", width)), look.Accent.Text(widget.Fit(u.link.URL, width))}
+	rows = append(rows, u.drawCode(look, width, height-len(rows)-len(notes)-frame)...)
+	for _, n := range notes {
+		rows = append(rows, look.Dim.Text(widget.Fit(n, width)))
+	}
+	return rows, width, -1, 0
+}
+
+// frame is how many rows are around the dialog: its frame, and the bars of the dashboard.
+const frame = 4
+
+// drawCode is the QR code in the middle, if there is room for it.
+func (u *page) drawCode(look *widget.Look, width, height int) (rows []string) {
+	if len(u.code) == 0 {
+		return nil
+	}
+	size := widget.Width(u.code[0])
+	if size > width || len(u.code) > height {
+		return []string{look.Dim.Text(widget.Fit("There is no room for its QR code: make the window larger.", width))}
+	}
+	left := (width - size) / 2
+	for _, line := range u.code {
+		if u.env.Colors() > 0 {
+			line = qr.Painted(line)
+		}
+		rows = append(rows, widget.Spaces(left)+line+widget.Spaces(width-size-left))
+	}
+	return rows
+}
+
+func (u *page) notes() []string {
+	notes := []string{"It pairs one browser, within 10 minutes."}
+	if f := u.link.Fingerprint; f != "" {
+		half := len(f) / 2
+		notes = append(notes, "The browser does not know the certificate. SHA-256:", f[:half], f[half:])
+	}
+	if at, err := url.Parse(u.link.URL); err == nil {
+		if ip := net.ParseIP(at.Hostname()); ip != nil && ip.IsLoopback() {
+			notes = append(notes, "This machine only. For a phone, run in a shell:", "tandem web --background --listen 0.0.0.0:8800")
+		}
+	}
+	return notes
+}

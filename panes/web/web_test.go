@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/keys/keymap"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// shown opens the dialog, and gives how its link arrives.
+func shown(env *panestest.Env, link Link, err error) (arrive func()) {
+	d := New(env)
+	d.Invite = func(context.Context) (Link, error) { return link, err }
+	cmd := d.Show()
+	return func() {
+		answer, _ := cmd().(overlay.Answer)
+		answer.Do()
+	}
+}
+
+func draw(t *testing.T, env *panestest.Env, w, h int) string {
+	t.Helper()
+	rows, width, _, _ := env.Shown.Draw(env, w, h)
+	for i, row := range rows {
+		if widget.Width(row) != width {
+			t.Errorf("%d×%d: row %d is %d cells wide, not %d: %q", w, h, i, widget.Width(row), width, row)
+		}
+	}
+	if len(rows) > h-2 && h > 12 {
+		t.Errorf("%d×%d: it has %d rows", w, h, len(rows))
+	}
+	return ansi.Strip(strings.Join(rows, "\n"))
+}
+
+func TestTheLinkIsShownOnceItIsThere(t *testing.T) {
+	env := &panestest.Env{}
+	arrive := shown(env, Link{URL: "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP"}, nil)
+	if text := draw(t, env, 80, 24); !strings.Contains(text, "Starting tandem web") {
+		t.Errorf("it shows\n%s", text)
+	}
+	if env.Shown.Do(env, keymap.Accept); env.Copied != "" || env.Shown == nil {
+		t.Errorf("before there is a link enter copies %q", env.Copied)
+	}
+	arrive()
+	for size, parts := range map[[2]int][]string{
+		{120, 36}: {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser", "For a phone", "--listen 0.0.0.0:8800"},
+		{80, 24}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "█▀▀▀▀▀█", "pairs one browser"},
+		{80, 16}:  {"http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP", "no room for its QR code", "pairs one browser", "For a phone"},
+		{40, 30}:  {"http://127.0.0.1:8800/", "pairs one"},
+	} {
+		text := draw(t, env, size[0], size[1])
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%v: %q is missing in\n%s", size, part, text)
+			}
+		}
+	}
+	if env.Shown.Do(env, keymap.Accept); env.Copied != "http://127.0.0.1:8800/#ABCDEFGHIJKLMNOP" || env.Shown == nil {
+		t.Errorf("enter copies %q", env.Copied)
+	}
+	if env.Shown.Do(env, keymap.Cancel); env.Shown != nil {
+		t.Error("esc leaves it open")
+	}
+}
+
+func TestACertificateOfItsOwnIsShown(t *testing.T) {
+	env := &panestest.Env{}
+	shown(env, Link{"https://192.0.2.7:8800/#ABCDEFGHIJKLMNOP", strings.Repeat("0F", 32)}, nil)()
+	text := draw(t, env, 120, 36)
+	if strings.Count(text, strings.Repeat("0F", 16)) != 2 || strings.Contains(text, "This machine only") {
+		t.Errorf("it shows\n%s", text)
+	}
+}
+
+func TestWhyThereIsNoLinkIsSaid(t *testing.T) {
+	env := &panestest.Env{}
+	shown(env, Link{}, errors.New("serve the page in the background: no"))()
+	if env.Shown != nil || env.Said != "open in browser: serve the page in the background: no" {
+		t.Errorf("it says %q", env.Said)
+	}
+}
