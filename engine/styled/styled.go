@@ -68,6 +68,8 @@ type Line struct {
 	Prompt  bool // a shell told that a prompt begins here
 	Output  bool // a shell told that a command's output begins here
 	Size    LineSize
+
+	Pictures []Strip // in the order in which they are drawn
 }
 
 // Text is the line without styles.

@@ -7,8 +7,8 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// boundaryWindow is how far back an unfinished sequence is looked for. A
-// string that is longer has no effect worth keeping.
+// boundaryWindow is how far back an unfinished sequence is looked for, beyond the
+// part of a control string, a picture as a rule, that the emulator has read already.
 const boundaryWindow = 16 << 10
 
 // boundary is the offset, at or a little before what the screen shows, where
@@ -17,20 +17,26 @@ const boundaryWindow = 16 << 10
 // belongs to what follows. Runs on the screen goroutine.
 func (s *screen) boundary() int64 {
 	at := s.shown.Load()
-	tail := make([]byte, min(boundaryWindow, at-s.log.Start()))
+	tail := make([]byte, min(int64(boundaryWindow+s.term.InString()), at-s.log.Start()))
 	n, _ := s.log.ReadAt(tail, at-int64(len(tail)))
 	if n < len(tail) {
 		return at
 	}
+	if s.term.InString() > 0 { // which an ESC at its end may be the end of
+		if i := bytes.LastIndexByte(bytes.TrimSuffix(tail, []byte{escape}), escape); i >= 0 {
+			return at - int64(len(tail)-i)
+		}
+	}
 	return at - int64(unfinished(tail))
 }
+
+const escape = 0x1b
 
 // unfinished is the length of the escape sequence or UTF-8 character that
 // output ends in the middle of, 0 if it ends between two (ECMA-48 5.3 to 5.6).
 // A control character inside an unfinished sequence has had its effect already;
 // who goes on from there sees it twice, as nobody writes such a thing.
 func unfinished(tail []byte) int {
-	const escape = 0x1b
 	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
 		return len(tail) - i
 	}

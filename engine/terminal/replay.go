@@ -164,7 +164,7 @@ func (s *screen) maybeCheckpoint() {
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendRepaint(nil))}
+	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendCheckpoint(nil))}
 	s.saves.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.o.Journal.SaveCheckpoint(s.o.ID, c); err != nil {

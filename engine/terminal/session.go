@@ -32,6 +32,8 @@ type Emulator interface {
 	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
 	AppendRepaint(dst []byte) []byte
+	AppendCheckpoint(dst []byte) []byte
+	InString() int
 }
 
 // A Log is what a session needs of ptylog.Log.

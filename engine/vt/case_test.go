@@ -235,6 +235,8 @@ func (b *bench) check(s step) (want, got any) {
 		return strings.Join(s.args, " "), b.sizes()
 	case "title":
 		return s.args[0], b.Title()
+	case "pictures":
+		return strings.Join(s.args, "\n"), b.pictures()
 	case "mode":
 		name, value, _ := strings.Cut(s.args[0], "=")
 		return value, b.modeText(name)
@@ -264,6 +266,26 @@ func (b *bench) sizes() string {
 		text = strings.TrimSpace(strings.TrimSuffix(text, "single"))
 	}
 	return text
+}
+
+// pictures are what of pictures is in lines of the scrollback, which count down from
+// -1, and in rows of the screen.
+func (b *bench) pictures() string {
+	oldest, first, end := b.Bounds()
+	var rows []string
+	for _, l := range b.Lines(oldest, int(end-oldest)) {
+		text := ""
+		for _, s := range l.Line.Pictures {
+			text += fmt.Sprintf(" #%d[%d] %d-%d", s.Picture, s.Row, s.From, s.To)
+			if s.Z != 0 {
+				text += fmt.Sprintf(" z=%d", s.Z)
+			}
+		}
+		if text != "" {
+			rows = append(rows, fmt.Sprintf("%d:%s", l.N-first, text))
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 func (b *bench) styleAt(x, y int) styled.Style {

@@ -37,6 +37,9 @@ func (t *page) eraseCells(x, y, n int, s grid.StyleID) {
 	t.splitWide(x, y)
 	t.splitWide(x+n, y)
 	t.scr.grid.Erase(x, y, n, s)
+	if t.scr.strips != nil {
+		t.cutStrips(x, y, n)
+	}
 	row.version = t.epoch
 	if s != 0 {
 		row.used = max(row.used, int16(x+n))
@@ -58,6 +61,7 @@ func (t *page) eraseRows(top, bottom int) {
 		t.singleSize(y)
 		t.scr.rows[y].mark = 0
 	}
+	t.dropStrips(top, bottom)
 }
 
 // insertCells moves cells right from x up to column right.
@@ -67,6 +71,7 @@ func (t *page) insertCells(x, y, right, n int) {
 	t.splitWide(right+1, y)
 	t.splitWide(right+1-n, y)
 	t.scr.grid.Insert(x, y, right, n, t.blankID())
+	t.cutStrips(x, y, right+1-x)
 	if row := &t.scr.rows[y]; int(row.wide) > x {
 		row.wide = int16(t.cols)
 	}
@@ -80,6 +85,7 @@ func (t *page) deleteCells(x, y, right, n int) {
 	t.splitWide(x+n, y)
 	t.splitWide(right+1, y)
 	t.scr.grid.Delete(x, y, right, n, t.blankID())
+	t.cutStrips(x, y, right+1-x)
 	t.changedTo(right, y)
 }
 
@@ -180,6 +186,7 @@ func (t *page) eraseDisplay(how int, selective bool) {
 		}
 		t.unwrap(-1)
 		t.eraseLines(0, t.rows-1, selective)
+		t.dropStrips(0, t.rows-1)
 	case 3:
 		if !selective {
 			t.hist.clear()
@@ -212,7 +219,7 @@ func (t *page) keepScreen() {
 // blank.
 func (t *store) usedRows() int {
 	n := t.rows
-	for n > 0 && len(trimBlank(t.scr.grid.Row(n-1))) == 0 {
+	for n > 0 && t.scr.strips.At(n-1) == nil && len(trimBlank(t.scr.grid.Row(n-1))) == 0 {
 		n--
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,8 @@ var hostile = []string{
 	"\x1b[?42h\x1b(K\x1b-A\x0e\x1b*>\x1bNa", "\x1b]4;1;TekHVC:1e9/1/1000;1;CIELab:0.1/-1000/1000;1;CIELuv:1e-300/1/1;1;?\a", "\x1b#6\x1b[99C中\x1b#5\x1b[?69h\x1b#3", "\x1bVab\x1b[2J\x1bW\x1b[1K\x1b[?40;3h", "\x1b[1;44m\x1b[1;31#{\x1b[m\x1b[#}a\x1b[#p\x1b[#q\x1b[#q", "\x1b[61\"p\x1b[?69h\x1b[65\"p\x1b[?95h",
 	"\x1b[?2048h\x1b[?2031h\x1b[?996n\x1b[?1;1S\x1b[?65535;1;9S", "\x1b]99;i=\x01:d=0:p=?;\x1b\\\x1b]99;i=2:e=1;AA\x1b\\", "\x1b]9;9;\a\x1b]9;9;\"\a\x1b]1337;CurrentDir=\a\x1b]633;P;Cwd=\\x\a",
 	"\x1b[?6h\x1b[5;2r\x1b[?69h\x1b[9;1s\x1b[0;0;0;0$z", "\x1b7\x1b[?1049h\x1b8\x1b[?47l\x1bc\x1b8", "\x1b[1;1;1;9;9;9*y",
+	"\x1bPq!999999999~\"1;1;99999;99999~-!9999?$#99999~\x1b\\", "\x1bPq#1;1;999;999;999~!~!\"#-\x1b\\", "\x1b_Ga=T,f=32,s=4096,v=4096,o=z;eJxjYBgFAAABAAE=\x1b\\",
+	"\x1b_Ga=T,f=24,s=1,v=1,c=99999,r=99999,X=99999,Y=-5,x=-1,w=4294967295;AAAA\x1b\\\x1b[3L\x1b_Ga=d,d=p,x=-1,y=0\x1b\\", "\x1b_Ga=T,i=1,U=1,f=24,s=1,v=1;AAAA\x1b\\\x1b[38;5;1m\U0010EEEE\u0305\u0305\u0305\u0305\U0010EEEE\u030D",
 	"\u200d\u200d\u0301\ufe0f🇩🇩🇩", "\x1b[?7l中\x1b[?7h中\x1b[4h中", "\x1b]4;0;?;1;?;2;?;3;?\a", "\x1bP+q;;;;;;\x1b\\",
 }
 
@@ -33,6 +36,7 @@ var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 	`\x1bP[01]\+r[0-9A-F=]*\x1b\\`,
 	`\x1bP[0-9]+!~[0-9A-F]{4}\x1b\\`,
 	`\x1bP!\|00000000\x1b\\`,
+	`\x1b_G(?:[iIp]=[0-9]+,?)+;(?:OK|E[A-Z]+:[a-z0-9A-Z ,()=]+)\x1b\\`,
 	`\x1bP>\|tandem\x1b\\`,
 	`\x1b\](?:[45];[0-9]+|1[012]);rgb:[0-9a-f]{4}/[0-9a-f]{4}/[0-9a-f]{4}(?:\a|\x1b\\)`,
 }, "|") + `)*$`)
@@ -41,7 +45,7 @@ var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
 // read: no panic, no hang, no reply of a program's choice, and both grids show
 // the same.
 func FuzzWrite(f *testing.F) {
-	for _, s := range append(hostile, pieces...) {
+	for _, s := range slices.Concat(hostile, pieces, pictures) {
 		f.Add([]byte(s), uint8(9), uint8(5))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cols, rows uint8) {

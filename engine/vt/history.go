@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
@@ -44,6 +45,9 @@ type history struct {
 	oldest, end        int64 // numbers of the first line kept, and of the next
 	bytes              int
 	runs               []byte
+
+	strips     map[int64]*graphics.Strips // of pictures, by line
+	stripLines []int64                    // lines that have or had some, oldest first
 }
 
 type chunk struct {
@@ -65,6 +69,9 @@ func (h *history) push(cells []grid.Cell, attrs lineAttrs, clusters []string) {
 		h.end++
 		h.oldest = h.end
 		return
+	}
+	if attrs.strips != nil {
+		h.keepStrips(attrs.strips)
 	}
 	c := h.room()
 	before := c.size()
@@ -109,6 +116,19 @@ func (h *history) trim() {
 	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
 		h.dropChunk()
 	}
+	for len(h.stripLines) > 0 && h.stripLines[0] < h.oldest {
+		delete(h.strips, h.stripLines[0])
+		h.stripLines = h.stripLines[1:]
+	}
+}
+
+// keepStrips keeps what of pictures is in the line that is pushed next.
+func (h *history) keepStrips(s *graphics.Strips) {
+	if h.strips == nil {
+		h.strips = map[int64]*graphics.Strips{}
+	}
+	h.strips[h.end] = s
+	h.stripLines = append(h.stripLines, h.end)
 }
 
 func (h *history) dropChunk() {
@@ -148,6 +168,7 @@ func (h *history) unwrapLast() bool {
 // clear forgets all lines; numbering goes on.
 func (h *history) clear() {
 	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end
+	h.strips, h.stripLines = nil, nil
 }
 
 // get appends the cells of line n, which must be kept, to dst.
@@ -157,6 +178,7 @@ func (h *history) get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) 
 	text, runs := c.line(int(n - c.first))
 	flags := runs[0]
 	attrs = attrsOf(flags)
+	attrs.strips = h.strips[n]
 	if flags&linePlain != 0 {
 		return unpackRun(dst, text, 0, runNarrow, intern), attrs
 	}
@@ -171,7 +193,7 @@ func (h *history) get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) 
 
 // attrsOf reads the flags of a packed line.
 func attrsOf(flags byte) lineAttrs {
-	return lineAttrs{flags&lineWrapped != 0, styled.LineSize(flags >> lineSizeShift & 3), RowMark(flags >> lineMarkShift & 3)}
+	return lineAttrs{flags&lineWrapped != 0, styled.LineSize(flags >> lineSizeShift & 3), RowMark(flags >> lineMarkShift & 3), nil}
 }
 
 // packed gives the text of line n, which must be kept, as it lies there.

@@ -45,6 +45,12 @@ func (t *store) style(id grid.StyleID) styled.Style {
 // line turns cells into runs.
 func (t *store) line(cells []grid.Cell, attrs lineAttrs) styled.Line {
 	l := styled.Line{Wrapped: attrs.wrapped, Size: attrs.size, Prompt: attrs.mark&MarkPrompt != 0, Output: attrs.mark&MarkOutput != 0}
+	l.Pictures = attrs.strips.Seen(t.cols)
+	if t.pictures.Holds() {
+		var shown []styled.Strip
+		cells, shown = t.placeholders(cells, t.scr == t.other)
+		l.Pictures = append(l.Pictures, shown...)
+	}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
 		return l

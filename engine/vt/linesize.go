@@ -2,6 +2,7 @@ package vt
 
 import (
 	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
@@ -10,6 +11,7 @@ type lineAttrs struct {
 	wrapped bool // goes on in the next line
 	size    styled.LineSize
 	mark    RowMark
+	strips  *graphics.Strips // of pictures; nil for none
 }
 
 // sizeFinals end DECDHL's two halves, DECSWL and DECDWL behind ESC #.

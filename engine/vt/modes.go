@@ -46,6 +46,7 @@ type modeSet struct {
 	clusters                            bool // a cluster is one character (2027)
 	tellScheme, tellSize                bool // 2031, 2048
 	moreFix, national                   bool // 41, DECNRCM
+	sixelDisplay, sixelRight            bool // DECSDM (80), 8452
 	guarded                             bool // SPA was used: erasing spares what is protected
 	shape                               styled.CursorShape
 	rectExtent                          uint8 // DECSACE, 0…2
@@ -124,6 +125,8 @@ func (m *modeSet) flag(n int) *bool {
 			return nil
 		}
 		return &m.leftRight
+	case 80:
+		return &m.sixelDisplay
 	case 1004:
 		return &m.focus
 	case 1007:
@@ -144,6 +147,8 @@ func (m *modeSet) flag(n int) *bool {
 		return &m.tellScheme
 	case 2048:
 		return &m.tellSize
+	case 8452:
+		return &m.sixelRight
 	}
 	return m.oldFlag(n)
 }
@@ -363,6 +368,7 @@ func (t *Terminal) hardReset() {
 	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
 	t.notice, t.remoteHost = notice{}, ""
 	t.eraseRows(0, t.rows-1)
+	t.pictures.Forget()
 	t.last = grid.Cell{}
 	t.setTitle("")
 }

@@ -1,7 +1,11 @@
 package vt
 
-import "tandem/engine/vt/scan"
-import "bytes"
+import (
+	"bytes"
+
+	"tandem/engine/vt/graphics"
+	"tandem/engine/vt/scan"
+)
 
 // The parser is Paul Williams' state machine (vt100.net, "A parser for DEC's
 // ANSI-compatible video terminals"), with UTF-8 in the ground state and colon
@@ -40,6 +44,7 @@ type parser struct {
 	set    uint32 // by parameter: has digits
 	sub    uint32 // by parameter: a colon stood before it
 	drop   bool   // the string is too long or of no interest
+	length int    // of the string so far, kept or not
 	buf    []byte
 
 	utf  [4]byte // a character cut off by the end of a Write
@@ -177,7 +182,7 @@ func (t *Terminal) introduce(b byte) bool {
 		ps.state, ps.kind = stateParam, b
 		ps.prefix, ps.inter, ps.n, ps.set, ps.sub = 0, 0, 0, 0, 0
 	case ']', 'X', '^', '_':
-		t.startString(b, b != ']')
+		t.startString(b, b == 'X' || b == '^')
 	default:
 		return false
 	}
@@ -185,7 +190,7 @@ func (t *Terminal) introduce(b byte) bool {
 }
 
 func (t *Terminal) startString(kind byte, drop bool) {
-	t.ps.state, t.ps.kind, t.ps.drop = stateString, kind, drop
+	t.ps.state, t.ps.kind, t.ps.drop, t.ps.length = stateString, kind, drop, 0
 	t.ps.buf = t.ps.buf[:0]
 }
 
@@ -305,6 +310,7 @@ func (t *Terminal) collect(p []byte) int {
 		n++
 	}
 	t.keep(p[:n])
+	t.ps.length += n
 	if n == len(p) {
 		return n
 	}
@@ -319,6 +325,7 @@ func (t *Terminal) collect(p []byte) int {
 	case t.ps.kind == 'P':
 		t.keep(p[n : n+1])
 	}
+	t.ps.length++
 	return n + 1
 }
 
@@ -328,15 +335,39 @@ func (t *Terminal) keep(p []byte) {
 	if ps.drop || len(p) == 0 {
 		return
 	}
-	bound := maxDCS
-	if ps.kind == ']' {
-		bound = maxOSC
+	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' || !t.quiet) {
+		ps.drop = true
+		return
 	}
-	if len(ps.buf)+len(p) > bound {
+	if len(ps.buf)+len(p) > ps.bound() {
 		ps.drop, ps.buf = true, nil
 		return
 	}
 	ps.buf = append(ps.buf, p...)
+}
+
+// InString is how many bytes of a control string that has not ended have come behind
+// its head; 0 outside of one.
+func (t *Terminal) InString() int {
+	if t.ps.state != stateString && t.ps.state != stateStringEsc {
+		return 0
+	}
+	return t.ps.length
+}
+
+// bound is how long the string may be.
+func (ps *parser) bound() int {
+	switch {
+	case ps.kind == ']':
+		return maxOSC
+	case ps.kind == '_' && len(ps.buf) > 0 && ps.buf[0] == 'T':
+		return graphics.MaxKeptText
+	case ps.kind == '_':
+		return graphics.MaxCommand
+	case ps.inter == 0:
+		return graphics.MaxSixel
+	}
+	return maxDCS
 }
 
 // endString takes the byte behind an ESC inside a string. Any but a backslash
@@ -359,6 +390,8 @@ func (t *Terminal) finishString(end string) {
 			t.dispatchOSC(ps.buf, end)
 		case 'P':
 			t.dispatchDCS(ps.buf)
+		case '_':
+			t.dispatchAPC(ps.buf)
 		}
 	}
 	if cap(ps.buf) > keepScratch {

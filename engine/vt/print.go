@@ -89,6 +89,9 @@ func (t *writer) mayGoOn(y int) bool {
 // wide clusters that they cover in part are blanked.
 func (t *writer) makeRoom(n, limit int) {
 	x, y := t.cur.x, t.cur.y
+	if t.scr.strips != nil {
+		t.cutStrips(x, y, n)
+	}
 	if t.mode.insert {
 		t.insertCells(x, y, limit, n)
 		return

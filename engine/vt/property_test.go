@@ -2,6 +2,7 @@ package vt_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +34,14 @@ var pieces = []string{
 	"\x1b]4;3;#123\a",
 	"\x1b[?2048h", "\x1b[?996n", "\x1b]99;i=1:d=0;x\a",
 	"\x1b#3", "\x1b#4", "\x1b#5", "\x1b#6", "\r\n\x1b#6ab",
+}
+
+// pictures are what programs write that show some.
+var pictures = []string{
+	"\x1bPq\"1;1;20;40#1~\x1b\\", "\x1bP0;1q\"1;1;35;20#1!9~\x1b\\", "\x1bPq#1!35~-~\x1b\\", "\x1b[?80h", "\x1b[?80l", "\x1b[?8452h",
+	"\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2;AAAA\x1b\\", "\x1b_Ga=T,f=24,s=1,v=2,C=1,z=-1;AAAAAAAA\x1b\\", "\x1b_Ga=t,i=2,f=24,s=1,v=1;AAAA\x1b\\",
+	"\x1b_Ga=p,i=1,p=1,c=1,r=3\x1b\\", "\x1b_Ga=p,i=2,c=3\x1b\\", "\x1b_Ga=p,i=2,p=2,U=1,c=2,r=2\x1b\\", "\x1b_Ga=T,i=3,m=1,f=24,s=1,v=1,r=1;AA\x1b\\", "\x1b_Gm=0;AA\x1b\\",
+	"\x1b_Ga=d\x1b\\", "\x1b_Ga=d,d=I,i=1\x1b\\", "\x1b_Ga=d,d=C\x1b\\", "\x1b_Ga=d,d=y,y=2\x1b\\", "\x1b[38;5;2;58;5;2m\U0010EEEE\u0305\u0305\U0010EEEE",
 }
 
 // A viewer holds what it learned from diffs.
@@ -83,7 +92,7 @@ func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
 						v.take(term.Diff(v.seq))
 						compareViewer(t, term, v)
 					default:
-						term.Write([]byte(rapid.SampledFrom(pieces).Draw(t, "piece")))
+						term.Write([]byte(rapid.SampledFrom(append(slices.Clip(pieces), pictures...)).Draw(t, "piece")))
 					}
 				}
 			})
@@ -179,12 +188,32 @@ func TestRepaintedTerminalGoesOnAsTheOriginal(t *testing.T) {
 	})
 }
 
+func TestACheckpointKeepsThePicturesOnTheScreens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
+		was, is := vt.New(o), vt.New(o)
+		for range rapid.IntRange(1, 60).Draw(t, "pieces") {
+			was.Write([]byte(rapid.SampledFrom(append(slices.Clip(pictures), pieces...)).Draw(t, "piece")))
+		}
+		was.Write([]byte("\x1b[1m"))
+		is.SetReplies(false)
+		is.Write(was.AppendCheckpoint(nil))
+		is.Write([]byte("\x1b[1m"))
+		after := []byte("x" + rapid.SampledFrom(pictures).Draw(t, "next") + "y")
+		was.Write(after)
+		is.Write(after)
+		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+			t.Fatalf("after %q (-was +restored)\n%s\ncheckpoint: %q", after, diff, was.AppendCheckpoint(nil))
+		}
+	})
+}
+
 func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				input := append(random(t), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")...)
-				input = append(input, random(t)...)
+				input = append(append(input, rapid.SampledFrom(pictures).Draw(t, "picture")...), random(t)...)
 				var replies [2]string
 				var terms [2]*vt.Terminal
 				for i := range terms {
@@ -207,7 +236,7 @@ func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
 
 func TestGridsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		input := random(t)
+		input := append(random(t), rapid.SampledFrom(pictures).Draw(t, "picture")...)
 		var states []vt.Diff
 		for _, name := range []string{"own", "vt10x"} {
 			term := vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grids[name]})

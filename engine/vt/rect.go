@@ -63,6 +63,7 @@ func (t *writer) putCells(x, y int, cells []grid.Cell) {
 	t.splitWide(x, y)
 	t.splitWide(x+len(cells), y)
 	t.scr.grid.Put(x, y, cells)
+	t.cutStrips(x, y, len(cells))
 	t.wrote(y, x+len(cells))
 }
 

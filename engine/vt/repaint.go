@@ -16,7 +16,7 @@ import (
 const cleanSlate = "\x1b\\" + // whatever string was begun
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
-	"\x1b[?1;5;6;41;45;67;69;1039;1045l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
+	"\x1b[?1;5;6;41;45;67;69;80;1039;1045;8452l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
 	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
 	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
 	"\x1b[H\x1b[2J"
@@ -291,7 +291,7 @@ func (p *painter) palette() {
 // modes sets the modes that do not touch the cursor.
 func (p *painter) modes() {
 	m := &p.t.mode
-	for _, n := range [...]int{1, 5, 41, 45, 66, 67, 1004, 1039, 1045, 2004} {
+	for _, n := range [...]int{1, 5, 41, 45, 66, 67, 80, 1004, 1039, 1045, 2004, 8452} {
 		if *m.flag(n) {
 			p.csi("?", "h", n)
 		}

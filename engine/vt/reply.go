@@ -9,12 +9,6 @@ import (
 	"tandem/engine/vt/terminfo"
 )
 
-// Size of a cell in pixels, for programs that ask; a viewer's may differ.
-const (
-	cellWidth  = 8
-	cellHeight = 16
-)
-
 // replyf answers with a control sequence or string that is made of our own
 // text and numbers only.
 func (t *host) replyf(format string, args ...any) {
@@ -107,7 +101,7 @@ func (t *host) reportScheme() {
 // notifications).
 func (t *host) reportSize() {
 	if t.mode.tellSize {
-		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*cellHeight, t.cols*cellWidth)
+		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
 	}
 }
 
@@ -135,11 +129,11 @@ func (t *host) windowOps() {
 	case 11:
 		t.replyf("\x1b[1t")
 	case 14:
-		t.replyf("\x1b[4;%d;%dt", t.rows*cellHeight, t.cols*cellWidth)
+		t.replyf("\x1b[4;%d;%dt", t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
 	case 15:
-		t.replyf("\x1b[5;%d;%dt", t.rows*cellHeight, t.cols*cellWidth)
+		t.replyf("\x1b[5;%d;%dt", t.rows*t.pictures.Cell.Y, t.cols*t.pictures.Cell.X)
 	case 16:
-		t.replyf("\x1b[6;%d;%dt", cellHeight, cellWidth)
+		t.replyf("\x1b[6;%d;%dt", t.pictures.Cell.Y, t.pictures.Cell.X)
 	case 18:
 		t.replyf("\x1b[8;%d;%dt", t.rows, t.cols)
 	case 19:
@@ -191,12 +185,16 @@ func (m *modeSet) ansiReport(n int) int {
 
 // wantsDCS says which device control strings are kept at all.
 func wantsDCS(prefix, inter, final byte) bool {
-	return prefix == 0 && final == 'q' && (inter == '$' || inter == '+')
+	return prefix == 0 && final == 'q' && (inter == '$' || inter == '+' || inter == 0)
 }
 
-// dispatchDCS does DECRQSS and XTGETTCAP.
-func (t *host) dispatchDCS(b []byte) {
-	if t.ps.inter == '+' {
+// dispatchDCS does DECSIXEL, DECRQSS and XTGETTCAP.
+func (t *Terminal) dispatchDCS(b []byte) {
+	switch t.ps.inter {
+	case 0:
+		t.sixel(b)
+		return
+	case '+':
 		t.termcap(b)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
@@ -62,11 +63,12 @@ type reflow struct {
 	out   history     // what was rewrapped so far; numbers from 0
 	line  []grid.Cell // the logical line being gathered
 	mark  RowMark     // of its rows
-	rows  int         // rows read so far
-	open  bool        // rows of line were read
-	marks []*mark     // places not yet mapped that lie in rows read
-	at    []int       // their offsets in line
-	wait  []*mark     // places in rows to come
+	kept  []heldStrips
+	rows  int     // rows read so far
+	open  bool    // rows of line were read
+	marks []*mark // places not yet mapped that lie in rows read
+	at    []int   // their offsets in line
+	wait  []*mark // places in rows to come
 }
 
 // reflowMain rewraps the scrollback and the main screen.
@@ -124,7 +126,7 @@ func (c *cursor) goTo(m mark, first, cols, rows int) {
 func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 	used = t.rows
 	s := t.main
-	for used > cur.y+1 && s.rows[used-1].size == styled.SingleSize && len(trimBlank(s.grid.Row(used-1))) == 0 {
+	for used > cur.y+1 && s.rows[used-1].size == styled.SingleSize && s.strips.At(used-1) == nil && len(trimBlank(s.grid.Row(used-1))) == 0 {
 		used--
 	}
 	return used, t.rows - used
@@ -145,6 +147,9 @@ func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
 		}
 	}
 	f.wait = left
+	if attrs.strips != nil {
+		f.kept = append(f.kept, heldStrips{len(f.line), attrs.strips})
+	}
 	f.line = append(f.line, cells...)
 	f.mark |= attrs.mark
 	f.rows++
@@ -160,7 +165,7 @@ func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
 func (f *reflow) cutOff(size styled.LineSize) {
 	cells := cropCells(f.line, f.cols)
 	f.place(0, len(cells), true)
-	f.out.push(cells, lineAttrs{size: size, mark: f.mark}, f.t.clusters.text)
+	f.out.push(cells, lineAttrs{size: size, mark: f.mark, strips: f.strips(0, len(cells), true)}, f.t.clusters.text)
 	f.line, f.marks, f.at, f.open, f.mark = f.line[:0], f.marks[:0], f.at[:0], false, 0
 }
 
@@ -189,7 +194,7 @@ func (f *reflow) flush() {
 		to := f.cut(from)
 		last := to == len(f.line)
 		f.place(from, to, last)
-		f.out.push(f.line[from:to], lineAttrs{wrapped: !last, mark: f.mark}, f.t.clusters.text)
+		f.out.push(f.line[from:to], lineAttrs{wrapped: !last, mark: f.mark, strips: f.strips(from, to, last)}, f.t.clusters.text)
 		f.mark = 0
 		if from = to; last {
 			break
@@ -218,6 +223,27 @@ func (f *reflow) cut(from int) int {
 		to--
 	}
 	return to
+}
+
+// heldStrips are pictures beside a cell of the line gathered.
+type heldStrips struct {
+	at     int
+	strips *graphics.Strips
+}
+
+// strips takes those that fall into the row of line[from:to].
+func (f *reflow) strips(from, to int, last bool) (row *graphics.Strips) {
+	if len(f.kept) == 0 {
+		return nil
+	}
+	f.kept = slices.DeleteFunc(f.kept, func(k heldStrips) bool {
+		if k.at >= to && !last {
+			return false
+		}
+		row = row.Joined(k.strips)
+		return true
+	})
+	return row
 }
 
 // place maps the marks that fall into the row of line[from:to].
@@ -262,6 +288,7 @@ func (t *store) install(s *screen, rows *history, first, cols, height int) {
 			version: t.epoch, wrapped: attrs.wrapped, padded: len(cells) < cols, size: attrs.size, mark: attrs.mark,
 			wide: int16(cols), used: int16(cols),
 		}
+		s.strips = s.strips.With(height, y, attrs.strips)
 	}
 	t.hist = hist
 }
@@ -279,13 +306,14 @@ func (t *Terminal) cropOther(cols, rows int) (first int) {
 	for y := range saved {
 		saved[y] = cropCells(slices.Clone(s.grid.Row(first+y)), cols)
 	}
-	old := s.rows
+	old, strips := s.rows, s.strips
 	s.grid.Resize(cols, rows)
 	s.newRows(rows, t.epoch)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
 		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)
 		s.rows[y].size = old[first+y].size
+		s.strips = s.strips.With(rows, y, strips.At(first+y))
 	}
 	s.saved.x, s.saved.y = min(s.saved.x, cols-1), min(s.saved.y, rows-1)
 	return first

@@ -3,17 +3,19 @@ package vt
 import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
 // A screen is one of the two: cells, what the front end knows of each row, and
 // what DECSC and the kitty keyboard protocol keep for each screen.
 type screen struct {
-	grid  grid.Grid
-	rows  []rowState // a part of slab
-	slab  []rowState
-	saved cursor
-	kitty kittyStack
+	grid   grid.Grid
+	rows   []rowState // a part of slab
+	slab   []rowState
+	strips graphics.Rows // of pictures
+	saved  cursor
+	kitty  kittyStack
 }
 
 type rowState struct {
@@ -58,13 +60,15 @@ func (t *store) newScreen() *screen {
 
 // attrs is what stays known of a row when it leaves the screen.
 func (s *screen) attrs(y int) lineAttrs {
-	return lineAttrs{s.rows[y].wrapped, s.rows[y].size, s.rows[y].mark}
+	r := &s.rows[y]
+	return lineAttrs{r.wrapped, r.size, r.mark, s.strips.At(y)}
 }
 
 // newRows makes all that is known of rows new, changed in an epoch.
 func (s *screen) newRows(n int, epoch uint64) {
 	s.slab = make([]rowState, grid.SlabSize*n)
 	s.rows = s.slab[:n]
+	s.strips = nil
 	for y := range s.rows {
 		s.rows[y].version = epoch
 	}
@@ -111,6 +115,7 @@ func (t *page) setAlt(mode int, on bool) {
 		t.showScreen(t.altScreen())
 		if mode == 1049 {
 			t.eraseRows(0, t.rows-1)
+			t.pictures.ForgetAlt()
 		}
 	} else {
 		if mode == 1047 && t.scr == t.other {
@@ -209,6 +214,7 @@ func (t *page) scroll(r grid.Rect, n int, whole bool) {
 		for y := r.Top; y <= r.Bottom; y++ {
 			t.scr.rows[y].wide, t.scr.rows[y].used = wide, int16(t.cols)
 			t.scr.rows[y].wrapped = false
+			t.cutStrips(r.Left, y, r.Right+1-r.Left)
 		}
 	}
 	if r.Top > 0 || n < 0 {
@@ -229,6 +235,7 @@ func (t *store) widest(top, bottom int) int16 {
 // moveRows carries what is known of rows along with their cells; the rows that
 // come free are new.
 func (t *page) moveRows(top, bottom, n int) {
+	t.scr.strips.Move(top, bottom, n)
 	if n == 1 && top == 0 && bottom == t.rows-1 {
 		t.scr.rows = grid.Slide(t.scr.slab, t.scr.rows)
 		t.freshRow(bottom)

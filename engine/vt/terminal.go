@@ -3,6 +3,7 @@ package vt
 import (
 	"time"
 
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
@@ -41,7 +42,6 @@ const (
 type Terminal struct {
 	host
 	savedDEC map[int]bool // XTSAVE
-	fullSeq  uint64       // a viewer with an older state needs everything
 	unfed    int          // bytes of this Write behind the part that is interpreted now
 }
 
@@ -58,10 +58,13 @@ type store struct {
 	links      stringTable
 	clusters   stringTable
 
+	pictures graphics.Pictures
+
 	epoch    uint64 // changes are marked with it; each Diff starts the next
 	taken    [keptDiffs]diffTaken
 	gone     []uint64 // by line number modulo length: versions of lines that left
 	goneLost uint64   // newest version that fell out of gone
+	fullSeq  uint64   // a viewer with an older state needs everything
 
 	cells []grid.Cell  // scratch
 	pair  [2]grid.Cell // scratch: one cluster
@@ -132,6 +135,7 @@ func New(o Options) *Terminal {
 		links:    newStringTable(),
 		clusters: newStringTable(),
 		epoch:    1,
+		pictures: graphics.New(defaultCell, canvas{t}),
 	}
 	t.main = t.newScreen()
 	t.scr = t.main

@@ -1,0 +1,142 @@
+package graphics
+
+import (
+	"encoding/json"
+	"image"
+	"slices"
+
+	"tandem/engine/styled"
+)
+
+// Bounds of what is kept for later: of PNGs, and of the text that has them in base64.
+const (
+	maxKept     = 16 << 20
+	MaxKeptText = 2*maxKept + 8<<20
+)
+
+// maxCell is the most pixels a side of a cell has.
+const maxCell = 400
+
+// AppendKept appends as text without control characters what is on the screens and what
+// the program can ask for by name; nothing if there is nothing.
+func (p *Pictures) AppendKept(dst []byte) []byte {
+	if p.store.serial == 0 && !p.loader.Loading() {
+		return dst
+	}
+	text, err := json.Marshal(p.kept())
+	if err != nil { // there is nothing in it that could not be written
+		return dst
+	}
+	return append(dst, text...)
+}
+
+// keptPictures are all but those in the scrollback alone.
+type keptPictures struct {
+	Serial, Placements uint64
+	Virtual            bool `json:",omitzero"`
+	Loading            Kept
+	Images             []keptImage
+	Placed             []keptPlacement
+	Strips             []keptStrip
+}
+
+type keptImage struct {
+	ID, Number uint32
+	Alt        bool
+	Picture    uint64
+	PNG        []byte
+	Virtual    []Virtual
+}
+
+type keptPlacement struct {
+	At    styled.Placement
+	Image int // in Images
+	Name  uint32
+	Text  bool
+}
+
+type keptStrip struct {
+	Alt              bool
+	Y, Placed        int // row; in Placed
+	Row, X, From, To int16
+}
+
+func (p *Pictures) kept() keptPictures {
+	k := keptPictures{Serial: p.store.serial, Placements: p.placements, Virtual: p.virtual, Loading: p.loader.Keep()}
+	onScreens := map[*Image]bool{}
+	p.eachStrip(func(_ bool, y int, one strip) { onScreens[one.at.image] = onScreens[one.at.image] || y >= 0 })
+	index := map[*Image]int{}
+	size := 0
+	for _, i := range slices.Backward(p.store.images) {
+		if i.ID == 0 && i.Number == 0 && !onScreens[i] {
+			continue
+		}
+		png, err := i.Picture.PNG()
+		if err != nil || size+len(png) > maxKept {
+			continue
+		}
+		size += len(png)
+		index[i] = len(k.Images)
+		k.Images = append(k.Images, keptImage{i.ID, i.Number, i.Alt, i.Picture.Number, png, i.Virtual})
+	}
+	placed := map[*Placement]int{}
+	p.eachStrip(func(alt bool, y int, one strip) {
+		i, ok := index[one.at.image]
+		if !ok || y < 0 {
+			return
+		}
+		at, known := placed[one.at]
+		if !known {
+			at = len(k.Placed)
+			placed[one.at] = at
+			k.Placed = append(k.Placed, keptPlacement{one.at.Placement, i, one.at.id, one.at.text})
+		}
+		k.Strips = append(k.Strips, keptStrip{alt, y, at, one.row, one.x, one.from, one.to})
+	})
+	return k
+}
+
+// Restore takes what AppendKept has written, as far as it makes sense, and hands each row's
+// strips to put.
+func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Strips) *Strips)) {
+	var k keptPictures
+	if json.Unmarshal(text, &k) != nil {
+		return
+	}
+	p.Forget()
+	p.placements, p.virtual = k.Placements, k.Virtual
+	p.loader.Restore(k.Loading)
+	images := make([]*Image, len(k.Images))
+	for n, i := range slices.Backward(k.Images) { // the newest come first
+		made, err := FromPNG(i.PNG)
+		if err != nil {
+			continue
+		}
+		images[n] = &Image{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: made, Virtual: i.Virtual}
+		p.keep(images[n])
+		made.Number = i.Picture
+	}
+	p.store.serial = max(p.store.serial, k.Serial)
+	placed := make([]*Placement, len(k.Placed))
+	for n, at := range k.Placed {
+		if at.Image >= 0 && at.Image < len(images) && images[at.Image] != nil && sensible(at.At, images[at.Image].Picture.Size) {
+			placed[n] = &Placement{at.At, images[at.Image], at.Name, at.Text}
+			placed[n].Picture = images[at.Image].Picture.Number
+		}
+	}
+	for _, one := range k.Strips {
+		if one.Placed >= 0 && one.Placed < len(placed) && placed[one.Placed] != nil && one.From >= 0 && one.To <= 2*maxCells {
+			put(one.Alt, one.Y, func(s *Strips) *Strips {
+				return s.with(strip{placed[one.Placed], one.Row, one.X, one.From, one.To})
+			})
+		}
+	}
+}
+
+// sensible says that a placement is one that could have been made of a picture.
+func sensible(p styled.Placement, size image.Point) bool {
+	return p.Cols > 0 && p.Rows > 0 && p.Cols <= maxCells && p.Rows <= maxCells &&
+		p.Cell.X > 0 && p.Cell.Y > 0 && p.Cell.X <= maxCell && p.Cell.Y <= maxCell &&
+		!p.Source.Empty() && p.Source.In(image.Rectangle{Max: size}) &&
+		!p.Box.Empty() && p.Box.In(image.Rect(0, 0, 2*maxCells*maxCell, 2*maxCells*maxCell))
+}

@@ -1,0 +1,148 @@
+package graphics
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
+	"errors"
+	"image"
+	"io"
+)
+
+// maxData bounds what is sent for one picture, in bytes.
+const maxData = 4*MaxSide*MaxSide + 1<<16
+
+var (
+	errMedium = errors.New("EINVAL:only direct transmission (t=d)")
+	errFormat = errors.New("EINVAL:the format is none of 24, 32 and 100")
+	errBase64 = errors.New("EINVAL:the payload is not base64")
+	errLong   = errors.New("EFBIG:too much data")
+	errZlib   = errors.New("EINVAL:the payload is not compressed with zlib")
+)
+
+// A Loader puts together what comes in several commands (m=1).
+type Loader struct {
+	first *Command
+	data  []byte
+	err   error
+}
+
+// Loading says that a picture is not complete yet.
+func (l *Loader) Loading() bool { return l.first != nil }
+
+// Continues says that a command carries more of the picture that is being loaded.
+// One that describes a picture begins another, whatever became of that before.
+func (l *Loader) Continues(c *Command) bool {
+	return l.first != nil && !c.Has('s') && !c.Has('f') && !c.Has('t') && !c.Has('o')
+}
+
+// Add takes the payload of a command. When it was the last one, done is the first, in
+// whose terms all is meant, with its picture or what is wrong with it.
+func (l *Loader) Add(c Command) (done *Command, p *Picture, err error) {
+	if !l.Continues(&c) {
+		first := c
+		first.Payload, first.control = nil, bytes.Clone(c.control)
+		*l = Loader{first: &first}
+		if c.Letter('t', 'd') != 'd' {
+			l.err = errMedium
+		}
+	}
+	if l.err == nil {
+		l.err = l.decode(c.Payload)
+	}
+	if c.Int('m', 1) == 1 {
+		return nil, nil, nil
+	}
+	done, err = l.first, l.err
+	if err == nil {
+		p, err = picture(done, l.data)
+	}
+	*l = Loader{}
+	return done, p, err
+}
+
+// Kept is a picture that is not complete yet.
+type Kept struct{ Control, Data []byte }
+
+// Keep gives what has come so far; nothing if nothing was begun, or all is lost.
+func (l *Loader) Keep() Kept {
+	if l.first == nil || l.err != nil {
+		return Kept{}
+	}
+	return Kept{l.first.control, l.data}
+}
+
+// Restore goes on from what was kept.
+func (l *Loader) Restore(k Kept) {
+	*l = Loader{}
+	c, ok := ParseCommand(k.Control)
+	if ok && len(k.Control) > 0 && len(k.Data) <= maxData {
+		l.first, l.data = &c, k.Data
+	}
+}
+
+// decode appends a piece of base64.
+func (l *Loader) decode(piece []byte) error {
+	piece = bytes.TrimRight(piece, "=")
+	n := base64.RawStdEncoding.DecodedLen(len(piece))
+	if len(l.data)+n > maxData {
+		l.data = nil
+		return errLong
+	}
+	var err error
+	if l.data, err = base64.RawStdEncoding.AppendDecode(l.data, piece); err != nil {
+		l.data = nil
+		return errBase64
+	}
+	return nil
+}
+
+// picture makes the picture that a command describes of its data.
+func picture(c *Command, data []byte) (*Picture, error) {
+	size, channels := image.Pt(c.Int('s', MaxSide+1), c.Int('v', MaxSide+1)), 4
+	switch c.Int('f', 1<<16) {
+	case 24:
+		channels = 3
+	case 0, 32:
+	case 100:
+		channels = 0
+	default:
+		return nil, errFormat
+	}
+	if channels > 0 && !fits(size) {
+		return nil, errSize
+	}
+	if c.Letter('o', 0) == 'z' {
+		var err error
+		if data, err = inflated(data, size.X*size.Y*channels); err != nil {
+			return nil, err
+		}
+	}
+	if channels == 0 {
+		return FromPNG(data)
+	}
+	return FromPixels(size, channels, data)
+}
+
+// inflated is data without its compression: n bytes, or if n is 0 as many as there are.
+func inflated(data []byte, n int) ([]byte, error) {
+	from, err := zlib.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, errZlib
+	}
+	if n > 0 {
+		out := make([]byte, n)
+		if _, err := io.ReadFull(from, out); err != nil {
+			return nil, errZlib
+		}
+		return out, nil
+	}
+	out, err := io.ReadAll(io.LimitReader(from, maxData+1))
+	switch {
+	case err != nil:
+		return nil, errZlib
+	case len(out) > maxData:
+		return nil, errLong
+	}
+	return out, nil
+}

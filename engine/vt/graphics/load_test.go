@@ -1,0 +1,194 @@
+package graphics
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"testing"
+)
+
+// load gives a loader commands and what came of the last.
+func load(t *testing.T, commands ...string) (*Picture, error) {
+	t.Helper()
+	var l Loader
+	for _, text := range commands {
+		c, ok := ParseCommand([]byte(text))
+		if !ok {
+			t.Fatalf("%.40q is no command", text)
+		}
+		if done, p, err := l.Add(c); done != nil {
+			return p, err
+		}
+	}
+	return nil, nil
+}
+
+func encoded(b []byte) string { return base64.StdEncoding.EncodeToString(b) }
+
+func testPNG(w, h int) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i * 7)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func TestAPNGIsKeptAsItIs(t *testing.T) {
+	want := testPNG(30, 20)
+	text := encoded(want)
+	for name, commands := range map[string][]string{
+		"whole":     {"a=T,f=100;" + text},
+		"in pieces": {"a=T,f=100,i=1,m=1;" + text[:40], "m=1;" + text[40:80], "q=2,m=0;" + text[80:]},
+	} {
+		p, err := load(t, commands...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, _ := p.PNG(); !bytes.Equal(got, want) || p.Size != image.Pt(30, 20) {
+			t.Errorf("%s: another PNG, of %v", name, p.Size)
+		}
+	}
+}
+
+func TestPixelsSurviveBecomingAPNG(t *testing.T) {
+	raw := []byte{255, 0, 0, 255, 0, 255, 0, 128, 0, 0, 255, 0, 9, 8, 7, 255}
+	for _, c := range []struct {
+		command string
+		want    []color.NRGBA
+	}{
+		{"f=32,s=2,v=2;" + encoded(raw), []color.NRGBA{{255, 0, 0, 255}, {0, 255, 0, 128}, {0, 0, 255, 0}, {9, 8, 7, 255}}},
+		{"f=24,s=2,v=2;" + encoded(raw), []color.NRGBA{{255, 0, 0, 255}, {255, 0, 255, 255}, {0, 128, 0, 255}, {0, 255, 0, 255}}},
+	} {
+		p, err := load(t, c.command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, how := range []string{"raw", "png"} {
+			img, err := p.Image()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.want {
+				if got := color.NRGBAModel.Convert(img.At(i%2, i/2)); got != want {
+					t.Errorf("%.8s as %s: pixel %d is %v, want %v", c.command, how, i, got, want)
+				}
+			}
+			if _, err := p.PNG(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestWhatBeginsAnotherPictureLeavesTheOneBefore(t *testing.T) {
+	p, err := load(t, "f=24,s=9,v=9,m=1;AAAA", "f=24,s=1,v=1;AAAA")
+	if err != nil || p.Size != image.Pt(1, 1) {
+		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+func TestACompressionBombIsBounded(t *testing.T) {
+	for _, command := range []string{"f=100,o=z;", "f=32,s=4096,v=4096,o=z;"} {
+		if _, err := load(t, command+encoded([]byte("not zlib"))); err == nil {
+			t.Errorf("%s is a picture", command)
+		}
+	}
+}
+
+// filled is a picture of noise, which does not get smaller as a PNG.
+func filled(side int) *Picture {
+	random := rand.New(rand.NewPCG(1, 2))
+	pixels := make([]byte, 3*side*side)
+	for i := range pixels {
+		pixels[i] = byte(random.Uint32())
+	}
+	p, err := FromPixels(image.Pt(side, side), 3, pixels)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func TestAStoreIsBoundedOldestFirst(t *testing.T) {
+	var s Store
+	var gone []*Image
+	for n := range 24 { // of 3 MB each
+		i := &Image{ID: uint32(n + 1), Picture: filled(1024)}
+		gone = append(gone, s.Add(i, func() map[*Image]bool { return nil })...)
+		if w := s.Weight(); w > MaxBytes {
+			t.Fatalf("after %d pictures it holds %d bytes", n+1, w)
+		}
+	}
+	for n, i := range gone {
+		if i.ID != uint32(n+1) {
+			t.Fatalf("image %d went as number %d", i.ID, n)
+		}
+	}
+	if len(gone)+len(s.All()) != 24 || len(s.All()) < 20 {
+		t.Errorf("%d are gone, %d are kept", len(gone), len(s.All()))
+	}
+}
+
+func TestWhatNobodyCanSeeGoesFirst(t *testing.T) {
+	var s Store
+	named := &Image{ID: 1, Picture: filled(512)}
+	shown := &Image{Picture: filled(512)}
+	used := func() map[*Image]bool { return map[*Image]bool{shown: true} }
+	s.Add(named, used)
+	s.Add(shown, used)
+	for range 100 {
+		if gone := s.Add(&Image{Picture: filled(512)}, used); len(gone) > 0 {
+			t.Fatalf("%v went", gone)
+		}
+	}
+	if s.Weight() > 2*sweepStep {
+		t.Errorf("it holds %d bytes", s.Weight())
+	}
+	if s.All()[0] != named || s.All()[1] != shown {
+		t.Error("what is shown or has a name is gone")
+	}
+}
+
+func TestAStoreKeepsOnlySoManyImages(t *testing.T) {
+	var s Store
+	for n := range maxImages + 10 {
+		p, err := FromPixels(image.Pt(1, 1), 3, make([]byte, 3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(&Image{ID: uint32(n + 1), Picture: p}, func() map[*Image]bool { return nil })
+	}
+	if n := len(s.All()); n > maxImages {
+		t.Errorf("there are %d", n)
+	}
+}
+
+func FuzzCommands(f *testing.F) {
+	for _, s := range []string{"a=T,f=24,s=1,v=1;AAAA", "m=1,f=100;AA|m=0;AA", "o=z,f=32,s=4,v=4;eJxjYBgFAAABAAE=", fmt.Sprintf("f=100;%s", encoded(testPNG(3, 3)))} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var l, restored Loader
+		for text := range bytes.SplitSeq(b, []byte{'|'}) {
+			c, ok := ParseCommand(text)
+			if !ok {
+				continue
+			}
+			if _, p, err := l.Add(c); err == nil && p != nil {
+				if !fits(p.Size) {
+					t.Fatalf("a picture of %v", p.Size)
+				}
+				_, _ = p.Image()
+			}
+			restored.Restore(l.Keep())
+		}
+	})
+}

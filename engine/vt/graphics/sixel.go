@@ -1,0 +1,207 @@
+package graphics
+
+import (
+	"errors"
+	"image"
+	"math"
+)
+
+// MaxSixel bounds a sixel sequence, in bytes.
+const MaxSixel = 16 << 20
+
+const (
+	sixelRows   = 6    // pixels of a sixel, one below the other
+	sixelColors = 1024 // registers of a picture
+)
+
+var errNoSixels = errors.New("a sixel sequence without pixels")
+
+// DecodeSixel reads what stands between the final byte of a sixel sequence and its end
+// (DEC STD 070, chapter 9). What is not painted can be seen through. Pixels are square,
+// whatever is said of them, and each picture begins with the colours of a VT340.
+// The decoder of charmbracelet/x trusts counts, sizes and registers.
+func DecodeSixel(b []byte) (*Picture, error) {
+	var m sixelSize
+	readSixels(b, &m)
+	if m.size.X == 0 || m.size.Y == 0 {
+		return nil, errNoSixels
+	}
+	d := sixelPixels{w: m.size.X, h: m.size.Y, pixels: make([]byte, 4*m.size.X*m.size.Y), colors: defaultColors()}
+	readSixels(b, &d)
+	return FromPixels(m.size, 4, d.pixels)
+}
+
+// A sixelReader is told what a sequence says.
+type sixelReader interface {
+	raster(w, h int)
+	register(n int, define []int) // define: a colour's kind and components, or nothing
+	paint(x, y, n int, bits byte) // n times from x on
+}
+
+// readSixels reads a sequence.
+func readSixels(b []byte, to sixelReader) {
+	x, y := 0, 0
+	var params [8]int
+	for i := 0; i < len(b); {
+		c := b[i]
+		i++
+		switch {
+		case c >= '?' && c <= '~':
+			n := 1
+			for i < len(b) && b[i] == c {
+				i++
+				n++
+			}
+			to.paint(x, y, n, c-'?')
+			x = min(x+n, MaxSide)
+		case c == '!':
+			list, used := numbers(b[i:], params[:0])
+			if i += used; i < len(b) && b[i] >= '?' && b[i] <= '~' {
+				n := max(first(list), 1)
+				to.paint(x, y, n, b[i]-'?')
+				x = min(x+n, MaxSide)
+				i++
+			}
+		case c == '#':
+			list, used := numbers(b[i:], params[:0])
+			i += used
+			if len(list) > 0 {
+				to.register(list[0], list[1:])
+			}
+		case c == '"':
+			list, used := numbers(b[i:], params[:0])
+			if i += used; len(list) >= 4 {
+				to.raster(list[2], list[3])
+			}
+		case c == '$':
+			x = 0
+		case c == '-':
+			x, y = 0, min(y+sixelRows, MaxSide)
+		}
+	}
+}
+
+func first(list []int) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0]
+}
+
+// numbers reads numbers with semicolons between them, as many as list has room for.
+func numbers(b []byte, list []int) (read []int, used int) {
+	n, digits := 0, false
+	put := func() {
+		if len(list) < cap(list) {
+			list = append(list, n)
+		}
+		n, digits = 0, false
+	}
+	for used < len(b) {
+		switch c := b[used]; {
+		case c >= '0' && c <= '9':
+			n, digits = min(n*10+int(c-'0'), math.MaxInt16), true
+		case c == ';':
+			put()
+		default:
+			if digits {
+				put()
+			}
+			return list, used
+		}
+		used++
+	}
+	if digits {
+		put()
+	}
+	return list, used
+}
+
+// A sixelSize finds out how large a picture is.
+type sixelSize struct{ size image.Point }
+
+func (m *sixelSize) raster(w, h int) {
+	m.size.X, m.size.Y = min(max(m.size.X, w), MaxSide), min(max(m.size.Y, h), MaxSide)
+}
+
+func (m *sixelSize) register(int, []int) {}
+
+func (m *sixelSize) paint(x, y, n int, bits byte) {
+	if bits == 0 || x >= MaxSide || y >= MaxSide {
+		return
+	}
+	m.size.X = min(max(m.size.X, x+n), MaxSide)
+	height := 0
+	for ; bits != 0; bits >>= 1 {
+		height++
+	}
+	m.size.Y = min(max(m.size.Y, y+height), MaxSide)
+}
+
+// sixelPixels are painted.
+type sixelPixels struct {
+	w, h   int
+	pixels []byte
+	colors [sixelColors][3]byte
+	color  [3]byte
+}
+
+func (d *sixelPixels) raster(int, int) {}
+
+func (d *sixelPixels) register(n int, define []int) {
+	n %= sixelColors
+	if len(define) >= 4 {
+		switch define[0] {
+		case 1:
+			d.colors[n] = hls(define[1], define[2], define[3])
+		case 2:
+			d.colors[n] = rgbOf(define[1:4]...)
+		}
+	}
+	d.color = d.colors[n]
+}
+
+func (d *sixelPixels) paint(x, y, n int, bits byte) {
+	n = min(n, d.w-x)
+	for ; bits != 0 && y < d.h; bits, y = bits>>1, y+1 {
+		if bits&1 == 0 {
+			continue
+		}
+		row := d.pixels[4*(y*d.w+x):]
+		for i := range max(n, 0) {
+			row[4*i], row[4*i+1], row[4*i+2], row[4*i+3] = d.color[0], d.color[1], d.color[2], 255
+		}
+	}
+}
+
+// hls is a colour by hue, where blue is at 0° and red at 120°, lightness and saturation
+// in percent.
+func hls(h, l, s int) (rgb [3]byte) {
+	light, saturation := float64(min(l, 100))/100, float64(min(s, 100))/100
+	chroma := (1 - math.Abs(2*light-1)) * saturation
+	for i, brightest := range [3]int{120, 240, 0} {
+		away := float64((h - brightest + 720) % 360)
+		part := min(max(2-min(away, 360-away)/60, 0), 1)
+		rgb[i] = byte(255*(light-chroma/2+chroma*part) + 0.5)
+	}
+	return rgb
+}
+
+// defaultColors are the VT340's, which has 16.
+func defaultColors() (all [sixelColors][3]byte) {
+	for i, percent := range [16][3]int{
+		{0, 0, 0}, {20, 20, 80}, {80, 13, 13}, {20, 80, 20}, {80, 20, 80}, {20, 80, 80}, {80, 80, 20}, {53, 53, 53},
+		{26, 26, 26}, {33, 33, 60}, {60, 26, 26}, {33, 60, 33}, {60, 33, 60}, {33, 60, 60}, {60, 60, 33}, {80, 80, 80},
+	} {
+		all[i] = rgbOf(percent[0], percent[1], percent[2])
+	}
+	return all
+}
+
+// rgbOf is a colour by percentages.
+func rgbOf(percent ...int) (rgb [3]byte) {
+	for i, v := range percent {
+		rgb[i] = byte((min(v, 100)*255 + 50) / 100)
+	}
+	return rgb
+}

@@ -1,0 +1,82 @@
+package graphics
+
+import (
+	"image"
+	"image/color"
+	"strings"
+	"testing"
+)
+
+// pixels draws a picture as text: a letter for each colour that is named, a dot for what
+// can be seen through.
+func pixels(t *testing.T, p *Picture, names map[color.NRGBA]byte) string {
+	t.Helper()
+	img, err := p.Image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for y := range p.Size.Y {
+		for x := range p.Size.X {
+			c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
+			name, known := names[c]
+			switch {
+			case c.A == 0:
+				name = '.'
+			case !known:
+				name = '?'
+			}
+			b.WriteByte(name)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestSixelsAreDecoded(t *testing.T) {
+	names := map[color.NRGBA]byte{{255, 0, 0, 255}: 'r', {0, 255, 0, 255}: 'g', {0, 0, 255, 255}: 'b', {51, 51, 204, 255}: '1'}
+	for name, c := range map[string]struct{ in, want string }{
+		"columns, from the top down":                {"#5;2;100;0;0@A~", "r.r\n.rr\n..r\n..r\n..r\n..r\n"},
+		"colours over each other and a second band": {"#5;2;100;0;0#6;2;0;100;0#5~@$#6?A-#5@", "rr\nrg\nr.\nr.\nr.\nr.\nr.\n"},
+		"a count":                                    {"#5;2;100;0;0!4@", "rrrr\n"},
+		"the size is told, and more is painted":      {"\"1;1;2;1#5;2;100;0;0@@@", "rrr\n"},
+		"the size is told, and less is painted":      {"\"1;1;3;2#5;2;100;0;0@", "r..\n...\n"},
+		"hue, lightness and saturation":              {"#7;1;0;50;100@#7;1;120;50;100@#7;1;240;50;100@", "brg\n"},
+		"the VT340's colours":                        {"#1@", "1\n"},
+		"newlines and what is no sixel are left out": {"#5;2;100;0;0\r\n@ \x01@", "rr\n"},
+	} {
+		p, err := DecodeSixel([]byte(c.in))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := pixels(t, p, names); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
+		}
+	}
+}
+
+func TestSixelsWithoutPixelsAreNoPicture(t *testing.T) {
+	for _, in := range []string{"", "#1", "???", "$-$-", "\"1;1;0;9", "!5", "!5?"} {
+		if p, err := DecodeSixel([]byte(in)); err == nil {
+			t.Errorf("%q is a picture of %v", in, p.Size)
+		}
+	}
+}
+
+func TestASixelPictureIsBounded(t *testing.T) {
+	p, err := DecodeSixel([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
+	if err != nil || p.Size != image.Pt(MaxSide, MaxSide) {
+		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+func FuzzSixel(f *testing.F) {
+	for _, s := range []string{"#1~", "\"1;1;20;20#5;2;100;0;0!20~-$#6;1;2;3;4@", "!#\"$-;;;99999999999999"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := DecodeSixel(b)
+		if err == nil && !fits(p.Size) {
+			t.Errorf("a picture of %v", p.Size)
+		}
+	})
+}
