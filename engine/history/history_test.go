@@ -513,3 +513,13 @@ func TestPatternsOfTheHistoryChangeWhileItIsKept(t *testing.T) {
 		t.Error("the later patterns do not hold")
 	}
 }
+
+func TestTheProgramOfALine(t *testing.T) {
+	for line, want := range map[string]string{
+		"ls": "ls", "ls; git status": "ls", "(cd x && make)": "cd", "A=1 B='2' go test|tee log": "go", "A=1": "A=1", "": "", ";": "",
+	} {
+		if got := programOf(line); got != want {
+			t.Errorf("%q runs %q", line, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"time"
 
 	"tandem/engine/api"
@@ -81,10 +82,12 @@ func newest(days map[string]int, limit int) []api.NameCount {
 	return all[:min(limit, len(all))]
 }
 
-// programOf is the first word of a command line that is not an assignment.
+// programOf is the first word of a command line that is not an assignment. What
+// parts commands in a shell parts words too.
 func programOf(line string) string {
 	first := ""
-	for word := range strings.FieldsSeq(line) {
+	between := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";|&<>()", r) }
+	for word := range strings.FieldsFuncSeq(line, between) {
 		if first == "" {
 			first = word
 		}

@@ -23,6 +23,9 @@ func (p *Pane) showStats() tea.Cmd {
 		case out.Total == 0:
 			return p.env.Say("no command has been run yet", false)
 		}
+		for i := range out.Actors {
+			out.Actors[i].Name = widget.Who(out.Actors[i].Name)
+		}
 		p.env.Ask(&overlay.Counts{
 			Title: widget.Count(out.Total, "run") + " of " + widget.Count(out.Unique, "command") + ", " + widget.Thousands(out.Failed) + " failed",
 			Lists: []overlay.CountList{

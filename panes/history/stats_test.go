@@ -44,7 +44,7 @@ func TestTheViewShowsTheStatistics(t *testing.T) {
 	for _, size := range []tea.WindowSizeMsg{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 200, Height: 60}} {
 		rows, w, _, _ := counts.Draw(countsHost{look: look}, size.Width, size.Height)
 		text := ansi.Strip(strings.Join(rows, "\n"))
-		if !strings.Contains(text, "1,200 runs of 3 commands, 2 failed") || !strings.Contains(text, "   1,000  ████████████████  make test") {
+		if !strings.Contains(text, "1,200 runs of 3 commands, 2 failed") || !strings.Contains(text, "   1,000  ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃  make test") {
 			t.Errorf("%v: %s", size, text)
 		}
 		for _, row := range rows {

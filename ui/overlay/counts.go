@@ -77,14 +77,14 @@ func (u *Counts) lists(w int, look *widget.Look) (rows []string) {
 		if len(rows) > 0 {
 			rows = append(rows, widget.Spaces(w))
 		}
-		rows = append(rows, look.Accent.Text(widget.Fit(l.Title, w)))
+		rows = append(rows, look.Strong.Text(widget.Fit(l.Title, w)))
 		most := 1
 		for _, r := range l.Rows {
 			most = max(most, r.Count)
 		}
 		for _, r := range l.Rows {
-			bar := strings.Repeat(look.Glyphs.Block, max(r.Count*barCells/most, 1))
-			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), countCells)+"  "+look.Dim.Text(widget.Pad(bar, barCells))+
+			bar := strings.Repeat(look.Glyphs.Level(2), max(r.Count*barCells/most, 1))
+			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), countCells)+"  "+look.Accent.Text(widget.Pad(bar, barCells))+
 				"  "+look.Text.Text(widget.Fit(widget.Clean(r.Name), w-countCells-barCells-4)))
 		}
 	}
