@@ -20,12 +20,10 @@ import (
 func (n *notices) noteRequests(before []api.Request) tea.Cmd {
 	for _, r := range n.m.news.Requests {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
-			scope := keymap.ScopeList
-			if n.m.sessions.focused() != nil {
-				scope = keymap.ScopePrefix
-			}
-			asks := overlay.Asker(r) + " asks: " + request(r)
-			return tea.Batch(n.tell(asks+panes.WithKey(n.m.o.Bindings, " – ", keymap.Requests, " answers", scope), true), n.notify(asks))
+			// The key is the one that works everywhere, and stands where nothing cuts it off.
+			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
+			who, asks := overlay.Asker(r)+" asks", ": "+request(r)
+			return tea.Batch(n.tell(who+key+asks, true), n.notify(who+asks))
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ func TestARequestIsAnnouncedAndWaitsForItsKey(t *testing.T) {
 	d.hasStarted(1)
 	e := d.nth(0).engine
 	e.asks(aRequest("r1", "make install"))
-	d.shows("claude-code/2.1 asks: make install – ctrl+b a answers")
+	d.shows("claude-code/2.1 asks (ctrl+b a answers): make install")
 	d.shows("1 asking")
 	d.press("y")
 	d.typedInto(d.nth(0), "y") // what is typed goes on to the program
@@ -35,7 +35,7 @@ func TestARequestIsAnnouncedAndWaitsForItsKey(t *testing.T) {
 	d.calls("answer r1 true always false")
 	d.lacks("wants to call")
 	d.lacks("asking")
-	d.lacks("asks:")
+	d.lacks("answers)")
 }
 
 func TestARequestCanBeRefusedAllowedForAlwaysOrLeft(t *testing.T) {

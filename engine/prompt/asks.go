@@ -95,7 +95,7 @@ func (e *execution) asks(ctx context.Context) (Need, error) {
 		return NeedNothing, nil
 	}
 	quiet := time.Since(e.s.LastActive())
-	if e.still++; e.still < asksLooks || quiet < againGap || quiet < pollsGap && e.s.t.Log().End() == e.start {
+	if e.still++; e.still < asksLooks || quiet < e.s.leastQuiet() {
 		return NeedNothing, nil
 	}
 	if look.Hidden && quiet >= asksGap {
@@ -106,6 +106,16 @@ func (e *execution) asks(ctx context.Context) (Need, error) {
 		return NeedNothing, err
 	}
 	return NeedInput, nil
+}
+
+// leastQuiet is how long a program prints nothing at least before it counts as
+// waiting. What was typed may not have reached it before anything came of that: not
+// even its echo is there at once on a busy machine.
+func (s *Shell) leastQuiet() time.Duration {
+	if s.printed.Load() < s.typed.Load() {
+		return pollsGap
+	}
+	return againGap
 }
 
 // pause is how long a program that waits for input, with the cursor behind a row, is

@@ -69,9 +69,7 @@ func hostText(p *api.Process) string {
 	return machine
 }
 
-func whoText(p *api.Process) string {
-	return strings.TrimPrefix(widget.Clean(p.Actor), "agent:")
-}
+func whoText(p *api.Process) string { return widget.Who(p.Actor) }
 
 // sparkline draws how the use of the processor went lately, a cell for every five
 // seconds. Its top is the largest value, but never less than a quarter of a core,

@@ -62,12 +62,12 @@ func namesIn(t *Table) (names []string) {
 func TestTableShowsWhatMattersFirst(t *testing.T) {
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
 	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
-		"       name   state▲           pid   cpu%            mem     up   rst   ports  who     command                    1/5 ",
-		"▌  ✗   cache  failed                                                           person  serve cache  start redis: no s…",
-		"   ↻   api    restarts in 4s                                        3          bot     serve api  exited with status 1",
-		"   ● ∞ web    running         4711    140     ▁▂▃▇   12M  1h30m        80,443  person  serve web                      ",
-		"   ● ❯ zsh    running         4711    1.2     ▁▂▃▇   12M  1h30m                person  serve zsh                      ",
-		"   ■   job    stopped                                                          person  serve job                      ",
+		"       name   state▲           pid   cpu%            mem     up   rst   ports  who   command                      1/5 ",
+		"▌  ✗   cache  failed                                                           you   serve cache  start redis: no suc…",
+		"   ↻   api    restarts in 4s                                        3          bot   serve api  exited with status 1  ",
+		"   ● ∞ web    running         4711    140     ▁▂▃▇   12M  1h30m        80,443  you   serve web                        ",
+		"   ● ❯ zsh    running         4711    1.2     ▁▂▃▇   12M  1h30m                you   serve zsh                        ",
+		"   ■   job    stopped                                                          you   serve job                        ",
 		"                                                                                                                      ",
 	})
 	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
