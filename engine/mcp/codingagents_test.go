@@ -176,6 +176,7 @@ func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
 	if _, err := api.AgentReport.Call(t.Context(), r.person(), api.AgentReportInput{ID: p.ID, Conversation: "c-1"}); err != nil {
 		t.Fatal(err)
 	}
+	r.eventually("the conversation", func() bool { return r.process("work").Agent.Conversation == "c-1" })
 	r.says("agent_list", nil, `  conversation c-1$`)
 	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*outside.*; it is idle\]$`)
 	r.agent.Options.Roots = append(r.agent.Options.Roots, folder)

@@ -102,7 +102,7 @@ func (t *Table) sign() widget.ListSign {
 }
 
 // unusedColumn reports whether a column has nothing to say of any process, or
-// only that the person started it, so that others may have its room.
+// only that you started it, so that others may have its room.
 func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
 	said := ""
 	switch k.column {
@@ -110,7 +110,7 @@ func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
 		return false
 	case ColumnRestarts, ColumnPorts, ColumnHost:
 	case ColumnWho:
-		said = "person"
+		said = widget.You
 	default:
 		return false
 	}

@@ -135,10 +135,13 @@ func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string
 	return " ", "", look.Dim
 }
 
+// You is what a person is called.
+const You = "you"
+
 // Who is the name of who ran something: an agent's without what all have.
 func Who(actor string) string {
 	if actor == "person" {
-		return "you"
+		return You
 	}
 	return strings.TrimPrefix(Clean(actor), "agent:")
 }
