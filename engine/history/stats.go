@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"time"
+	"unicode"
 
 	"tandem/engine/api"
 	"tandem/engine/names"
