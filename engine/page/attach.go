@@ -19,7 +19,7 @@ import (
 const (
 	// ahead is how much of a terminal's output may be on its way to a browser that has not
 	// drawn it yet, in bytes. The engine leaves out what a slow viewer misses and paints anew.
-	ahead = 256 << 10
+	ahead = 64 << 10
 	// maxMessage bounds a message of the browser: a paste.
 	maxMessage = 1 << 20
 	// pageClient is what Terminal.Typist says when somebody typed in a page.

@@ -28,7 +28,7 @@ const patience = 60 * time.Second
 
 // A machine is a data folder with an engine, a page that is served, and a browser.
 type machine struct {
-	*testing.T
+	testing.TB
 	tandem string
 	env    []string
 	dir    string
@@ -38,7 +38,7 @@ type machine struct {
 }
 
 // chromium finds a browser.
-func chromium(t *testing.T) string {
+func chromium(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -49,7 +49,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	browser := chromium(t)
 	dir, err := os.MkdirTemp("", "td") // short, for the socket
@@ -57,7 +57,7 @@ func newMachine(t *testing.T) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	m := &machine{T: t, dir: dir, tandem: filepath.Join(dir, "tandem")}
+	m := &machine{TB: t, dir: dir, tandem: filepath.Join(dir, "tandem")}
 	if out, err := exec.Command("go", "build", "-o", m.tandem, "tandem").CombinedOutput(); err != nil {
 		t.Fatalf("build tandem: %v: %s", err, out)
 	}
@@ -153,10 +153,10 @@ type tab struct {
 
 // tab opens a tab that fails the test when the page logs an error, breaks its content policy
 // or leaves an exception.
-func (m *machine) tab(t *testing.T, options ...chromedp.Action[chromedp.Void]) *tab {
+func (m *machine) tab(t testing.TB, options ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	own := *m
-	own.T = t
+	own.TB = t
 	p := &tab{machine: &own}
 	ctx, cancel := chromedp.NewContext(m.chrome, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
 	p.ctx = ctx
@@ -223,6 +223,14 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.Fatal(err)
 	}
+}
+
+// command is one of the browser's own protocol.
+func command[In, Out any](c cdp.Command[In, Out], in In) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, c, in)
+		return err
+	})
 }
 
 // value gives what an expression is, once it is known if it is a promise.
@@ -306,7 +314,7 @@ func quoted(text string) string {
 }
 
 // paired opens the page with a link.
-func (m *machine) paired(t *testing.T, code string, options ...chromedp.Action[chromedp.Void]) *tab {
+func (m *machine) paired(t testing.TB, code string, options ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	p := m.tab(t, options...)
 	p.do(chromedp.Navigate(m.url + "#" + code))

@@ -1,6 +1,6 @@
 import { Terminal } from '../vendor/xterm.mjs';
 import { FitAddon } from '../vendor/addon-fit.mjs';
-import { theme, prefersLight, calm } from './styles.js';
+import { theme, prefersLight } from './styles.js';
 import { text } from './strings.js';
 import { h, icon, set, say } from './dom.js';
 import { ended, stateText } from './store.js';
@@ -59,9 +59,10 @@ export class TerminalView {
   // open begins to show the session. The element is in the document by now.
   async open() {
     const size = settings.fontSize;
+    // A blinking cursor keeps the browser making frames, and an echo waits for the one after its key's.
     this.term = new Terminal({
       theme: theme(), scrollback, fontSize: size, fontFamily: getComputedStyle(document.body).getPropertyValue('--mono'),
-      cursorBlink: !calm.matches, smoothScrollDuration: 0, screenReaderMode: settings.screenReader, disableStdin: this.readOnly,
+      cursorBlink: false, smoothScrollDuration: 0, screenReaderMode: settings.screenReader, disableStdin: this.readOnly,
       allowProposedApi: true, minimumContrastRatio: 1, macOptionIsMeta: true,
       linkHandler: { activate: (_, uri) => links.open(uri), allowNonHttpProtocols: false },
     });
@@ -78,7 +79,10 @@ export class TerminalView {
     this.screen.addEventListener('focusin', () => this.app.focused(this));
     this.onTheme = () => { this.term.options.theme = theme(); };
     prefersLight.addEventListener('change', this.onTheme);
-    this.watcher = new ResizeObserver(() => this.later());
+    this.watcher = new ResizeObserver(() => {
+      this.room = null; // to be measured again: not for each key, for that lays the page out
+      this.later();
+    });
     this.watcher.observe(this.screen);
     this.stopPan = panTouch(this);
     this.accelerate();
@@ -111,8 +115,10 @@ export class TerminalView {
 
   // wanted is how many cells there is room for here.
   wanted() {
+    if (this.room) return this.room;
     const size = this.fitter.proposeDimensions();
-    return size && Number.isFinite(size.cols) ? { cols: Math.max(20, size.cols), rows: Math.max(4, size.rows) } : null;
+    this.room = size && Number.isFinite(size.cols) ? { cols: Math.max(20, size.cols), rows: Math.max(4, size.rows) } : null;
+    return this.room;
   }
 
   async attach(first) {
@@ -121,13 +127,18 @@ export class TerminalView {
     const others = p?.terminal && (!own || p.terminal.viewers > 0);
     const size = others ? p.terminal : own;
     if (size) this.resize(size.cols, size.rows);
-    if (first) await this.fetchHistory();
-    if (this.gone) return;
     this.socket?.close();
     this.sent = own;
+    this.drawn = 0;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
     const socket = this.socket = this.app.api.attach(this.id, own?.cols || 0, own?.rows || 0);
+    const before = first && this.fetchHistory(); // is written before what comes
     socket.onopen = () => this.flush();
-    socket.onmessage = (m) => this.receive(socket, m.data);
+    socket.onmessage = async (m) => {
+      await before;
+      this.receive(socket, m.data);
+    };
     socket.onclose = () => this.closed(socket);
   }
 
@@ -152,8 +163,18 @@ export class TerminalView {
       return;
     }
     const drawn = data.byteLength;
-    this.term.write(new Uint8Array(data), () => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ drawn }));
+    this.term.write(new Uint8Array(data), () => this.drew(socket, drawn));
+  }
+
+  // drew asks for more, once a frame: a program that prints without end gets what a frame shows,
+  // and other terminals the rest of the time. What it prints meanwhile the engine leaves out.
+  drew(socket, bytes) {
+    if (socket !== this.socket) return;
+    this.drawn += bytes;
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ drawn: this.drawn }));
+      this.drawn = 0;
     });
   }
 
@@ -188,7 +209,8 @@ export class TerminalView {
       return;
     }
     this.stopPan();
-    this.term.scrollToBottom();
+    const { viewportY, baseY } = this.term.buffer.active;
+    if (viewportY !== baseY) this.term.scrollToBottom(); // else it draws all rows anew, and the echo waits for that frame
     this.takeSize();
     const input = this.modify(data);
     for (let i = 0; i < input.length; i += inputMost) this.send({ input: input.slice(i, i + inputMost) });
@@ -322,6 +344,7 @@ export class TerminalView {
     this.gone = true;
     clearTimeout(this.timer);
     clearTimeout(this.settling);
+    cancelAnimationFrame(this.frame);
     this.watcher?.disconnect();
     prefersLight.removeEventListener('change', this.onTheme);
     this.socket?.close();
