@@ -57,6 +57,12 @@ func benchmarkEcho(b *testing.B, cmd *exec.Cmd, first ...string) {
 		}
 		await(b, chunks, nil)
 	}
+	timeKeys(b, screen, chunks)
+}
+
+// timeKeys presses keys, waits for the echo of each, and reports the times.
+func timeKeys(b *testing.B, screen *os.File, chunks <-chan []byte) {
+	b.Helper()
 	for b.Loop() {
 		times := make([]time.Duration, 0, keystrokes)
 		for i := range keystrokes {

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// machines is how many machines a benchmark has, verbs how often it runs one.
+const machines, verbs = 20, 20
+
+// BenchmarkMachines measures, beside twenty machines, the time from a key to its echo from
+// one of them in the dashboard, and that of a verb there: first with all of them, then while
+// the engine of another one is stopped.
+func BenchmarkMachines(b *testing.B) {
+	for _, stopped := range []bool{false, true} {
+		name := "all"
+		if stopped {
+			name = "one-stopped"
+		}
+		b.Run(name+"/key", func(b *testing.B) {
+			p := park(b, stopped)
+			p.run(b, "--host", "m1", "new", "--name", "near", "--size", "80x24", "--", "sh", "-c", echoer)
+			screen, chunks := openTerminal(b, p.command())
+			await(b, chunks, []byte("ready>"))
+			for _, keys := range []string{"\x02s", "/", "near\r", "G", "\r"} {
+				await(b, chunks, nil)
+				if _, err := screen.WriteString(keys); err != nil {
+					b.Fatal(err)
+				}
+			}
+			await(b, chunks, []byte("go"))
+			await(b, chunks, nil)
+			timeKeys(b, screen, chunks)
+		})
+		b.Run(name+"/verb", func(b *testing.B) {
+			p := park(b, stopped)
+			for b.Loop() {
+				var times []time.Duration
+				for range verbs {
+					began := time.Now()
+					p.run(b, "--host", "m1", "ps")
+					times = append(times, time.Since(began))
+				}
+				reportMedian(b, times, "ms-median")
+			}
+		})
+	}
+}
+
+// park is a tandem with machines of this host, all of which have answered; the engine of
+// the last one is then stopped or not.
+func park(b *testing.B, stopped bool) program {
+	b.Helper()
+	p := build(b)
+	dir := filepath.Dir(p.path)
+	var conf strings.Builder
+	for i := 1; i <= machines; i++ {
+		far := p
+		data := fmt.Sprintf("%s/m%d", dir, i)
+		fmt.Fprintf(&conf, "[machines.m%d]\ntransport = [%q, \"bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n", i, p.path, data, dir)
+		far.env = append(p.env[:len(p.env):len(p.env)], "TANDEM_DATA_DIR="+data)
+		b.Cleanup(func() { _ = far.command("shutdown", "--all", "--yes").Run() })
+	}
+	folder := filepath.Join(dir, "config", "tandem")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "config.toml"), []byte(conf.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	p.run(b, "exec", "--all-hosts", "--", "true")
+	if !stopped {
+		return p
+	}
+	last := fmt.Sprintf("m%d", machines)
+	var far info
+	if err := json.Unmarshal([]byte(p.run(b, "--host", last, "info", "--json")), &far); err != nil {
+		b.Fatal(err)
+	}
+	if err := syscall.Kill(far.EnginePID, syscall.SIGSTOP); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = syscall.Kill(far.EnginePID, syscall.SIGCONT) })
+	return p
+}

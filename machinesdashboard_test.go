@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// opens opens a session of another machine in a dashboard, by its name.
+func opens(t *testing.T, screen *terminal, machine, name string) {
+	t.Helper()
+	types(t, screen, "ctrl+b", "s")
+	await(t, screen, "enter open")
+	types(t, screen, "/", "ctrl+u", ":"+name, "enter")
+	await(t, screen, "● "+name)
+	types(t, screen, "G", "enter")
+	await(t, screen, "─ "+machine+"/"+name)
+}
+
+func types(t *testing.T, screen *terminal, keys ...string) {
+	t.Helper()
+	if err := screen.press(keys...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// While the engine of one machine of twenty is stopped, nothing in a dashboard waits for
+// it: all that is asked of others here is answered before it goes on.
+func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
+	const count = 20
+	p := newPark(t, count)
+	p.must("exec", "--all-hosts", "--", "true")
+	p.must("--host", "m1", "new", "--name", "near", "--", "sh", "-c", "echo near-shown; exec cat")
+	p.must("--host", "m20", "new", "--name", "stuck", "--", "sh", "-c", "echo stuck-shown; exec cat")
+	screen, err := startTerminal(120, 60, p.env, p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	await(t, screen, "ready>")
+	await(t, screen, fmt.Sprintf("%d machines", count))
+	opens(t, screen, "m20", "stuck")
+	await(t, screen, "stuck-shown")
+	pid := p.pidOf("m20")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	types(t, screen, ":typed-meanwhile", "enter")
+
+	opens(t, screen, "m1", "near")
+	await(t, screen, "near-shown")
+	for i := range 20 {
+		types(t, screen, fmt.Sprintf(":k%d;", i))
+		await(t, screen, fmt.Sprintf("k%d;", i))
+	}
+	p.must("--host", "m2", "start", "--name", "seen", "--", "sleep", "1000")
+	await(t, screen, "3 running")
+	await(t, screen, fmt.Sprintf("%d machines, 1 away", count))
+	types(t, screen, "enter", ":after-away")
+	await(t, screen, "after-away")
+	types(t, screen, "ctrl+b", "M")
+	await(t, screen, "enter choose what to do")
+	if err := screen.waitFor(func(s string) bool { return rowWith(s, "m20", "away") && rowWith(s, "m1 ", "connected") }); err != nil {
+		t.Error(err)
+	}
+	types(t, screen, "esc")
+	if !isStopped(pid) {
+		t.Fatal("the engine of m20 has not stayed stopped")
+	}
+
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it to be back", func() bool { return p.state("m20").State == api.MachineConnected })
+	until(t, "what was typed meanwhile to be there, once", func() bool {
+		return rowWith(p.must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
+	})
+}
+
+// rowWith reports whether one line of a text has all of these in it.
+func rowWith(text string, parts ...string) bool {
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(row string) bool {
+		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(row, part) })
+	})
+}
