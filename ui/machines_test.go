@@ -127,3 +127,25 @@ func TestTheListOfMachinesCountsThemAlone(t *testing.T) {
 	d.press("'add")
 	d.shows("0 of 1")
 }
+
+func TestUpgradingIsOfferedWhereItWorks(t *testing.T) {
+	for _, over := range []struct {
+		ssh  bool
+		want string
+	}{{true, "Upgrade"}, {false, "Remove"}} {
+		e := newFakeEngine()
+		e.add("here")
+		farAway(e)
+		e.known[0].SSH = over.ssh
+		d := drive(t, e, 120, 24)
+		d.shows("1 machine")
+		d.press("ctrl+b", "M")
+		d.shows("Add a machine…")
+		d.press("enter")
+		d.shows("New session")
+		d.shows(over.want)
+		if strings.Contains(d.screen(), "Upgrade") != over.ssh {
+			t.Errorf("over ssh %v:\n%s", over.ssh, d.screen())
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Machine struct {
 	LastSeen *time.Time   `json:"last_seen,omitempty" jsonschema:"when it last answered"`
 	Error    string       `json:"error,omitempty" jsonschema:"why it is not connected"`
 	Target   string       `json:"target" jsonschema:"what it is reached by: user@box, or a command"`
+	SSH      bool         `json:"ssh,omitempty" jsonschema:"it is reached by ssh, over which tandem can be copied there"`
 }
 
 // What can be asked about machines.

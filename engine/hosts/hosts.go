@@ -74,7 +74,7 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	h.mu.Unlock()
 	for _, l := range gone {
 		l.end()
-		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target()})
+		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target(), SSH: l.machine.SSH != ""})
 	}
 	for _, l := range added {
 		h.Tell(l.now())

@@ -47,6 +47,8 @@ type link struct {
 	again   chan struct{} // a person wants an attempt now
 	asked   chan struct{} // somebody wanted to reach the machine while it was away
 
+	telling sync.Mutex // held before mu, until others have been told of a change: the last that they hear is how it is
+
 	mu      sync.Mutex
 	state   api.MachineState
 	session *smux.Session // nil unless there is one
@@ -215,6 +217,8 @@ func (e *ending) Read(p []byte) (int, error) {
 
 // set changes the link, and tells of what others can see of that.
 func (l *link) set(change func()) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
 	l.mu.Lock()
 	before := l.told()
 	change()
@@ -229,7 +233,7 @@ func (l *link) set(change func()) {
 
 // told is the machine as others are told of it. The lock is held.
 func (l *link) told() api.Machine {
-	m := api.Machine{Name: l.machine.Name, State: l.state, Version: l.hello.Version, Target: l.machine.Target()}
+	m := api.Machine{Name: l.machine.Name, State: l.state, Version: l.hello.Version, Target: l.machine.Target(), SSH: l.machine.SSH != ""}
 	if l.state == api.MachineConnected {
 		m.RTTMS = float64(l.rtt.Microseconds()) / 1000
 	}
@@ -306,11 +310,18 @@ func (l *link) mayLead(p transport.Preface, hello transport.Hello) error {
 		return nil
 	case !hello.Agents:
 		return api.Errorf(api.CodeForbidden, "reach machine %s: tandem %s there holds no agent from here to its sandbox and folders", l.machine.Name, hello.Version).
-			WithHint("`tandem machine upgrade " + l.machine.Name + "` brings it to this version; what runs there goes on")
+			WithHint(l.upgradeHint())
 	case len(p.Line()) > transport.MaxPreface:
 		return api.Errorf(api.CodeForbidden, "reach machine %s: the sandbox and folders that this agent is held to take more than %d KB to tell", l.machine.Name, transport.MaxPreface>>10)
 	}
 	return nil
+}
+
+func (l *link) upgradeHint() string {
+	if l.machine.SSH == "" {
+		return "install this version there; what runs there goes on"
+	}
+	return "`tandem machine upgrade " + l.machine.Name + "` brings it to this version; what runs there goes on"
 }
 
 const hintAway = "it is tried again by itself; `tandem machine list` shows how it is"

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -159,5 +160,29 @@ func TestAMachineThatGreetsAndGoesIsTriedLessAndLessOften(t *testing.T) {
 	p.lasted(steady + 1)
 	if !p.mayAgain() || p.pause != firstPause {
 		t.Errorf("after a steady link: at once: %v, or after %v", p.mayAgain(), p.pause)
+	}
+}
+
+// Who watches is told of changes in the order in which they came about, however long
+// telling takes.
+func TestWhatIsToldLastIsHowItIs(t *testing.T) {
+	var mu sync.Mutex
+	var told api.MachineState
+	l := newLink(&Hosts{Tell: func(m api.Machine) {
+		for range 10 {
+			runtime.Gosched()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		told = m.State
+	}}, transport.Machine{Name: "box"})
+	for range 1000 {
+		var both sync.WaitGroup
+		both.Go(func() { l.silent(errors.New("no answer")) })
+		both.Go(func() { l.answered(api.Info{}, time.Millisecond) })
+		both.Wait()
+		if now := l.now().State; told != now {
+			t.Fatalf("it is %s, and %s was told last", now, told)
+		}
 	}
 }

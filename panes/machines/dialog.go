@@ -112,8 +112,10 @@ func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
 	} else {
 		all = append(all, deed{"Connect", "try it now; you may have to log in", d.connect})
 	}
-	return append(all, deed{"Upgrade", "copies this version of tandem there; what runs there goes on", d.upgrade},
-		deed{"Remove", "from config.toml; what runs there goes on", d.askRemove})
+	if m.SSH {
+		all = append(all, deed{"Upgrade", "copies this version of tandem there; what runs there goes on", d.upgrade})
+	}
+	return append(all, deed{"Remove", "from config.toml; what runs there goes on", d.askRemove})
 }
 
 // ask offers what can be done with a machine.

@@ -45,3 +45,19 @@ func eachVerb(cmd *cobra.Command, f func(*cobra.Command)) {
 		}
 	}
 }
+
+func TestHelpHasTheFlagsAboutMachinesWhereTheyAreTaken(t *testing.T) {
+	r := newRig(t)
+	for line, want := range map[string]string{"": "--host --all-hosts", "ps": "--host --all-hosts", "new": "--host", "doctor": "", "config show": ""} {
+		got, _, _ := r.run(append(strings.Fields(line), "--help")...)
+		var flags []string
+		for _, flag := range []string{"--host", "--all-hosts"} {
+			if strings.Contains(got, " "+flag+" ") {
+				flags = append(flags, flag)
+			}
+		}
+		if strings.Join(flags, " ") != want {
+			t.Errorf("tandem %s --help has %q, want %q", line, flags, want)
+		}
+	}
+}

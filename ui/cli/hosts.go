@@ -36,6 +36,17 @@ const (
 	several            // it works on several at once
 )
 
+// refusedFlags are those flags about machines that a verb does not take.
+func refusedFlags(cmd *cobra.Command) []string {
+	switch how := reach[verbOf(cmd)]; {
+	case how == one:
+		return []string{"all-hosts"}
+	case how == several || !cmd.HasParent():
+		return nil
+	}
+	return []string{"all-hosts", "host"}
+}
+
 func (a *app) addHosts(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b")

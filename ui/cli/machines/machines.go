@@ -240,8 +240,12 @@ func (v *Verbs) check(ctx context.Context, name string) error {
 		for _, what := range answer.Lacks {
 			text += "  it has no " + what + "\n"
 		}
-		if len(answer.Lacks) > 0 {
+		switch {
+		case len(answer.Lacks) == 0:
+		case m.SSH:
 			text += fmt.Sprintf("  `tandem machine upgrade %s` brings it to %s\n", name, v.Version)
+		default:
+			text += fmt.Sprintf("  install tandem %s there; what runs there goes on\n", v.Version)
 		}
 		return text
 	})

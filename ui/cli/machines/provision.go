@@ -216,5 +216,5 @@ func (v *Verbs) release(ctx context.Context, m transport.Machine) {
 		v.endMaster(ctx, m)
 		return
 	}
-	v.Out.Tell("%s asks for a person; this login is kept in the background until ssh ends it, or `tandem machine connect %s` makes another", m.Name, m.Name)
+	v.Out.Tell("%s needs you to log in; this login stays in the background until ssh ends it, or `tandem machine connect %s` makes another", m.Name, m.Name)
 }

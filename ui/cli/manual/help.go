@@ -3,6 +3,7 @@ package manual
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,8 +12,9 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// Help prints what a verb does, how it is used, and an example.
-func Help(out output.Printer, cmd *cobra.Command) {
+// Help prints what a verb does, how it is used, and an example. Flags that all verbs inherit
+// and this one refuses are left out.
+func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 	var b strings.Builder
 	paint := out.Painter()
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
@@ -35,7 +37,11 @@ func Help(out output.Printer, cmd *cobra.Command) {
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.AddFlagSet(cmd.LocalFlags())
-	flags.AddFlagSet(cmd.InheritedFlags())
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(refused, f.Name) {
+			flags.AddFlag(f)
+		}
+	})
 	section("Flags")
 	b.WriteString(flags.FlagUsages())
 	if !cmd.HasParent() {

@@ -78,6 +78,9 @@ func (m *machine) run(ctx context.Context) {
 		if e, err := own.Reach(ctx, name); err == nil {
 			_ = m.follow(ctx, e) // how it is with the machine is told by the own engine
 			m.use(nil)
+			if c, ok := e.(closer); ok { // its link may live, and its connections with it
+				c.Close()
+			}
 		}
 		if time.Since(began) > longWait {
 			wait = firstWait
@@ -91,6 +94,9 @@ func (m *machine) run(ctx context.Context) {
 type reacher interface {
 	Reach(ctx context.Context, machine string) (panes.Engine, error)
 }
+
+// A closer lets go of connections that are not in use.
+type closer interface{ Close() }
 
 // awaitConnected waits until the machine is connected to the own engine, which is
 // at hand, and gives that; nil when ctx has ended.

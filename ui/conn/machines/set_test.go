@@ -21,7 +21,10 @@ type fake struct {
 	events chan api.Event
 	far    map[string]*fake // of an own one
 	files  map[string]string
+	closed bool
 }
+
+func (f *fake) Close() { f.closed = true }
 
 func (f *fake) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	text, ok := f.files[path]
@@ -263,5 +266,21 @@ func TestTheListOfProcessesWaitsForNoMachine(t *testing.T) {
 			synctest.Wait()
 		}
 		w.state("slow", api.MachineAway)
+	})
+}
+
+// A stream of events may end while its link lives: what was opened for it is let go of.
+func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		box := w.own.far["box"]
+		box.events <- snapshot("a1")
+		synctest.Wait()
+		w.own.far["box"] = newFake()
+		close(box.events)
+		time.Sleep(longWait)
+		if !box.closed {
+			t.Error("it is kept")
+		}
 	})
 }
