@@ -170,7 +170,9 @@ func TestWhatIsToldLastIsHowItIs(t *testing.T) {
 	var told api.MachineState
 	l := newLink(&Hosts{Tell: func(m api.Machine) {
 		for range 10 {
-			runtime.Gosched()
+			if m.State == api.MachineConnected {
+				runtime.Gosched()
+			}
 		}
 		mu.Lock()
 		defer mu.Unlock()
