@@ -49,10 +49,18 @@ func worktreeCommand(a *app) *cobra.Command {
 // agentVerbs is what the verbs about agents in sessions need.
 func agentVerbs(a *app) codingagents.Verbs {
 	return codingagents.Verbs{
-		Out: &a.out, Connect: a.Connect, Home: home, Sessions: a.completeSessions(isLive),
+		Out: &a.out, Connect: a.connect, Home: a.homeThere, Host: a.host, Folder: a.folder, Sessions: a.completeSessions(isLive),
 		Own:   func() string { return a.env(ownSession) },
 		Reach: a.Reach, Stdin: a.Stdin, Machine: a.machine, Confirm: a.confirm,
 	}
+}
+
+// homeThere is a path as people write it: on another machine, as it is.
+func (a *app) homeThere(path string) string {
+	if a.host() != "" {
+		return path
+	}
+	return home(path)
 }
 
 // setupFlags are the flags of `tandem agent setup`.

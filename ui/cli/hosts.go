@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,8 +28,9 @@ type target struct {
 // reach is how a verb gets along with other machines.
 var reach = map[string]int{
 	"new": one, "attach": one, "send": one, "screen": one, "kill": one, "rm": one, "start": one, "restart": one, "signal": one, "up": one, "down": one,
-	"rec": one, "play": one, "requests": one, "allow": one, "deny": one, "env": one,
+	"rec": one, "play": one, "requests": one, "allow": one, "deny": one, "env": one, "worktree": one,
 	"ps": several, "ls": several, "logs": several, "exec": several, "history": several, "wait": several, "info": several, "stop": several, "audit": several,
+	"agents": several, "worktree list": several,
 }
 
 const (
@@ -38,7 +40,7 @@ const (
 
 // refusedFlags are those flags about machines that a verb does not take.
 func refusedFlags(cmd *cobra.Command) []string {
-	switch how := reach[verbOf(cmd)]; {
+	switch how := reachOf(cmd); {
 	case how == one:
 		return []string{"all-hosts"}
 	case how == several || !cmd.HasParent():
@@ -72,6 +74,12 @@ func verbOf(cmd *cobra.Command) string {
 	return words[min(1, len(words)-1)]
 }
 
+// reachOf is how a command gets along with other machines: as itself, or as its verb does.
+func reachOf(cmd *cobra.Command) int {
+	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+	return cmp.Or(reach[words], reach[verbOf(cmd)])
+}
+
 // host is the machine that a verb is carried out on; "" for this one.
 func (t *target) host() string {
 	switch {
@@ -88,7 +96,7 @@ func (t *target) host() string {
 // aim sees to it that a verb is carried out where it is to be, or not at all,
 // and tells the machines where they are several.
 func (t *target) aim(cmd *cobra.Command) ([]string, error) {
-	how, asked := reach[verbOf(cmd)], cmd.Flags().Changed("host") || t.all
+	how, asked := reachOf(cmd), cmd.Flags().Changed("host") || t.all
 	switch {
 	case t.options.onHost != "":
 		return nil, nil

@@ -27,6 +27,9 @@ type Verbs struct {
 	Home     func(path string) string // a path as people write it
 	Sessions cobra.CompletionFunc     // offers sessions that run
 
+	Host   func() string                           // the machine that is meant, "" for this one
+	Folder func(cwd string) (path string, _ error) // a folder there, absolute
+
 	Reach   func(context.Context) (*client.Client, error) // starts no engine
 	Stdin   io.Reader
 	Machine func() (setup.Machine, error)     // where agents' settings are

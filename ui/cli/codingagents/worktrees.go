@@ -2,12 +2,14 @@ package codingagents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -90,22 +92,24 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 
 // Worktrees is `tandem worktree`. one checks that there is one argument.
 func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
+	var dir string
 	cmd := &cobra.Command{
 		Use:   "worktree",
 		Short: "List, merge and remove the git worktrees of sessions",
 		Long: "Lists, merges and removes the worktrees of the repository in this folder. `tandem new --worktree`\n" +
-			"makes one; it stays, with its branch, until you remove it.",
+			"makes one; it stays, with its branch, until you remove it. On another\n" +
+			"machine --cwd names the repository.",
 		Example: "tandem new --worktree fix-login -- claude\ntandem worktree list\ntandem worktree merge fix-login\ntandem worktree remove fix-login",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List worktrees, with what is uncommitted and unmerged in them", Example: "tandem worktree list",
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.listTrees(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.listTrees(cmd.Context(), dir) },
 	}
 	merge := &cobra.Command{
 		Use: "merge BRANCH", Short: "Merge a worktree's branch in the repository's own folder, with your git",
 		Example: "tandem worktree merge fix-login",
-		RunE:    func(cmd *cobra.Command, args []string) error { return v.mergeTree(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.mergeTree(cmd.Context(), dir, args[0]) },
 	}
 	var yes, discard bool
 	remove := &cobra.Command{
@@ -113,21 +117,29 @@ func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 		Long:    "Removes a worktree after asking. Its branch goes too if all its commits are merged, and is kept\notherwise. What is not committed is only removed with --discard.",
 		Example: "tandem worktree remove fix-login",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.removeTree(cmd.Context(), args[0], discard, yes)
+			return v.removeTree(cmd.Context(), dir, args[0], discard, yes)
 		},
 	}
 	remove.Flags().BoolVar(&discard, "discard", false, "remove what is not committed, too")
 	remove.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	for _, c := range []*cobra.Command{merge, remove} {
 		one(c)
-		c.ValidArgsFunction = v.completeTrees
+		c.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return v.completeTrees(cmd.Context(), dir, args), cobra.ShellCompDirectiveNoFileComp
+		}
 	}
+	cmd.PersistentFlags().StringVar(&dir, "cwd", "", "a `folder` of the repository (default: this one)")
+	_ = cmd.MarkPersistentFlagDirname("cwd")
 	cmd.AddCommand(list, merge, remove)
 	return cmd
 }
 
-func (v Verbs) trees(ctx context.Context) ([]api.Worktree, error) {
-	dir, err := os.Getwd()
+// trees are the worktrees of the repository that a folder is in.
+func (v Verbs) trees(ctx context.Context, dir string) ([]api.Worktree, error) {
+	if dir == "" && v.Host() != "" {
+		return nil, output.Misused("which repository on "+v.Host()+"?", "give --cwd, a folder of it there")
+	}
+	path, err := v.Folder(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,18 +148,18 @@ func (v Verbs) trees(ctx context.Context) ([]api.Worktree, error) {
 		return nil, err
 	}
 	defer client.Close()
-	out, err := api.WorktreeList.Call(ctx, client, api.WorktreeListInput{CWD: dir})
+	out, err := api.WorktreeList.Call(ctx, client, api.WorktreeListInput{CWD: path})
 	return out.Worktrees, err
 }
 
-func (v Verbs) completeTrees(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+func (v Verbs) completeTrees(ctx context.Context, dir string, args []string) (found []cobra.Completion) {
 	if len(args) == 0 {
-		trees, _ := v.trees(cmd.Context()) // without, nothing is offered
+		trees, _ := v.trees(ctx, dir) // without, nothing is offered
 		for _, w := range trees {
 			found = append(found, cobra.CompletionWithDesc(w.Branch, treeState(w)))
 		}
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return found
 }
 
 // treeState says what would be lost with a worktree.
@@ -168,8 +180,8 @@ func treeState(w api.Worktree) string {
 	return strings.Join(parts, ", ")
 }
 
-func (v Verbs) listTrees(ctx context.Context) error {
-	trees, err := v.trees(ctx)
+func (v Verbs) listTrees(ctx context.Context, dir string) error {
+	trees, err := v.trees(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -196,8 +208,8 @@ func unmerged(commits int) string {
 }
 
 // tree is the worktree with a branch, or in a folder with that name.
-func (v Verbs) tree(ctx context.Context, name string) (w api.Worktree, err error) {
-	trees, err := v.trees(ctx)
+func (v Verbs) tree(ctx context.Context, dir, name string) (w api.Worktree, err error) {
+	trees, err := v.trees(ctx, dir)
 	if err != nil {
 		return w, err
 	}
@@ -209,18 +221,42 @@ func (v Verbs) tree(ctx context.Context, name string) (w api.Worktree, err error
 	return w, api.Errorf(api.CodeNotFound, "no worktree of branch %s", output.Visible(name)).WithHint("see `tandem worktree list`")
 }
 
-// mergeTree has the person's own git merge, in this terminal.
-func (v Verbs) mergeTree(ctx context.Context, name string) error {
-	w, err := v.tree(ctx, name)
+// mergeTimeout is how long a merge on another machine may take.
+const mergeTimeout = 10 * time.Minute
+
+// git runs the person's own git: in this terminal, or on the machine that is meant.
+func (v Verbs) git(ctx context.Context, dir string, args []string) error {
+	if v.Host() == "" {
+		git := exec.CommandContext(ctx, "git", args...)
+		git.Dir, git.Stdin, git.Stdout, git.Stderr = dir, os.Stdin, v.Out.Stderr, v.Out.Stderr
+		return git.Run()
+	}
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	out, err := api.Exec.Call(ctx, client, api.ExecInput{Command: append([]string{"git"}, args...), CWD: dir, TimeoutMS: int(mergeTimeout.Milliseconds())})
+	if err != nil {
+		return err
+	}
+	v.Out.Tell("%s", strings.TrimRight(out.Stdout+out.Stderr, "\n"))
+	if code := out.Process.ExitCode; code == nil || *code != 0 {
+		return errors.New("it failed")
+	}
+	return nil
+}
+
+// mergeTree has the person's own git merge.
+func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
+	w, err := v.tree(ctx, dir, name)
 	if err != nil {
 		return err
 	}
 	if w.Dirty {
 		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: %s has changes that are not committed", output.Visible(w.Branch), v.Home(w.Path))}
 	}
-	git := exec.CommandContext(ctx, "git", w.MergeArguments()...)
-	git.Dir, git.Stdin, git.Stdout, git.Stderr = w.Repository, os.Stdin, v.Out.Stderr, v.Out.Stderr
-	if err := git.Run(); err != nil {
+	if err := v.git(ctx, w.Repository, w.MergeArguments()); err != nil {
 		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: git: %v", output.Visible(w.Branch), err)}
 	}
 	return v.Out.Answer(w, func() string {
@@ -228,8 +264,8 @@ func (v Verbs) mergeTree(ctx context.Context, name string) error {
 	})
 }
 
-func (v Verbs) removeTree(ctx context.Context, name string, discard, yes bool) error {
-	w, err := v.tree(ctx, name)
+func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bool) error {
+	w, err := v.tree(ctx, dir, name)
 	if err != nil {
 		return err
 	}
