@@ -357,3 +357,30 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 		t.Error(wrong)
 	}
 }
+
+// A command that reaches a machine and does not notice the end of its input ends all the same
+// when the engine is killed.
+func TestACommandDoesNotOutliveAnEngineThatWasKilled(t *testing.T) {
+	p := newPark(t, 0)
+	file := filepath.Join(p.dir, "pid")
+	p.configure(fmt.Sprintf("[machines.deaf]\ntransport = [\"sh\", \"-c\", \"echo $$ > %s; exec tail -f /dev/null\"]\n", file))
+	var info api.Info
+	if err := json.Unmarshal([]byte(p.must("info", "--json")), &info); err != nil {
+		t.Fatal(err)
+	}
+	p.must("machine", "list")
+	pid := 0
+	until(t, "the command to run", func() bool {
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid != 0
+	})
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	if err := syscall.Kill(info.EnginePID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the command to end", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(tail)"))
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,11 +32,10 @@ const (
 )
 
 // dial starts the command that reaches a machine and waits until its bridge says
-// hello. What asks for a person instead is ended, and is a personError. Commands that are
-// being ended count in ending.
-func dial(ctx context.Context, dataDir string, m transport.Machine, env []string, ending *sync.WaitGroup) (transport.Pipes, transport.Hello, error) {
-	c := &command{said: &said{}, ending: ending}
-	if err := c.start(m.Command(m.Background(dataDir), env)); err != nil {
+// hello. What asks for a person instead is ended, and is a personError.
+func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes, transport.Hello, error) {
+	c := &command{said: &said{}, ending: &h.ending}
+	if err := c.start(m.Command(m.Background(h.DataDir), h.environ()), &h.starter); err != nil {
 		return transport.Pipes{}, transport.Hello{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -81,14 +81,14 @@ type command struct {
 	out  *os.File
 	said *said
 
-	ending *sync.WaitGroup
+	ending *sync.WaitGroup // counts commands that are being ended
 	once   sync.Once
 	exited chan struct{}
 }
 
 // start starts it with pipes of its own, alone in a session: it is given no
-// terminal where it could ask something.
-func (c *command) start(cmd *exec.Cmd) (err error) {
+// terminal where it could ask something. If this engine is killed, the kernel ends it.
+func (c *command) start(cmd *exec.Cmd, by *starter) (err error) {
 	var theirIn, theirOut *os.File
 	if theirIn, c.in, err = os.Pipe(); err != nil {
 		return err
@@ -102,7 +102,8 @@ func (c *command) start(cmd *exec.Cmd) (err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = theirIn, theirOut, c.said, "/"
 	cmd.WaitDelay = hangupGrace
 	transport.Alone(cmd)
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	if err := by.start(cmd); err != nil {
 		c.in.Close()
 		c.out.Close()
 		return fmt.Errorf("start %s: %w", cmd.Args[0], err)
@@ -113,6 +114,35 @@ func (c *command) start(cmd *exec.Cmd) (err error) {
 		_ = cmd.Wait() // the state says it
 	}()
 	return nil
+}
+
+// A starter starts commands from one thread. The kernel ends such a command when the thread
+// does that started it (PR_SET_PDEATHSIG), not the process, and Go's threads may end before.
+type starter struct {
+	begin sync.Once
+	work  chan func() // nil before the first command
+}
+
+func (s *starter) start(cmd *exec.Cmd) error {
+	s.begin.Do(func() {
+		s.work = make(chan func())
+		go func() {
+			runtime.LockOSThread()
+			for do := range s.work {
+				do()
+			}
+		}()
+	})
+	done := make(chan error, 1)
+	s.work <- func() { done <- cmd.Start() }
+	return <-done
+}
+
+// end ends the thread. No command may be started any more.
+func (s *starter) end() {
+	if s.work != nil {
+		close(s.work)
+	}
 }
 
 // hangup ends it: first by the end of its input, then with all that it started.

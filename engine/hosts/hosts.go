@@ -33,6 +33,7 @@ type Hosts struct {
 	known   bool // Set was called: who watches may have listed the machines
 	running sync.WaitGroup
 	ending  sync.WaitGroup // commands of links that are over
+	starter starter
 }
 
 // Start gives links a life that ends with ctx.
@@ -49,6 +50,7 @@ func (h *Hosts) Close() {
 	h.mu.Unlock()
 	h.running.Wait()
 	h.ending.Wait()
+	h.starter.end()
 }
 
 // Set makes machines those that there are. The link of one that stays as it was

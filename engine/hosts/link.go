@@ -67,7 +67,7 @@ func newLink(h *Hosts, m transport.Machine) *link {
 func (l *link) run(ctx context.Context) {
 	p := pace{pause: firstPause}
 	for ctx.Err() == nil {
-		conn, hello, err := dial(ctx, l.hosts.DataDir, l.machine, l.hosts.environ(), &l.hosts.ending)
+		conn, hello, err := l.hosts.dial(ctx, l.machine)
 		if err == nil {
 			began := time.Now()
 			err = l.use(ctx, conn, hello)
