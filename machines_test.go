@@ -363,7 +363,7 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 func TestACommandDoesNotOutliveAnEngineThatWasKilled(t *testing.T) {
 	p := newPark(t, 0)
 	file := filepath.Join(p.dir, "pid")
-	p.configure(fmt.Sprintf("[machines.deaf]\ntransport = [\"sh\", \"-c\", \"echo $$ > %s; exec tail -f /dev/null\"]\n", file))
+	p.configure(fmt.Sprintf("[machines.deaf]\ntransport = [\"sh\", \"-c\", \"echo $$ > %s; exec sleep 1000\"]\n", file))
 	var info api.Info
 	if err := json.Unmarshal([]byte(p.must("info", "--json")), &info); err != nil {
 		t.Fatal(err)
@@ -381,6 +381,6 @@ func TestACommandDoesNotOutliveAnEngineThatWasKilled(t *testing.T) {
 	}
 	until(t, "the command to end", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(tail)"))
+		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(sleep)"))
 	})
 }
