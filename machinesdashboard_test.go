@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -87,4 +90,52 @@ func rowWith(text string, parts ...string) bool {
 	return slices.ContainsFunc(strings.Split(text, "\n"), func(row string) bool {
 		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(row, part) })
 	})
+}
+
+// A transfer to another machine goes on over the next link when one is killed in the middle
+// of it: the file is whole, and has its name only then.
+func TestATransferOutlivesItsLink(t *testing.T) {
+	p := newPark(t, 1)
+	from, to := filepath.Join(p.dir, "from"), filepath.Join(p.dir, "to")
+	for _, dir := range []string{from, to} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []byte(numbered(64 << 20))
+	if err := os.WriteFile(filepath.Join(from, "big"), want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.must("--host", "m1", "ps")
+	screen, err := startTerminal(120, 30, p.env, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	await(t, screen, "1 machine")
+	types(t, screen, "ctrl+b", "4")
+	await(t, screen, "big")
+	types(t, screen, "C", "ctrl+u", ":m1:"+to+"/", "enter")
+	whole := filepath.Join(to, "big")
+	for _, least := range []int64{1, 20 << 20, 40 << 20} {
+		until(t, "a part to be there", func() bool {
+			parts, _ := filepath.Glob(filepath.Join(to, ".big.*.tmp"))
+			info, err := os.Stat(strings.Join(parts, ""))
+			_, done := os.Stat(whole)
+			return done == nil || err == nil && info.Size() >= least
+		})
+		if _, err := os.Stat(whole); err == nil && least < 40<<20 {
+			t.Errorf("it had its name before %d bytes were there", least)
+		}
+		for _, pid := range bridges(p.data("m1")) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+		}
+	}
+	until(t, "the file to be whole", func() bool { _, err := os.Stat(whole); return err == nil })
+	if got, err := os.ReadFile(whole); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
+	}
+	if left, _ := os.ReadDir(to); len(left) != 1 {
+		t.Errorf("left beside it: %v", left)
+	}
 }

@@ -100,6 +100,7 @@ type FilesWriteInput struct {
 	Text   string `json:"text,omitempty" jsonschema:"the content"`
 	Data   []byte `json:"data,omitempty" jsonschema:"base64: the content instead of text"`
 	Append bool   `json:"append,omitempty" jsonschema:"add to the end of what is there"`
+	At     *int64 `json:"at,omitempty" jsonschema:"with append: fail with conflict unless the file has this many bytes"`
 	New    bool   `json:"new,omitempty" jsonschema:"fail with conflict if the file exists"`
 }
 

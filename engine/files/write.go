@@ -16,8 +16,9 @@ import (
 type WriteRequest struct {
 	Path   string
 	Data   []byte
-	Append bool // add to the end of what is there
-	New    bool // fail with Exists if the file is there
+	Append bool   // add to the end of what is there
+	At     *int64 // of Append: fail with Changed unless the file has this many bytes
+	New    bool   // fail with Exists if the file is there
 
 	Private bool // a new file is for this user alone
 }
@@ -76,7 +77,7 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 	case err != nil:
 		return WriteResult{}, err
 	case r.Append && old != nil:
-		return appendTo(dir, name, r.Data)
+		return appendTo(dir, name, r.Data, r.At)
 	}
 	err = replace(dir, name, old, func(f *os.File) error {
 		if r.Private && old == nil {
@@ -181,8 +182,9 @@ func linkless(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// appendTo adds to a file in one piece, or leaves it as it was.
-func appendTo(dir *opened, name string, data []byte) (WriteResult, error) {
+// appendTo adds to a file in one piece, or leaves it as it was. If its size is to be at, it
+// is not added to at any other.
+func appendTo(dir *opened, name string, data []byte, at *int64) (WriteResult, error) {
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return WriteResult{}, err
@@ -194,6 +196,9 @@ func appendTo(dir *opened, name string, data []byte) (WriteResult, error) {
 	}
 	if !before.Mode().IsRegular() {
 		return WriteResult{}, notRegular{before.Mode()}
+	}
+	if at != nil && before.Size() != *at {
+		return WriteResult{}, errorf(Changed, "write %s: it has %d bytes, not %d", name, before.Size(), *at)
 	}
 	n, err := f.Write(data)
 	if err == nil {

@@ -21,6 +21,7 @@ func TestWriteMakesReplacesAndAppends(t *testing.T) {
 	}{
 		{WriteRequest{Path: "a/b/f", Data: []byte("one")}, WriteResult{Written: 3, Size: 3}, "one", nil},
 		{WriteRequest{Path: "a/b/f", Data: []byte("!"), Append: true}, WriteResult{Written: 1, Size: 4, Replaced: true}, "one!", nil},
+		{WriteRequest{Path: "a/b/f", Data: []byte("!"), Append: true, At: new(int64)}, WriteResult{}, "one!", Changed},
 		{WriteRequest{Path: "a/b/f", Data: nil}, WriteResult{Replaced: true}, "", nil},
 		{WriteRequest{Path: "a/b/f", Data: []byte("x"), New: true}, WriteResult{}, "", Exists},
 		{WriteRequest{Path: "a/b/g", Data: []byte("new"), New: true}, WriteResult{Written: 3, Size: 3}, "new", nil},

@@ -292,7 +292,10 @@ func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transpo
 				return stream, hello, nil
 			}
 		}
-		if session == nil || session.IsClosed() { // the next one is about to be made
+		if errors.Is(err, errLost) { // the next one is about to be made
+			if session != nil {
+				session.Close()
+			}
 			select {
 			case <-changed:
 				continue
@@ -366,7 +369,7 @@ func openStream(ctx context.Context, session *smux.Session, p transport.Preface)
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, fmt.Errorf("the link was lost: %v", r.err)
+			return nil, fmt.Errorf("%w: %v", errLost, r.err)
 		}
 		return r.stream, nil
 	case <-ctx.Done():

@@ -184,7 +184,7 @@ func (s *Files) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWri
 		if data == nil {
 			data = []byte(in.Text)
 		}
-		r, err := t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: data, Append: in.Append, New: in.New})
+		r, err := t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: data, Append: in.Append, At: in.At, New: in.New})
 		r.Path = in.Out(r.Path)
 		return api.FilesWriteOutput(r), err
 	})

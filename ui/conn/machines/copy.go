@@ -281,11 +281,22 @@ func temporary(name string) string {
 	return fmt.Sprintf(".%s.%s.tmp", short, rand.Text()[:10])
 }
 
-// drop removes what is not whole, as far as its machine can be reached.
+// drop removes what is not whole: when its machine is back, if that is away.
 func (c *copying) drop(ctx context.Context, p end) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpWait)
-	defer cancel()
-	_ = c.on(ctx, p, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, p.path) })
+	remove := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, cleanUpWait)
+		defer cancel()
+		return c.on(ctx, p, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, p.path) })
+	}
+	if !errors.Is(remove(context.WithoutCancel(ctx)), api.CodeUnavailable) {
+		return
+	}
+	c.e.set.start(func() {
+		ctx := c.e.set.ctx
+		for ctx.Err() == nil && errors.Is(remove(ctx), api.CodeUnavailable) {
+			panes.Pause(ctx, listEvery)
+		}
+	})
 }
 
 func (c *copying) rename(ctx context.Context, from, to end) error {
@@ -395,8 +406,7 @@ func (c *copying) copyFile(ctx context.Context, from, to end, info api.FileInfo)
 		if len(p.data) == 0 && !first {
 			break
 		}
-		in := api.FilesWriteInput{FileScope: person(), Path: api.EscapePath(to.path), Data: p.data, New: first, Append: !first}
-		if err := c.on(ctx, to, func(ctx context.Context, e panes.Engine) error { return api.FilesWrite.Run(ctx, e, in) }); err != nil {
+		if err := c.write(ctx, to, written, p.data, first); err != nil {
 			return err
 		}
 		written += int64(len(p.data))
@@ -415,17 +425,56 @@ func (c *copying) copyFile(ctx context.Context, from, to end, info api.FileInfo)
 	return err
 }
 
+// write writes a piece behind what is written. When the link to the machine is lost meanwhile
+// and made again, it is tried again: the piece is taken once at most.
+func (c *copying) write(ctx context.Context, to end, written int64, data []byte, first bool) error {
+	in := api.FilesWriteInput{FileScope: person(), Path: api.EscapePath(to.path), Data: data, New: first, Append: !first}
+	if !first {
+		in.At = &written
+	}
+	sent := false
+	return c.overLinks(ctx, to, func() error {
+		err := c.on(ctx, to, func(ctx context.Context, e panes.Engine) error { return api.FilesWrite.Run(ctx, e, in) })
+		if sent && errors.Is(err, api.CodeConflict) {
+			if there, _, failed := c.stat(ctx, to); failed != nil || there.Size == written+int64(len(data)) {
+				return failed
+			}
+		}
+		sent = true
+		return err
+	})
+}
+
+// readPiece is ReadFile, over the next link when one is lost.
+func (c *copying) readPiece(ctx context.Context, from end, off int64) (out api.FilesReadOutput, err error) {
+	err = c.overLinks(ctx, from, func() error {
+		return c.on(ctx, from, func(ctx context.Context, e panes.Engine) (err error) {
+			out, err = e.ReadFile(ctx, from.path, off, copyStep)
+			return err
+		})
+	})
+	return out, err
+}
+
+// overLinks does something again that failed as a link was lost, unless its machine is away.
+func (c *copying) overLinks(ctx context.Context, p end, do func() error) (err error) {
+	for wait := firstWait; wait <= longWait; wait *= 2 {
+		if err = do(); !errors.Is(err, api.CodeUnavailable) || !c.e.set.returns(p.machine) {
+			return err
+		}
+		panes.Pause(ctx, wait)
+	}
+	return err
+}
+
 // read sends the pieces of a file, and an empty one at its end.
 func (c *copying) read(ctx context.Context, from end, pieces chan<- piece) {
 	for off := int64(0); ; {
 		var p piece
-		p.err = c.on(ctx, from, func(ctx context.Context, e panes.Engine) error {
-			out, err := e.ReadFile(ctx, from.path, off, copyStep)
-			if p.data = out.Data; len(out.Data) == 0 {
-				p.data = []byte(out.Text)
-			}
-			return err
-		})
+		out, err := c.readPiece(ctx, from, off)
+		if p.data, p.err = out.Data, err; len(out.Data) == 0 {
+			p.data = []byte(out.Text)
+		}
 		select {
 		case pieces <- p:
 		case <-ctx.Done():

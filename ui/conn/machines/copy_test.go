@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -87,6 +88,11 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 			t.Error("what is not whole has its name, or the file is gone")
 		}
 		w.state("box", api.MachineConnected)
+		time.Sleep(listEvery)
+		synctest.Wait()
+		if len(box.files) != 0 {
+			t.Errorf("left when the machine is back: %v", box.files)
+		}
 		if out, err = e.Transfer(t.Context(), move); err != nil {
 			t.Fatal(err)
 		}
@@ -95,6 +101,38 @@ func TestATransferFailsByNameWhenItsMachineGoesAway(t *testing.T) {
 		}
 		if job, err = e.TransferJob(t.Context(), out.Job, 1000); err != nil || job.State != api.JobCancelled {
 			t.Errorf("%+v, %v", job, err)
+		}
+	})
+}
+
+// A piece that has arrived although its link was lost is not written again.
+func TestATransferGoesOnOverTheNextLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		box, pieces := w.own.far["box"], 0
+		large := strings.Repeat("x", 2*copyStep) + "end"
+		w.own.disk(map[string]string{"/f": large}, func(context.Context) {})
+		box.disk(map[string]string{}, func(ctx context.Context) {
+			if pieces++; pieces < 3 {
+				<-ctx.Done()
+			}
+		})
+		box.events <- snapshot()
+		synctest.Wait()
+		e := w.Over(w.own)
+		out, err := e.Transfer(t.Context(), api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: "/f", To: "/box:/f"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			synctest.Wait()
+			w.state("box", api.MachineConnecting)
+			w.state("box", api.MachineConnected)
+			time.Sleep(longWait)
+		}
+		job, err := e.TransferJob(t.Context(), out.Job, 1000)
+		if err != nil || job.State != api.JobDone || box.files["/f"] != large || len(box.files) != 1 {
+			t.Errorf("%+v, %v; %d bytes of %d", job, err, len(box.files["/f"]), len(large))
 		}
 	})
 }

@@ -154,6 +154,14 @@ func (s *Set) find(name string) *machine {
 	return s.all[at]
 }
 
+// returns reports whether a machine is connected, or about to be.
+func (s *Set) returns(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.find(name)
+	return m != nil && (m.now.State == api.MachineConnected || m.now.State == api.MachineConnecting)
+}
+
 // Serial counts changes of what Add adds.
 func (s *Set) Serial() int {
 	s.mu.Lock()

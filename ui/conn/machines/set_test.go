@@ -49,6 +49,9 @@ func (f *fake) disk(files map[string]string, wait func(context.Context)) {
 	f.files = files
 	panestest.On(f.Engine, api.FilesWrite, func(ctx context.Context, in api.FilesWriteInput) (out api.FilesWriteOutput, err error) {
 		wait(ctx)
+		if has, found := f.files[in.Path]; in.New && found || in.At != nil && *in.At != int64(len(has)) {
+			return out, api.Errorf(api.CodeConflict, "it has %d bytes", len(has))
+		}
 		f.files[in.Path] += string(in.Data)
 		return out, ctx.Err()
 	})
