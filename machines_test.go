@@ -276,28 +276,42 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	until(t, "one bridge", func() bool { return len(bridges(p.data("m1"))) == 1 })
 }
 
-// An attached session goes on over the next link when one is killed. What was
-// typed into the dying one may be lost, as with any connection, so it is typed again.
-func TestAnAttachedSessionOutlivesItsLink(t *testing.T) {
-	p := newPark(t, 1)
-	p.must("--host", "m1", "new", "--name", "far", "--", "sh")
-	screen, err := startTerminal(80, 24, p.env, p.dir, "--host", "m1", "attach", "far")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(screen.close)
-	for i := range 3 {
-		until(t, "what is typed to arrive", func() bool {
-			if err := screen.press(fmt.Sprintf(":echo typed-%d-$((1+1))", i), "enter"); err != nil {
-				t.Fatal(err)
+// An attached session goes on over the next link when one is killed, with every key once:
+// in a terminal and in a pane of a dashboard.
+func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
+	for _, attached := range []bool{true, false} {
+		p := newPark(t, 1)
+		file := filepath.Join(p.dir, "typed")
+		p.must("--host", "m1", "new", "--name", "far", "--", "sh", "-c", "stty raw -echo; echo far-shown; exec cat >"+file)
+		var args []string
+		if attached {
+			args = []string{"--host", "m1", "attach", "far"}
+		}
+		screen, err := startTerminal(120, 36, p.env, p.dir, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(screen.close)
+		if !attached {
+			await(t, screen, "1 machine")
+			opens(t, screen, "m1", "far")
+		}
+		await(t, screen, "far-shown")
+		want := strings.ReplaceAll(numbered(20_000), "\n", ";")
+		for rest, n := want, 0; rest != ""; n++ {
+			piece := rest[:min(len(rest), 100)]
+			rest = rest[len(piece):]
+			types(t, screen, ":"+piece)
+			if n%40 == 20 {
+				for _, pid := range bridges(p.data("m1")) {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+				}
 			}
-			return strings.Contains(p.must("--host", "m1", "screen", "far"), fmt.Sprintf("typed-%d-2", i))
-		})
-		await(t, screen, fmt.Sprintf("typed-%d-2", i))
-		for _, pid := range bridges(p.data("m1")) {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+		}
+		var got []byte
+		until(t, "all that was typed", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
+		if string(got) != want {
+			t.Errorf("attached %v: %d bytes arrived of %d, or others", attached, len(got), len(want))
 		}
 	}
 }

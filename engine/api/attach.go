@@ -22,6 +22,11 @@ type AttachOptions struct {
 	Rows     int
 	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
 
+	// Input is a name that nobody else can guess for what this viewer types. One that
+	// attaches by the same name again, after its connection was lost, is told how much of
+	// it has arrived. It is for machines whose links may break.
+	Input string
+
 	// Lines are scrollback that is wanted from the start, as if an Input had asked
 	// for it; a session that has ended tells of them before Output.Ended. A Count of
 	// 0 is none.

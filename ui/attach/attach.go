@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -139,6 +140,7 @@ type run struct {
 	link     *link
 	over     *overlay // nil without any
 	away     away
+	input    string // the name of what is typed, over all attachments
 }
 
 func newRun(ctx context.Context, o Options) (*run, error) {
@@ -147,7 +149,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	t.cooked = o.Cooked
-	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard, points: o.points()}}
+	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard, points: o.points()}, input: rand.Text()}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
 	r.away.machine = o.Client.Machine()
@@ -191,7 +193,7 @@ func (r *run) connected(a *client.Attachment) {
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Cols: size.Cols, Rows: size.Rows, Client: r.Name,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
 	})
 }
 

@@ -2,6 +2,7 @@ package conn
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -223,7 +224,7 @@ func (l *Link) Latest() panes.News {
 // Attach feeds a pane from its session until ctx ends or the session does, and
 // attaches again whenever the attachment is lost.
 func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
-	wait := firstWait
+	wait, input := firstWait, rand.Text()
 	var v panes.Attachment
 	for ctx.Err() == nil {
 		e, err := l.At(ctx)
@@ -231,7 +232,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 			return
 		}
 		since := time.Now()
-		next, done := l.receive(ctx, e, id, feed, v)
+		next, done := l.receive(ctx, e, id, input, feed, v)
 		if done {
 			return
 		}
@@ -248,9 +249,9 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 
 // receive is one attachment, v, after the one that was lost last, if any; it
 // reports whether there is no point in another.
-func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
+func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
 	size := feed.Size()
-	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: panes.ClientName})
+	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: panes.ClientName, Input: input})
 	if err != nil {
 		return nil, l.refused(err, feed)
 	}

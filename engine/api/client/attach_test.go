@@ -462,3 +462,46 @@ func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T)
 func smallFrame() *api.Frame {
 	return &api.Frame{Cols: 80, Rows: 24, Lines: []api.NumberedLine{{N: 3, Line: api.Line{Runs: []api.Run{{Text: "hello", Cells: 5}}}}}}
 }
+
+func TestWhatMayNotHaveArrivedIsKept(t *testing.T) {
+	send := func(o *outbox, texts ...string) {
+		for _, text := range texts {
+			if err := o.add(api.Input{Paste: &text}); err != nil {
+				t.Fatal(err)
+			}
+			for _, msg := range o.take() {
+				o.sent(msg)
+			}
+		}
+	}
+	o := newOutbox()
+	o.keeps = true
+	send(o, "a", "b")
+	size, _ := wire.AppendInput(nil, api.Input{Resize: &api.Size{Cols: 1, Rows: 1}})
+	o.sent(size)
+	send(o, "c", "d")
+	if err := o.add(api.Input{Paste: ptr("e")}); err != nil { // never sent
+		t.Fatal(err)
+	}
+	next := newOutbox()
+	next.keeps = true
+	next.resume(2, o.since(2))
+	var got string
+	for _, msg := range next.take() {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += *in.Paste
+		next.sent(msg)
+	}
+	if got != "cde" || len(next.since(5)) != 0 {
+		t.Errorf("of five, behind the second: %q; then %d more", got, len(next.since(5)))
+	}
+	full := newOutbox()
+	full.keeps = true
+	send(full, "x", strings.Repeat("y", maxKept))
+	if n := len(full.since(0)); n != 1 {
+		t.Errorf("%d kept beyond the bound", n)
+	}
+}

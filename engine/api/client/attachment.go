@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -20,7 +21,10 @@ const closeGrace = 500 * time.Millisecond
 // Attach opens a viewer on a session. ctx bounds the opening only; the
 // attachment lives until Close, the session's end or the engine's.
 func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, error) {
-	conn, _, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
+	if c.machine == "" { // what this machine's engine was sent has arrived, or the engine has gone
+		o.Input = ""
+	}
+	conn, resp, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: refusals{c.http.Transport}},
 		HTTPHeader: c.header,
 	})
@@ -33,6 +37,11 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	}
 	conn.SetReadLimit(wire.MaxOutputMessage)
 	a := &Attachment{client: c, conn: conn, out: newOutbox()}
+	if taken := resp.Header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
+		a.out.keeps = true
+		a.taken, err = strconv.ParseUint(taken[0], 10, 64)
+		a.known = err == nil
+	}
 	go a.write()
 	return a, nil
 }
@@ -61,6 +70,9 @@ type Attachment struct {
 	out    *outbox
 	in     []byte // Receive's buffer
 	final  error  // what Receive goes on to return
+
+	taken uint64 // messages of its input that had arrived when it was opened
+	known bool   // taken is known: an attachment before it had sent some
 }
 
 // Send queues input in order and never blocks. It fails when the attachment is
@@ -69,11 +81,16 @@ type Attachment struct {
 func (a *Attachment) Send(in api.Input) error { return a.out.add(in) }
 
 // Inherit queues what from, an attachment to the same session that was lost,
-// could not deliver: keys that were typed before anybody noticed. Call it before
-// the first Send.
+// could not deliver: keys that were typed before anybody noticed. If both have named their
+// input, and the engine still knows of it, that is exactly what has not arrived. Call it
+// before the first Send.
 func (a *Attachment) Inherit(from *Attachment) {
 	from.out.abort()
 	<-from.out.done
+	if a.known {
+		a.out.resume(a.taken, from.out.since(a.taken))
+		return
+	}
 	a.out.prepend(from.out.undelivered())
 }
 
@@ -91,7 +108,7 @@ func (a *Attachment) write() {
 				a.out.giveBack(batch[i:])
 				return
 			}
-			a.out.sent(len(msg))
+			a.out.sent(msg)
 		}
 	}
 }

@@ -17,6 +17,8 @@ const (
 	maxBytesMessage = 1 << 20
 	// joinBytes is up to where raw bytes are added to a message that waits.
 	joinBytes = 32 << 10
+	// maxKept bounds what was sent and may not have arrived: more than a link holds.
+	maxKept = 1 << 20
 )
 
 var errLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
@@ -32,6 +34,11 @@ type outbox struct {
 	size   int   // bytes queued and being written
 	closed error // why nothing is added any more
 	lost   bool  // nothing can be sent any more
+
+	keeps    bool     // what was sent is kept, as it may not arrive
+	kept     [][]byte // input that was sent last
+	keptSize int
+	number   uint64 // of messages of input that were sent
 }
 
 func newOutbox() *outbox {
@@ -120,10 +127,42 @@ func (o *outbox) take() [][]byte {
 	}
 }
 
-func (o *outbox) sent(n int) {
+func (o *outbox) sent(msg []byte) {
 	o.mu.Lock()
-	o.size -= n
+	defer o.mu.Unlock()
+	o.size -= len(msg)
+	if !o.keeps || !isInput(msg) {
+		return
+	}
+	o.number++
+	o.kept, o.keptSize = append(o.kept, msg), o.keptSize+len(msg)
+	for o.keptSize > maxKept && len(o.kept) > 1 {
+		o.keptSize -= len(o.kept[0])
+		o.kept = slices.Delete(o.kept, 0, 1)
+	}
+}
+
+// isInput reports whether a message is input that is to arrive over the next connection if
+// not over this one: sizes and marks are not.
+func isInput(msg []byte) bool { return msg[0] != wire.InputResize && msg[0] != wire.InputMark }
+
+// since is the input behind the first messages of that number, as far as it is kept, and
+// what was never sent.
+func (o *outbox) since(taken uint64) [][]byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	oldest := o.number - uint64(len(o.kept))
+	all := append(slices.Clip(o.kept), slices.DeleteFunc(o.queue, func(msg []byte) bool { return !isInput(msg) })...)
+	o.queue, o.kept = nil, nil
+	return all[min(max(taken, oldest)-oldest, uint64(len(all))):]
+}
+
+// resume queues messages in front of all others; the first has that number.
+func (o *outbox) resume(number uint64, msgs [][]byte) {
+	o.mu.Lock()
+	o.number = number
 	o.mu.Unlock()
+	o.prepend(msgs)
 }
 
 // giveBack puts messages that could not be sent back in front, as the
@@ -139,7 +178,7 @@ func (o *outbox) giveBack(batch [][]byte) {
 func (o *outbox) undelivered() [][]byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return msg[0] == wire.InputResize || msg[0] == wire.InputMark })
+	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return !isInput(msg) })
 	o.queue = nil
 	return queue
 }

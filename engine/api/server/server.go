@@ -49,6 +49,7 @@ type Mux struct {
 	check  Check
 	bounds boundsCache
 	opened *opened // of Serve
+	typing typing
 }
 
 // A Check looks at every call before it is served: it refuses it with an error,

@@ -43,7 +43,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 		if o.Client == "" {
 			o.Client = CallerOf(ctx).Name
 		}
-		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
+		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
 		v.finish(m.guard(wire.AttachName, func() error {
 			if err := m.allow(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
 				return err
@@ -74,11 +74,19 @@ type Viewer struct {
 
 	out []byte // Send's buffer
 	in  []byte // Receive's buffer
+
+	input   string // what it calls its input; "" if that is not counted
+	typing  *typing
+	typed   *typed        // its input, once it is open
+	passing chan struct{} // of a message that the handler passes on; of typed
 }
 
 // open answers the upgrade request.
 func (v *Viewer) open() error {
 	v.once.Do(func() {
+		if v.input != "" {
+			v.w.Header().Set(wire.TakenHeader, v.count())
+		}
 		conn, err := websocket.Accept(v.w, v.r, nil)
 		if err != nil {
 			v.err = api.Errorf(api.CodeUnavailable, "open attachment: %v", wire.Root(err))
@@ -104,6 +112,10 @@ func (v *Viewer) finish(err error) {
 		}
 		writeError(v.w, handlerError(err))
 	})
+	if v.typed != nil {
+		v.typed.passed(v)
+		v.typed.left(v)
+	}
 	if refused || v.conn == nil {
 		return
 	}
@@ -122,6 +134,9 @@ func (v *Viewer) Receive() (api.Input, error) {
 	if err := v.open(); err != nil {
 		return api.Input{}, err
 	}
+	if v.typed != nil {
+		v.typed.passed(v)
+	}
 	var in api.Input
 	err := wire.ErrUnknownKind
 	for errors.Is(err, wire.ErrUnknownKind) {
@@ -136,6 +151,9 @@ func (v *Viewer) Receive() (api.Input, error) {
 	if err != nil {
 		v.cancel()
 		return api.Input{}, api.Errorf(api.CodeInvalid, "receive from viewer: %v", err)
+	}
+	if v.typed != nil && counted(in) && !v.typed.begin(v) {
+		return api.Input{}, errViewerGone // it has come back over another connection
 	}
 	return in, nil
 }

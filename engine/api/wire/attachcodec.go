@@ -242,6 +242,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
+	set("input", o.Input, o.Input != "")
 	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
 	return q.Encode()
 }
@@ -258,6 +259,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.ID = value
 		case "client":
 			o.Client = value
+		case "input":
+			o.Input = value
 		case "raw":
 			o.Raw, err = strconv.ParseBool(value)
 		case "read_only":

@@ -20,6 +20,10 @@ import (
 const (
 	RoutePrefix = "/v1/"
 	AttachName  = "session.attach"
+
+	// TakenHeader answers AttachOptions.Input: how many messages of it have arrived; empty
+	// if nothing is known of it.
+	TakenHeader = "Tandem-Input-Taken"
 	WatchName   = "events.watch"
 	OpenName    = "engine.open"
 	// OpenProtocol is what a connection is upgraded to by engine.open: it is one to
