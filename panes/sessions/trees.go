@@ -185,12 +185,13 @@ func (t *Trees) Ended(session *api.Process, here bool) tea.Cmd {
 		t.told = map[string]time.Time{}
 	}
 	t.told[session.ID] = session.StartedAt
+	typing := !t.killed[session.ID]
 	return t.look(tree, func(w *api.Worktree) tea.Cmd {
 		switch {
 		case len(w.Sessions) > 0:
 			return nil
 		case here && !t.p.env.Covered():
-			t.ask(w)
+			t.ask(w, typing)
 			return nil
 		case len(lost(w)) == 0:
 			return nil
@@ -239,7 +240,7 @@ func (t *Trees) askTarget() tea.Cmd {
 
 func (t *Trees) askAbout(tree string) tea.Cmd {
 	return t.look(tree, func(w *api.Worktree) tea.Cmd {
-		t.ask(w)
+		t.ask(w, false)
 		return nil
 	})
 }
@@ -258,11 +259,12 @@ func (t *Trees) look(tree string, then func(*api.Worktree) tea.Cmd) tea.Cmd {
 	})
 }
 
-// ask asks what becomes of a worktree. What would be lost is in the question.
-func (t *Trees) ask(w *api.Worktree) {
+// ask asks what becomes of a worktree. What would be lost is in the question, which may
+// come by itself.
+func (t *Trees) ask(w *api.Worktree, unasked bool) {
 	env := t.p.env
 	repository := widget.ClipLeft(widget.ShortPath(w.Repository, env.Home()), 40)
-	q := &overlay.Question{Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
+	q := &overlay.Question{Unasked: unasked, Title: "Worktree " + widget.Clip(widget.Clean(filepath.Base(w.Path)), 30) + " of " + repository}
 	add := func(key, does string, then func() tea.Cmd) {
 		q.Replies = append(q.Replies, overlay.Reply{Key: key, Does: does, Then: then})
 	}

@@ -20,6 +20,12 @@ type Question struct {
 
 	Replies   []Reply // in place of Yes
 	Cancelled func()  // may be nil
+
+	// Unasked says that it has come by itself, and what is typed may be meant for what was
+	// there before: a reply counts if it is the only key that was typed, and enter follows.
+	Unasked bool
+	typed   int
+	chosen  *Reply
 }
 
 // A Reply is one of several answers to a question, given by its key.
@@ -45,15 +51,28 @@ func (q *Question) Do(h Host, a keymap.Action) tea.Cmd {
 	case len(q.Replies) == 0:
 		h.Close()
 		return q.Then
+	case q.chosen != nil:
+		h.Close()
+		return q.chosen.Then()
+	default:
+		q.typed++
 	}
 	return nil
 }
 
 func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
-	for _, r := range q.Replies {
-		if k.Text == r.Key {
+	q.typed, q.chosen = q.typed+1, nil
+	if k.Code == tea.KeyBackspace {
+		q.typed = 0
+	}
+	for i, r := range q.Replies {
+		switch {
+		case k.Text != r.Key:
+		case !q.Unasked:
 			h.Close()
 			return r.Then()
+		case q.typed == 1:
+			q.chosen = &q.Replies[i]
 		}
 	}
 	return nil
@@ -63,12 +82,18 @@ func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
 // Hints are the keys of the question.
 func (q *Question) Hints(h Host) []widget.Hint {
-	if len(q.Replies) > 0 {
+	cancel := Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel")
+	switch {
+	case q.chosen != nil:
+		return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, q.chosen.Does), {Key: "backspace", Does: "choose another"}, cancel}
+	case q.Unasked && q.typed > 0:
+		return []widget.Hint{{Key: "backspace", Does: "choose"}, cancel}
+	case len(q.Replies) > 0:
 		var hints []widget.Hint
 		for _, r := range q.Replies {
 			hints = append(hints, widget.Hint{Key: r.Key, Does: r.Does})
 		}
-		return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
+		return append(hints, cancel)
 	}
 	return []widget.Hint{
 		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Accept, q.Yes),
