@@ -163,7 +163,7 @@ func newRoot(o Options) *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { manual.Help(a.out, cmd, refusedFlags(cmd)...) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { manual.Help(a.out, cmd, machines.Refused(cmd)...) })
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,30 +24,6 @@ type target struct {
 	here    bool     // the verb is one of this machine, whatever TANDEM_HOST says
 }
 
-// reach is how a verb gets along with other machines.
-var reach = map[string]int{
-	"new": one, "attach": one, "send": one, "screen": one, "kill": one, "rm": one, "start": one, "restart": one, "signal": one, "up": one, "down": one,
-	"rec": one, "play": one, "requests": one, "allow": one, "deny": one, "env": one, "worktree": one,
-	"ps": several, "ls": several, "logs": several, "exec": several, "history": several, "wait": several, "info": several, "stop": several, "audit": several,
-	"agents": several, "worktree list": several,
-}
-
-const (
-	one     = iota + 1 // it works on another machine, on one at a time
-	several            // it works on several at once
-)
-
-// refusedFlags are those flags about machines that a verb does not take.
-func refusedFlags(cmd *cobra.Command) []string {
-	switch how := reachOf(cmd); {
-	case how == one:
-		return []string{"all-hosts"}
-	case how == several || !cmd.HasParent():
-		return nil
-	}
-	return []string{"all-hosts", "host"}
-}
-
 func (a *app) addHosts(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b")
@@ -68,18 +43,6 @@ func (a *app) machines() *machines.Verbs {
 	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, Own: a.Options.Connect, Far: a.Far}
 }
 
-// verbOf is the verb that a command belongs to.
-func verbOf(cmd *cobra.Command) string {
-	words := strings.Fields(cmd.CommandPath())
-	return words[min(1, len(words)-1)]
-}
-
-// reachOf is how a command gets along with other machines: as itself, or as its verb does.
-func reachOf(cmd *cobra.Command) int {
-	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
-	return cmp.Or(reach[words], reach[verbOf(cmd)])
-}
-
 // host is the machine that a verb is carried out on; "" for this one.
 func (t *target) host() string {
 	switch {
@@ -96,13 +59,13 @@ func (t *target) host() string {
 // aim sees to it that a verb is carried out where it is to be, or not at all,
 // and tells the machines where they are several.
 func (t *target) aim(cmd *cobra.Command) ([]string, error) {
-	how, asked := reachOf(cmd), cmd.Flags().Changed("host") || t.all
+	how, asked := machines.ReachOf(cmd), cmd.Flags().Changed("host") || t.all
 	switch {
 	case t.options.onHost != "":
 		return nil, nil
-	case how == 0 && asked:
+	case how == machines.Here && asked:
 		return nil, output.Usagef(cmd, "%s works on this machine only: --host is for verbs such as ps, new, attach and exec", cmd.CommandPath())
-	case how == 0:
+	case how == machines.Here:
 		t.here = true
 		return nil, nil
 	}
@@ -129,7 +92,7 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	case len(hosts) < 2:
 		return nil, nil
 	}
-	if how != several {
+	if how != machines.Several {
 		return nil, output.Usagef(cmd, "%s works on one machine at a time", cmd.CommandPath())
 	}
 	return hosts, nil
@@ -138,7 +101,7 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 // spread runs the whole command line again on each machine.
 func (a *app) spread(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || verbOf(cmd) == "logs", Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs", Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		return Main(cmd.Context(), o, a.args)

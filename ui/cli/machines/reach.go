@@ -1,0 +1,43 @@
+package machines
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// A Reach is how a command gets along with other machines.
+type Reach int
+
+const (
+	Here    Reach = iota // it works on this machine only
+	One                  // it works on another machine, on one at a time
+	Several              // it works on several at once
+)
+
+// reach is how verbs get along with other machines, and commands of theirs that differ.
+var reach = map[string]Reach{
+	"new": One, "attach": One, "send": One, "screen": One, "kill": One, "rm": One, "start": One, "restart": One, "signal": One, "up": One, "down": One,
+	"rec": One, "play": One, "requests": One, "allow": One, "deny": One, "env": One, "worktree": One,
+	"ps": Several, "ls": Several, "logs": Several, "exec": Several, "history": Several, "wait": Several, "info": Several, "stop": Several, "audit": Several,
+	"agents": Several, "worktree list": Several,
+}
+
+// ReachOf is how a command gets along with other machines.
+func ReachOf(cmd *cobra.Command) Reach {
+	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+	verb, _, _ := strings.Cut(words, " ")
+	return cmp.Or(reach[words], reach[verb])
+}
+
+// Refused are those flags about machines that a command does not take.
+func Refused(cmd *cobra.Command) []string {
+	switch how := ReachOf(cmd); {
+	case how == One:
+		return []string{"all-hosts"}
+	case how == Several || !cmd.HasParent():
+		return nil
+	}
+	return []string{"all-hosts", "host"}
+}
