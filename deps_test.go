@@ -252,7 +252,7 @@ var layers = map[string]layer{
 		"the language both sides speak must not pull either side in",
 	},
 	"engine/picture": {
-		[]string{"engine/cellwidth", "engine/vt", "engine/styled"},
+		[]string{"engine/cellwidth", "engine/vt", "engine/vt/graphics", "engine/styled"},
 		"a picture is drawn of what an emulator shows, whoever asks",
 	},
 	"engine/vt10x": {
@@ -287,7 +287,7 @@ var layers = map[string]layer{
 	"engine/worktrees":   {nil, "git's worktrees are made without knowing for what"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},

@@ -79,6 +79,7 @@ func (r *strip) add(at time.Duration, drawn string) (bytes int) {
 func (s *Screen) row(y int) string {
 	var b strings.Builder
 	one := *s
+	one.Printed = nil // each row would have them all
 	if y < min(len(s.Lines), s.Rows) {
 		one.Lines = s.Lines[y : y+1]
 	} else {

@@ -1,4 +1,4 @@
-// Package picture draws what a terminal shows, as PNG for agents that look at
+// Package picture draws what a terminal shows, with the pictures that programs have printed, as PNG for agents that look at
 // images and as SVG for documents. It brings its font along; geometric signs
 // that this lacks are drawn here, and for the characters of other scripts a PNG
 // falls back to the fonts of the system, and then to boxes with their numbers.
@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/engine/vt/graphics"
 )
 
 // A Screen is what is drawn.
@@ -17,6 +18,7 @@ type Screen struct {
 	Lines      []styled.Line // at most Rows of them; those that lack are blank
 	Cursor     styled.Cursor // drawn when it is visible and on the screen
 	Palette    vt.Palette
+	Printed    map[uint64]*graphics.Picture // by number, those of the lines
 }
 
 // A Terminal is what shows a screen, as *vt.Terminal does.
@@ -25,6 +27,7 @@ type Terminal interface {
 	Bounds() (oldest, first, end int64)
 	Lines(from int64, count int) []styled.NumberedLine
 	Cursor() styled.Cursor
+	Picture(number uint64) *graphics.Picture
 }
 
 // Of is what a terminal shows now.
@@ -35,6 +38,7 @@ func Of(t Terminal) Screen {
 	for _, l := range t.Lines(first, int(end-first)) {
 		s.Lines = append(s.Lines, l.Line)
 	}
+	s.Printed = printedOf(t, s.Lines)
 	return s
 }
 

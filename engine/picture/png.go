@@ -34,9 +34,10 @@ func PNG(s Screen, scale int) ([]byte, error) {
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
 	defer func() { c.large.close() }()
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
+	printed := newPrinter(&s)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
-			c.line(&s, l, y, padding*scale, glyphs)
+			c.line(&s, l, y, padding*scale, glyphs, printed)
 		} else if err := c.double(&s, y, padding*scale); err != nil {
 			return nil, err
 		}
@@ -52,18 +53,20 @@ func PNG(s Screen, scale int) ([]byte, error) {
 }
 
 // line draws grounds first, because characters may reach over them.
-func (c *canvas) line(s *Screen, l styled.Line, y, margin int, glyphs *glyphSet) {
+func (c *canvas) line(s *Screen, l styled.Line, y, margin int, glyphs *glyphSet, printed *printer) {
 	py := margin + y*c.h
 	for p := range s.pieces(l) {
 		if p.look.ground && p.x < s.Cols {
 			c.fill(margin+p.x*c.w, py, p.cells*c.w, c.h, p.look.bg)
 		}
 	}
+	c.strips(l, y, margin, true, printed)
 	for p := range s.pieces(l) {
 		if p.x < s.Cols {
 			c.piece(p, margin+p.x*c.w, py, glyphs)
 		}
 	}
+	c.strips(l, y, margin, false, printed)
 }
 
 func (c *canvas) piece(p piece, x, y int, glyphs *glyphSet) {

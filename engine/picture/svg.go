@@ -22,6 +22,7 @@ func SVG(s Screen) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
 	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
+	s.writePrinted(&b)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
 			s.writeLine(&b, y)
@@ -37,6 +38,7 @@ func SVG(s Screen) []byte {
 }
 
 func (s *Screen) writeLine(b *strings.Builder, y int) {
+	s.writeStrips(b, y, true)
 	drawn := shapes{b: b}
 	for _, p := range s.stretches(s.Lines[y]) {
 		px, py := padding+p.x*cellWidth, padding+y*cellHeight
@@ -50,6 +52,7 @@ func (s *Screen) writeLine(b *strings.Builder, y int) {
 		}
 	}
 	drawn.flush()
+	s.writeStrips(b, y, false)
 }
 
 // stretches joins pieces of one look as long as they are plain ASCII, whose

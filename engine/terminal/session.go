@@ -12,6 +12,7 @@ import (
 	"tandem/engine/prompt"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/engine/vt/graphics"
 	"tandem/persist/store"
 )
 
@@ -34,6 +35,7 @@ type Emulator interface {
 	AppendRepaint(dst []byte) []byte
 	AppendCheckpoint(dst []byte) []byte
 	InString() int
+	Picture(number uint64) *graphics.Picture
 }
 
 // A Log is what a session needs of ptylog.Log.
