@@ -18,6 +18,7 @@ type AttachOptions struct {
 	Raw      bool // the terminal's bytes instead of frames; first a repaint of the screen
 	ReadOnly bool // input is refused
 	Clips    bool // Output.Clip is wanted (not Raw, whose bytes hold it)
+	Pictures bool // those of programs are wanted (not Raw)
 	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
 	Rows     int
 	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
@@ -81,10 +82,11 @@ type LineRange struct {
 
 // Output is one message from a session to a viewer; one of the fields is set.
 type Output struct {
-	Frame *Frame         // a change of the screen (not Raw)
-	Bytes []byte         // what the program wrote (Raw)
-	Lines []NumberedLine // scrollback that was asked for
-	Clip  []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
-	Mark  *Mark          // answers Input.Mark, the last one if several are due
-	Ended *Process       // the session has ended; nothing follows
+	Frame   *Frame         // a change of the screen (not Raw)
+	Bytes   []byte         // what the program wrote (Raw)
+	Lines   []NumberedLine // scrollback that was asked for
+	Clip    []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
+	Picture *Picture       // one that lines which follow show
+	Mark    *Mark          // answers Input.Mark, the last one if several are due
+	Ended   *Process       // the session has ended; nothing follows
 }

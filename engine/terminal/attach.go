@@ -6,6 +6,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/panics"
+	"tandem/engine/vt/graphics"
 )
 
 const (
@@ -43,6 +44,9 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	at := attachment{session: s, viewer: v, to: to}
+	if o.Pictures && !o.Raw {
+		at.gallery = &gallery{}
+	}
 	caught := make(chan *panics.Caught, 1)
 	go func() { // ends when the connection does, which is when attach returns
 		defer cancel()
@@ -87,6 +91,17 @@ type attachment struct {
 	session *Session
 	viewer  *viewer
 	to      stream
+	gallery *gallery // what pictures the viewer has; nil for one that wants none
+}
+
+// lacking are the pictures that lines show and the viewer has not yet. For one that
+// wants none it takes them out of the lines.
+func (a attachment) lacking(t Emulator, lines []api.NumberedLine) []*graphics.Picture {
+	if a.gallery == nil {
+		withoutPictures(lines)
+		return nil
+	}
+	return a.gallery.lacking(t, lines)
 }
 
 // sendClip sends what the program put on the clipboard since the last time.
@@ -101,7 +116,14 @@ func (a attachment) sendClip() error {
 // sendLines sends lines that were asked for.
 func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
 	lines := []api.NumberedLine{} // an answer without any is one, too
-	err := a.session.onScreen(ctx, func(t Emulator) { lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), linesLimit))...) })
+	var lacks []*graphics.Picture
+	err := a.session.onScreen(ctx, func(t Emulator) {
+		lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), linesLimit))...)
+		lacks = a.lacking(t, lines)
+	})
+	if err == nil && a.gallery != nil {
+		err = a.gallery.send(a.to, lacks)
+	}
 	if err != nil {
 		return err
 	}

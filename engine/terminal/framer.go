@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
+	"tandem/engine/vt/graphics"
 )
 
 const (
@@ -119,7 +120,12 @@ func (f *framer) sendLast(ctx context.Context) error {
 // send sends what a diff holds, if that is anything.
 func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	var diff vt.Diff
-	if err := f.session.onScreen(ctx, func(t Emulator) { diff = since(t) }); err != nil {
+	var lacks []*graphics.Picture
+	err := f.session.onScreen(ctx, func(t Emulator) {
+		diff = since(t)
+		lacks = f.lacking(t, diff.Lines)
+	})
+	if err != nil {
 		return err
 	}
 	news := changed(f.state, diff)
@@ -131,7 +137,12 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	if !news {
 		return nil
 	}
-	err := f.to.Send(api.Output{Frame: &frame})
+	if f.gallery != nil {
+		if err := f.gallery.send(f.to, lacks); err != nil {
+			return err
+		}
+	}
+	err = f.to.Send(api.Output{Frame: &frame})
 	f.sent = time.Now()
 	return err
 }

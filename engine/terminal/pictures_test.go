@@ -2,8 +2,13 @@ package terminal
 
 import (
 	"fmt"
+	"image"
+	"math/rand/v2"
 	"strings"
+	"tandem/engine/api"
+	"tandem/engine/vt/graphics"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -69,5 +74,63 @@ func TestAPictureIsNeverCutInTheMiddle(t *testing.T) {
 		if got != c.want {
 			t.Errorf("after %d bytes output is cut at %d, want %d", l.End(), got, c.want)
 		}
+	}
+}
+
+func TestPicturesReachViewersThatWantThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		with, without := view(t, s, api.AttachOptions{Pictures: true}), view(t, s, api.AttachOptions{})
+		<-with.out
+		<-without.out
+		s.output(l, "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1;AAAA\x1b\\x")
+		first := <-with.out
+		if first.Picture == nil || first.Picture.Number != 1 || first.Picture.Size != image.Pt(1, 1) || len(first.Picture.PNG) == 0 {
+			t.Fatalf("sent %+v", first)
+		}
+		if f := (<-with.out).Frame; f == nil || len(f.Lines[0].Line.Pictures) != 1 || f.Lines[0].Line.Pictures[0].Picture != 1 {
+			t.Errorf("frame %+v", f)
+		}
+		if f := (<-without.out).Frame; f == nil || f.Lines[0].Line.Pictures != nil {
+			t.Errorf("frame for one who wants none %+v", f)
+		}
+		s.output(l, "y")
+		if f := (<-with.out).Frame; f == nil {
+			t.Error("the picture was sent twice")
+		}
+	})
+}
+
+func TestAViewerHoldsBoundedPictures(t *testing.T) {
+	var g gallery
+	noise := rand.New(rand.NewPCG(1, 2))
+	pixels := make([]byte, 3*1100*1100) // 3.6 MB
+	for i := range pixels {
+		pixels[i] = byte(noise.Uint32())
+	}
+	made, err := graphics.FromPixels(image.Pt(1100, 1100), 3, pixels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		p, err := graphics.FromPNG(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Number = uint64(n + 1)
+		f := newFakeStream()
+		close(f.closed)
+		g.send(f, []*graphics.Picture{p})
+		if g.bytes > api.PicturesHeld || len(g.order) != len(g.held) {
+			t.Fatalf("%d bytes in %d pictures, %d known", g.bytes, len(g.order), len(g.held))
+		}
+	}
+	if _, held := g.held[1]; held || len(g.held) < 5 {
+		t.Errorf("held are %v", g.order)
 	}
 }

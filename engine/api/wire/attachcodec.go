@@ -30,13 +30,14 @@ const (
 
 // Kinds of messages from a session.
 const (
-	outputFrame = 'f'
-	outputBytes = 'b'
-	outputLines = 'l'
-	outputClip  = 'c'
-	outputMark  = 'n'
-	outputEnded = 'e' // a Process in JSON
-	OutputError = 'x' // an Error in JSON: why the engine closes the attachment
+	outputFrame   = 'f'
+	outputBytes   = 'b'
+	outputLines   = 'l'
+	outputClip    = 'c'
+	outputMark    = 'n'
+	outputPicture = 'g'
+	outputEnded   = 'e' // a Process in JSON
+	OutputError   = 'x' // an Error in JSON: why the engine closes the attachment
 )
 
 // isKind reports whether a message can be of a kind, as all are letters.
@@ -156,7 +157,9 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 	case out.Bytes != nil:
 		return append(append(dst, outputBytes), out.Bytes...), nil
 	case out.Lines != nil:
-		return appendLines(append(dst, outputLines), out.Lines, 0), nil
+		return appendStrips(appendLines(append(dst, outputLines), out.Lines, 0), out.Lines), nil
+	case out.Picture != nil:
+		return appendPicture(append(dst, outputPicture), out.Picture), nil
 	case out.Clip != nil:
 		return append(append(dst, outputClip), out.Clip...), nil
 	case out.Mark != nil:
@@ -194,6 +197,9 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		if out.Lines = d.lines(0); out.Lines == nil {
 			out.Lines = []api.NumberedLine{}
 		}
+		d.strips(out.Lines)
+	case outputPicture:
+		out.Picture = d.picture()
 	case outputClip:
 		out.Clip = append([]byte{}, d.rest()...)
 	case outputMark:
@@ -239,6 +245,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("raw", "true", o.Raw)
 	set("read_only", "true", o.ReadOnly)
 	set("clips", "true", o.Clips)
+	set("pictures", "true", o.Pictures)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
@@ -267,6 +274,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.ReadOnly, err = strconv.ParseBool(value)
 		case "clips":
 			o.Clips, err = strconv.ParseBool(value)
+		case "pictures":
+			o.Pictures, err = strconv.ParseBool(value)
 		case "cols":
 			o.Cols, err = parseSide(value)
 		case "rows":

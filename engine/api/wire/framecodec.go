@@ -50,7 +50,7 @@ func AppendFrame(dst []byte, f *api.Frame) []byte {
 	if len(f.Anchors) > 0 {
 		dst = appendPlaces(dst, f.Anchors, f.First)
 	}
-	return appendLines(dst, f.Lines, f.First)
+	return appendStrips(appendLines(dst, f.Lines, f.First), f.Lines)
 }
 
 func flags(f *api.Frame) byte {
@@ -90,6 +90,7 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 		f.Anchors = d.places(f.First)
 	}
 	f.Lines = d.lines(f.First)
+	d.strips(f.Lines)
 	if err := d.end(); err != nil {
 		return nil, err
 	}
