@@ -169,7 +169,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
+		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
 		"as panes/processes",
 	},
 	"engine": {
@@ -289,7 +289,7 @@ var layers = map[string]layer{
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
-	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
+	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},
 	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},

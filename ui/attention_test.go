@@ -210,7 +210,7 @@ func (d *driver) notifications() (told func() []string) {
 	if err := terminal.Enter(); err != nil {
 		d.t.Fatal(err)
 	}
-	terminal.Show(tea.View{}, 20, 3, nil, screen.Placed{})
+	terminal.Show(tea.View{}, 20, 3, nil, screen.Placed{}, screen.Patches{})
 	seen := 0
 	told = func() (all []string) {
 		if err := terminal.Paint(); err != nil {

@@ -106,7 +106,7 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		change(i)
-		terminal.Show(m.View(), 200, 60, nil, screen.Placed{})
+		terminal.Show(m.View(), 200, 60, nil, screen.Placed{}, screen.Patches{})
 		if err := terminal.Paint(); err != nil {
 			b.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/graphics"
 	"tandem/ui/screen"
 )
 
@@ -18,7 +19,7 @@ func (m *model) seePictures(msg tea.Msg) {
 			m.pictures.Measured(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.theme.dark)) {
+	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
 		m.dirty = true
 	}
 }
@@ -31,6 +32,33 @@ func (m *model) placedPicture() screen.Placed {
 		return screen.Placed{}
 	}
 	return screen.Placed{Picture: picture, X: m.areas.body.X + x, Y: m.areas.body.Y + y}
+}
+
+// SessionPictures is how the pictures of sessions are drawn now: in half blocks while
+// something lies over the panes, and not at all with too few colours for these.
+func (e env) SessionPictures() graphics.Screen {
+	on, d := e.m.pictures.Screen(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
+	if v := e.m.sessions; d.open != nil || d.following() != nil || v.tabs.Floating() || v.steps.numbers != nil {
+		on.Protocol = graphics.Blocks
+	}
+	if on.Protocol == graphics.Blocks && e.Colors() < 256 {
+		on.Protocol = graphics.Off
+	}
+	return on
+}
+
+// patches are the pictures of the programs in the panes that were drawn last.
+func (e env) patches() (p screen.Patches) {
+	v, body := e.m.sessions, e.m.areas.body
+	p.On = v.pictures
+	for _, l := range v.visible() {
+		at := v.area(l)
+		for _, one := range l.Pane.Patches() {
+			one.X, one.Y = one.X+at.X+body.X, one.Y+at.Y+body.Y
+			p.All = append(p.All, one)
+		}
+	}
+	return p
 }
 
 // coversPicture reports whether the overlay, as it was drawn last, lies over the

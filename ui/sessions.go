@@ -11,6 +11,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/graphics"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
@@ -28,6 +29,7 @@ type sessionsEnv interface {
 	Tell(text string, bad bool) tea.Cmd
 	Notify(text string) tea.Cmd
 	LongCommand() time.Duration
+	SessionPictures() graphics.Screen
 	ShowRequest(id string) tea.Cmd
 	Bell()
 
@@ -72,6 +74,8 @@ type sessionsView struct {
 	listFocused bool
 	zoomed      bool // the focused terminal has all of the screen
 	zoomTold    bool // and the dashboard knows
+
+	pictures graphics.Screen // how those of the programs are drawn
 
 	sizes toldSizes
 	dirty bool           // something has to be redrawn

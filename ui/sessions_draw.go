@@ -18,6 +18,7 @@ func (v *sessionsView) Draw() []string { return nil }
 
 // AppendRows appends the rows of the view, each with a newline.
 func (v *sessionsView) AppendRows(to []byte) []byte {
+	v.pictures = v.env.SessionPictures()
 	v.prepare()
 	if v.tight && v.tabs.Current != nil {
 		rows := v.tabs.Current.Focus.Rows
@@ -77,6 +78,7 @@ func (v *sessionsView) prepare() {
 	focused, look := v.focused(), v.env.Look()
 	edges := v.edges()
 	for _, l := range v.visible() {
+		l.Pane.Pictures = v.pictures
 		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.tight || v.area(l) == l.Rect {

@@ -23,7 +23,7 @@ func (m *model) View() tea.View {
 	m.dirty = false
 	m.draw()
 	if m.terminal != nil {
-		m.terminal.Show(m.drawn, m.areas.w, m.areas.h, m.theme.ground, m.placedPicture())
+		m.terminal.Show(m.drawn, m.areas.w, m.areas.h, m.theme.ground, m.placedPicture(), env{m}.patches())
 	}
 	return m.drawn
 }

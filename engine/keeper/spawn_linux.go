@@ -135,7 +135,8 @@ func (l *launch) openTTY(cols, rows uint16) (master int, err error) {
 	}
 	defer ptmx.Close()
 	defer tty.Close()
-	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+	size := pty.Winsize{Cols: cols, Rows: rows, X: 10 * cols, Y: 20 * rows} // a cell as the engine has it
+	if err := pty.Setsize(ptmx, &size); err != nil {
 		return -1, fmt.Errorf("set size of terminal: %w", err)
 	}
 	// Fd makes the terminal blocking again, which programs expect of theirs.

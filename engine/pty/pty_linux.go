@@ -20,10 +20,19 @@ func Size(master *os.File) (cols, rows int, err error) {
 	return cols, rows, err
 }
 
+// A cell in pixels, as the emulator tells programs too: those that show pictures look here
+// first. A terminal has at most 1,000 cells a side.
+const (
+	cellWidth  = 10
+	cellHeight = 20
+)
+
 // SetSize sets the size of a terminal; its foreground programs get SIGWINCH.
 func SetSize(master *os.File, cols, rows int) error {
 	return onDescriptor(master, func(fd int) error {
-		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)})
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{
+			Col: uint16(cols), Row: uint16(rows), Xpixel: uint16(cols * cellWidth), Ypixel: uint16(rows * cellHeight),
+		})
 	})
 }
 

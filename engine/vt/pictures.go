@@ -20,6 +20,8 @@ func (c canvas) Cursor() (x, y int) { return c.t.cur.x, c.t.cur.y }
 
 func (c canvas) Answer(b []byte) { c.t.reply(b) }
 
+func (c canvas) Index() { c.t.index() }
+
 func (c canvas) Redraw() { c.t.touchRows(0, c.t.rows-1) }
 
 func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/terminfo"
 )
 
@@ -29,8 +30,8 @@ func appendInts(dst []byte, ns ...int) []byte {
 }
 
 // deviceAttributes does DA1, DA2 and DA3. The terminal says what xterm says of
-// itself, a VT420 or, at that conformance level, a VT520, and 52: a program can
-// write the clipboard.
+// itself, a VT420 or, at that conformance level, a VT520, 4: it shows sixels, and 52: a
+// program can write the clipboard.
 func (t *host) deviceAttributes(prefix byte) {
 	if t.param(0, 0) != 0 {
 		return
@@ -41,7 +42,7 @@ func (t *host) deviceAttributes(prefix byte) {
 	}
 	switch prefix {
 	case 0:
-		t.replyf("\x1b[?%d;1;2;6;9;15;16;17;18;21;22;28;29;52c", service)
+		t.replyf("\x1b[?%d;1;2;4;6;9;15;16;17;18;21;22;28;29;52c", service)
 	case '>':
 		t.replyf("\x1b[>%d;354;0c", model)
 	case '=':
@@ -105,14 +106,19 @@ func (t *host) reportSize() {
 	}
 }
 
-// graphicsAttribute does XTSMGRAPHICS: there are no graphics, so any of its three
-// attributes fails.
+// graphicsAttribute does XTSMGRAPHICS: how many colours a sixel picture has and how large
+// it may be. Neither can be changed, and there is no ReGIS.
 func (t *host) graphicsAttribute() {
-	n, status := t.param(0, 0), 3
-	if n < 1 || n > 3 {
-		status = 1
+	switch n := t.param(0, 0); n {
+	case 1:
+		t.replyf("\x1b[?1;0;%dS", graphics.SixelColors)
+	case 2:
+		t.replyf("\x1b[?2;0;%d;%dS", graphics.MaxSide, graphics.MaxSide)
+	case 3:
+		t.replyf("\x1b[?3;3;0S")
+	default:
+		t.replyf("\x1b[?%d;1;0S", n)
 	}
-	t.replyf("\x1b[?%d;%d;0S", n, status)
 }
 
 // terminalParameters does DECREQTPARM.

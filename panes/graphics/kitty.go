@@ -49,3 +49,15 @@ func AppendHide(dst []byte, id uint32) []byte {
 func AppendForget(dst []byte, id uint32) []byte {
 	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=I,i=%d\x1b\\", id)
 }
+
+// AppendPatch appends what shows cells of a sheet that was transmitted, w×h pixels each,
+// from the cursor on, which stays. Several of a sheet have numbers of their own.
+func AppendPatch(dst []byte, id, number uint32, p Patch, w, h int) []byte {
+	return fmt.Appendf(dst, "\x1b_Ga=p,p=%d,C=1,q=2,i=%d,x=%d,y=%d,w=%d,h=%d,c=%d,r=%d,z=%d\x1b\\", number, id,
+		p.Cells.Min.X*w, p.Cells.Min.Y*h, p.Cells.Dx()*w, p.Cells.Dy()*h, p.Cells.Dx(), p.Cells.Dy(), p.Sheet.At.Z)
+}
+
+// AppendHidePatch appends what takes one of them off the screen.
+func AppendHidePatch(dst []byte, id, number uint32) []byte {
+	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=i,i=%d,p=%d\x1b\\", id, number)
+}

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"tandem/engine/api"
+	"tandem/panes/graphics"
 	"tandem/panes/widget"
 )
 
 // Draw gives the pane's rows: h strings of w cells each. The slice is valid
 // until the next call.
 func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
-	t.rows = t.rows[:0]
+	t.rows, t.patches = t.rows[:0], nil
 	st := t.State()
 	if w <= 0 || h <= 0 {
 		return t.rows
@@ -22,7 +23,11 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	if !t.Scroll.active && !t.Pointer.pressed.down { // what is seen can be selected, whatever comes meanwhile
 		t.Feed.Screen.keep(t.Pointer.seen.line, t.Pointer.seen.line+int64(h))
 	}
-	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.Pointer.seen.line, W: w, H: h})
+	win := Window{Top: t.Pointer.seen.line, W: w, H: h, Pictures: t.Pictures}
+	t.rows = t.Feed.Screen.Draw(t.rows, win)
+	t.patches = t.Feed.Screen.Patches(win, func(y int) bool {
+		return y == 0 && t.Scroll.active || y == h-1 && t.ended != nil && !t.Scroll.active
+	})
 	t.drawMarks(st, w, look)
 	t.fill(st, w, h, look)
 	if t.Scroll.active {
@@ -32,6 +37,9 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	}
 	return t.rows
 }
+
+// Patches are what the terminal has to draw itself over the rows that Draw gave last.
+func (t *Terminal) Patches() []graphics.Patch { return t.patches }
 
 // drawUnknown is the pane before its first frame.
 func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {

@@ -44,6 +44,7 @@ func (f *Feed) Connect(v Viewer) {
 	defer f.mu.Unlock()
 	f.viewer, f.err = v, nil
 	f.serial++
+	f.Screen.forgetPictures()
 }
 
 // Disconnect tells that the attachment is gone and another will follow.
@@ -64,6 +65,9 @@ func (f *Feed) Fail(err error) {
 func (f *Feed) Receive(out api.Output) {
 	if out.Frame != nil {
 		f.Screen.Apply(out.Frame)
+	}
+	if out.Picture != nil {
+		f.Screen.AddPicture(out.Picture)
 	}
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)

@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/graphics"
 	"tandem/panes/widget"
 )
 
@@ -21,6 +22,8 @@ type Screen struct {
 	state ScreenState
 	lines map[int64]*heldLine
 	buf   []byte
+
+	gallery gallery
 
 	keepFrom, keepTo int64 // lines that a viewer looks at, far above the screen
 }
@@ -57,7 +60,8 @@ func (st ScreenState) above(h int) int {
 type heldLine struct {
 	line  api.Line
 	drawn string
-	width int // 0: not drawn yet
+	width int             // 0: not drawn yet
+	on    graphics.Screen // where its pictures were drawn
 }
 
 // Apply takes the screen to the state that the frame describes.
@@ -78,6 +82,21 @@ func (s *Screen) Apply(f *api.Frame) {
 	}
 	s.put(f.Lines)
 	s.prune()
+	s.gallery.prune(s.lines)
+}
+
+// AddPicture takes in a picture that lines to come show.
+func (s *Screen) AddPicture(p *api.Picture) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gallery.take(p)
+}
+
+// forgetPictures forgets what an attachment has sent; the next one begins anew.
+func (s *Screen) forgetPictures() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gallery = gallery{}
 }
 
 // AddLines takes in scrollback that was asked for.
@@ -92,6 +111,7 @@ func (s *Screen) AddLines(lines []api.NumberedLine) {
 }
 
 func (s *Screen) put(lines []api.NumberedLine) {
+	s.gallery.hang(lines)
 	for _, l := range lines {
 		s.lines[l.N] = &heldLine{line: l.Line}
 	}
@@ -157,6 +177,8 @@ func (s *Screen) State() ScreenState {
 type Window struct {
 	Top  int64
 	W, H int
+
+	Pictures graphics.Screen // how pictures are drawn
 }
 
 // Draw appends the lines of a window to rows; each is exactly min(W, Cols)
@@ -169,7 +191,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	end := min(win.Top+int64(win.H), s.state.First+int64(s.state.Rows))
 	for n := win.Top; n < end; n++ {
 		if l := s.lines[n]; l != nil {
-			rows = append(rows, s.draw(l, w))
+			rows = append(rows, s.draw(l, w, win.Pictures))
 		} else {
 			rows = append(rows, widget.Spaces(w))
 		}
@@ -177,10 +199,10 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	return rows
 }
 
-func (s *Screen) draw(l *heldLine, w int) string {
-	if l.drawn == "" || l.width != w {
-		s.buf = widget.AppendLine(s.buf[:0], spread(l.line), w)
-		l.drawn, l.width = string(s.buf), w
+func (s *Screen) draw(l *heldLine, w int, on graphics.Screen) string {
+	if l.drawn == "" || l.width != w || l.on != on && len(l.line.Pictures) > 0 {
+		s.buf = widget.AppendLine(s.buf[:0], spread(s.gallery.pictured(l.line, w, on)), w)
+		l.drawn, l.width, l.on = string(s.buf), w, on
 	}
 	return l.drawn
 }

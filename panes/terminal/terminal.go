@@ -3,6 +3,7 @@ package terminal
 import (
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/graphics"
 )
 
 // A Terminal is a pane that shows one session live and types into it. All its
@@ -11,6 +12,8 @@ type Terminal struct {
 	ID     string // the session's
 	Feed   *Feed
 	Outbox Outbox // what it gets
+
+	Pictures graphics.Screen // how the pictures of its program are drawn
 
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
@@ -28,6 +31,7 @@ type Terminal struct {
 	changed bool
 	settled bool // a size that differs from the pane's is here to stay
 	rows    []string
+	patches []graphics.Patch // over rows
 }
 
 // NewTerminal makes a pane for a session; somebody has to fill its Feed.

@@ -251,7 +251,9 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 // reports whether there is no point in another.
 func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
 	size := feed.Size()
-	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: panes.ClientName, Input: input})
+	v, err := e.Attach(ctx, api.AttachOptions{
+		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input,
+	})
 	if err != nil {
 		return nil, l.refused(err, feed)
 	}

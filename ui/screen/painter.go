@@ -34,16 +34,18 @@ type painter struct {
 	mu   sync.Mutex // guards next
 	next frame
 
-	busy  sync.Mutex // held while writing; guards the rest
-	away  bool       // the terminal is not entered, or somebody else has it
-	shown frame
-	rows  []string // of shown
-	cells *uv.RenderBuffer
-	diff  *uv.TerminalRenderer
-	moves bytes.Buffer // what diff writes
-	buf   bytes.Buffer
-	kept  keptPicture
-	err   error
+	busy    sync.Mutex // held while writing; guards the rest
+	away    bool       // the terminal is not entered, or somebody else has it
+	shown   frame
+	rows    []string // of shown
+	cells   *uv.RenderBuffer
+	diff    *uv.TerminalRenderer
+	moves   bytes.Buffer // what diff writes
+	buf     bytes.Buffer
+	kept    keptPicture
+	patches keptPatches
+	written map[int]bool // rows with patches that draw has changed
+	err     error
 }
 
 // A frame is what the screen should be.
@@ -51,6 +53,7 @@ type frame struct {
 	view     tea.View
 	w, h     int
 	picture  Placed
+	patches  Patches // pictures of sessions
 	ground   *Ground // nil for the terminal's own
 	bells    int
 	clip     string // what was copied last
@@ -117,7 +120,7 @@ func (p *painter) enter(alt bool) error {
 	p.away = false
 	p.shown, p.rows = frame{}, nil
 	p.buf.Reset()
-	p.buf.Write(p.kept.forget(nil))
+	p.buf.Write(p.patches.forget(p.kept.forget(nil)))
 	if alt {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
@@ -155,7 +158,7 @@ func (p *painter) leave(alt bool) {
 	}
 	p.away = true
 	p.buf.Reset()
-	p.buf.Write(p.kept.forget(nil))
+	p.buf.Write(p.patches.forget(p.kept.forget(nil)))
 	if p.shown.sync {
 		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
 	}
@@ -273,6 +276,7 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		p.diff = p.renderer()
 		p.diff.Resize(f.w, f.h)
 	}
+	clear(p.written)
 	all := erased || f.ground != p.shown.ground
 	rest := f.view.Content
 	for y := range f.h {
@@ -288,12 +292,23 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		if drawRow(p.cells.Line(y), row, f.clusters, f.ground) && !erased {
 			p.leaveWide(y)
 		}
+		if f.patches.crosses(y) {
+			p.noteWritten(y)
+		}
 		p.cells.TouchLine(0, y, f.w)
 		p.rows[y] = row
 		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))
 	}
 	p.diff.Render(p.cells)
 	return hurt, erased
+}
+
+// noteWritten notes that a row with pictures of sessions is written.
+func (p *painter) noteWritten(y int) {
+	if p.written == nil {
+		p.written = map[int]bool{}
+	}
+	p.written[y] = true
 }
 
 // leaveWide is called before row y, which has wide cells, is rendered. From the
@@ -317,6 +332,7 @@ func (p *painter) place(f frame, hurt, erased bool) {
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
 	turn := p.kept.turn(f.picture, hurt, erased)
+	turn.join(p.patches.turn(f.patches, p.written, erased))
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return

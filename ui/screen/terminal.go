@@ -146,9 +146,11 @@ func (t *Terminal) Cooked() *term.State { return t.saved }
 func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
 
 // Show makes a view of a size, on a ground and with a picture over its cells, what is
-// painted next.
-func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed) {
-	t.painter.update(func(f *frame) { f.view, f.w, f.h, f.ground, f.picture = v, w, h, g, p })
+// painted next, with the pictures of sessions.
+func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches Patches) {
+	t.painter.update(func(f *frame) {
+		f.view, f.w, f.h, f.ground, f.picture, f.patches = v, w, h, g, p, patches
+	})
 }
 
 // Copy puts text on the terminal's clipboard.

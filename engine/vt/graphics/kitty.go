@@ -58,9 +58,7 @@ func (p *Pictures) load(c Command) {
 			err = p.show(done, i)
 		}
 	}
-	if done.Action() != 'q' {
-		p.answer(quiet, id, number, done.ID('p'), err)
-	}
+	p.answer(quiet, id, number, done.ID('p'), err)
 }
 
 // take keeps a picture under the name that a command gives it.

@@ -23,6 +23,8 @@ type Screen interface {
 	// have some, and of the main screen's scrollback, whose rows are -1, and keeps what it
 	// gives in their place.
 	Each(alt bool, f func(y int, s *Strips) *Strips)
+	// Index moves the cursor to the next row, scrolling where the screen ends.
+	Index()
 	// Redraw has all rows shown be drawn anew, whether they have strips or not.
 	Redraw()
 	// Answer takes what the program is to be answered.
@@ -54,7 +56,7 @@ type SixelMode struct {
 // Sixel does DECSIXEL: data is what stands behind its final byte. Like text, the picture
 // scrolls the screen.
 func (p *Pictures) Sixel(data []byte, mode SixelMode) {
-	made, err := DecodeSixel(data)
+	made, below, err := DecodeSixel(data)
 	if err != nil {
 		return
 	}
@@ -69,6 +71,9 @@ func (p *Pictures) Sixel(data []byte, mode SixelMode) {
 	}
 	x, y := p.on.Cursor()
 	p.on.Put(at, x, y, true, cover)
+	for n := at.Rows; n <= below/p.Cell.Y; n++ { // the sequence ends with a new row of sixels
+		p.on.Index()
+	}
 	if mode.Right {
 		p.on.Behind(at.Cols)
 	}

@@ -9,26 +9,27 @@ import (
 // MaxSixel bounds a sixel sequence, in bytes.
 const MaxSixel = 16 << 20
 
-const (
-	sixelRows   = 6    // pixels of a sixel, one below the other
-	sixelColors = 1024 // registers of a picture
-)
+// SixelColors is how many colours a sixel picture has at a time.
+const SixelColors = 1024
+
+// sixelRows are the pixels of a sixel, one below the other.
+const sixelRows = 6
 
 var errNoSixels = errors.New("a sixel sequence without pixels")
 
 // DecodeSixel reads what stands between the final byte of a sixel sequence and its end
 // (DEC STD 070, chapter 9). What is not painted can be seen through. Pixels are square,
-// whatever is said of them, and each picture begins with the colours of a VT340.
-// The decoder of charmbracelet/x trusts counts, sizes and registers.
-func DecodeSixel(b []byte) (*Picture, error) {
+// whatever is said of them, and each picture begins with the colours of a VT340. below is
+// the upper edge of the row of sixels that would come next. The decoder of charmbracelet/x trusts counts, sizes and registers.
+func DecodeSixel(b []byte) (p *Picture, below int, err error) {
 	var m sixelSize
-	readSixels(b, &m)
-	if m.size.X == 0 || m.size.Y == 0 {
-		return nil, errNoSixels
+	if below = readSixels(b, &m); m.size.X == 0 || m.size.Y == 0 {
+		return nil, 0, errNoSixels
 	}
 	d := sixelPixels{w: m.size.X, h: m.size.Y, pixels: make([]byte, 4*m.size.X*m.size.Y), colors: defaultColors()}
 	readSixels(b, &d)
-	return FromPixels(m.size, 4, d.pixels)
+	p, err = FromPixels(m.size, 4, d.pixels)
+	return p, below, err
 }
 
 // A sixelReader is told what a sequence says.
@@ -38,9 +39,9 @@ type sixelReader interface {
 	paint(x, y, n int, bits byte) // n times from x on
 }
 
-// readSixels reads a sequence.
-func readSixels(b []byte, to sixelReader) {
-	x, y := 0, 0
+// readSixels reads a sequence, and says how far down it ends.
+func readSixels(b []byte, to sixelReader) (y int) {
+	x := 0
 	var params [8]int
 	for i := 0; i < len(b); {
 		c := b[i]
@@ -79,6 +80,7 @@ func readSixels(b []byte, to sixelReader) {
 			x, y = 0, min(y+sixelRows, MaxSide)
 		}
 	}
+	return y
 }
 
 func first(list []int) int {
@@ -142,14 +144,14 @@ func (m *sixelSize) paint(x, y, n int, bits byte) {
 type sixelPixels struct {
 	w, h   int
 	pixels []byte
-	colors [sixelColors][3]byte
+	colors [SixelColors][3]byte
 	color  [3]byte
 }
 
 func (d *sixelPixels) raster(int, int) {}
 
 func (d *sixelPixels) register(n int, define []int) {
-	n %= sixelColors
+	n %= SixelColors
 	if len(define) >= 4 {
 		switch define[0] {
 		case 1:
@@ -188,7 +190,7 @@ func hls(h, l, s int) (rgb [3]byte) {
 }
 
 // defaultColors are the VT340's, which has 16.
-func defaultColors() (all [sixelColors][3]byte) {
+func defaultColors() (all [SixelColors][3]byte) {
 	for i, percent := range [16][3]int{
 		{0, 0, 0}, {20, 20, 80}, {80, 13, 13}, {20, 80, 20}, {80, 20, 80}, {20, 80, 80}, {80, 80, 20}, {53, 53, 53},
 		{26, 26, 26}, {33, 33, 60}, {60, 26, 26}, {33, 60, 33}, {60, 33, 60}, {33, 60, 60}, {60, 60, 33}, {80, 80, 80},

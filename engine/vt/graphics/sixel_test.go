@@ -45,7 +45,7 @@ func TestSixelsAreDecoded(t *testing.T) {
 		"the VT340's colours":                        {"#1@", "1\n"},
 		"newlines and what is no sixel are left out": {"#5;2;100;0;0\r\n@ \x01@", "rr\n"},
 	} {
-		p, err := DecodeSixel([]byte(c.in))
+		p, _, err := DecodeSixel([]byte(c.in))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got := pixels(t, p, names); got != c.want {
@@ -56,14 +56,14 @@ func TestSixelsAreDecoded(t *testing.T) {
 
 func TestSixelsWithoutPixelsAreNoPicture(t *testing.T) {
 	for _, in := range []string{"", "#1", "???", "$-$-", "\"1;1;0;9", "!5", "!5?"} {
-		if p, err := DecodeSixel([]byte(in)); err == nil {
+		if p, _, err := DecodeSixel([]byte(in)); err == nil {
 			t.Errorf("%q is a picture of %v", in, p.Size)
 		}
 	}
 }
 
 func TestASixelPictureIsBounded(t *testing.T) {
-	p, err := DecodeSixel([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
+	p, _, err := DecodeSixel([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
 	if err != nil || p.Size != image.Pt(MaxSide, MaxSide) {
 		t.Errorf("got %v, %v", p, err)
 	}
@@ -74,7 +74,7 @@ func FuzzSixel(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := DecodeSixel(b)
+		p, _, err := DecodeSixel(b)
 		if err == nil && !fits(p.Size) {
 			t.Errorf("a picture of %v", p.Size)
 		}

@@ -1,0 +1,144 @@
+package graphics
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"sync"
+
+	"golang.org/x/image/draw"
+
+	"tandem/engine/styled"
+)
+
+// A Source is a picture that a session's program has printed. It does not change.
+type Source struct {
+	Size image.Point // in which placements count pixels
+	PNG  []byte
+}
+
+// A Sheet is a picture as a program has placed it: whole cells, of which it covers some in
+// part. It may be used by several goroutines.
+type Sheet struct {
+	Source *Source
+	At     styled.Placement
+
+	mu     sync.Mutex
+	blocks *image.RGBA // two pixels a cell; nil until needed
+}
+
+// A Patch is a part of a sheet on the screen.
+type Patch struct {
+	Sheet *Sheet
+	Cells image.Rectangle // of the sheet
+	X, Y  int             // where the first of them is
+}
+
+// bounds is where on the screen the patch is.
+func (p Patch) bounds() image.Rectangle {
+	return image.Rectangle{Max: p.Cells.Size()}.Add(image.Pt(p.X, p.Y))
+}
+
+// Crosses says that the patch is in a row of the screen.
+func (p Patch) Crosses(y int) bool { b := p.bounds(); return y >= b.Min.Y && y < b.Max.Y }
+
+// Below says that text is drawn over the picture.
+func (s *Sheet) Below() bool { return s.At.Z < 0 }
+
+// draw gives the whole sheet, w×h pixels for each cell; nil if the picture is damaged.
+func (s *Sheet) draw(w, h int) *image.RGBA {
+	src, err := png.Decode(bytes.NewReader(s.Source.PNG))
+	if err != nil {
+		return nil
+	}
+	out := image.NewRGBA(image.Rect(0, 0, s.At.Cols*w, s.At.Rows*h))
+	box, cell, from := s.At.Box, s.At.Cell, s.At.Source
+	to := image.Rect(box.Min.X*w/cell.X, box.Min.Y*h/cell.Y, (box.Max.X*w+cell.X-1)/cell.X, (box.Max.Y*h+cell.Y-1)/cell.Y)
+	size, has := s.Source.Size, src.Bounds()
+	from = image.Rect(from.Min.X*has.Dx()/size.X, from.Min.Y*has.Dy()/size.Y, from.Max.X*has.Dx()/size.X, from.Max.Y*has.Dy()/size.Y).Add(has.Min)
+	if from.Size() == to.Size() {
+		draw.Draw(out, to, src, from.Min, draw.Src)
+	} else {
+		draw.BiLinear.Scale(out, to, src, from, draw.Src, nil)
+	}
+	return out
+}
+
+// fitting is how many pixels a cell of the sheet gets of a terminal's cell, so that all of
+// it has no more than a bound.
+func (s *Sheet) fitting(cell image.Point, most int) (w, h int) {
+	for scale := 1.0; ; scale *= smaller {
+		w, h = scaled(cell.X, scale), scaled(cell.Y, scale)
+		if w*h*s.At.Cols*s.At.Rows <= most || w*h == 1 {
+			return w, h
+		}
+	}
+}
+
+// Block is a cell as two colours, the upper and the lower half; ok is false where it can be
+// seen through.
+func (s *Sheet) Block(x, y int, screen Screen) (upper, lower styled.Color, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.blocks == nil {
+		if s.blocks = s.draw(1, 2); s.blocks == nil {
+			s.blocks = image.NewRGBA(image.Rectangle{})
+		}
+	}
+	up, low := s.blocks.RGBAAt(x, 2*y), s.blocks.RGBAAt(x, 2*y+1)
+	if up.A < 128 && low.A < 128 {
+		return 0, 0, false
+	}
+	over := func(c, ground, alpha uint8) styled.Color {
+		return styled.Color(c) + styled.Color(uint32(ground)*uint32(255-alpha)/255)
+	}
+	on := func(r, g, b, a uint8) styled.Color {
+		ground := screen.Backdrop
+		return styled.ColorRGB | min(over(r, ground.R, a), 255)<<16 | min(over(g, ground.G, a), 255)<<8 | min(over(b, ground.B, a), 255)
+	}
+	return on(up.R, up.G, up.B, up.A), on(low.R, low.G, low.B, low.A), true
+}
+
+// Kitty is the sheet as a PNG, and how many of its pixels are a cell. One that fills its
+// cells exactly is as the program has sent it.
+func (s *Sheet) Kitty(screen Screen) (text []byte, w, h int) {
+	cols, rows, size := s.At.Cols, s.At.Rows, s.Source.Size
+	full := image.Rect(0, 0, cols*s.At.Cell.X, rows*s.At.Cell.Y)
+	config, err := png.DecodeConfig(bytes.NewReader(s.Source.PNG))
+	if err != nil {
+		return nil, 0, 0
+	}
+	if s.At.Box == full && s.At.Source == (image.Rectangle{Max: size}) && size == image.Pt(config.Width, config.Height) && size.X%cols == 0 && size.Y%rows == 0 {
+		return s.Source.PNG, size.X / cols, size.Y / rows
+	}
+	w, h = s.fitting(screen.cell(), mostKittyPixels)
+	img := s.draw(w, h)
+	if img == nil {
+		return nil, 0, 0
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if encoder.Encode(&b, img) != nil {
+		return nil, 0, 0
+	}
+	return b.Bytes(), w, h
+}
+
+// Sixel is a part of the sheet as a sixel sequence; nil if the picture is damaged.
+func (s *Sheet) Sixel(cells image.Rectangle, screen Screen) []byte {
+	cell := screen.cell()
+	if s.At.Cols*cell.X*s.At.Rows*cell.Y > 4*MaxPixels {
+		return nil
+	}
+	img := s.draw(cell.X, cell.Y)
+	if img == nil {
+		return nil
+	}
+	r := image.Rect(cells.Min.X*cell.X, cells.Min.Y*cell.Y, cells.Max.X*cell.X, cells.Max.Y*cell.Y)
+	r.Max.Y = r.Min.Y + wholeBands(r.Dy())
+	part, _ := img.SubImage(r).(*image.RGBA)
+	return AppendSixel(nil, Over(part, screen.Backdrop))
+}
+
+// MaxPixels bounds what is drawn of a sheet at once.
+const MaxPixels = 4 << 20

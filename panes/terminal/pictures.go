@@ -1,0 +1,169 @@
+package terminal
+
+import (
+	"image"
+
+	"tandem/engine/api"
+	"tandem/engine/styled"
+	"tandem/panes/graphics"
+)
+
+// A gallery holds the pictures of a session: what the engine has sent, and where its
+// program has placed it. The screen's mutex guards it.
+type gallery struct {
+	sources map[uint64]*graphics.Source
+	order   []uint64 // oldest first
+	bytes   int
+	sheets  map[uint64]*graphics.Sheet // by placement
+}
+
+// sheetsHeld is how many placements are known before those that are not held any more are
+// looked for.
+const sheetsHeld = 256
+
+// take takes in a picture, and lets go of the oldest as the engine expects it.
+func (g *gallery) take(p *api.Picture) {
+	if g.sources == nil {
+		g.sources = map[uint64]*graphics.Source{}
+	}
+	g.sources[p.Number] = &graphics.Source{Size: p.Size, PNG: p.PNG}
+	g.order = append(g.order, p.Number)
+	for g.bytes += len(p.PNG); g.bytes > api.PicturesHeld && len(g.order) > 1; g.order = g.order[1:] {
+		g.bytes -= len(g.sources[g.order[0]].PNG)
+		delete(g.sources, g.order[0])
+	}
+}
+
+// hang makes sheets of what lines show.
+func (g *gallery) hang(lines []api.NumberedLine) {
+	for i := range lines {
+		for _, s := range lines[i].Line.Pictures {
+			if old := g.sheets[s.ID]; old != nil && old.At == *s.Placement {
+				continue
+			}
+			if from := g.sources[s.Picture]; from != nil && len(from.PNG) > 0 {
+				if g.sheets == nil {
+					g.sheets = map[uint64]*graphics.Sheet{}
+				}
+				g.sheets[s.ID] = &graphics.Sheet{Source: from, At: *s.Placement}
+			}
+		}
+	}
+}
+
+// prune lets go of sheets that no held line shows.
+func (g *gallery) prune(held map[int64]*heldLine) {
+	if len(g.sheets) <= sheetsHeld {
+		return
+	}
+	shown := map[uint64]*graphics.Sheet{}
+	for _, l := range held {
+		for _, s := range l.line.Pictures {
+			if sheet := g.sheets[s.ID]; sheet != nil {
+				shown[s.ID] = sheet
+			}
+		}
+	}
+	g.sheets = shown
+}
+
+// pictured is a line of w columns with its pictures: half blocks, or cells that nothing
+// else looks like where the terminal draws them itself.
+func (g *gallery) pictured(l api.Line, w int, on graphics.Screen) api.Line {
+	if len(l.Pictures) == 0 || on.Protocol == graphics.Off || l.Size != styled.SingleSize {
+		return l
+	}
+	cells := make([]api.Run, w)
+	for x := range cells {
+		cells[x] = api.Run{Text: " ", Cells: 1}
+	}
+	for _, c := range clusters(nil, l) {
+		if c.x+c.w <= w {
+			cells[c.x] = api.Run{Style: *c.style, Text: c.text, Cells: c.w}
+			for x := c.x + 1; x < c.x+c.w; x++ {
+				cells[x] = api.Run{}
+			}
+		}
+	}
+	for _, s := range l.Pictures {
+		sheet := g.sheets[s.ID]
+		if sheet == nil || sheet.Below() && (on.Protocol == graphics.Kitty || len(l.Runs) > 0) {
+			continue
+		}
+		for x := max(s.From, 0); x < min(s.To, w); x++ {
+			if run, seen := block(sheet, x-s.X, s.Row, on); seen {
+				cover(cells, x, run)
+			}
+		}
+	}
+	l.Runs = nil
+	for _, c := range cells {
+		if c.Cells > 0 {
+			l.Runs = append(l.Runs, c)
+		}
+	}
+	return l
+}
+
+// block is a cell of a sheet.
+func block(sheet *graphics.Sheet, x, y int, on graphics.Screen) (run api.Run, seen bool) {
+	run = api.Run{Cells: 1}
+	if on.Exact() {
+		run.Style.Attrs, run.Style.FG = styled.Conceal, styled.ColorRGB|styled.Color(sheet.At.ID&0xFFFFFF)
+		run.Text = " "
+		return run, true
+	}
+	run.Text = "▀"
+	run.Style.FG, run.Style.BG, seen = sheet.Block(x, y, on)
+	return run, seen
+}
+
+// cover puts a run of one cell at a column; what is left of a wide one there is blank.
+func cover(cells []api.Run, x int, run api.Run) {
+	if cells[x].Cells == 2 && x+1 < len(cells) {
+		cells[x+1] = api.Run{Style: cells[x].Style, Text: " ", Cells: 1}
+	}
+	if cells[x].Cells == 0 && x > 0 {
+		cells[x-1] = api.Run{Style: cells[x-1].Style, Text: " ", Cells: 1}
+	}
+	cells[x] = run
+}
+
+// Patches are what the terminal has to draw over the lines of a window itself, h rows from
+// the top one less those that are hidden.
+func (s *Screen) Patches(win Window, hidden func(y int) bool) (all []graphics.Patch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !win.Pictures.Exact() {
+		return nil
+	}
+	w := min(win.W, s.state.Cols)
+	for y := range win.H {
+		l := s.lines[win.Top+int64(y)]
+		if l == nil || hidden(y) || l.line.Size != styled.SingleSize {
+			continue
+		}
+		for _, one := range l.line.Pictures {
+			sheet := s.gallery.sheets[one.ID]
+			cells := image.Rect(one.From-one.X, one.Row, min(one.To, w)-one.X, one.Row+1)
+			if sheet == nil || one.From < 0 || one.From >= w || !cells.In(image.Rect(0, 0, sheet.At.Cols, sheet.At.Rows)) {
+				continue
+			}
+			all = addPatch(all, graphics.Patch{Sheet: sheet, Cells: cells, X: one.From, Y: y})
+		}
+	}
+	return all
+}
+
+// addPatch adds a row, to the patch that it goes on with if there is one.
+func addPatch(all []graphics.Patch, row graphics.Patch) []graphics.Patch {
+	for i := range all {
+		p := &all[i]
+		if p.Sheet == row.Sheet && p.X == row.X && p.Cells.Dx() == row.Cells.Dx() && p.Cells.Min.X == row.Cells.Min.X &&
+			p.Cells.Max.Y == row.Cells.Min.Y && p.Y+p.Cells.Dy() == row.Y {
+			p.Cells.Max.Y++
+			return all
+		}
+	}
+	return append(all, row)
+}
