@@ -14,6 +14,11 @@ mkdir -p "$work/bin" "$work/home" "$work/config/tandem"
 (cd "$here/../.." && go build -o "$drawer" .)
 cp "${TANDEM:-$drawer}" "$tandem"
 
+# The page, in a real browser.
+if [ $# = 0 ] || [[ " $* " == *" page "* ]]; then
+	(cd "$here/../.." && go test ./engine/page/browsertest -run Pictures -count=1 -args -pictures "$here")
+fi
+
 # What is shown, and what shows it.
 export HOME=$work/home XDG_CONFIG_HOME=$work/config PATH=$work/bin:$PATH SHELL=/bin/bash
 export TERM=xterm-256color COLORTERM=truecolor LANG=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null

@@ -2,8 +2,12 @@ package page
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"image/png"
 	"path"
 	"regexp"
 	"slices"
@@ -105,5 +109,57 @@ func TestThePageHoldsNoScriptOrStyleOfItsOwn(t *testing.T) {
 		for _, found := range regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function`).FindAllString(string(f.text), -1) {
 			t.Errorf("%s uses %s: what programs print is shown as text only", name, found)
 		}
+	}
+}
+
+// TestThePagesTextsAreInOneFile looks for sentences in scripts other than strings.js.
+func TestThePagesTextsAreInOneFile(t *testing.T) {
+	all, err := loadFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := regexp.MustCompile("['\"`][A-Z][a-z]+ [a-z]+[^'\"`]*['\"`]")
+	for name, f := range all {
+		if path.Dir(name) != "app" || name == "app/strings.js" {
+			continue
+		}
+		for _, found := range sentence.FindAllString(string(f.text), -1) {
+			t.Errorf("%s says %s, which belongs into strings.js", name, found)
+		}
+	}
+}
+
+// TestThePageHasWhatAnInstallationNeeds reads its manifest and the icons that it names.
+func TestThePageHasWhatAnInstallationNeeds(t *testing.T) {
+	text, err := embedded.ReadFile("files/manifest.webmanifest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		Name, Display string
+		StartURL      string `json:"start_url"`
+		Icons         []struct{ Src, Sizes, Type string }
+	}
+	if err := json.Unmarshal(text, &manifest); err != nil || manifest.Name == "" || manifest.Display != "standalone" || manifest.StartURL != "./" {
+		t.Errorf("%+v, %v", manifest, err)
+	}
+	sizes := map[string]bool{}
+	for _, icon := range manifest.Icons {
+		text, err := embedded.ReadFile("files/" + icon.Src)
+		if err != nil {
+			t.Errorf("%s: %v", icon.Src, err)
+			continue
+		}
+		if icon.Type != "image/png" {
+			continue
+		}
+		shape, err := png.DecodeConfig(bytes.NewReader(text))
+		if size := fmt.Sprintf("%dx%d", shape.Width, shape.Height); err != nil || size != icon.Sizes {
+			t.Errorf("%s is %s, not %s: %v", icon.Src, size, icon.Sizes, err)
+		}
+		sizes[icon.Sizes] = true
+	}
+	if !sizes["192x192"] || !sizes["512x512"] {
+		t.Errorf("there are icons of %v", sizes)
 	}
 }

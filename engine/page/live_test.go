@@ -20,7 +20,7 @@ import (
 func (b *browser) attach(id string) *websocket.Conn {
 	b.Helper()
 	header := http.Header{"Origin": {b.server.URL}, "Sec-Fetch-Site": {"same-origin"}}
-	conn, _, err := websocket.Dial(b.Context(), b.server.URL+"/attach?id="+id+"&cols=80&rows=24", &websocket.DialOptions{HTTPClient: &b.http, HTTPHeader: header})
+	conn, _, err := websocket.Dial(b.Context(), b.server.URL+b.base+"/attach?id="+id+"&cols=80&rows=24", &websocket.DialOptions{HTTPClient: &b.http, HTTPHeader: header})
 	if err != nil {
 		b.Fatal(err)
 	}

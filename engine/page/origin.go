@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,9 +52,12 @@ func (o Origin) check(r *http.Request) error {
 	return nil
 }
 
+// linkPage is the page of a link to one session.
+var linkPage = regexp.MustCompile(`^/link/[^/]+/$`)
+
 // isPageItself reports whether a link of another page leads here: that may be followed.
 func isPageItself(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	return r.Method == http.MethodGet && (r.URL.Path == "/" || linkPage.MatchString(r.URL.Path)) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // isFor reports whether a Host header means this server.
@@ -97,20 +101,31 @@ func hostOf(header string, secure bool) (host, port string) {
 	return strings.TrimSuffix(strings.ToLower(host), "."), port
 }
 
-// cookie is the name of the page's cookie: browsers do not tell ports apart.
-func (o Origin) cookie() string {
-	if o.Secure {
-		return "__Host-tandem-" + strconv.Itoa(o.Port)
+// cookie is the name of the page's cookie, or of that of a link to a session: browsers do not
+// tell ports apart.
+func (o Origin) cookie(link string) string {
+	name := "tandem-" + strconv.Itoa(o.Port)
+	switch {
+	case link != "" && o.Secure:
+		return "__Secure-" + name + "-link" // __Host- goes with no path
+	case link != "":
+		return name + "-link"
+	case o.Secure:
+		return "__Host-" + name
 	}
-	return "tandem-" + strconv.Itoa(o.Port)
+	return name
 }
 
 // cookieLife is how long a browser keeps a cookie without an end: browsers allow 400 days.
 const cookieLife = 400 * 24 * time.Hour
 
-func (o Origin) newCookie(token string, until time.Time) *http.Cookie {
+func (o Origin) newCookie(link, token string, until time.Time) *http.Cookie {
 	if until.IsZero() {
 		until = time.Now().Add(cookieLife)
 	}
-	return &http.Cookie{Name: o.cookie(), Value: token, Path: "/", Expires: until, HttpOnly: true, Secure: o.Secure, SameSite: http.SameSiteStrictMode}
+	path := "/"
+	if link != "" {
+		path += LinkPath(link)
+	}
+	return &http.Cookie{Name: o.cookie(link), Value: token, Path: path, Expires: until, HttpOnly: true, Secure: o.Secure, SameSite: http.SameSiteStrictMode}
 }

@@ -14,6 +14,8 @@
 //	GET  /attach      a session's terminal, as a WebSocket
 //	GET  /push        how this device is notified while it shows no page
 //	POST /push        subscribes it to that, or ends it
+//
+// A link to one session has all of it below /link/ID/.
 package page
 
 import (
@@ -61,18 +63,28 @@ func New(o Options) *Page {
 	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, time.Minute), open: map[*lifeline]struct{}{}}
 	p.engines.connect = o.Engine
 	p.o.Notify.settle = cmp.Or(o.Notify.settle, settleTime)
-	p.mux.Handle("GET /", files())
-	p.mux.HandleFunc("POST /pair", p.pair)
-	p.mux.HandleFunc("POST /leave", p.known(p.leave))
-	p.mux.HandleFunc("GET /me", p.known(p.me))
-	p.mux.HandleFunc("GET /events", p.known(p.events))
-	p.mux.HandleFunc("GET /usage", p.known(p.usage))
-	p.mux.HandleFunc("POST /call/{operation}", p.known(p.call))
-	p.mux.HandleFunc("GET /attach", p.known(p.attach))
-	p.mux.HandleFunc("GET /push", p.known(p.pushKey))
-	p.mux.HandleFunc("POST /push", p.known(p.subscribe))
+	f := files()
+	p.mux.Handle("GET /", f)
+	p.mux.HandleFunc("GET /link/{session}/", func(w http.ResponseWriter, r *http.Request) {
+		http.StripPrefix("/link/"+r.PathValue("session"), f).ServeHTTP(w, r)
+	})
+	for _, base := range []string{"", "/link/{session}"} {
+		p.mux.HandleFunc("POST "+base+"/pair", p.pair)
+		p.mux.HandleFunc("POST "+base+"/leave", p.known(p.leave))
+		p.mux.HandleFunc("GET "+base+"/me", p.known(p.me))
+		p.mux.HandleFunc("GET "+base+"/events", p.known(p.events))
+		p.mux.HandleFunc("GET "+base+"/usage", p.known(p.usage))
+		p.mux.HandleFunc("POST "+base+"/call/{operation}", p.known(p.call))
+		p.mux.HandleFunc("GET "+base+"/attach", p.known(p.attach))
+		p.mux.HandleFunc("GET "+base+"/push", p.known(p.pushKey))
+		p.mux.HandleFunc("POST "+base+"/push", p.known(p.subscribe))
+	}
 	return p
 }
+
+// LinkPath is where a link to a session is opened: with a cookie of its own, beside that of a
+// browser that is paired.
+func LinkPath(session string) string { return "link/" + session + "/" }
 
 // ServeHTTP implements http.Handler.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -114,12 +126,13 @@ func (p *Page) known(serve handler) http.HandlerFunc {
 }
 
 func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
-	cookie, err := r.Cookie(p.o.Origin.cookie())
+	link := r.PathValue("session")
+	cookie, err := r.Cookie(p.o.Origin.cookie(link))
 	if err != nil {
 		return devices.Device{}, false, nil
 	}
 	d, ok, err := p.o.Book.Find(cookie.Value)
-	if err != nil || !ok {
+	if err != nil || !ok || d.Session != link {
 		return d, false, err
 	}
 	d.ReadOnly = d.ReadOnly || p.o.ReadOnly || d.Session != ""
@@ -152,7 +165,7 @@ func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.tries.giveBack()
-	http.SetCookie(w, p.o.Origin.newCookie(token, d.Until))
+	http.SetCookie(w, p.o.Origin.newCookie(d.Session, token, d.Until))
 	p.tell(w, d)
 }
 
@@ -161,7 +174,7 @@ func (p *Page) leave(w http.ResponseWriter, _ *http.Request, d devices.Device) {
 		refuse(w, http.StatusInternalServerError, err)
 		return
 	}
-	http.SetCookie(w, p.o.Origin.newCookie("", time.Unix(1, 0)))
+	http.SetCookie(w, p.o.Origin.newCookie(d.Session, "", time.Unix(1, 0)))
 	w.WriteHeader(http.StatusNoContent)
 }
 

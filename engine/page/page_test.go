@@ -55,8 +55,37 @@ func TestTheCookieIsOutOfReach(t *testing.T) {
 			t.Errorf("%s is missing in %s", part, cookie)
 		}
 	}
-	secure := Origin{Secure: true, Port: 8443}.newCookie("x", time.Time{}).String()
+	secure := Origin{Secure: true, Port: 8443}.newCookie("", "x", time.Time{}).String()
 	if !strings.HasPrefix(secure, "__Host-tandem-8443=") || !strings.Contains(secure, "Secure") {
+		t.Errorf("over TLS: %s", secure)
+	}
+}
+
+func TestALinkLeavesThePairedBrowserItsCookie(t *testing.T) {
+	r := newRig(t, sessionMux(t), nil)
+	b := r.paired(devices.Grant{})
+	for _, session := range []string{"0123456789ab", "ba9876543210"} {
+		b.base = "/link/" + session
+		if status, body := b.pair(r.code(devices.Grant{Session: session, Until: time.Now().Add(time.Hour)})); status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	for base, session := range map[string]string{"": "", "/link/0123456789ab": "0123456789ab", "/link/ba9876543210": "ba9876543210"} {
+		b.base = base
+		var me Me
+		if status, body := b.get("/me"); status != http.StatusOK || json.Unmarshal([]byte(body), &me) != nil || me.Session != session || me.ReadOnly != (session != "") {
+			t.Errorf("%s/me: %d %s", base, status, body)
+		}
+	}
+	b.base = "/link/cccccccccccc"
+	if status, _ := b.get("/me"); status != http.StatusUnauthorized {
+		t.Errorf("a link that was not opened answers %d", status)
+	}
+	if status, body := b.get("/"); status != http.StatusOK || !strings.Contains(body, "<title>Tandem</title>") {
+		t.Errorf("its page: %d %s", status, body)
+	}
+	secure := Origin{Secure: true, Port: 8443}.newCookie("cccccccccccc", "x", time.Time{}).String()
+	if !strings.HasPrefix(secure, "__Secure-tandem-8443-link=x; Path=/link/cccccccccccc/;") {
 		t.Errorf("over TLS: %s", secure)
 	}
 }

@@ -82,6 +82,7 @@ func infoMux() *server.Mux {
 type browser struct {
 	*rig
 	http http.Client
+	base string // of a link
 }
 
 func (r *rig) browser() *browser {
@@ -89,7 +90,7 @@ func (r *rig) browser() *browser {
 	if err != nil {
 		r.Fatal(err)
 	}
-	b := &browser{r, http.Client{Jar: jar, Transport: &http.Transport{}}}
+	b := &browser{rig: r, http: http.Client{Jar: jar, Transport: &http.Transport{}}}
 	r.Cleanup(b.http.CloseIdleConnections)
 	return b
 }
@@ -98,6 +99,9 @@ func (r *rig) browser() *browser {
 func (r *rig) paired(grant devices.Grant) *browser {
 	r.Helper()
 	b := r.browser()
+	if grant.Session != "" {
+		b.base = "/" + strings.TrimSuffix(LinkPath(grant.Session), "/")
+	}
 	if status, body := b.pair(r.code(grant)); status != http.StatusOK {
 		r.Fatalf("pair: %d %s", status, body)
 	}
@@ -131,7 +135,7 @@ func (b *browser) get(path string) (int, string) {
 // request is one as the page sends it.
 func (b *browser) request(method, path, body string) *http.Request {
 	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+path, bytes.NewBufferString(body))
+	r, err := http.NewRequestWithContext(b.Context(), method, b.server.URL+b.base+path, bytes.NewBufferString(body))
 	if err != nil {
 		b.Fatal(err)
 	}

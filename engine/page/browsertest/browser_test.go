@@ -317,12 +317,20 @@ func quoted(text string) string {
 func (m *machine) paired(t testing.TB, code string, options ...chromedp.Action[chromedp.Void]) *tab {
 	t.Helper()
 	p := m.tab(t, options...)
-	p.do(chromedp.Navigate(m.url + "#" + code))
+	p.do(chromedp.Navigate(m.at(code)))
 	p.until(`document.querySelector('.page')`)
 	return p
 }
 
-// link makes another link.
+// at is the address of a link.
+func (m *machine) at(code string) string {
+	if strings.Contains(code, "#") { // of one session
+		return m.url + code
+	}
+	return m.url + "#" + code
+}
+
+// link makes another link: a code, or the path with one.
 func (m *machine) link(args ...string) string {
 	m.Helper()
 	var out struct{ URL string }
@@ -330,6 +338,5 @@ func (m *machine) link(args ...string) string {
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		m.Fatalf("tandem web %v answers %s", args, text)
 	}
-	_, code, _ := strings.Cut(out.URL, "#")
-	return code
+	return strings.TrimPrefix(strings.TrimPrefix(out.URL, m.url), "#")
 }

@@ -1,7 +1,6 @@
 package browsertest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/google/renameio/v2"
@@ -40,10 +38,16 @@ func TestThePageInABrowser(t *testing.T) {
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
 		{"Requests", requests},
+		{"ByKeyboard", byKeyboard},
+		{"Readable", readable},
 		{"Notifications", notifications},
 		{"OnAPhone", onAPhone},
 		{"ALinkToOneSession", aLinkToOneSession},
 		{"Strangers", strangers},
+		{"Renaming", renaming},
+		{"Swiping", swiping},
+		{"Installing", installing},
+		{"Machines", machines},
 		{"Revoking", revoking},
 	} {
 		ok := t.Run(part.name, func(t *testing.T) { part.test(m, t) })
@@ -281,21 +285,18 @@ func onAPhone(m *machine, t *testing.T) {
 // swipeUp moves a finger down over the terminal, which scrolls up.
 func (p *tab) swipeUp() {
 	p.Helper()
-	touch := func(kind input.DispatchTouchEventType, points ...*input.TouchPoint) chromedp.Action[chromedp.Void] {
-		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := cdp.Call(ctx, t, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: points})
-			return err
-		})
-	}
-	actions := []chromedp.Action[chromedp.Void]{touch("touchStart", &input.TouchPoint{X: 180, Y: 300})}
+	p.touch("touchStart", &input.TouchPoint{X: 180, Y: 300})
 	for y := 320.0; y <= 700; y += 40 {
-		actions = append(actions, touch("touchMove", &input.TouchPoint{X: 180, Y: y}))
+		p.touch("touchMove", &input.TouchPoint{X: 180, Y: y})
 	}
-	p.do(append(actions, touch("touchEnd"))...)
+	p.touch("touchEnd")
 }
 
 func aLinkToOneSession(m *machine, t *testing.T) {
-	p := m.paired(t, m.link("share", "numbers", "--for", "2h"))
+	p := m.paired(t, m.link())
+	p.until(rowOf("shop"))
+	p.do(chromedp.Navigate(m.at(m.link("share", "numbers", "--for", "2h"))))
+	p.until(`document.querySelector('.page.link')`)
 	p.shows("line 300")
 	if all := value[int](p, `document.querySelectorAll('.sessions li').length`); all != 1 {
 		t.Errorf("the link lists %d sessions", all)
@@ -313,6 +314,8 @@ func aLinkToOneSession(m *machine, t *testing.T) {
 	if screen := m.run("screen", "numbers"); strings.Contains(screen, "not typed") {
 		t.Errorf("the link types:\n%s", screen)
 	}
+	p.do(chromedp.Navigate(m.url)) // where it was paired, and is still
+	p.until(rowOf("shop"))
 	p.quiet("403", "401", "WebSocket")
 }
 

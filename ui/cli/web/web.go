@@ -168,7 +168,11 @@ func (v *Verbs) invite(book *devices.Book, s page.Serving, grant devices.Grant, 
 	if err != nil {
 		return err
 	}
-	out := invitation{s.URL + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}
+	at := s.URL
+	if grant.Session != "" {
+		at += page.LinkPath(grant.Session)
+	}
+	out := invitation{at + "#" + code, time.Now().Add(devices.CodeLife).Round(time.Second), s.Fingerprint}
 	return v.Out.Answer(out, func() string {
 		text := out.URL + "\n"
 		if _, ok := output.Terminal(v.Stdout); ok && qr {

@@ -7,6 +7,7 @@ import { Sessions } from './sessions.js';
 import { Processes } from './processes.js';
 import { History } from './history.js';
 import { Requests } from './requests.js';
+import { Machines } from './machines.js';
 import { KeyBar } from './keybar.js';
 import { swipe } from './touch.js';
 import * as push from './push.js';
@@ -20,8 +21,14 @@ export class App {
     this.narrow = matchMedia('(max-width: 760px)');
     this.touch = matchMedia('(pointer: coarse)');
     this.machines = new Map();
+    this.here = new Api('');
     this.onResize = () => this.fitViewport();
-    this.onKey = (e) => { if (!e.defaultPrevented && this.shortcut(e)) e.preventDefault(); };
+    this.onKey = (e) => {
+      const view = !e.defaultPrevented && this.shortcut(e);
+      if (!view) return;
+      e.preventDefault();
+      this.go(view);
+    };
     this.onVisible = () => this.draw();
   }
 
@@ -52,7 +59,7 @@ export class App {
     this.store.addEventListener('revoked', () => this.onRevoked());
     this.store.addEventListener('notice', (e) => say(e.detail));
     const link = Boolean(this.me.session);
-    this.views = link ? [new Sessions(this)] : [new Sessions(this), new Processes(this), new History(this), new Requests(this)];
+    this.views = link ? [new Sessions(this)] : [new Sessions(this), new Processes(this), new History(this), new Requests(this), new Machines(this)];
     this.main.replaceChildren(...this.views.map((v) => v.element));
     this.side.replaceChildren(this.views[0].list);
     this.keyBar = new KeyBar(this);
@@ -77,11 +84,11 @@ export class App {
       this.tabs.set(id, { button: b, badge });
       return b;
     };
-    const names = ['sessions', 'processes', 'history', 'requests'];
+    const names = ['sessions', 'processes', 'history', 'requests', 'machines'];
     this.nav = h('nav', { 'aria-label': text.views, hidden: link }, ...names.map((n) => tab(n, text[n])));
     this.machine = h('select', { 'aria-label': text.machine, hidden: true, onchange: () => this.connect(this.machine.value) });
     this.sheet = h('button', { type: 'button', className: 'quiet sheet', 'aria-label': text.sheet, 'aria-expanded': 'false', hidden: link, onclick: () => this.openSheet() }, icon('menu'));
-    this.title = h('span', { className: 'title' });
+    this.title = h('button', { type: 'button', className: 'link title', title: text.rename, disabled: this.me.read_only, onclick: () => this.view('sessions').rename(this.view('sessions').chosen) });
     this.state = h('p', { className: 'away', role: 'status', 'aria-live': 'polite', hidden: true });
     this.side = h('aside', { 'aria-label': text.sessions });
     this.main = h('main', {});
@@ -131,8 +138,10 @@ export class App {
     badge.setAttribute('aria-label', n ? text.waiting(n) : '');
     const wants = n + store.sessions().filter((p) => p.agent?.state === 'blocked').length;
     document.title = `${wants ? `(${wants}) ` : ''}Tandem`;
-    store.watchUsage(this.current === 'processes' && !document.hidden && store.known);
-    for (const [name, m] of store.machines) this.machines.set(name, m);
+    const seen = this.current === 'processes' && !document.hidden && store.known; // a browser has six connections for all of its tabs
+    store.watchUsage(seen);
+    this.view('processes')?.watch(seen);
+    if (!this.api.host) for (const [name, m] of store.machines) this.machines.set(name, m); // another one has others
     this.drawMachines();
     for (const v of this.views) if (v.id === this.current || v.always) v.draw();
     this.keyBar.draw();
@@ -140,15 +149,18 @@ export class App {
 
   async fetchMachines() {
     try {
-      const { machines } = await this.api.call('machine.list', {});
+      const { machines } = await this.here.call('machine.list', {});
       for (const m of machines || []) this.machines.set(m.name, m);
-      this.drawMachines();
-    } catch { /* an engine that is another machine's has none */ }
+      this.draw();
+    } catch { /* without it there are those that events tell of */ }
   }
 
+  allMachines() { return [...this.machines.values()].sort((a, b) => a.name.localeCompare(b.name)); }
+
   drawMachines() {
-    const all = [{ name: '' }, ...[...this.machines.values()].sort((a, b) => a.name.localeCompare(b.name))];
+    const all = [{ name: '' }, ...this.allMachines()];
     this.machine.hidden = all.length < 2;
+    this.tabs.get('machines').button.hidden = all.length < 2;
     keyed(this.machine, all, (m) => m.name, (m) => h('option', { value: m.name }), (e, m) => {
       set(e, m.name ? `${m.name} (${text.machineState[m.state] || m.state})` : text.thisMachine);
       e.selected = m.name === (this.api.host || '');
@@ -165,12 +177,19 @@ export class App {
     this.root.firstChild.classList.toggle('typing', this.touch.matches && innerHeight - v.height > 120);
   }
 
-  // shortcut carries out what a key means everywhere, and reports whether it means something.
+  // shortcut is the view that a key means everywhere.
   shortcut(e) {
-    if (e.type !== 'keydown' || !e.altKey || e.ctrlKey || e.metaKey) return false;
-    const view = this.views[['Digit1', 'Digit2', 'Digit3', 'Digit4'].indexOf(e.code)];
-    if (view) this.show(view.id);
-    return Boolean(view);
+    if (e.type !== 'keydown' || !e.altKey || e.ctrlKey || e.metaKey) return undefined;
+    return this.views[['Digit1', 'Digit2', 'Digit3', 'Digit4', 'Digit5'].indexOf(e.code)];
+  }
+
+  // go shows a view and gives it the keyboard. From a terminal, which keeps the tab key for its
+  // program, its own view's key leads to the list beside it.
+  go(view) {
+    const out = view.id === this.current && view.element.contains(document.activeElement) && view.leave;
+    this.show(view.id);
+    if (out) view.leave();
+    else view.enter();
   }
 
   get terminal() { return this.view('sessions')?.focusedView; }
@@ -218,9 +237,13 @@ export class App {
   }
 
   // attempt calls an operation and says what was wrong.
-  async attempt(operation, input) {
+  attempt(operation, input) { return this.attemptOn(this.api, operation, input); }
+
+  attemptHere(operation, input) { return this.attemptOn(this.here, operation, input); }
+
+  async attemptOn(api, operation, input) {
     try {
-      return await this.api.call(operation, input);
+      return await api.call(operation, input);
     } catch (err) {
       say(err.hint ? `${err.message}; ${err.hint}` : err.message, true);
       return null;

@@ -57,6 +57,19 @@ export function keyed(list, items, keyOf, make, update) {
   for (const e of old.values()) e.remove();
 }
 
+// arrows has the arrow keys go from one row of a list to the next: to what selector finds in
+// each.
+export function arrows(list, selector) {
+  list.addEventListener('keydown', (e) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+    const rows = [...list.querySelectorAll(selector)];
+    const to = rows[rows.indexOf(e.target) + by];
+    if (!by || !rows.includes(e.target)) return;
+    e.preventDefault();
+    to?.focus();
+  });
+}
+
 // ask shows a question and gives what its form holds, or null.
 export function ask(title, { detail, fields = [], yes, no, danger }) {
   return new Promise((done) => {

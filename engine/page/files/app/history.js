@@ -20,6 +20,8 @@ export class History {
     if (!this.app.touch.matches) this.input.focus();
   }
 
+  enter() { this.input.focus(); }
+
   draw() {
     if (this.seen === this.app.store.histories || !this.app.store.known) return;
     this.seen = this.app.store.histories;

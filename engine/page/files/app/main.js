@@ -29,7 +29,10 @@ async function start() {
   const code = location.hash.slice(1);
   if (code) history.replaceState(null, '', location.pathname);
   try {
-    enter(code ? await server.pair(code) : await server.me());
+    const me = code ? await server.pair(code) : await server.me();
+    const link = me.session ? `/link/${me.session}/` : '/';
+    if (location.pathname === link) enter(me);
+    else location.replace(link); // where its cookie is good
   } catch (err) {
     const known = err instanceof server.Refused;
     if (code && known) gate(text.badCode, { detail: err.message });
@@ -44,5 +47,5 @@ addEventListener('hashchange', () => {
   start();
 });
 
-navigator.serviceWorker?.register('sw.js').catch(() => {}); // it only makes the page installable
+if (!location.pathname.startsWith('/link/')) navigator.serviceWorker?.register('sw.js').catch(() => {}); // it only makes the page installable
 start();

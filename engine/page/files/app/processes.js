@@ -1,6 +1,6 @@
 import { text } from './strings.js';
-import { ask, h, keyed, set, size, span } from './dom.js';
-import { ended, stateText } from './store.js';
+import { arrows, ask, h, keyed, set, size, span } from './dom.js';
+import { ended, failed, stateText } from './store.js';
 import { Log } from './log.js';
 
 const columns = ['name', 'status', 'cpu', 'memory', 'ports', 'restarts', 'up'];
@@ -12,6 +12,7 @@ export class Processes {
     this.id = 'processes';
     this.chosen = '';
     this.body = h('tbody', {});
+    arrows(this.body, 'button');
     this.log = new Log(app);
     this.empty = h('p', { className: 'empty', hidden: true }, text.noProcesses);
     const may = !app.me.read_only;
@@ -43,6 +44,8 @@ export class Processes {
     this.log.note(p);
   }
 
+  enter() { (this.body.querySelector('.chosen button') || this.body.querySelector('button') || this.element.querySelector('button'))?.focus(); }
+
   makeRow(p) {
     const cells = columns.slice(1).map((c) => h('td', { className: c }));
     const name = h('button', { type: 'button', className: 'link', onclick: (e) => { e.stopPropagation(); this.choose(p.id); } });
@@ -54,7 +57,7 @@ export class Processes {
     const usage = ended(p) ? null : this.app.store.usage.get(p.id);
     set(name.firstChild, p.name);
     set(status, stateText(p));
-    status.className = `status ${p.state}`;
+    status.className = `status ${failed(p) ? 'failed' : p.state}`;
     set(cpu, usage ? `${usage.cpu.toFixed(usage.cpu < 10 ? 1 : 0)} %` : '');
     set(memory, usage ? size(usage.rss, text.units) : '');
     set(ports, (usage?.ports || []).join(' '));
@@ -67,6 +70,14 @@ export class Processes {
     this.chosen = id;
     this.log.show(id);
     this.draw();
+  }
+
+  // watch follows the log while somebody can see it.
+  watch(on) {
+    if (on === Boolean(this.watched)) return;
+    this.watched = on;
+    if (on) this.log.begin(this.chosen);
+    else this.log.stop();
   }
 
   async stop() {

@@ -17,6 +17,8 @@ export class Requests {
     keyed(this.rows, all, (r) => r.id, (r) => this.row(r), () => {});
   }
 
+  enter() { this.rows.querySelector('pre, button')?.focus(); }
+
   // row shows all of what would run: an answer must not rest on a part of it.
   row(r) {
     const answer = (allow) => h('button', { type: 'button', className: allow ? 'primary' : 'danger', disabled: this.app.me.read_only, onclick: (e) => this.answer(e.currentTarget, r, allow) }, allow ? text.allow : text.deny);

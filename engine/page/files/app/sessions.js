@@ -1,5 +1,5 @@
 import { text } from './strings.js';
-import { ask, h, keyed, set } from './dom.js';
+import { arrows, ask, h, keyed, set } from './dom.js';
 import { ended, stateText } from './store.js';
 import { TerminalView } from './terminal.js';
 import { swipe } from './touch.js';
@@ -19,6 +19,7 @@ export class Sessions {
     this.shape = '';
     this.chosen = app.me.session || '';
     this.rows = h('ul', { className: 'sessions' });
+    arrows(this.rows, 'li > button:first-child');
     this.list = h('div', { className: 'list' }, h('h2', {}, text.sessions), this.rows,
       !app.me.read_only && h('button', { type: 'button', className: 'new', onclick: () => this.create() }, `+ ${text.newSession}`));
     this.tabs = h('div', { className: 'tabs', hidden: true });
@@ -38,6 +39,7 @@ export class Sessions {
     keyed(this.rows, all, (p) => p.id, (p) => this.makeRow(p), (e, p) => this.drawRow(e, p));
     this.empty.hidden = all.length > 0 || !this.app.store.known;
     set(this.app.title, this.app.narrow.matches ? this.app.store.processes.get(this.chosen)?.name || '' : '');
+    this.app.title.hidden = !this.app.title.textContent;
     if (this.app.current !== this.id) return;
     this.drawTabs();
     this.lay();
@@ -82,6 +84,11 @@ export class Sessions {
   }
 
   shown() { this.draw(); }
+
+  // enter gives the terminal the keyboard; leave gives it to the list beside it.
+  enter() { this.focusedView?.focus(); }
+
+  leave() { (this.rows.querySelector('[aria-current]') || this.list.querySelector('button'))?.focus(); }
 
   focusedOn(view) {
     if (this.chosen === view.id) return;
@@ -173,6 +180,14 @@ export class Sessions {
     if (!p) return;
     this.app.store.processes.set(p.id, p);
     this.choose(p.id, true);
+  }
+
+  async rename(id) {
+    const p = this.app.store.processes.get(id);
+    if (!p || this.app.me.read_only) return;
+    const name = h('input', { name: 'name', value: p.name, required: true, maxLength: 64, autocomplete: 'off', spellcheck: false, autocapitalize: 'off' });
+    const data = await ask(text.renameQuestion(p.name), { yes: text.rename, no: text.cancel, fields: [h('label', {}, text.newName, name)] });
+    if (data && data.get('name') !== p.name) await this.app.attempt('session.rename', { id, name: data.get('name') });
   }
 
   async end(id) {

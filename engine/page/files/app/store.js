@@ -121,6 +121,9 @@ export class Store extends EventTarget {
 
 export const ended = (p) => p.state === 'stopped' || p.state === 'exited' || p.state === 'failed';
 
+// failed reports whether a process ended by itself and not well, as far as anybody knows.
+export const failed = (p) => p.state === 'failed' || p.state === 'exited' && p.exit_code !== 0;
+
 // stateText says in words how it is with a process.
 export function stateText(p) {
   if (p.state === 'waiting' && p.waits_for) return text.waitsFor(p.waits_for.map((d) => d.name || d.id).join(', '));

@@ -1,6 +1,6 @@
 // Every text that the page shows.
 export const text = {
-  sessions: 'Sessions', processes: 'Processes', history: 'History', requests: 'Requests',
+  sessions: 'Sessions', processes: 'Processes', history: 'History', requests: 'Requests', machines: 'Machines',
   views: 'Views', machine: 'Machine', thisMachine: 'this machine', settings: 'Settings',
 
   notPaired: 'This browser is not paired',
@@ -16,7 +16,7 @@ export const text = {
   engineAway: 'the engine does not answer',
   back: 'reconnected', loading: 'Connecting…',
 
-  noSessions: 'No sessions yet.', newSession: 'New session', rename: 'Rename', endSession: 'End session',
+  noSessions: 'No sessions yet.', newSession: 'New session', rename: 'Rename', renameQuestion: (name) => `Rename ${name}`, endSession: 'End session',
   endQuestion: (name) => `End ${name} and everything that runs in it?`,
   newName: 'Name', ended: (how) => `This session has ended (${how}).`,
   readOnly: 'read-only', typedLast: (who) => `${who} typed last`,
@@ -52,6 +52,7 @@ export const text = {
   machineState: { connected: 'connected', connecting: 'connecting', away: 'away', needs_you: 'needs you' },
   notify: 'Notify this device when something needs you',
   notifyState: { refused: 'The browser does not allow notifications here.', impossible: 'This browser has no notifications here. They need a certificate that it trusts; on an iPhone, add the page to the home screen first.' },
+  open: 'Open', connect: 'Connect', shownNow: 'shown here now', awayFor: (time) => `away for ${time}`, milliseconds: (ms) => `${ms < 1 ? '<1' : Math.round(ms)} ms`,
   screenReader: 'Screen reader mode', fontSize: 'Font size', version: (v) => `Tandem ${v}`,
   keys: { esc: 'esc', tab: 'tab', ctrl: 'ctrl', alt: 'alt', left: '←', down: '↓', up: '↑', right: '→', prefix: '^B', paste: 'paste' },
   keyNames: { left: 'left arrow', down: 'down arrow', up: 'up arrow', right: 'right arrow', prefix: 'prefix, ctrl+b' },

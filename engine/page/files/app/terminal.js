@@ -43,7 +43,7 @@ export class TerminalView {
   get process() { return this.app.store.processes.get(this.id); }
 
   make() {
-    this.name = h('span', { className: 'name' });
+    this.name = h('button', { type: 'button', className: 'link name', title: text.rename, disabled: this.readOnly, onclick: () => this.app.view('sessions').rename(this.id) });
     this.who = h('span', { className: 'who' });
     this.lock = h('button', { type: 'button', className: 'quiet lock', onclick: () => this.toggleLock(), hidden: this.readOnly });
     this.locked = h('span', { className: 'locked' });
@@ -289,7 +289,7 @@ export class TerminalView {
       return false;
     }
     if (e.ctrlKey && e.shiftKey && e.code === 'KeyV') return false; // the browser pastes
-    return !this.app.shortcut(e);
+    return !this.app.shortcut(e); // which the page gets
   }
 
   async copy() {
