@@ -1,7 +1,6 @@
 package browsertest
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -184,6 +183,6 @@ func readable(m *machine, t *testing.T) {
 func (p *tab) measure(where string) {
 	p.Helper()
 	if bad := value[string](p, contrast); bad != "" {
-		p.Error(fmt.Sprintf("%s: too little contrast:\n%s", where, bad))
+		p.Errorf("%s: too little contrast:\n%s", where, bad)
 	}
 }

@@ -277,6 +277,12 @@ func onAPhone(m *machine, t *testing.T) {
 	if after := sizeOf(); after.Cols == before.Cols {
 		t.Errorf("typing on a phone leaves the session at %d columns", after.Cols)
 	}
+	p.click(".top button[title=Settings]")
+	p.until(`document.querySelector('dialog[open]')`)
+	if wide := value[string](p, `[...document.querySelectorAll('dialog, dialog *, .keybar button')].filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent).join()`); wide != "" {
+		t.Errorf("there is no room for %s", wide)
+	}
+	p.click("dialog menu button:first-child")
 	if value[bool](p, `[...document.querySelectorAll('.keybar button, .top button')].filter((b) => b.offsetParent).some((b) => b.getBoundingClientRect().right > 390)`) {
 		t.Error("keys are beyond the edge of the phone")
 	}

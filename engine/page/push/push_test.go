@@ -171,15 +171,17 @@ func signedFor(t *testing.T, sender *Sender, header, service string) {
 	if key != public {
 		t.Errorf("it is signed by %s, not %s", key, public)
 	}
-	raw := decoded(public)
+	known, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), decoded(public))
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts := strings.Split(rest, ".")
 	if len(parts) != 3 {
 		t.Fatalf("it is authorised by %q", header)
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	signature := decoded(parts[2])
-	known := ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(raw[1:33]), Y: new(big.Int).SetBytes(raw[33:])}
-	if !ecdsa.Verify(&known, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+	if !ecdsa.Verify(known, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("its signature is wrong")
 	}
 	var claims struct{ Aud, Sub string }
