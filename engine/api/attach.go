@@ -18,7 +18,7 @@ type AttachOptions struct {
 	Raw      bool // the terminal's bytes instead of frames; first a repaint of the screen
 	ReadOnly bool // input is refused
 	Clips    bool // Output.Clip is wanted (not Raw, whose bytes hold it)
-	Pictures bool // those of programs are wanted (not Raw)
+	Pictures bool // those of programs are wanted; with Raw by kitty's protocol, in a repaint
 	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
 	Rows     int
 	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …

@@ -157,6 +157,9 @@ func (a attachment) sendBytes(ctx context.Context) error {
 			err := s.onScreen(ctx, func(t Emulator) {
 				s.screen.catchUp()
 				screen, at = t.AppendRepaint(nil), s.screen.boundary()
+				if v.pictures {
+					screen = t.AppendPictures(screen)
+				}
 			})
 			if err == nil {
 				err = a.to.Send(api.Output{Bytes: screen})

@@ -134,3 +134,18 @@ func TestAViewerHoldsBoundedPictures(t *testing.T) {
 		t.Errorf("held are %v", g.order)
 	}
 }
+
+func TestARepaintHasPicturesForThoseWhoWantThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		s.output(l, "\x1b_Ga=T,i=9,f=24,s=1,v=1,c=2,r=1,q=2;AAAA\x1b\\x")
+		synctest.Wait()
+		for _, wanted := range []bool{true, false} {
+			out := <-view(t, s, api.AttachOptions{Raw: true, Pictures: wanted}).out
+			if got := strings.Contains(string(out.Bytes), "\x1b_Ga=p,q=2,C=1,i=9,"); got != wanted {
+				t.Errorf("wanted %v, got %q", wanted, out.Bytes)
+			}
+		}
+	})
+}

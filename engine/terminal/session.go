@@ -33,6 +33,7 @@ type Emulator interface {
 	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
 	AppendRepaint(dst []byte) []byte
+	AppendPictures(dst []byte) []byte
 	AppendCheckpoint(dst []byte) []byte
 	InString() int
 	Picture(number uint64) *graphics.Picture

@@ -14,6 +14,7 @@ type viewer struct {
 	client   string
 	raw      bool
 	readOnly bool
+	pictures bool          // it wants those on the screen in a repaint
 	clips    bool          // it wants to know what the program puts on the clipboard
 	agent    bool          // it is an agent's: it does not type while a person has the keyboard
 	outside  bool          // what it types would leave the agent's sandbox
@@ -37,6 +38,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		raw:      o.Raw,
 		readOnly: o.ReadOnly,
 		clips:    o.Clips && !o.Raw,
+		pictures: o.Pictures && o.Raw,
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},

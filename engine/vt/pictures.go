@@ -140,6 +140,17 @@ func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled
 // any more.
 func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
 
+// AppendPictures appends behind a repaint the pictures on the screen, by kitty's protocol.
+func (t *Terminal) AppendPictures(dst []byte) []byte {
+	o := Over{t}
+	if n := len(dst); o.Addressed() {
+		if dst = t.pictures.AppendShown(dst); len(dst) > n {
+			dst = o.AppendCursor(dst)
+		}
+	}
+	return dst
+}
+
 // AppendCheckpoint appends what AppendRepaint does, and the pictures on the screens and
 // those that the program can ask for by name. It is fit for a replay alone: only a
 // terminal whose replies are off takes them.
@@ -166,9 +177,4 @@ func (t *Terminal) dispatchAPC(b []byte) {
 			}
 		})
 	}
-}
-
-// sixel does DECSIXEL.
-func (t *Terminal) sixel(b []byte) {
-	t.pictures.Sixel(b, graphics.SixelMode{Display: t.mode.sixelDisplay, Right: t.mode.sixelRight, Through: t.param(1, 0) == 1})
 }

@@ -208,6 +208,35 @@ func TestACheckpointKeepsThePicturesOnTheScreens(t *testing.T) {
 	})
 }
 
+func TestARepaintWithPicturesShowsThemWhereTheyAre(t *testing.T) {
+	places := func(term *vt.Terminal) (all []string) {
+		_, first, end := term.Bounds()
+		for _, l := range term.Lines(first, int(end-first)) {
+			for _, s := range l.Line.Pictures {
+				all = append(all, fmt.Sprint(l.N-first, s.From, s.To, s.Z))
+			}
+		}
+		return all
+	}
+	for name, written := range map[string]string{
+		"sixels that text has cut":      "\x1bPq\"1;1;50;60#1!50~\x1b\\\x1b[2;3Hab\x1b[5;1Hend",
+		"kitty's, below the text":       "a\x1b_Ga=T,i=7,p=2,f=24,s=1,v=1,c=3,r=2,z=-5,q=2;AAAA\x1b\\b",
+		"one that has scrolled in part": "\x1bPq\"1;1;50;60#1!50~\x1b\\\n\n\n\nx",
+		"on the alternate screen":       "\x1bPq\"1;1;20;20#1~\x1b\\\x1b[?1049h\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\",
+		"an image in two places":        "\x1b_Ga=T,i=7,f=24,s=1,v=1,c=1,r=1,q=2;AAAA\x1b\\\x1b[4;4H\x1b_Ga=p,i=7,c=2,r=1,q=2\x1b\\",
+	} {
+		was, is := vt.New(vt.Options{Cols: 9, Rows: 5}), vt.New(vt.Options{Cols: 9, Rows: 5})
+		was.Write([]byte(written))
+		is.Write(was.AppendPictures(was.AppendRepaint(nil)))
+		if diff := cmp.Diff(places(was), places(is)); diff != "" || len(places(was)) == 0 {
+			t.Errorf("%s (-was +repainted)\n%s", name, diff)
+		}
+		if was.Cursor() != is.Cursor() || was.Text() != is.Text() {
+			t.Errorf("%s: the cursor is at %+v, want %+v, in %q", name, is.Cursor(), was.Cursor(), is.Text())
+		}
+	}
+}
+
 func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {

@@ -198,7 +198,7 @@ func wantsDCS(prefix, inter, final byte) bool {
 func (t *Terminal) dispatchDCS(b []byte) {
 	switch t.ps.inter {
 	case 0:
-		t.sixel(b)
+		t.pictures.Sixel(b, graphics.SixelMode{Display: t.mode.sixelDisplay, Right: t.mode.sixelRight, Through: t.param(1, 0) == 1})
 		return
 	case '+':
 		t.termcap(b)

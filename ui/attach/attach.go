@@ -193,7 +193,7 @@ func (r *run) connected(a *client.Attachment) {
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
 	})
 }
 

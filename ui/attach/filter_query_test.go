@@ -102,6 +102,7 @@ func TestWhatShowsSomethingPassesAsItIs(t *testing.T) {
 		"\x1b[>4;2m\x1b[>4m\x1b[>1u\x1b[<u\x1b[=5;1u\x1b[22;0t\x1b[23;0t\x1b[2T",
 		"\x1b]0;title?\a\x1b]2;títle\x1b\\\x1b]8;id=1;https://example.org/?q=1\x1b\\link\x1b]8;;\a\x1b]8;;mailto:a@example.org\a",
 		"\x1b]4;1;rgb:ff/00/00\a\x1b]11;#123456\x1b\\\x1b]104\a\x1b]111\a\x1b]52;c;aGVsbG8=\a\x1b]52;c;\a",
+		"\x1b_Ga=t,f=100,i=2147483649,m=1,q=2;AAAA\x1b\\\x1b_Ga=p,C=1,i=2147483649,p=3,x=0,y=20,w=30,h=20,c=3,r=1,z=-1,q=2\x1b\\",
 		"\x1bP0;1q\"1;1;6;6#0;2;0;0;0~~@@\n-\x1b\\\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a",
 	} {
 		if got, _ := passed(&filter{}, s); got != s {

@@ -1,0 +1,102 @@
+package graphics
+
+import (
+	"encoding/base64"
+	"fmt"
+	"image"
+	"slices"
+)
+
+const (
+	maxShown = 8 << 20 // PNGs that are written for a terminal, in bytes
+	ownIDs   = 1 << 31 // of images that the program has not named
+	chunk    = 3 << 10 // bytes of a PNG in one command
+)
+
+// A seen rectangle is a part of a placement on the screen.
+type seen struct {
+	at    *Placement
+	cells image.Rectangle // of the placement
+	x, y  int
+}
+
+// AppendShown appends commands of kitty's protocol that draw on a clean terminal what is on
+// the screen shown. The program's images keep their names, so that it can go on with them.
+func (p *Pictures) AppendShown(dst []byte) []byte {
+	var all []seen
+	p.eachStrip(func(alt bool, y int, one strip) {
+		if alt == p.on.Alt() && y >= 0 {
+			all = addSeen(all, seen{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
+		}
+	})
+	sent := map[*Image]bool{}
+	size := 0
+	for _, s := range slices.Backward(all) { // the newest if not all fit
+		i := s.at.image
+		png, err := i.Picture.PNG()
+		if sent[i] || err != nil || size+len(png) > maxShown {
+			continue
+		}
+		sent[i] = true
+		size += len(png)
+		dst = appendTransmitted(dst, i.name(), png)
+	}
+	for _, s := range all {
+		if sent[s.at.image] {
+			dst = s.append(dst)
+		}
+	}
+	return dst
+}
+
+// name is the ID that a terminal gets to know the image by.
+func (i *Image) name() uint32 {
+	if i.ID != 0 {
+		return i.ID
+	}
+	return ownIDs | uint32(i.Picture.Number)
+}
+
+// addSeen adds a row, to the rectangle that it goes on with if there is one.
+func addSeen(all []seen, row seen) []seen {
+	for n := range all {
+		s := &all[n]
+		if s.at == row.at && s.x == row.x && s.cells.Min.X == row.cells.Min.X && s.cells.Max.X == row.cells.Max.X &&
+			s.cells.Max.Y == row.cells.Min.Y && s.y+s.cells.Dy() == row.y {
+			s.cells.Max.Y++
+			return all
+		}
+	}
+	return append(all, row)
+}
+
+func appendTransmitted(dst []byte, id uint32, png []byte) []byte {
+	for first := fmt.Sprintf("a=t,f=100,i=%d,", id); first != "" || len(png) > 0; first = "" {
+		piece := png[:min(len(png), chunk)]
+		png = png[len(piece):]
+		dst = fmt.Appendf(dst, "\x1b_G%sq=2,m=%d;", first, min(len(png), 1))
+		dst = append(base64.StdEncoding.AppendEncode(dst, piece), "\x1b\\"...)
+	}
+	return dst
+}
+
+// append appends what places the rectangle: the pixels of its cells over these.
+func (s seen) append(dst []byte) []byte {
+	at, cell := &s.at.Placement, s.at.Cell
+	box := image.Rect(s.cells.Min.X*cell.X, s.cells.Min.Y*cell.Y, s.cells.Max.X*cell.X, s.cells.Max.Y*cell.Y).Intersect(at.Box)
+	if box.Empty() {
+		return dst
+	}
+	from := box.Sub(at.Box.Min)
+	scale := func(n, of, to int) int { return (n*of + to/2) / to }
+	src := image.Rect(scale(from.Min.X, at.Source.Dx(), at.Box.Dx()), scale(from.Min.Y, at.Source.Dy(), at.Box.Dy()),
+		scale(from.Max.X, at.Source.Dx(), at.Box.Dx()), scale(from.Max.Y, at.Source.Dy(), at.Box.Dy())).Add(at.Source.Min)
+	if src.Empty() {
+		return dst
+	}
+	dst = fmt.Appendf(dst, "\x1b[%d;%dH\x1b_Ga=p,q=2,C=1,i=%d", s.y+1, s.x+1, s.at.image.name())
+	if s.at.id != 0 {
+		dst = fmt.Appendf(dst, ",p=%d", s.at.id)
+	}
+	return fmt.Appendf(dst, ",x=%d,y=%d,w=%d,h=%d,c=%d,r=%d,z=%d\x1b\\", src.Min.X, src.Min.Y, src.Dx(), src.Dy(), s.cells.Dx(), s.cells.Dy(), at.Z)
+}
