@@ -6,8 +6,8 @@
 // the sum of what wcwidth says of its code points, since line editors, and by
 // now most terminals, count so: a vowel sign that stands beside its consonant
 // takes a cell, and so does each consonant of a conjunct. Emoji are one
-// character whatever they are made of: what is joined by ZWJ, a skin colour and
-// the other half of a flag take no cells of their own, and VS16 makes wide.
+// character whatever they are made of: what is joined by ZWJ and a skin colour take
+// no cells of their own, and VS16 makes wide.
 package cellwidth
 
 import (
@@ -38,6 +38,9 @@ func Rune(r rune) int {
 		}
 		return 1
 	case r <= 0x110CD && isSign(r):
+		return 1
+	}
+	if isIndicator(r) {
 		return 1
 	}
 	return min(displaywidth.Rune(r), 2)
@@ -89,11 +92,7 @@ func Cluster(s string) string { return graphemes.FromString(s).First() }
 func PerCodePoint(s string) int {
 	n := 0
 	for _, r := range s {
-		switch {
-		case isTrailingJamo(r):
-		case isIndicator(r):
-			n++
-		default:
+		if !isTrailingJamo(r) {
 			n += Rune(r)
 		}
 	}
@@ -137,8 +136,10 @@ func Joined(first, last, r rune) (added int, own bool) {
 			return 1, false
 		}
 		return 0, false
-	case r == zwj, isTrailingJamo(r), isIndicator(r) && isIndicator(first):
+	case r == zwj, isTrailingJamo(r):
 		return 0, false
+	case isIndicator(r) && isIndicator(first):
+		return 1, false
 	case isSkin(r) && Rune(first) == 2:
 		return 0, false
 	case isSkin(r) && unicode.Is(unicode.So, first):
@@ -159,8 +160,9 @@ func mayBeEmoji(r rune) bool {
 	return r == 'ℹ' || !unicode.IsLetter(r) && !unicode.IsMark(r) && r != 0xA0
 }
 
-// Absorbed says that r, which has cells of its own where it stands alone, takes
-// none in some clusters: half a flag, a skin colour, a vowel of Hangul.
+// Absorbed says that r, which has cells of its own where it stands alone, is one
+// with what stands before it in some clusters: half a flag, a skin colour, a vowel of
+// Hangul.
 func Absorbed(r rune) bool {
 	return r >= 0x1160 && (isTrailingJamo(r) || isIndicator(r) || isSkin(r))
 }

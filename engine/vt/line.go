@@ -64,7 +64,7 @@ func (t *store) line(cells []grid.Cell, attrs lineAttrs) styled.Line {
 		split := c.Style != cells[start].Style
 		if c.Glyph != grid.Tail {
 			was := alone
-			alone = t.standsAlone(c.Glyph)
+			alone = t.standsAlone(cells[i:])
 			anyAlone = anyAlone || alone
 			split = split || was || alone
 		}
@@ -88,9 +88,10 @@ func (t *store) line(cells []grid.Cell, attrs lineAttrs) styled.Line {
 	return trimLast(l)
 }
 
-// standsAlone says that a glyph has to be a run of its own, since it measures
-// more than its cells or would be one with what stands before it.
-func (t *store) standsAlone(g grid.Glyph) bool {
+// standsAlone says that the glyph that cells begin with has to be a run of its own,
+// since it measures more than its cells or would be one with what stands before it.
+func (t *store) standsAlone(cells []grid.Cell) bool {
+	g := cells[0].Glyph
 	if g < grid.FirstCluster {
 		return cellwidth.Absorbed(rune(g))
 	}
@@ -100,9 +101,12 @@ func (t *store) standsAlone(g grid.Glyph) bool {
 	if cellwidth.Absorbed(first) && !cellwidth.IsFlag(first, second) || strings.HasSuffix(text, "\u200d") {
 		return true
 	}
-	held, _ := cellwidth.First(text)
-	return len(held) < len(text)
+	held, width := cellwidth.First(text)
+	return len(held) < len(text) || width == 2 && !isWide(cells)
 }
+
+// isWide says that the glyph that cells begin with has two of them.
+func isWide(cells []grid.Cell) bool { return len(cells) > 1 && cells[1].Glyph == grid.Tail }
 
 // mergeRuns joins neighbours that differ in what stays inside only (DECSCA).
 func mergeRuns(l *styled.Line) {

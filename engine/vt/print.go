@@ -15,7 +15,10 @@ import (
 // that would make it longer are dropped.
 const maxCluster = 64
 
-const zwj = 0x200D
+const (
+	zwj  = 0x200D
+	vs16 = 0xFE0F // asks for the wide form of what is before
+)
 
 // printASCII prints a run of bytes from 0x20 to 0x7e.
 func (t *writer) printASCII(s []byte) {
@@ -199,6 +202,13 @@ func (t *writer) join(r rune) bool {
 	added, own := cellwidth.Joined(first, last, r)
 	if own && !t.mode.clusters {
 		return false
+	}
+	switch {
+	case t.mode.clusters:
+	case r == vs16:
+		added = 0 // as wcwidth has it, by which the program places its cursor
+	case last == zwj && !t.lastWide && cellwidth.Rune(r) == 2:
+		added = 1
 	}
 	if len(t.text) > maxCluster {
 		return true

@@ -2,6 +2,7 @@ package vt
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
@@ -132,7 +133,7 @@ func wideFirst(s *screen, y int) bool {
 
 // row paints cells from where the cursor is.
 func (p *painter) row(cells []grid.Cell) {
-	for _, c := range cells {
+	for i, c := range cells {
 		if c.Glyph == grid.Tail {
 			continue
 		}
@@ -140,21 +141,46 @@ func (p *painter) row(cells []grid.Cell) {
 		if c.Glyph >= 0x300 {
 			p.add("\x1b[4l") // what came before must not join
 		}
-		p.glyph(c.Glyph)
+		p.glyph(c.Glyph, isWide(cells[i:]))
 	}
 }
 
-// glyph paints a cluster whose code points are one in mode 2027 alone in that
-// mode. Of a terminal whose program has not asked for the mode it stays as it
-// was: some have it by themselves.
-func (p *painter) glyph(g grid.Glyph) {
-	if p.t.mode.clusters || g < grid.FirstCluster || !ownCells(p.t.clusters.text[g-grid.FirstCluster]) {
+// glyph paints a cluster, one that takes other cells in mode 2027 than without it in
+// the mode that it was printed in. A terminal whose program has not asked for the mode
+// is left without it else: some have it by themselves.
+func (p *painter) glyph(g grid.Glyph, wide bool) {
+	on := p.t.mode.clusters
+	if g < grid.FirstCluster {
 		p.dst = p.t.appendGlyph(p.dst, g)
 		return
 	}
-	p.add("\x1b[?2027h")
-	p.dst = p.t.appendGlyph(p.dst, g)
-	p.add("\x1b[?2027l")
+	text, as := p.t.clusters.text[g-grid.FirstCluster], on
+	switch {
+	case widens(text):
+		as = wide
+	case ownCells(text):
+		as = true
+	}
+	if as != on {
+		p.add(clusterMode(as))
+	}
+	p.add(text)
+	if as != on {
+		p.add(clusterMode(on))
+	}
+}
+
+func clusterMode(on bool) string {
+	if on {
+		return "\x1b[?2027h"
+	}
+	return "\x1b[?2027l"
+}
+
+// widens says that a cluster is wide by its VS16, which counts in mode 2027 alone.
+func widens(cluster string) bool {
+	first, n := utf8.DecodeRuneInString(cluster)
+	return cellwidth.Rune(first) == 1 && cluster[n:] != "" && strings.ContainsRune(cluster[n:], vs16) && cellwidth.Of(cluster) == 2
 }
 
 // ownCells says that a code point of a cluster behind the first takes cells for

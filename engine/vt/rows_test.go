@@ -1,6 +1,8 @@
 package vt
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -43,5 +45,18 @@ func checkRows(t *rapid.T, term *Terminal, piece string) {
 				t.Fatalf("after %q row %d has half a cluster at %d (wide before %d): %v", piece, y, x, row.wide, cells)
 			}
 		}
+	}
+}
+
+// What measures more than its cells is a run of its own, which says how many it has.
+func TestAnEmojiInOneCellIsARunOfItsOwn(t *testing.T) {
+	own := New(Options{Cols: 20, Rows: 1})
+	own.Write([]byte("a⚠\ufe0fb\x1b[?2027h⚠\ufe0fc"))
+	var got []string
+	for _, r := range own.row(0).Runs {
+		got = append(got, fmt.Sprint(r.Text, r.Cells))
+	}
+	if want := []string{"a1", "⚠\ufe0f1", "b⚠\ufe0fc4"}; !slices.Equal(got, want) {
+		t.Errorf("the runs are %q, want %q", got, want)
 	}
 }

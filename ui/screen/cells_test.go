@@ -23,6 +23,7 @@ func TestTextReachesTheTerminalWhole(t *testing.T) {
 		{"a mark in another style", "e\x1b[1m\u0301x", "e\x1b[1mx", "e\x1b[1mx"},
 		{"a mark that begins the row", "\u0301x|", "x|", "x|"},
 		{"keycap", "1\ufe0f\u20e3|", "1\u20e3 |", "1\ufe0f\u20e3|"},
+		{"narrow emoji that stays so", "\x1b]66;w=1;❤\ufe0f\x1b\\|", "❤|", "❤|"},
 		{"narrow emoji made wide", "❤\ufe0f|", "❤ |", "❤\ufe0f|"},
 		{"family", "👨\u200d👩\u200d👧|", "👨|", "👨\u200d👩\u200d👧|"},
 		{"a joiner at the end", "👨\u200d\x1b[1m👩|", "👨\x1b[1m👩|", "👨\x1b[1m👩|"},

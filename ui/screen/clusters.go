@@ -32,6 +32,9 @@ func shown(cluster string, width int, clusters bool) (text string, cells int, su
 		return "", 0, true
 	}
 	text = strings.TrimRight(cluster, joiner) // would join what follows
+	if width == 1 {
+		text = strings.ReplaceAll(text, wide, "") // some terminals take two cells for it in any case
+	}
 	counted := cellwidth.PerCodePoint(text)
 	switch {
 	case counted == width && len(text) <= mostShown && isMarked(text[n:]):
