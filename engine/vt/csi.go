@@ -78,12 +78,12 @@ func (t *Terminal) csiCursor(b byte) {
 	case 'H', 'f':
 		t.moveToOrigin(t.param(1, 1)-1, n-1)
 	case 'a':
-		t.moveTo(t.cur.x+n, t.cur.y)
+		t.moveBy(n, 0)
 	case 'd':
 		x0, _ := t.origin()
 		t.moveToOrigin(t.cur.x-x0, n-1)
 	case 'e':
-		t.moveTo(t.cur.x, t.cur.y+n)
+		t.moveBy(0, n)
 	case 'I':
 		t.tab(n)
 	case 'Z':

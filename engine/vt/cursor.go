@@ -28,6 +28,12 @@ func (t *page) moveToOrigin(x, y int) {
 	t.moveTo(min(max(x, 0)+r.Left, r.Right), min(max(y, 0)+r.Top, r.Bottom))
 }
 
+// moveBy does HPR and VPR: with origin mode the cursor stays inside the margins.
+func (t *page) moveBy(dx, dy int) {
+	x0, y0 := t.origin()
+	t.moveToOrigin(t.cur.x-x0+dx, t.cur.y-y0+dy)
+}
+
 // origin is what CUP's and CPR's 1;1 stands for.
 func (t *page) origin() (x, y int) {
 	if t.cur.origin {

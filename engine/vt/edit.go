@@ -247,8 +247,10 @@ func (t *store) protected(x, y int) bool {
 	return t.styles.pens[t.scr.grid.Cell(x, y).Style].attrs&attrProtected != 0
 }
 
-// align does DECALN: the screen full of E.
+// align does DECALN: the screen full of E, and nothing of what SGR has set.
 func (t *page) align() {
+	t.cur.pen.resetLook()
+	t.penChanged = true
 	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	t.cur.origin = false
 	t.moveTo(0, 0)

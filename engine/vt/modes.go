@@ -252,9 +252,10 @@ func (t *Terminal) setPrivate(n int, on bool) {
 		t.setAlt(n, on)
 	case 69:
 		if t.mode.level >= 4 {
-			t.region.Left, t.region.Right = 0, t.cols-1
 			if on {
 				t.allSingleSize()
+			} else {
+				t.region.Left, t.region.Right = 0, t.cols-1
 			}
 		}
 	case 1048:

@@ -67,7 +67,7 @@ func (o Over) AppendDrawn(dst []byte, x, y, end int) []byte {
 // AppendCursor appends what brings the cursor and the pen back.
 func (o Over) AppendCursor(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst}
-	p.printLast(o.t.cur, 0, 0)
 	p.place(o.t.cur, o.t.scr, 0, 0)
+	p.printLast(0, 0)
 	return p.dst
 }

@@ -192,6 +192,7 @@ func (t *Terminal) introduce(b byte) bool {
 func (t *Terminal) startString(kind byte, drop bool) {
 	t.ps.state, t.ps.kind, t.ps.drop, t.ps.length = stateString, kind, drop, 0
 	t.ps.buf = t.ps.buf[:0]
+	t.last.Glyph = 0
 }
 
 // sequence takes parameters, intermediates and the final byte of a control
@@ -289,7 +290,11 @@ func (t *Terminal) finishSequence(b byte) {
 	if ignore {
 		return
 	}
-	if b != 'm' {
+	switch b {
+	case 'b':
+	case 'm':
+		t.last.Glyph = 0
+	default:
 		t.joinOK = false
 	}
 	t.dispatchCSI(b)

@@ -26,6 +26,7 @@ func (c canvas) Redraw() { c.t.touchRows(0, c.t.rows-1) }
 
 func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {
 	t := c.t
+	t.joinOK = false
 	for n := range p.Rows {
 		if n > 0 && move {
 			before := t.cur.y

@@ -239,11 +239,16 @@ func (t *writer) join(r rune) bool {
 	return true
 }
 
-// repeat does REP: the last cluster n more times, at most what fills the space between the margins.
+// repeatable says that a cluster was printed and nothing was done since.
+func (t *writer) repeatable() bool { return t.joinOK && t.last.Glyph != 0 }
+
+// repeat does REP: what was printed right before it n more times, at most what fills
+// the space between the margins.
 func (t *writer) repeat(n int) {
-	if t.last.Glyph == 0 {
+	if !t.repeatable() {
 		return
 	}
+	defer func() { t.last.Glyph = 0 }()
 	n = min(n, (t.rightLimit()-t.leftLimit()+1)*t.rows)
 	if g := t.last.Glyph; g < utf8.RuneSelf {
 		t.repeatASCII(byte(g), n)

@@ -53,6 +53,7 @@ func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p.margins()
 	p.cursor(t.cur)
 	p.lateModes()
+	p.printLast(t.origin())
 	return p.dst
 }
 
@@ -235,23 +236,26 @@ func (p *painter) cursor(c cursor) {
 	if c.origin {
 		p.add("\x1b[?6h")
 	}
-	p.printLast(c, x0, y0)
 	p.place(c, p.t.scr, x0, y0)
 }
 
-// printLast prints the character before the cursor again, if it was printed last,
-// so that a REP after the repaint repeats it.
-func (p *painter) printLast(c cursor, x0, y0 int) {
-	row := p.t.scr.grid.Row(c.y)
-	x := c.x - 1
-	if x > 0 && row[x].Glyph == grid.Tail {
-		x--
+// printLast prints what was printed right before the repaint again, so that a REP
+// behind it repeats that. Pen, sets and modes are those that it was printed with.
+func (p *painter) printLast(x0, y0 int) {
+	t := p.t
+	n := 1
+	if t.lastWide {
+		n = 2
 	}
-	if x < x0 || row[x].Glyph != p.t.last.Glyph {
+	x, y := t.lastEnd-n+1, t.cur.y
+	if !t.repeatable() || x < 0 || t.scr.grid.Cell(x, y).Glyph != t.last.Glyph {
 		return
 	}
-	p.csi("", "H", c.y-y0+1, x-x0+1)
-	p.row(slices.Clone(row[x:c.x]))
+	p.csi("", "H", y-y0+1, x-x0+1)
+	if t.mode.insert {
+		p.csi("", "P", n)
+	}
+	p.glyph(t.last.Glyph, t.lastWide)
 }
 
 // place moves the cursor, sets the pending wrap by writing the cell under it
