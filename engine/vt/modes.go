@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/styled"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/notice"
 	"tandem/keys"
 )
 
@@ -367,7 +368,7 @@ func (t *Terminal) hardReset() {
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
 	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
-	t.notice, t.remoteHost = notice{}, ""
+	t.notice, t.remoteHost = notice.Parts{}, ""
 	t.eraseRows(0, t.rows-1)
 	t.pictures.Forget()
 	t.last = grid.Cell{}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"tandem/engine/vt/scan"
 	"tandem/engine/vt/xcolor"
@@ -16,7 +15,7 @@ const (
 	maxTitle     = 1024    // bytes
 	maxTitles    = 10      // pushed by XTWINOPS 22
 	maxLink      = 2083    // bytes of a hyperlink's target
-	maxText      = 4096    // bytes of a notification or a path
+	maxText      = 4096    // bytes of a notification (notice.Most) or a path
 	maxClipboard = 1 << 20 // bytes
 )
 
@@ -26,7 +25,7 @@ func (t *host) dispatchOSC(b []byte, end string) {
 	n, rest := splitNumber(b)
 	switch n {
 	case 0, 2:
-		t.setTitle(cleanText(rest, maxTitle))
+		t.setTitle(scan.Clean(rest, maxTitle))
 	case 4:
 		t.paletteColors(n, 0, colorForeground, rest, end)
 	case 5:
@@ -42,7 +41,9 @@ func (t *host) dispatchOSC(b []byte, end string) {
 	case 52:
 		t.clipboard(rest)
 	case 99:
-		t.notify99(rest)
+		if title, body, whole := t.notice.Add(rest); whole {
+			t.event(NotifyEvent{title, body})
+		}
 	case 104:
 		t.resetPalette(0, colorForeground, rest)
 	case 105:
@@ -58,20 +59,6 @@ func (t *host) dispatchOSC(b []byte, end string) {
 	case 1337:
 		t.iterm(rest)
 	}
-}
-
-// cleanText makes valid text without control characters of at most limit
-// bytes.
-func cleanText(b []byte, limit int) string {
-	if len(b) > limit {
-		b = b[:scan.Whole(b[:limit])]
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(string(b), "\uFFFD"))
 }
 
 func (t *host) setTitle(title string) {
@@ -165,8 +152,8 @@ func (t *host) workingDirectory(b []byte) {
 	if err != nil || u.Scheme != "file" || !strings.HasPrefix(u.Path, "/") {
 		return
 	}
-	t.remoteHost = cleanText([]byte(u.Host), maxText)
-	t.event(CWDEvent{Host: t.remoteHost, Path: cleanText([]byte(u.Path), maxText)})
+	t.remoteHost = scan.Clean([]byte(u.Host), maxText)
+	t.event(CWDEvent{Host: t.remoteHost, Path: scan.Clean([]byte(u.Path), maxText)})
 }
 
 // iterm does of iTerm2's OSC 1337 the working directory and RemoteHost=user@host,
@@ -176,7 +163,7 @@ func (t *host) iterm(b []byte) {
 		t.workingPath(path)
 	}
 	if at, ok := bytes.CutPrefix(b, []byte("RemoteHost=")); ok && len(at) <= maxText {
-		t.remoteHost = cleanText(at[bytes.LastIndexByte(at, '@')+1:], maxText)
+		t.remoteHost = scan.Clean(at[bytes.LastIndexByte(at, '@')+1:], maxText)
 	}
 }
 
@@ -185,7 +172,7 @@ func (t *host) iterm(b []byte) {
 // was told last.
 func (t *host) workingPath(b []byte) {
 	if len(b) > 0 && len(b) <= maxText && b[0] == '/' {
-		t.event(CWDEvent{Host: t.remoteHost, Path: cleanText(b, maxText)})
+		t.event(CWDEvent{Host: t.remoteHost, Path: scan.Clean(b, maxText)})
 	}
 }
 
@@ -225,7 +212,7 @@ func (t *host) notify9(b []byte) {
 	if n > 0 && n <= 12 && len(rest) > 0 { // ConEmu's own commands
 		return
 	}
-	if text := cleanText(b, maxText); text != "" {
+	if text := scan.Clean(b, maxText); text != "" {
 		t.event(NotifyEvent{Body: text})
 	}
 }
@@ -237,7 +224,7 @@ func (t *host) notify777(b []byte) {
 		return
 	}
 	title, body, _ := bytes.Cut(rest, []byte{';'})
-	t.event(NotifyEvent{cleanText(title, maxText), cleanText(body, maxText)})
+	t.event(NotifyEvent{scan.Clean(title, maxText), scan.Clean(body, maxText)})
 }
 
 // clipboard does OSC 52 for writing. Asking for the clipboard is refused.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"tandem/engine/vt/scan"
 )
 
 // maxCommandLine bounds a command line that a shell tells, in bytes.
@@ -64,7 +66,7 @@ func (t *host) mark(e PromptEvent, options []byte) {
 	if t.o.Event == nil {
 		return
 	}
-	e.Options = cleanText(options, maxText)
+	e.Options = scan.Clean(options, maxText)
 	e.Behind, e.Replay = t.behind, t.quiet
 	t.o.Event(e)
 }

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/notice"
 )
 
 // Options configure a Terminal. Only the size has no useful zero.
@@ -106,7 +107,7 @@ type host struct {
 	remoteHost  string       // where the program says that it is, "" if it does not
 	savedStyles []savedStyle // XTPUSHSGR
 	colors      colorTable
-	notice      notice // of OSC 99, not yet whole
+	notice      notice.Parts // of OSC 99, not yet whole
 	bells       uint32
 	syncAt      time.Time // when synchronised output began
 }

@@ -1,9 +1,11 @@
-// Package scan finds runs of printable ASCII, and characters in UTF-8, in what a
-// program writes.
+// Package scan finds runs of printable ASCII, characters in UTF-8, and clean text in
+// what a program writes.
 package scan
 
 import (
 	"encoding/binary"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -94,4 +96,17 @@ func Whole(p []byte) int {
 		break
 	}
 	return len(p)
+}
+
+// Clean makes valid text without control characters of at most limit bytes.
+func Clean(b []byte, limit int) string {
+	if len(b) > limit {
+		b = b[:Whole(b[:limit])]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(b), "\uFFFD"))
 }
