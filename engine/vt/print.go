@@ -186,7 +186,7 @@ func (t *writer) mayJoin(r rune) bool {
 // What takes cells of its own does so in mode 2027 alone: other programs count
 // it as wcwidth does, and erase it by itself.
 func (t *writer) join(r rune) bool {
-	x, y := t.lastEnd, t.cur.y
+	x, y, repeats := t.lastEnd, t.cur.y, t.repeatable()
 	if t.lastWide {
 		x--
 	}
@@ -235,7 +235,9 @@ func (t *writer) join(r rune) bool {
 	}
 	t.scr.grid.Put(x, y, t.pair[:n])
 	t.wrote(y, x+n)
-	t.printed(r, cell.Glyph, wide)
+	if t.printed(r, cell.Glyph, wide); !repeats { // its pen may be another
+		t.last.Glyph = 0
+	}
 	return true
 }
 

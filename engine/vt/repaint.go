@@ -251,6 +251,13 @@ func (p *painter) printLast(x0, y0 int) {
 	if !t.repeatable() || x < 0 || t.scr.grid.Cell(x, y).Glyph != t.last.Glyph {
 		return
 	}
+	outside := x < t.region.Left || t.lastEnd > t.region.Right || y < t.region.Top || y > t.region.Bottom
+	if t.cur.origin && outside { // where no sequence leads
+		return
+	}
+	if t.mode.insert && (outside || t.scr.rows[y].size != styled.SingleSize) { // what it pushed on cannot be taken back
+		return
+	}
 	p.csi("", "H", y-y0+1, x-x0+1)
 	if t.mode.insert {
 		p.csi("", "P", n)
