@@ -1,0 +1,55 @@
+package vt_test
+
+import (
+	"image"
+	"image/color"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem/engine/vt"
+)
+
+// testdata/printed is what Debian's chafa 1.12 and timg 1.4.5 print for a picture of 60×40 pixels, the
+// upper half red and the lower half blue, in 6×2 cells and to no terminal.
+func TestProgramsShowTheirPicture(t *testing.T) {
+	for name, want := range map[string]struct {
+		size, cells, cursor image.Point
+	}{
+		"chafa-sixel": {image.Pt(48, 12), image.Pt(5, 1), image.Pt(0, 0)},
+		"chafa-kitty": {image.Pt(48, 16), image.Pt(6, 2), image.Pt(6, 2)},
+		"timg-kitty":  {image.Pt(54, 36), image.Pt(6, 2), image.Pt(6, 2)},
+	} {
+		b, err := os.ReadFile(filepath.Join("testdata/printed", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		term := vt.New(vt.Options{Cols: 80, Rows: 24})
+		term.Write(b)
+		rows := 0
+		for _, l := range term.Lines(0, 24) {
+			for _, s := range l.Line.Pictures {
+				if s.Row != rows || s.From != 0 || s.To != want.cells.X || int(l.N) != rows {
+					t.Errorf("%s: line %d has row %d in columns %d to %d", name, l.N, s.Row, s.From, s.To)
+				}
+				rows++
+			}
+		}
+		if rows != want.cells.Y || term.Cursor().X != want.cursor.X || term.Cursor().Y != want.cursor.Y {
+			t.Errorf("%s: %d rows, cursor %+v", name, rows, term.Cursor())
+		}
+		p := term.Picture(1)
+		if p == nil || p.Size != want.size {
+			t.Fatalf("%s: picture %+v", name, p)
+		}
+		img, err := p.Image()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for part, c := range map[int]color.RGBA{1: {255, 0, 0, 255}, 3: {0, 0, 255, 255}} {
+			if got := color.RGBAModel.Convert(img.At(p.Size.X/2, p.Size.Y*part/4)); got != c {
+				t.Errorf("%s: %v at %d quarters of the height", name, got, part)
+			}
+		}
+	}
+}
