@@ -2,6 +2,7 @@ package agents
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -170,7 +171,7 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		"codex":  filepath.Join(home, ".codex/sessions/2026/11/23/rollout-2026-11-23T05-00-00-"+id+".jsonl"),
 	}
 	for _, rule := range []Rule{claude, codex} {
-		if got := rule.transcript(home, id); got != nil {
+		if got := rule.transcript(home, id, 0); got != nil {
 			t.Errorf("%s: found %+v before there is one", rule.Name, got)
 		}
 		if err := os.MkdirAll(filepath.Dir(want[rule.Name]), 0o700); err != nil {
@@ -179,13 +180,41 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		if err := os.WriteFile(want[rule.Name], nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := rule.transcript(home, id); got == nil || got.Path != want[rule.Name] {
+		if got := rule.transcript(home, id, 0); got == nil || got.Path != want[rule.Name] {
 			t.Errorf("%s: found %+v, want %s", rule.Name, got, want[rule.Name])
 		}
 		for _, odd := range []string{"", "*", "../-home-x/" + id, "?198c5f2-2222-7000-8000-000000000000"} {
-			if got := rule.transcript(home, odd); got != nil {
+			if got := rule.transcript(home, odd, 0); got != nil {
 				t.Errorf("%s: %q leads to %+v", rule.Name, odd, got)
 			}
+		}
+	}
+}
+
+// An agent whose environment says so has its files elsewhere.
+func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
+	home, other := t.TempDir(), t.TempDir()
+	agent := exec.Command("sleep", "1000")
+	agent.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+other, "CODEX_HOME="+other)
+	if err := agent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
+	const id = "0198c5f2-2222-7000-8000-000000000000"
+	want := map[string]string{"claude": "projects/-home-x/" + id + ".jsonl", "codex": "sessions/2026/11/23/rollout-2026-11-23T05-00-00-" + id + ".jsonl"}
+	for name, path := range want {
+		path = filepath.Join(other, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := ruleNamed(t, name).transcript(home, id, agent.Process.Pid); got == nil || got.Path != path {
+			t.Errorf("%s: found %+v, want %s", name, got, path)
+		}
+		if got := ruleNamed(t, name).transcript(home, id, os.Getpid()); got != nil {
+			t.Errorf("%s: another process's file: %+v", name, got)
 		}
 	}
 }

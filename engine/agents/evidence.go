@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -78,6 +79,31 @@ func stateOfProgress(told int) (state api.AgentState, ok bool) {
 	return "", false
 }
 
+// place is a path of a rule as it is for the agent with that pid.
+func (r Rule) place(path, home string, pid int) string {
+	if rest, ok := strings.CutPrefix(path, r.Config.Folder+"/"); ok && r.Config.Variable != "" {
+		if folder := variable(pid, r.Config.Variable); filepath.IsAbs(folder) {
+			return filepath.Join(folder, rest)
+		}
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+// variable is one of the environment that a process was started with (proc(5)); "" if it
+// has none, or cannot be read.
+func variable(pid int, name string) string {
+	all, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	for pair := range bytes.SplitSeq(all, []byte{0}) {
+		if value, ok := bytes.CutPrefix(pair, []byte(name+"=")); ok {
+			return string(value)
+		}
+	}
+	return ""
+}
+
 // maxFile bounds what is read of an agent's own file.
 const maxFile = 256 << 10
 
@@ -87,10 +113,7 @@ func (r Rule) readFile(home string, who store.Identity) *FileWord {
 	if r.File.Path == "" || home == "" {
 		return nil
 	}
-	path := strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID))
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(home, rest)
-	}
+	path := r.place(strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID)), home, who.PID)
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
 		return nil

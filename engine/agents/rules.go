@@ -25,12 +25,20 @@ type Rule struct {
 	Scripts     []string // parts of the path of a script that it is
 	ReadsLines  bool     // it does not read its terminal while it works
 	Resume      []string // the command that goes on with its conversation {id}
+	Config      configRule
 	File        fileRule
 	Transcript  transcriptRule
 
 	titles  []titleRule
 	blocked []blockedRule
 	open    *regexp.Regexp // a file that it holds open; the group is the conversation
+}
+
+// A configRule is the folder of an agent's settings and files, and the variable of its
+// environment that names another one.
+type configRule struct {
+	Folder   string `toml:"folder"`
+	Variable string `toml:"variable"`
 }
 
 // A fileRule is the JSON file that an agent keeps about itself.
@@ -66,6 +74,7 @@ type ruleFile struct {
 	ReadsLines bool           `toml:"reads_lines"`
 	Resume     []string       `toml:"resume"`
 	OpenFile   string         `toml:"open_file"`
+	Config     configRule     `toml:"config"`
 	File       fileRule       `toml:"file"`
 	Transcript transcriptRule `toml:"transcript"`
 	Titles     []titleTable   `toml:"terminal_title"`
@@ -102,7 +111,7 @@ func Parse(text []byte) (Rule, error) {
 	}
 	rule := Rule{
 		Name: f.Name, Title: cmp.Or(f.Title, f.Name), Sources: f.Sources,
-		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, File: f.File, Transcript: f.Transcript,
+		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, Config: f.Config, File: f.File, Transcript: f.Transcript,
 	}
 	if len(f.Resume) > 0 && !slices.ContainsFunc(f.Resume, func(word string) bool { return strings.Contains(word, "{id}") }) {
 		return Rule{}, wrong("", 0, "resume", "resume: want {id} in one of its words")

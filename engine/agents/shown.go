@@ -41,7 +41,7 @@ func (w *Watch) Explain(session string) api.AgentExplainOutput {
 	out.Agent, out.PID, out.Words = Shown(w.known), identity(w.known).PID, words(w.known)
 	out.Lines = w.takesLines()
 	if w.known.Process != nil {
-		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.o.Home, w.known.Conversation)
+		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.o.Home, w.known.Conversation, identity(w.known).PID)
 	}
 	return out
 }

@@ -19,14 +19,11 @@ type transcriptRule struct {
 
 // transcript is the file of a conversation as it is on disk; nil if none is known. Nothing
 // is read of it: whether the caller may is decided where files are read.
-func (r Rule) transcript(home, conversation string) *api.AgentTranscript {
+func (r Rule) transcript(home, conversation string, pid int) *api.AgentTranscript {
 	if r.Transcript.Path == "" || home == "" || !isConversation(conversation) {
 		return nil
 	}
-	pattern := strings.ReplaceAll(r.Transcript.Path, "{id}", conversation)
-	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
-		pattern = filepath.Join(home, rest)
-	}
+	pattern := r.place(strings.ReplaceAll(r.Transcript.Path, "{id}", conversation), home, pid)
 	paths, _ := filepath.Glob(pattern) // the pattern of a mistaken rule matches nothing
 	newest, at := "", time.Time{}
 	for _, path := range paths {
