@@ -149,3 +149,24 @@ func TestUpgradingIsOfferedWhereItWorks(t *testing.T) {
 		}
 	}
 }
+
+func TestAMachineTellsWhatItsAgentsAreDoing(t *testing.T) {
+	e := newFakeEngine()
+	e.add("here")
+	box := farAway(e)
+	box.add("second")
+	for i, state := range []api.AgentState{api.AgentBlocked, api.AgentWorking} {
+		box.sessions[i].process.Agent = &api.CodingAgent{Name: "claude", State: state}
+	}
+	d := drive(t, e, 120, 24)
+	d.shows("1 machine")
+	if !regexp.MustCompile(`(?m)^ box +1 blocked, 1 working`).MatchString(d.screen()) {
+		t.Errorf("the row of box:\n%s", d.screen())
+	}
+	if !regexp.MustCompile(`(?m)^ this machine  +[│├┤]`).MatchString(d.screen()) {
+		t.Errorf("the row of this machine:\n%s", d.screen())
+	}
+	d.press("ctrl+b", "M")
+	d.shows("Add a machine…")
+	d.shows("connected    1 blocked, 1 working")
+}

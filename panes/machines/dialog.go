@@ -72,6 +72,9 @@ func (d *Dialog) choices() (all []widget.Choice) {
 	for i, m := range d.env.News().Machines {
 		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good,
 			Text: widget.Pad(m.Name, names) + "  " + widget.Clean(m.Target), Also: string(m.State), Detail: how(&m)}
+		if doing, _ := d.env.News().Doing(m.Name); doing != "" && m.State == api.MachineConnected {
+			c.Detail += "  " + doing
+		}
 		switch m.State {
 		case api.MachineConnected:
 		case api.MachineNeedsYou:

@@ -43,12 +43,25 @@ func (p *Pane) grouped(rows []Row) []Row {
 			out = slices.Insert(out, at, Row{Process: api.Process{ID: headID(machine)}, Head: &head, Away: away})
 		}
 	}
-	add("", Head{Name: ThisMachine}, false)
+	own := Head{Name: ThisMachine, Ink: p.env.Look().Dim}
+	p.addDoing(&own, "")
+	add("", own, false)
 	for i := range known {
 		m := &known[i]
 		add(m.Name, p.head(m), m.State != api.MachineConnected)
 	}
 	return out
+}
+
+// addDoing has a row say what the coding agents on its machine are doing, if there are any.
+func (p *Pane) addDoing(h *Head, machine string) {
+	doing, blocked := p.env.News().Doing(machine)
+	if doing != "" {
+		h.How = doing
+	}
+	if blocked {
+		h.Ink = p.env.Look().Warn
+	}
 }
 
 func (p *Pane) head(m *panes.Machine) Head {
@@ -57,6 +70,7 @@ func (p *Pane) head(m *panes.Machine) Head {
 	switch m.State {
 	case api.MachineConnected:
 		h.How = "connected"
+		p.addDoing(&h, m.Name)
 	case api.MachineNeedsYou:
 		h.Ink = look.Warn
 	}

@@ -215,7 +215,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 // drawHead draws the row of a machine: its name and how it is.
 func (l *List) drawHead(i, w int, look *widget.Look) string {
 	head := l.rows[i].Head
-	how := widget.Clip(head.How, max(w/2, 0))
+	how := widget.Clip(head.How, max(w-3-min(widget.Width(head.Name), w/2), 0))
 	name := " " + widget.Fit(widget.Clean(head.Name), max(w-3-widget.Width(how), 0)) + " "
 	if l.Focused && i == l.cursor {
 		return look.Selected.Text(widget.Fit(name+how+" ", w))
