@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os/exec"
@@ -78,17 +77,6 @@ func unlessNone(ctx context.Context, err error) error {
 		return e
 	}
 	return ctx.Err()
-}
-
-// A bounded buffer lets go of what is too much.
-type bounded struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:max(min(len(p), b.most-b.Len()), 0)])
-	return len(p), nil
 }
 
 // parseGit reads "git status --porcelain=v2 -z --branch" of the folder that

@@ -5,15 +5,11 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
-)
 
-// nowhere is a path in which no program can be found.
-const nowhere = "/dev/null"
+	"tandem/engine/git"
+)
 
 // A gitView is what git is shown in place of a repository: a folder with a
 // configuration of ours, and the objects, the index and the files that are there.
@@ -178,7 +174,7 @@ func (v *gitView) status(ctx context.Context, prefix string) ([]byte, error) {
 	if v.settings.partial { // to find renames, git would need what was not fetched
 		args = append(args, "-c", "status.renames=false")
 	}
-	args = append(args, "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+nowhere, "-c", "protocol.allow=never",
+	args = append(args, "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+git.Nowhere, "-c", "protocol.allow=never",
 		"status", "--porcelain=v2", "--branch", "--ignored", "--ignore-submodules=dirty", "-z", "--", prefix)
 	return v.run(ctx, nil, args...)
 }
@@ -187,28 +183,19 @@ func (v *gitView) status(ctx context.Context, prefix string) ([]byte, error) {
 // To read the person's configuration it is told where that is; otherwise there
 // is none.
 func (v *gitView) run(ctx context.Context, in []byte, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, v.program, args...)
-	cmd.Dir = pinned(v.files)
-	cmd.Stdin = bytes.NewReader(in)
-	cmd.Env = []string{
-		"LC_ALL=C", "PATH=" + nowhere, "GIT_EXEC_PATH=" + nowhere,
+	env := []string{
+		"PATH=" + git.Nowhere, "GIT_EXEC_PATH=" + git.Nowhere,
 		"GIT_DIR=" + v.dir, "GIT_WORK_TREE=.", "GIT_OBJECT_DIRECTORY=" + filepath.Join(v.common, "objects"),
-		"GIT_INDEX_FILE=" + filepath.Join(v.repository.dir, "index"), "GIT_LITERAL_PATHSPECS=1",
-		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
+		"GIT_INDEX_FILE=" + filepath.Join(v.repository.dir, "index"),
 	}
 	if args[0] == "config" {
-		cmd.Env = append(cmd.Env, "HOME="+os.Getenv("HOME"))
+		env = append(env, "HOME="+os.Getenv("HOME"))
 		if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
-			cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+dir)
+			env = append(env, "XDG_CONFIG_HOME="+dir)
 		}
 	} else {
-		cmd.Env = append(cmd.Env, "GIT_CONFIG_NOSYSTEM=1", "HOME="+nowhere, "XDG_CONFIG_HOME="+nowhere)
+		env = append(env, git.Alone()...)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	out := &bounded{most: mostGit}
-	cmd.Stdout = out
-	err := cmd.Run()
-	return out.Bytes(), err
+	out, _, err := git.Command{Program: v.program, Dir: pinned(v.files), Env: env, In: bytes.NewReader(in), Most: mostGit}.Run(ctx, args...)
+	return out, err
 }

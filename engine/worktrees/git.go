@@ -5,19 +5,17 @@
 package worktrees
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
-	"time"
-)
 
-// nowhere is a path in which nothing can be found.
-const nowhere = "/dev/null"
+	"tandem/engine/git"
+)
 
 // maxAnswer bounds what is read of git's answer, in bytes.
 const maxAnswer = 4 << 20
@@ -26,10 +24,36 @@ const maxAnswer = 4 << 20
 // left that these commands would execute: worktree add --no-checkout, branch, rev-parse and
 // rev-list run no filters, and the rest is overridden here.
 func (t Trees) git(ctx context.Context, dir string, args ...string) (string, error) {
-	return t.run(ctx, dir, nil, append([]string{
-		"--no-pager", "-c", "core.hooksPath=" + nowhere, "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
-		"-c", "core.attributesFile=" + nowhere, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "submodule.recurse=false",
+	env, err := t.withoutHooks(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	return t.run(ctx, dir, env, append([]string{
+		"--no-pager", "-c", "core.hooksPath=" + git.Nowhere, "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
+		"-c", "core.attributesFile=" + git.Nowhere, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "submodule.recurse=false",
 	}, args...)...)
+}
+
+// withoutHooks is the environment in which the hooks that a repository's configuration names
+// (hook.NAME.command, git 2.54) do nothing. NAME may be anything, so that -c could not name it.
+func (t Trees) withoutHooks(ctx context.Context, dir string) ([]string, error) {
+	keys, err := t.run(ctx, dir, nil, "config", "--list", "--name-only", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var env []string
+	n := 0
+	set := func(key, value string) {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
+	}
+	for key := range strings.SplitSeq(keys, "\x00") {
+		if strings.HasPrefix(key, "hook.") && strings.HasSuffix(key, ".command") {
+			set(key, ":")
+			set(strings.TrimSuffix(key, "command")+"enabled", "false")
+		}
+	}
+	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
 }
 
 func (t Trees) run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
@@ -37,34 +61,15 @@ func (t Trees) run(ctx context.Context, dir string, env []string, args ...string
 	if err != nil {
 		return "", errors.New("git is not installed")
 	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = dir
-	cmd.Env = append([]string{
-		"LC_ALL=C", "PATH=" + filepath.Dir(program), "HOME=" + nowhere, "XDG_CONFIG_HOME=" + nowhere,
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + nowhere, "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
-		"GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
-	}, env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var out, wrong bounded
-	cmd.Stdout, cmd.Stderr = &out, &wrong
-	err = cmd.Run()
+	c := git.Command{Program: program, Dir: dir, Env: slices.Concat(git.Alone(), []string{"PATH=" + filepath.Dir(program)}, env), Most: maxAnswer}
+	out, complaint, err := c.Run(ctx, args...)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && ctx.Err() == nil {
-		if said := lastLine(wrong.String()); said != "" {
+		if said := lastLine(string(complaint)); said != "" {
 			return "", errors.New(said)
 		}
 	}
-	return strings.TrimRight(out.String(), "\n"), err
-}
-
-// A bounded buffer lets go of what is too much.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:max(min(len(p), maxAnswer-b.Len()), 0)])
-	return len(p), nil
+	return strings.TrimRight(string(out), "\n"), err
 }
 
 // lastLine is the last line of what git complains of.
@@ -103,6 +108,6 @@ func (t Trees) checkOut(ctx context.Context, path, commit string) error {
 	_, err = t.run(ctx, path, []string{
 		"GIT_DIR=" + view, "GIT_WORK_TREE=" + path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(lines[1], "objects"),
 		"GIT_INDEX_FILE=" + filepath.Join(lines[0], "index"),
-	}, "-c", "core.hooksPath="+nowhere, "read-tree", "--reset", "-u", commit)
+	}, "-c", "core.hooksPath="+git.Nowhere, "read-tree", "--reset", "-u", commit)
 	return err
 }

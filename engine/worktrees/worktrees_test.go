@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// git runs the system's git as a person has it.
-func git(t *testing.T, dir string, args ...string) string {
+// userGit runs the system's git as a person has it.
+func userGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"}, args...)...)
 	cmd.Dir = dir
@@ -32,10 +32,10 @@ func repository(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q", "-b", "main")
+	userGit(t, dir, "init", "-q", "-b", "main")
 	write(t, filepath.Join(dir, "sub", "file"), "one\n")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "first")
+	userGit(t, dir, "add", ".")
+	userGit(t, dir, "commit", "-qm", "first")
 	return dir
 }
 
@@ -55,12 +55,12 @@ func TestAWorktreeIsMadeBesideTheRepositoryAndRemovedWithItsBranch(t *testing.T)
 	if text, err := os.ReadFile(filepath.Join(w.Path, "sub", "file")); err != nil || string(text) != "one\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if out := git(t, w.Path, "status", "--porcelain", "--branch"); out != "## fix/login" {
+	if out := userGit(t, w.Path, "status", "--porcelain", "--branch"); out != "## fix/login" {
 		t.Errorf("it is %q", out)
 	}
 	write(t, filepath.Join(w.Path, "more"), "x")
-	git(t, w.Path, "add", ".")
-	git(t, w.Path, "commit", "-qm", "second")
+	userGit(t, w.Path, "add", ".")
+	userGit(t, w.Path, "commit", "-qm", "second")
 	all, err := trees.List(t.Context(), w.Path)
 	if err != nil || len(all) != 1 || all[0].Ahead != 1 || all[0].Path != w.Path || all[0].Repository != dir {
 		t.Fatalf("%+v, %v", all, err)
@@ -72,7 +72,7 @@ func TestAWorktreeIsMadeBesideTheRepositoryAndRemovedWithItsBranch(t *testing.T)
 	if removed, err := trees.Remove(t.Context(), all[0]); err != nil || removed {
 		t.Errorf("the branch with a commit of its own: %v, %v", removed, err)
 	}
-	git(t, dir, "merge", "-q", "fix/login")
+	userGit(t, dir, "merge", "-q", "fix/login")
 	all, err = trees.List(t.Context(), dir)
 	if err != nil || len(all) != 1 || all[0].Ahead != 0 {
 		t.Fatalf("%+v, %v", all, err)
@@ -113,19 +113,19 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	touch := filepath.Join(t.TempDir(), "touch")
 	write(t, touch, "#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\ncat\n")
 	write(t, filepath.Join(dir, ".gitattributes"), "* filter=evil merge=evil diff=evil\n")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "attributes")
+	userGit(t, dir, "add", ".")
+	userGit(t, dir, "commit", "-qm", "attributes")
 	hooks := filepath.Join(dir, ".git", "hooks")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "pre-commit", "post-index-change"} {
 		write(t, filepath.Join(hooks, hook), "#!/bin/sh\ntouch '"+ran+"'\n")
 	}
 	for _, key := range []string{"filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "merge.evil.driver", "diff.evil.textconv",
 		"core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "diff.external", "gpg.program", "credential.helper", "core.alternateRefsCommand"} {
-		git(t, dir, "config", key, touch)
+		userGit(t, dir, "config", key, touch)
 	}
-	git(t, dir, "config", "commit.gpgSign", "true")
-	git(t, dir, "config", "alias.worktree", "!"+touch)
-	git(t, dir, "config", "filter.evil.required", "true")
+	userGit(t, dir, "config", "commit.gpgSign", "true")
+	userGit(t, dir, "config", "alias.worktree", "!"+touch)
+	userGit(t, dir, "config", "filter.evil.required", "true")
 	os.Remove(ran) // by the person's own git above
 	w, err := trees.Add(t.Context(), dir, "x", "")
 	if err != nil {
@@ -142,5 +142,28 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	}
 	if text, err := os.ReadFile(ran); err == nil {
 		t.Errorf("it ran: %s", text)
+	}
+}
+
+// From git 2.54 on, hooks may be named in the configuration, whatever core.hooksPath says.
+func TestHooksThatTheConfigurationNamesDoNothing(t *testing.T) {
+	dir, trees := repository(t), Trees{Private: t.TempDir()}
+	for _, name := range []string{"plain", "a=b", "a.b c"} {
+		userGit(t, dir, "config", "hook."+name+".event", "post-checkout")
+		userGit(t, dir, "config", "hook."+name+".command", "touch hooked")
+		for key, want := range map[string]string{".command": ":", ".enabled": "false"} {
+			if got, err := trees.git(t.Context(), dir, "config", "hook."+name+key); err != nil || got != want {
+				t.Errorf("hook.%s%s is %q: %v", name, key, got, err)
+			}
+		}
+	}
+	w, err := trees.Add(t.Context(), dir, "new", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{dir, w.Path} {
+		if _, err := os.Stat(filepath.Join(folder, "hooked")); err == nil {
+			t.Error("a hook was run in " + folder)
+		}
 	}
 }

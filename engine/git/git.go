@@ -1,0 +1,62 @@
+// Package git runs the system's git where a repository may be an agent's work: it asks
+// nobody, fetches nothing, reads no configuration but what its caller lets it, and is killed
+// with all that it started when its time is over. What of the repository's own configuration
+// would be executed is for the caller to know.
+package git
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Nowhere is a path in which nothing can be found.
+const Nowhere = "/dev/null"
+
+// endGrace is how long git's output is waited for when it was killed.
+const endGrace = time.Second
+
+// Alone is the environment of a git that reads no configuration of the person or the
+// machine.
+func Alone() []string {
+	return []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + Nowhere, "HOME=" + Nowhere, "XDG_CONFIG_HOME=" + Nowhere}
+}
+
+// A Command is git in a folder.
+type Command struct {
+	Program string   // where git is
+	Dir     string   // where it runs
+	Env     []string // beside what all have
+	In      io.Reader
+	Most    int // bytes that are kept of what it prints, and of what it complains of
+}
+
+// Run runs git with arguments and gives what it prints and what it complains of.
+func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte, err error) {
+	cmd := exec.CommandContext(ctx, c.Program, args...)
+	cmd.Dir, cmd.Stdin = c.Dir, c.In
+	cmd.Env = append([]string{
+		"LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0", "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0",
+	}, c.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = endGrace
+	printed, complained := bounded{most: c.Most}, bounded{most: c.Most}
+	cmd.Stdout, cmd.Stderr = &printed, &complained
+	err = cmd.Run()
+	return printed.Bytes(), complained.Bytes(), err
+}
+
+// A bounded buffer lets go of what is too much.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:max(min(len(p), b.most-b.Len()), 0)])
+	return len(p), nil
+}
