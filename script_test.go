@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -344,18 +343,17 @@ func scriptRelease(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: release VERSION")
 	}
-	from, err := os.Open("/proc/self/exe")
+	program, err := os.ReadFile("/proc/self/exe")
 	ts.Check(err)
-	defer from.Close()
-	// A child that is forked meanwhile would have the file open for writing, and
-	// nobody could execute it.
+	ts.Check(writeExecutable(ts.MkAbs("tandem-"+args[0]), program))
+}
+
+// writeExecutable writes a program. A child that is forked meanwhile would have the file open
+// for writing, and nobody could execute it.
+func writeExecutable(path string, program []byte) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	to, err := os.OpenFile(ts.MkAbs("tandem-"+args[0]), os.O_CREATE|os.O_WRONLY, 0o755)
-	ts.Check(err)
-	_, err = io.Copy(to, from)
-	ts.Check(err)
-	ts.Check(to.Close())
+	return os.WriteFile(path, program, 0o755)
 }
 
 // stalesocket PATH… leaves sockets behind that nobody listens on.

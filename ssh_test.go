@@ -158,3 +158,39 @@ func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
+
+// A machine with an older release gets this one over ssh, and its engine makes room for that
+// of the new one: what runs there goes on.
+func TestAMachineIsUpgradedOverSSH(t *testing.T) {
+	p := newPark(t, 0)
+	bin := filepath.Join(sshServer(t, p), ".local/bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeExecutable(filepath.Join(bin, "tandem-0.1.0"), program); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("tandem-0.1.0", filepath.Join(bin, "tandem")); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, _, _ := p.run("machine", "add", "box", "box"); !strings.Contains(stdout, "box: connected, tandem 0.1.0") {
+		t.Fatalf("added: %s", stdout)
+	}
+	p.must("--host", "box", "new", "--name", "far", "--", "sh", "-c", "echo before-$((40+2)); exec cat")
+	p.must("--host", "box", "wait", "far", "--log", "before-42")
+	stdout, stderr, status := p.run("machine", "upgrade", "box")
+	if status != 0 || !strings.Contains(stderr, "copied tandem "+version) {
+		t.Fatalf("upgrade: status %d\n%s%s", status, stdout, stderr)
+	}
+	until(t, "the new release to be told of", func() bool { return p.state("box").Version == version })
+	p.must("--host", "box", "send", "far", "--enter", "after")
+	until(t, "the session to go on", func() bool {
+		screen := p.must("--host", "box", "screen", "far")
+		return strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
+	})
+	p.must("machine", "remove", "box") // or its link would hold on to what sshd says
+}
