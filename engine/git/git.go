@@ -1,6 +1,6 @@
 // Package git runs the system's git where a repository may be an agent's work: it asks
 // nobody, fetches nothing, reads no configuration but what its caller lets it, and is killed
-// with all that it started when its time is over. What of the repository's own configuration
+// with all that it started when its context ends. What of the repository's own configuration
 // would be executed is for the caller to know.
 package git
 
