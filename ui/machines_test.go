@@ -159,7 +159,7 @@ func TestAMachineTellsWhatItsAgentsAreDoing(t *testing.T) {
 		box.sessions[i].process.Agent = &api.CodingAgent{Name: "claude", State: state}
 	}
 	d := drive(t, e, 120, 24)
-	d.shows("1 machine")
+	d.shows("1 blocked, 1 working")
 	if !regexp.MustCompile(`(?m)^ box +1 blocked, 1 working`).MatchString(d.screen()) {
 		t.Errorf("the row of box:\n%s", d.screen())
 	}
