@@ -28,7 +28,7 @@ const sixelAttribute = 4
 // what it does not know, pictures too, or would show them at another place.
 func multiplexed(getenv func(string) string) bool {
 	name := getenv("TERM")
-	return getenv("TMUX") != "" || getenv("TERM_PROGRAM") == "tandem" || getenv("STY") != "" || strings.HasPrefix(name, "tmux") || strings.HasPrefix(name, "screen")
+	return getenv("TMUX") != "" || getenv("STY") != "" || strings.HasPrefix(name, "tmux") || strings.HasPrefix(name, "screen")
 }
 
 // asksPictures reports whether the terminal is to be asked for pictures.

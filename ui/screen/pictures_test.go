@@ -167,3 +167,20 @@ func plainTerminal(t *testing.T) {
 	t.Setenv("STY", "")
 	t.Setenv("TERM_PROGRAM", "")
 }
+
+func TestASessionOfTandemIsAskedForPicturesAndNoMultiplexerIs(t *testing.T) {
+	for _, c := range []struct {
+		env   map[string]string
+		asked bool
+	}{
+		{map[string]string{"TERM": "xterm-256color"}, true},
+		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "tandem"}, true},
+		{map[string]string{"TERM": "xterm-256color", "TMUX": "/tmp/tmux"}, false},
+		{map[string]string{"TERM": "screen-256color"}, false},
+		{map[string]string{"TERM": "linux"}, false},
+	} {
+		if got := asksPictures(func(name string) string { return c.env[name] }); got != c.asked {
+			t.Errorf("with %v it is asked: %v", c.env, got)
+		}
+	}
+}
