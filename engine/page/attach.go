@@ -83,8 +83,8 @@ func join(ctx context.Context, conn *websocket.Conn, a *client.Attachment) {
 	window := newWindow(ahead)
 	stop := context.AfterFunc(ctx, func() {
 		window.close()
+		conn.CloseNow() // first: a browser that is cut off is told nothing more
 		a.Close()
-		conn.CloseNow()
 	})
 	defer stop()
 	var both sync.WaitGroup
