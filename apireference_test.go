@@ -138,9 +138,9 @@ that takes nothing for ten seconds is cut; watching again starts with a new snap
 
 ` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
 read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
-scrollback that is wanted from the start, and of a session that has ended too), input (a name that nobody can guess for what
-this viewer types: the header Tandem-Input-Taken of the answer tells how many messages have arrived over connections of the
-same name, sizes and marks not counted). Every message is
+scrollback to send first, also for a session that has ended), input (an unguessable name for this viewer's input: the
+response header Tandem-Input-Taken says how many messages have arrived over connections with the same name, not counting
+sizes and marks). Every message is
 binary, one byte of kind and then a body:
 
 | to the session | body | | from the session | body |

@@ -225,7 +225,7 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
-	"engine/page/push":    {[]string{"engine/api", "engine/page/devices"}, "what needs the person is told of events, and sent, whoever listens to them"},
+	"engine/page/push":    {[]string{"engine/api", "engine/page/devices"}, "it reads events and sends pushes; it needs nothing of the page"},
 	"engine/page/devices": {nil, "who may use the page is a file, whatever the page shows"},
 	"engine/api/client": {
 		[]string{"engine/api", "engine/api/wire"},
@@ -264,7 +264,7 @@ var layers = map[string]layer{
 	"engine/vt/charset":  {nil, "a character set is a table"},
 	"engine/vt/graphics": {[]string{"engine/styled"}, "a picture is decoded wherever it is shown"},
 	"engine/vt/grid":     {nil, "cells are kept whatever they show"},
-	"engine/vt/notice":   {[]string{"engine/vt/scan"}, "a notification is put together whoever is told of it"},
+	"engine/vt/notice":   {[]string{"engine/vt/scan"}, "it assembles text; who is notified is not its concern"},
 	"engine/vt/scan":     {nil, "bytes are told apart whatever they draw"},
 	"engine/vt/terminfo": {nil, "a capability is a name and a text"},
 	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},

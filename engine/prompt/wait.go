@@ -119,7 +119,7 @@ func (s *Shell) seeNeed(ctx context.Context, met string, counts func(Need) bool)
 
 // seeSettled waits until what was typed last has had its effect.
 func (s *Shell) seeSettled(ctx context.Context) finding {
-	e := &execution{s: s, start: -1}
+	e := &execution{s: s}
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
 	for {

@@ -21,13 +21,18 @@ type gallery struct {
 // looked for.
 const sheetsHeld = 256
 
-// take takes in a picture, and lets go of the oldest as the engine expects it.
+// take takes in a picture, in place of one with its number, and lets go of the oldest
+// as the engine expects it.
 func (g *gallery) take(p *api.Picture) {
 	if g.sources == nil {
 		g.sources = map[uint64]*graphics.Source{}
 	}
+	if old := g.sources[p.Number]; old != nil {
+		g.bytes -= len(old.PNG)
+	} else {
+		g.order = append(g.order, p.Number)
+	}
 	g.sources[p.Number] = &graphics.Source{Size: p.Size, PNG: p.PNG}
-	g.order = append(g.order, p.Number)
 	for g.bytes += len(p.PNG); g.bytes > api.PicturesHeld && len(g.order) > 1; g.order = g.order[1:] {
 		g.bytes -= len(g.sources[g.order[0]].PNG)
 		delete(g.sources, g.order[0])

@@ -124,3 +124,14 @@ func TestAnotherAttachmentBeginsWithoutPictures(t *testing.T) {
 		t.Errorf("drawn %q", rows)
 	}
 }
+
+func TestAPictureThatComesAgainCountsOnce(t *testing.T) {
+	var g gallery
+	large := make([]byte, api.PicturesHeld/2+1)
+	for _, number := range []uint64{1, 1, 2, 3} {
+		g.take(&api.Picture{Number: number, PNG: large})
+	}
+	if len(g.sources) != 1 || g.sources[3] == nil || g.bytes != len(large) || len(g.order) != 1 {
+		t.Errorf("it holds %d of %d bytes", len(g.sources), g.bytes)
+	}
+}
