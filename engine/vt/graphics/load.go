@@ -12,6 +12,10 @@ import (
 // maxData bounds what is sent for one picture, in bytes.
 const maxData = 4*MaxSide*MaxSide + 1<<16
 
+// mostDeflated is how many bytes one byte of deflate stands for at most (zlib's
+// technical details).
+const mostDeflated = 1032
+
 var (
 	errMedium = errors.New("EINVAL:only direct transmission (t=d)")
 	errFormat = errors.New("EINVAL:the format is none of 24, 32 and 100")
@@ -131,6 +135,9 @@ func inflated(data []byte, n int) ([]byte, error) {
 		return nil, errZlib
 	}
 	if n > 0 {
+		if n/mostDeflated > len(data) { // so it is too short; no memory is taken for what cannot come
+			return nil, errZlib
+		}
 		out := make([]byte, n)
 		if _, err := io.ReadFull(from, out); err != nil {
 			return nil, errZlib
