@@ -64,7 +64,11 @@ func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
 	p.must("--host", "m2", "start", "--name", "seen", "--", "sleep", "1000")
 	await(t, screen, "3 running")
 	await(t, screen, fmt.Sprintf("%d machines, 1 away", count))
-	types(t, screen, "enter", ":after-away")
+	types(t, screen, "enter")
+	if err := screen.waitFor(func(s string) bool { return strings.Count(s, "k18;k19;") == 2 }); err != nil {
+		t.Fatal(err) // the row typed and cat's, which would else come between the next keys
+	}
+	types(t, screen, ":after-away")
 	await(t, screen, "after-away")
 	types(t, screen, "ctrl+b", "M")
 	await(t, screen, "enter choose what to do")
