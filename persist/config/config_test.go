@@ -300,10 +300,10 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var told []string
-		done := make(chan struct{})
+		news, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			file.Follow(ctx, func(c Config, err error) {
+			file.follow(ctx, news, func(c Config, err error) {
 				if err != nil {
 					told = append(told, Brief(err).Error())
 					return
@@ -318,12 +318,13 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 			if err := renameio.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(2 * configLook)
+			news <- struct{}{}
+			time.Sleep(2 * configQuiet)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * configLook)
+		time.Sleep(2 * configLook) // nothing tells of it
 		cancel()
 		<-done
 		want := []string{"nord", "config.toml line 1: theme: want a name in quotes", "dark", ""}

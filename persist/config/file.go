@@ -11,10 +11,13 @@ import (
 )
 
 const (
-	// configLook is the time between looks at the file, and configQuiet how long
-	// it has to stay as it is before it is read: an editor may write it in pieces.
-	configLook  = time.Second
+	// configLook is the time between looks at the file where nothing tells of it.
+	configLook = 30 * time.Second
+	// configQuiet is how long it has to stay as it is before it is read: an editor
+	// may write it in pieces.
 	configQuiet = 50 * time.Millisecond
+	// sameTime is within what two changes of a file may carry the same time.
+	sameTime = time.Second
 )
 
 // A File is config.toml while somebody follows it. It is for one
@@ -78,8 +81,19 @@ func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 	if f.path == "" {
 		return
 	}
-	for wait(ctx, configLook) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.follow(ctx, watch(ctx, f.path), tell)
+}
+
+func (f *File) follow(ctx context.Context, news <-chan struct{}, tell func(Config, error)) {
+	for ctx.Err() == nil {
 		if !f.touched() {
+			select {
+			case <-news:
+			case <-time.After(configLook):
+			case <-ctx.Done():
+			}
 			continue
 		}
 		for before := f.look(); wait(ctx, configQuiet); {
@@ -119,7 +133,7 @@ func (f *File) touched() bool {
 	if !now.same(f.seen) {
 		return true
 	}
-	if now.info == nil || f.seen.at.Sub(now.info.ModTime()) > configLook {
+	if now.info == nil || f.seen.at.Sub(now.info.ModTime()) > sameTime {
 		return false
 	}
 	f.seen.at = now.at
