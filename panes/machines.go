@@ -2,8 +2,6 @@ package panes
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -43,27 +41,13 @@ func (n *News) Machine(name string) *Machine {
 // Doing is how many coding agents on a machine, "" for the own one, are blocked, have done
 // what nobody has looked at, and work: "1 blocked, 2 working".
 func (n *News) Doing(machine string) (text string, blocked bool) {
-	var count [3]int
+	var count api.AgentCount
 	for i := range n.Processes {
-		p := &n.Processes[i]
-		on, _ := api.MachineOf(p.ID)
-		switch {
-		case on != machine || p.Agent == nil:
-		case p.Agent.State == api.AgentBlocked:
-			count[0]++
-		case p.Agent.Wants():
-			count[1]++
-		case p.Agent.State == api.AgentWorking:
-			count[2]++
+		if on, _ := api.MachineOf(n.Processes[i].ID); on == machine {
+			count.Add(n.Processes[i].Agent)
 		}
 	}
-	var parts []string
-	for i, what := range [...]string{"blocked", "done", "working"} {
-		if count[i] > 0 {
-			parts = append(parts, strconv.Itoa(count[i])+" "+what)
-		}
-	}
-	return strings.Join(parts, ", "), count[0] > 0
+	return count.String(), count.Blocked > 0
 }
 
 // Reaches reports whether what is called id can be asked for anything: it is here,

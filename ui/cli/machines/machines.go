@@ -115,40 +115,6 @@ func (v *Verbs) find(name string) (transport.Machine, error) {
 	return machines[i], nil
 }
 
-// listWait is how long the list waits for machines that are being connected to.
-const listWait = 2 * time.Second
-
-func (v *Verbs) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the machines and how they are", Args: arguments(0, 0, ""),
-		Long: "Lists the machines of config.toml: connected, connecting, away (it does not answer, and is\n" +
-			"tried again by itself) or needs_you (`tandem machine connect` asks what it has to).",
-		Example: "tandem machine list\ntandem machine list --json",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },
-	}
-}
-
-func (v *Verbs) list(ctx context.Context) error {
-	own, err := v.Own(ctx)
-	if err != nil {
-		return err
-	}
-	defer own.Close()
-	out, err := api.MachineList.Call(ctx, own, api.MachineListInput{WaitMS: int(listWait.Milliseconds())})
-	if err != nil {
-		return err
-	}
-	return output.AnswerList(*v.Out, out.Machines, "no machines; `tandem machine add NAME USER@HOST` adds one", func() string {
-		t := v.Out.Table("NAME", "STATE", "VERSION", "RTT", "SEEN", "TARGET", "ERROR")
-		t.Spare = []string{"SEEN", "VERSION", "RTT", "TARGET"}
-		for _, m := range out.Machines {
-			t.Add(output.Tinted(m.Name, output.Strong), output.Tinted(string(m.State), tint(m.State)), output.Text(dash(output.Visible(m.Version))), output.Text(rtt(m)),
-				output.Text(seen(m)), output.Text(output.Visible(m.Target)), output.Text(dash(output.Visible(m.Error))))
-		}
-		return t.String()
-	})
-}
-
 func tint(s api.MachineState) output.Tint {
 	switch s {
 	case api.MachineConnected:
