@@ -220,7 +220,7 @@ func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
 	h := &host{bootID: "now", agents: &agents.Registry{Library: agents.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}
 	record := func(argv ...string) store.Record {
-		return store.Record{Actor: "person", Command: store.Command{Argv: argv, CWD: "/"}, Terminal: store.Terminal{Agent: &store.Agent{Name: "claude", Conversation: "c", CWD: "/usr"}}}
+		return store.Record{Origin: store.Origin{Actor: "person"}, Command: store.Command{Argv: argv, CWD: "/"}, Terminal: store.Terminal{Agent: &store.Agent{Name: "claude", Conversation: "c", CWD: "/usr"}}}
 	}
 	const command = "cd /usr && claude --resume c"
 	for _, c := range []struct {

@@ -299,6 +299,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Nonce:    h.settings().shells.nonce(r),
 		Kind:     prompt.KindOf(r.Argv),
 		Actor:    r.Actor,
+		From:     r.From,
 		Ran:      h.commandEnded,
 		Master:   master,
 		Cols:     r.Cols,

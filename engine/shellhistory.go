@@ -14,7 +14,7 @@ import (
 func (h *host) commandEnded(c prompt.Command) {
 	h.history.Began(histdb.Row{
 		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
-		ExitCode: c.ExitCode, Actor: c.Actor, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
+		ExitCode: c.ExitCode, Actor: c.Actor, From: c.From, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})
 }
 

@@ -41,6 +41,7 @@ type Command struct {
 	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
 	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it was stopped on request, which is not a failure"`
 	Actor      string    `json:"actor" jsonschema:"who ran it: person, or agent:NAME/VERSION"`
+	From       string    `json:"from,omitempty" jsonschema:"the machine that it was run from, as user@host, if that is another one"`
 	Kind       string    `json:"kind" jsonschema:"session, exec, process or added"`
 	Process    string    `json:"process,omitempty" jsonschema:"id of the session or process; its record may be gone"`
 	LogStart   int64     `json:"log_start,omitempty" jsonschema:"offset in that session's log where its output begins"`
@@ -55,6 +56,7 @@ type HistorySearchInput struct {
 	CWD     string     `json:"cwd,omitempty" jsonschema:"ran in this folder"`
 	Process string     `json:"process,omitempty" jsonschema:"ran in this session or process, by id"`
 	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent for any agent, or one exactly"`
+	From    string     `json:"from,omitempty" jsonschema:"run from this other machine: the beginning of its user@host or of its host"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
 	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal, and was not stopped on request"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"began at or after this"`

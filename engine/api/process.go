@@ -46,6 +46,7 @@ type Process struct {
 	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell, with secrets replaced by ***"`
 	Argv    []string `json:"argv" jsonschema:"program and arguments, with secrets replaced by ***"`
 	Actor   string   `json:"actor" jsonschema:"who started it: \"person\" or \"agent:NAME\""`
+	From    string   `json:"from,omitempty" jsonschema:"the machine that it was started from, as user@host, if that is another one"`
 	LogPath string   `json:"log_path" jsonschema:"file of all its output, or of its standard output where standard error is kept apart"`
 
 	ErrorLogPath string `json:"error_log_path,omitempty" jsonschema:"file of its standard error, where that is kept apart"`

@@ -91,7 +91,7 @@ func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, l *
 // rowsOf makes rows of commands without those that are to be kept out. A command
 // whose time nobody knows counts as of now.
 func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *load) ([]histdb.Row, error) {
-	now, actor := time.Now(), server.CallerOf(ctx).Actor()
+	now, caller := time.Now(), server.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -102,8 +102,7 @@ func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *
 			continue
 		}
 		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), CWD: c.CWD, StartedAt: c.At, Duration: c.Duration,
-			ExitCode: c.ExitCode,
-			Actor:    actor, Kind: commandAdded}
+			ExitCode: c.ExitCode, Actor: caller.Actor(), From: caller.Origin.From, Kind: commandAdded}
 		if c.At.IsZero() {
 			r.StartedAt = now
 		}

@@ -176,7 +176,7 @@ func TestHistoryFilters(t *testing.T) {
 	for i, r := range []histdb.Row{
 		{Command: "a", CWD: "/x", Actor: "person", Kind: KindSession, Process: "p1", ExitCode: &zero},
 		{Command: "b", CWD: "/x/y", Actor: "agent:m/1", Kind: KindExec, Process: "p2", ExitCode: &one},
-		{Command: "c", CWD: "/x", Actor: "agent:n/2", Kind: KindExec, Process: "p3", ExitSignal: "SIGKILL"},
+		{Command: "c", CWD: "/x", Actor: "agent:n/2", From: "me@laptop", Kind: KindExec, Process: "p3", ExitSignal: "SIGKILL"},
 		{Command: "a", CWD: "/x", Actor: "person", Kind: KindProcess, Process: "p4"},
 	} {
 		r.StartedAt = historyBegin.Add(time.Duration(i) * time.Hour)
@@ -192,6 +192,10 @@ func TestHistoryFilters(t *testing.T) {
 		{api.HistorySearchInput{Actor: "agent"}, []string{"c", "b"}},
 		{api.HistorySearchInput{Actor: "agent:m/1"}, []string{"b"}},
 		{api.HistorySearchInput{Actor: "person"}, []string{"a", "a"}},
+		{api.HistorySearchInput{From: "Lap"}, []string{"c"}},
+		{api.HistorySearchInput{From: "me@"}, []string{"c"}},
+		{api.HistorySearchInput{From: "top"}, nil},
+		{api.HistorySearchInput{From: "p3"}, nil},
 		{api.HistorySearchInput{Kind: "exec"}, []string{"c", "b"}},
 		{api.HistorySearchInput{Process: "p3"}, []string{"c"}},
 		{api.HistorySearchInput{Failed: true}, []string{"c", "b"}},

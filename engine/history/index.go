@@ -44,6 +44,7 @@ type historyEntry struct {
 	text     uint32
 	cwd      uint32
 	actor    uint32
+	from     uint32
 	kind     uint32
 	signal   uint32
 	code     int32
@@ -136,7 +137,7 @@ func (x *historyIndex) add(r *histdb.Row) {
 	}
 	e := historyEntry{
 		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
-		text: text, cwd: x.word(r.CWD), actor: x.word(r.Actor), process: process, kind: x.word(r.Kind),
+		text: text, cwd: x.word(r.CWD), actor: x.word(r.Actor), from: x.word(r.From), process: process, kind: x.word(r.Kind),
 		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped || isInterrupt(r.ExitCode, r.ExitSignal),
 	}
 	if r.Duration >= 0 {
@@ -276,7 +277,7 @@ func (x *historyIndex) newest(id int64) api.Command {
 func (x *historyIndex) command(e *historyEntry) api.Command {
 	c := api.Command{
 		ID: e.id, Command: x.texts.line(e.text), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
-		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], Kind: x.words[e.kind], Process: x.processID(e.process),
+		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], From: x.words[e.from], Kind: x.words[e.kind], Process: x.processID(e.process),
 		LogStart: e.logStart, LogEnd: e.logEnd, Stopped: e.stopped,
 	}
 	if e.duration >= 0 {

@@ -32,7 +32,7 @@ func (h *History) StartedAgain(p api.Process) {
 	}
 	r := histdb.Row{
 		Command: names.CommandLine(p.Argv), CWD: p.CWD, StartedAt: p.StartedAt, Duration: -1,
-		Actor: p.Actor, Kind: KindProcess, Process: p.ID, Running: true,
+		Actor: p.Actor, From: p.From, Kind: KindProcess, Process: p.ID, Running: true,
 	}
 	h.box.Post(func() {
 		h.end(histdb.End{Process: p.ID, At: p.StartedAt, Stopped: true})

@@ -26,7 +26,7 @@ const (
 type filter struct {
 	cwd, kind, text *uint32
 	process         *uint64
-	actors          map[uint32]bool // nil: any
+	actors, origins map[uint32]bool // nil: any
 	failed          bool
 	since           int64
 	none            bool
@@ -55,11 +55,14 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 	if in.Actor != "" {
 		f.actors = x.actors(in.Actor)
 	}
+	if in.From != "" {
+		f.origins = x.origins(in.From)
+	}
 	if in.Since != nil {
 		f.since = in.Since.UnixMicro()
 	}
 	f.failed = in.Failed
-	f.any = f.cwd == nil && f.process == nil && f.kind == nil && f.text == nil && f.actors == nil && !f.failed && in.Since == nil
+	f.any = f.cwd == nil && f.process == nil && f.kind == nil && f.text == nil && f.actors == nil && f.origins == nil && !f.failed && in.Since == nil
 	return f
 }
 
@@ -68,6 +71,20 @@ func (x *historyIndex) actors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {
 		if word == name || name == "agent" && strings.HasPrefix(word, server.AgentPrefix) {
+			found[uint32(n)] = true
+		}
+	}
+	return found
+}
+
+// origins are the numbers of the machines that are meant: those whose user@host, or host
+// alone, begins so.
+func (x *historyIndex) origins(name string) map[uint32]bool {
+	found := make(map[uint32]bool)
+	name = strings.ToLower(name)
+	for n, word := range x.words {
+		word = strings.ToLower(word)
+		if _, host, ok := strings.Cut(word, "@"); ok && (strings.HasPrefix(word, name) || strings.HasPrefix(host, name)) {
 			found[uint32(n)] = true
 		}
 	}
@@ -83,6 +100,7 @@ func (f *filter) passes(e *historyEntry) bool {
 		f.kind != nil && e.kind != *f.kind,
 		f.text != nil && e.text != *f.text,
 		f.actors != nil && !f.actors[e.actor],
+		f.origins != nil && !f.origins[e.from],
 		f.failed && !e.failed(),
 		e.started < f.since:
 		return false

@@ -16,6 +16,7 @@ import (
 type Command struct {
 	Session   string // id
 	Actor     string // who typed it: person or agent:NAME; who started the session if nobody has typed
+	From      string // on which other machine, user@host; "" for this one
 	Line      string // "" when the shell did not tell; it may hold control characters
 	CWD       string // where it was started
 	StartedAt time.Time

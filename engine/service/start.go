@@ -170,8 +170,8 @@ func checkSize(cols, rows int) error {
 	return nil
 }
 
-// own makes the calling agent the owner of what it starts. What a person starts
-// has none.
+// own notes from where something is started, and makes the calling agent the owner of what
+// it starts. What a person starts has none.
 func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
@@ -180,6 +180,7 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 			WithHint("want detached, session or forever")
 	}
 	caller := server.CallerOf(ctx)
+	r.From = caller.Origin.From
 	if !caller.Agent() {
 		return nil
 	}

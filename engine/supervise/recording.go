@@ -21,7 +21,7 @@ func (p *proc) noteStart(h *history.History, e event) {
 	}
 	h.Began(histdb.Row{
 		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
-		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
+		Actor: r.Actor, From: r.From, Kind: kind, Process: r.ID, Running: true,
 	})
 }
 

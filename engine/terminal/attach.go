@@ -32,7 +32,8 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 		return err
 	}
 	v := newViewer(o)
-	v.agent, v.outside = server.CallerOf(ctx).Agent(), outside
+	caller := server.CallerOf(ctx)
+	v.as, v.agent, v.outside = typistOf(caller), caller.Agent(), outside
 	s.viewers.add(v)
 	s.facts.touch()
 	defer func() {

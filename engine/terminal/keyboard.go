@@ -16,12 +16,16 @@ import (
 // PersonActor is who a person's clients are, whatever they are called.
 const PersonActor = "person"
 
-// actorOf is who a caller acts for.
-func actorOf(c server.Caller) string {
+// A typist is who types: PersonActor or an agent's name, and from which other machine,
+// user@host.
+type typist struct{ actor, from string }
+
+// typistOf is who a caller types as.
+func typistOf(c server.Caller) typist {
 	if c.Agent() {
-		return c.Name
+		return typist{c.Name, c.Origin.From}
 	}
-	return PersonActor
+	return typist{PersonActor, c.Origin.From}
 }
 
 // A keyboard is what is typed into a session: who may, who did last, and what the
@@ -32,7 +36,7 @@ type keyboard struct {
 	locked atomic.Bool // a person has it
 	open   atomic.Bool // agents may type though it runs outside their sandbox
 
-	last        atomic.Pointer[string] // who typed last; nil if nobody has
+	last        atomic.Pointer[typist] // who typed last; nil if nobody has
 	interruptAt atomic.Int64           // when somebody has interrupted what runs last; 0 if nobody has
 }
 
@@ -45,11 +49,11 @@ func (k *keyboard) accepts(v *viewer) bool {
 	return !v.readOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
-// typeAs types p for an actor. It blocks while too much waits for the program.
-func (k *keyboard) typeAs(ctx context.Context, actor string, p []byte) error {
-	if before := k.last.Load(); before == nil || *before != actor {
-		name := actor // so that only a change of it is allocated
-		k.last.Store(&name)
+// typeAs types p for somebody. It blocks while too much waits for the program.
+func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
+	if k.typist() != by {
+		last := by // so that only a change of it is allocated
+		k.last.Store(&last)
 	}
 	interrupts := bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
 	if interrupts {
@@ -59,12 +63,12 @@ func (k *keyboard) typeAs(ctx context.Context, actor string, p []byte) error {
 	return k.write(ctx, p)
 }
 
-// typist is who typed last; "" if nobody has.
-func (k *keyboard) typist() string {
-	if actor := k.last.Load(); actor != nil {
-		return *actor
+// typist is who typed last; zero if nobody has.
+func (k *keyboard) typist() typist {
+	if by := k.last.Load(); by != nil {
+		return *by
 	}
-	return ""
+	return typist{}
 }
 
 // interrupted is when somebody has interrupted what runs last; zero if nobody has.
@@ -76,7 +80,7 @@ func (k *keyboard) interrupted() time.Time {
 }
 
 // TypedLast is who typed last; "" if nobody has.
-func (s *Session) TypedLast() string { return s.keyboard.typist() }
+func (s *Session) TypedLast() string { return s.keyboard.typist().actor }
 
 // TypeInto types for a caller. A person may have taken the keyboard since the
 // caller was let in.
@@ -88,7 +92,7 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if s.viewers.typedFrom(caller.Name) {
 		s.facts.touch()
 	}
-	return s.keyboard.typeAs(ctx, actorOf(caller), p)
+	return s.keyboard.typeAs(ctx, typistOf(caller), p)
 }
 
 // ErrLocked refuses an agent while a person has the keyboard of a session.

@@ -28,13 +28,13 @@ func TestAKeyboardAcceptsWhomItMay(t *testing.T) {
 
 func TestAKeyboardKnowsWhoTypedLast(t *testing.T) {
 	k := newKeyboard(nil, prompt.New(prompt.Options{}))
-	if k.typist() != "" {
-		t.Errorf("%q, before anybody has typed", k.typist())
+	if k.typist() != (typist{}) {
+		t.Errorf("%v, before anybody has typed", k.typist())
 	}
-	for _, actor := range []string{PersonActor, "agent:x", PersonActor} {
-		k.typeAs(t.Context(), actor, []byte("a"))
-		if k.typist() != actor {
-			t.Errorf("%q, not %q", k.typist(), actor)
+	for _, by := range []typist{{PersonActor, ""}, {"agent:x", ""}, {PersonActor, ""}, {PersonActor, "me@laptop"}} {
+		k.typeAs(t.Context(), by, []byte("a"))
+		if k.typist() != by {
+			t.Errorf("%v, not %v", k.typist(), by)
 		}
 	}
 	if !k.interrupted().IsZero() {

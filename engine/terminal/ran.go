@@ -7,9 +7,9 @@ import (
 
 // ran tells of a command that the shell has run.
 func (s *Session) ran(c prompt.Command) {
-	c.Session, c.Actor = s.options.ID, s.options.Actor
-	if actor := s.keyboard.typist(); actor != "" {
-		c.Actor = actor
+	c.Session, c.Actor, c.From = s.options.ID, s.options.Actor, s.options.From
+	if by := s.keyboard.typist(); by != (typist{}) {
+		c.Actor, c.From = by.actor, by.from
 	}
 	c.Stopped = c.Stopped || s.stopped.Load()
 	s.options.Ran(c)

@@ -45,7 +45,7 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 			a.typed(ctx)
 		}
 		if p := encode(in, s.Modes()); len(p) > 0 {
-			s.keyboard.typeAs(ctx, v.actor(), p)
+			s.keyboard.typeAs(ctx, v.as, p)
 		}
 	}
 	return ctx.Err()

@@ -68,6 +68,7 @@ type Options struct {
 	Nonce      string      // of its shell's marks; "" if it makes none
 	Kind       prompt.Kind // of interactive shell that the child is
 	Actor      string      // who has started it
+	From       string      // on which other machine, user@host; "" for this one
 	Terminal   func(vt.Options) Emulator
 	Replays    chan struct{} // a token is held during a replay
 	Chunks     *sync.Pool    // see NewChunks
@@ -283,8 +284,8 @@ const firstPrompt = time.Minute
 func (s *Session) TypeAtPrompt(line string) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
-	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.typist() == "" {
-		_ = s.keyboard.typeAs(ctx, PersonActor, []byte(line)) // a session that has ended takes nothing
+	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.typist() == (typist{}) {
+		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line)) // a session that has ended takes nothing
 	}
 }
 

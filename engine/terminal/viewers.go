@@ -16,6 +16,7 @@ type viewer struct {
 	readOnly bool
 	pictures bool          // it wants those on the screen in a repaint
 	clips    bool          // it wants to know what the program puts on the clipboard
+	as       typist        // who types in it
 	agent    bool          // it is an agent's: it does not type while a person has the keyboard
 	outside  bool          // what it types would leave the agent's sandbox
 	dirty    chan struct{} // of 1: there is something to send
@@ -48,14 +49,6 @@ func newViewer(o api.AttachOptions) *viewer {
 		v.lines <- o.Lines
 	}
 	return v
-}
-
-// actor is who types in it.
-func (v *viewer) actor() string {
-	if v.agent {
-		return v.client
-	}
-	return PersonActor
 }
 
 // A viewerSet is who is attached to one session, in order of arrival. Its

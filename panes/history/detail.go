@@ -341,7 +341,7 @@ func daysBetween(a, b time.Time) int {
 // whereText says where a run was, and who did it.
 func (d *Detail) whereText(w int) string {
 	c := &d.row.Command
-	by := "by " + widget.Who(c.Actor)
+	by := "by " + widget.WhoFrom(c.Actor, c.From)
 	if c.Host != "" {
 		by += " on " + widget.Clean(c.Host)
 	}

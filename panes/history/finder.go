@@ -39,6 +39,7 @@ func actors() []string { return []string{"", "person", "agent"} }
 // input is what the finder looks for.
 func (f *finder) input() api.HistorySearchInput {
 	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.every, Actor: actors()[f.who]}
+	in.From, in.Query = widget.CutFrom(in.Query)
 	session, folder := f.env.Session()
 	if f.here {
 		in.CWD = folder

@@ -187,6 +187,15 @@ func TestTheQueryIsGoneOnWithByACommandThatWasFound(t *testing.T) {
 	}
 }
 
+func TestCommandsOfWhoCameFromElsewhereAreFilteredByFrom(t *testing.T) {
+	p, _, _ := shownPane()
+	p.field.Set("make from:laptop x")
+	p.search(0)
+	if in := p.input(); in.From != "laptop" || in.Query != "make x" {
+		t.Errorf("asks for %q from %q", in.Query, in.From)
+	}
+}
+
 func TestMachinesAreAskedByTheFilterAndTheirRowsAreKeptApart(t *testing.T) {
 	p, e, _ := shownPane()
 	e.Known.Machines = []panes.Machine{{Machine: api.Machine{Name: "box", State: api.MachineConnected}}, {Machine: api.Machine{Name: "web", State: api.MachineAway}}}

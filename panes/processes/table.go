@@ -199,7 +199,7 @@ func matchesFilter(p *api.Process, filter string) bool {
 	if machine, _ := api.MachineOf(p.ID); !widget.OnHost(host, machine) {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{p.Name, hostText(p), p.Command, p.CWD, string(p.State), whoText(p),
+	text := strings.ToLower(strings.Join([]string{p.Name, hostText(p), p.Command, p.CWD, string(p.State), widget.WhoFrom(p.Actor, p.From),
 		string(p.Kind), pidText(p), portsText(p)}, "\n"))
 	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
 }

@@ -6,19 +6,27 @@ import (
 )
 
 // CutHost takes host:NAME out of what rows are chosen by. Without it host is "".
-func CutHost(filter string) (host, rest string) {
+func CutHost(filter string) (host, rest string) { return cutWord(filter, "host:") }
+
+// CutFrom takes from:NAME out of it: a machine that something was run from.
+func CutFrom(filter string) (from, rest string) { return cutWord(filter, "from:") }
+
+// cutWord takes the words that begin with a prefix out of a filter, and gives what is
+// behind it in the last of them.
+func cutWord(filter, prefix string) (value, rest string) {
 	var words []string
+	found := false
 	for _, word := range strings.Fields(filter) {
-		if name, ok := strings.CutPrefix(word, "host:"); ok {
-			host = name
+		if name, ok := strings.CutPrefix(word, prefix); ok {
+			value, found = name, true
 			continue
 		}
 		words = append(words, word)
 	}
-	if host == "" && len(words) == len(strings.Fields(filter)) {
+	if !found {
 		return "", filter
 	}
-	return host, strings.Join(words, " ")
+	return value, strings.Join(words, " ")
 }
 
 // OnHost reports whether host: leaves what is on a machine, which is "" for the own

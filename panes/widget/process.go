@@ -146,6 +146,14 @@ func Who(actor string) string {
 	return strings.TrimPrefix(Clean(actor), "agent:")
 }
 
+// WhoFrom is Who, and the other machine that it was done from.
+func WhoFrom(actor, from string) string {
+	if from == "" {
+		return Who(actor)
+	}
+	return Who(actor) + " from " + Clean(from)
+}
+
 // StateGlyph is the sign of a process's state and its ink.
 func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	glyph := look.Glyphs.State(string(p.State))

@@ -48,6 +48,7 @@ type Row struct {
 	ExitCode   *int
 	ExitSignal string
 	Actor      string
+	From       string // user@host, of another machine; "" for this one
 	Kind       string // "session", "exec", "process" or "added"
 	Process    string // id of the session or process
 	LogStart   int64
@@ -208,7 +209,7 @@ func (h *History) Load(ctx context.Context, rows []Row, added func(n int)) error
 
 const (
 	insertRow = `INSERT INTO history (id, command, cwd, started_us, duration_us, exit_code, exit_signal, actor, kind,
-		process, log_start, log_end, running, stopped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		process, log_start, log_end, running, stopped, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	endRows = `UPDATE history SET running = 0, duration_us = CASE WHEN ?2 IS NULL THEN -1 ELSE max(0, ?2 - started_us) END,
 		exit_code = ?3, exit_signal = ?4, stopped = ?5 WHERE process = ?1 AND running = 1`
 	removeRow = `DELETE FROM history WHERE id = ?`
@@ -252,7 +253,7 @@ func addRow(insert *sql.Stmt, r *Row) error {
 		duration = r.Duration.Microseconds()
 	}
 	_, err := insert.Exec(r.ID, r.Command, r.CWD, r.StartedAt.UnixMicro(), duration, r.ExitCode, r.ExitSignal, r.Actor, r.Kind,
-		r.Process, r.LogStart, r.LogEnd, r.Running, r.Stopped)
+		r.Process, r.LogStart, r.LogEnd, r.Running, r.Stopped, r.From)
 	return err
 }
 
@@ -282,7 +283,7 @@ func (h *History) Rows(ctx context.Context, f func(r *Row)) error {
 }
 
 const selectRows = `SELECT id, command, cwd, started_us, duration_us, exit_code, exit_signal, actor, kind, process,
-	log_start, log_end, running, stopped FROM history ORDER BY id`
+	log_start, log_end, running, stopped, origin FROM history ORDER BY id`
 
 func readRows(ctx context.Context, conn driver.QueryerContext, f func(r *Row)) error {
 	rows, err := conn.QueryContext(context.WithoutCancel(ctx), selectRows, nil)
@@ -325,7 +326,7 @@ func rowOf(v []driver.Value) (Row, error) {
 	}
 	r := Row{ID: number(0), Command: text(1), CWD: text(2), StartedAt: time.UnixMicro(number(3)), Duration: -1,
 		ExitSignal: text(6), Actor: text(7), Kind: text(8), Process: text(9), LogStart: number(10), LogEnd: number(11),
-		Running: number(12) != 0, Stopped: number(13) != 0}
+		Running: number(12) != 0, Stopped: number(13) != 0, From: text(14)}
 	if d := number(4); d >= 0 {
 		r.Duration = time.Duration(d) * time.Microsecond
 	}

@@ -48,7 +48,7 @@ func someRows() []Row {
 	at := time.UnixMicro(1_700_000_000_123_456)
 	return []Row{
 		{ID: 1, Command: "make test\n\techo 'ä'", CWD: "/work", StartedAt: at, Duration: 1500 * time.Microsecond, ExitCode: &code,
-			ExitSignal: "SIGTERM", Actor: "agent:x/1", Kind: "session", Process: "abc", LogStart: 5, LogEnd: 1 << 40, Stopped: true},
+			ExitSignal: "SIGTERM", Actor: "agent:x/1", From: "me@laptop", Kind: "session", Process: "abc", LogStart: 5, LogEnd: 1 << 40, Stopped: true},
 		{ID: 2, Command: "ls", StartedAt: at.Add(time.Second), Duration: -1, Actor: "person", Kind: "exec"},
 		{ID: 5, Command: "sleep 1", StartedAt: at.Add(2 * time.Second), Duration: -1, Kind: "process", Process: "def", Running: true},
 	}
@@ -282,8 +282,11 @@ func TestHistoryOfEachReleasedVersionLoads(t *testing.T) {
 			db.Close()
 			h := openTestHistory(t, dir)
 			want := someRows()
-			if filepath.Base(name) == "v1.sql" { // it did not note who wanted an end
-				want[0].Stopped = false
+			switch filepath.Base(name) {
+			case "v1.sql": // it did not note who wanted an end
+				want[0].Stopped, want[0].From = false, ""
+			case "v2.sql": // nor from where it was run
+				want[0].From = ""
 			}
 			if diff := cmp.Diff(want, h.all(t)); diff != "" {
 				t.Error(diff)

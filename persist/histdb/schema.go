@@ -30,7 +30,8 @@ func steps() []string {
 			running     INTEGER NOT NULL
 		);
 		CREATE INDEX history_running ON history (process) WHERE running = 1;`, `
-		ALTER TABLE history ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0; -- 1: somebody asked for the end`,
+		ALTER TABLE history ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0; -- 1: somebody asked for the end`, `
+		ALTER TABLE history ADD COLUMN origin TEXT NOT NULL DEFAULT ''; -- user@host, of another machine`,
 	}
 }
 

@@ -53,7 +53,7 @@ type Record struct {
 	Name   string `json:"name"`
 	Command
 	Terminal
-	Actor    string `json:"actor"`
+	Origin
 	Keyboard string `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
 	Open     bool   `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
 	Desired  string `json:"desired"`            // "running" or "stopped"
@@ -80,6 +80,12 @@ type Record struct {
 	Ownership
 	Project *Project `json:"project,omitempty"` // set for what a project file started
 	Progress
+}
+
+// An Origin is who started a process.
+type Origin struct {
+	Actor string `json:"actor"`
+	From  string `json:"from,omitempty"` // user@host, of another machine
 }
 
 // A Command is the program that is run.

@@ -232,7 +232,7 @@ func TestTheSameRecordComesBack(t *testing.T) {
 	want := Record{
 		Schema: SchemaVersion, ID: "0123456789ab", Kind: "session", Name: "ünïcode \x00 name",
 		Command:  Command{Argv: []string{"sh", "-c", "\n\t\"'"}, CWD: "/", Env: map[string]string{"A": "1", "": ""}},
-		Terminal: Terminal{TTY: true, Cols: 80, Rows: 24}, Actor: "cli", Desired: "running", State: "running",
+		Terminal: Terminal{TTY: true, Cols: 80, Rows: 24}, Origin: Origin{Actor: "cli", From: "me@laptop"}, Desired: "running", State: "running",
 		Identity: &Identity{BootID: "b", PID: 1, StartTime: 1<<64 - 1}, CreatedAt: time.Now().UTC().Round(0), StartedAt: time.Now().UTC().Round(0),
 	}
 	mustSave(t, s, Record{ID: want.ID, Name: "before"})
@@ -565,7 +565,7 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 	if diff := cmp.Diff([]Record{{
 		Schema: 1, ID: id, Kind: "session", Name: "build",
 		Command:  Command{Argv: []string{"bash", "-c", "make; echo \"füñ\"; exec bash"}, CWD: "/home/ada/src", Env: map[string]string{"EDITOR": "vi", "EMPTY": ""}},
-		Terminal: Terminal{TTY: true, Cols: 120, Rows: 36}, Actor: "dashboard",
+		Terminal: Terminal{TTY: true, Cols: 120, Rows: 36}, Origin: Origin{Actor: "dashboard"},
 		Desired: "running", State: "running", Error: "last start: no such file or directory", Identity: &who,
 		CreatedAt: time.Date(2026, 11, 20, 14, 4, 5, 123456789, time.UTC), StartedAt: time.Date(2026, 11, 20, 14, 4, 6, 0, time.UTC), Title: "make: build",
 	}}, records); diff != "" {

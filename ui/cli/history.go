@@ -15,10 +15,10 @@ import (
 
 // historyFlags say which commands are searched.
 type historyFlags struct {
-	cwd, process, actor, kind, exact string
-	here, failed, unique             bool
-	since                            moment
-	limit                            int
+	cwd, process, actor, from, kind, exact string
+	here, failed, unique                   bool
+	since                                  moment
+	limit                                  int
 }
 
 func historyCommand(a *app) *cobra.Command {
@@ -41,6 +41,7 @@ func historyCommand(a *app) *cobra.Command {
 	flags.BoolVar(&f.here, "here", false, "only what ran in the current folder")
 	flags.StringVar(&f.process, "process", "", "only what ran in the session or process with this `id` or name")
 	flags.StringVar(&f.actor, "actor", "", "only what was run by `who`: person, agent (any), or one exactly")
+	flags.StringVar(&f.from, "from", "", "only what was run from this other `machine`, user@host or host")
 	flags.StringVar(&f.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&f.failed, "failed", false, "only what failed, and was not stopped on purpose")
 	flags.StringVar(&f.exact, "exact", "", "only the runs of this command `line`")
@@ -62,6 +63,7 @@ func (a *app) completeHistoryFlags(cmd *cobra.Command) {
 		"kind":    words("session", "exec", "process", "added"),
 		"since":   words("1h", "1d", "7d"),
 		"exact":   cobra.NoFileCompletions,
+		"from":    cobra.NoFileCompletions,
 		"limit":   cobra.NoFileCompletions,
 		"process": a.completeProcesses(whatever),
 	} {
@@ -75,7 +77,7 @@ func (a *app) completeHistoryFlags(cmd *cobra.Command) {
 }
 
 func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) error {
-	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: f.actor, Kind: f.kind, Failed: f.failed, Exact: f.exact,
+	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: f.actor, From: f.from, Kind: f.kind, Failed: f.failed, Exact: f.exact,
 		Unique: f.unique, Limit: f.limit, Since: f.since.time()}
 	if f.limit < 1 {
 		return output.Usagef(cmd, "show %d rows: want 1 at least", f.limit)
@@ -130,7 +132,7 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 			folder = output.Visible(home(r.CWD))
 		}
 		t.Add(append(cells, output.Text(output.Span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
-			output.Text(output.Visible(r.Actor)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
+			output.Text(whoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
 	}
 	return t.String()
 }

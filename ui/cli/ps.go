@@ -98,13 +98,16 @@ func processTable(out output.Printer, list []api.Process, now time.Time) string 
 			again = strconv.Itoa(p.Supervision.Restarts)
 		}
 		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
-			output.Text(up), output.Text(again), output.Text(ports), output.Text(exitText(p)), output.Text(output.Visible(p.Actor)))
+			output.Text(up), output.Text(again), output.Text(ports), output.Text(exitText(p)), output.Text(whoFrom(p.Actor, p.From)))
 		for _, note := range trouble(p, now) {
 			t.Note(note)
 		}
 	}
 	return t.String()
 }
+
+// whoFrom is who did something, and from which other machine.
+func whoFrom(actor, from string) string { return output.Visible(actor + prefixed(" from ", from)) }
 
 // liveState is a process's state in a word or two, and its colour.
 func liveState(p api.Process) (string, output.Tint) {

@@ -116,4 +116,3 @@ func doing(c *api.AgentCount) output.Cell {
 	}
 	return output.Text(c.String())
 }
-
