@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -376,6 +377,7 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	case err != nil:
 		return err
 	case o.HTTP == "":
+		runtime.GOMAXPROCS(1) // it passes on, one call at a time: what is woken to help costs more than it does
 		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
 	}
 	return mcp.ServeHTTP(ctx, options, web)

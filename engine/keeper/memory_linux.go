@@ -16,7 +16,7 @@ import (
 func limitMemory() (restore func()) {
 	percent := debug.SetGCPercent(50)
 	limit := debug.SetMemoryLimit(32 << 20) // returns what a large message took
-	procs := runtime.GOMAXPROCS(2)
+	procs := runtime.GOMAXPROCS(1)          // what is woken to help costs more than it does
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
