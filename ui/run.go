@@ -102,7 +102,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.Left != nil {
-		o.Left(cmp.Or(m.files.Folder(), o.CWD))
+		folder := cmp.Or(m.files.Folder(), o.CWD)
+		if on, _ := api.PathOf(folder); m.news.Machine(on) != nil { // no shell here can go there
+			folder = o.CWD
+		}
+		o.Left(folder)
 		return nil
 	}
 	if line := farewell(m.news, o.Command); line != "" {

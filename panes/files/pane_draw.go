@@ -142,12 +142,21 @@ func (f *Pane) filesHeading(parts parts) string {
 	if n := widget.Width(detail); detail != "" && room-n-1 >= 8 {
 		room -= n + 1
 	}
-	name := widget.ClipLeft(f.shownPath(f.folder.path), max(room, 1))
+	name := clipPlace(f.shownPath(f.folder.path), max(room, 1))
 	heading := above + widget.Heading(name, detail, w, !f.onPreview, look) + sign
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
 	}
 	return heading + look.Rule.Text("┬") + f.viewer.preview.Heading(parts.previewHeading.W, look)
+}
+
+// clipPlace shortens a path to at most w cells; its end stays, and the machine that it is on.
+func clipPlace(path string, w int) string {
+	machine, there, far := strings.Cut(path, ":")
+	if n := widget.Width(machine) + 1; far && machine != "" && !strings.Contains(machine, "/") && w >= n+8 {
+		return machine + ":" + widget.ClipLeft(there, w-n)
+	}
+	return widget.ClipLeft(path, w)
 }
 
 // shownPath is a path with the home folder as "~".

@@ -19,7 +19,7 @@ const (
 // reach is how verbs get along with other machines, and commands of theirs that differ.
 var reach = map[string]Reach{
 	"new": One, "attach": One, "send": One, "screen": One, "kill": One, "rm": One, "start": One, "restart": One, "signal": One, "up": One, "down": One,
-	"rec": One, "play": One, "requests": One, "allow": One, "deny": One, "env": One, "worktree": One,
+	"rec": One, "play": One, "requests": One, "allow": One, "deny": One, "env": One, "worktree": One, "files": One,
 	"ps": Several, "ls": Several, "logs": Several, "exec": Several, "history": Several, "wait": Several, "info": Several, "stop": Several, "audit": Several,
 	"agents": Several, "worktree list": Several,
 }
