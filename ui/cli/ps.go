@@ -129,19 +129,7 @@ func used(m *api.Metrics) (cpu, mem, ports string) {
 	if len(m.Ports) > 0 {
 		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Ports), "[]"), " ", ",")
 	}
-	return fmt.Sprintf("%.1f%%", m.CPUPercent), size(m.RSSBytes), ports
-}
-
-// size is a number of bytes in its largest unit of 1024.
-func size(bytes int64) string {
-	n, units := float64(bytes), "BKMGT"
-	for n >= 1000 && len(units) > 1 {
-		n, units = n/1024, units[1:]
-	}
-	if n < 9.95 && units[0] != 'B' && n > 0 {
-		return fmt.Sprintf("%.1f%c", n, units[0])
-	}
-	return fmt.Sprintf("%.0f%c", n, units[0])
+	return fmt.Sprintf("%.1f%%", m.CPUPercent), output.Size(m.RSSBytes), ports
 }
 
 // exitText is how a process has ended last, "-" if it has not.

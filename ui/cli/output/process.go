@@ -64,3 +64,15 @@ func Span(d time.Duration) string {
 	}
 	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
 }
+
+// Size is a number of bytes in its largest unit of 1024.
+func Size(bytes int64) string {
+	n, units := float64(bytes), "BKMGT"
+	for n >= 1000 && len(units) > 1 {
+		n, units = n/1024, units[1:]
+	}
+	if n < 9.95 && units[0] != 'B' && n > 0 {
+		return fmt.Sprintf("%.1f%c", n, units[0])
+	}
+	return fmt.Sprintf("%.0f%c", n, units[0])
+}
