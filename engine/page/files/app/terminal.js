@@ -14,6 +14,7 @@ const history = 2000; // lines that are fetched from the engine
 const retryFirst = 200;
 const retryMost = 5000;
 const settleTime = 250; // until sizes that changed one after the other are the same
+const besideGap = 100; // between two pieces of what a terminal without the keyboard prints without end
 const inputMost = 256 << 10; // characters in one message
 
 // hasGPU reports whether WebGL draws with a graphics processor: in software it is slower than
@@ -130,8 +131,7 @@ export class TerminalView {
     this.socket?.close();
     this.sent = own;
     this.drawn = 0;
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
+    this.calm();
     const socket = this.socket = this.app.api.attach(this.id, own?.cols || 0, own?.rows || 0);
     const before = first && this.fetchHistory(); // is written before what comes
     socket.onopen = () => this.flush();
@@ -167,15 +167,25 @@ export class TerminalView {
   }
 
   // drew asks for more, once a frame: a program that prints without end gets what a frame shows,
-  // and other terminals the rest of the time. What it prints meanwhile the engine leaves out.
+  // and other terminals the rest of the time; ten times a second if another one has the keyboard.
+  // What it prints meanwhile the engine leaves out.
   drew(socket, bytes) {
     if (socket !== this.socket) return;
     this.drawn += bytes;
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ drawn: this.drawn }));
-      this.drawn = 0;
-    });
+    if (this.app.terminal === this) this.frame ||= requestAnimationFrame(() => this.more());
+    else this.pause ||= setTimeout(() => this.more(), besideGap);
+  }
+
+  more() {
+    this.calm();
+    if (this.drawn && this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ drawn: this.drawn }));
+    this.drawn = 0;
+  }
+
+  calm() {
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.pause);
+    this.frame = this.pause = 0;
   }
 
   closed(socket) {
@@ -344,7 +354,7 @@ export class TerminalView {
     this.gone = true;
     clearTimeout(this.timer);
     clearTimeout(this.settling);
-    cancelAnimationFrame(this.frame);
+    this.calm();
     this.watcher?.disconnect();
     prefersLight.removeEventListener('change', this.onTheme);
     this.socket?.close();
