@@ -3,7 +3,6 @@ package panes
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -55,13 +54,6 @@ type Elsewhere interface {
 	// Ending notes that the person has asked for the end of a process here, so
 	// that nobody tells them of it.
 	Ending(id string)
-}
-
-// A Saving writes something to a file of this machine.
-type Saving struct {
-	What  string // is saved, for errors
-	Path  string
-	Write func(context.Context, Engine, io.Writer) (written int64, err error)
 }
 
 // AskReplace asks before a file that is there is written over.
