@@ -28,7 +28,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
@@ -173,8 +173,8 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
-		"as panes/processes",
+		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
+		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
 		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},

@@ -282,6 +282,7 @@ func dashboardSettings(c config.Config) ui.Settings {
 		NoClipboard: c.NoClipboard(),
 		NoTabs:      c.Tabs != nil && !*c.Tabs,
 		Pictures:    c.Pictures,
+		Predict:     c.Attach.Predict,
 		FileIcons:   c.Icons != nil && *c.Icons,
 		OpenWith:    c.OpenWith,
 		Attention:   attention(c),

@@ -88,9 +88,21 @@ type farSession struct {
 
 // attachFarAway attaches to a shell on a machine behind a long way.
 func attachFarAway(t *testing.T, args ...string) *farSession {
+	f := showFarAway(t, 80, "", append([]string{"--host", "far", "attach", "work"}, args...)...)
+	f.types("ctrl+b", ":?")
+	known := regexp.MustCompile(`far: round trip \d+\.\dms, prediction \w+; ctrl\+b d detaches`)
+	if err := f.waitFor(known.MatchString); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// showFarAway starts a shell on a machine behind a long way, and what shows it here.
+func showFarAway(t *testing.T, cols int, conf string, args ...string) *farSession {
+	t.Helper()
 	p := newPark(t, 0)
 	hold := filepath.Join(p.dir, "hold")
-	p.configure("[machines.far]\ntransport = [\"" + os.Args[0] + "\", \"bridge\"]\nenv = { TANDEM_DATA_DIR = \"" + p.data("far") +
+	p.configure(conf + "[machines.far]\ntransport = [\"" + os.Args[0] + "\", \"bridge\"]\nenv = { TANDEM_DATA_DIR = \"" + p.data("far") +
 		"\", XDG_CONFIG_HOME = \"" + filepath.Join(p.dir, "none") + "\", " + longWay + " = \"" + hold + "\" }\n")
 	t.Cleanup(func() {
 		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
@@ -98,20 +110,14 @@ func attachFarAway(t *testing.T, args ...string) *farSession {
 		_ = cmd.Run() // it may never have run
 	})
 	p.must("--host", "far", "new", "--name", "work")
-	screen, err := startTerminal(80, 24, p.env, p.dir, append([]string{"--host", "far", "attach", "work"}, args...)...)
+	screen, err := startTerminal(cols, 24, p.env, p.dir, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(screen.close)
 	t.Cleanup(func() { _ = os.Remove(hold) }) // before the machine is to end
 	await(t, screen, "ready>")
-	f := &farSession{p, screen, hold}
-	f.types("ctrl+b", ":?")
-	known := regexp.MustCompile(`far: round trip \d+\.\dms, prediction \w+; ctrl\+b d detaches`)
-	if err := f.waitFor(known.MatchString); err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return &farSession{p, screen, hold}
 }
 
 // keep keeps what the machine sends on the way, until release.
@@ -164,10 +170,48 @@ func (f *farSession) types(keys ...string) {
 	}
 }
 
+// dashboardFarAway shows such a shell in a dashboard, in a pane that fills the screen.
+func dashboardFarAway(t *testing.T, conf string) *farSession {
+	f := showFarAway(t, 120, conf)
+	opens(t, f.terminal, "far", "work")
+	f.types("ctrl+b", ":z")
+	f.sees("ready>", "")
+	return f
+}
+
 func TestKeysAreShownUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
 	f := attachFarAway(t)
+	f.echoesLate()
+}
+
+func TestADashboardShowsKeysUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
+	f := dashboardFarAway(t, "")
+	f.echoesLate()
+}
+
+// predicts types behind a plain text until that is shown before it has been echoed, and takes
+// it back: where a machine is slow, an echo may come too late for a guess to be believed.
+func (f *farSession) predicts(plain string) {
+	f.Helper()
+	for guessed := false; !guessed; {
+		f.types(":x")
+		err := f.waitFor(func(string) bool {
+			guessed = f.shows(plain, "x")
+			return guessed || f.shows(plain+" x", "")
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.types("backspace")
+		f.sees(plain, "")
+	}
+}
+
+func (f *farSession) echoesLate() {
+	f.Helper()
 	f.types(":echo ")
 	f.sees("ready> echo", "")
+	f.predicts("ready> echo")
 	f.keep()
 	f.types(":fax")
 	f.sees("ready> echo", "fax")
@@ -176,21 +220,31 @@ func TestKeysAreShownUnderlinedUntilTheMachineHasEchoedThem(t *testing.T) {
 	f.release()
 	f.sees("ready> echo far", "")
 	f.types("enter")
-	await(t, f.terminal, "\nfar")
+	await(f.T, f.terminal, "\nfar")
 	f.sees("ready>", "")
 }
 
 func TestAGuessThatIsWrongVanishes(t *testing.T) {
 	f := attachFarAway(t, "--predict", "always")
+	f.keepsSecrets()
+}
+
+func TestADashboardShowsNoGuessWhereNothingIsEchoed(t *testing.T) {
+	f := dashboardFarAway(t, "[attach]\npredict = \"always\"\n")
+	f.keepsSecrets()
+}
+
+func (f *farSession) keepsSecrets() {
+	f.Helper()
 	f.types(":stty -echo; printf 'password> '; read x; stty echo; echo got-$x", "enter")
-	await(t, f.terminal, "\npassword>")
+	await(f.T, f.terminal, "\npassword>")
 	f.keep()
 	f.types(":secret")
 	f.release()
 	f.types("enter")
-	await(t, f.terminal, "got-secret")
+	await(f.T, f.terminal, "got-secret")
 	if screen, _ := f.text(); strings.Contains(screen, "password> s") {
-		t.Errorf("the password was shown:\n%s", screen)
+		f.Errorf("the password was shown:\n%s", screen)
 	}
 	f.types(":echo ")
 	f.sees("ready> echo", "")
@@ -200,7 +254,7 @@ func TestAGuessThatIsWrongVanishes(t *testing.T) {
 	f.types(":typed in vain")
 	f.sees("", "")
 	if screen, _ := f.text(); strings.Contains(screen, "vain") {
-		t.Errorf("what has no echo is shown:\n%s", screen)
+		f.Errorf("what has no echo is shown:\n%s", screen)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
+	"tandem/ui/predict"
 )
 
 // An env is what the dashboard does for its panes.
@@ -139,4 +141,9 @@ func (e env) Session() (id, folder string) {
 		id = p.ID
 	}
 	return id, e.m.sessions.starts.folder(p)
+}
+
+// Predict is what the settings say of it.
+func (e env) Predict() predict.Mode {
+	return predict.Modes()[cmp.Or(e.m.o.Predict, predict.Auto.String())]
 }

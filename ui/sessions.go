@@ -16,6 +16,7 @@ import (
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
+	"tandem/ui/predict"
 )
 
 // A sessionsEnv is what the view of sessions asks of the dashboard beside what
@@ -30,6 +31,7 @@ type sessionsEnv interface {
 	Notify(text string) tea.Cmd
 	LongCommand() time.Duration
 	SessionPictures() graphics.Screen
+	Predict() predict.Mode // when typed keys are shown before a program has shown them
 	ShowRequest(id string) tea.Cmd
 	Bell()
 

@@ -78,7 +78,7 @@ func (v *sessionsView) prepare() {
 	focused, look := v.focused(), v.env.Look()
 	edges := v.edges()
 	for _, l := range v.visible() {
-		l.Pane.Pictures = v.pictures
+		l.Pane.Pictures, l.Pane.Predict = v.pictures, v.env.Predict()
 		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)
 		l.Title = ""
 		if v.tight || v.area(l) == l.Rect {

@@ -24,7 +24,10 @@ type Settings struct {
 	NoTabs                bool     // the tabs have no bar above the panes
 	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
 	// and "auto" are as well as the terminal can.
-	Pictures  string
+	Pictures string
+	// Predict is when what is typed into a session is shown before its program has shown
+	// it: "always", "off", or "" and "auto" for a machine whose answers take long.
+	Predict   string
 	Attention Attention
 
 	// Fault is why the settings cannot be read, on one line. Nothing else of them

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/panes/graphics"
@@ -28,6 +29,7 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	t.patches = t.Feed.Screen.Patches(win, func(y int) bool {
 		return y == 0 && t.Scroll.active || y == h-1 && t.ended != nil && !t.Scroll.active
 	})
+	t.drawGuesses(win.Top, w, time.Now())
 	t.drawMarks(st, w, look)
 	t.fill(st, w, h, look)
 	if t.Scroll.active {
@@ -121,6 +123,9 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 		return t.Scroll.cursorIn(t.size.Cols)
 	}
 	c = st.Cursor
+	if at := t.echo.drawn.Cursor; at != nil {
+		c.X, c.Y = at.X, at.Y
+	}
 	l, _ := t.Feed.Screen.line(st.First + int64(c.Y))
 	c.Y -= st.above(t.size.Rows)
 	c.X = min(c.X*scale(l), st.Cols-1)

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"sync"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -20,6 +21,8 @@ type Feed struct {
 	viewer  Viewer // of the present connection; nil while there is none
 	serial  int    // counts viewers
 	answers int    // counts answers to what the viewer was asked for
+	mark    *api.Mark
+	markAt  time.Time
 	ended   *api.Process
 	err     error
 	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip
@@ -42,7 +45,7 @@ func (f *Feed) setSize(s api.Size) {
 func (f *Feed) Connect(v Viewer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.viewer, f.err = v, nil
+	f.viewer, f.err, f.mark = v, nil, nil
 	f.serial++
 	f.Screen.forgetPictures()
 }
@@ -75,6 +78,11 @@ func (f *Feed) Receive(out api.Output) {
 		f.answers++
 		f.mu.Unlock()
 	}
+	if out.Mark != nil {
+		f.mu.Lock()
+		f.mark, f.markAt = out.Mark, time.Now()
+		f.mu.Unlock()
+	}
 	if out.Clip != nil {
 		f.mu.Lock()
 		f.clip = out.Clip
@@ -102,6 +110,8 @@ type feedStatus struct {
 	viewer  Viewer
 	serial  int
 	answers int
+	mark    *api.Mark // the last one that came back; nil if none has since it was asked last
+	markAt  time.Time // when it came
 	ended   *api.Process
 	err     error
 }
@@ -109,5 +119,7 @@ type feedStatus struct {
 func (f *Feed) status() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return feedStatus{f.viewer, f.serial, f.answers, f.ended, f.err}
+	st := feedStatus{f.viewer, f.serial, f.answers, f.mark, f.markAt, f.ended, f.err}
+	f.mark = nil
+	return st
 }

@@ -51,6 +51,9 @@ func (p *Pane) Update(msg tea.Msg) tea.Cmd {
 		return p.openFile(msg)
 	case endedLines:
 		p.Feed.Screen.AddLines(msg.lines)
+	case echoDue:
+		p.echo.waits = false
+		return p.awaitLate()
 	case dragDue:
 		return p.dragOn()
 	}
@@ -137,7 +140,8 @@ func (p *Pane) input(in api.Input) tea.Cmd {
 	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}
-	return nil
+	p.foresee(in, time.Now())
+	return p.awaitLate()
 }
 
 // Resize gives the pane its area; Resized tells the session.

@@ -4,6 +4,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/graphics"
+	"tandem/ui/predict"
 )
 
 // A Terminal is a pane that shows one session live and types into it. All its
@@ -14,6 +15,7 @@ type Terminal struct {
 	Outbox Outbox // what it gets
 
 	Pictures graphics.Screen // how the pictures of its program are drawn
+	Predict  predict.Mode    // when what is typed is shown before the program has shown it
 
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
@@ -30,6 +32,7 @@ type Terminal struct {
 	version uint64 // of the screen
 	changed bool
 	settled bool // a size that differs from the pane's is here to stay
+	echo    echo
 	rows    []string
 	patches []graphics.Patch // over rows
 }
@@ -52,6 +55,7 @@ func (t *Terminal) Sync() (rang bool) {
 		t.changed = true
 	}
 	t.ended, t.err, t.version = st.ended, st.err, screen.version
+	t.confirm(st, screen)
 	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
 	t.answers = st.answers
 	if t.Outbox.attach(st) {
