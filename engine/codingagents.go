@@ -20,6 +20,7 @@ func (h *host) watchAgents(rules string) *agents.Registry {
 		Library: agents.NewLibrary(rules, func(wrong error) { h.control.TellNotice(wrong.Error()) }),
 		BootID:  h.bootID,
 		Home:    home,
+		OnEnd:   proctree.OnEnd,
 		Changed: func(session string, now *store.Agent) { supervise.SetAgent(h.control, session, now) },
 	}
 }

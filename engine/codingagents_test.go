@@ -68,6 +68,30 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 	m.agentIs(p.ID, api.AgentDone)
 }
 
+// One that ends without a word, below a program that goes on, is gone all the same; so is one
+// that was there for a moment.
+func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
+	m := startMachine(t)
+	path := filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := m.start("sh", "-c", path+" 'sleep 2'; exec sleep 1000")
+	m.agentIs(p.ID, api.AgentWorking)
+	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
+
+	p = m.start("sh", "-c", path+" true; exec sleep 1000")
+	m.eventually("the program behind it", func() bool {
+		return call(m, api.SessionForeground, api.IDInput{ID: p.ID}).Program == "sleep"
+	})
+	if a := m.get(p.ID).Agent; a != nil {
+		t.Errorf("it is %+v", a)
+	}
+	if a := call(m, api.AgentExplain, api.IDInput{ID: p.ID}).Agent; a != nil {
+		t.Errorf("it is %+v", a)
+	}
+}
+
 func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("sh")

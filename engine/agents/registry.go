@@ -12,6 +12,7 @@ type Registry struct {
 	BootID  string
 	Home    string
 	Changed func(session string, now *store.Agent) // see Options
+	OnEnd   func(who store.Identity, ended func()) (stop func())
 
 	all sync.Map // id of a session to its *Watch
 }
@@ -21,7 +22,7 @@ type Registry struct {
 func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal) {
 	r.all.Store(session, Start(Options{
 		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Before: before,
-		Changed: func(now *store.Agent) { r.Changed(session, now) },
+		Changed: func(now *store.Agent) { r.Changed(session, now) }, OnEnd: r.OnEnd,
 	}, t))
 }
 

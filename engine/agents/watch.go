@@ -46,10 +46,12 @@ type Options struct {
 	Home    string
 	Before  *store.Agent           // what the engine before knew
 	Changed func(now *store.Agent) // an agent has come or gone, or is at something else; it does not block
+	// OnEnd has ended called when a process has ended, until stop is called; nil: nobody does.
+	OnEnd func(who store.Identity, ended func()) (stop func())
 }
 
 // A Watch knows which agent a session runs and what it is doing. It looks soon after
-// the screen has changed, and else never.
+// the screen has changed, or the agent's process has ended, and else never.
 type Watch struct {
 	o        Options
 	terminal Terminal
@@ -63,6 +65,8 @@ type Watch struct {
 	group    int       // in the foreground, when an agent was looked for last
 	sought   time.Time // when that was
 	vanished bool      // the question was not on the screen at the last look
+	followed store.Identity
+	unfollow func() // has the end of that process told no more; nil if it is not awaited
 }
 
 // Start makes the watch of a session, which looks as soon as that is ready.
@@ -92,6 +96,7 @@ func (w *Watch) lookDue() {
 func (w *Watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.follow()
 	if isGone(w.terminal) {
 		return
 	}
@@ -129,6 +134,24 @@ func (w *Watch) look() {
 		next.Conversation = openConversation(w.rule.open, pty.GroupMembers(w.group, w.o.Child))
 	}
 	w.tell(next)
+}
+
+// follow has the end of the agent's process looked at, which may change nothing else.
+func (w *Watch) follow() {
+	var who store.Identity
+	if w.known != nil && !isGone(w.terminal) {
+		who = identity(w.known)
+	}
+	if w.o.OnEnd == nil || who == w.followed {
+		return
+	}
+	if w.unfollow != nil {
+		w.unfollow()
+	}
+	w.followed, w.unfollow = who, nil
+	if who.PID != 0 {
+		w.unfollow = w.o.OnEnd(who, w.Moved)
+	}
 }
 
 func isGone(t Terminal) bool {
