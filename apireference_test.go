@@ -138,7 +138,8 @@ that takes nothing for ten seconds is cut; watching again starts with a new snap
 
 ` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
 read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
-scrollback to send first, also for a session that has ended), input (an unguessable name for this viewer's input: the
+scrollback to send first, also for a session that has ended), pictures and, with raw, apart (true: those that programs print, apart
+from the bytes), input (an unguessable name for this viewer's input: the
 response header Tandem-Input-Taken says how many messages have arrived over connections with the same name, not counting
 sizes and marks). Every message is
 binary, one byte of kind and then a body:
@@ -152,7 +153,7 @@ binary, one byte of kind and then a body:
 | f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
 | r | columns, rows | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | n | a mark that came back, nanoseconds it was held |
-| n | a mark: a number, larger than the last | | | |
+| n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
 

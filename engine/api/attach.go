@@ -19,9 +19,13 @@ type AttachOptions struct {
 	ReadOnly bool // input is refused
 	Clips    bool // Output.Clip is wanted (not Raw, whose bytes hold it)
 	Pictures bool // those of programs are wanted; with Raw by kitty's protocol, in a repaint
-	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
-	Rows     int
-	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
+	// Apart is, with Raw and Pictures, that each change of pictures is followed by a repaint,
+	// and that by what of them the screen shows, as Picture and Lines: those that show some,
+	// counted from the top of the screen.
+	Apart  bool
+	Cols   int // size of the viewer's area; 0 if it has none and never decides the size
+	Rows   int
+	Client string // who this is, for Terminal.Typist: "dashboard", "attach", …
 
 	// Input is a name that nobody else can guess for what this viewer types. One that
 	// attaches by the same name again, after its connection was lost, is told how much of

@@ -37,15 +37,17 @@ type message struct {
 
 // A note to the browser, JSON in a text message; output comes in binary messages.
 type note struct {
-	Ended *api.Process `json:"ended,omitempty"`
-	Error string       `json:"error,omitempty"`
+	Ended   *api.Process `json:"ended,omitempty"`
+	Error   string       `json:"error,omitempty"`
+	Picture *picture     `json:"picture,omitempty"` // that a program has printed
+	Shown   *[]strip     `json:"shown,omitempty"`   // all that the screen shows of such pictures
 }
 
 // attach shows a session's terminal: the bytes that its program writes go to the browser,
 // after a repaint of the screen, and what is typed there comes back.
 func (p *Page) attach(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	q := r.URL.Query()
-	o := api.AttachOptions{ID: q.Get("id"), Raw: true, ReadOnly: d.ReadOnly, Cols: number(q.Get("cols")), Rows: number(q.Get("rows")), Client: pageClient}
+	o := api.AttachOptions{ID: q.Get("id"), Raw: true, Pictures: true, Apart: true, ReadOnly: d.ReadOnly, Cols: number(q.Get("cols")), Rows: number(q.Get("rows")), Client: pageClient}
 	machine := q.Get("host")
 	if d.Session != "" && (o.ID != d.Session || machine != "") {
 		refuse(w, http.StatusForbidden, errors.New("this link shows one session only"))
@@ -145,6 +147,14 @@ func show(ctx context.Context, conn *websocket.Conn, a *client.Attachment, windo
 			tell(ctx, conn, note{Ended: out.Ended})
 			_ = conn.Close(websocket.StatusNormalClosure, "") // it ends anyway
 			return
+		case out.Picture != nil:
+			if !tellWithin(ctx, conn, note{Picture: pictureOf(out.Picture)}, window) {
+				return
+			}
+		case out.Lines != nil:
+			if !tellWithin(ctx, conn, note{Shown: stripsOf(out.Lines)}, window) {
+				return
+			}
 		case len(out.Bytes) > 0:
 			if !window.wait(len(out.Bytes)) || conn.Write(ctx, websocket.MessageBinary, out.Bytes) != nil {
 				return

@@ -45,7 +45,7 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	at := attachment{session: s, viewer: v, to: to}
-	if o.Pictures && !o.Raw {
+	if o.Pictures && (!o.Raw || o.Apart) {
 		at.gallery = &gallery{}
 	}
 	caught := make(chan *panics.Caught, 1)
@@ -155,15 +155,22 @@ func (a attachment) sendBytes(ctx context.Context) error {
 	for {
 		if v.repaint.Swap(false) || s.log.End()-at > rawLead {
 			var screen []byte
+			var apart pictured
 			err := s.onScreen(ctx, func(t Emulator) {
 				s.screen.catchUp()
 				screen, at = t.AppendRepaint(nil), s.screen.boundary()
-				if v.pictures {
+				switch {
+				case a.gallery != nil:
+					apart = a.gallery.picturedOf(t)
+				case v.pictures:
 					screen = t.AppendPictures(screen)
 				}
 			})
 			if err == nil {
 				err = a.to.Send(api.Output{Bytes: screen})
+			}
+			if err == nil && a.gallery != nil {
+				err = a.gallery.sendApart(a.to, apart)
 			}
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/png"
+	"slices"
 
 	"golang.org/x/image/draw"
 
@@ -23,6 +24,7 @@ type gallery struct {
 	held  map[uint64]int // bytes by number
 	order []uint64       // oldest first
 	bytes int
+	shows bool // a raw viewer was told of some on the screen
 }
 
 // lacking are the pictures that lines show and the viewer has not. Runs on the screen
@@ -41,6 +43,35 @@ func (g *gallery) lacking(t Emulator, lines []api.NumberedLine) (lacks []*graphi
 		}
 	}
 	return lacks
+}
+
+// pictured is what of a screen shows pictures.
+type pictured struct {
+	lines []api.NumberedLine
+	lacks []*graphics.Picture
+}
+
+func (g *gallery) picturedOf(t Emulator) (p pictured) {
+	_, first, end := t.Bounds()
+	p.lines = slices.DeleteFunc(t.Lines(first, int(end-first)), func(l api.NumberedLine) bool { return len(l.Line.Pictures) == 0 })
+	for i := range p.lines {
+		p.lines[i].N -= first
+	}
+	p.lacks = g.lacking(t, p.lines)
+	return p
+}
+
+// sendApart sends a raw viewer the pictures on the screen; nothing if there are none, as
+// there were before.
+func (g *gallery) sendApart(to stream, p pictured) error {
+	if len(p.lines) == 0 && !g.shows {
+		return nil
+	}
+	g.shows = len(p.lines) > 0
+	if err := g.send(to, p.lacks); err != nil {
+		return err
+	}
+	return to.Send(api.Output{Lines: append([]api.NumberedLine{}, p.lines...)})
 }
 
 // send sends pictures. The viewer lets go of the oldest where the gallery does.

@@ -149,3 +149,42 @@ func TestARepaintHasPicturesForThoseWhoWantThem(t *testing.T) {
 		}
 	})
 }
+
+func TestPicturesAreToldApartBehindARepaint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		v := view(t, s, api.AttachOptions{Raw: true, Pictures: true, Apart: true})
+		<-v.out // the screen, which has none
+		s.output(l, "one\r\n\x1b_Ga=T,i=9,f=24,s=1,v=1,c=2,r=1,q=2;AAAA\x1b\\")
+		synctest.Wait()
+		var shown []api.NumberedLine
+		var seen []string
+		for shown == nil {
+			switch out := <-v.out; {
+			case out.Bytes != nil:
+				seen = append(seen, "bytes")
+			case out.Picture != nil:
+				seen = append(seen, "picture")
+			default:
+				seen, shown = append(seen, "lines"), out.Lines
+			}
+		}
+		if got := strings.Join(seen, " "); !strings.HasSuffix(got, "bytes picture lines") {
+			t.Fatalf("got %s", got)
+		}
+		if len(shown) != 1 || shown[0].N != 1 || len(shown[0].Line.Pictures) != 1 || shown[0].Line.Pictures[0].Picture != 1 {
+			t.Errorf("lines %+v", shown)
+		}
+		s.output(l, "\x1b_Ga=d\x1b\\")
+		synctest.Wait()
+		for out := range v.out {
+			if out.Lines != nil {
+				if len(out.Lines) != 0 {
+					t.Errorf("deleted, but lines %+v", out.Lines)
+				}
+				break
+			}
+		}
+	})
+}

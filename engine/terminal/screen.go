@@ -28,6 +28,7 @@ type screen struct {
 	shown atomic.Int64  // how much of the log the screen shows
 	modes atomic.Pointer[vt.Modes]
 
+	pictured uint64    // what the emulator said of its pictures
 	feeding  int64     // offset behind what the emulator is given now
 	lingered int64     // what the screen showed when it had last caught up
 	flooded  time.Time // when it last had after a burst
@@ -74,6 +75,10 @@ func (s *screen) catchUp() {
 func (s *screen) publish() {
 	s.shell.Printed()
 	s.o.Moved()
+	if n := s.term.Pictured(); n != s.pictured {
+		s.pictured = n
+		s.viewers.repaintPictures()
+	}
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}

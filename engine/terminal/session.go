@@ -37,6 +37,7 @@ type Emulator interface {
 	AppendCheckpoint(dst []byte) []byte
 	InString() int
 	Picture(number uint64) *graphics.Picture
+	Pictured() uint64
 }
 
 // A Log is what a session needs of ptylog.Log.

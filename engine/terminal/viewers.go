@@ -15,6 +15,7 @@ type viewer struct {
 	raw      bool
 	readOnly bool
 	pictures bool          // it wants those on the screen in a repaint
+	apart    bool          // not in its bytes, but behind it
 	clips    bool          // it wants to know what the program puts on the clipboard
 	as       typist        // who types in it
 	agent    bool          // it is an agent's: it does not type while a person has the keyboard
@@ -40,6 +41,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		readOnly: o.ReadOnly,
 		clips:    o.Clips && !o.Raw,
 		pictures: o.Pictures && o.Raw,
+		apart:    o.Apart && o.Raw,
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
@@ -227,13 +229,18 @@ func (set *viewerSet) copied(data []byte) {
 }
 
 // repaint makes viewers of bytes start over from the screen.
-func (set *viewerSet) repaint() {
+func (set *viewerSet) repaint() { set.repaintThose(func(v *viewer) bool { return v.raw }) }
+
+// repaintPictures has the screen painted anew for those to whom its pictures are told apart.
+func (set *viewerSet) repaintPictures() { set.repaintThose(func(v *viewer) bool { return v.apart }) }
+
+func (set *viewerSet) repaintThose(these func(*viewer) bool) {
 	all := set.list.Load()
 	if all == nil {
 		return
 	}
 	for _, v := range *all {
-		if v.raw {
+		if these(v) {
 			v.repaint.Store(true)
 			raise(v.dirty)
 		}

@@ -82,6 +82,7 @@ func (t *store) changeStrips(s *screen, y int, strips *graphics.Strips) {
 	if s.strips.At(y) != strips {
 		s.strips = s.strips.With(len(s.rows), y, strips)
 		s.rows[y].version = t.epoch
+		t.pictured++
 	}
 }
 
@@ -141,6 +142,9 @@ func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled
 // any more.
 func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
 
+// Pictured counts how often pictures were drawn, hidden or covered; scrolling is none of it.
+func (t *store) Pictured() uint64 { return t.pictured }
+
 // AppendPictures appends behind a repaint the pictures on the screen, by kitty's protocol.
 func (t *Terminal) AppendPictures(dst []byte) []byte {
 	o := Over{t}
@@ -163,11 +167,11 @@ func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 // dispatchAPC does a command of kitty's graphics protocol, or takes the pictures of a
 // checkpoint.
 func (t *Terminal) dispatchAPC(b []byte) {
-	switch {
-	case len(b) == 0:
-	case b[0] == 'G':
+	switch string(b[:min(len(b), 1)]) {
+	case "G":
+		t.pictured++ // placeholders may show it
 		t.pictures.Kitty(b[1:])
-	case b[0] == 'T':
+	case "T":
 		t.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
 			s := t.main
 			if alt {

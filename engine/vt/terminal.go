@@ -60,6 +60,7 @@ type store struct {
 	clusters   stringTable
 
 	pictures graphics.Pictures
+	pictured uint64 // counts changes of what of them is where, but for scrolling
 
 	epoch    uint64 // changes are marked with it; each Diff starts the next
 	taken    [keptDiffs]diffTaken

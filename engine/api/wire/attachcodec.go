@@ -246,6 +246,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("read_only", "true", o.ReadOnly)
 	set("clips", "true", o.Clips)
 	set("pictures", "true", o.Pictures)
+	set("apart", "true", o.Apart)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
@@ -276,6 +277,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Clips, err = strconv.ParseBool(value)
 		case "pictures":
 			o.Pictures, err = strconv.ParseBool(value)
+		case "apart":
+			o.Apart, err = strconv.ParseBool(value)
 		case "cols":
 			o.Cols, err = parseSide(value)
 		case "rows":

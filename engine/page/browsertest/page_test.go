@@ -45,6 +45,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"ALinkToOneSession", aLinkToOneSession},
 		{"Strangers", strangers},
 		{"Renaming", renaming},
+		{"Drawn", drawn},
 		{"Swiping", swiping},
 		{"Installing", installing},
 		{"Machines", machines},

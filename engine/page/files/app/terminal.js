@@ -8,6 +8,7 @@ import { SearchBar } from './search.js';
 import { links } from './links.js';
 import { settings } from './settings.js';
 import { panTouch } from './touch.js';
+import { Pictures } from './pictures.js';
 
 const scrollback = 5000;
 const history = 2000; // lines that are fetched from the engine
@@ -72,6 +73,7 @@ export class TerminalView {
     this.silence();
     this.term.registerLinkProvider(links.provider(this.term));
     this.term.open(this.screen);
+    this.pictures = new Pictures(this.term, this.screen);
     this.term.textarea?.setAttribute('aria-label', text.terminal(this.process?.name || ''));
     this.term.attachCustomKeyEventHandler((e) => this.key(e));
     this.term.onData((data) => this.typed(data));
@@ -160,6 +162,9 @@ export class TerminalView {
     if (typeof data === 'string') {
       const note = JSON.parse(data);
       if (note.ended) this.end(note.ended);
+      if (note.picture) this.pictures.keep(note.picture);
+      if (note.shown) this.term.write('', () => this.pictures.show(note.shown)); // behind what came before
+      if (note.picture || note.shown) this.drew(socket, data.length);
       return;
     }
     const drawn = data.byteLength;
