@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,6 +43,21 @@ func build(b *testing.B) program {
 		os.RemoveAll(dir)
 	})
 	return p
+}
+
+// another is the same program with a data folder of its own.
+func (p program) another(b *testing.B) program {
+	b.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := program{path: p.path, env: append(slices.Clone(p.env), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"))}
+	b.Cleanup(func() {
+		q.command("shutdown", "--all", "--yes").Run()
+		os.RemoveAll(dir)
+	})
+	return q
 }
 
 func (p program) command(args ...string) *exec.Cmd {

@@ -2,8 +2,10 @@ package bench
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -11,73 +13,123 @@ import (
 	"github.com/creack/pty"
 )
 
-// keystrokes is how many keys one echo benchmark presses.
-const keystrokes = 500
+const (
+	// turns is how often each peer has its turn in an echo benchmark, and keystrokes how
+	// many keys are pressed in one.
+	turns      = 20
+	keystrokes = 50
+)
 
 // echoer is a program that sends every byte back at once.
 const echoer = `stty raw -echo; printf 'go\r\n'; exec cat`
 
-// BenchmarkEcho measures the time from a key to its echo on the person's
-// terminal: through a bare PTY, `tandem attach`, a pane of the dashboard, one that is zoomed, and tmux.
+// BenchmarkEcho measures the time from a key to its echo on the person's terminal, and
+// prints a table: through a bare PTY, dtach and tmux where they are installed, `tandem
+// attach`, a pane of the dashboard, and one that is zoomed. They take turns, so that
+// whatever else the machine does meets all of them:
+//
+//	go test -run xxx -bench 'Echo$' -benchtime 1x ./bench
 func BenchmarkEcho(b *testing.B) {
-	b.Run("bare", func(b *testing.B) {
-		benchmarkEcho(b, exec.Command("sh", "-c", echoer))
-	})
-	b.Run("attach", func(b *testing.B) {
-		p := build(b)
-		id := p.run(b, "new", "--size", "80x24", "--", "sh", "-c", echoer)
-		benchmarkEcho(b, p.command("attach", id))
-	})
-	b.Run("dashboard", func(b *testing.B) {
-		p := build(b)
-		p.run(b, "new", "--size", "80x24", "--", "sh", "-c", echoer)
-		benchmarkEcho(b, p.command())
-	})
-	b.Run("zoom", func(b *testing.B) {
-		p := build(b)
-		p.run(b, "new", "--size", "80x24", "--", "sh", "-c", echoer)
-		benchmarkEcho(b, p.command(), "\x02z")
-	})
-	b.Run("tmux", func(b *testing.B) {
-		if peer, ok := tmux(b); ok {
-			benchmarkEcho(b, peer.command("new-session", echoer))
+	peers := openPeers(b)
+	for b.Loop() {
+		for range turns {
+			for _, e := range peers {
+				e.press(b, keystrokes)
+			}
 		}
-	})
+	}
+	printEchoes(b, peers)
 }
 
-// benchmarkEcho presses letters that occur in no escape sequence, each a new
-// one, and waits for each to come back. Other keys may be pressed first.
-func benchmarkEcho(b *testing.B, cmd *exec.Cmd, first ...string) {
-	screen, chunks := openTerminal(b, cmd)
-	await(b, chunks, []byte("go"))
-	await(b, chunks, nil)
+// BenchmarkEchoBesideFlood measures the same in a pane of the dashboard, alone and beside
+// one whose session prints without end.
+func BenchmarkEchoBesideFlood(b *testing.B) {
+	p := build(b).another(b)
+	p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
+	for b.Loop() {
+		alone := openEcho(b, "alone", p.command())
+		alone.press(b, turns*keystrokes)
+		beside := openEcho(b, "beside yes", p.command(), "\x02%", "exec yes\r", "\x02h")
+		beside.press(b, turns*keystrokes)
+		printEchoes(b, []*echoed{alone, beside})
+	}
+}
+
+// openPeers starts every way to a program that echoes, and waits until it is quiet.
+func openPeers(b *testing.B) []*echoed {
+	peers := []*echoed{openEcho(b, "bare", exec.Command("sh", "-c", echoer))}
+	if _, err := exec.LookPath("dtach"); err == nil {
+		socket := filepath.Join(b.TempDir(), "dtach")
+		peers = append(peers, openEcho(b, "dtach", exec.Command("dtach", "-A", socket, "-r", "none", "sh", "-c", echoer)))
+	}
+	if peer, ok := tmux(b); ok {
+		peers = append(peers, openEcho(b, "tmux", peer.command("new-session", echoer)))
+	}
+	p := build(b)
+	for _, way := range []struct {
+		name  string
+		args  []string
+		first []string
+	}{{"attach", []string{"attach", "echo"}, nil}, {"dashboard", nil, nil}, {"zoom", nil, []string{"\x02z"}}} {
+		p := p.another(b)
+		p.run(b, "new", "--size", "80x24", "--name", "echo", "--", "sh", "-c", echoer)
+		peers = append(peers, openEcho(b, way.name, p.command(way.args...), way.first...))
+	}
+	return peers
+}
+
+// An echoed is a terminal whose program sends back what is typed, and how long that took.
+type echoed struct {
+	name   string
+	screen *os.File
+	chunks <-chan []byte
+	times  []time.Duration
+}
+
+// openEcho waits until the program is there; other keys may be pressed first.
+func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoed {
+	b.Helper()
+	e := &echoed{name: name}
+	e.screen, e.chunks = openTerminal(b, cmd)
+	await(b, e.chunks, []byte("go"))
+	await(b, e.chunks, nil)
 	for _, keys := range first {
-		if _, err := screen.WriteString(keys); err != nil {
+		if _, err := e.screen.WriteString(keys); err != nil {
 			b.Fatal(err)
 		}
-		await(b, chunks, nil)
+		await(b, e.chunks, nil)
 	}
-	timeKeys(b, screen, chunks)
+	return e
 }
 
-// timeKeys presses keys, waits for the echo of each, and reports the times.
-func timeKeys(b *testing.B, screen *os.File, chunks <-chan []byte) {
+// press presses letters that occur in no escape sequence, each a new one, and waits for
+// each to come back.
+func (e *echoed) press(b *testing.B, n int) {
 	b.Helper()
-	for b.Loop() {
-		times := make([]time.Duration, 0, keystrokes)
-		for i := range keystrokes {
-			letter := []byte(string(rune('а' + i%32)))
-			start := time.Now()
-			if _, err := screen.Write(letter); err != nil {
-				b.Fatal(err)
-			}
-			await(b, chunks, letter)
-			times = append(times, time.Since(start))
+	for range n {
+		letter := []byte(string(rune('а' + len(e.times)%32)))
+		start := time.Now()
+		if _, err := e.screen.Write(letter); err != nil {
+			b.Fatal(err)
 		}
-		slices.Sort(times)
-		b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "ms-median")
-		b.ReportMetric(float64(times[len(times)*99/100].Microseconds())/1000, "ms-p99")
+		await(b, e.chunks, letter)
+		e.times = append(e.times, time.Since(start))
 	}
+}
+
+// printEchoes prints the table, with tmux as the measure where it was there.
+func printEchoes(b *testing.B, peers []*echoed) {
+	table := "milliseconds from a key to its echo\n" + fmt.Sprintf("%-24s %8s %8s\n", "", "median", "p99")
+	for _, e := range peers {
+		slices.Sort(e.times)
+		table += fmt.Sprintf("%-24s %8.3f %8.3f\n", e.name, at(e.times, 50), at(e.times, 99))
+	}
+	b.Log(table)
+}
+
+// at is a percentile of sorted times in milliseconds.
+func at(times []time.Duration, percent int) float64 {
+	return float64(times[len(times)*percent/100].Microseconds()) / 1000
 }
 
 // openTerminal runs cmd on a terminal of 120×36 that answers no queries, and

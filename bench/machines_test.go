@@ -36,7 +36,11 @@ func BenchmarkMachines(b *testing.B) {
 			}
 			await(b, chunks, []byte("go"))
 			await(b, chunks, nil)
-			timeKeys(b, screen, chunks)
+			e := echoed{screen: screen, chunks: chunks}
+			for b.Loop() {
+				e.press(b, turns*keystrokes)
+			}
+			printEchoes(b, []*echoed{&e})
 		})
 		b.Run(name+"/verb", func(b *testing.B) {
 			p := park(b, stopped)
