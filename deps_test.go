@@ -52,7 +52,7 @@ var layers = map[string]layer{
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/styled", "engine/vt", "keys", "ui/predict"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "ui/predict"},
 		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
 	},
 	"ui/predict": {
@@ -60,7 +60,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -72,7 +72,7 @@ var layers = map[string]layer{
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture"},
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {
@@ -293,7 +293,8 @@ var layers = map[string]layer{
 	"engine/worktrees":   {[]string{"engine/git"}, "git's worktrees are made without knowing for what"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
+	"engine/passthrough": {[]string{"engine/api"}, "bytes pass or do not, whichever side of the socket writes them"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},

@@ -6,6 +6,11 @@ import (
 	"tandem/keys"
 )
 
+const (
+	bel = 0x07
+	esc = 0x1b
+)
+
 // The engine answers what the session's program asks. What the person's terminal
 // tells by itself, or answers to somebody who had it before, is not input: the program
 // would take it for a second answer, or for what was typed.
@@ -26,7 +31,7 @@ func (in *input) isAnswer(e keys.Event) bool {
 		in.answering = false
 		return answers(p)
 	case in.answering:
-		in.answering = p[len(p)-1] != bel && !bytes.HasSuffix(p, []byte(stringEnd))
+		in.answering = p[len(p)-1] != bel && !bytes.HasSuffix(p, []byte("\x1b\\"))
 		return true
 	}
 	return false

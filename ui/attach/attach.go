@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/passthrough"
 	"tandem/keys"
 	"tandem/ui/predict"
 )
@@ -136,7 +137,7 @@ type run struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	terminal *terminal
-	filter   filter
+	filter   passthrough.Filter
 	link     *link
 	over     *overlay // nil without any
 	away     away
@@ -149,7 +150,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	t.cooked = o.Cooked
-	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard, points: o.points()}, input: rand.Text()}
+	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.points()}, input: rand.Text()}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
 	r.away.machine = o.Client.Machine()
@@ -181,7 +182,7 @@ func (r *run) begin() error {
 
 // connected makes a the attachment that is received from and sent to.
 func (r *run) connected(a *client.Attachment) {
-	r.filter.expectRepaint()
+	r.filter.ExpectRepaint()
 	if r.over != nil {
 		r.over.restart()
 	}
@@ -277,18 +278,18 @@ func (r *run) receive() (Outcome, error) {
 // program has left its alternate screen, only the engine knows what was below,
 // and the screen is fetched again.
 func (r *run) show(p []byte) error {
-	p, left := r.filter.pass(p)
-	if r.filter.extended {
+	p, left := r.filter.Pass(p)
+	if r.filter.Extended {
 		r.link.extended.Store(true)
 	}
-	if r.filter.colored {
+	if r.filter.Colored {
 		r.terminal.colored.Store(true)
 	}
-	r.link.points.Store(r.filter.tracks > 0)
-	r.link.alt.Store(r.filter.alt)
+	r.link.points.Store(r.filter.Tracks > 0)
+	r.link.alt.Store(r.filter.Alt)
 	err := r.write(p)
 	if err == nil {
-		err = r.terminal.write(r.filter.pointer())
+		err = r.terminal.write(r.filter.Pointer())
 	}
 	if err == nil && left {
 		r.refetch()

@@ -20,6 +20,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/engine/passthrough"
 	"tandem/keys"
 )
 
@@ -281,7 +282,7 @@ func TestBytesPassBothWaysAndDetachRestoresTheTerminal(t *testing.T) {
 	if got := p.leaves(); got.Reason != Detached || p.err != nil {
 		t.Fatalf("the outcome is %+v, %v", got, p.err)
 	}
-	p.sees(leaveAlt)
+	p.sees(passthrough.LeaveAlt)
 	for _, mode := range []string{"\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[<99u", "\x1b[>4m"} {
 		if !strings.Contains(p.screen()[strings.Index(p.screen(), "ready>"):], mode) {
 			t.Errorf("leaving does not send %q", mode)
@@ -538,7 +539,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 	}
 	p.types("\x02d")
 	p.leaves()
-	p.sees(leaveAlt)
+	p.sees(passthrough.LeaveAlt)
 	if screen := p.screen(); strings.Contains(screen, "stale") || strings.Count(screen, "?1049") != 2 {
 		t.Errorf("the terminal was sent %q", screen)
 	}
@@ -555,7 +556,7 @@ func TestSignalRestoresTheTerminal(t *testing.T) {
 	if got := p.leaves(); got.Reason != Interrupted || got.Signal != unix.SIGTERM {
 		t.Errorf("the outcome is %+v", got)
 	}
-	p.sees(leaveAlt)
+	p.sees(passthrough.LeaveAlt)
 }
 
 func TestSizeFollowsTheTerminal(t *testing.T) {
@@ -602,7 +603,7 @@ func TestStalledTerminalCanBeLeft(t *testing.T) {
 		t.Errorf("the outcome is %+v", got)
 	}
 	p.watch()
-	p.sees(leaveAlt)
+	p.sees(passthrough.LeaveAlt)
 }
 
 func TestClosedTerminalEndsTheRun(t *testing.T) {

@@ -123,7 +123,7 @@ func (r *run) write(p []byte) error {
 	if r.over == nil {
 		return r.terminal.write(p)
 	}
-	return r.over.show(p, r.filter.inside != insideNothing, r.filter.alt)
+	return r.over.show(p, r.filter.Within(), r.filter.Alt)
 }
 
 // retry is the time between two attempts to reach the session again.

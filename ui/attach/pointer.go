@@ -1,8 +1,6 @@
 package attach
 
 import (
-	"fmt"
-
 	"tandem/engine/api"
 	"tandem/keys"
 )
@@ -11,40 +9,6 @@ import (
 // coming and going, whatever the program has asked for: the wheel and the left button are the caller's where they are not
 // the program's. So the modes that programs set stop at the filter, and what
 // they are to be told goes to the engine, which encodes it for them.
-
-// isPointing says whether a private mode is about that.
-func isPointing(mode int) bool {
-	switch mode {
-	case 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016:
-		return true
-	}
-	return false
-}
-
-// point notes a mode that the program sets or resets.
-func (f *filter) point(mode int, set bool) {
-	switch mode {
-	case 9, 1000, 1002, 1003:
-		f.tracks = 0
-		if set {
-			f.tracks = mode
-		}
-	}
-}
-
-// noPointer is what the terminal is taken to track of the mouse while that is
-// not known.
-const noPointer = -1
-
-// pointer is what makes the terminal tell as much of the mouse as the program
-// wants, and the buttons in any case; nothing if it does.
-func (f *filter) pointer() []byte {
-	if !f.points || f.told == f.tracks {
-		return nil
-	}
-	f.told = f.tracks
-	return fmt.Appendf(nil, "\x1b[?1003l\x1b[?1002l\x1b[?%dh\x1b[?1006h\x1b[?1004h", max(f.tracks, 1000))
-}
 
 // wheelKeys is how many cursor keys a turn of the wheel is.
 const wheelKeys = 3

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/ui/attach"
+	"tandem/engine/passthrough"
 	"tandem/ui/cli/output"
 )
 
@@ -42,7 +42,7 @@ tandem screen build --png build.png`,
 			return a.out.Answer(screen, func() string {
 				text := screenText(screen, in.ANSI)
 				if _, ok := output.Terminal(a.Stdout); ok && in.ANSI {
-					text = string(new(attach.Replay).Pass([]byte(text)))
+					text = string(new(passthrough.Replay).Pass([]byte(text)))
 				}
 				return text
 			})

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"tandem/ui/attach"
+	"tandem/engine/passthrough"
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
@@ -35,9 +35,9 @@ type player struct {
 	idle   time.Duration // longest pause; 0 for any
 
 	paused bool
-	at     time.Duration // of the last event
-	late   time.Duration // how much later than it should the last event was shown
-	replay attach.Replay // for a terminal
+	at     time.Duration      // of the last event
+	late   time.Duration      // how much later than it should the last event was shown
+	replay passthrough.Replay // for a terminal
 }
 
 // play plays to the end. Keys come from a channel, which may be nil.

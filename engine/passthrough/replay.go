@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 // A Replay passes what a program has printed once to a terminal that shows it now:
 // text, and what changes how text is shown. The program is gone, and may have been
@@ -6,13 +6,13 @@ package attach
 // that changes what the keyboard and the mouse send, puts text on the clipboard, or
 // uses kitty's graphics protocol, whose pictures stay in the terminal. Switches
 // between the screens pass. The zero value is ready.
-type Replay struct{ filter filter }
+type Replay struct{ filter Filter }
 
 // Pass returns what of p is to be written. It is valid until the next call, and
 // may be p itself. A sequence that p ends in is held back until it is complete.
 func (r *Replay) Pass(p []byte) []byte {
 	r.filter.played = true
-	out, _ := r.filter.pass(p)
+	out, _ := r.filter.Pass(p)
 	return out
 }
 
@@ -21,4 +21,4 @@ func (r *Replay) Pass(p []byte) []byte {
 func (r *Replay) Reset() string { return r.filter.rest() }
 
 // InAltScreen says that the alternate screen is shown.
-func (r *Replay) InAltScreen() bool { return r.filter.alt }
+func (r *Replay) InAltScreen() bool { return r.filter.Alt }

@@ -1,11 +1,11 @@
-package attach
+package passthrough
 
 import (
 	"bytes"
 	"unicode/utf8"
 )
 
-// filter passes a session's output to a terminal that shows it on its alternate
+// A Filter passes a session's output to a terminal that shows it on its alternate
 // screen, as far as the terminal is to act on it. The program may be anybody's,
 // so what passes is a list: text, and what changes how text is shown and can be
 // taken back. The terminal's files, its window, its printer and the desktop
@@ -22,22 +22,22 @@ import (
 // terminal, because leaving its alternate screen would uncover what the person
 // had before. Entering becomes clearing; leaving is reported, so that the screen
 // is fetched again.
-type filter struct {
-	held     []byte // an unfinished sequence
-	out      []byte // what pass returned, to be used again
-	inside   inside // a sequence too long to be held
-	command  bool   // which is an OSC, and may end with BEL
-	room     int    // how much more of it passes
-	played   bool   // a recording, whose program is gone: see Replay
-	noClip   bool   // programs do not reach the clipboard
-	points   bool   // nor do they set how the mouse is told
-	tracks   int    // the mode in which the program wants the mouse told; 0: it does not
-	told     int    // that of the terminal
-	alt      bool   // the session's program is on its alternate screen
-	repaint  bool   // what comes next is a repaint
-	extended bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
+type Filter struct {
+	held        []byte // an unfinished sequence
+	out         []byte // what pass returned, to be used again
+	inside      inside // a sequence too long to be held
+	command     bool   // which is an OSC, and may end with BEL
+	room        int    // how much more of it passes
+	played      bool   // a recording, whose program is gone: see Replay
+	NoClipboard bool   // programs do not reach the clipboard
+	Points      bool   // nor do they set how the mouse is told
+	Tracks      int    // the mode in which the program wants the mouse told; 0: it does not
+	told        int    // that of the terminal
+	Alt         bool   // the session's program is on its alternate screen
+	repaint     bool   // what comes next is a repaint
+	Extended    bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
 
-	colored   bool // the terminal's palette may be changed
+	Colored   bool // the terminal's palette may be changed
 	clustered bool // mode 2027 may be set
 }
 
@@ -73,17 +73,17 @@ const (
 	stringEnd = "\x1b\\"
 )
 
-// expectRepaint is called when the output starts over: its first piece paints
+// ExpectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
-func (f *filter) expectRepaint() {
-	*f = filter{out: f.out, played: f.played, noClip: f.noClip, points: f.points, told: noPointer, repaint: true,
-		extended: f.extended, colored: f.colored, clustered: f.clustered}
+func (f *Filter) ExpectRepaint() {
+	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Points: f.Points, told: noPointer, repaint: true,
+		Extended: f.Extended, Colored: f.Colored, clustered: f.clustered}
 }
 
-// pass returns what of p is to be written; it is valid until the next call and
+// Pass returns what of p is to be written; it is valid until the next call and
 // may be p itself. Left says that the program has left its alternate screen;
 // nothing after that is returned.
-func (f *filter) pass(p []byte) (out []byte, left bool) {
+func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	defer func() { f.repaint = false }()
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
@@ -124,19 +124,19 @@ func (f *filter) pass(p []byte) (out []byte, left bool) {
 }
 
 // rewind takes back what a repaint does not.
-func (f *filter) rewind(e *edit) {
+func (f *Filter) rewind(e *edit) {
 	if f.clustered {
 		e.replace(0, 0, stringEnd+"\x1b[?2027l")
 	}
-	if f.colored {
-		e.replace(0, 0, stringEnd+restColors)
+	if f.Colored {
+		e.replace(0, 0, stringEnd+RestColors)
 	}
-	f.clustered, f.colored = false, false
+	f.clustered, f.Colored = false, false
 }
 
 // control handles what e.p[at], which is not text, begins. It returns the
 // length, 0 if e.p ends too early to tell.
-func (f *filter) control(e *edit, at int) (n int, left bool) {
+func (f *Filter) control(e *edit, at int) (n int, left bool) {
 	p := e.p[at:]
 	switch {
 	case p[0] < 0x80 && p[0] != esc:
@@ -168,7 +168,7 @@ type verdict struct {
 // sequence looks at the sequence that begins p, with ESC or as a C1 control, and
 // returns its length, for a control string maybe that of its head; 0 if p ends
 // before that can be told.
-func (f *filter) sequence(p []byte) (n int, v verdict) {
+func (f *Filter) sequence(p []byte) (n int, v verdict) {
 	kind := p[1]
 	if p[0] == c1 {
 		kind -= 0x40
@@ -192,7 +192,7 @@ func (f *filter) sequence(p []byte) (n int, v verdict) {
 }
 
 // escape looks at ESC, intermediates and a final byte.
-func (f *filter) escape(p []byte, kind byte) (n int, v verdict) {
+func (f *Filter) escape(p []byte, kind byte) (n int, v verdict) {
 	switch {
 	case p[0] == c1 || kind >= 0x30 && kind < 0x7f:
 		return 2, f.plainEscape(kind, p[0] == esc)
@@ -216,18 +216,18 @@ func (f *filter) escape(p []byte, kind byte) (n int, v verdict) {
 	return 0, verdict{}
 }
 
-func (f *filter) plainEscape(kind byte, plain bool) verdict {
+func (f *Filter) plainEscape(kind byte, plain bool) verdict {
 	switch {
 	case kind == 'c' && f.played: // RIS would undo what the person has set
-		text := f.rest() + home
-		if f.alt {
-			text = leaveAlt + text
+		text := f.rest() + Home
+		if f.Alt {
+			text = LeaveAlt + text
 		}
-		f.alt = false
+		f.Alt = false
 		return verdict{text: text}
 	case kind == 'c': // and leave the alternate screen
-		f.alt, f.tracks, f.told = false, 0, noPointer
-		return verdict{text: f.rest() + home + "\x1b[3J"}
+		f.Alt, f.Tracks, f.told = false, 0, noPointer
+		return verdict{text: f.rest() + Home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}
 	}
@@ -235,16 +235,16 @@ func (f *filter) plainEscape(kind byte, plain bool) verdict {
 }
 
 // rest brings the terminal back to modes and colours as before.
-func (f *filter) rest() string {
-	if f.colored {
-		return restModes() + restColors
+func (f *Filter) rest() string {
+	if f.Colored {
+		return RestModes() + RestColors
 	}
-	return restModes()
+	return RestModes()
 }
 
 // within handles what a long sequence goes on with, and returns how much of it
 // that is; told is false if e.p ends too early to tell.
-func (f *filter) within(e *edit, at int) (n int, told bool) {
+func (f *Filter) within(e *edit, at int) (n int, told bool) {
 	if f.inside == insideOverlong {
 		return f.overlong(e, at), true
 	}
@@ -260,7 +260,7 @@ func (f *filter) within(e *edit, at int) (n int, told bool) {
 }
 
 // string passes n bytes of a control string, as far as it may be that long.
-func (f *filter) string(e *edit, at, n int) {
+func (f *Filter) string(e *edit, at, n int) {
 	if f.inside == insideDropped {
 		e.drop(at, at+n)
 		return
@@ -275,7 +275,7 @@ func (f *filter) string(e *edit, at, n int) {
 // withinControl handles a control character in a control string, or a byte that
 // is not ASCII, which none that passes is made of: some terminals alone end the
 // string at U+009C.
-func (f *filter) withinControl(e *edit, at int) (n int, told bool) {
+func (f *Filter) withinControl(e *edit, at int) (n int, told bool) {
 	p := e.p[at:]
 	c := p[0]
 	if c == esc && len(p) == 1 {
@@ -308,7 +308,7 @@ func (f *filter) withinControl(e *edit, at int) (n int, told bool) {
 }
 
 // overlong drops a control sequence up to its end, and returns how much that is.
-func (f *filter) overlong(e *edit, at int) (n int) {
+func (f *Filter) overlong(e *edit, at int) (n int) {
 	p := e.p[at:]
 	for n < len(p) && f.inside == insideOverlong {
 		switch c := p[n]; {
@@ -324,3 +324,6 @@ func (f *filter) overlong(e *edit, at int) (n int) {
 	e.drop(at, at+n)
 	return n
 }
+
+// Within reports whether the output has ended within a control string.
+func (f *Filter) Within() bool { return f.inside != insideNothing }

@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 // deviceControl looks at the head of a device control string. Pictures (sixel)
 // pass. What else there is asks (DECRQSS, XTGETTCAP), programs keys, or is meant for a
 // multiplexer, which would hand on anything.
-func (f *filter) deviceControl(p []byte) (n int, v verdict) {
+func (f *Filter) deviceControl(p []byte) (n int, v verdict) {
 	end, _ := scan(p)
 	f.command = false
 	switch {
@@ -40,7 +40,7 @@ func (f *filter) deviceControl(p []byte) (n int, v verdict) {
 // kitty's graphics protocol pass if they are all there, told not to be answered.
 // Questions whether there are any do not, and neither do names of files and of
 // shared memory, which the terminal would read and delete.
-func (f *filter) application(p []byte) (n int, v verdict) {
+func (f *Filter) application(p []byte) (n int, v verdict) {
 	f.command = false
 	if len(p) == 2 {
 		return 0, verdict{}
@@ -80,7 +80,7 @@ func drawsOnly(key string) bool {
 
 // operatingSystem looks at an operating system command. What may be long passes
 // as it comes, as soon as it is clear what it is.
-func (f *filter) operatingSystem(p []byte) (n int, v verdict) {
+func (f *Filter) operatingSystem(p []byte) (n int, v verdict) {
 	f.command = true
 	end := 2
 	for end < len(p) && p[end] != esc && p[end] != bel && p[end] != can && p[end] != sub {
@@ -134,7 +134,7 @@ const clipLimit = api.MaxClip*4/3 + 64
 
 // mayCopy says whether the program may put text on the clipboard. One that is
 // long gone may not.
-func (f *filter) mayCopy() bool { return !f.played && !f.noClip }
+func (f *Filter) mayCopy() bool { return !f.played && !f.NoClipboard }
 
 // copies says that a command that begins so has text for the clipboard (OSC 52)
 // and asks nothing. It passes as it comes.
@@ -157,7 +157,7 @@ func clipboardText(command string) (text string, found bool) {
 // nothing. Notifications (9, 99, 777), files and marks of iTerm2's (1337), the
 // folder (7) and the shells' marks (133, 633) stay here: the engine takes what it
 // wants of them.
-func (f *filter) commands(text string) string {
+func (f *Filter) commands(text string) string {
 	code, rest, _ := strings.Cut(text, ";")
 	n := number(code)
 	if strconv.Itoa(n) != code {
@@ -211,7 +211,7 @@ func hyperlink(link string) string {
 
 // palette takes the questions out of pairs of a colour's number and what it is
 // to be.
-func (f *filter) palette(code, pairs string) string {
+func (f *Filter) palette(code, pairs string) string {
 	fields := strings.Split(pairs, ";")
 	kept := code
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -222,13 +222,13 @@ func (f *filter) palette(code, pairs string) string {
 	if kept == code {
 		return ""
 	}
-	f.colored = true
+	f.Colored = true
 	return kept
 }
 
 // dynamic takes the questions out of a list of what the colours from number n on
 // are to be. Behind one, a command of its own begins.
-func (f *filter) dynamic(n int, list string) string {
+func (f *Filter) dynamic(n int, list string) string {
 	var commands []string
 	goesOn := false
 	for i, color := range strings.Split(list, ";") {
@@ -242,6 +242,6 @@ func (f *filter) dynamic(n int, list string) string {
 			goesOn = true
 		}
 	}
-	f.colored = f.colored || len(commands) > 0
+	f.Colored = f.Colored || len(commands) > 0
 	return strings.Join(commands, stringEnd+"\x1b]")
 }

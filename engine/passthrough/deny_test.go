@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"regexp"
@@ -33,7 +33,7 @@ var acts = [...]struct{ in, want string }{
 func TestWhatIsNotShownDoesNotReachTheTerminal(t *testing.T) {
 	for _, c := range acts {
 		for _, size := range []int{1, 2, len(c.in)} {
-			got, _ := passed(&filter{}, inPieces([]byte("a"+c.in+"b"), size)...)
+			got, _ := passed(&Filter{}, inPieces([]byte("a"+c.in+"b"), size)...)
 			if got != "a"+c.want+"b" {
 				t.Errorf("%q in pieces of %d becomes %q, want %q", c.in, size, got, "a"+c.want+"b")
 			}
@@ -55,21 +55,21 @@ func TestARecordingChangesNoKeysNoClipboardAndKeepsNoPictures(t *testing.T) {
 	}
 	const shown = "\x1b[?1049h\x1b[?25l\x1b[31mé\x1b[0m\x1bPq~\x1b\\\x1b]11;#000\a\x1b[?2026h\x1b]8;;https://x\a\x1b(0"
 	var r Replay
-	if got := string(r.Pass([]byte(shown))); got != shown || !r.InAltScreen() || !strings.HasSuffix(r.Reset(), restColors) {
+	if got := string(r.Pass([]byte(shown))); got != shown || !r.InAltScreen() || !strings.HasSuffix(r.Reset(), RestColors) {
 		t.Errorf("%q is replayed as %q", shown, got)
 	}
-	if got := string(r.Pass([]byte("\x1bc"))); got != leaveAlt+restModes()+restColors+home || r.InAltScreen() {
+	if got := string(r.Pass([]byte("\x1bc"))); got != LeaveAlt+RestModes()+RestColors+Home || r.InAltScreen() {
 		t.Errorf("a reset is replayed as %q", got)
 	}
 }
 
 func TestProgramsAreKeptFromTheClipboard(t *testing.T) {
 	for _, in := range []string{"\x1b]52;c;aGVsbG8=\a", "\x1b]52;c;\a", "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a"} {
-		f := filter{noClip: true}
+		f := Filter{NoClipboard: true}
 		if got, _ := passed(&f, "a"+in+"b"); got != "ab" {
 			t.Errorf("%.20q becomes %.20q", in, got)
 		}
-		f.expectRepaint()
+		f.ExpectRepaint()
 		if got, _ := passed(&f, "a"+in+"b"); got != "ab" {
 			t.Errorf("%.20q in a repaint becomes %.20q", in, got)
 		}
@@ -78,16 +78,16 @@ func TestProgramsAreKeptFromTheClipboard(t *testing.T) {
 
 func TestAStringThatNeverEndsIsEnded(t *testing.T) {
 	for in, limit := range map[string]int{"\x1b]52;c;A": clipLimit, "\x1bPq~": pictureLimit, "\x1bPq\n": pictureLimit, "\x1b_Ga=T;A": pictureLimit} {
-		var f filter
+		var f Filter
 		chunk := []byte(strings.Repeat(in[len(in)-1:], 1<<20))
 		written := 0
-		first, _ := f.pass([]byte(in))
+		first, _ := f.Pass([]byte(in))
 		written += len(first)
 		for range limit>>20 + 2 {
-			out, _ := f.pass(chunk)
+			out, _ := f.Pass(chunk)
 			written += len(out)
 		}
-		if last, _ := f.pass([]byte("\x1b\\b")); written > limit+100 || string(last) != "b" {
+		if last, _ := f.Pass([]byte("\x1b\\b")); written > limit+100 || string(last) != "b" {
 			t.Errorf("%q: %d bytes pass, of at most %d, and then %q", in, written, limit, last)
 		}
 	}
@@ -151,7 +151,7 @@ func FuzzAnythingIntoATerminal(f *testing.F) {
 	}
 	f.Add([]byte("\x1b_Ga=T;AA\x1b\\\x1bPq~\n\x1b\\\x1b]52;c;aGk=\a\x1b]10;red;blue\a\x1b[?1049;25h\x1b[?1049l\x1bc"), uint8(3), true)
 	f.Fuzz(func(t *testing.T, p []byte, size uint8, played bool) {
-		whole, cut := filter{played: played}, filter{played: played}
+		whole, cut := Filter{played: played}, Filter{played: played}
 		a, leftA := passed(&whole, string(p))
 		b, leftB := passed(&cut, inPieces(p, int(size)%9+1)...)
 		if a != b || leftA != leftB {
@@ -163,7 +163,7 @@ func FuzzAnythingIntoATerminal(f *testing.F) {
 		if whole.inside == insidePassed {
 			a += stringEnd
 		}
-		for _, ours := range []string{restModes() + restColors, restModes(), clearedScreen} {
+		for _, ours := range []string{RestModes() + RestColors, RestModes(), clearedScreen} {
 			a = strings.ReplaceAll(a, ours, "")
 		}
 		if bad := denied(a); bad != "" {

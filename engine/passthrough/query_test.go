@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"math/rand/v2"
@@ -38,13 +38,13 @@ func shown(out string) string {
 
 func TestNoQuestionReachesTheTerminal(t *testing.T) {
 	for _, q := range questions {
-		if got, _ := passed(&filter{}, "a"+q+"b"); shown(got) != "ab" {
+		if got, _ := passed(&Filter{}, "a"+q+"b"); shown(got) != "ab" {
 			t.Errorf("%q becomes %q", q, got)
 		}
 		if got := string(new(Replay).Pass([]byte("a" + q + "b"))); shown(got) != "ab" {
 			t.Errorf("%q is replayed as %q", q, got)
 		}
-		if got, _ := passed(&filter{}, inPieces([]byte("a"+q+"b"), 1)...); shown(got) != "ab" {
+		if got, _ := passed(&Filter{}, inPieces([]byte("a"+q+"b"), 1)...); shown(got) != "ab" {
 			t.Errorf("%q in pieces becomes %q", q, got)
 		}
 	}
@@ -69,7 +69,7 @@ func TestQuestionInsideAnotherSequenceDoesNotPass(t *testing.T) {
 		{"\x1b[?25;2048;1049;2004h", "\x1b[?25;2004h" + clearedScreen},
 	}
 	for _, c := range cases {
-		if got, _ := passed(&filter{}, c.in); got != c.want {
+		if got, _ := passed(&Filter{}, c.in); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestWhatChangesColoursIsKeptBesideQuestions(t *testing.T) {
 		{"\x1b[61;1\"p", "\x1b[!p"},
 	}
 	for _, c := range cases {
-		if got, _ := passed(&filter{}, c.in); got != c.want {
+		if got, _ := passed(&Filter{}, c.in); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestWhatShowsSomethingPassesAsItIs(t *testing.T) {
 		"\x1b_Ga=t,f=100,i=2147483649,m=1,q=2;AAAA\x1b\\\x1b_Ga=p,C=1,i=2147483649,p=3,x=0,y=20,w=30,h=20,c=3,r=1,z=-1,q=2\x1b\\",
 		"\x1bP0;1q\"1;1;6;6#0;2;0;0;0~~@@\n-\x1b\\\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a",
 	} {
-		if got, _ := passed(&filter{}, s); got != s {
+		if got, _ := passed(&Filter{}, s); got != s {
 			t.Errorf("%q becomes %q", s, got)
 		}
 	}
@@ -120,7 +120,7 @@ func TestWhatIsCutAnywherePassesAsIfWhole(t *testing.T) {
 		for range 1 + random.IntN(6) {
 			in.WriteString(parts[random.IntN(len(parts))])
 		}
-		var whole, cut filter
+		var whole, cut Filter
 		want, _ := passed(&whole, in.String())
 		got, _ := passed(&cut, inPieces([]byte(in.String()), 1+random.IntN(40))...)
 		if got != want || string(whole.held) != string(cut.held) || whole.inside != cut.inside {
@@ -130,13 +130,13 @@ func TestWhatIsCutAnywherePassesAsIfWhole(t *testing.T) {
 }
 
 func TestTheTerminalIsAsBeforeWhenItIsPaintedAnew(t *testing.T) {
-	var f filter
+	var f Filter
 	passed(&f, "\x1b]11;#123456\a\x1b[?2027h")
-	f.expectRepaint()
-	if got, _ := passed(&f, "main"); !strings.Contains(got, restColors) || !strings.Contains(got, "\x1b[?2027l") || !strings.HasSuffix(got, "main") {
+	f.ExpectRepaint()
+	if got, _ := passed(&f, "main"); !strings.Contains(got, RestColors) || !strings.Contains(got, "\x1b[?2027l") || !strings.HasSuffix(got, "main") {
 		t.Errorf("the repaint becomes %q", got)
 	}
-	f.expectRepaint()
+	f.ExpectRepaint()
 	if got, _ := passed(&f, "main"); got != "main" {
 		t.Errorf("the next repaint becomes %q", got)
 	}
@@ -150,10 +150,10 @@ func BenchmarkFilter(b *testing.B) {
 		{"sixel", "\x1bPq" + strings.Repeat("#1~~~@@@!20~-", 5000) + "\x1b\\"}} {
 		b.Run(c.name, func(b *testing.B) {
 			p := []byte(strings.Repeat(c.text, 1+(64<<10)/len(c.text)))
-			var f filter
+			var f Filter
 			b.SetBytes(int64(len(p)))
 			for b.Loop() {
-				f.pass(p)
+				f.Pass(p)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 )
 
 // passed is what a filter makes of pieces of output up to the first leaving.
-func passed(f *filter, pieces ...string) (string, bool) {
+func passed(f *Filter, pieces ...string) (string, bool) {
 	var out bytes.Buffer
 	for _, p := range pieces {
-		b, left := f.pass([]byte(p))
+		b, left := f.Pass([]byte(p))
 		out.Write(b)
 		if left {
 			return out.String(), true
@@ -31,11 +31,11 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		{"old switches", "\x1b[?47hx\x1b[?1047l", clearedScreen + "x", true},
 		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + clearedScreen, false},
 		{"leaving what was not entered", "a\x1b[?1049lb", "ab", false},
-		{"reset stays here", "a\x1bcb", "a" + restModes() + home + "\x1b[3Jb", false},
+		{"reset stays here", "a\x1bcb", "a" + RestModes() + Home + "\x1b[3Jb", false},
 		{"questions do not pass", "a\x1b[?1049$p\x1b[?ub", "ab", false},
 	}
 	for _, c := range cases {
-		got, left := passed(&filter{}, c.in)
+		got, left := passed(&Filter{}, c.in)
 		if got != c.want || left != c.left {
 			t.Errorf("%s: %q becomes %q, %v; want %q, %v", c.name, c.in, got, left, c.want, c.left)
 		}
@@ -44,10 +44,10 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 
 func TestFilterFindsASwitchInPieces(t *testing.T) {
 	const in = "a\x1b[?1049hb\x1b[?25lc\x1b[?1049ld"
-	want, _ := passed(&filter{}, in)
+	want, _ := passed(&Filter{}, in)
 	for i := range len(in) {
 		for j := i; j < len(in); j++ {
-			got, left := passed(&filter{}, in[:i], in[i:j], in[j:])
+			got, left := passed(&Filter{}, in[:i], in[i:j], in[j:])
 			if got != want || !left {
 				t.Fatalf("cut at %d and %d: %q, %v; want %q", i, j, got, left, want)
 			}
@@ -56,16 +56,16 @@ func TestFilterFindsASwitchInPieces(t *testing.T) {
 }
 
 func TestRepaintOfBothScreensLeavesTheLast(t *testing.T) {
-	var f filter
-	f.expectRepaint()
-	if got, left := passed(&f, "\x1b[?47hother\x1b[?47lmain"); got != clearedScreen+"other"+clearedScreen+"main" || left || f.alt {
+	var f Filter
+	f.ExpectRepaint()
+	if got, left := passed(&f, "\x1b[?47hother\x1b[?47lmain"); got != clearedScreen+"other"+clearedScreen+"main" || left || f.Alt {
 		t.Fatalf("the repaint becomes %q, %v", got, left)
 	}
 }
 
 func TestRepaintSaysWhichScreenIsShown(t *testing.T) {
-	var f filter
-	f.expectRepaint()
+	var f Filter
+	f.ExpectRepaint()
 	if got, left := passed(&f, "\x1b[?1049lmain\x1b[?1049halt"); got != clearedScreen+"main"+clearedScreen+"alt" || left {
 		t.Fatalf("the repaint becomes %q, %v", got, left)
 	}
@@ -76,15 +76,15 @@ func TestRepaintSaysWhichScreenIsShown(t *testing.T) {
 
 func TestFilterNoticesKeysAsEscapeCodes(t *testing.T) {
 	for _, on := range []string{"\x1b[>1u", "\x1b[=5;1u", "\x1b[>4;2m"} {
-		var f filter
+		var f Filter
 		passed(&f, on)
-		if !f.extended {
+		if !f.Extended {
 			t.Errorf("%q is not noticed", on)
 		}
 	}
-	var f filter
+	var f Filter
 	passed(&f, "\x1b[1m\x1b[u\x1b[?25h")
-	if f.extended {
+	if f.Extended {
 		t.Error("colours are taken for a keyboard protocol")
 	}
 }
@@ -108,7 +108,7 @@ func FuzzFilter(f *testing.F) {
 	f.Add([]byte("\x1b["+strings.Repeat("1;", 300)+"mx\x1b]2;"+strings.Repeat("title", 2000)+"\a"), uint8(7))
 	f.Fuzz(func(t *testing.T, p []byte, size uint8) {
 		n := int(size)%9 + 1
-		var whole, cut filter
+		var whole, cut Filter
 		a, leftA := passed(&whole, string(p))
 		b, leftB := passed(&cut, inPieces(p, n)...)
 		if a != b || leftA != leftB || !leftA && (string(whole.held) != string(cut.held) || whole.inside != cut.inside) {
@@ -122,10 +122,10 @@ func FuzzFilter(f *testing.F) {
 				t.Fatalf("%q becomes %q, which holds %q", p, a, s)
 			}
 		}
-		if leftA || len(whole.held) > 0 || whole.inside != insideNothing || strings.Contains(a, restModes()) {
+		if leftA || len(whole.held) > 0 || whole.inside != insideNothing || strings.Contains(a, RestModes()) {
 			return
 		}
-		var again filter
+		var again Filter
 		if twice, _ := passed(&again, a); twice != a {
 			t.Fatalf("%q becomes %q, and that %q", p, a, twice)
 		}

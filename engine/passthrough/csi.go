@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"strconv"
@@ -105,7 +105,7 @@ func isPlain(p []byte) bool {
 }
 
 // controlSequence looks at CSI and what follows.
-func (f *filter) controlSequence(p []byte) (n int, v verdict) {
+func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
 	end, plain := scan(p)
 	switch {
 	case end >= sequenceLimit:
@@ -143,7 +143,7 @@ func (f *filter) controlSequence(p []byte) (n int, v verdict) {
 }
 
 // judge says what becomes of a control sequence.
-func (f *filter) judge(s controlSequence) verdict {
+func (f *Filter) judge(s controlSequence) verdict {
 	first, rest, several := strings.Cut(s.params, ";")
 	switch kind := [3]byte{s.prefix, s.inter, s.final}; kind {
 	case [3]byte{'?', 0, 'h'}, [3]byte{'?', 0, 'l'}:
@@ -160,7 +160,7 @@ func (f *filter) judge(s controlSequence) verdict {
 		if f.played {
 			return verdict{}
 		}
-		f.extended = f.extended || s.final == 'm' && number(rest) > 0
+		f.Extended = f.Extended || s.final == 'm' && number(rest) > 0
 		return verdict{keep: first == "4" || s.params == ""}
 	case [3]byte{0, '"', 'p'}: // DECSCL resets; what answers look like is not the terminal's business
 		return verdict{text: "\x1b[!p"}
@@ -169,14 +169,14 @@ func (f *filter) judge(s controlSequence) verdict {
 		if f.played {
 			return verdict{}
 		}
-		f.extended = f.extended || s.prefix != '<' && number(first) > 0
+		f.Extended = f.Extended || s.prefix != '<' && number(first) > 0
 	}
 	return verdict{keep: strings.IndexByte(passedFinals(s.prefix, s.inter), s.final) >= 0}
 }
 
 // modes takes the modes that are not the terminal's to set out of a list of
 // private ones.
-func (f *filter) modes(s controlSequence) verdict {
+func (f *Filter) modes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
 	for mode := range strings.SplitSeq(s.params, ";") {
@@ -186,8 +186,8 @@ func (f *filter) modes(s controlSequence) verdict {
 	if !anySwitch(s.params) {
 		return v
 	}
-	v.left = f.alt && !set && !f.repaint && !f.played
-	f.alt = set
+	v.left = f.Alt && !set && !f.repaint && !f.played
+	f.Alt = set
 	if !f.played && (set || f.repaint) {
 		v.text += clearedScreen
 	}
@@ -239,12 +239,12 @@ func anySwitch(params string) bool {
 func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode == 1049 }
 
 // passesMode says whether a private mode passes: it is known to the emulator, or
-// about pictures, and restModes or keptModes brings it back. Reports of changes of the
+// about pictures, and RestModes or keptModes brings it back. Reports of changes of the
 // colour scheme (2031) and of the size (2048) are the engine's, a change of
 // the terminal's keyboard as a whole is nobody's, and neither is one of the
 // window's width (3, which 40 allows).
-func (f *filter) passesMode(mode int) bool {
-	if f.points && isPointing(mode) {
+func (f *Filter) passesMode(mode int) bool {
+	if f.Points && isPointing(mode) {
 		return false
 	}
 	switch mode {

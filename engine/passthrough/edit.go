@@ -1,4 +1,4 @@
-package attach
+package passthrough
 
 import (
 	"encoding/binary"
