@@ -92,6 +92,9 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	if how == personOnly {
 		return g.mayActForPerson(ctx, name)
 	}
+	if o, ok := in.(*api.AttachOptions); ok && o.Direct {
+		o.Direct = g.mayHandOver(caller)
+	}
 	if !caller.Agent() {
 		return nil
 	}

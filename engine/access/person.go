@@ -103,6 +103,18 @@ func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
 	return behind, nil
 }
 
+// mayHandOver reports whether a caller's terminal may be taken over, and the PTY's master
+// given out in turn: to a person's program on this machine alone. Nothing that runs in a
+// session or process of ours gets one, whoever started it: it may be confined, and a
+// master is a way past what the engine refuses.
+func (g *Guard) mayHandOver(caller server.Caller) bool {
+	if caller.Agent() || caller.Origin.From != "" || caller.Peer.PID <= 0 {
+		return false
+	}
+	a := g.ancestryOf(caller.Peer.PID)
+	return !a.collected && len(a.marks) == 0
+}
+
 // includes reports whether a record's child is among the ancestors, or has left
 // its mark on one of them.
 func (a ancestry) includes(r store.Record) bool {

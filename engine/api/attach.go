@@ -32,6 +32,10 @@ type AttachOptions struct {
 	// it has arrived. It is for machines whose links may break.
 	Input string
 
+	// Direct says that the viewer hands over its terminal, with Raw: see Direct. An engine
+	// that does not want it, or is of an older release, goes on as without.
+	Direct bool
+
 	// Lines are scrollback that is wanted from the start, as if an Input had asked
 	// for it; a session that has ended tells of them before Output.Ended. A Count of
 	// 0 is none.
@@ -53,6 +57,9 @@ type Input struct {
 	// those sent before.
 	Anchors []Place
 
+	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
+	Typed []byte // written to the PTY by the viewer itself, told afterwards
+
 	// Mark is a number of the viewer's choice, larger than those before. It comes
 	// back in Output.Mark when the program has had time to answer the input before
 	// it. An engine of an older release leaves it out.
@@ -67,6 +74,29 @@ const EchoTime = 50 * time.Millisecond
 type Mark struct {
 	N    uint64
 	Held time.Duration // between the arrival of the viewer's mark and this
+}
+
+// A viewer on the engine's own machine can hand over its terminal, which saves a key and
+// its echo two ways through processes (AttachOptions.Direct). The engine begins with an
+// offer, beside which the descriptor of the PTY's master comes if the viewer may type.
+// The viewer answers with a Hand, beside which its terminal's comes, opened by itself and
+// non-blocking, and sends no input until the engine has said whether keys go to the master.
+// The engine then writes to the terminal what it would have sent as Output.Bytes, less
+// what does not pass (engine/passthrough). To have it back, the viewer sends a Hand
+// with Back; the engine closes the connection when it writes nothing more.
+
+// Direct is the engine's word about that.
+type Direct struct {
+	Offer    bool // the terminal may be handed over
+	Keys     bool // what is typed may be written to the master, and told by Input.Typed
+	Extended bool // the program may have asked for keys as escape codes
+	Colored  bool // the program may have changed the terminal's colours
+}
+
+// A Hand is the viewer's.
+type Hand struct {
+	Back        bool // the terminal is wanted back
+	NoClipboard bool // programs do not reach the clipboard
 }
 
 // MaxAnchors is how many places a viewer may ask to be kept.
@@ -91,6 +121,7 @@ type Output struct {
 	Lines   []NumberedLine // scrollback that was asked for
 	Clip    []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
 	Picture *Picture       // one that lines which follow show
+	Direct  *Direct        // the way of a viewer that has handed over its terminal
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has ended; nothing follows
 }

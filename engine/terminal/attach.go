@@ -65,6 +65,13 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 // send sends the viewer what it shows, until ctx ends.
 func (a attachment) send(ctx context.Context) error {
 	if a.viewer.raw {
+		d, err := a.takeTerminal(ctx)
+		switch {
+		case err != nil:
+			return err
+		case d != nil:
+			return a.sendDirect(ctx, d)
+		}
 		return a.sendBytes(ctx)
 	}
 	f := framer{attachment: a}
@@ -146,6 +153,23 @@ func (a attachment) sendEnd(ctx context.Context) error {
 	}
 }
 
+// repaint is what draws the screen, with the pictures that it shows if they come apart,
+// and the offset behind what it shows.
+func (a attachment) repaint(ctx context.Context) (screen []byte, apart pictured, at int64, err error) {
+	s := a.session
+	err = s.onScreen(ctx, func(t Emulator) {
+		s.screen.catchUp()
+		screen, at = t.AppendRepaint(nil), s.screen.boundary()
+		switch {
+		case a.gallery != nil:
+			apart = a.gallery.picturedOf(t)
+		case a.viewer.pictures:
+			screen = t.AppendPictures(screen)
+		}
+	})
+	return screen, apart, at, err
+}
+
 // sendBytes sends a repaint of the screen and then what the program writes.
 func (a attachment) sendBytes(ctx context.Context) error {
 	s, v := a.session, a.viewer
@@ -154,19 +178,8 @@ func (a attachment) sendBytes(ctx context.Context) error {
 	buffer := make([]byte, rawChunk)
 	for {
 		if v.repaint.Swap(false) || s.log.End()-at > rawLead {
-			var screen []byte
-			var apart pictured
-			err := s.onScreen(ctx, func(t Emulator) {
-				s.screen.catchUp()
-				screen, at = t.AppendRepaint(nil), s.screen.boundary()
-				switch {
-				case a.gallery != nil:
-					apart = a.gallery.picturedOf(t)
-				case v.pictures:
-					screen = t.AppendPictures(screen)
-				}
-			})
-			if err == nil {
+			screen, apart, from, err := a.repaint(ctx)
+			if at = from; err == nil {
 				err = a.to.Send(api.Output{Bytes: screen})
 			}
 			if err == nil && a.gallery != nil {

@@ -114,6 +114,13 @@ func (in *input) tryWrite(p []byte) (written int, err error) {
 	return written, errors.Join(controlErr, err)
 }
 
+// idle reports whether nothing waits to be written.
+func (in *input) idle() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return !in.closed && len(in.pending) == 0
+}
+
 // drain writes what waits until nothing does.
 func (in *input) drain() {
 	for {

@@ -51,6 +51,12 @@ func (k *keyboard) accepts(v *viewer) bool {
 
 // typeAs types p for somebody. It blocks while too much waits for the program.
 func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
+	k.noteTyped(by, p)
+	return k.write(ctx, p)
+}
+
+// noteTyped notes that somebody types p, or has written it to the PTY.
+func (k *keyboard) noteTyped(by typist, p []byte) {
 	if k.typist() != by {
 		last := by // so that only a change of it is allocated
 		k.last.Store(&last)
@@ -60,7 +66,6 @@ func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
 		k.interruptAt.Store(time.Now().UnixNano())
 	}
 	k.shell.Typed(p, interrupts)
-	return k.write(ctx, p)
 }
 
 // typist is who typed last; zero if nobody has.

@@ -63,7 +63,7 @@ func (r *reader) run() {
 		}
 		full = false
 		n, err := pty.ReadBurst(r.master, space[:min(len(space), readMostAtOnce)])
-		r.append(n)
+		r.append(space[:n])
 		if err != nil && !r.readAgain(err) {
 			return
 		}
@@ -89,7 +89,7 @@ func (r *reader) readRest() {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			n, err = pty.ReadNow(r.master, space)
 		}
-		r.append(n)
+		r.append(space[:n])
 		if err != nil || n == 0 || time.Now().After(endBy) {
 			if r.ctx.Err() == nil {
 				r.finishLog()
@@ -108,16 +108,18 @@ func (r *reader) finishLog() {
 	}
 }
 
-// append makes n bytes that were read part of the log.
-func (r *reader) append(n int) {
-	if n > 0 {
+// append makes what was read part of the log. Who has handed over a terminal sees it
+// before anybody is woken.
+func (r *reader) append(p []byte) {
+	if len(p) > 0 {
 		if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
 			r.stamped = now
 			r.o.Stamp(r.log.End())
 		}
-		r.log.Commit(n)
+		offset := r.log.End()
+		r.log.Commit(len(p))
+		r.viewers.rawChanged(offset, p)
 		raise(r.screen.grew)
-		r.viewers.rawChanged()
 	}
 }
 

@@ -39,6 +39,13 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		v.marks.add(*in.Mark, func() { raise(v.dirty) })
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
+	case in.Hand != nil:
+		return a.hand(*in.Hand)
+	case in.Typed != nil:
+		if s.keyboard.accepts(v) {
+			a.typed(ctx)
+			s.keyboard.noteTyped(v.as, in.Typed)
+		}
 	case s.keyboard.accepts(v):
 		if asTyped(in) {
 			v.eager.Store(true)

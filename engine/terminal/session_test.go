@@ -125,9 +125,10 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Sessio
 
 // output is what a program writes.
 func (s *Session) output(l *memoryLog, text string) {
+	offset := l.End()
 	l.add(text)
 	raise(s.screen.grew)
-	s.viewers.rawChanged()
+	s.viewers.rawChanged(offset, []byte(text))
 }
 
 // A fakeStream is a viewer's connection that takes its time.

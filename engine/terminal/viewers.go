@@ -14,13 +14,16 @@ type viewer struct {
 	client   string
 	raw      bool
 	readOnly bool
-	pictures bool          // it wants those on the screen in a repaint
-	apart    bool          // not in its bytes, but behind it
-	clips    bool          // it wants to know what the program puts on the clipboard
-	as       typist        // who types in it
-	agent    bool          // it is an agent's: it does not type while a person has the keyboard
-	outside  bool          // what it types would leave the agent's sandbox
-	dirty    chan struct{} // of 1: there is something to send
+	pictures bool                   // it wants those on the screen in a repaint
+	apart    bool                   // not in its bytes, but behind it
+	direct   bool                   // it hands over its terminal
+	handed   chan handed            // of 1: its terminal
+	way      atomic.Pointer[direct] // by which output reaches it at once; nil if it does not
+	clips    bool                   // it wants to know what the program puts on the clipboard
+	as       typist                 // who types in it
+	agent    bool                   // it is an agent's: it does not type while a person has the keyboard
+	outside  bool                   // what it types would leave the agent's sandbox
+	dirty    chan struct{}          // of 1: there is something to send
 	lines    chan api.LineRange
 	repaint  atomic.Bool            // raw: what follows makes sense only after a repaint
 	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
@@ -38,6 +41,8 @@ func newViewer(o api.AttachOptions) *viewer {
 	v := &viewer{
 		client:   o.Client,
 		raw:      o.Raw,
+		direct:   o.Raw && o.Direct,
+		handed:   make(chan handed, 1),
 		readOnly: o.ReadOnly,
 		clips:    o.Clips && !o.Raw,
 		pictures: o.Pictures && o.Raw,
@@ -197,30 +202,37 @@ func (set *viewerSet) count() (n int, typist string) {
 }
 
 // frameChanged tells viewers of frames that the screen has changed.
-func (set *viewerSet) frameChanged() { set.mark(false) }
-
-// rawChanged tells viewers of bytes that the log has grown.
-func (set *viewerSet) rawChanged() { set.mark(true) }
-
-func (set *viewerSet) mark(raw bool) {
-	all := set.list.Load()
-	if all == nil {
-		return
-	}
-	for _, v := range *all {
-		if v.raw == raw {
+func (set *viewerSet) frameChanged() {
+	for _, v := range set.now() {
+		if !v.raw {
 			raise(v.dirty)
 		}
 	}
 }
 
+// rawChanged tells viewers of bytes that the log has grown by p at an offset.
+func (set *viewerSet) rawChanged(offset int64, p []byte) {
+	for _, v := range set.now() {
+		if !v.raw {
+			continue
+		}
+		if d := v.way.Load(); d == nil || !d.pass(offset, p) {
+			raise(v.dirty)
+		}
+	}
+}
+
+// now is who is attached, for those who must not wait.
+func (set *viewerSet) now() []*viewer {
+	if all := set.list.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
 // copied tells viewers that want to know what the program puts on the clipboard.
 func (set *viewerSet) copied(data []byte) {
-	all := set.list.Load()
-	if all == nil {
-		return
-	}
-	for _, v := range *all {
+	for _, v := range set.now() {
 		if v.clips {
 			v.clip.Store(&data)
 			raise(v.dirty)
@@ -235,11 +247,7 @@ func (set *viewerSet) repaint() { set.repaintThose(func(v *viewer) bool { return
 func (set *viewerSet) repaintPictures() { set.repaintThose(func(v *viewer) bool { return v.apart }) }
 
 func (set *viewerSet) repaintThose(these func(*viewer) bool) {
-	all := set.list.Load()
-	if all == nil {
-		return
-	}
-	for _, v := range *all {
+	for _, v := range set.now() {
 		if these(v) {
 			v.repaint.Store(true)
 			raise(v.dirty)

@@ -194,7 +194,7 @@ func (r *run) connected(a *client.Attachment) {
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
 	})
 }
 
@@ -213,6 +213,7 @@ func (r *run) serve() (Outcome, error) {
 	reading := r.spawn(in.loop)
 
 	outcome, err := r.receive()
+	r.link.lost()
 
 	r.link.stop(outcome)
 	in.wake()
@@ -253,6 +254,9 @@ func (r *run) receive() (Outcome, error) {
 	for {
 		out, err := r.link.current().Receive()
 		if outcome, stopped := r.link.outcome(); stopped {
+			if err == nil && r.link.handed() {
+				continue // the engine has the terminal until the attachment ends
+			}
 			return outcome, nil
 		}
 		switch {
@@ -264,6 +268,8 @@ func (r *run) receive() (Outcome, error) {
 			return Outcome{Reason: Ended, Process: out.Ended}, nil
 		case out.Mark != nil:
 			r.answered(*out.Mark)
+		case out.Direct != nil:
+			r.direct(*out.Direct)
 		default:
 			if err := r.show(out.Bytes); err != nil {
 				r.link.stop(Outcome{Reason: HungUp}) // unless it was left meanwhile
@@ -326,8 +332,7 @@ func (r *run) refetch() {
 // reattach follows the loss of the attachment: it waits for the engine and
 // attaches again, or says how the run ends.
 func (r *run) reattach(cause error) (*Outcome, error) {
-	r.link.hold()
-	r.link.current().Close()
+	r.link.lost()
 	start := time.Now()
 	noted := false
 	for {

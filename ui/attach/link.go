@@ -28,6 +28,7 @@ type link struct {
 
 	mu     sync.Mutex
 	a      *client.Attachment
+	direct direct
 	open   bool          // input may go to a; else it is held
 	held   []byte        // input that waits for an attachment
 	room   chan struct{} // closed when held is sent on, or at the end
@@ -78,8 +79,8 @@ func (l *link) hold() (release func()) {
 // pass lets input through again; l is locked.
 func (l *link) pass() {
 	l.open = true
-	if len(l.held) > 0 && l.a.Send(api.Input{Bytes: l.held}) == nil {
-		l.held = nil
+	if len(l.held) > 0 {
+		l.held = l.deliver(l.held)
 	}
 	close(l.room)
 	l.room = make(chan struct{})
@@ -89,8 +90,8 @@ func (l *link) pass() {
 // takes none, and drops what is left when the run ends.
 func (l *link) send(p []byte) {
 	for len(p) > 0 {
-		wait, sent := l.trySend(p)
-		if sent {
+		var wait <-chan struct{}
+		if wait, p = l.trySend(p); len(p) == 0 {
 			return
 		}
 		select {
@@ -100,25 +101,25 @@ func (l *link) send(p []byte) {
 	}
 }
 
-func (l *link) trySend(p []byte) (wait <-chan struct{}, sent bool) {
+// trySend gives back what of p is not on its way, and what to wait for then.
+func (l *link) trySend(p []byte) (wait <-chan struct{}, rest []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.open && len(l.held) > 0 {
+		l.held = l.deliver(l.held)
+	}
 	switch {
 	case l.result != nil:
-		return nil, true
+		return nil, nil
 	case l.open && len(l.held) == 0:
-		return nil, l.a.Send(api.Input{Bytes: p}) == nil
+		return nil, l.deliver(p)
 	case l.open:
-		if l.a.Send(api.Input{Bytes: l.held}) == nil {
-			l.held = nil
-			return l.room, l.a.Send(api.Input{Bytes: p}) == nil
-		}
-		return nil, false
+		return nil, p
 	case len(l.held)+len(p) > heldLimit:
-		return l.room, false
+		return l.room, p
 	}
 	l.held = append(l.held, p...)
-	return nil, true
+	return nil, nil
 }
 
 // resize tells the size of the terminal to the engine, if there is one.
@@ -164,10 +165,15 @@ func (l *link) stop(outcome Outcome) {
 		close(l.room)
 		l.room = make(chan struct{})
 	}
-	a := l.a
+	a, handed := l.a, l.askBack() != nil
+	if handed && l.direct.late == nil { // the goroutine that receives waits for the terminal
+		l.direct.late = time.AfterFunc(backLimit, func() { a.Close() })
+	}
 	l.mu.Unlock()
 	l.cancel()
-	a.Close()
+	if !handed {
+		a.Close()
+	}
 }
 
 // outcome tells whether and how the run has ended.

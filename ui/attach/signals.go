@@ -34,14 +34,14 @@ func (r *run) signalled(s os.Signal, next <-chan os.Signal) {
 	case unix.SIGWINCH:
 		r.resized()
 	case unix.SIGTSTP:
-		r.terminal.lend(func() {
+		r.terminal.lend(r.link.takeBack, func() {
 			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // cannot fail
 			r.untilContinued(next)
 		})
 		r.link.refresh()
 	case unix.SIGCONT:
 		// Whoever stopped this program has had the terminal meanwhile.
-		r.terminal.lend(func() {})
+		r.terminal.lend(r.link.takeBack, func() {})
 		r.link.refresh()
 	default:
 		r.link.stop(Outcome{Reason: Interrupted, Signal: s})

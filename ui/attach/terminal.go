@@ -117,10 +117,12 @@ func (t *terminal) ends(alt bool) string {
 }
 
 // lend gives the terminal back to who had it before the run, and before its
-// caller, until use returns. What is written meanwhile waits.
-func (t *terminal) lend(use func()) {
+// caller, until use returns. What is written meanwhile waits. Before that, takeBack is
+// called: the terminal may be somebody else's.
+func (t *terminal) lend(takeBack, use func()) {
 	t.writing.Lock()
 	defer t.writing.Unlock()
+	takeBack()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.saved == nil {

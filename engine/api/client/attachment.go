@@ -3,13 +3,17 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
@@ -24,6 +28,14 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	if c.machine == "" { // what this machine's engine was sent has arrived, or the engine has gone
 		o.Input = ""
 	}
+	var passing *wire.Passing
+	if o.Direct {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+			if passing, _ = got.Conn.(*wire.Passing); passing != nil {
+				passing.Expect()
+			}
+		}})
+	}
 	conn, resp, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: refusals{c.http.Transport}},
 		HTTPHeader: c.header,
@@ -36,7 +48,7 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 		return nil, c.lost(ctx, wire.AttachName, err)
 	}
 	conn.SetReadLimit(wire.MaxOutputMessage)
-	a := &Attachment{client: c, conn: conn, out: newOutbox()}
+	a := &Attachment{client: c, conn: conn, passing: passing, out: newOutbox()}
 	if taken := resp.Header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
 		a.out.keeps = true
 		a.taken, err = strconv.ParseUint(taken[0], 10, 64)
@@ -65,11 +77,12 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // An Attachment is a client's end of session.attach.
 type Attachment struct {
-	client *Client
-	conn   *websocket.Conn
-	out    *outbox
-	in     []byte // Receive's buffer
-	final  error  // what Receive goes on to return
+	client  *Client
+	conn    *websocket.Conn
+	out     *outbox
+	passing *wire.Passing // of the terminal and the master; nil unless they are to be
+	in      []byte        // Receive's buffer
+	final   error         // what Receive goes on to return
 
 	taken uint64 // messages of its input that had arrived when it was opened
 	known bool   // taken is known: an attachment before it had sent some
@@ -79,6 +92,28 @@ type Attachment struct {
 // closed or more than 16 MiB wait to be sent; then nothing of in was queued.
 // Sizes that follow each other without other input in between become one.
 func (a *Attachment) Send(in api.Input) error { return a.out.add(in) }
+
+// Passed is the descriptor that came last, if it was not taken yet: the master with an
+// offer. It is the caller's. May be nil.
+func (a *Attachment) Passed() *os.File {
+	if a.passing == nil {
+		return nil
+	}
+	return a.passing.Taken()
+}
+
+// Hand hands over a terminal, by a descriptor that stays the caller's.
+func (a *Attachment) Hand(terminal int, noClipboard bool) error {
+	if a.passing == nil {
+		return errLost
+	}
+	dup, err := unix.FcntlInt(uintptr(terminal), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return fmt.Errorf("hand over terminal: %w", err)
+	}
+	a.passing.Give(os.NewFile(uintptr(dup), "terminal"))
+	return a.Send(api.Input{Hand: &api.Hand{NoClipboard: noClipboard}})
+}
 
 // Inherit queues what from, an attachment to the same session that was lost,
 // could not deliver: keys that were typed before anybody noticed. If both have named their

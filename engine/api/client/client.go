@@ -193,7 +193,7 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 		conn.Close()
 		return nil, &foreignError{peer.UID}
 	}
-	return conn, nil
+	return wire.NewPassing(conn.(*net.UnixConn)), nil
 }
 
 // DialEngine connects to the socket of the engine that serves a data folder.

@@ -143,8 +143,14 @@ func (o *outbox) sent(msg []byte) {
 }
 
 // isInput reports whether a message is input that is to arrive over the next connection if
-// not over this one: sizes and marks are not.
-func isInput(msg []byte) bool { return msg[0] != wire.InputResize && msg[0] != wire.InputMark }
+// not over this one: sizes and marks are not, nor what concerns the connection itself.
+func isInput(msg []byte) bool {
+	switch msg[0] {
+	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped:
+		return false
+	}
+	return true
+}
 
 // since is the input behind the first messages of that number, as far as it is kept, and
 // what was never sent.

@@ -72,6 +72,8 @@ type Viewer struct {
 	conn *websocket.Conn
 	err  error // why there is no conn
 
+	descriptors *wire.Passing // what conn is over, on this machine's own socket; else nil
+
 	out []byte // Send's buffer
 	in  []byte // Receive's buffer
 
@@ -87,7 +89,7 @@ func (v *Viewer) open() error {
 		if v.input != "" {
 			v.w.Header().Set(wire.TakenHeader, v.count())
 		}
-		conn, err := websocket.Accept(v.w, v.r, nil)
+		conn, err := websocket.Accept(passingWriter{v.w, v}, v.r, nil)
 		if err != nil {
 			v.err = api.Errorf(api.CodeUnavailable, "open attachment: %v", wire.Root(err))
 			v.cancel()

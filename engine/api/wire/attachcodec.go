@@ -26,6 +26,8 @@ const (
 	inputLines  = 'l'
 	inputPlaces = 'a'
 	InputMark   = 'n'
+	InputHand   = 'h'
+	InputTyped  = 't'
 )
 
 // Kinds of messages from a session.
@@ -36,6 +38,7 @@ const (
 	outputClip    = 'c'
 	outputMark    = 'n'
 	outputPicture = 'g'
+	outputDirect  = 'd'
 	outputEnded   = 'e' // a Process in JSON
 	OutputError   = 'x' // an Error in JSON: why the engine closes the attachment
 )
@@ -78,6 +81,10 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return appendPlaces(append(dst, inputPlaces), in.Anchors, 0), nil
 	case in.Mark != nil:
 		return binary.AppendUvarint(append(dst, InputMark), *in.Mark), nil
+	case in.Hand != nil:
+		return appendBool(appendBool(append(dst, InputHand), in.Hand.Back), in.Hand.NoClipboard), nil
+	case in.Typed != nil:
+		return append(append(dst, InputTyped), in.Typed...), nil
 	}
 	return dst, api.Errorf(api.CodeInvalid, "send input: nothing is set")
 }
@@ -129,6 +136,10 @@ func DecodeInput(b []byte) (api.Input, error) {
 	case InputMark:
 		n := d.uvarint(math.MaxUint64)
 		in.Mark = &n
+	case InputHand:
+		in.Hand = &api.Hand{Back: d.bool(), NoClipboard: d.bool()}
+	case InputTyped:
+		in.Typed = append([]byte{}, d.rest()...)
 	default:
 		if isKind(kind) {
 			return api.Input{}, ErrUnknownKind
@@ -165,6 +176,9 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 	case out.Mark != nil:
 		dst = binary.AppendUvarint(append(dst, outputMark), out.Mark.N)
 		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
+	case out.Direct != nil:
+		o := out.Direct
+		return appendBool(appendBool(appendBool(appendBool(append(dst, outputDirect), o.Offer), o.Keys), o.Extended), o.Colored), nil
 	case out.Ended != nil:
 		return AppendJSON(append(dst, outputEnded), out.Ended)
 	}
@@ -204,6 +218,8 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		out.Clip = append([]byte{}, d.rest()...)
 	case outputMark:
 		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
+	case outputDirect:
+		out.Direct = &api.Direct{Offer: d.bool(), Keys: d.bool(), Extended: d.bool(), Colored: d.bool()}
 	case outputEnded:
 		out.Ended = new(api.Process)
 		if json.Unmarshal(d.rest(), out.Ended) != nil {
@@ -247,6 +263,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("clips", "true", o.Clips)
 	set("pictures", "true", o.Pictures)
 	set("apart", "true", o.Apart)
+	set("direct", "true", o.Direct)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
@@ -279,6 +296,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Pictures, err = strconv.ParseBool(value)
 		case "apart":
 			o.Apart, err = strconv.ParseBool(value)
+		case "direct":
+			o.Direct, err = strconv.ParseBool(value)
 		case "cols":
 			o.Cols, err = parseSide(value)
 		case "rows":
