@@ -49,6 +49,7 @@ func BenchmarkEchoBesideFlood(b *testing.B) {
 	for b.Loop() {
 		alone := openEcho(b, "alone", p.command())
 		alone.press(b, turns*keystrokes)
+		alone.cmd.Process.Kill()
 		beside := openEcho(b, "beside yes", p.command(), "\x02%", "exec yes\r", "\x02h")
 		beside.press(b, turns*keystrokes)
 		printEchoes(b, []*echoed{alone, beside})
@@ -81,6 +82,7 @@ func openPeers(b *testing.B) []*echoed {
 // An echoed is a terminal whose program sends back what is typed, and how long that took.
 type echoed struct {
 	name   string
+	cmd    *exec.Cmd
 	screen *os.File
 	chunks <-chan []byte
 	times  []time.Duration
@@ -89,7 +91,7 @@ type echoed struct {
 // openEcho waits until the program is there; other keys may be pressed first.
 func openEcho(b *testing.B, name string, cmd *exec.Cmd, first ...string) *echoed {
 	b.Helper()
-	e := &echoed{name: name}
+	e := &echoed{name: name, cmd: cmd}
 	e.screen, e.chunks = openTerminal(b, cmd)
 	await(b, e.chunks, []byte("go"))
 	await(b, e.chunks, nil)

@@ -5,6 +5,8 @@
 // business with: the terminal's files, its window, the desktop. The command
 // `tandem attach` and the dashboard's zoom use it; `tandem play` passes what it
 // shows through the same filter.
+// On the engine's own machine the engine writes to the terminal itself, and what is
+// typed goes to the PTY.
 //
 // Every way out restores the terminal. Only SIGKILL leaves nothing that could;
 // `reset` mends a terminal after that.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"os"
 	"strconv"
 	"time"
@@ -28,16 +27,21 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	if c.machine == "" { // what this machine's engine was sent has arrived, or the engine has gone
 		o.Input = ""
 	}
+	transport := c.http.Transport
 	var passing *wire.Passing
-	if o.Direct {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
-			if passing, _ = got.Conn.(*wire.Passing); passing != nil {
-				passing.Expect()
+	if o.Direct = o.Direct && c.machine == ""; o.Direct {
+		transport = &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := c.dialOwn(ctx)
+			if err != nil {
+				return nil, err
 			}
-		}})
+			passing = wire.NewPassing(conn.(*net.UnixConn))
+			passing.Expect()
+			return passing, nil
+		}}
 	}
 	conn, resp, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: refusals{c.http.Transport}},
+		HTTPClient: &http.Client{Transport: refusals{transport}},
 		HTTPHeader: c.header,
 	})
 	if err != nil {

@@ -193,7 +193,7 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 		conn.Close()
 		return nil, &foreignError{peer.UID}
 	}
-	return wire.NewPassing(conn.(*net.UnixConn)), nil
+	return conn, nil
 }
 
 // DialEngine connects to the socket of the engine that serves a data folder.

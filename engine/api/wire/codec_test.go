@@ -162,6 +162,7 @@ var inputs = []api.Input{
 	{Resize: &api.Size{Cols: 80, Rows: 24}},
 	{Lines: &api.LineRange{From: -5, Count: 100}},
 	{Mark: new(uint64(1 << 40))},
+	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")},
 }
 
 func TestInputSurvivesItsBinaryForm(t *testing.T) {
@@ -183,6 +184,7 @@ func TestInputSurvivesItsBinaryForm(t *testing.T) {
 func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []api.Output{
+		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},

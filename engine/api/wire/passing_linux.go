@@ -15,6 +15,7 @@ import (
 type Passing struct {
 	*net.UnixConn
 	takes atomic.Bool
+	oob   [32]byte // Read's: room for one descriptor
 
 	mu    sync.Mutex
 	given *os.File // goes with what is written next
@@ -50,10 +51,9 @@ func (p *Passing) Read(b []byte) (int, error) {
 	if !p.takes.Load() {
 		return p.UnixConn.Read(b)
 	}
-	oob := make([]byte, unix.CmsgSpace(4))
-	n, oobn, _, _, err := p.ReadMsgUnix(b, oob)
+	n, oobn, _, _, err := p.ReadMsgUnix(b, p.oob[:])
 	if oobn > 0 {
-		p.take(oob[:oobn])
+		p.take(p.oob[:oobn])
 	}
 	return max(n, 0), err
 }

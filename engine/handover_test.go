@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
+	m.shows(p.ID, "ready>")
+	w := m.attach(api.AttachOptions{ID: p.ID, Raw: true, Direct: true, Cols: 80, Rows: 24})
+	if out := <-w.in; out.Direct == nil || !out.Direct.Offer {
+		t.Fatalf("instead of an offer %+v", out)
+	}
+	master := w.a.Passed()
+	if master == nil {
+		t.Fatal("no master comes with the offer")
+	}
+	defer master.Close()
+	window, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close()
+	defer slave.Close()
+	tty, err := unix.Open(slave.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.a.Hand(tty, false); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(tty)
+	if out := <-w.in; out.Direct == nil || !out.Direct.Keys {
+		t.Fatalf("instead of a word that keys go to the master %+v", out)
+	}
+	shows := func(want string) {
+		t.Helper()
+		var shown []byte
+		buffer := make([]byte, 4096)
+		for !bytes.Contains(shown, []byte(want)) {
+			window.SetReadDeadline(time.Now().Add(10 * time.Second))
+			n, err := window.Read(buffer)
+			if err != nil {
+				t.Fatalf("the terminal shows %q: %v", shown, err)
+			}
+			shown = append(shown, buffer[:n]...)
+		}
+	}
+	shows("ready>")
+	if _, err := master.Write([]byte("key")); err != nil {
+		t.Fatal(err)
+	}
+	shows("key")
+	w.send(api.Input{Typed: []byte("key")})
+	m.eventually("who typed last is told", func() bool {
+		view := m.get(p.ID)
+		return view.Terminal != nil && view.Terminal.Typist != ""
+	})
+	w.send(api.Input{Hand: &api.Hand{Back: true}})
+	for range w.in { // ends with the connection
+	}
+}
+
+func TestNoMasterIsGivenToAnAgent(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("cat")
+	conn, err := client.Connect(context.Background(), client.Options{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := conn.Attach(context.Background(), api.AttachOptions{ID: p.ID, Raw: true, Direct: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	out, err := a.Receive()
+	if err != nil || out.Direct != nil || out.Bytes == nil {
+		t.Fatalf("instead of a repaint %+v, %v", out, err)
+	}
+	if f := a.Passed(); f != nil {
+		t.Error("a descriptor came")
+	}
+	// Nor is one taken that it sends all the same.
+	if err := a.Hand(int(os.Stdout.Fd()), false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Receive(); err == nil {
+		t.Error("the attachment goes on")
+	}
+}

@@ -1,0 +1,232 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+)
+
+// A handStream is the connection of a viewer that can hand over a terminal.
+type handStream struct {
+	*fakeStream
+	tty *os.File
+}
+
+func (h *handStream) Offer(*os.File) (bool, error) {
+	return true, h.Send(api.Output{Direct: &api.Direct{Offer: true}})
+}
+
+func (h *handStream) Passed() *os.File { return h.tty }
+
+// A person has a terminal that an attachment may have.
+type person struct {
+	*handStream
+	t      *testing.T
+	window *os.File // what is on the terminal is read here
+	left   chan struct{}
+	shown  []byte
+}
+
+func newWindow(t *testing.T) (window, tty *os.File) {
+	t.Helper()
+	window, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { window.Close(); slave.Close() })
+	fd, err := unix.Open(slave.Name(), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return window, os.NewFile(uintptr(fd), "terminal")
+}
+
+// handOver attaches and hands over a terminal.
+func handOver(t *testing.T, s *Session) *person {
+	t.Helper()
+	window, tty := newWindow(t)
+	p := &person{handStream: &handStream{newFakeStream(), tty}, t: t, window: window, left: make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(p.left)
+		s.Attach(ctx, api.AttachOptions{Raw: true, Direct: true}, false, p.handStream)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		close(p.closed)
+		<-p.left
+	})
+	if out := <-p.out; out.Direct == nil || !out.Direct.Offer {
+		t.Fatalf("instead of an offer %+v", out)
+	}
+	p.in <- api.Input{Hand: &api.Hand{}}
+	if out := <-p.out; out.Direct == nil || out.Direct.Offer {
+		t.Fatalf("instead of a word about keys %+v", out)
+	}
+	return p
+}
+
+// sees waits until the terminal has shown text since the last time.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	buffer := make([]byte, 64<<10)
+	for !bytes.Contains(p.shown, []byte(text)) {
+		p.window.SetReadDeadline(time.Now().Add(10 * time.Second))
+		n, err := p.window.Read(buffer)
+		if err != nil {
+			p.t.Fatalf("the terminal shows %q and not %q: %v", p.shown, text, err)
+		}
+		p.shown = append(p.shown, buffer[:n]...)
+	}
+	p.shown = p.shown[bytes.Index(p.shown, []byte(text))+len(text):]
+}
+
+// live waits until the reader writes to the terminal.
+func (p *person) live(s *Session) *direct {
+	p.t.Helper()
+	for {
+		for _, v := range s.viewers.now() {
+			if d := v.way.Load(); d != nil {
+				d.mu.Lock()
+				live := d.live
+				d.mu.Unlock()
+				if live {
+					return d
+				}
+			}
+		}
+		giveWay()
+	}
+}
+
+func TestATerminalHandedOverGetsARepaintAndThenWhatIsPrinted(t *testing.T) {
+	l := &memoryLog{}
+	l.add("before")
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	p.sees("before")
+	p.live(s)
+	s.output(l, "\x1b[6n\x1b[?1004$pafter\x1b]52;c;?\a")
+	p.sees("after")
+	if strings.Contains(string(p.shown), "\x1b") {
+		t.Errorf("a question passes: %q", p.shown)
+	}
+}
+
+func TestTheReaderWritesAnEchoItself(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	d := p.live(s)
+	for i := range 50 {
+		text := fmt.Sprintf("key %d;", i)
+		offset := l.End()
+		l.add(text)
+		if !d.pass(offset, []byte(text)) {
+			t.Fatal("the viewer's goroutine has to see to it")
+		}
+	}
+	for i := range 50 {
+		p.sees(fmt.Sprintf("key %d;", i))
+	}
+}
+
+func TestATerminalThatTakesNothingHoldsUpNobodyAndGetsAllLater(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	p.live(s)
+	for i := range 1000 { // far more than a terminal keeps for its reader
+		s.output(l, fmt.Sprintf("line %d of a program that does not wait\r\n", i))
+	}
+	if got := s.Facts(); got.Bytes != l.End() {
+		t.Errorf("%d bytes were taken of %d", got.Bytes, l.End())
+	}
+	for i := range 1000 {
+		p.sees(fmt.Sprintf("line %d ", i))
+	}
+	p.live(s)
+}
+
+func TestLeavingTheAlternateScreenIsRepaintedOnATerminalHandedOver(t *testing.T) {
+	l := &memoryLog{}
+	l.add("below\x1b[?1049habove")
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	p.sees("above")
+	p.live(s)
+	s.output(l, "\x1b[?1049l")
+	p.sees("below")
+	if bytes.Contains(p.shown, []byte("1049")) {
+		t.Errorf("a switch reaches the terminal: %q", p.shown)
+	}
+}
+
+func TestNothingIsWrittenToATerminalThatWasGivenBack(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	d := p.live(s)
+	p.in <- api.Input{Hand: &api.Hand{Back: true}}
+	<-p.left
+	if _, err := d.tty.Write([]byte("x")); err == nil {
+		t.Error("the terminal is still there to write to")
+	}
+	s.output(l, "late")
+	d.pass(l.End()-4, []byte("late"))
+	p.window.SetReadDeadline(time.Now().Add(-time.Second))
+	buffer := make([]byte, 4096)
+	n, _ := p.window.Read(buffer)
+	if strings.Contains(string(buffer[:n]), "late") {
+		t.Errorf("it shows %q", buffer[:n])
+	}
+}
+
+func TestATerminalWhoseWritesMayWaitIsNotTaken(t *testing.T) {
+	l := &memoryLog{}
+	l.add("before")
+	s := memorySession(t, l)
+	window, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer window.Close()
+	slave.Fd() // from now on writes to it wait
+	h := &handStream{newFakeStream(), slave}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		s.Attach(ctx, api.AttachOptions{Raw: true, Direct: true}, false, h)
+	}()
+	<-h.out
+	h.in <- api.Input{Hand: &api.Hand{}}
+	<-h.out
+	if out := <-h.out; !bytes.Contains(out.Bytes, []byte("before")) {
+		t.Errorf("instead of a repaint over the connection %+v", out)
+	}
+	cancel()
+	close(h.closed)
+	<-left
+}
+
+func TestKeysWrittenByTheViewerCountAsTyped(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	s.keyboard.closed = false // as with a PTY
+	p := handOver(t, s)
+	p.in <- api.Input{Typed: []byte("ls\r")}
+	p.in <- api.Input{Resize: &api.Size{Cols: 30, Rows: 5}} // the one before has been seen to
+	if got := s.TypedLast(); got != PersonActor {
+		t.Errorf("%q typed last", got)
+	}
+}
