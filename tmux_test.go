@@ -84,7 +84,9 @@ func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
 	return program, env, dir
 }
 
-func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
+// realTmux is where the tmux is that ours is compared with.
+func realTmux(t *testing.T) string {
+	t.Helper()
 	real, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("tmux is not installed")
@@ -92,6 +94,11 @@ func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
 	if version, _ := exec.Command(real, "-V").Output(); string(version) != "tmux 3.3a\n" {
 		t.Skipf("this is %s, and the commands are those of tmux 3.3a", bytes.TrimSpace(version))
 	}
+	return real
+}
+
+func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
+	real := realTmux(t)
 	table, err := os.ReadFile("testdata/tmux/commands.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +185,30 @@ session.kill_session()
 assert not server.has_session("play")
 print("done")
 `
+
+// What scripts do with libtmux comes out as with tmux itself.
+func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
+	const python = "/usr/bin/python3"
+	real := realTmux(t)
+	if err := exec.Command(python, "-c", "import libtmux; assert libtmux.__version__.startswith('0.21.')").Run(); err != nil {
+		t.Skip("python3-libtmux 0.21 is not installed")
+	}
+	program, env, dir := tmuxEnv(t)
+	script, err := filepath.Abs("testdata/tmux/script.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Base(dir)
+	theirs := multiplexer{[]string{python, script, name}, append(env[:len(env):len(env)], "PATH="+filepath.Dir(real)+":"+os.Getenv("PATH")), dir}
+	ours := multiplexer{[]string{program, "with-tmux", "--", python, script, name}, env, dir}
+	want, got := theirs.run(t, nil), ours.run(t, nil)
+	if want.Status != 0 || strings.Count(want.Out, "\n") < 80 || strings.Contains(want.Out, "never came") {
+		t.Fatalf("with tmux: %+v", want)
+	}
+	if diff := cmp.Diff(strings.Split(want.Out, "\n"), strings.Split(got.Out, "\n")); diff != "" || got.Status != 0 || got.Failed != want.Failed {
+		t.Errorf("with tandem (+) status %d, %s:\n%s", got.Status, got.Failed, diff)
+	}
+}
 
 func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
 	const python = "/usr/bin/python3"

@@ -18,12 +18,39 @@ func now() time.Time { return time.Now() }
 
 // cleanName is what tmux makes of a name: colons and dots would divide a target.
 func cleanName(name string) string {
-	return strings.Map(func(r rune) rune {
+	return plainName(strings.Map(func(r rune) rune {
 		if r == ':' || r == '.' {
 			return '_'
 		}
 		return r
-	}, name)
+	}, name))
+}
+
+// plainName is a name as tmux keeps it: what a terminal or a format would take for something
+// else is escaped.
+func plainName(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r == '\\', r == '$' && strings.IndexFunc(name[i+1:], beginsVariable) == 0:
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\%03o`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// beginsVariable reports whether a $ before r would be a variable's.
+func beginsVariable(r rune) bool {
+	return r == '_' || r == '{' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 // newSession is new-session.

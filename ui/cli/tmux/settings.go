@@ -83,7 +83,7 @@ func setAnOption(c *call, cmd *command) error {
 	if _, own := (*set)[name]; own && cmd.has('o') {
 		return fmt.Errorf("already set: %s", cmd.args[0])
 	}
-	if len(cmd.args) < 2 && !server.IsSwitch(name) {
+	if len(cmd.args) < 2 && !server.IsSwitch(name) && server.Choices(name) == nil {
 		return errors.New("empty value")
 	}
 	now := string(c.file.Lookup(level, at, name))
@@ -102,9 +102,14 @@ func setAnOption(c *call, cmd *command) error {
 
 // optionValue checks the value of an option.
 func optionValue(name, value, before string) (string, error) {
+	choices := server.Choices(name)
 	switch {
 	case strings.HasPrefix(name, "@"):
 		return value, nil
+	case choices != nil && value == "":
+		return server.Toggled(choices, before), nil
+	case choices != nil && !slices.Contains(choices, value):
+		return "", fmt.Errorf("unknown value: %s", value)
 	case server.IsSwitch(name):
 		switch strings.ToLower(value) {
 		case "":

@@ -236,8 +236,10 @@ func (v *variables) ofWindow(name string, w *server.Window) (string, bool) {
 	case "window_active_clients", "window_linked", "window_marked_flag", "window_bell_flag", "window_activity_flag",
 		"window_silence_flag", "window_bigger":
 		return "0", true
-	case "window_cell_width", "window_cell_height":
-		return "0", true
+	case "window_cell_width": // of a window that no client shows
+		return "16", true
+	case "window_cell_height":
+		return "32", true
 	case "active_window_index":
 		return strconv.Itoa(s.Current().Index), true
 	case "last_window_index":
@@ -444,7 +446,7 @@ func (v *variables) ofScreen(name string) (string, bool) {
 				return string(line[s.Cursor.X]), true
 			}
 		}
-		return "", true
+		return " ", true
 	case "alternate_saved_x", "alternate_saved_y":
 		return "4294967295", true
 	case "scroll_region_upper":

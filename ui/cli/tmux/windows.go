@@ -132,7 +132,7 @@ func renameWindow(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	at.Window.Call(c.scope(at).Expand(cmd.args[0]))
+	at.Window.Call(plainName(c.scope(at).Expand(cmd.args[0])))
 	return nil
 }
 

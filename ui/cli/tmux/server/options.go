@@ -114,14 +114,14 @@ func Default(name string) (string, bool) {
 // IsSwitch reports whether an option is on or off, and IsNumber whether it is a number.
 func IsSwitch(name string) bool {
 	value, _ := Default(name)
-	return (value == "on" || value == "off") && name != "status" && name != "extended-keys" && name != "pane-border-status" && name != "allow-passthrough" && name != "set-clipboard" && name != "destroy-unattached" && name != "remain-on-exit" && name != "detach-on-destroy" && name != "bell-action"
+	return (value == "on" || value == "off") && Choices(name) == nil
 }
 
 // IsNumber reports whether an option is a number.
 func IsNumber(name string) bool {
 	value, _ := Default(name)
 	_, err := strconv.Atoi(value)
-	return err == nil && name != "main-pane-height" && name != "main-pane-width" && name != "other-pane-height" && name != "other-pane-width" && name != "clock-mode-style" && name != "status"
+	return err == nil && name != "main-pane-height" && name != "main-pane-width" && name != "other-pane-height" && name != "other-pane-width" && Choices(name) == nil
 }
 
 // isArray reports whether an option has values by index.
