@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
@@ -60,7 +61,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -91,6 +92,10 @@ var layers = map[string]layer{
 	"ui/cli/machines": {
 		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
 		"who adds a machine talks to it as a link does, and else to the own engine",
+	},
+	"ui/cli/fleet": {
+		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output"},
+		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
 	},
 	"ui/cli/settings": {
 		[]string{"ui/cli/doctor", "ui/cli/output"},
@@ -177,7 +182,7 @@ var layers = map[string]layer{
 		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -192,6 +197,18 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/wire", "engine/hosts/transport"},
 		"a link carries bytes to another engine, whoever's they are",
 	},
+	"engine/fleet": {
+		[]string{"engine/api", "engine/hosts/transport"},
+		"a connection through a hub carries bytes to an engine, which it is told how to reach",
+	},
+	"engine/fleet/hub": {
+		[]string{"engine/api", "engine/fleet"},
+		"who belongs to a fleet is decided whatever server carries its messages",
+	},
+	"engine/fleet/hub/embedded": {
+		[]string{"engine/fleet/hub"},
+		"a server passes messages on; who may connect it is told",
+	},
 	"engine/hosts/bridge": {
 		[]string{"engine/api", "engine/hosts/transport"},
 		"the far end joins streams to an engine, and is told how to reach it",
@@ -201,7 +218,7 @@ var layers = map[string]layer{
 		"how a machine is reached is the same for the engine's link and for a person who adds it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/history", "engine/hosts", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/files/archive": {
@@ -373,6 +390,19 @@ func TestTheKeeperLinksLittle(t *testing.T) {
 					t.Errorf("%s imports %s: %s", file, imported, layers["engine/keeper"].why)
 				}
 			}
+		}
+	}
+}
+
+// What carries a fleet's messages is large: builds without the tag hub have nothing of it.
+func TestOnlyTheHubLinksTheServer(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "github.com/nats-io/nats-server/") {
+			t.Errorf("the plain build links %s", line)
 		}
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 	"tandem/engine/keeper"
 	"tandem/engine/mcp"
@@ -39,6 +40,7 @@ import (
 	"tandem/ui"
 	"tandem/ui/cli"
 	"tandem/ui/cli/doctor"
+	fleetverbs "tandem/ui/cli/fleet"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/settings"
 )
@@ -136,7 +138,7 @@ func engineSettings(c config.Config) engine.Settings {
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
 		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
 		ReapAfter: reapAfter, Resume: c.Agents.Resume,
-		Machines: machinesOf(c),
+		Machines: machinesOf(c), Fleet: fleet.Config(c.Fleet),
 	}
 }
 
@@ -174,6 +176,10 @@ func runClient(args []string, version string) int {
 			},
 			Forget: config.ForgetMachine,
 			Named:  config.MachineName,
+		},
+		Fleet: fleetverbs.Config{
+			Load: func() (fleet.Config, error) { c, err := config.Load(); return fleet.Config(c.Fleet), err },
+			Keep: func(c fleet.Config) (string, error) { return config.KeepFleet(config.Fleet(c)) },
 		},
 		Profiles: profileNames(),
 		Prefix: func() ([]keys.Key, error) {

@@ -139,7 +139,7 @@ var ways = map[string]struct {
 	reads  []string // inputs that would read work/secret
 	writes []string // inputs that would change something outside work, or in work/frozen
 }{
-	"engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "engine.stop": {in: `{"all":true}`},
+	"engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "fleet.status": {}, "fleet.list": {}, "fleet.any": {in: `{"label":"a=b"}`}, "engine.stop": {in: `{"all":true}`},
 	"session.start": {in: `{"command":["sh","-c","CANARY"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`}},
 	"session.list": {}, "session.get": {in: `{"id":"$OWN"}`},
@@ -219,7 +219,7 @@ const (
 // engine goes by, so that whoever changes those has to say so here.
 var treatments = byOperation(map[treatment][]string{
 	anybodys: {
-		"engine.info", "engine.operations", "machine.list", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
+		"engine.info", "engine.operations", "machine.list", "fleet.status", "fleet.list", "fleet.any", "engine.open", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
 		"session.wait", "session.foreground", "agent.explain", "agent.wait", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
 		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
 	},

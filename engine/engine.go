@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
+	"tandem/engine/fleet"
 	"tandem/engine/history"
 	"tandem/engine/hosts"
 	"tandem/engine/keeper"
@@ -67,6 +69,7 @@ type engine struct {
 	layouts *service.Layouts
 	arbiter *approval.Arbiter
 	hosts   *hosts.Hosts
+	fleet   *fleet.Fleet
 	usage   *service.Usage
 }
 
@@ -117,8 +120,8 @@ func Run(ctx context.Context, o Options) error {
 	e.files = service.NewFiles(ctx, o.DataDir, closed)
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
-	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log,
-		Tell: func(m api.Machine) { h.control.Tell(api.Event{Type: api.EventMachine, Machine: &m}) }}
+	e.fleet = e.fleetOf()
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Tell: e.fleet.Tell}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)
@@ -257,10 +260,15 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 	e.host.allowReplays()
 	running.Go(func() { e.watchFolder(ctx) })
 	running.Go(func() { e.expireIdle(ctx) })
-	running.Go(func() { e.followSettings(ctx) })
+	mux := e.mux()
+	e.fleet.Accept = func(c net.Conn, v fleet.Visitor) error { return mux.Receive(c, service.OriginOf(v)) }
+	running.Go(func() {
+		e.fleet.Set(e.o.Fleet)
+		e.followSettings(ctx)
+	})
 	running.Go(func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
-	err = e.mux().Serve(ctx, listener)
+	err = mux.Serve(ctx, listener)
 	e.log.Info("end", "error", err)
 	return err
 }
@@ -287,6 +295,7 @@ func (e *engine) closeSessions() {
 	e.host.proxies.close()
 	e.files.Close()
 	e.hosts.Close()
+	e.fleet.Close()
 }
 
 // folderCheck is the time between looks at whether the data folder is there.

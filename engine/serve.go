@@ -34,6 +34,9 @@ func (e *engine) mux() *server.Mux {
 	m := server.NewMux(guard.Check)
 	m.Log, m.Version, m.Sandbox = e.log, e.o.Version, e.o.Sandbox
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups, Shell: h.shell}
+	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log}
+	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
+	m.Visited = approvals.Visited
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.info, Problems: h.problems,
@@ -47,7 +50,7 @@ func (e *engine) mux() *server.Mux {
 		},
 		&service.CodingAgents{Control: h.control, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
-		&service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log},
+		approvals, members,
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard},
 		&service.Worktrees{Trees: worktrees.Trees{Private: e.o.DataDir}, Files: e.files, Control: h.control},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
 )
 
@@ -41,6 +42,7 @@ type Settings struct {
 	ShellIntegration *bool // interactive shells are made to mark their prompts; nil: they are
 
 	Machines []transport.Machine // others that this engine keeps links to
+	Fleet    fleet.Config        // the fleet that this engine belongs to, if any
 
 	Resume string // what becomes of agents' conversations after a reboot: see the Resume… constants; "" is ResumeOffer
 
@@ -106,6 +108,7 @@ func (e *engine) followSettings(ctx context.Context) {
 			e.host.history.Ignore(s.HistoryIgnore)
 			e.host.control.ReapAfter(s.ReapAfter)
 			e.hosts.Set(s.Machines)
+			e.fleet.Set(s.Fleet)
 			e.log.Info("new settings")
 		}
 		if err != nil {

@@ -36,6 +36,7 @@ const (
 var rules = map[string]rule{
 	api.EngineInfo.Name: open, api.EngineOperations.Name: open, api.EngineStop.Name: open, // see mayStop
 	"engine.open": open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
+	api.FleetStatus.Name: open, api.FleetList.Name: open, api.FleetAny.Name: open,
 	"events.watch": open, "session.attach": typing,
 
 	api.SessionStart.Name: starting, api.SessionList.Name: open, api.SessionGet.Name: open,
@@ -89,6 +90,9 @@ type Guard struct {
 // not do, and narrows what it asks for to its bounds. in points to the input.
 func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in any) error {
 	caller, how := server.CallerOf(ctx), rules[name]
+	if err := mayVisit(caller, name, how, effect); err != nil {
+		return err
+	}
 	if how == personOnly {
 		return g.mayActForPerson(ctx, name)
 	}

@@ -24,6 +24,7 @@ type Hosts struct {
 	Environ []string // of the commands that reach machines
 	Log     *slog.Logger
 	Tell    func(m api.Machine) // gets each change of a machine's state
+	Fleet   Fleet               // machines that config.toml does not have; nil for none
 
 	mu      sync.Mutex
 	ctx     context.Context
@@ -34,6 +35,13 @@ type Hosts struct {
 	running sync.WaitGroup
 	ending  sync.WaitGroup // commands of links that are over
 	starter starter
+}
+
+// A Fleet leads to machines that are not dialled: see package fleet.
+type Fleet interface {
+	HasPerson() bool
+	Few(ctx context.Context) []api.Machine // those that are shown as if they were of config.toml
+	Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error)
 }
 
 // Start gives links a life that ends with ctx.
@@ -123,11 +131,15 @@ func (h *Hosts) begin(l *link) {
 // for a link that is being made, and for nothing else.
 func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transport.Hello, error) {
 	h.useAgent(o.AuthSock)
+	who := transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By}
 	l, err := h.find(o.Machine)
-	if err != nil {
-		return nil, transport.Hello{}, err
+	switch {
+	case err == nil:
+		return l.open(ctx, who)
+	case h.Fleet != nil && h.Fleet.HasPerson():
+		return h.Fleet.Open(ctx, o.Machine, who)
 	}
-	return l.open(ctx, transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By})
+	return nil, transport.Hello{}, err
 }
 
 // useAgent takes down where the person's ssh agent is: this engine may have been
@@ -168,7 +180,24 @@ func (h *Hosts) List(ctx context.Context, wait time.Duration) []api.Machine {
 	for _, l := range all {
 		list = append(list, l.settled(ctx))
 	}
+	list = h.withFleet(ctx, list)
 	slices.SortFunc(list, func(a, b api.Machine) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// withFleet adds the machines of the fleet that config.toml does not have.
+func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) []api.Machine {
+	if h.Fleet == nil {
+		return list
+	}
+	few := h.Fleet.Few(ctx)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range few {
+		if h.links[m.Name] == nil {
+			list = append(list, m)
+		}
+	}
 	return list
 }
 
@@ -188,6 +217,10 @@ func (h *Hosts) Known() (list []api.Machine) {
 func (h *Hosts) Connect(ctx context.Context, name string) (api.Machine, error) {
 	l, err := h.find(name)
 	if err != nil {
+		list := h.withFleet(ctx, nil)
+		if i := slices.IndexFunc(list, func(m api.Machine) bool { return m.Name == name }); i >= 0 {
+			return list[i], nil
+		}
 		return api.Machine{}, err
 	}
 	l.retry()

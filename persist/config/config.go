@@ -52,6 +52,7 @@ type Config struct {
 	Attention Attention `toml:"attention"`
 	Agents    Agents    `toml:"agents"` // defaults for agents
 
+	Fleet    Fleet              `toml:"fleet"`
 	Machines map[string]Machine `toml:"machines"` // by name
 }
 
@@ -155,6 +156,7 @@ func (c Config) check(wrong *mistakes) {
 	c.Attention.check(wrong)
 	c.checkKeys(wrong)
 	c.checkMachines(wrong)
+	c.Fleet.check(wrong)
 }
 
 // NoClipboard says whether programs are kept from the clipboard.

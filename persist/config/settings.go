@@ -61,6 +61,11 @@ func Settings() []Setting {
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "Stop what a vanished agent left running after this long."},
 		{"agents.resume", "a name in quotes", `"offer"`, "", "After a reboot, a coding agent's conversation in a session that starts again: offer types the\ncommand that resumes it at the prompt, without enter; run resumes it; off does neither."},
 
+		{"fleet.hub", "an address in quotes", `"tls://hub.example.org:4222"`, "no fleet", "Where the hub of your fleet is; docs/fleet.md tells about fleets. `tandem join` writes this table."},
+		{"fleet.authority", "a path in quotes", `"/home/me/.config/fleet/authority.pem"`, "those that the system trusts", "The certificate of who signs the hub's."},
+		{"fleet.machine", "a path in quotes", `"/home/me/.config/fleet/machine.creds"`, "no machine of a fleet", "The credentials of this machine, as NATS has them."},
+		{"fleet.person", "a path in quotes", `"/home/me/.config/fleet/person.creds"`, "nobody of a fleet", "Yours."},
+
 		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; docs/machines.md tells about them. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
 
 		{"keys", "a list of keys for each action", "", "", "Your own keys for actions; docs/keys.md lists all of them. A key may have a scope before it."},

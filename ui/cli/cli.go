@@ -19,6 +19,7 @@ import (
 	"tandem/persist/diag"
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/fleet"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
@@ -60,6 +61,8 @@ type Options struct {
 	// says of them.
 	Far      func(ctx context.Context, machine string) (*client.Client, error)
 	Machines machines.Config
+	// Fleet is what config.toml says of the fleet.
+	Fleet fleet.Config
 	// Config is what `tandem config` and the doctor know of config.toml.
 	Config settings.Files
 
@@ -180,6 +183,7 @@ func newRoot(o Options) *cobra.Command {
 		listCommand(a), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
 		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
+	root.AddCommand(a.fleet().Commands()...)
 	settle(root)
 	manual.NameExtras(a.out, root)
 	return root
@@ -227,6 +231,9 @@ func (o Options) complete() Options {
 	}
 	if o.Machines.Load == nil {
 		o.Machines = machines.None()
+	}
+	if o.Fleet.Load == nil {
+		o.Fleet = fleet.None()
 	}
 	if o.Lost == nil {
 		o.Lost = func() []doctor.Lost { return nil }

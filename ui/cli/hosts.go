@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/fleet"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"
 )
@@ -20,15 +21,20 @@ import (
 type target struct {
 	options Options
 	hosts   []string // of --host, or TANDEM_HOST; none: this machine
+	labels  []string // of machines of the fleet
 	all     bool     // on all of config.toml
+	chosen  bool     // the machines were found by a pattern or a label
+	most    int      // machines at a time
 	here    bool     // the verb is one of this machine, whatever TANDEM_HOST says
 }
 
 func (a *app) addHosts(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b")
+	flags.StringSliceVar(&a.hosts, "host", nil, "do it on the machine `NAME`; on several: a,b or 'web-*'")
+	flags.StringSliceVar(&a.labels, "label", nil, "do it on the machines of the fleet with `K=V`; K!=V: without")
+	flags.IntVar(&a.most, "parallel", mostAtOnce, "on `N` machines at a time")
 	flags.BoolVar(&a.all, "all-hosts", false, "do it on all machines of config.toml")
-	_ = root.RegisterFlagCompletionFunc("host", a.machines().Names)
+	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(a.machines().Names, a.fleet().Names))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		hosts, err := a.aim(cmd)
 		if err == nil && hosts != nil {
@@ -41,6 +47,14 @@ func (a *app) addHosts(root *cobra.Command) {
 // machines is the verbs on other machines.
 func (a *app) machines() *machines.Verbs {
 	return &machines.Verbs{Config: a.Machines, Version: a.Version, Out: &a.out, Stdin: a.Stdin, Environ: a.Environ, Own: a.Options.Connect, Far: a.Far}
+}
+
+// mostAtOnce is how many machines a verb is carried out on at a time.
+const mostAtOnce = 64
+
+// fleet is the verbs of the fleet.
+func (a *app) fleet() *fleet.Verbs {
+	return &fleet.Verbs{Config: a.Fleet, DataDir: a.Machines.DataDir, Out: &a.out, Own: a.Options.Connect}
 }
 
 // host is the machine that a verb is carried out on; "" for this one.
@@ -59,7 +73,7 @@ func (t *target) host() string {
 // aim sees to it that a verb is carried out where it is to be, or not at all,
 // and tells the machines where they are several.
 func (t *target) aim(cmd *cobra.Command) ([]string, error) {
-	how, asked := machines.ReachOf(cmd), cmd.Flags().Changed("host") || t.all
+	how, asked := machines.ReachOf(cmd), cmd.Flags().Changed("host") || t.all || len(t.labels) > 0
 	switch {
 	case t.options.onHost != "":
 		return nil, nil
@@ -73,6 +87,9 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 		t.hosts = strings.Split(t.options.env("TANDEM_HOST"), ",")
 	}
 	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
+	if len(t.labels) > 0 || slices.ContainsFunc(hosts, machines.Pattern) {
+		return t.choose(cmd, how, hosts)
+	}
 	switch {
 	case t.all && len(hosts) > 0:
 		return nil, output.Usagef(cmd, "give --host or --all-hosts, not both")
@@ -98,10 +115,30 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	return hosts, nil
 }
 
+// choose finds the machines that patterns and labels mean.
+func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string) ([]string, error) {
+	if t.all {
+		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
+	}
+	verbs := fleet.Verbs{Config: t.options.Fleet, Own: t.options.Connect}
+	hosts, err := verbs.Meant(cmd.Context(), t.options.Machines, wanted, t.labels)
+	switch {
+	case err != nil:
+		return nil, err
+	case how == machines.Several:
+		t.chosen = true
+		return hosts, nil
+	case len(hosts) > 1:
+		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d are meant", cmd.CommandPath(), len(hosts))
+	}
+	t.hosts = hosts
+	return nil, nil
+}
+
 // spread runs the whole command line again on each machine.
 func (a *app) spread(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs", Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.most, Group: a.chosen && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		return Main(cmd.Context(), o, a.args)

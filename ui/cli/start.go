@@ -14,7 +14,7 @@ import (
 type startFlags struct {
 	launchFlags
 	keepAlive, tty, splitLog bool
-	restart, readyLog        string
+	restart, readyLog, any   string
 	readyPort                int
 	maxRestarts              restartCount
 	logLimit                 byteSize
@@ -34,6 +34,13 @@ func startCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "start what? Give a program and its arguments."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.any != "" {
+				host, err := a.fleet().Any(cmd, f.any, a.host())
+				if err != nil {
+					return err
+				}
+				a.hosts = []string{host}
+			}
 			in, err := a.processInput(cmd, f, args)
 			if err != nil {
 				return err
@@ -60,6 +67,7 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
 	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to exit when stopped\n(default: 8s; with --tty 3s)")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
+	cmd.Flags().StringVar(&f.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
 	offer(cmd, "max-restarts", "3", "10", unlimited)

@@ -92,6 +92,17 @@ func (m *Mux) receive(origin *Origin) (err error) {
 	return nil
 }
 
+// Receive serves a connection from another machine that did not come through the socket,
+// once Serve runs.
+func (m *Mux) Receive(c net.Conn, origin Origin) error {
+	if err := m.receive(&origin); err != nil {
+		return err
+	}
+	<-m.serving
+	m.opened.put(&originConn{c, origin, wire.Peer{}})
+	return nil
+}
+
 // upgrade takes a connection from the HTTP server.
 func upgrade(w http.ResponseWriter, info api.Info) (net.Conn, error) {
 	w.Header().Set("Connection", "Upgrade")
@@ -121,6 +132,9 @@ type Origin struct {
 	ReadOnly bool          // they may only read
 	By       *api.FarAgent // the agent whose they all are; nil for a person's
 	Sandbox  *api.Sandbox  // what this machine's configuration holds that agent to; nil for nothing
+
+	Person string        // whose key of the fleet they are signed with; "" if they came another way
+	Role   api.FleetRole // what that person may do
 }
 
 // An originConn is a connection with an origin. The peer is the bridge.

@@ -45,11 +45,16 @@ type Mux struct {
 	// machines; nil: to none.
 	Sandbox func() (*api.Sandbox, error)
 
-	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
-	check  Check
-	bounds boundsCache
-	opened *opened // of Serve
-	typing typing
+	// Visited is told of what somebody from the fleet did who is no agent, or was refused; nil: nobody is.
+	Visited func(ctx context.Context, v Visit)
+
+	policy  func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
+	check   Check
+	bounds  boundsCache
+	opened  *opened       // of Serve
+	serving chan struct{} // is closed once it is there
+	begin   sync.Once     // closes serving
+	typing  typing
 }
 
 // A Check looks at every call before it is served: it refuses it with an error,
@@ -67,7 +72,7 @@ func NewMux(check Check) *Mux {
 	if check == nil {
 		check = func(context.Context, string, api.Effect, any) error { return nil }
 	}
-	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check}
+	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check, serving: make(chan struct{})}
 }
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
@@ -89,12 +94,14 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 			return
 		}
 		var out Out
+		began := time.Now()
 		err := m.guard(op.Name, func() (err error) {
 			if err = m.allow(ctx, op.Name, op.Effect, &in); err == nil {
 				out, err = f(ctx, in)
 			}
 			return err
 		})
+		m.visited(ctx, op.Name, op.Effect, &in, began, err)
 		if err != nil {
 			writeError(w, handlerError(err))
 			return
@@ -168,6 +175,7 @@ func (m *Mux) guard(name string, f func() error) (err error) {
 // operations finish for a moment, their contexts cancelled, and returns nil.
 func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	m.opened = newOpened()
+	m.begin.Do(func() { close(m.serving) })
 	s := &http.Server{
 		Handler:     m,
 		BaseContext: func(net.Listener) context.Context { return ctx },

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -45,7 +46,9 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel, input: o.Input, typing: &m.typing}
 		v.finish(m.guard(wire.AttachName, func() error {
-			if err := m.allow(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
+			err := m.allow(ctx, wire.AttachName, attachEffect(o), &o)
+			m.visited(ctx, wire.AttachName, attachEffect(o), &o, time.Now(), err)
+			if err != nil {
 				return err
 			}
 			return f(ctx, o, v)

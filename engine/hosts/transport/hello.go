@@ -26,8 +26,9 @@ type Hello struct {
 	Version        string `json:"version"` // of the engine there
 	Protocol       int    `json:"protocol"`
 	OldestProtocol int    `json:"oldest_protocol,omitempty"`
-	Agents         bool   `json:"agents,omitempty"` // its engine holds the agents that it is told of to their bounds
-	Error          string `json:"error,omitempty"`  // why there is no engine; the bridge ends then
+	Agents         bool   `json:"agents,omitempty"`  // its engine holds the agents that it is told of to their bounds
+	Machine        string `json:"machine,omitempty"` // which machine of the fleet answered
+	Error          string `json:"error,omitempty"`   // why there is no engine; the bridge ends then
 	Hint           string `json:"hint,omitempty"`
 }
 

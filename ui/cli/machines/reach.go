@@ -18,9 +18,10 @@ const (
 
 // reach is how verbs get along with other machines, and commands of theirs that differ.
 var reach = map[string]Reach{
-	"new": One, "attach": One, "send": One, "screen": One, "kill": One, "rm": One, "start": One, "restart": One, "signal": One, "up": One, "down": One,
+	"new": One, "attach": One, "send": One, "screen": One, "rm": One, "signal": One,
 	"rec": One, "play": One, "requests": One, "allow": One, "deny": One, "env": One, "worktree": One, "files": One,
 	"ps": Several, "ls": Several, "logs": Several, "exec": Several, "history": Several, "wait": Several, "info": Several, "stop": Several, "audit": Several,
+	"start": Several, "restart": Several, "up": Several, "down": Several, "kill": Several,
 	"agents": Several, "worktree list": Several,
 }
 
@@ -35,9 +36,9 @@ func ReachOf(cmd *cobra.Command) Reach {
 func Refused(cmd *cobra.Command) []string {
 	switch how := ReachOf(cmd); {
 	case how == One:
-		return []string{"all-hosts"}
+		return []string{"all-hosts", "parallel"}
 	case how == Several || !cmd.HasParent():
 		return nil
 	}
-	return []string{"all-hosts", "host"}
+	return []string{"all-hosts", "host", "label", "parallel"}
 }

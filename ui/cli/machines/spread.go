@@ -2,6 +2,7 @@ package machines
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -14,11 +15,14 @@ import (
 type Spread struct {
 	Out    output.Printer
 	Stream bool // the verb goes on: what it prints as JSON is passed on as it comes
+	Most   int  // machines at a time; 0: all
+	Group  bool // at the end, machines with equal results are told together
 	// Run runs the verb on one machine and returns its exit status.
 	Run func(host string, out *output.Gather, stdout, stderr io.Writer) int
 
-	mu      sync.Mutex
-	answers []json.RawMessage
+	mu       sync.Mutex
+	answers  []json.RawMessage
+	progress progress
 }
 
 // On runs it on each of the machines, and prints what comes with the machine's
@@ -30,11 +34,24 @@ func (s *Spread) On(hosts []string) int {
 	}
 	var gather output.Gather
 	var all sync.WaitGroup
-	statuses := make([]int, len(hosts))
+	statuses, results := make([]int, len(hosts)), make([]result, len(hosts))
+	s.progress.begin(s.Out.Stderr, len(hosts))
+	free := make(chan struct{}, cmp.Or(max(s.Most, 0), len(hosts)))
 	for i, h := range hosts {
-		all.Go(func() { statuses[i] = s.one(h, width, &gather) })
+		free <- struct{}{}
+		all.Go(func() {
+			statuses[i] = s.one(h, width, &gather, &results[i])
+			<-free
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.progress.step()
+		})
 	}
 	all.Wait()
+	s.progress.clear()
+	if s.Group && !s.Out.JSON {
+		s.Out.Tell("%s", s.grouped(hosts, results))
+	}
 	err := s.Out.Print(gather.String())
 	if s.Out.JSON && !s.Stream {
 		if s.answers == nil {
@@ -55,15 +72,16 @@ func (s *Spread) On(hosts []string) int {
 }
 
 // one runs it on one machine.
-func (s *Spread) one(host string, width int, gather *output.Gather) (status int) {
+func (s *Spread) one(host string, width int, gather *output.Gather, came *result) (status int) {
+	defer func() { came.status = status }()
 	label := host + strings.Repeat(" ", width-len(host)) + "  "
 	var failure bytes.Buffer
-	stderr := &lines{to: s.Out.Stderr, label: label, mu: &s.mu}
+	stderr := &lines{to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
 	defer stderr.end()
 	if !s.Out.JSON {
-		stdout := &lines{to: s.Out.Stdout, label: label, mu: &s.mu}
+		stdout := &lines{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
 		defer stdout.end()
-		return s.Run(host, gather, stdout, stderr)
+		return s.Run(host, gather, io.MultiWriter(stdout, &came.stdout), io.MultiWriter(stderr, &came.stderr))
 	}
 	r, w := io.Pipe()
 	var decoding sync.WaitGroup
@@ -136,6 +154,8 @@ type lines struct {
 	label string
 	mu    *sync.Mutex // of all that write there
 	begun []byte
+
+	progress *progress
 }
 
 func (l *lines) Write(p []byte) (int, error) {
@@ -152,6 +172,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.begun = append(l.begun[:0], l.begun[end:]...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.progress.clear()
 	if _, err := l.to.Write(b.Bytes()); err != nil {
 		return 0, err
 	}

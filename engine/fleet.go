@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"runtime"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/engine/hosts/transport"
+)
+
+// fleetOf is this engine's part in a fleet, before it serves anybody.
+func (e *engine) fleetOf() *fleet.Fleet {
+	facts := map[string]string{"os": runtime.GOOS, "arch": runtime.GOARCH, "version": e.o.Version}
+	if host, err := os.Hostname(); err == nil {
+		facts["hostname"] = host
+	}
+	return &fleet.Fleet{
+		Hello: transport.Hello{Version: e.o.Version, Protocol: api.Protocol, OldestProtocol: api.OldestProtocol, Agents: true},
+		Facts: facts, Log: e.log,
+		Events: func(ctx context.Context, send func(api.Event) error) error {
+			return e.host.control.Watch(ctx, "", true, func(snapshot api.Event) []api.Event { return []api.Event{snapshot} }, send)
+		},
+		Tell: func(m api.Machine) { e.host.control.Tell(api.Event{Type: api.EventMachine, Machine: &m}) },
+	}
+}

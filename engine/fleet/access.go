@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"errors"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"tandem/engine/api"
+)
+
+// A Kind of users of the fleet.
+type Kind string
+
+const (
+	KindMachine Kind = "machine"
+	KindPerson  Kind = "person"
+)
+
+// Users that the hub has for itself.
+const (
+	KindOwner  Kind = "owner"  // whoever has the hub's folder
+	KindHub    Kind = "hub"    // the hub
+	KindJoiner Kind = "joiner" // whoever has not joined yet
+)
+
+// A User is whom credentials are of.
+type User struct {
+	Kind   Kind
+	Name   string
+	Role   Role     // of a person
+	Labels []string // of a machine, "key=value"
+}
+
+// Tags of the JWT of a user: what the account has signed about it.
+const (
+	tagKind  = "tandem-kind:"
+	tagRole  = "tandem-role:"
+	tagLabel = "tandem-label:"
+)
+
+// claims are what a JWT says of a user with a public key, and what it lets it do.
+func (u User) claims(key string) *jwt.UserClaims {
+	c := jwt.NewUserClaims(key)
+	c.Name = u.Name
+	c.Tags = jwt.TagList{tagKind + string(u.Kind)}
+	if u.Role != "" {
+		c.Tags = append(c.Tags, tagRole+string(u.Role))
+	}
+	for _, label := range u.Labels {
+		c.Tags = append(c.Tags, tagLabel+label)
+	}
+	u.permit(&c.Permissions)
+	return c
+}
+
+// permit is the whole of what a user may publish and subscribe to.
+func (u User) permit(p *jwt.Permissions) {
+	inbox := inboxPrefix(u.Kind, u.Name) + ".>"
+	switch u.Kind {
+	case KindHub:
+		p.Pub.Allow.Add(">")
+		p.Sub.Allow.Add(">")
+	case KindOwner:
+		p.Pub.Allow.Add(HubSubject(u.Name, ">"))
+		p.Sub.Allow.Add(inbox)
+	case KindJoiner:
+		p.Pub.Allow.Add(JoinSubject)
+		p.Sub.Allow.Add(inbox)
+	case KindMachine:
+		p.Pub.Allow.Add("$KV."+HostsBucket+"."+u.Name, "$KV."+ProcessesBucket+"."+u.Name+".*", downSubject(u.Name, "*", "*"))
+		p.Sub.Allow.Add(inbox, openSubject(u.Name, "*"), upSubject(u.Name, "*", "*"))
+		for _, label := range u.Labels {
+			p.Sub.Allow.Add(anySubject(label, "*") + " " + anyQueue)
+		}
+	case KindPerson:
+		p.Pub.Allow.Add(openSubject("*", u.Name), upSubject("*", u.Name, "*"), anySubject("*", u.Name))
+		for _, bucket := range []string{HostsBucket, ProcessesBucket} {
+			p.Pub.Allow.Add("$JS.API.STREAM.INFO.KV_"+bucket, "$JS.API.CONSUMER.CREATE.KV_"+bucket+".>", "$JS.API.CONSUMER.DELETE.KV_"+bucket+".*", "$JS.FC.KV_"+bucket+".>")
+		}
+		if u.Role == api.RoleAdmin {
+			p.Pub.Allow.Add(HubSubject(u.Name, ">"))
+		}
+		p.Sub.Allow.Add(inbox, downSubject("*", u.Name, "*"))
+	}
+}
+
+// anyQueue is the queue in which machines with the same label stand.
+const anyQueue = "any"
+
+// Issue makes the JWT of a user with a public key, signed by an account.
+func Issue(account nkeys.KeyPair, u User, key string) (string, error) {
+	if !nkeys.IsValidPublicUserKey(key) {
+		return "", errors.New("issue JWT: the key is not that of a user")
+	}
+	return u.claims(key).Encode(account)
+}
+
+// IssueJoiner makes the JWT of whoever has not joined yet, for which nobody needs a key.
+func IssueJoiner(account nkeys.KeyPair, key string) (string, error) {
+	c := User{Kind: KindJoiner, Name: JoinerName}.claims(key)
+	c.BearerToken = true
+	c.Limits.Subs, c.Limits.Payload = 2, 4<<10
+	return c.Encode(account)
+}

@@ -1,0 +1,34 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// askTimeout bounds how long the hub may take.
+const askTimeout = 5 * time.Second
+
+// Ask sends a question over a connection of its own, and gives the answer.
+func Ask(c Config, creds Credentials, subject string, question []byte) ([]byte, error) {
+	trust, err := authority(c.Authority)
+	if err != nil {
+		return nil, err
+	}
+	seed, err := creds.key.Seed()
+	if err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(c.Hub, nats.Name("verb"), nats.UserJWTAndSeed(creds.JWT, string(seed)), nats.Secure(trust), nats.Timeout(askTimeout),
+		nats.MaxReconnects(0), nats.CustomInboxPrefix(inboxPrefix(creds.Kind, creds.Name)))
+	if err != nil {
+		return nil, plainly(err)
+	}
+	defer nc.Close()
+	reply, err := nc.Request(subject, question, askTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("no answer: %w", plainly(err))
+	}
+	return reply.Data, nil
+}

@@ -1,0 +1,128 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// Credentials are a user's JWT and its key, as NATS has them in a .creds file.
+type Credentials struct {
+	User
+	JWT    string
+	issuer string // the key that has signed the JWT
+	key    nkeys.KeyPair
+}
+
+// ReadCredentials reads a .creds file.
+func ReadCredentials(path string) (Credentials, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Credentials{}, fmt.Errorf("read credentials: %w", err)
+	}
+	c, err := ParseCredentials(text)
+	if err != nil {
+		err = fmt.Errorf("read credentials %s: %w", path, err)
+	}
+	return c, err
+}
+
+// ParseCredentials reads the text of a .creds file.
+func ParseCredentials(text []byte) (Credentials, error) {
+	token, err := jwt.ParseDecoratedJWT(text)
+	if err != nil {
+		return Credentials{}, err
+	}
+	key, err := jwt.ParseDecoratedUserNKey(text)
+	if err != nil {
+		return Credentials{}, err
+	}
+	user, claims, err := readUser(token)
+	if err != nil {
+		return Credentials{}, err
+	}
+	if public, err := key.PublicKey(); err != nil || public != claims.Subject {
+		return Credentials{}, errors.New("the key is not that of the JWT")
+	}
+	return Credentials{User: user, JWT: token, issuer: claims.Issuer, key: key}, nil
+}
+
+// File is the text of a .creds file.
+func (c Credentials) File() []byte {
+	seed, err := c.key.Seed()
+	if err != nil {
+		return nil // a key that was wiped
+	}
+	text, _ := jwt.FormatUserConfig(c.JWT, seed) // it fails for what is no seed of a user
+	return text
+}
+
+// readUser tells whom a JWT is of. That the issuer is the right one is the caller's to
+// check.
+func readUser(token string) (User, *jwt.UserClaims, error) {
+	claims, err := jwt.DecodeUserClaims(token)
+	if err != nil {
+		return User{}, nil, fmt.Errorf("read JWT: %w", err)
+	}
+	u := User{Name: claims.Name}
+	for _, tag := range claims.Tags {
+		if value, ok := strings.CutPrefix(tag, tagKind); ok {
+			u.Kind = Kind(value)
+		}
+		if value, ok := strings.CutPrefix(tag, tagRole); ok {
+			u.Role = Role(value)
+		}
+		if value, ok := strings.CutPrefix(tag, tagLabel); ok && ValidLabel(value) {
+			u.Labels = append(u.Labels, value)
+		}
+	}
+	if !ValidName(u.Name) || u.Kind == "" {
+		return User{}, nil, errors.New("read JWT: it is not of a user of a fleet")
+	}
+	return u, claims, nil
+}
+
+// ServerName is whom the hub's own certificates are of, wherever the hub is: its
+// authority signs no others.
+const ServerName = "tandem-hub"
+
+// AuthorityName is what the certificate of a hub's own authority is called.
+const AuthorityName = "Tandem hub authority"
+
+// authority reads the certificate of whoever signs the hub's; "" is those that the
+// system trusts.
+func authority(path string) (*tls.Config, error) {
+	if path == "" {
+		return &tls.Config{MinVersion: tls.VersionTLS12}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read authority: %w", err)
+	}
+	return trusting(text)
+}
+
+func trusting(text []byte) (*tls.Config, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("read authority: it is no certificate in PEM")
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("read authority: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(text)
+	c := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	if cert.Subject.CommonName == AuthorityName {
+		c.ServerName = ServerName
+	}
+	return c, nil
+}

@@ -1,0 +1,442 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+)
+
+// DefaultListen is where a hub listens that was told nothing else.
+const DefaultListen = ":4222"
+
+// state is what a hub keeps, in hub.json.
+type state struct {
+	Listen      string                `json:"listen"`
+	Address     string                `json:"address"`
+	Members     []Member              `json:"members"`
+	Invitations map[string]invitation `json:"invitations"` // by id
+	Revoked     map[string]time.Time  `json:"revoked"`     // by public key
+}
+
+// An invitation that was not used yet.
+type invitation struct {
+	Secret  []byte    `json:"secret"` // its hash
+	Member  Member    `json:"member"`
+	Expires time.Time `json:"expires"`
+}
+
+// A Hub is one that runs.
+type Hub struct {
+	o         Options
+	lock      *flock.Flock
+	authority authority
+	account   nkeys.KeyPair
+	operator  nkeys.KeyPair
+	server    Server
+	nats      *nats.Conn
+
+	mu    sync.Mutex
+	cert  *tls.Certificate
+	state state
+}
+
+// Open starts the hub of a folder; the first time it makes everything.
+func Open(o Options) (h *Hub, err error) {
+	if o.Start == nil {
+		return nil, api.Errorf(api.CodeNotSupported, "start hub: this tandem was built without the server").
+			WithHint("released packages have it; from source, `go run -tags hub . hub`")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	keys := filepath.Join(o.Folder, "keys")
+	if err := os.MkdirAll(keys, 0o700); err != nil {
+		return nil, fmt.Errorf("make the hub's folder: %w", err)
+	}
+	h = &Hub{o: o, lock: flock.New(filepath.Join(o.Folder, "lock"))}
+	if free, err := h.lock.TryLock(); err != nil || !free {
+		return nil, api.Errorf(api.CodeConflict, "start hub: one runs already in %s", o.Folder)
+	}
+	defer func() {
+		if err != nil {
+			h.Close()
+		}
+	}()
+	if err = h.load(); err != nil {
+		return nil, err
+	}
+	if h.authority, err = openAuthority(keys, o.Now()); err != nil {
+		return nil, err
+	}
+	if h.account, err = openKey(filepath.Join(keys, "account.nk"), nkeys.PrefixByteAccount); err != nil {
+		return nil, err
+	}
+	if h.operator, err = openKey(filepath.Join(keys, "operator.nk"), nkeys.PrefixByteOperator); err != nil {
+		return nil, err
+	}
+	return h, h.start(keys)
+}
+
+// start starts the server and serves what the hub itself is asked.
+func (h *Hub) start(keys string) error {
+	c, err := h.config(keys)
+	if err != nil {
+		return err
+	}
+	if h.server, err = h.o.Start(c); err != nil {
+		return fmt.Errorf("start hub: %w", err)
+	}
+	h.state.Listen = c.Listen
+	if _, port, err := net.SplitHostPort(c.Listen); err == nil && port == "0" {
+		h.state.Listen = h.server.Addr().String()
+	}
+	h.state.Address = cmp.Or(h.o.Address, h.state.Address, reachable(h.state.Listen))
+	if h.nats, err = h.server.Connect(h.credentials(fleet.User{Kind: fleet.KindHub, Name: "hub"})); err != nil {
+		return fmt.Errorf("start hub: %w", err)
+	}
+	if err := h.buckets(); err != nil {
+		return fmt.Errorf("start hub: make the buckets: %w", err)
+	}
+	for subject, serve := range map[string]func(*nats.Msg) any{
+		fleet.JoinSubject:                h.serveJoin,
+		fleet.HubSubject("*", "invite"):  h.serveInvite,
+		fleet.HubSubject("*", "members"): func(*nats.Msg) any { return Answer{Members: h.members()} },
+		fleet.HubSubject("*", "status"):  func(*nats.Msg) any { s := h.Status(); return Answer{Status: &s} },
+		fleet.HubSubject("*", "revoke"):  h.serveRevoke,
+	} {
+		_, err := h.nats.Subscribe(subject, func(m *nats.Msg) {
+			text, err := json.Marshal(serve(m))
+			if err == nil {
+				_ = m.Respond(text) // who asked has a time limit
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("start hub: %w", err)
+		}
+	}
+	if err := h.keepOwner(); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.save()
+}
+
+// config is what the server is started with.
+func (h *Hub) config(keys string) (c Config, err error) {
+	system, err := openKey(filepath.Join(keys, "system.nk"), nkeys.PrefixByteAccount)
+	if err != nil {
+		return c, err
+	}
+	if c.System.Key, err = system.PublicKey(); err != nil {
+		return c, err
+	}
+	claims := jwt.NewAccountClaims(c.System.Key)
+	claims.Name = "system"
+	if c.System.JWT, err = claims.Encode(h.operator); err != nil {
+		return c, err
+	}
+	operator, err := h.operator.PublicKey()
+	if err != nil {
+		return c, err
+	}
+	op := jwt.NewOperatorClaims(operator)
+	op.Name, op.SystemAccount = "tandem", c.System.Key
+	if c.Operator, err = op.Encode(h.operator); err != nil {
+		return c, err
+	}
+	if c.Fleet.Key, err = h.account.PublicKey(); err != nil {
+		return c, err
+	}
+	if c.Fleet.JWT, err = h.accountJWT(); err != nil {
+		return c, err
+	}
+	if c.Joiner, err = h.joiner(); err != nil {
+		return c, err
+	}
+	c.Listen = cmp.Or(h.o.Listen, h.state.Listen, DefaultListen)
+	c.Store = filepath.Join(h.o.Folder, "store")
+	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: h.certificate}
+	return c, nil
+}
+
+// certificate is the hub's own, made anew before it expires.
+func (h *Hub) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := h.o.Now(); h.cert == nil || now.Add(renewBefore).After(h.cert.Leaf.NotAfter) {
+		cert, err := h.authority.certificate(now)
+		if err != nil {
+			return nil, err
+		}
+		h.cert = cert
+	}
+	return h.cert, nil
+}
+
+// accountJWT is what the server knows of the fleet: its limits, and who was revoked.
+func (h *Hub) accountJWT() (string, error) {
+	key, err := h.account.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	claims := jwt.NewAccountClaims(key)
+	claims.Name = "fleet"
+	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	for public, at := range h.state.Revoked {
+		claims.RevokeAt(public, at)
+	}
+	return claims.Encode(h.operator)
+}
+
+// joiner is the JWT of whoever has not joined yet: without a key, it may ask to join and
+// nothing else.
+func (h *Hub) joiner() (string, error) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	return fleet.IssueJoiner(h.account, public)
+}
+
+// credentials are those of a user of the hub's own, with a key that is forgotten with it.
+func (h *Hub) credentials(u fleet.User) nats.Option {
+	key, err := nkeys.CreateUser()
+	var public, token string
+	if err == nil {
+		public, err = key.PublicKey()
+	}
+	if err == nil {
+		token, err = fleet.Issue(h.account, u, public)
+	}
+	return nats.UserJWT(func() (string, error) { return token, err }, func(nonce []byte) ([]byte, error) { return key.Sign(nonce) })
+}
+
+const (
+	// hostsLife is how long a machine is known that says nothing any more, processesLife
+	// how long a row that nobody writes again.
+	hostsLife     = 90 * 24 * time.Hour
+	processesLife = 24 * time.Hour
+	startTimeout  = 10 * time.Second
+)
+
+// buckets makes the buckets that are not there.
+func (h *Hub) buckets() error {
+	js, err := jetstream.New(h.nats)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	for bucket, life := range map[string]time.Duration{fleet.HostsBucket: hostsLife, fleet.ProcessesBucket: processesLife} {
+		if _, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, TTL: life, MaxValueSize: 16 << 10}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads hub.json.
+func (h *Hub) load() error {
+	text, err := os.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read the hub's members: %w", err)
+	}
+	if err == nil {
+		if err := json.Unmarshal(text, &h.state); err != nil {
+			return fmt.Errorf("read the hub's members: hub.json: %w", err)
+		}
+	}
+	if h.state.Invitations == nil {
+		h.state.Invitations = map[string]invitation{}
+	}
+	if h.state.Revoked == nil {
+		h.state.Revoked = map[string]time.Time{}
+	}
+	return nil
+}
+
+// save writes hub.json. The lock is held.
+func (h *Hub) save() error {
+	text, err := json.MarshalIndent(h.state, "", "  ")
+	if err != nil {
+		return err
+	}
+	return keep(filepath.Join(h.o.Folder, "hub.json"), text)
+}
+
+// Close ends the hub.
+func (h *Hub) Close() {
+	if h.nats != nil {
+		h.nats.Close()
+	}
+	if h.server != nil {
+		h.server.Close()
+	}
+	_ = h.lock.Unlock() // it ends with the process at the latest
+}
+
+// reachable is where others find a hub that listens on all addresses.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil || host != "" && !net.ParseIP(host).IsUnspecified() {
+		return listen
+	}
+	if host, err = os.Hostname(); err != nil {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// Status tells how the hub is.
+func (h *Hub) Status() Status {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.expire()
+	s := Status{Address: h.state.Address, Invitations: len(h.state.Invitations), Load: h.server.Load()}
+	for _, m := range h.state.Members {
+		if m.Kind == fleet.KindMachine {
+			s.Machines++
+		} else {
+			s.People++
+		}
+	}
+	return s
+}
+
+func (h *Hub) members() []Member {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.state.Members)
+}
+
+// expire forgets invitations whose time is over; those that were over for a day, so
+// that who uses one hears why it is refused. The lock is held.
+func (h *Hub) expire() {
+	for id, i := range h.state.Invitations {
+		if h.o.Now().After(i.Expires.Add(24 * time.Hour)) {
+			delete(h.state.Invitations, id)
+		}
+	}
+}
+
+// Invite makes an invitation and gives its token.
+func (h *Hub) Invite(r InviteRequest, by string) (string, error) {
+	if err := r.check(); err != nil {
+		return "", err
+	}
+	i := fleet.Invitation{Kind: r.Kind, Authority: h.authority.hash()}
+	_, _ = rand.Read(i.ID[:]) // it never fails
+	_, _ = rand.Read(i.Secret[:])
+	sum := sha256.Sum256(i.Secret[:])
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r.Kind == fleet.KindMachine && slices.ContainsFunc(h.state.Members, func(m Member) bool { return m.Kind == r.Kind && m.Name == r.Name }) {
+		return "", api.Errorf(api.CodeConflict, "invite machine %s: there is one of this name", r.Name).WithHint("`tandem hub revoke " + r.Name + "` takes it out")
+	}
+	h.expire()
+	i.Address = h.state.Address
+	h.state.Invitations[hex.EncodeToString(i.ID[:])] = invitation{
+		Secret: sum[:], Expires: h.o.Now().Add(cmp.Or(r.Life, defaultLife)),
+		Member: Member{Name: r.Name, Kind: r.Kind, Role: r.Role, Labels: r.Labels, Invited: by},
+	}
+	return i.Token(), h.save()
+}
+
+// Join makes a key that of whoever has an invitation, which is used up by that.
+func (h *Hub) Join(r fleet.JoinRequest) (fleet.JoinAnswer, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	id, sum := hex.EncodeToString(r.ID), sha256.Sum256(r.Secret)
+	i, ok := h.state.Invitations[id]
+	switch {
+	case !ok || subtle.ConstantTimeCompare(i.Secret, sum[:]) != 1:
+		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the hub does not know this invitation, or it was used already").WithHint(hintInvite)
+	case h.o.Now().After(i.Expires):
+		return fleet.JoinAnswer{}, api.Errorf(api.CodeForbidden, "join: the invitation has expired, %v ago by the hub's clock", h.o.Now().Sub(i.Expires).Round(time.Second)).WithHint(hintInvite)
+	}
+	m := i.Member
+	token, err := fleet.Issue(h.account, fleet.User{Kind: m.Kind, Name: m.Name, Role: m.Role, Labels: m.Labels}, r.Key)
+	if err != nil {
+		return fleet.JoinAnswer{}, api.Errorf(api.CodeInvalid, "join: %v", err)
+	}
+	m.Key, m.Joined = r.Key, h.o.Now()
+	delete(h.state.Invitations, id)
+	h.state.Members = append(h.state.Members, m)
+	if err := h.save(); err != nil {
+		return fleet.JoinAnswer{}, err
+	}
+	return fleet.JoinAnswer{JWT: token, Authority: h.authority.pem}, nil
+}
+
+const hintInvite = "`tandem hub invite` on the hub makes another one"
+
+// Revoke takes out a machine or person: all keys of this name are cut off and not let in again.
+func (h *Hub) Revoke(name string) (count int, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	kept := h.state.Members[:0:0]
+	for _, m := range h.state.Members {
+		if m.Name != name {
+			kept = append(kept, m)
+			continue
+		}
+		count++
+		h.state.Revoked[m.Key] = h.o.Now().Add(time.Minute) // what was signed until then, by whichever clock
+		if m.Kind == fleet.KindMachine {
+			h.forget(name)
+		}
+	}
+	for id, i := range h.state.Invitations {
+		if i.Member.Name == name {
+			delete(h.state.Invitations, id)
+			count++
+		}
+	}
+	if count == 0 {
+		return 0, api.Errorf(api.CodeNotFound, "revoke %s: nobody of this name has joined or was invited", name)
+	}
+	h.state.Members = kept
+	if err := h.save(); err != nil {
+		return count, err
+	}
+	account, err := h.accountJWT()
+	if err == nil {
+		err = h.server.Renew(account)
+	}
+	return count, err
+}
+
+// forget takes a machine out of the buckets.
+func (h *Hub) forget(name string) {
+	m := nats.NewMsg("$KV." + fleet.HostsBucket + "." + name)
+	m.Header.Set("KV-Operation", "DEL")
+	_ = h.nats.PublishMsg(m) // its row is out of date soon
+}

@@ -1,0 +1,151 @@
+package hub
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/nats-io/nkeys"
+
+	"tandem/engine/fleet"
+)
+
+const (
+	authorityLife = 20 * 365 * 24 * time.Hour
+	// certificateLife is that of the hub's own certificate, which is made anew with
+	// each start, and when renewBefore of it is left.
+	certificateLife = 5 * 365 * 24 * time.Hour
+	renewBefore     = 365 * 24 * time.Hour
+	// clockSlack is by how much clocks may be behind the hub's.
+	clockSlack = 7 * 24 * time.Hour
+)
+
+// An authority signs the certificates of the hub.
+type authority struct {
+	cert *x509.Certificate
+	pem  []byte
+	key  *ecdsa.PrivateKey
+}
+
+func (a authority) hash() [sha256.Size]byte { return sha256.Sum256(a.cert.Raw) }
+
+// openAuthority reads the authority of a folder, or makes it.
+func openAuthority(folder string, now time.Time) (authority, error) {
+	certPath, keyPath := filepath.Join(folder, "authority.pem"), filepath.Join(folder, "authority.key")
+	text, err := os.ReadFile(certPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeAuthority(certPath, keyPath, now)
+	}
+	keyText, keyErr := os.ReadFile(keyPath)
+	if err = errors.Join(err, keyErr); err != nil {
+		return authority{}, fmt.Errorf("read the hub's authority: %w", err)
+	}
+	pair, err := tls.X509KeyPair(text, keyText)
+	if err != nil {
+		return authority{}, fmt.Errorf("read the hub's authority: %w", err)
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return authority{}, errors.New("read the hub's authority: its key is of another kind")
+	}
+	return authority{pair.Leaf, text, key}, nil
+}
+
+func makeAuthority(certPath, keyPath string, now time.Time) (authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return authority{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: fleet.AuthorityName},
+		NotBefore: now.Add(-clockSlack), NotAfter: now.Add(authorityLife),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return authority{}, err
+	}
+	cert, err := x509.ParseCertificate(raw)
+	if err != nil {
+		return authority{}, err
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return authority{}, err
+	}
+	a := authority{cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), key}
+	err = keep(keyPath, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
+	if err == nil {
+		err = keep(certPath, a.pem)
+	}
+	return a, err
+}
+
+func serial() *big.Int {
+	n, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)) // it never fails
+	return n
+}
+
+// certificate makes the hub's certificate, with that of the authority behind it.
+func (a authority) certificate(now time.Time) (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial(), Subject: pkix.Name{CommonName: fleet.ServerName}, DNSNames: []string{fleet.ServerName},
+		NotBefore: now.Add(-clockSlack), NotAfter: now.Add(certificateLife),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := x509.ParseCertificate(raw)
+	return &tls.Certificate{Certificate: [][]byte{raw, a.cert.Raw}, PrivateKey: key, Leaf: leaf}, err
+}
+
+// openKey reads a key of NATS, or makes it.
+func openKey(path string, prefix nkeys.PrefixByte) (nkeys.KeyPair, error) {
+	seed, err := os.ReadFile(path)
+	switch {
+	case err == nil:
+		key, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+		if err != nil {
+			err = fmt.Errorf("read key %s: %w", path, err)
+		}
+		return key, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read key: %w", err)
+	}
+	key, err := nkeys.CreatePair(prefix)
+	if err != nil {
+		return nil, err
+	}
+	if seed, err = key.Seed(); err != nil {
+		return nil, err
+	}
+	return key, keep(path, seed)
+}
+
+// keep writes a file that is for this user alone, whole or not at all.
+func keep(path string, text []byte) error {
+	if err := renameio.WriteFile(path, text, 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

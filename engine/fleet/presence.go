@@ -1,0 +1,231 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"tandem/engine/api"
+)
+
+const (
+	// beatStep is the time between two words of a machine, which is shortened by up to
+	// a fifth so that many do not come at once.
+	beatStep = 5 * time.Second
+	// refreshStep is after how long a machine writes all its rows again. The bucket
+	// forgets those that nobody writes.
+	refreshStep = 4 * time.Hour
+	// settle is how long changes are gathered.
+	settle = 20 * time.Millisecond
+	// spreadOut is within what time after a connection a machine writes all its rows.
+	spreadOut = 2 * time.Second
+	// shownCommand bounds the command line in a row.
+	shownCommand = 200
+	// lastWord bounds how long a machine takes to say that it goes.
+	lastWord = time.Second
+)
+
+// A hostRow is the value of a machine in HostsBucket.
+type hostRow struct {
+	Name    string            `json:"name"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Version string            `json:"version"`
+	Epoch   string            `json:"epoch"` // of its engine: rows of others are left over
+	States  map[api.State]int `json:"states,omitempty"`
+	Gone    bool              `json:"gone,omitempty"` // its engine has ended in order
+}
+
+// A processRow is the value of a session or process in ProcessesBucket.
+type processRow struct {
+	Epoch string `json:"epoch"`
+	api.Process
+}
+
+// A presence is what a machine tells of itself.
+type presence struct {
+	user User
+	host hostRow
+	kick chan struct{} // something is to be written
+	back chan struct{} // there is a connection again
+
+	mu    sync.Mutex
+	rows  map[string]processRow
+	dirty map[string]bool // rows to be written, or, if they are gone, deleted
+}
+
+func newPresence(u User, facts map[string]string, version string) *presence {
+	labels := map[string]string{}
+	for _, label := range u.Labels {
+		key, value, _ := strings.Cut(label, "=")
+		labels[key] = value
+	}
+	for key, value := range facts {
+		labels[key] = value
+	}
+	return &presence{
+		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: version, Epoch: newID()[:8]},
+		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{},
+	}
+}
+
+// nudge sends on a channel with room for one, which is enough.
+func nudge(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (p *presence) reconnected() { nudge(p.back) }
+
+// follow takes in what runs until ctx ends.
+func (p *presence) follow(ctx context.Context, events func(context.Context, func(api.Event) error) error) {
+	for ctx.Err() == nil {
+		_ = events(ctx, p.take) // a reader that fell behind begins again
+		select {
+		case <-ctx.Done():
+		case <-time.After(firstPause):
+		}
+	}
+}
+
+func (p *presence) take(e api.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Type {
+	case api.EventSnapshot:
+		for id := range p.rows {
+			p.dirty[id] = true
+		}
+		clear(p.rows)
+		for _, proc := range e.Processes {
+			p.put(proc)
+		}
+	case api.EventProcess:
+		p.put(*e.Process)
+	case api.EventRemoved:
+		delete(p.rows, e.ID)
+		p.dirty[e.ID] = true
+	default:
+		return nil
+	}
+	nudge(p.kick)
+	return nil
+}
+
+// put keeps the row of a process. The lock is held.
+func (p *presence) put(proc api.Process) {
+	p.rows[proc.ID] = processRow{p.host.Epoch, small(proc)}
+	p.dirty[proc.ID] = true
+}
+
+// small is what of a process others see in a list.
+func small(p api.Process) api.Process {
+	if len(p.Command) > shownCommand {
+		p.Command = strings.ToValidUTF8(p.Command[:shownCommand], "") + "…"
+	}
+	return api.Process{
+		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Actor: p.Actor,
+		StartedAt: p.StartedAt, ExitedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, ExitUnknown: p.ExitUnknown,
+		KeepAlive: p.KeepAlive, Terminal: p.Terminal, Agent: p.Agent,
+	}
+}
+
+// run writes until ctx ends, and says then that the machine goes.
+func (p *presence) run(ctx context.Context, l *conn) {
+	beat := time.NewTimer(0)
+	defer beat.Stop()
+	refresh := time.NewTimer(refreshStep)
+	defer refresh.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if l.now() == nil {
+				p.host.Gone = true
+				p.beat(l)
+				_ = l.nats.FlushTimeout(lastWord)
+			}
+			return
+		case <-p.back:
+			p.beat(l)
+			refresh.Reset(rand.N(spreadOut))
+		case <-refresh.C:
+			p.all()
+			refresh.Reset(refreshStep)
+		case <-beat.C:
+			p.beat(l)
+			beat.Reset(beatStep - rand.N(beatStep/5))
+			continue
+		case <-p.kick:
+			sleep(ctx, settle)
+		}
+		p.flush(l)
+	}
+}
+
+// sleep waits, and reports whether that was not cut short.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// all has all rows written again.
+func (p *presence) all() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.rows {
+		p.dirty[id] = true
+	}
+}
+
+// beat writes the row of the machine. What cannot be written is written with the next
+// connection.
+func (p *presence) beat(l *conn) {
+	p.mu.Lock()
+	row := p.host
+	row.States = map[api.State]int{}
+	for _, r := range p.rows {
+		row.States[r.State]++
+	}
+	p.mu.Unlock()
+	value, err := json.Marshal(row)
+	if err == nil {
+		_ = l.nats.Publish("$KV."+HostsBucket+"."+p.user.Name, value)
+	}
+}
+
+// flush writes what has changed.
+func (p *presence) flush(l *conn) {
+	if l.now() != nil {
+		return
+	}
+	p.mu.Lock()
+	dirty := p.dirty
+	p.dirty = map[string]bool{}
+	messages := make([]*nats.Msg, 0, len(dirty))
+	for id := range dirty {
+		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
+		if row, ok := p.rows[id]; ok {
+			m.Data, _ = json.Marshal(row) // texts and numbers
+		} else {
+			m.Header.Set("KV-Operation", "DEL")
+		}
+		messages = append(messages, m)
+	}
+	p.mu.Unlock()
+	for _, m := range messages {
+		_ = l.nats.PublishMsg(m) // a connection that is lost has all written again
+	}
+	if len(messages) > 0 {
+		p.beat(l)
+	}
+}

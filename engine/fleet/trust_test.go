@@ -1,0 +1,298 @@
+package fleet_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/engine/fleet/hub"
+)
+
+// A key is the connection of somebody who uses their key without this program.
+type key struct {
+	*nats.Conn
+	refusals chan error
+}
+
+// key connects as somebody who was invited.
+func (r *rig) key(q hub.InviteRequest, inbox string) *key {
+	r.Helper()
+	token, err := r.hub.Invite(q, "test")
+	if err != nil {
+		r.Fatal(err)
+	}
+	i, err := fleet.ParseToken(token)
+	if err != nil {
+		r.Fatal(err)
+	}
+	joined, err := fleet.Join(i)
+	if err != nil {
+		r.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(joined.Authority)
+	k := &key{refusals: make(chan error, 100)}
+	k.Conn, err = nats.Connect(joined.Hub, nats.UserCredentialBytes(joined.Credentials), nats.CustomInboxPrefix(inbox),
+		nats.Secure(&tls.Config{RootCAs: roots, ServerName: fleet.ServerName, MinVersion: tls.VersionTLS12}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { k.refusals <- err }))
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(k.Close)
+	return k
+}
+
+// refused reports whether the hub has refused the last thing that was done.
+func (k *key) refused(t *testing.T) bool {
+	t.Helper()
+	if err := k.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-k.refusals:
+		return errors.Is(err, nats.ErrPermissionViolation)
+	case <-time.After(300 * time.Millisecond): // what is allowed says nothing
+		return false
+	}
+}
+
+// attempt is what a key tries to do.
+type attempt struct {
+	name      string
+	publish   string
+	subscribe string
+	queue     string
+}
+
+func (r *rig) attempts(k *key, all []attempt) {
+	for _, a := range all {
+		r.Run(a.name, func(t *testing.T) {
+			var err error
+			if a.publish != "" {
+				err = k.Publish(a.publish, []byte("{}"))
+			} else {
+				_, err = k.QueueSubscribe(a.subscribe, a.queue, func(*nats.Msg) {})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !k.refused(t) {
+				t.Errorf("it may: %+v", a)
+			}
+		})
+	}
+}
+
+func TestAMachinesKeyDoesNothingBeyondItsOwn(t *testing.T) {
+	r := newRig(t)
+	k := r.key(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box", Labels: []string{"role=web"}}, "_INBOX_machine_box")
+	r.attempts(k, []attempt{
+		{name: "pose as another machine", publish: "$KV.tandem_hosts.other"},
+		{name: "write another's processes", publish: "$KV.tandem_processes.other.a"},
+		{name: "answer for another", publish: "tandem.link.other.ann.0.down"},
+		{name: "speak into a person's link", publish: "tandem.link.box.ann.0.up"},
+		{name: "call another machine", publish: "tandem.host.other.open.box"},
+		{name: "call itself as a person", publish: "tandem.host.box.open.ann"},
+		{name: "call any", publish: "tandem.any.role=web.box"},
+		{name: "invite as the owner", publish: "tandem.hub.owner.invite"},
+		{name: "invite", publish: "tandem.hub.box.invite"},
+		{name: "join as somebody else", publish: "tandem.join"},
+		{name: "answer a person's inbox", publish: "_INBOX_person_ann.x"},
+		{name: "delete the bucket", publish: "$JS.API.STREAM.DELETE.KV_tandem_hosts"},
+		{name: "empty the bucket", publish: "$JS.API.STREAM.PURGE.KV_tandem_processes"},
+		{name: "make a bucket", publish: "$JS.API.STREAM.CREATE.x"},
+		{name: "read the bucket", publish: "$JS.API.CONSUMER.CREATE.KV_tandem_hosts"},
+		{name: "read one value", publish: "$JS.API.DIRECT.GET.KV_tandem_hosts.$KV.tandem_hosts.other"},
+		{name: "ask the server", publish: "$SYS.REQ.SERVER.PING"},
+		{name: "write elsewhere", publish: "other"},
+		{name: "hear everything", subscribe: ">"},
+		{name: "hear the fleet", subscribe: "tandem.>"},
+		{name: "hear all machines", subscribe: "tandem.host.*.open.*"},
+		{name: "take calls of another", subscribe: "tandem.host.other.open.*"},
+		{name: "hear another's links", subscribe: "tandem.link.other.*.*.up"},
+		{name: "hear all links", subscribe: "tandem.link.*.*.*.up"},
+		{name: "hear what it says itself", subscribe: "tandem.link.box.*.*.down"},
+		{name: "hear the buckets", subscribe: "$KV.>"},
+		{name: "hear all inboxes", subscribe: "_INBOX_person_ann.>"},
+		{name: "take what is for another label", subscribe: "tandem.any.role=db.*", queue: "any"},
+		{name: "take what is for any label", subscribe: "tandem.any.>", queue: "any"},
+		{name: "take a copy of what is for any", subscribe: "tandem.any.role=web.*"},
+		{name: "take invitations", subscribe: "tandem.join"},
+		{name: "be the hub", subscribe: "tandem.hub.*.invite"},
+		{name: "hear the server", subscribe: "$SYS.>"},
+	})
+}
+
+func TestAReadOnlyPersonsKeyDoesNothingBeyondItsOwn(t *testing.T) {
+	r := newRig(t)
+	k := r.key(hub.InviteRequest{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleRead}, "_INBOX_person_ann")
+	r.attempts(k, []attempt{
+		{name: "pose as a machine", publish: "$KV.tandem_hosts.box"},
+		{name: "write processes", publish: "$KV.tandem_processes.box.a"},
+		{name: "answer as a machine", publish: "tandem.link.box.bob.0.down"},
+		{name: "answer itself as a machine", publish: "tandem.link.box.ann.0.down"},
+		{name: "call as somebody else", publish: "tandem.host.box.open.bob"},
+		{name: "speak into somebody else's link", publish: "tandem.link.box.bob.0.up"},
+		{name: "call any as somebody else", publish: "tandem.any.role=web.bob"},
+		{name: "invite", publish: "tandem.hub.ann.invite"},
+		{name: "invite as the owner", publish: "tandem.hub.owner.invite"},
+		{name: "revoke as an admin", publish: "tandem.hub.bob.revoke"},
+		{name: "join as somebody else", publish: "tandem.join"},
+		{name: "delete the bucket", publish: "$JS.API.STREAM.DELETE.KV_tandem_hosts"},
+		{name: "empty the bucket", publish: "$JS.API.STREAM.PURGE.KV_tandem_hosts"},
+		{name: "change the bucket", publish: "$JS.API.STREAM.UPDATE.KV_tandem_hosts"},
+		{name: "make a bucket", publish: "$JS.API.STREAM.CREATE.x"},
+		{name: "list the buckets", publish: "$JS.API.STREAM.NAMES"},
+		{name: "delete a value", publish: "$JS.API.STREAM.MSG.DELETE.KV_tandem_hosts"},
+		{name: "see the account", publish: "$JS.API.INFO"},
+		{name: "ask the server", publish: "$SYS.REQ.SERVER.PING"},
+		{name: "write elsewhere", publish: "other"},
+		{name: "hear everything", subscribe: ">"},
+		{name: "take calls of a machine", subscribe: "tandem.host.box.open.*"},
+		{name: "take calls in a queue", subscribe: "tandem.host.box.open.*", queue: "any"},
+		{name: "take what is for any", subscribe: "tandem.any.role=web.*", queue: "any"},
+		{name: "hear what others say", subscribe: "tandem.link.*.bob.*.up"},
+		{name: "hear what others are told", subscribe: "tandem.link.*.bob.*.down"},
+		{name: "hear all links", subscribe: "tandem.link.>"},
+		{name: "hear the buckets past the watch", subscribe: "$KV.>"},
+		{name: "hear somebody else's inbox", subscribe: "_INBOX_person_bob.>"},
+		{name: "hear all inboxes", subscribe: "*.>"},
+		{name: "take invitations", subscribe: "tandem.join"},
+		{name: "hear the server", subscribe: "$SYS.>"},
+	})
+}
+
+func TestWhoHasNotJoinedMayAskToAndNothingElse(t *testing.T) {
+	r := newRig(t)
+	token, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := fleet.ParseToken(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined, err := fleet.Join(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(joined.Authority)
+	k := &key{refusals: make(chan error, 100)}
+	k.Conn, err = nats.Connect(joined.Hub, nats.CustomInboxPrefix("_INBOX_joiner_new"), nats.Secure(&tls.Config{RootCAs: roots, ServerName: fleet.ServerName, MinVersion: tls.VersionTLS12}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { k.refusals <- err }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	r.attempts(k, []attempt{
+		{name: "pose as a machine", publish: "$KV.tandem_hosts.box"},
+		{name: "call a machine", publish: "tandem.host.box.open.ann"},
+		{name: "invite", publish: "tandem.hub.owner.invite"},
+		{name: "read the bucket", publish: "$JS.API.CONSUMER.CREATE.KV_tandem_hosts"},
+		{name: "hear everything", subscribe: ">"},
+		{name: "take invitations", subscribe: "tandem.join"},
+		{name: "hear machines", subscribe: "tandem.host.*.open.*"},
+	})
+}
+
+func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
+	r := newRig(t)
+	now := time.Now()
+	r.stop()
+	r.options.Now = func() time.Time { return now }
+	r.start()
+	invite := func() fleet.Invitation {
+		token, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := fleet.ParseToken(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	refuses := func(what string, i fleet.Invitation, words string) {
+		t.Helper()
+		if _, err := fleet.Join(i); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v; want %q", what, err, words)
+		}
+	}
+	late := invite()
+	now = now.Add(25 * time.Hour)
+	refuses("after its time", late, "the invitation has expired, 1h0m0s ago by the hub's clock")
+	wrong := invite()
+	wrong.Secret[0]++
+	refuses("with another secret", wrong, "does not know this invitation")
+	unknown := invite()
+	unknown.ID[0]++
+	refuses("with another id", unknown, "does not know this invitation")
+	other := invite()
+	other.Authority[0]++
+	refuses("at another hub", other, "another hub answers there")
+	good := invite()
+	if _, err := fleet.Join(good); err != nil {
+		t.Fatal(err)
+	}
+	refuses("a second time", good, "or it was used already")
+	if _, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test"); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("a second machine of the name: %v", err)
+	}
+	r.stop()
+	refuses("without a hub", good, "no hub answers there")
+}
+
+func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
+	token := fleet.Invitation{Kind: fleet.KindPerson, Address: "hub.example.org:4222"}.Token()
+	i, err := fleet.ParseToken(token)
+	if err != nil || i.Address != "hub.example.org:4222" || i.Kind != fleet.KindPerson {
+		t.Errorf("%+v, %v", i, err)
+	}
+	for _, broken := range []string{"", "x", token[:len(token)-3], token[1:], strings.Replace(token, token[20:22], "zz", 1), "!" + token} {
+		if _, err := fleet.ParseToken(broken); err == nil || !strings.Contains(err.Error(), "not complete") {
+			t.Errorf("%.20q: %v", broken, err)
+		}
+	}
+}
+
+func TestNamesAndLabelsAreOneTokenOfASubject(t *testing.T) {
+	r := newRig(t)
+	for _, q := range []hub.InviteRequest{
+		{Kind: fleet.KindMachine, Name: ""}, {Kind: fleet.KindMachine, Name: "a.b"}, {Kind: fleet.KindMachine, Name: "*"}, {Kind: fleet.KindMachine, Name: ">"},
+		{Kind: fleet.KindMachine, Name: "a b"}, {Kind: fleet.KindMachine, Name: "-a"}, {Kind: fleet.KindMachine, Name: "a/b"}, {Kind: fleet.KindMachine, Name: strings.Repeat("a", 64)},
+		{Kind: fleet.KindMachine, Name: "box", Labels: []string{"role"}}, {Kind: fleet.KindMachine, Name: "box", Labels: []string{"role=a.b"}}, {Kind: fleet.KindMachine, Name: "box", Labels: []string{"a=*"}},
+		{Kind: fleet.KindMachine, Name: "box", Role: api.RoleAdmin}, {Kind: fleet.KindPerson, Name: "ann"}, {Kind: fleet.KindPerson, Name: "ann", Role: "root"},
+		{Kind: fleet.KindPerson, Name: "owner", Role: api.RoleAdmin}, {Kind: "hub", Name: "x"}, {Kind: fleet.KindMachine, Name: "box", Life: 1000 * time.Hour},
+	} {
+		if _, err := r.hub.Invite(q, "test"); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
+
+// What was joined with a hub's certificate that has expired says so, with the times.
+func TestACertificateThatHasExpiredIsToldOf(t *testing.T) {
+	r := newRig(t)
+	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"})
+	r.stop()
+	r.options.Now = func() time.Time { return time.Now().Add(-6 * 365 * 24 * time.Hour) }
+	r.start()
+	_, err := fleet.Ask(c, creds, "x", nil)
+	if err == nil || !strings.Contains(err.Error(), "the hub's certificate is not valid now: it is good from") {
+		t.Errorf("Ask = %v", err)
+	}
+}
+
+func ExampleInvitation_Token() {
+	fmt.Println(len(fleet.Invitation{Kind: fleet.KindMachine, Address: "hub.example.org:4222"}.Token()) < 120)
+	// Output: true
+}

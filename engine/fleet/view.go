@@ -1,0 +1,276 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"tandem/engine/api"
+)
+
+// awayAfter is how long a machine says nothing that is away: it has missed two words.
+const awayAfter = 12 * time.Second
+
+// A view is what the buckets say, followed from when somebody first asks.
+type view struct {
+	back chan struct{} // there is a connection again
+
+	mu    sync.Mutex
+	hosts map[string]host
+
+	complete bool          // hosts are all that there are
+	changed  chan struct{} // is closed, and another one made, with each change
+	end      func()        // nil until it begins
+	running  sync.WaitGroup
+	watching func(context.Context) // runs beside, from when the view begins; nil: nothing does
+}
+
+// A host is a row and when it was written, by this machine's clock.
+type host struct {
+	hostRow
+	at time.Time
+}
+
+func newView() *view {
+	return &view{back: make(chan struct{}, 1), hosts: map[string]host{}, changed: make(chan struct{})}
+}
+
+func (v *view) reconnected() { nudge(v.back) }
+
+// begin follows the machines, once.
+func (v *view) begin(nc *nats.Conn) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.end != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	v.end = cancel
+	v.running.Go(func() { v.run(ctx, nc) })
+	if v.watching != nil {
+		v.running.Go(func() { v.watching(ctx) })
+	}
+}
+
+func (v *view) close() {
+	v.mu.Lock()
+	if v.end == nil {
+		v.end = func() {}
+	}
+	end := v.end
+	v.mu.Unlock()
+	end()
+	v.running.Wait()
+}
+
+// run follows the buckets, anew with each connection: they may be others then.
+func (v *view) run(ctx context.Context, nc *nats.Conn) {
+	for ctx.Err() == nil {
+		once, cancel := context.WithCancel(ctx)
+		following := make(chan struct{})
+		go func() {
+			defer close(following)
+			for once.Err() == nil {
+				_ = v.follow(once, nc) // it is tried again
+				sleep(once, firstPause)
+			}
+		}()
+		select {
+		case <-v.back:
+		case <-ctx.Done():
+		}
+		cancel()
+		<-following
+	}
+}
+
+// bucketTimeout bounds how long it takes to find a bucket.
+const bucketTimeout = 5 * time.Second
+
+// follow takes in the machines until ctx ends or there is no bucket.
+func (v *view) follow(ctx context.Context, nc *nats.Conn) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	bucket, err := js.KeyValue(bounded, HostsBucket)
+	if err != nil {
+		return err
+	}
+	behind, err := clockBehind(bounded, bucket)
+	if err != nil {
+		return err
+	}
+	watch, err := bucket.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }() // the connection may be gone
+	for {
+		select {
+		case entry, ok := <-watch.Updates():
+			if !ok {
+				return ctx.Err()
+			}
+			v.take(entry, behind)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// clockBehind is by how much the clock of the hub is behind that of this machine.
+func clockBehind(ctx context.Context, bucket jetstream.KeyValue) (time.Duration, error) {
+	status, err := bucket.Status(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
+		if at := s.StreamInfo().TimeStamp; !at.IsZero() {
+			return time.Since(at), nil
+		}
+	}
+	return 0, nil
+}
+
+// take takes in an entry of the hosts; nil comes when all that there were have.
+func (v *view) take(entry jetstream.KeyValueEntry, behind time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	defer v.tell()
+	if entry == nil {
+		v.complete = true
+		return
+	}
+	name := entry.Key()
+	if entry.Operation() != jetstream.KeyValuePut {
+		delete(v.hosts, name)
+		return
+	}
+	var row hostRow
+	if json.Unmarshal(entry.Value(), &row) != nil || row.Name != name || !ValidName(name) {
+		return // it is of another version, or of somebody who writes what they like
+	}
+	v.hosts[name] = host{row, entry.Created().Add(behind)}
+}
+
+// tell wakes who waits. The lock is held.
+func (v *view) tell() {
+	close(v.changed)
+	v.changed = make(chan struct{})
+}
+
+// seen is when a machine said something last; zero if it is not known.
+func (v *view) seen(machine string) time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.hosts[machine].at
+}
+
+// settled waits until all machines are known, or ctx ends.
+func (v *view) settled(ctx context.Context) {
+	for {
+		v.mu.Lock()
+		complete, changed := v.complete, v.changed
+		v.mu.Unlock()
+		if complete {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// listWait bounds how long a list waits for the hub.
+const listWait = 3 * time.Second
+
+// List tells of the machines that are meant, by name.
+func (p *Person) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
+	meant, err := selection(in)
+	if err != nil {
+		return nil, err
+	}
+	p.view.begin(p.conn.nats)
+	bounded, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	p.view.settled(bounded)
+	fault := p.State()
+	p.view.mu.Lock()
+	defer p.view.mu.Unlock()
+	if !p.view.complete {
+		if fault != nil {
+			return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
+		}
+		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
+	}
+	list := []api.FleetMachine{}
+	for _, name := range slices.Sorted(maps.Keys(p.view.hosts)) {
+		if m := p.view.hosts[name].told(fault == nil); meant(m) {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
+// told is a machine as others are told of it.
+func (h host) told(connected bool) api.FleetMachine {
+	m := api.FleetMachine{Name: h.Name, Labels: h.Labels, State: api.FleetConnected, Version: h.Version, States: h.States, LastSeen: h.at}
+	if h.Gone || !connected || time.Since(h.at) > awayAfter {
+		m.State = api.FleetAway
+	}
+	for state, count := range h.States {
+		if !state.Ended() {
+			m.Processes += count
+		}
+	}
+	return m
+}
+
+// selection is which machines are meant.
+func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
+	type want struct {
+		key, value string
+		not        bool
+	}
+	var wants []want
+	for _, label := range in.Labels {
+		key, value, ok := strings.Cut(label, "=")
+		key, not := strings.CutSuffix(key, "!")
+		if _, err := path.Match(value, ""); !ok || key == "" || err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "read label %q: want key=value or key!=value", label)
+		}
+		wants = append(wants, want{key, value, not})
+	}
+	for _, name := range in.Names {
+		if _, err := path.Match(name, ""); err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "read name %q: it is no pattern", name)
+		}
+	}
+	return func(m api.FleetMachine) bool {
+		for _, w := range wants {
+			if matches(w.value, m.Labels[w.key]) == w.not {
+				return false
+			}
+		}
+		return len(in.Names) == 0 || slices.ContainsFunc(in.Names, func(name string) bool { return matches(name, m.Name) })
+	}, nil
+}
+
+// matches reports whether a text is what a pattern means that was checked.
+func matches(pattern, text string) bool {
+	ok, _ := path.Match(pattern, text)
+	return ok
+}

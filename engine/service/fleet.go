@@ -1,0 +1,89 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/approval"
+	"tandem/engine/fleet"
+	"tandem/engine/hosts/transport"
+	"tandem/engine/secrets"
+)
+
+// Fleet serves the operations on the fleet, and those who come from it.
+type Fleet struct {
+	Fleet  *fleet.Fleet
+	Origin string // who this engine is, "user@host"
+	Guard  *access.Guard
+}
+
+// Handle serves the operations.
+func (s *Fleet) Handle(m *server.Mux) {
+	server.Handle(m, api.FleetStatus, func(context.Context, api.Empty) (api.FleetStatusOutput, error) { return s.Fleet.Status(), nil })
+	server.Handle(m, api.FleetList, func(ctx context.Context, in api.FleetListInput) (api.FleetListOutput, error) {
+		machines, err := s.Fleet.List(ctx, in)
+		return api.FleetListOutput{Machines: machines}, err
+	})
+	server.Handle(m, api.FleetAny, s.any)
+}
+
+func (s *Fleet) any(ctx context.Context, in api.FleetAnyInput) (api.FleetAnyOutput, error) {
+	agent, err := s.Guard.AgentBehind(ctx)
+	if err != nil {
+		return api.FleetAnyOutput{}, err
+	}
+	machine, err := s.Fleet.Any(ctx, in.Label, transport.Preface{Origin: s.Origin, Agent: agent})
+	return api.FleetAnyOutput{Machine: machine}, err
+}
+
+// OriginOf is where what a visitor of the fleet asks comes from.
+func OriginOf(v fleet.Visitor) server.Origin {
+	from := v.Person
+	if v.Origin != "" {
+		from += " (" + secrets.RedactLine(oneLine(v.Origin)) + ")"
+	}
+	return server.Origin{From: from, Agent: oneLine(v.Agent), By: v.By, Person: v.Person, Role: v.Role}
+}
+
+// oneLine is a text without control characters, and no longer than people are told.
+func oneLine(text string) string {
+	const most = 200
+	var b []rune
+	for _, r := range text {
+		if r < ' ' || r == 0x7f {
+			r = '?'
+		}
+		if b = append(b, r); len(b) == most {
+			break
+		}
+	}
+	return string(b)
+}
+
+// Visited writes into the audit log what a person of the fleet did here.
+func (s *Approvals) Visited(ctx context.Context, v server.Visit) {
+	from := server.CallerOf(ctx).Origin
+	e := api.AuditEntry{Time: time.Now(), Actor: "person:" + from.Person, From: from.From, Tool: v.Operation, Outcome: "ok",
+		DurationMS: float64(v.Took.Microseconds()) / 1000}
+	switch {
+	case errors.Is(v.Err, api.CodeForbidden):
+		e.Outcome = "denied"
+	case v.Err != nil:
+		e.Outcome = "error"
+	}
+	if v.Err != nil {
+		e.Error = approval.CutText(secrets.RedactLine(v.Err.Error()))
+	}
+	var arguments map[string]any
+	if text, err := json.Marshal(v.In); err == nil && json.Unmarshal(text, &arguments) == nil {
+		e.Arguments = approval.Auditable(arguments)
+	}
+	if err := s.Audit.Append(e); err != nil {
+		s.Log.Error("audit", "error", err)
+	}
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/engine/fleet/hub"
+	"tandem/engine/fleet/hub/embedded"
+)
+
+// A crew is a hub in this process, and engines of this host that have joined it.
+type crew struct {
+	*testing.T
+	env  []string
+	dir  string
+	hub  *hub.Hub
+	opts hub.Options
+}
+
+func newCrew(t *testing.T) *crew {
+	t.Parallel()
+	env, dir := stage(t)
+	c := &crew{T: t, env: env, dir: dir, opts: hub.Options{Folder: filepath.Join(dir, "hub"), Listen: "127.0.0.1:0", Start: embedded.Start}}
+	c.start()
+	t.Cleanup(func() {
+		if c.hub != nil {
+			c.hub.Close()
+		}
+	})
+	return c
+}
+
+func (c *crew) start() {
+	c.Helper()
+	h, err := hub.Open(c.opts)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.hub, c.opts.Listen = h, ""
+}
+
+// run runs tandem with the data folder of somebody.
+func (c *crew) run(who string, args ...string) (stdout, stderr string, status int) {
+	c.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(c.env, "TANDEM_DATA_DIR="+filepath.Join(c.dir, who), "XDG_CONFIG_HOME="+filepath.Join(c.dir, who+"-config"))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		c.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// must is run for what has to work.
+func (c *crew) must(who string, args ...string) string {
+	c.Helper()
+	stdout, stderr, status := c.run(who, args...)
+	if status != 0 {
+		c.Fatalf("%s: tandem %s: status %d: %s%s", who, strings.Join(args, " "), status, stdout, stderr)
+	}
+	return stdout
+}
+
+// join has somebody join who was invited.
+func (c *crew) join(q hub.InviteRequest) string {
+	c.Helper()
+	token, err := c.hub.Invite(q, "test")
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { c.run(q.Name, "shutdown", "--all", "--yes") })
+	return c.must(q.Name, "join", token)
+}
+
+func (c *crew) machine(name string, labels ...string) {
+	c.Helper()
+	c.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: name, Labels: labels})
+}
+
+func (c *crew) person(name string, role api.FleetRole) {
+	c.Helper()
+	c.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: name, Role: role})
+}
+
+// list is what `tandem fleet` tells somebody.
+func (c *crew) list(who string, args ...string) (all []api.FleetMachine) {
+	c.Helper()
+	if err := json.Unmarshal([]byte(c.must(who, append([]string{"fleet", "--json"}, args...)...)), &all); err != nil {
+		c.Fatal(err)
+	}
+	return all
+}
+
+func TestVerbsWorkOnAMachineOfTheFleet(t *testing.T) {
+	c := newCrew(t)
+	c.machine("web-1", "role=web")
+	c.person("ann", api.RoleOperate)
+	until(t, "the machine to be listed", func() bool {
+		all := c.list("ann")
+		return len(all) == 1 && all[0].State == api.FleetConnected && all[0].Labels["role"] == "web"
+	})
+	if out := c.must("ann", "--host", "web-1", "exec", "--", "echo", "hello"); out != "hello\n" {
+		t.Errorf("exec there says %q", out)
+	}
+	c.must("ann", "--host", "web-1", "start", "--name", "loop", "--", "sh", "-c", "echo begun; exec sleep 1000")
+	until(t, "its log", func() bool { return strings.Contains(c.must("ann", "--host", "web-1", "logs", "loop"), "begun") })
+	until(t, "it to be counted", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].Processes == 1 })
+	c.must("ann", "--host", "web-1", "stop", "loop")
+	until(t, "it to be counted no more", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].Processes == 0 })
+	if out := c.must("web-1", "audit"); !strings.Contains(out, "person:ann") || !strings.Contains(out, "process.start") || !strings.Contains(out, "echo hello") {
+		t.Errorf("the machine's audit does not name her:\n%s", out)
+	}
+	if _, stderr, status := c.run("ann", "--host", "web-2", "ps"); status != 1 || !strings.Contains(stderr, "machine web-2: it is away, or there is none of this name") {
+		t.Errorf("on a machine that is not there: %d %s", status, stderr)
+	}
+}
+
+// What a role allows is decided on the machine.
+func TestARoleHoldsOnTheMachine(t *testing.T) {
+	c := newCrew(t)
+	c.machine("box")
+	c.person("reader", api.RoleRead)
+	c.person("worker", api.RoleOperate)
+	c.person("chief", api.RoleAdmin)
+	c.must("box", "start", "--name", "loop", "--", "sleep", "1000")
+	secret := filepath.Join(c.dir, "box", "fleet", "machine.creds")
+	type try struct {
+		args    []string
+		allowed string // roles
+	}
+	for _, a := range []try{
+		{[]string{"ps"}, "reader worker chief"},
+		{[]string{"logs", "loop"}, "reader worker chief"},
+		{[]string{"history"}, "reader worker chief"},
+		{[]string{"info"}, "reader worker chief"},
+		{[]string{"exec", "--", "true"}, "worker chief"},
+		{[]string{"start", "--", "true"}, "worker chief"},
+		{[]string{"signal", "loop", "CONT"}, "worker chief"},
+		{[]string{"env", "list"}, "worker chief"},
+		{[]string{"env", "set", "A=b"}, "worker chief"},
+		{[]string{"requests"}, "chief"},
+		{[]string{"audit"}, "chief"},
+	} {
+		for _, who := range []string{"reader", "worker", "chief"} {
+			_, stderr, status := c.run(who, append([]string{"--host", "box"}, a.args...)...)
+			may, refused := strings.Contains(a.allowed, who), strings.Contains(stderr, who+" has the role ")
+			if may == refused || may != (status == 0) {
+				t.Errorf("%s: %v: status %d: %s", who, a.args, status, stderr)
+			}
+		}
+	}
+	if text, err := os.ReadFile(secret); err != nil || len(text) == 0 {
+		t.Error(err)
+	}
+	if info, err := os.Stat(secret); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the machine's key has the mode %v, %v", info.Mode(), err)
+	}
+	if out := c.must("box", "audit"); !strings.Contains(out, "person:reader") || !strings.Contains(out, "denied") {
+		t.Errorf("what was refused is not in the audit log:\n%s", out)
+	}
+}
+
+func TestWhoLeavesIsReachedNoMore(t *testing.T) {
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleRead)
+	c.must("ann", "--host", "box", "ps")
+	if out := c.must("box", "leave"); !strings.Contains(out, "left the fleet") {
+		t.Errorf("leave says %q", out)
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, "box", "fleet", "machine.creds")); !os.IsNotExist(err) {
+		t.Errorf("its key is still there: %v", err)
+	}
+	until(t, "it to be away", func() bool { all := c.list("ann"); return len(all) == 1 && all[0].State == api.FleetAway })
+	if _, stderr, status := c.run("ann", "--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it is away, last seen") {
+		t.Errorf("on it: %d %s", status, stderr)
+	}
+	if _, stderr, status := c.run("box", "leave"); status != 1 || !strings.Contains(stderr, "belongs to no fleet") {
+		t.Errorf("a second time: %d %s", status, stderr)
+	}
+}
+
+func TestAPersonWhoIsRevokedReachesNothing(t *testing.T) {
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleAdmin)
+	if out := c.must("ann", "hub", "people"); !strings.Contains(out, "box") || !strings.Contains(out, "ann") {
+		t.Errorf("people = %s", out)
+	}
+	if _, err := c.hub.Revoke("ann"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "her to be refused", func() bool {
+		_, stderr, status := c.run("ann", "--host", "box", "ps")
+		return status == 1 && strings.Contains(stderr, "revoked")
+	})
+	c.machine("box-2") // nobody else is disturbed
+}
+
+func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
+	c := newCrew(t)
+	c.machine("web-1", "role=web", "zone=a")
+	c.machine("web-2", "role=web", "zone=b")
+	c.machine("db-1", "role=db", "zone=b")
+	c.person("ann", api.RoleOperate)
+	until(t, "three machines", func() bool { return len(c.list("ann")) == 3 })
+	stdout, stderr, status := c.run("ann", "exec", "--host", "web-*", "--", "echo", "hello")
+	if status != 0 || stdout != "web-1  hello\nweb-2  hello\n" && stdout != "web-2  hello\nweb-1  hello\n" {
+		t.Errorf("by a pattern: %d %q %s", status, stdout, stderr)
+	}
+	if !strings.Contains(stderr, "2 × ok") || !strings.Contains(stderr, "web-1, web-2") {
+		t.Errorf("at the end it says %q", stderr)
+	}
+	if stdout, _, status := c.run("ann", "exec", "--label", "zone=b,role!=db", "--", "echo", "hello"); status != 0 || stdout != "web-2  hello\n" {
+		t.Errorf("by labels: %d %q", status, stdout)
+	}
+	stdout, stderr, status = c.run("ann", "exec", "--label", "role=*", "--", "sh", "-c", `test "$(hostname)" = x && exit 3; exit 4`)
+	if status != 3 || !strings.Contains(stderr, "3 × exit 4") {
+		t.Errorf("where it fails: %d %q %s", status, stdout, stderr)
+	}
+	c.must("db-1", "leave")
+	until(t, "it to be away", func() bool { all := c.list("ann", "db-1"); return len(all) == 1 && all[0].State == api.FleetAway })
+	stdout, stderr, status = c.run("ann", "exec", "--label", "zone=*", "--json", "--", "echo", "hello")
+	var away, ok int
+	for line := range strings.Lines(stdout) {
+		var v struct{ Host, Error, Stdout string }
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if v.Error != "" {
+			away++
+		} else if v.Stdout == "hello\n" {
+			ok++
+		}
+	}
+	if status != 3 || away != 1 || ok != 2 {
+		t.Errorf("with one away: status %d, %d away, %d ok: %s%s", status, away, ok, stdout, stderr)
+	}
+	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "there are none with such names") {
+		t.Errorf("where there are none: %d %s", status, stderr)
+	}
+	if out := c.must("ann", "ps", "--label", "role=web"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
+		t.Errorf("ps = %s", out)
+	}
+}
+
+func TestAProcessIsStartedOnAnyMachineWithALabel(t *testing.T) {
+	c := newCrew(t)
+	c.machine("w-1", "role=worker")
+	c.machine("w-2", "role=worker")
+	c.machine("db-1", "role=db")
+	c.person("ann", api.RoleOperate)
+	stdout, stderr, status := c.run("ann", "start", "--any", "role=worker", "--name", "job", "--", "sleep", "1000")
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	on := strings.TrimSpace(strings.TrimPrefix(stderr, "on "))
+	if !strings.HasPrefix(on, "w-") || !strings.Contains(c.must("ann", "--host", on, "ps", "--json"), strings.TrimSpace(stdout)) {
+		t.Errorf("it was started %q with the id %q", stderr, stdout)
+	}
+	if _, stderr, status := c.run("ann", "start", "--any", "role=none", "--", "true"); status != 1 || !strings.Contains(stderr, "none is connected") {
+		t.Errorf("with a label that none has: %d %s", status, stderr)
+	}
+}

@@ -1,0 +1,191 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/engine/fleet/hub"
+	"tandem/ui/cli/output"
+)
+
+func (v *Verbs) hubCommand() *cobra.Command {
+	var o hub.Options
+	cmd := &cobra.Command{
+		Use:   "hub [--listen ADDR] [--address HOST:PORT]",
+		Short: "Run the hub of a fleet",
+		Long: "Runs the hub that the machines of a fleet dial, until it is interrupted. The first run makes\n" +
+			"everything: a TLS authority of its own, keys, buckets. They are below the data folder, in hub.\n" +
+			"--address is under which name others reach it; it stands in the invitations.",
+		Example: "tandem hub\ntandem hub --listen :4222 --address hub.example.org:4222\ntandem start --name hub --keep-alive -- tandem hub\n" +
+			"tandem hub invite machine web-1 --label role=web",
+		Args: exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.runHub(cmd.Context(), o) },
+	}
+	cmd.Flags().StringVar(&o.Listen, "listen", "", "listen on this `address`; default "+hub.DefaultListen+", or where it did last")
+	cmd.Flags().StringVar(&o.Address, "address", "", "how others reach it, `host:port`")
+	invite := &cobra.Command{
+		Use: "invite machine|person NAME", Short: "Invite a machine or a person",
+		Long:    "Prints the line with which a machine or a person joins. It works once, and for a day.",
+		Example: "tandem hub invite machine web-1 --label role=web\ntandem hub invite person ann --role operate",
+		Args:    exactly(1, "invite a machine or a person?"), ValidArgs: []string{"machine", "person"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return output.Usagef(cmd, "invite a machine or a person? %q is neither", output.Visible(args[0]))
+		},
+	}
+	invite.AddCommand(v.inviteCommand(fleet.KindMachine), v.inviteCommand(fleet.KindPerson))
+	cmd.AddCommand(invite, v.statusCommand(), v.peopleCommand(), v.revokeCommand())
+	return cmd
+}
+
+func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
+	folder, err := v.hubFolder()
+	if err != nil {
+		return err
+	}
+	o.Folder = folder
+	if o.Start = v.Start; o.Start == nil {
+		o.Start = Server()
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return hub.Run(ctx, o, func(s hub.Status) {
+		fmt.Fprintf(v.Out.Stdout, "the hub listens; machines reach it at %s\n", s.Address)
+		if s.Machines+s.People+s.Invitations == 0 {
+			fmt.Fprintf(v.Out.Stdout, "invite yourself: tandem hub invite person NAME --role admin\n")
+		}
+	})
+}
+
+func (v *Verbs) hubFolder() (string, error) {
+	dir, err := v.DataDir()
+	return filepath.Join(dir, "hub"), err
+}
+
+// ask asks the hub of this machine, or that of the fleet in which the person here is an admin.
+func (v *Verbs) ask(what string, in any) (hub.Answer, error) {
+	folder, err := v.hubFolder()
+	if err != nil {
+		return hub.Answer{}, err
+	}
+	c, creds, err := hub.Owner(folder)
+	if err != nil {
+		joined, loadErr := v.Load()
+		if loadErr != nil || joined.Person == "" {
+			return hub.Answer{}, err
+		}
+		c = joined
+		if creds, err = fleet.ReadCredentials(joined.Person); err != nil {
+			return hub.Answer{}, err
+		}
+		if creds.Role != api.RoleAdmin {
+			return hub.Answer{}, api.Errorf(api.CodeForbidden, "ask hub: %s has the role %s; this takes admin", creds.Name, creds.Role)
+		}
+	}
+	return hub.Ask(c, creds, what, in)
+}
+
+func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
+	r := hub.InviteRequest{Kind: kind}
+	var role string
+	cmd := &cobra.Command{
+		Use: "machine NAME [--label K=V]", Short: "Invite a machine",
+		Long: "Prints the line with which a machine joins, once and within a day. Its labels are a part of its\n" +
+			"credentials: verbs choose machines by them.",
+		Example: "tandem hub invite machine web-1 --label role=web --label zone=b",
+		Args:    exactly(1, "which "+string(kind)+"? Give a name."),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r.Name, r.Role = args[0], fleet.Role(role)
+			out, err := v.ask("invite", r)
+			if err != nil {
+				return err
+			}
+			return v.Out.Answer(map[string]string{"name": r.Name, "kind": string(kind), "token": out.Token}, func() string { return "tandem join " + out.Token + "\n" })
+		},
+	}
+	cmd.Flags().DurationVar(&r.Life, "for", 24*time.Hour, "how long the invitation is good")
+	if kind == fleet.KindMachine {
+		cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a label of it, `K=V`; may be repeated")
+		return cmd
+	}
+	cmd.Use, cmd.Short = "person NAME --role "+strings.Join(fleet.Roles(), "|"), "Invite a person"
+	cmd.Long = "Prints the line with which a person joins, once and within a day. read sees processes, sessions,\n" +
+		"logs and the history; operate starts, types, stops and works on files too; admin does all that\n" +
+		"somebody at the machine may, and manages the hub. What a machine itself refuses stays refused."
+	cmd.Example = "tandem hub invite person ann --role operate"
+	cmd.Flags().StringVar(&role, "role", "", "what they may do: `ROLE` is "+strings.Join(fleet.Roles(), ", "))
+	_ = cmd.MarkFlagRequired("role")
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(fleet.Roles(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (v *Verbs) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Say how the hub is", Long: "Says where the hub is, who belongs to it, and what it has to do.", Example: "tandem hub status",
+		Args: exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			out, err := v.ask("status", nil)
+			if err != nil {
+				return err
+			}
+			s := out.Status
+			return v.Out.Answer(s, func() string {
+				return fmt.Sprintf("address      %s\nmachines     %d\npeople       %d\ninvitations  %d\nconnections  %d\nmemory       %d MB\nmessages     %d in, %d out\n",
+					output.Visible(s.Address), s.Machines, s.People, s.Invitations, s.Connections, s.Memory>>20, s.InMsgs, s.OutMsgs)
+			})
+		},
+	}
+}
+
+func (v *Verbs) peopleCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "people", Short: "List who has joined", Long: "Lists the people and machines that have joined.", Example: "tandem hub people",
+		Args: exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			out, err := v.ask("members", nil)
+			if err != nil {
+				return err
+			}
+			return output.AnswerList(*v.Out, out.Members, "nobody has joined; `tandem hub invite` invites", func() string {
+				t := v.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
+				for _, m := range out.Members {
+					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(dash(string(m.Role))),
+						output.Text(output.Span(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(dash(strings.Join(m.Labels, ","))))
+				}
+				return t.String()
+			})
+		},
+	}
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func (v *Verbs) revokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke NAME", Short: "Cut off a machine or a person",
+		Long:    "Cuts off a machine or person at once, and lets their keys in no more. Invitations of that name end too.",
+		Example: "tandem hub revoke ann",
+		Args:    exactly(1, "whom? Give a name."), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			out, err := v.ask("revoke", args[0])
+			if err != nil {
+				return err
+			}
+			return v.Out.Answer(map[string]string{"name": args[0], "revoked": strconv.Itoa(out.Count)}, func() string { return "revoked " + output.Visible(args[0]) + "\n" })
+		},
+	}
+}

@@ -1,0 +1,187 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/ui/cli/output"
+)
+
+func (v *Verbs) joinCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "join TOKEN", Short: "Join a fleet",
+		Long: "Joins a fleet with the line that `tandem hub invite` has printed. A key is made here and stays\n" +
+			"here; config.toml says from then on where the hub is, and the engine dials it.",
+		Example: "tandem join AW1…",
+		Args:    exactly(1, "with which invitation? Give the token that `tandem hub invite` has printed."), ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.join(cmd.Context(), args[0]) },
+	}
+}
+
+func (v *Verbs) join(ctx context.Context, token string) error {
+	i, err := fleet.ParseToken(token)
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "join: %v", err).WithHint("copy the whole line that `tandem hub invite` has printed")
+	}
+	c, err := v.Load()
+	if err != nil {
+		return err
+	}
+	if err := mayJoin(c, i); err != nil {
+		return err
+	}
+	joined, err := fleet.Join(i)
+	if err != nil {
+		return err
+	}
+	if c, err = v.keep(c, joined); err != nil {
+		return err
+	}
+	if _, err := v.Keep(c); err != nil {
+		return err
+	}
+	self, err := v.awaitConnected(ctx, joined.User)
+	if err != nil {
+		return err
+	}
+	if self.Error != "" {
+		v.Out.Tell("joined, and the hub cannot be reached yet: %s", output.Visible(self.Error))
+	}
+	return v.Out.Answer(self, func() string {
+		if joined.Kind == fleet.KindMachine {
+			return fmt.Sprintf("this machine is %s of the fleet at %s\n", joined.Name, output.Visible(i.Address))
+		}
+		return fmt.Sprintf("you are %s of the fleet at %s and may %s; `tandem fleet` lists the machines\n", joined.Name, output.Visible(i.Address), joined.Role)
+	})
+}
+
+// mayJoin refuses what would end another membership.
+func mayJoin(c fleet.Config, i fleet.Invitation) error {
+	switch {
+	case c.Hub != "" && c.Hub != "tls://"+i.Address:
+		return api.Errorf(api.CodeConflict, "join: this machine belongs to the fleet at %s", c.Hub).WithHint("`tandem leave` leaves it")
+	case i.Kind == fleet.KindMachine && c.Machine != "":
+		return api.Errorf(api.CodeConflict, "join: this machine has joined already").WithHint("`tandem leave` leaves the fleet")
+	case i.Kind == fleet.KindPerson && c.Person != "":
+		return api.Errorf(api.CodeConflict, "join: you have joined already").WithHint("`tandem leave` leaves the fleet")
+	}
+	return nil
+}
+
+// keep writes what somebody has who has joined.
+func (v *Verbs) keep(c fleet.Config, joined fleet.Joined) (fleet.Config, error) {
+	folder, err := v.folder()
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
+		return c, fmt.Errorf("join: %w", err)
+	}
+	c.Hub, c.Authority = joined.Hub, filepath.Join(folder, "authority.pem")
+	creds := filepath.Join(folder, string(joined.Kind)+".creds")
+	if joined.Kind == fleet.KindMachine {
+		c.Machine = creds
+	} else {
+		c.Person = creds
+	}
+	for path, text := range map[string][]byte{c.Authority: joined.Authority, creds: joined.Credentials} {
+		if err := renameio.WriteFile(path, text, 0o600, renameio.WithStaticPermissions(0o600)); err != nil {
+			return c, fmt.Errorf("join: %w", err)
+		}
+	}
+	return c, nil
+}
+
+func (v *Verbs) folder() (string, error) {
+	dir, err := v.DataDir()
+	return filepath.Join(dir, "fleet"), err
+}
+
+const (
+	// connectWait is how long it may take until the engine has read the configuration
+	// and reached the hub, and connectLook how often it is looked whether it has.
+	connectWait = 15 * time.Second
+	connectLook = 50 * time.Millisecond
+)
+
+// awaitConnected waits until the engine is connected, and tells how it is after a while.
+func (v *Verbs) awaitConnected(ctx context.Context, u fleet.User) (self api.FleetSelf, err error) {
+	self = api.FleetSelf{Kind: string(u.Kind), Name: u.Name, Role: string(u.Role), Error: "the engine has not read config.toml yet"}
+	err = v.await(ctx, func(s api.FleetStatusOutput) bool {
+		i := slices.IndexFunc(s.As, func(as api.FleetSelf) bool { return as.Kind == string(u.Kind) && as.Name == u.Name })
+		if i >= 0 {
+			self = s.As[i]
+		}
+		return i >= 0 && self.Error == ""
+	})
+	return self, err
+}
+
+// await looks at the engine's part in the fleet until it is as wanted, or for a while.
+func (v *Verbs) await(ctx context.Context, wanted func(api.FleetStatusOutput) bool) error {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	for end := time.Now().Add(connectWait); time.Now().Before(end); {
+		s, err := api.FleetStatus.Call(ctx, own, api.Empty{})
+		if err != nil || wanted(s) {
+			return err
+		}
+		select {
+		case <-time.After(connectLook):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (v *Verbs) leaveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "leave", Short: "Leave the fleet",
+		Long:    "Leaves the fleet: the engine hangs up, and the keys here are deleted. What runs goes on. The hub\nstill knows the name; `tandem hub revoke` there takes it out.",
+		Example: "tandem leave",
+		Args:    exactly(0, ""),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return v.leave(cmd.Context()) },
+	}
+}
+
+func (v *Verbs) leave(ctx context.Context) error {
+	c, err := v.Load()
+	if err != nil {
+		return err
+	}
+	if c.Hub == "" {
+		return api.Errorf(api.CodeNotFound, "leave: this machine belongs to no fleet")
+	}
+	if _, err := v.Keep(fleet.Config{}); err != nil {
+		return err
+	}
+	folder, err := v.folder()
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{c.Machine, c.Person} { // others are not ours to delete
+		if filepath.Dir(path) == folder {
+			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("leave: %w", err)
+			}
+		}
+	}
+	if err := v.await(ctx, func(s api.FleetStatusOutput) bool { return s.Hub == "" }); err != nil {
+		return err
+	}
+	return v.Out.Answer(map[string]string{"hub": c.Hub}, func() string { return "left the fleet at " + output.Visible(c.Hub) + "\n" })
+}

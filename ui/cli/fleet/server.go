@@ -1,0 +1,11 @@
+//go:build hub
+
+package fleet
+
+import (
+	"tandem/engine/fleet/hub"
+	"tandem/engine/fleet/hub/embedded"
+)
+
+// Server starts the server of a hub.
+func Server() hub.Starter { return embedded.Start }

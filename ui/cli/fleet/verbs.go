@@ -1,0 +1,201 @@
+// Package fleet is the verbs of a fleet: its hub, joining and leaving it, and which
+// machines there are.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/fleet"
+	"tandem/engine/fleet/hub"
+	"tandem/ui/cli/machines"
+	"tandem/ui/cli/output"
+)
+
+// Config is how the verbs know the table fleet of config.toml.
+type Config struct {
+	Load func() (fleet.Config, error)
+	Keep func(fleet.Config) (path string, err error)
+	// Start starts a hub's server; default Server.
+	Start hub.Starter
+}
+
+// None is the configuration of a program that knows no fleet.
+func None() Config {
+	return Config{
+		Load: func() (fleet.Config, error) { return fleet.Config{}, nil },
+		Keep: func(fleet.Config) (string, error) { return "", errors.New("there is no configuration") },
+	}
+}
+
+// Verbs are the verbs of a fleet.
+type Verbs struct {
+	Config
+	DataDir func() (string, error)
+	Out     *output.Printer
+	Own     func(context.Context) (*client.Client, error) // this machine's engine
+}
+
+// Commands are the verbs.
+func (v *Verbs) Commands() []*cobra.Command {
+	return []*cobra.Command{v.fleetCommand(), v.hubCommand(), v.joinCommand(), v.leaveCommand()}
+}
+
+// exactly is cobra's check of how many arguments there are, with our words.
+func exactly(count int, otherwise string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < count:
+			return output.Usagef(cmd, "%s", otherwise)
+		case len(args) > count:
+			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[count]))
+		}
+		return nil
+	}
+}
+
+func (v *Verbs) fleetCommand() *cobra.Command {
+	var labels []string
+	cmd := &cobra.Command{
+		Use:   "fleet [--label K=V] [NAME…]",
+		Short: "List the machines of the fleet",
+		Long: "Lists the machines of the fleet that you have joined, as they have told the hub: connected, or\n" +
+			"away when nothing came from them for 12 seconds. Verbs work on them with --host NAME or a\n" +
+			"pattern such as 'web-*', and with --label role=web,zone!=b.",
+		Example: "tandem fleet\ntandem fleet --label role=web --json\ntandem exec --label role=web -- uptime",
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: v.Names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.list(cmd.Context(), api.FleetListInput{Names: args, Labels: labels})
+		},
+	}
+	cmd.Flags().StringSliceVar(&labels, "label", nil, "only machines with these labels: `K=V`, K!=V")
+	return cmd
+}
+
+// Names completes the names of machines.
+func (v *Verbs) Names(cmd *cobra.Command, args []string, _ string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	c, err := v.Load()
+	if err != nil || c.Person == "" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	machines, err := v.Machines(cmd.Context(), api.FleetListInput{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp // a person who presses tab is in the middle of a line
+	}
+	for _, m := range machines {
+		if !slices.Contains(args, m.Name) {
+			found = append(found, cobra.CompletionWithDesc(m.Name, string(m.State)))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Machines are those of the fleet that are meant.
+func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.FleetMachine, error) {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer own.Close()
+	out, err := api.FleetList.Call(ctx, own, in)
+	return out.Machines, err
+}
+
+// Meant are the names of the machines, of config.toml and of the fleet, that have any of some
+// names, which may be patterns, and all of some labels.
+func (v *Verbs) Meant(ctx context.Context, known machines.Config, names, labels []string) ([]string, error) {
+	hosts, err := machines.Meant(known, names, len(labels) > 0)
+	if err != nil {
+		return nil, err
+	}
+	c, err := v.Load()
+	if err != nil {
+		return nil, err
+	}
+	if c.Person != "" || len(labels) > 0 {
+		found, err := v.Machines(ctx, api.FleetListInput{Names: names, Labels: labels})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			hosts = append(hosts, m.Name)
+		}
+	}
+	if len(hosts) == 0 {
+		return nil, api.Errorf(api.CodeNotFound, "find machines: there are none with such names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
+	}
+	return slices.Compact(slices.Sorted(slices.Values(hosts))), nil
+}
+
+// HostNames completes the names of machines of config.toml and of the fleet.
+func HostNames(known, joined cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := known(cmd, args, toComplete)
+		if strings.Contains(toComplete, ",") {
+			return found, directive
+		}
+		more, _ := joined(cmd, args, toComplete)
+		return append(found, more...), directive
+	}
+}
+
+// Any names one of the machines with a label, one that has answered, and says which.
+func (v *Verbs) Any(cmd *cobra.Command, label, host string) (string, error) {
+	if host != "" {
+		return "", output.Usagef(cmd, "give --host or --any, not both")
+	}
+	own, err := v.Own(cmd.Context())
+	if err != nil {
+		return "", err
+	}
+	defer own.Close()
+	out, err := api.FleetAny.Call(cmd.Context(), own, api.FleetAnyInput{Label: label})
+	if err == nil {
+		v.Out.Tell("on %s", output.Visible(out.Machine))
+	}
+	return out.Machine, err
+}
+
+func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
+	machines, err := v.Machines(ctx, in)
+	if err != nil {
+		return err
+	}
+	empty := "no machines; `tandem hub invite machine NAME` on the hub invites one"
+	if len(in.Names)+len(in.Labels) > 0 {
+		empty = "no such machines"
+	}
+	return output.AnswerList(*v.Out, machines, empty, func() string {
+		t := v.Out.Table("NAME", "STATE", "PROCESSES", "VERSION", "SEEN", "LABELS")
+		t.Spare = []string{"LABELS", "VERSION", "SEEN"}
+		for _, m := range machines {
+			tint := output.Green
+			if m.State == api.FleetAway {
+				tint = output.Faint
+			}
+			t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Tinted(string(m.State), tint), output.Text(strconv.Itoa(m.Processes)),
+				output.Text(output.Visible(m.Version)), output.Text(output.Span(time.Since(m.LastSeen))), output.Text(output.Visible(labelsOf(m))))
+		}
+		return t.String()
+	})
+}
+
+// labelsOf are the labels of a machine but its version, which has a column.
+func labelsOf(m api.FleetMachine) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
+		if key != "version" && key != "hostname" {
+			all = append(all, key+"="+m.Labels[key])
+		}
+	}
+	return strings.Join(all, ",")
+}

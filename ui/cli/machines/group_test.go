@@ -1,0 +1,81 @@
+package machines
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"tandem/ui/cli/output"
+)
+
+// spread runs a verb that prints and exits as f says on some machines.
+func spread(s *Spread, hosts []string, f func(host string) (stdout, stderr string, status int)) (stdout, stderr string, status int) {
+	var out, errs bytes.Buffer
+	s.Out.Stdout, s.Out.Stderr = &out, &errs
+	s.Run = func(host string, _ *output.Gather, stdout, stderr io.Writer) int {
+		text, problem, status := f(host)
+		_, _ = io.WriteString(stdout, text)
+		_, _ = io.WriteString(stderr, problem)
+		return status
+	}
+	status = s.On(hosts)
+	return out.String(), errs.String(), status
+}
+
+func names(count int) (hosts []string) {
+	for i := range count {
+		hosts = append(hosts, fmt.Sprintf("m%04d", i))
+	}
+	return hosts
+}
+
+func TestMachinesWithTheSameResultAreToldTogether(t *testing.T) {
+	stdout, stderr, status := spread(&Spread{Group: true, Most: 16}, names(1000), func(host string) (string, string, int) {
+		switch host {
+		case "m0007", "m0100":
+			return "", "broken\n", 1
+		case "m0500":
+			return "", "tandem: reach machine m0500: it is away, last seen 3m0s ago\n", 125
+		case "m0501":
+			return "", "tandem: reach machine m0501: it is away, last seen 9m0s ago\n", 125
+		}
+		return "6.8.0\n", "", 0
+	})
+	if status != output.StatusPartial || strings.Count(stdout, "6.8.0\n") != 996 {
+		t.Errorf("status %d, %d lines", status, strings.Count(stdout, "\n"))
+	}
+	_, table, found := strings.Cut(stderr, "996 × ok, 2 × away, 2 × exit 1\n")
+	if !found {
+		t.Fatalf("at the end it says %q", stderr[max(0, len(stderr)-1000):])
+	}
+	for _, line := range []string{"m0000, m0001, m0002, m0003, m0004 and 991 more", "m0007, m0100", "m0500, m0501"} {
+		if !strings.Contains(table, line) {
+			t.Errorf("the table lacks %q:\n%s", line, table)
+		}
+	}
+	if lines := strings.Count(strings.TrimSpace(table), "\n"); lines != 3 {
+		t.Errorf("%d lines for three results:\n%s", lines, table)
+	}
+}
+
+func TestResultsThatAllDifferMakeNoLongTable(t *testing.T) {
+	_, stderr, _ := spread(&Spread{Group: true}, names(100), func(host string) (string, string, int) { return host + "\n", "", 0 })
+	if strings.Count(stderr, "\n") > mostGroups+4 || !strings.Contains(stderr, "and 80 more different results") {
+		t.Errorf("at the end it says\n%s", stderr)
+	}
+}
+
+func TestNoMoreMachinesAtATimeThanAskedFor(t *testing.T) {
+	var now, most atomic.Int64
+	spread(&Spread{Most: 3}, names(50), func(string) (string, string, int) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		return "x\n", "", 0
+	})
+	if most.Load() > 3 {
+		t.Errorf("%d at a time", most.Load())
+	}
+}
