@@ -1,0 +1,322 @@
+// Package fleet measures a fleet: many machines without an engine, which have the real
+// client of the fleet, beside real ones, at a hub in a process of its own.
+//
+//	go test -run xxx -bench . -benchtime 1x ./bench/fleet -machines 1000
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/fleet"
+	"tandem/engine/fleet/hub"
+	"tandem/engine/fleet/hub/embedded"
+	"tandem/engine/hosts/transport"
+)
+
+var (
+	machines  = flag.Int("machines", 1000, "machines without an engine")
+	processes = flag.Int("processes", 50, "processes on each")
+)
+
+// asHub makes the test binary a hub: its folder.
+const asHub = "TANDEM_BENCH_HUB"
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv(asHub); folder != "" {
+		err := hub.Run(context.Background(), hub.Options{Folder: folder, Listen: os.Getenv("TANDEM_BENCH_LISTEN"), Start: embedded.Start},
+			func(s hub.Status) { fmt.Println(s.Address) })
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// A rig is a hub, what has joined it, and a person who looks on.
+type rig struct {
+	*testing.B
+	dir     string
+	hub     *exec.Cmd
+	address string
+	account nkeys.KeyPair
+	config  fleet.Config
+	fakes   []*fake
+	person  *fleet.Person
+	program string
+}
+
+func newRig(b *testing.B) *rig {
+	b.Helper()
+	dir, err := os.MkdirTemp("", "fl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &rig{B: b, dir: dir}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	r.startHub("127.0.0.1:0")
+	b.Cleanup(r.killHub)
+	seed, err := os.ReadFile(filepath.Join(r.folder(), "keys", "account.nk"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r.account, err = nkeys.FromSeed(seed); err != nil {
+		b.Fatal(err)
+	}
+	r.config = fleet.Config{Hub: "tls://" + r.address, Authority: filepath.Join(r.folder(), "keys", "authority.pem")}
+	return r
+}
+
+func (r *rig) folder() string { return filepath.Join(r.dir, "data", "hub") }
+
+func (r *rig) startHub(listen string) {
+	r.Helper()
+	r.hub = exec.Command("/proc/self/exe")
+	r.hub.Env = append(os.Environ(), asHub+"="+r.folder(), "TANDEM_BENCH_LISTEN="+listen)
+	r.hub.Stderr = os.Stderr
+	out, err := r.hub.StdoutPipe()
+	if err == nil {
+		err = r.hub.Start()
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.address = strings.TrimSpace(line)
+}
+
+func (r *rig) killHub() {
+	_ = r.hub.Process.Kill()
+	_ = r.hub.Wait()
+}
+
+// credentials are those of a user, as the hub would issue them.
+func (r *rig) credentials(u fleet.User) fleet.Credentials {
+	r.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		r.Fatal(err)
+	}
+	public, _ := key.PublicKey()
+	token, err := fleet.Issue(r.account, u, public)
+	if err != nil {
+		r.Fatal(err)
+	}
+	seed, _ := key.Seed()
+	text := "-----BEGIN NATS USER JWT-----\n" + token + "\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n" + string(seed) + "\n------END USER NKEY SEED------\n"
+	creds, err := fleet.ParseCredentials([]byte(text))
+	if err != nil {
+		r.Fatal(err)
+	}
+	return creds
+}
+
+// A fake is a machine without an engine: it has processes that do nothing, and answers a few
+// operations at once.
+type fake struct {
+	fleet.Machine
+	events chan api.Event
+}
+
+// answering serves the operations of all fakes.
+func answering(ctx context.Context) (*server.Mux, net.Listener) {
+	m := server.NewMux(nil)
+	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{Version: "0.2.0", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, nil
+	})
+	zero := 0
+	server.Handle(m, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
+		return api.ExecOutput{Process: api.Process{ID: in.ID, State: api.StateExited, ExitCode: &zero}, Stdout: "6.8.0\n"}, nil
+	})
+	l := &never{done: make(chan struct{})}
+	go func() { _ = m.Serve(ctx, l) }()
+	return m, l
+}
+
+// never is a listener that nobody dials.
+type never struct {
+	once sync.Once
+	done chan struct{}
+}
+
+func (n *never) Accept() (net.Conn, error) { <-n.done; return nil, net.ErrClosed }
+func (n *never) Close() error              { n.once.Do(func() { close(n.done) }); return nil }
+func (n *never) Addr() net.Addr            { return &net.UnixAddr{} }
+
+// start starts the fakes, 100 at a time.
+func (r *rig) start(count int) {
+	r.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r.Cleanup(cancel)
+	mux, _ := answering(ctx)
+	free := make(chan struct{}, 100)
+	var all sync.WaitGroup
+	r.fakes = make([]*fake, count)
+	for i := range r.fakes {
+		creds := r.credentials(fleet.User{Kind: fleet.KindMachine, Name: fmt.Sprintf("m%05d", i), Labels: []string{"bench=1"}})
+		f := &fake{events: make(chan api.Event, 10)}
+		f.Hello, f.Log = transport.Hello{Version: "0.2.0", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, slog.New(slog.DiscardHandler)
+		f.Facts = map[string]string{"os": "linux", "arch": "amd64", "version": "0.2.0"}
+		f.Accept = func(c net.Conn, v fleet.Visitor) error {
+			if v.Origin == "flood" {
+				go flood(c)
+				return nil
+			}
+			return mux.Receive(c, server.Origin{From: v.Person})
+		}
+		f.Events = func(ctx context.Context, send func(api.Event) error) error { return f.tell(ctx, i, send) }
+		r.fakes[i] = f
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			if err := f.Start(r.config, creds); err != nil {
+				r.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	r.Cleanup(func() {
+		for _, f := range r.fakes {
+			all.Go(f.Close)
+		}
+		all.Wait()
+	})
+}
+
+func flood(c net.Conn) {
+	line := []byte(strings.Repeat("y\n", 4096))
+	for {
+		if _, err := c.Write(line); err != nil {
+			c.Close()
+			return
+		}
+	}
+}
+
+// tell is what runs on a fake, and what changes there.
+func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error) error {
+	all := make([]api.Process, *processes)
+	for i := range all {
+		all[i] = api.Process{ID: fmt.Sprintf("%06d%06d", number, i), Kind: api.KindProcess, Name: fmt.Sprintf("worker-%d", i), State: api.StateRunning, PID: 1000 + i,
+			CWD: "/srv/app", Command: "python3 -m worker --queue default", Actor: "person", StartedAt: time.Now()}
+	}
+	if err := send(api.Event{Type: api.EventSnapshot, Processes: all}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case e := <-f.events:
+			if err := send(e); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (r *rig) look() {
+	r.Helper()
+	r.person = &fleet.Person{Log: slog.New(slog.DiscardHandler)}
+	if err := r.person.Start(r.config, r.credentials(fleet.User{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleOperate})); err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(r.person.Close)
+}
+
+// until waits for something to hold, and tells how long it took.
+func (r *rig) until(what string, holds func() bool) time.Duration {
+	r.Helper()
+	began := time.Now()
+	for !holds() {
+		if time.Since(began) > 2*time.Minute {
+			r.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return time.Since(began)
+}
+
+// there reports how many machines are connected, and how many processes run there.
+func (r *rig) there() (connected, running int) {
+	all, err := r.person.List(context.Background(), api.FleetListInput{})
+	if err != nil {
+		return 0, 0
+	}
+	for _, m := range all {
+		if m.State == api.FleetConnected {
+			connected++
+			running += m.Processes
+		}
+	}
+	return connected, running
+}
+
+// status is what the hub tells of itself.
+func (r *rig) status() hub.Status {
+	r.Helper()
+	c, creds, err := hub.Owner(r.folder())
+	if err != nil {
+		r.Fatal(err)
+	}
+	out, err := hub.Ask(c, creds, "status", nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return *out.Status
+}
+
+// tandem runs the program, with the data folder of somebody.
+func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
+	r.Helper()
+	if r.program == "" {
+		r.program = filepath.Join(r.dir, "tandem")
+		build := exec.Command("go", "build", "-o", r.program, "../..")
+		if out, err := build.CombinedOutput(); err != nil {
+			r.Fatalf("%v: %s", err, out)
+		}
+	}
+	cmd := exec.Command(r.program, args...)
+	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(r.dir, who), "XDG_CONFIG_HOME="+filepath.Join(r.dir, who+"-config"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.Logf("tandem %s: %v: %.2000s", strings.Join(args, " "), err, out)
+	}
+	return string(out), time.Since(began)
+}
+
+// joins has the engine of a data folder join.
+func (r *rig) joins(who, kind, name string, more ...string) {
+	r.Helper()
+	line, _ := r.tandem("data", append([]string{"hub", "invite", kind, name}, more...)...)
+	r.Cleanup(func() { r.tandem(who, "shutdown", "--all", "--yes") })
+	r.tandem(who, strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tandem "))...)
+}
+
+// discard reads what comes.
+func discard(c io.Reader) { _, _ = io.Copy(io.Discard, c) }
