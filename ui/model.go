@@ -116,6 +116,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case inputMsg:
 		return m.input.take(m.input.queue.Drain())
 	case changedMsg:
+		if msg.echo && m.terminal != nil {
+			m.terminal.HurryNext()
+		}
 		return m.sync()
 	case tea.WindowSizeMsg:
 		return m.resize(msg.Width, msg.Height)

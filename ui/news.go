@@ -10,8 +10,9 @@ import (
 	"tandem/panes"
 )
 
-// changedMsg says that the link has news or a pane's session has.
-type changedMsg struct{}
+// changedMsg says that the link has news or a pane's session has; echo that it is what was
+// typed into, and answers.
+type changedMsg struct{ echo bool }
 
 // sync takes in what the link has learnt.
 func (m *model) sync() tea.Cmd {

@@ -188,6 +188,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 		wake.changed()
 		ring(m.zoom.news)
 	}
+	l.Echoed = wake.echoed
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
@@ -273,14 +274,16 @@ type inputMsg struct{}
 // each kind waits, and its own goroutine sends them, because sending blocks.
 type waker struct {
 	typed chan struct{}
+	echo  chan struct{}
 	news  chan struct{}
 }
 
 func newWaker() *waker {
-	return &waker{make(chan struct{}, 1), make(chan struct{}, 1)}
+	return &waker{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
 func (w *waker) input()   { ring(w.typed) }
+func (w *waker) echoed()  { ring(w.echo) }
 func (w *waker) changed() { ring(w.news) }
 
 func ring(c chan struct{}) {
@@ -290,8 +293,8 @@ func ring(c chan struct{}) {
 	}
 }
 
-// run sends until ctx ends. Typed input goes out at once, and so does the next
-// news after it; other news goes out every newsEvery.
+// run sends until ctx ends. Typed input goes out at once, and so does its echo; other news
+// goes out every newsEvery.
 func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 	var free <-chan time.Time
 	news := w.news
@@ -302,6 +305,9 @@ func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 		case <-w.typed:
 			send(inputMsg{})
 			news, free = w.news, nil
+		case <-w.echo:
+			send(changedMsg{echo: true})
+			news, free = nil, time.After(newsEvery)
 		case <-news:
 			send(changedMsg{})
 			news, free = nil, time.After(newsEvery)

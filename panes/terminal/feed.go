@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -15,6 +16,7 @@ type Viewer interface{ Send(api.Input) error }
 // got for the goroutine that draws. Its mutex guards the fields alone.
 type Feed struct {
 	Screen Screen
+	typed  atomic.Bool // something was, and no frame has come since
 
 	mu      sync.Mutex
 	size    api.Size
@@ -94,6 +96,13 @@ func (f *Feed) Receive(out api.Output) {
 		f.ended = out.Ended
 	}
 }
+
+// NoteTyped says that something was typed into the session.
+func (f *Feed) NoteTyped() { f.typed.Store(true) }
+
+// TakeEcho reports whether a message may be the echo of what was typed: the first frame
+// since then. It is to be seen before anything else that waits to be drawn.
+func (f *Feed) TakeEcho(out api.Output) bool { return out.Frame != nil && f.typed.Swap(false) }
 
 // TakeClip hands out what the program put on the clipboard last, once; nil if
 // nothing.

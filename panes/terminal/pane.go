@@ -137,6 +137,7 @@ func (p *Pane) input(in api.Input) tea.Cmd {
 	if !p.Outbox.Connected() { // the bar counts what waits
 		p.changed = true
 	}
+	p.Feed.NoteTyped() // before its echo can come
 	if err := p.Outbox.Send(in); err != nil {
 		return p.env.SayOnce(err.Error())
 	}

@@ -27,6 +27,7 @@ const (
 type Link struct {
 	connect func(context.Context) (panes.Engine, error)
 	Notify  func()    // something has changed; must not block
+	Echoed  func()    // so has what was typed into; must not block
 	Crash   func(any) // a goroutine panicked
 	tasks   sync.WaitGroup
 
@@ -41,7 +42,7 @@ type Link struct {
 
 // New is a link that begins with an engine at hand and reaches others by connect.
 func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
-	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}}
+	l := &Link{connect: connect, ready: make(chan struct{}), Notify: func() {}, Echoed: func() {}}
 	l.machines = machines.New(func() { l.Notify() }, l.Start)
 	l.Set(first)
 	return l
@@ -273,6 +274,9 @@ func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, fe
 			return v, ctx.Err() != nil
 		}
 		feed.Receive(out)
+		if feed.TakeEcho(out) {
+			l.Echoed()
+		}
 		l.Notify()
 		if out.Ended != nil {
 			return v, true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,6 +31,7 @@ type painter struct {
 	profile colorprofile.Profile
 	dirty   chan struct{} // of 1
 	typed   chan struct{} // of 1
+	urgent  atomic.Bool   // the next view is the echo of a key
 
 	mu   sync.Mutex // guards next
 	next frame
@@ -98,7 +100,7 @@ func (p *painter) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Hurry ends a rest, because a key was pressed and its echo is to be seen.
+// Hurry ends a rest, or the next one: a key was pressed, or its echo is to be seen.
 func (p *painter) Hurry() { ring(p.typed) }
 
 // rest keeps frames apart.

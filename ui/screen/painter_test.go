@@ -185,3 +185,21 @@ func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
 		}
 	}
 }
+
+func TestTheViewWithAnEchoEndsTheRestAfterAFrame(t *testing.T) {
+	p := newPainter(nil, colorprofile.TrueColor)
+	term := &Terminal{painter: p}
+	show := func() { term.Show(tea.View{}, 80, 24, nil, Placed{}, Patches{}) }
+	show()
+	if len(p.typed) != 0 {
+		t.Error("a view that nobody waits for ends a rest")
+	}
+	term.HurryNext()
+	if len(p.typed) != 0 {
+		t.Error("a rest ends before the echo is there: another view would be painted")
+	}
+	show()
+	if len(p.typed) != 1 {
+		t.Error("the view with the echo waits for the rest after the frame before")
+	}
+}

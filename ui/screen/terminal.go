@@ -151,7 +151,13 @@ func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches Patch
 	t.painter.update(func(f *frame) {
 		f.view, f.w, f.h, f.ground, f.picture, f.patches = v, w, h, g, p, patches
 	})
+	if t.painter.urgent.Swap(false) {
+		t.painter.Hurry()
+	}
 }
+
+// HurryNext has the next view painted at once, whatever was painted just before.
+func (t *Terminal) HurryNext() { t.painter.urgent.Store(true) }
 
 // Copy puts text on the terminal's clipboard.
 func (t *Terminal) Copy(text string) {

@@ -1,0 +1,22 @@
+package terminal
+
+import (
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestTheFirstFrameAfterAKeyIsItsEcho(t *testing.T) {
+	var f Feed
+	frame := api.Output{Frame: &api.Frame{}}
+	if f.TakeEcho(frame) {
+		t.Error("a frame is an echo and nothing was typed")
+	}
+	f.NoteTyped()
+	if f.TakeEcho(api.Output{Clip: []byte("x")}) {
+		t.Error("what is no frame is an echo")
+	}
+	if !f.TakeEcho(frame) || f.TakeEcho(frame) {
+		t.Error("not the first frame alone is the echo")
+	}
+}
