@@ -230,3 +230,30 @@ func TestKeysWrittenByTheViewerCountAsTyped(t *testing.T) {
 		t.Errorf("%q typed last", got)
 	}
 }
+
+// Only then may the screen follow later.
+func TestOutputIsSeenOnceEverybodyWhoLooksHasItOnTheirTerminal(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	print := func(text string) (seen bool) {
+		offset := l.End()
+		l.add(text)
+		defer raise(s.screen.grew)
+		return s.viewers.rawChanged(offset, []byte(text))
+	}
+	if print("a") {
+		t.Error("nobody looks, and the output is seen")
+	}
+	p := handOver(t, s)
+	p.live(s)
+	if !print("b") {
+		t.Error("the only one who looks has not seen it")
+	}
+	view(t, s, api.AttachOptions{})
+	for len(s.viewers.now()) < 2 {
+		giveWay()
+	}
+	if print("c") {
+		t.Error("who looks by frames has seen it already")
+	}
+}

@@ -1,9 +1,11 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/logs"
@@ -23,6 +25,8 @@ const (
 	// something else still holds it open, endLimit how long at all it is read.
 	endGrace = 50 * time.Millisecond
 	endLimit = time.Second
+	// screenLater is how long the screen may be behind what everybody who looks has seen.
+	screenLater = 2 * time.Millisecond
 	// logRetry is the time between attempts to write to a full disk.
 	logRetry = 500 * time.Millisecond
 	// hangUpRetry is the time between looks at a PTY that nothing has open
@@ -39,6 +43,7 @@ type reader struct {
 	screen  *screen // which follows the log
 	viewers *viewerSet
 	exited  <-chan struct{} // closed when the child has ended
+	waking  atomic.Bool     // the screen is woken soon
 	stamped time.Time       // when the time of output was told last
 }
 
@@ -118,9 +123,25 @@ func (r *reader) append(p []byte) {
 		}
 		offset := r.log.End()
 		r.log.Commit(len(p))
-		r.viewers.rawChanged(offset, p)
+		if r.viewers.rawChanged(offset, p) && bytes.IndexByte(p, escape) < 0 {
+			r.wakeLater()
+			return
+		}
 		raise(r.screen.grew)
 	}
+}
+
+// wakeLater has the screen follow soon. Whoever looks has seen the output, and plain text
+// asks nothing: what comes next, a key of somebody who types fast, is to find the
+// processors free.
+func (r *reader) wakeLater() {
+	if r.waking.Swap(true) {
+		return
+	}
+	time.AfterFunc(screenLater, func() {
+		r.waking.Store(false)
+		raise(r.screen.grew)
+	})
 }
 
 // logFull waits for room on the disk; the program waits too.

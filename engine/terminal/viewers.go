@@ -210,16 +210,21 @@ func (set *viewerSet) frameChanged() {
 	}
 }
 
-// rawChanged tells viewers of bytes that the log has grown by p at an offset.
-func (set *viewerSet) rawChanged(offset int64, p []byte) {
-	for _, v := range set.now() {
-		if !v.raw {
+// rawChanged tells viewers of bytes that the log has grown by p at an offset; seen is
+// whether somebody looks and everybody who does has it on the terminal now.
+func (set *viewerSet) rawChanged(offset int64, p []byte) (seen bool) {
+	all := set.now()
+	seen = len(all) > 0
+	for _, v := range all {
+		if d := v.way.Load(); d != nil && d.pass(offset, p) {
 			continue
 		}
-		if d := v.way.Load(); d == nil || !d.pass(offset, p) {
+		seen = false
+		if v.raw {
 			raise(v.dirty)
 		}
 	}
+	return seen
 }
 
 // now is who is attached, for those who must not wait.
