@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -151,6 +152,7 @@ func (r *rig) exec() {
 		r.Errorf("exec on all says at the end %.500s", out[max(0, len(out)-500):])
 	}
 	r.ReportMetric(took.Seconds(), "s-exec-all")
+	r.ReportMetric(r.cpu.Seconds(), "cpu-s-exec-all-verb")
 	_, took = r.tandem("ann", "fleet", "--json")
 	r.ReportMetric(float64(took.Milliseconds()), "ms-verb-fleet")
 }
@@ -167,7 +169,7 @@ func (r *rig) restart(wiped bool) {
 	}
 	time.Sleep(5 * time.Second) // the pauses of all have grown
 	r.startHub(r.address)
-	began := time.Now()
+	began, spent := time.Now(), own(r.Fatal)
 	most := 0
 	for last, at := 0, time.Now(); ; {
 		connected := 0
@@ -189,6 +191,7 @@ func (r *rig) restart(wiped bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	r.ReportMetric(time.Since(began).Seconds(), "s-all-back-"+name)
+	r.ReportMetric(own(r.Fatal).Seconds()-spent.Seconds(), "cpu-s-machines-all-back-"+name)
 	r.ReportMetric(float64(most)/float64(len(r.fakes))*100, "%-at-most-within-250ms-"+name)
 	r.until("the buckets to be right", func() bool { c, p := r.there(); return c >= *machines && p >= *machines**processes })
 	r.ReportMetric(time.Since(began).Seconds(), "s-buckets-right-"+name)
@@ -261,4 +264,13 @@ func echoes(b *testing.B, c *client.Client) (took []time.Duration) {
 		}
 	}
 	return took
+}
+
+// own is the processor time of this process, which is that of all machines without an engine.
+func own(fatal func(...any)) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

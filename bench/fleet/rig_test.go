@@ -64,6 +64,7 @@ type rig struct {
 	fakes   []*fake
 	person  *fleet.Person
 	program string
+	cpu     time.Duration // of the verb that ran last
 }
 
 func newRig(b *testing.B) *rig {
@@ -307,6 +308,7 @@ func (r *rig) tandem(who string, args ...string) (string, time.Duration) {
 	if err != nil {
 		r.Logf("tandem %s: %v: %.2000s", strings.Join(args, " "), err, out)
 	}
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return string(out), time.Since(began)
 }
 
