@@ -17,7 +17,7 @@ var (
 		"Lists what is in the person's trash, what was deleted last first.", Read}
 	FilesWatch = Operation[FilesWatchInput, FilesWatchOutput]{"files.watch",
 		"Waits until something in a folder changes.", Read}
-	FilesGit = Operation[FilesPathInput, FilesGitOutput]{"files.git",
+	FilesGit = Operation[FilesGitInput, FilesGitOutput]{"files.git",
 		"Tells what git says of the entries of a folder.", Read}
 )
 
@@ -134,6 +134,13 @@ type FilesWatchInput struct {
 type FilesWatchOutput struct {
 	Stamp   string `json:"stamp" jsonschema:"stands for what the folder is now"`
 	Changed bool   `json:"changed" jsonschema:"something has changed"`
+}
+
+// FilesGitInput is the input of files.git.
+type FilesGitInput struct {
+	FileScope
+	Path   string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
+	Branch bool   `json:"branch,omitempty" jsonschema:"only the branch: no file is looked at"`
 }
 
 // FilesGitOutput is the output of files.git.

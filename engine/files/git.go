@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os/exec"
@@ -68,6 +69,29 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 		status.Branch = view.branch
 	}
 	return status, nil
+}
+
+// Branch is the branch that is checked out where a folder of a tree lies, or the beginning of
+// the commit; "" outside a repository. It reads a few small files and runs nothing.
+func Branch(t *Tree, path string) (string, error) {
+	if t.Confine != nil {
+		return "", errorf(Denied, "look for the branch of %s: it is not looked for for agents in a sandbox", path).hint("run git status")
+	}
+	p, err := t.locate(path, way{verb: "look for the branch of"})
+	if err != nil {
+		return "", err
+	}
+	p.close()
+	g := gitReader{t}
+	repo, ok := g.repository(p.real)
+	if !ok {
+		return "", nil
+	}
+	branch, commit, err := g.head(repo)
+	if err != nil { // a damaged one has none
+		return "", nil
+	}
+	return cmp.Or(branch, commit[:min(len(commit), 8)]), nil
 }
 
 // unlessNone is the error to tell when git has no answer, which is one itself.

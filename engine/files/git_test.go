@@ -80,6 +80,9 @@ func (g *gitGround) marks(dir, branch string, want map[string]string) {
 	if diff := cmp.Diff(want, status.Marks); diff != "" {
 		g.Errorf("%s: %s", dir, diff)
 	}
+	if alone, err := Branch(g.Tree, dir); err != nil || branch != "" && alone != branch {
+		g.Errorf("%s: asked for the branch alone it is %q, %v; want %q", dir, alone, err, branch)
+	}
 }
 
 func TestGitsAnswerIsToldByEntry(t *testing.T) {

@@ -96,8 +96,12 @@ func (s *Files) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWat
 	})
 }
 
-func (s *Files) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
+func (s *Files) git(ctx context.Context, in api.FilesGitInput) (api.FilesGitOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
+		if in.Branch {
+			branch, err := files.Branch(t, in.In(in.Path))
+			return api.FilesGitOutput{Branch: branch}, err
+		}
 		status, err := t.Git(ctx, in.In(in.Path))
 		out := api.FilesGitOutput{Branch: status.Branch, All: status.All, Marks: make(map[string]string, len(status.Marks))}
 		for name, letters := range status.Marks {

@@ -96,7 +96,7 @@ func (c Client) WatchFolder(ctx context.Context, path, seen string) (api.FilesWa
 }
 
 func (c Client) GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error) {
-	out, err := api.FilesGit.Call(ctx, c, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	out, err := api.FilesGit.Call(ctx, c, api.FilesGitInput{FileScope: anywhere(), Path: api.EscapePath(path)})
 	marks := make(map[string]string, len(out.Marks))
 	for name, letters := range out.Marks {
 		marks[api.UnescapePath(name)] = letters

@@ -89,7 +89,7 @@ func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
 		}
 		git, asked := known[p.CWD]
 		if !asked {
-			git, _ = api.FilesGit.Call(ctx, client, api.FilesPathInput{Path: p.CWD}) // without, the branch stays empty
+			git, _ = api.FilesGit.Call(ctx, client, api.FilesGitInput{Path: p.CWD}) // without, the branch stays empty
 			known[p.CWD] = git
 		}
 		g := p.Agent

@@ -49,7 +49,7 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 	for _, p := range running {
 		if _, known := branches[p.CWD]; !known {
 			scope, path := f.At(p.CWD)
-			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: path}) // without, and out of reach, there is no branch
+			git, _ := api.FilesGit.Call(ctx, f.Engine, api.FilesGitInput{FileScope: scope, Path: path}) // without, and out of reach, there is no branch
 			branches[p.CWD] = git.Branch
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
