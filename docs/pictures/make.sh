@@ -22,12 +22,14 @@ fi
 # What is shown, and what shows it.
 export HOME=$work/home XDG_CONFIG_HOME=$work/config PATH=$work/bin:$PATH SHELL=/bin/bash
 export TERM=xterm-256color COLORTERM=truecolor LANG=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null
-shown() { TANDEM_DATA_DIR=$work/shown "$tandem" "$@"; }
+data=$work/shown
+shown() { TANDEM_DATA_DIR=$data "$tandem" "$@"; }
 outer() { TANDEM_DATA_DIR=$work/outer "$drawer" "$@"; }
 cleanup() {
 	kill "${looking:-}" "${visiting:-}" 2>"$work/log" || true
 	outer shutdown --all --yes >"$work/log" 2>&1 || true
 	shown shutdown --all --yes >>"$work/log" 2>&1 || true
+	data=$work/agents shown shutdown --all --yes >>"$work/log" 2>&1 || true
 	rm -rf "$work"
 }
 
@@ -83,7 +85,7 @@ draw() {
 	local size=$1 name=$2 expect=$3 key
 	shift 3
 	wanted "$name" || return 0
-	outer new --name "$name" --size "$size" -- env -u TANDEM_SESSION_ID TANDEM_DATA_DIR="$work/shown" "$tandem" >"$work/log"
+	outer new --name "$name" --size "$size" -- env -u TANDEM_SESSION_ID TANDEM_DATA_DIR="$data" "$tandem" >"$work/log"
 	await "$name" '1 Sessions'
 	for key in "$@"; do
 		case $key in
@@ -122,6 +124,21 @@ if wanted merged-logs; then
 fi
 draw 116x30 merged-logs 'web +│.*GET' 'alt+2' '?worker' g j space space m '?worker +│' '?web +│.*GET(.*\n)+.*web +│.*GET'
 kill "${visiting:-}" 2>"$work/log" || true
+
+# Coding agents on one repository, each in a worktree of its own: one works, one asks, one is done.
+if wanted agents || wanted inbox; then
+	data=$work/agents
+	shown new --name shop --cwd . -- bash >"$work/log"
+	for agent in cart:working prices:blocked docs:done; do
+		shown new --worktree "${agent%:*}" -- "$HOME/agents/claude" "${agent#*:}" >"$work/log" 2>&1
+	done
+	shown wait prices --blocked --timeout 20s >"$work/log"
+	shown wait docs --done --timeout 20s >"$work/log"
+	shown wait cart --working --timeout 20s >"$work/log"
+	draw 116x30 agents 'proceed' '?1 blocked' 'ctrl+b' tab '?proceed'
+	draw 116x30 inbox 'answer' '?1 blocked' 'ctrl+b u' '?Inbox'
+	data=$work/shown
+fi
 
 # The moving picture: a shell in which somebody opens the dashboard, works, leaves
 # and comes back. A key that begins with a slash is typed letter by letter, a

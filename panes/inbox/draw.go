@@ -158,7 +158,7 @@ func (b *Inbox) screenRows(i item, width, n int, look *widget.Look) (rows []stri
 	lines = lines[max(len(lines)-n, 0):]
 	shown := false
 	for _, line := range lines {
-		line, ink := widget.Clean(line), look.Dim
+		line, ink := widget.CleanText(line), look.Dim
 		if asks != "" && strings.Contains(line, asks) {
 			shown, ink = true, look.Strong
 		}

@@ -48,7 +48,7 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 		return api.Empty{}, nil
 	})
 	panestest.On(engine, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
-		return api.Screen{Lines: []string{"the screen of " + in.ID, "", ""}}, nil
+		return api.Screen{Lines: []string{"the screen of " + in.ID, " ❯ 1. Yes", "   2. No", "", ""}}, nil
 	})
 	d.env.API, d.env.Known.Processes = engine, sessions
 	d.env.Inks.Glyphs = themes.UnicodeGlyphs()
@@ -119,7 +119,7 @@ func TestQuestionsComeFirstWithWhatTheScreenShows(t *testing.T) {
 	d := newDesk(t, session("a", api.AgentDone, ""), session("b", api.AgentWorking, ""), session("c", api.AgentBlocked, "May I?"))
 	d.env.Known.Requests = []api.Request{{ID: "r", Actor: "agent:codex", Tool: "exec", Command: "make"}}
 	screen := d.screen()
-	order := []string{"1 blocked, 1 request, 1 done", "◆ claude in at-c", "? codex asks: make", "✓ claude in at-a", "May I?", "the screen of c"}
+	order := []string{"1 blocked, 1 request, 1 done", "◆ claude in at-c", "? codex asks: make", "✓ claude in at-a", "May I?", "the screen of c", "\n ❯ 1. Yes", "\n   2. No"}
 	for _, text := range order {
 		_, after, ok := strings.Cut(screen, text)
 		if !ok {
