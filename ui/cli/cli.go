@@ -20,6 +20,7 @@ import (
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/fleet"
+	"tandem/ui/cli/ls"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
@@ -180,7 +181,7 @@ func newRoot(o Options) *cobra.Command {
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
-		listCommand(a), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
+		(&ls.Verb{Out: &a.out, Connect: a.connect, Home: home}).Command(), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
 		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
 	root.AddCommand(a.fleet().Commands()...)

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 )
 
@@ -88,7 +89,7 @@ func offered[T any](c completer, list func(context.Context, *client.Client) ([]T
 func (c completer) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return offered(c, list, func(all []api.Process) (found []cobra.Completion) {
-			all = liveFirst(all)
+			all = ls.LiveFirst(all)
 			meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
 			for _, p := range all {
 				if other, known := meant[p.Name]; !known || hasEnded(other) {

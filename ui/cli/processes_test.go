@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
 	"github.com/creack/pty"
@@ -147,7 +148,7 @@ func TestThePsTableShowsStateUseAndTrouble(t *testing.T) {
 		"exited     old    -    -      -     -   0         -        7        person\n" +
 		"failed     bad    -    -      -     -   0         -        unknown  person\n" +
 		"  no such program\n"
-	if diff := cmp.Diff(want, processTable(a.out, liveFirst(sampleProcesses(now)), now)); diff != "" {
+	if diff := cmp.Diff(want, processTable(a.out, ls.LiveFirst(sampleProcesses(now)), now)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/x/ansi"
@@ -37,7 +38,7 @@ func psCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := liveFirst(out.Processes)
+			list := ls.LiveFirst(out.Processes)
 			now := time.Now()
 			return output.AnswerList(a.out, processRows(list, now), "no processes; start one with `tandem start`", func() string { return processTable(a.out, list, now) })
 		},
@@ -190,7 +191,7 @@ func (a *app) watchProcesses(ctx context.Context) error {
 	for {
 		out, err := api.ProcessList.Call(ctx, p, api.ProcessListInput{Metrics: true})
 		if err == nil {
-			err = show(liveFirst(out.Processes), time.Now())
+			err = show(ls.LiveFirst(out.Processes), time.Now())
 		}
 		if err == nil {
 			err = retry.Pause(ctx, watchStep)

@@ -1,4 +1,6 @@
-package cli
+// Package ls is the verb ls: sessions and processes as a table, with the git branch that is
+// checked out where each is.
+package ls
 
 import (
 	"cmp"
@@ -8,13 +10,22 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/files"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
 
-func listCommand(a *app) *cobra.Command {
+// A Verb is `tandem ls`.
+type Verb struct {
+	Out     *output.Printer
+	Connect func(context.Context) (*client.Client, error)
+	Home    func(path string) string // a path as people write it
+}
+
+// Command is the verb.
+func (v *Verb) Command() *cobra.Command {
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:     "ls [-v]",
@@ -23,32 +34,38 @@ func listCommand(a *app) *cobra.Command {
 		Long:    "Lists sessions and processes, the live ones first. -v and --json tell the git branch that is\nchecked out where each is.",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := a.listed(cmd.Context(), verbose || a.out.JSON)
+			rows, err := v.rows(cmd.Context(), verbose || v.Out.JSON)
 			if err != nil {
 				return err
 			}
 			const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
-			return output.AnswerList(a.out, rows, none, func() string { return sessionTable(a.out, rows, verbose, time.Now()) })
+			return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, verbose, time.Now()) })
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with the git branch of each folder")
 	return cmd
 }
 
-// A listRow is a row of ls.
-type listRow struct {
+// A row is one of ls.
+type row struct {
 	api.Process
 	Branch string `json:"branch,omitempty"` // that is checked out where it is
 }
 
-// listed are the rows of ls, with branches if they are wanted.
-func (a *app) listed(ctx context.Context, branches bool) ([]listRow, error) {
-	out, err := call(ctx, a, api.ProcessList, api.ProcessListInput{})
+// rows are those of ls, with branches if they are wanted.
+func (v *Verb) rows(ctx context.Context, branches bool) ([]row, error) {
+	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return nil, err
 	}
-	list := liveFirst(out.Processes)
-	rows := make([]listRow, len(list))
+	defer conn.Close()
+	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
+	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
+	if err != nil {
+		return nil, err
+	}
+	list := LiveFirst(out.Processes)
+	rows := make([]row, len(list))
 	var folders []string
 	for i, p := range list {
 		if rows[i].Process = p; !p.State.Ended() {
@@ -58,12 +75,7 @@ func (a *app) listed(ctx context.Context, branches bool) ([]listRow, error) {
 	if !branches || len(folders) == 0 {
 		return rows, nil
 	}
-	client, err := a.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
-	found := files.Branches(ctx, client, folders)
+	found := branchesOf(ctx, conn.Client, folders)
 	for i, p := range list {
 		if !p.State.Ended() {
 			rows[i].Branch = found[p.CWD]
@@ -72,9 +84,9 @@ func (a *app) listed(ctx context.Context, branches bool) ([]listRow, error) {
 	return rows, nil
 }
 
-// liveFirst orders processes: those that run, then those that have ended, each
+// LiveFirst orders processes: those that run, then those that have ended, each
 // as they came.
-func liveFirst(all []api.Process) []api.Process {
+func LiveFirst(all []api.Process) []api.Process {
 	list := make([]api.Process, 0, len(all))
 	for _, ended := range [...]bool{false, true} {
 		for _, p := range all {
@@ -86,12 +98,12 @@ func liveFirst(all []api.Process) []api.Process {
 	return list
 }
 
-func sessionTable(out output.Printer, rows []listRow, branches bool, now time.Time) string {
+func (v *Verb) table(rows []row, branches bool, now time.Time) string {
 	header := []string{"ID", "NAME", "STATE", "PID", "AGE", "BRANCH", "FOLDER", "COMMAND"}
 	if !branches {
 		header = slices.Delete(header, 5, 6)
 	}
-	t := out.Table(header...)
+	t := v.Out.Table(header...)
 	t.Spare = []string{"FOLDER", "PID", "AGE", "ID"}
 	for _, p := range rows {
 		pid := "-"
@@ -103,7 +115,7 @@ func sessionTable(out output.Printer, rows []listRow, branches bool, now time.Ti
 		if branches {
 			cells = append(cells, output.Text(cmp.Or(output.Visible(p.Branch), "-")))
 		}
-		t.Add(append(cells, output.Text(output.Visible(home(p.CWD))), output.Text(output.Visible(p.Command)))...)
+		t.Add(append(cells, output.Text(output.Visible(v.Home(p.CWD))), output.Text(output.Visible(p.Command)))...)
 	}
 	return t.String()
 }

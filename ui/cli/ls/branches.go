@@ -1,4 +1,4 @@
-package files
+package ls
 
 import (
 	"context"
@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 )
 
 // branchPatience bounds how long branches are waited for: a folder may be on a file system that
 // does not answer.
 const branchPatience = time.Second
 
-// Branches are those that are checked out where folders lie. Those outside a repository, and
+// branchesOf are those that are checked out where folders lie. Those outside a repository, and
 // what takes too long, are left out.
-func Branches(ctx context.Context, c *client.Client, folders []string) map[string]string {
+func branchesOf(ctx context.Context, c api.Engine, folders []string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, branchPatience)
 	defer cancel()
 	found := map[string]string{}
