@@ -27,6 +27,7 @@ type Terminal interface {
 	Bounds() (oldest, first, end int64)
 	Lines(from int64, count int) []styled.NumberedLine
 	Cursor() styled.Cursor
+	Modes() vt.Modes
 	Picture(number uint64) *graphics.Picture
 }
 
@@ -37,6 +38,9 @@ func Of(t Terminal) Screen {
 	s := Screen{Cols: cols, Rows: rows, Lines: make([]styled.Line, 0, rows), Cursor: t.Cursor(), Palette: DefaultPalette()}
 	for _, l := range t.Lines(first, int(end-first)) {
 		s.Lines = append(s.Lines, l.Line)
+	}
+	if t.Modes().ReverseScreen {
+		s.Palette.Foreground, s.Palette.Background = s.Palette.Background, s.Palette.Foreground
 	}
 	s.Printed = printedOf(t, s.Lines)
 	return s

@@ -123,6 +123,12 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	var lacks []*graphics.Picture
 	err := f.session.onScreen(ctx, func(t Emulator) {
 		diff = since(t)
+		if diff.Modes.ReverseScreen != f.state.Modes.ReverseScreen && !diff.Full {
+			diff = t.Diff(0)
+		}
+		if diff.Modes.ReverseScreen {
+			reverseScreen(diff.Lines, diff.First, diff.Cols)
+		}
 		lacks = f.lacking(t, diff.Lines)
 	})
 	if err != nil {

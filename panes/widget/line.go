@@ -1,6 +1,8 @@
 package widget
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"tandem/engine/api"
@@ -62,9 +64,7 @@ func AppendStyle(dst []byte, from, to api.Style) []byte {
 		return dst
 	}
 	if from.Link != to.Link {
-		dst = append(dst, "\x1b]8;;"...)
-		dst = append(dst, CleanLink(to.Link)...)
-		dst = append(dst, "\x1b\\"...)
+		dst = appendLink(dst, CleanLink(to.Link))
 	}
 	from.Link, to.Link = "", ""
 	if from == to {
@@ -74,6 +74,17 @@ func AppendStyle(dst []byte, from, to api.Style) []byte {
 		return append(dst, SgrReset...)
 	}
 	return append(styled.AppendSGR(append(dst, "\x1b["...), to), 'm')
+}
+
+// appendLink begins a hyperlink, or ends one. Terminals take those of the same id for one,
+// so that all rows of a long one light up together.
+func appendLink(dst []byte, target string) []byte {
+	if target == "" {
+		return append(dst, "\x1b]8;;\x1b\\"...)
+	}
+	id := fnv.New32a()
+	id.Write([]byte(target))
+	return fmt.Appendf(dst, "\x1b]8;id=%x;%s\x1b\\", id.Sum32(), target)
 }
 
 // CleanLink lets only printable ASCII of a hyperlink's target through (the

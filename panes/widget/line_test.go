@@ -49,7 +49,7 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"overline", line(run("a", 1, api.Style{Attrs: styled.Overline})), 1, "\x1b[0;53ma\x1b[m"},
 		{"link to a script", line(run("a", 1, api.Style{Link: "javascript:x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link to a file", line(run("a", 1, api.Style{Link: "file:///x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
-		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
+		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;id=95307890;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
