@@ -49,6 +49,28 @@ func TestASessionOutOfSightThatRingsIsTold(t *testing.T) {
 	}
 }
 
+func TestWhatAProgramNotifiesOfIsToldAndShown(t *testing.T) {
+	d, here, away := watchful(t)
+	here.turns(func(p *api.Process) { p.Terminal.Notice, p.Terminal.Notices = "here I am", 1 })
+	away.turns(func(p *api.Process) { p.Terminal.Notice, p.Terminal.Notices = "tests passed", 1 })
+	d.shows("away says: tests passed")
+	d.until("the list shows it", func() bool {
+		return regexp.MustCompile(`away +tests passed +♪`).MatchString(d.screen())
+	})
+	if strings.Contains(d.m.notices.toast.text, "here I am") {
+		t.Errorf("the session in sight is told of: %s", d.m.notices.toast.text)
+	}
+	away.turns(func(p *api.Process) {
+		p.Terminal.Notice, p.Terminal.Progress = "", api.Progress{State: "normal", Percent: 42}
+	})
+	d.shows("42 %")
+	here.turns(func(p *api.Process) { p.Terminal.Progress = api.Progress{State: "error", Percent: 7} })
+	d.until("the terminal is told of the focused session's", func() bool {
+		bar := d.m.View().ProgressBar
+		return bar != nil && *bar == tea.ProgressBar{State: tea.ProgressBarError, Value: 7}
+	})
+}
+
 func TestASessionOutOfSightThatEndsIsTold(t *testing.T) {
 	d, _, away := watchful(t)
 	away.turns(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateExited, 0, new(int) })

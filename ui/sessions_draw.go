@@ -145,6 +145,25 @@ func (v *sessionsView) Title() string {
 	return name
 }
 
+// progress is how far the program in front says it is; nil if it says nothing.
+func (v *sessionsView) progress() *tea.ProgressBar {
+	if v.tabs.Current == nil {
+		return nil
+	}
+	known, ok := v.env.News().Process(v.tabs.Current.Focus.Pane.ID)
+	if !ok || known.Terminal == nil {
+		return nil
+	}
+	state, ok := map[string]tea.ProgressBarState{
+		"normal": tea.ProgressBarDefault, "error": tea.ProgressBarError,
+		"busy": tea.ProgressBarIndeterminate, "paused": tea.ProgressBarWarning,
+	}[known.Terminal.Progress.State]
+	if !ok {
+		return nil
+	}
+	return tea.NewProgressBar(state, known.Terminal.Progress.Percent)
+}
+
 // noSessions is the view without any.
 func (v *sessionsView) noSessions() *widget.Page {
 	switch {

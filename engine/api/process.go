@@ -97,12 +97,20 @@ func (p Process) Awaits() string {
 	return strings.Join(names, ", ")
 }
 
+// Progress is how far a program says it is.
+type Progress struct {
+	State   string `json:"state" jsonschema:"normal, error, busy (how far is unknown) or paused"`
+	Percent int    `json:"percent,omitempty"`
+}
+
 // A Terminal is the part of a Process that only a session has.
 type Terminal struct {
 	Cols    int    `json:"cols" jsonschema:"width in cells"`
 	Rows    int    `json:"rows" jsonschema:"height in cells"`
 	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
 	Rang    bool   `json:"rang" jsonschema:"it rang since a viewer last typed"`
+	Notice  string `json:"notice,omitempty" jsonschema:"the desktop notification that the program asked for last (OSC 9, 99, 777), until a viewer types"`
+	Notices int    `json:"notices,omitempty" jsonschema:"how many it has asked for"`
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`
 	Typist  string `json:"typist" jsonschema:"name of the client that typed last"`
 	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
@@ -110,6 +118,8 @@ type Terminal struct {
 	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may neither type nor change the session; empty: nobody"`
 	Open     bool   `json:"open,omitempty" jsonschema:"the person lets agents type into it though it runs outside the sandbox that they are held to"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
+
+	Progress Progress `json:"progress,omitzero" jsonschema:"how far the program says it is (OSC 9;4)"`
 
 	ActiveAt time.Time `json:"active_at,omitzero" jsonschema:"when it printed, was typed into or was read last"`
 }

@@ -6,6 +6,8 @@ import (
 
 	"tandem/engine/agents"
 	"tandem/engine/api"
+	"tandem/engine/prompt"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -136,13 +138,24 @@ func (p *proc) current() api.Process {
 	}
 	view.Terminal = &api.Terminal{
 		Cols: f.Cols, Rows: f.Rows, Title: f.Title, Rang: f.Rang,
-		Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
+		Notice: f.Notice, Notices: f.Notices, Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
 		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.Waiting), ActiveAt: f.Active,
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""
 	}
+	if view.PID != 0 && f.Waiting != prompt.NeedPrompt { // a program that was killed cannot end it
+		view.Terminal.Progress = progressOf(f)
+	}
 	return view
+}
+
+func progressOf(f terminal.Facts) api.Progress {
+	if f.Progress < 2 {
+		return api.Progress{}
+	}
+	states := [...]string{"normal", "error", "busy", "paused"}
+	return api.Progress{State: states[min(f.Progress-2, len(states)-1)], Percent: f.Percent}
 }
 
 // NewRecord is a record of a process that nobody has started yet.

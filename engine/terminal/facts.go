@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/prompt"
 	"tandem/engine/vt"
+	"tandem/engine/vt/scan"
 )
 
 // Facts are what a session shows and no record holds.
@@ -14,6 +15,9 @@ type Facts struct {
 	Title      string
 	CWD        string // from OSC 7; "" when the program told none
 	Progress   int    // state of OSC 9;4 plus 1; 0 when the program told none
+	Percent    int    // that goes with it
+	Notice     string // the desktop notification that the program asked for last; "" since somebody typed
+	Notices    int    // how many it asked for
 	Rang       bool
 	Viewers    int
 	Typist     string
@@ -61,7 +65,9 @@ func (k *facts) note(e vt.Event) {
 	case vt.CWDEvent:
 		k.known.CWD = e.Path
 	case vt.ProgressEvent:
-		k.known.Progress = e.State + 1
+		k.known.Progress, k.known.Percent = e.State+1, e.Percent
+	case vt.NotifyEvent:
+		k.known.Notice, k.known.Notices = noticeOf(e), k.known.Notices+1
 	}
 	changed := before != k.known
 	k.mu.Unlock()
@@ -94,10 +100,26 @@ func (k *facts) setTitle(title string) {
 	k.mu.Unlock()
 }
 
-// hearBell notes that the bell was heard, and tells whether it had rung.
-func (k *facts) hearBell() (rang bool) {
+// hear notes that somebody has heard the bell and read what the program notified of, and
+// tells whether there was any of it.
+func (k *facts) hear() (any bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	rang, k.known.Rang = k.known.Rang, false
-	return rang
+	any = k.known.Rang || k.known.Notice != ""
+	k.known.Rang, k.known.Notice = false, ""
+	return any
+}
+
+// noticeMost bounds what is kept of a notification, in bytes.
+const noticeMost = 400
+
+func noticeOf(e vt.NotifyEvent) string {
+	text := e.Body
+	switch {
+	case e.Body == "":
+		text = e.Title
+	case e.Title != "":
+		text = e.Title + ": " + e.Body
+	}
+	return text[:scan.Whole([]byte(text[:min(len(text), noticeMost)]))]
 }

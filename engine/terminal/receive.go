@@ -64,14 +64,14 @@ func asTyped(in api.Input) bool {
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
 }
 
-// typed makes the viewer decide the size, and notes the bell as heard.
+// typed makes the viewer decide the size, and notes what the program told as heard.
 func (a attachment) typed(ctx context.Context) {
 	news := a.session.viewers.typed(a.viewer)
-	rang := a.session.facts.hearBell()
+	heard := a.session.facts.hear()
 	if news {
 		a.session.DecideSize(ctx)
 	}
-	if news || rang {
+	if news || heard {
 		a.session.facts.touch()
 	}
 }

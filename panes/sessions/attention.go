@@ -92,6 +92,9 @@ func (a *attention) change(was, now *api.Process, at time.Time, long time.Durati
 	if widget.AgentTells(now) {
 		return "", ""
 	}
+	if now.Terminal.Notices > was.Terminal.Notices {
+		return "", "says: " + now.Terminal.Notice
+	}
 	switch need := now.Terminal.Waiting; {
 	case need == was.Terminal.Waiting && now.Terminal.Rang && !was.Terminal.Rang:
 		return "", "rings" // the list says so by itself

@@ -240,6 +240,12 @@ func sessionMark(p *api.Process, look *widget.Look) (string, widget.Ink) {
 		return "failed", look.Bad
 	case p.Terminal != nil && p.Terminal.Rang && !widget.AgentTells(p):
 		return look.Glyphs.Bell + " rang", look.Warn
+	case p.Terminal != nil && p.Terminal.Notice != "" && !widget.AgentTells(p):
+		return look.Glyphs.Bell, look.Warn
+	case p.Terminal != nil && p.Terminal.Progress.State == "error":
+		return "failing", look.Bad
+	case p.Terminal != nil && p.Terminal.Progress.Percent > 0:
+		return widget.Itoa(p.Terminal.Progress.Percent) + " %", look.Info
 	}
 	return "", look.Dim
 }
@@ -272,6 +278,8 @@ func (l *List) detail(row *Row, w int) string {
 	switch {
 	case p.Agent != nil:
 		return agentText(row, w)
+	case p.Terminal != nil && p.Terminal.Notice != "":
+		return widget.Clip(widget.Clean(p.Terminal.Notice), w)
 	case p.Terminal != nil && p.Terminal.Title != "":
 		return widget.Clip(widget.Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:

@@ -3,6 +3,9 @@ package screen
 import (
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"tandem/panes/widget"
 )
 
@@ -33,4 +36,28 @@ func notification(text string, getenv func(string) string) string {
 // noticeText is text that cannot end a sequence or be taken for a part of it.
 func noticeText(s string) string {
 	return strings.ReplaceAll(widget.Clip(widget.Clean(s), mostNotice), ";", ",")
+}
+
+// showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon. Others
+// take it for a notification.
+func showsProgress(getenv func(string) string) bool {
+	return !multiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
+}
+
+// progress is what shows how far something is; nil is nothing.
+func progress(bar *tea.ProgressBar) string {
+	if bar == nil {
+		return ansi.ResetProgressBar
+	}
+	switch bar.State {
+	case tea.ProgressBarDefault:
+		return ansi.SetProgressBar(bar.Value)
+	case tea.ProgressBarError:
+		return ansi.SetErrorProgressBar(bar.Value)
+	case tea.ProgressBarIndeterminate:
+		return ansi.SetIndeterminateProgressBar
+	case tea.ProgressBarWarning:
+		return ansi.SetWarningProgressBar(bar.Value)
+	}
+	return ansi.ResetProgressBar
 }

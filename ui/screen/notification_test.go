@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 func TestNotificationsSpeakTheTerminalsLanguage(t *testing.T) {
@@ -30,4 +32,28 @@ func FuzzNotification(f *testing.F) {
 			t.Errorf("%q gets into the sequence: %q", text, inside)
 		}
 	})
+}
+
+func TestProgressGoesOnlyToTerminalsThatShowIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"Windows Terminal":         {map[string]string{"WT_SESSION": "x"}, true},
+		"Ghostty":                  {map[string]string{"TERM": "xterm-ghostty"}, true},
+		"Ghostty behind tmux":      {map[string]string{"TERM": "tmux-256color", "TMUX": "x", "WT_SESSION": "x"}, false},
+		"one that would notify it": {map[string]string{"TERM": "xterm-256color"}, false},
+	} {
+		if got := showsProgress(func(name string) string { return c.env[name] }); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	for want, bar := range map[string]*tea.ProgressBar{
+		"\x1b]9;4;0\a": nil, "\x1b]9;4;1;42\a": tea.NewProgressBar(tea.ProgressBarDefault, 42),
+		"\x1b]9;4;2;1\a": tea.NewProgressBar(tea.ProgressBarError, 1), "\x1b]9;4;3\a": tea.NewProgressBar(tea.ProgressBarIndeterminate, 1),
+	} {
+		if got := progress(bar); got != want {
+			t.Errorf("%+v: got %q, want %q", bar, got, want)
+		}
+	}
 }

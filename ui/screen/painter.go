@@ -170,6 +170,9 @@ func (p *painter) leave(alt bool) {
 	if p.shown.ground != nil {
 		p.buf.WriteString(ansi.ResetCursorColor)
 	}
+	if p.shown.view.ProgressBar != nil && showsProgress(os.Getenv) {
+		p.buf.WriteString(ansi.ResetProgressBar)
+	}
 	p.buf.WriteString(ansi.PopKittyKeyboard(1) + ansi.ResetModifyOtherKeys +
 		ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr +
 		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeLightDark +
@@ -242,6 +245,9 @@ func (p *painter) modes(f frame) {
 	}
 	if f.view.WindowTitle != was.view.WindowTitle {
 		p.buf.WriteString(ansi.SetWindowTitle(f.view.WindowTitle))
+	}
+	if now, before := progress(f.view.ProgressBar), progress(was.view.ProgressBar); now != before && showsProgress(os.Getenv) {
+		p.buf.WriteString(now)
 	}
 	if f.clips != was.clips && was.w > 0 {
 		p.buf.WriteString(ansi.SetSystemClipboard(f.clip))
