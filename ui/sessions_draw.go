@@ -146,7 +146,8 @@ func (v *sessionsView) Title() string {
 }
 
 // progress is how far the program in front says it is; nil if it says nothing.
-func (v *sessionsView) progress() *tea.ProgressBar {
+func (m *model) progress() *tea.ProgressBar {
+	v := m.sessions
 	if v.tabs.Current == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (m *model) draw() {
 		MouseMode:   m.mouseMode(),
 		ReportFocus: true,
 		WindowTitle: m.windowTitle(),
-		ProgressBar: m.sessions.progress(),
+		ProgressBar: m.progress(),
 	}
 	switch {
 	case m.areas.w <= 0 || m.areas.h <= 0:

@@ -303,7 +303,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		news, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			file.follow(ctx, news, func(c Config, err error) {
+			file.follow(ctx, news, lookSeldom, func(c Config, err error) {
 				if err != nil {
 					told = append(told, Brief(err).Error())
 					return
@@ -324,7 +324,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * configLook) // nothing tells of it
+		time.Sleep(2 * lookSeldom) // nothing tells of it
 		cancel()
 		<-done
 		want := []string{"nord", "config.toml line 1: theme: want a name in quotes", "dark", ""}

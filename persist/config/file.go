@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 const (
-	// configLook is the time between looks at the file where nothing tells of it.
-	configLook = 30 * time.Second
 	// configQuiet is how long it has to stay as it is before it is read: an editor
 	// may write it in pieces.
 	configQuiet = 50 * time.Millisecond
@@ -83,15 +83,16 @@ func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f.follow(ctx, watch(ctx, f.path), tell)
+	news, look := watch(ctx, f.path, fsnotify.NewWatcher)
+	f.follow(ctx, news, look, tell)
 }
 
-func (f *File) follow(ctx context.Context, news <-chan struct{}, tell func(Config, error)) {
+func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Duration, tell func(Config, error)) {
 	for ctx.Err() == nil {
 		if !f.touched() {
 			select {
 			case <-news:
-			case <-time.After(configLook):
+			case <-time.After(look):
 			case <-ctx.Done():
 			}
 			continue

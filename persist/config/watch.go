@@ -4,17 +4,25 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
+const (
+	// lookSeldom is the time between looks at a file that is watched, lookOften at one that
+	// is not: there are only so many watchers for all programs of a user.
+	lookSeldom = 30 * time.Second
+	lookOften  = time.Second
+)
+
 // watch tells, until ctx ends, that something has happened in one of the folders that
-// decide what is at a path. It says nothing where the system cannot watch.
-func watch(ctx context.Context, path string) <-chan struct{} {
-	news := make(chan struct{}, 1)
-	w, err := fsnotify.NewWatcher()
+// decide what is at a path, and how often to look all the same.
+func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, error)) (news chan struct{}, look time.Duration) {
+	news = make(chan struct{}, 1)
+	w, err := watcher()
 	if err != nil {
-		return news
+		return news, lookOften
 	}
 	add := func() {
 		for _, dir := range folders(path) {
@@ -38,7 +46,7 @@ func watch(ctx context.Context, path string) <-chan struct{} {
 			}
 		}
 	}()
-	return news
+	return news, lookSeldom
 }
 
 // folders are the nearest one there is on the way to a path and, if a link is there, on

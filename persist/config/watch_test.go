@@ -3,13 +3,16 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func TestWhatHappensAtAPathIsTold(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a", "b", "config.toml"), filepath.Join(t.TempDir(), "config.toml")
-	news := watch(t.Context(), path)
+	news, _ := watch(t.Context(), path, fsnotify.NewWatcher)
 	for what, act := range []func() error{
 		func() error { return os.Mkdir(filepath.Join(dir, "a"), 0o700) },
 		func() error { return os.Mkdir(filepath.Join(dir, "a", "b"), 0o700) },
@@ -30,5 +33,13 @@ func TestWhatHappensAtAPathIsTold(t *testing.T) {
 		if what != 4 { // the other file is nobody's yet
 			<-news
 		}
+	}
+}
+
+// Every user has so many watchers, of which other programs may have taken all.
+func TestAFileThatCannotBeWatchedIsLookedAtOften(t *testing.T) {
+	none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
+	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look != lookOften {
+		t.Errorf("the next look is in %v", look)
 	}
 }
