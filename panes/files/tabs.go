@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -34,9 +35,26 @@ type tabs struct {
 	awaited bool   // the view was shown before it was
 	writing bool   // it is being written
 	written string // what it holds
+	pen     pen
 
 	starts []int // the columns in which they were drawn, and behind them the end
 	first  int   // that was drawn
+}
+
+// A pen writes one text after the other, and none after the last one.
+type pen struct {
+	mu   sync.Mutex
+	done bool
+}
+
+func (p *pen) write(ctx context.Context, e panes.Engine, file, text string, last bool) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return nil
+	}
+	p.done = last
+	return e.WriteFile(ctx, file, []byte(text), false)
 }
 
 // A tab is a folder that is not shown at the moment.
@@ -164,7 +182,7 @@ func (ts *tabs) fetch() tea.Cmd {
 	}
 	ts.writing = true
 	return panes.Ask(ts.f.env.Context(), ts.f.env, func(ctx context.Context, e panes.Engine) (string, error) {
-		return text, e.WriteFile(ctx, file, []byte(text), false)
+		return text, ts.pen.write(ctx, e, file, text, false)
 	}, func(string, error) tea.Cmd { // what cannot be kept is there as long as the dashboard
 		ts.writing, ts.written = false, text
 		return nil
@@ -174,11 +192,11 @@ func (ts *tabs) fetch() tea.Cmd {
 // keepLast keeps the tabs as they are when the person leaves.
 func (ts *tabs) keepLast(ctx context.Context) {
 	text := ts.text()
-	if !ts.known || text == ts.written || ts.f.folder.path == "" || !ts.f.env.News().Connected {
+	if !ts.known || text == ts.written && !ts.writing || ts.f.folder.path == "" || !ts.f.env.News().Connected {
 		return
 	}
 	if e, err := ts.f.env.Engine(ctx); err == nil {
-		_ = e.WriteFile(ctx, filepath.Join(ts.f.env.News().Info.DataDir, tabsFile), []byte(text), false) // there is nobody left to tell
+		_ = ts.pen.write(ctx, e, filepath.Join(ts.f.env.News().Info.DataDir, tabsFile), text, true) // there is nobody left to tell
 	}
 }
 

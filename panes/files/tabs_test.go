@@ -140,6 +140,26 @@ func TestTabsAreKeptForTheNextStart(t *testing.T) {
 	}
 }
 
+// What is still being written when the person leaves is older than what is kept last.
+func TestTheLastTabsAreKeptLast(t *testing.T) {
+	engine := &keepEngine{text: " /a\n>/b\n"}
+	e := &fakeEnv{folder: "/session"}
+	e.API = engine
+	e.Known.Connected, e.Known.Info.DataDir = true, "/data"
+	f := New(e)
+	f.Resize(100, 24)
+	run(f.tabs.fetch())
+	f.Show()
+	f.tabs.show(0)
+	late := f.tabs.fetch()
+	f.tabs.show(1)
+	f.KeepLast(t.Context())
+	run(late)
+	if engine.text != " /a\n>/b\n" {
+		t.Errorf("kept is %q", engine.text)
+	}
+}
+
 func TestAFolderThatIsShownBeforeTheTabsAreKnownStays(t *testing.T) {
 	f, _ := shownPane("/session")
 	f.tabs.take(" /a\n>/b\n")
