@@ -118,6 +118,10 @@ func (s *Shell) leastQuiet() time.Duration {
 	return againGap
 }
 
+// isSettled reports whether the shell has printed nothing for long enough that what was
+// typed has reached it.
+func (s *Shell) isSettled() bool { return time.Since(s.LastActive()) >= s.leastQuiet() }
+
 // pause is how long a program that waits for input, with the cursor behind a row, is
 // silent before it counts as asking.
 func (e *execution) pause(row string, look pty.Look) time.Duration {

@@ -18,3 +18,22 @@ func TestAProgramIsNotAskedForBeforeAnythingCameOfWhatWasTyped(t *testing.T) {
 		t.Errorf("after its echo it is to be quiet for %v", got)
 	}
 }
+
+// A busy machine echoes a command piece by piece before its shell wakes up to read it.
+func TestWhatIsEchoedDoesNotMakeAShellSeemStuck(t *testing.T) {
+	var n stall
+	for range 10 {
+		n.look(true, false)
+	}
+	if n != 0 {
+		t.Errorf("after ten pieces of an echo it is %d", n)
+	}
+	n.look(true, true)
+	n.look(true, true)
+	if n != 2 {
+		t.Errorf("after two ticks it is %d", n)
+	}
+	if n.look(false, true); n != 0 {
+		t.Errorf("when it did not read it is %d", n)
+	}
+}

@@ -193,7 +193,8 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
 	e.still = 0
-	stuck := 0
+	var stuck stall
+	ticked := false
 	for {
 		seen := e.s.marks.seen(e.watch)
 		switch {
@@ -207,23 +208,35 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 				return err
 			}
 		case !seen.begun && !seen.ended:
-			if stuck++; !e.reads() {
-				stuck = 0
-			}
+			stuck.look(e.reads(), ticked)
 			// A shell that edits several lines at once has no prompt for more.
-			if stuck > 3 && (seen.continued > 0 || e.marker) && !e.relayed || stuck > e.lookLimit() {
+			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.lookLimit() {
 				return e.giveUp(ctx)
 			}
 		}
+		ticked = false
 		select {
 		case <-e.changed:
-			continue
 		case <-tick.C:
+			ticked = true
 		case <-e.s.o.Over:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// A stall is for how many ticks a shell has been reading on. What is echoed meanwhile is
+// a reason to look, and none to give up earlier.
+type stall int
+
+func (n *stall) look(reads, ticked bool) {
+	switch {
+	case !reads:
+		*n = 0
+	case ticked:
+		*n++
 	}
 }
 
