@@ -100,7 +100,7 @@ func (p Process) Awaits() string {
 // Progress is how far a program says it is.
 type Progress struct {
 	State   string `json:"state" jsonschema:"normal, error, busy (how far is unknown) or paused"`
-	Percent int    `json:"percent,omitempty"`
+	Percent int    `json:"percent,omitempty" jsonschema:"0 to 100"`
 }
 
 // A Terminal is the part of a Process that only a session has.
