@@ -63,6 +63,11 @@ func (r *rig) stop() {
 // join invites and joins somebody, and gives how they connect.
 func (r *rig) join(q hub.InviteRequest) (fleet.Config, fleet.Credentials) {
 	r.Helper()
+	return r.config(r.joined(q))
+}
+
+func (r *rig) joined(q hub.InviteRequest) fleet.Joined {
+	r.Helper()
 	token, err := r.hub.Invite(q, "test")
 	if err != nil {
 		r.Fatal(err)
@@ -75,7 +80,7 @@ func (r *rig) join(q hub.InviteRequest) (fleet.Config, fleet.Credentials) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	return r.config(joined)
+	return joined
 }
 
 func (r *rig) config(joined fleet.Joined) (fleet.Config, fleet.Credentials) {

@@ -25,21 +25,11 @@ type key struct {
 // key connects as somebody who was invited.
 func (r *rig) key(q hub.InviteRequest, inbox string) *key {
 	r.Helper()
-	token, err := r.hub.Invite(q, "test")
-	if err != nil {
-		r.Fatal(err)
-	}
-	i, err := fleet.ParseToken(token)
-	if err != nil {
-		r.Fatal(err)
-	}
-	joined, err := fleet.Join(i)
-	if err != nil {
-		r.Fatal(err)
-	}
+	joined := r.joined(q)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(joined.Authority)
 	k := &key{refusals: make(chan error, 100)}
+	var err error
 	k.Conn, err = nats.Connect(joined.Hub, nats.UserCredentialBytes(joined.Credentials), nats.CustomInboxPrefix(inbox),
 		nats.Secure(&tls.Config{RootCAs: roots, ServerName: fleet.ServerName, MinVersion: tls.VersionTLS12}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { k.refusals <- err }))
