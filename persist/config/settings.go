@@ -63,8 +63,8 @@ func Settings() []Setting {
 
 		{"fleet.hub", "an address in quotes", `"tls://hub.example.org:4222"`, "no fleet", "Where the hub of your fleet is; docs/fleet.md tells about fleets. `tandem join` writes this table."},
 		{"fleet.authority", "a path in quotes", `"/home/me/.config/fleet/authority.pem"`, "those that the system trusts", "The certificate of who signs the hub's."},
-		{"fleet.machine", "a path in quotes", `"/home/me/.config/fleet/machine.creds"`, "no machine of a fleet", "The credentials of this machine, as NATS has them."},
-		{"fleet.person", "a path in quotes", `"/home/me/.config/fleet/person.creds"`, "nobody of a fleet", "Yours."},
+		{"fleet.machine", "a path in quotes", `"/home/me/.config/fleet/machine.creds"`, "none", "The credentials of this machine, as NATS has them."},
+		{"fleet.person", "a path in quotes", `"/home/me/.config/fleet/person.creds"`, "none", "Your credentials in the fleet, as a person."},
 
 		{"machines", "a table for each machine, as in [machines.box]", "", "", "Other machines; docs/machines.md tells about them. Each has ssh = \"user@host\", or\ntransport = [\"docker\", \"exec\", …], and may have env, a table of variables."},
 

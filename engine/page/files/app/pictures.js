@@ -18,6 +18,8 @@ export class Pictures {
 
   // keep takes a picture before what shows it.
   keep({ number, width, png }) {
+    this.bytes -= this.kept.get(number)?.size || 0; // a new connection sends it again
+    this.kept.delete(number);
     const bytes = Uint8Array.from(atob(png), (c) => c.charCodeAt(0));
     const drawn = createImageBitmap(new Blob([bytes], { type: 'image/png' })).catch(() => null); // it is damaged
     this.kept.set(number, { drawn, width, size: bytes.length });
