@@ -170,6 +170,23 @@ func (a attachment) repaint(ctx context.Context) (screen []byte, apart pictured,
 	return screen, apart, at, err
 }
 
+// awaitNews waits for something to send, and sends lines that are asked for meanwhile.
+// over says that the session is.
+func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-a.viewer.dirty:
+		return false, nil
+	case r := <-a.viewer.lines:
+		return false, a.sendLines(ctx, r)
+	case <-a.session.closed:
+		return false, api.ErrEnding()
+	case <-a.session.over:
+		return true, nil
+	}
+}
+
 // sendBytes sends a repaint of the screen and then what the program writes.
 func (a attachment) sendBytes(ctx context.Context) error {
 	s, v := a.session, a.viewer
@@ -205,20 +222,12 @@ func (a attachment) sendBytes(ctx context.Context) error {
 		if n > 0 || due != nil {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-v.dirty:
-		case r := <-v.lines:
-			if err := a.sendLines(ctx, r); err != nil {
-				return err
-			}
-		case <-s.closed:
-			return api.ErrEnding()
-		case <-s.over:
-			if at == s.log.End() {
-				return a.sendEnd(ctx)
-			}
+		over, err := a.awaitNews(ctx)
+		if err != nil {
+			return err
+		}
+		if over && at == s.log.End() {
+			return a.sendEnd(ctx)
 		}
 	}
 }

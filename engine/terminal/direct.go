@@ -241,21 +241,13 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 		if d.left || !d.golive(s.log) {
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-v.dirty:
-		case r := <-v.lines:
-			if err := a.sendLines(ctx, r); err != nil {
-				return err
-			}
-		case <-s.closed:
-			return api.ErrEnding()
-		case <-s.over:
-			if d.golive(s.log) {
-				d.close()
-				return a.sendEnd(ctx)
-			}
+		over, err := a.awaitNews(ctx)
+		if err != nil {
+			return err
+		}
+		if over && d.golive(s.log) {
+			d.close()
+			return a.sendEnd(ctx)
 		}
 	}
 }
