@@ -20,7 +20,8 @@ const (
 
 func TestPackageInitialisationStaysSmall(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", "--version")
-	cmd.Env = append(os.Environ(), asProgram+"=1", "GODEBUG=inittrace=1")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "GODEBUG=inittrace=1",
+		"PATH=/usr/bin:/bin") // the clipboard package looks for programs in each of its folders
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
