@@ -56,7 +56,11 @@ func TestAnAgentWorksOnAnotherMachine(t *testing.T) {
 	s.says("process_wait", `{"host":"m1","id":"far","log":"begun"}`, "begun")
 	s.says("process_list", `{}`, "No processes.")
 	s.says("process_list", `{"host":"m2"}`, "No processes.")
-	s.says("process_list", `{"host":"m1"}`, "far  running")
+	for _, told := range []string{s.says("process_list", `{"host":"m1"}`, "far  running"), s.says("history", `{"host":"m1"}`, "echo begun")} {
+		if !strings.Contains(told, " from ") {
+			t.Errorf("it is not told from which machine: %s", told)
+		}
+	}
 	s.says("session_start", `{"host":"m1","name":"sh","command":"sh"}`, "sh")
 	s.says("session_exec", `{"host":"m1","id":"sh","command":"echo typed-$((40+2))"}`, "typed-42")
 	s.says("session_exec", `{"id":"sh","command":"true"}`, "no session")

@@ -71,6 +71,9 @@ func hostText(p *api.Process) string {
 
 func whoText(p *api.Process) string { return widget.Who(p.Actor) }
 
+// fromText is the machine that a process was started from, "" for its own.
+func fromText(p *api.Process) string { return widget.Clean(p.From) }
+
 // sparkline draws how the use of the processor went lately, a cell for every five
 // seconds. Its top is the largest value, but never less than a quarter of a core,
 // so that idling looks idle.

@@ -30,3 +30,23 @@ func TestMachinesAreAColumnAndAFilter(t *testing.T) {
 		}
 	}
 }
+
+// What was started from other machines says from which, where there is such a process
+// and room.
+func TestWhereAProcessWasStartedFromIsAColumn(t *testing.T) {
+	var table Table
+	look := &widget.Look{}
+	drawn := func(w int) string { return strings.Join(table.Draw(w, 10, time.Now(), look), "\n") }
+	all := []api.Process{{ID: "a", Name: "own", State: api.StateRunning}, {ID: "b", Name: "far", State: api.StateRunning, From: "me@laptop\x1b[2J"}}
+	table.SetRows(all[:1])
+	if strings.Contains(drawn(120), "from") {
+		t.Errorf("a column that says nothing: %s", drawn(120))
+	}
+	table.SetRows(all)
+	if got := drawn(120); !strings.Contains(got, "from") || !strings.Contains(got, "me@laptop") || strings.Contains(got, "\x1b[2J") {
+		t.Errorf("no column, or one that clears the screen: %q", got)
+	}
+	if strings.Contains(drawn(60), "me@laptop") {
+		t.Errorf("where there is no room: %s", drawn(60))
+	}
+}

@@ -24,6 +24,7 @@ const (
 	ColumnRestarts
 	ColumnPorts
 	ColumnWho
+	ColumnFrom
 	ColumnCommand
 	columnCount
 )
@@ -101,6 +102,8 @@ func (c Column) compare(a, b *api.Process) int {
 		return slices.Compare(metricsOf(a).Ports, metricsOf(b).Ports)
 	case ColumnWho:
 		return strings.Compare(a.Actor, b.Actor)
+	case ColumnFrom:
+		return strings.Compare(a.From, b.From)
 	}
 	return strings.Compare(a.Command, b.Command)
 }

@@ -35,6 +35,7 @@ func columnKinds() []columnKind {
 		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
 		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
 		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
+		{ColumnFrom, "from", false, 20, 9, plainCell(fromText)},
 	}
 }
 
@@ -108,7 +109,7 @@ func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
 	switch k.column {
 	case t.order:
 		return false
-	case ColumnRestarts, ColumnPorts, ColumnHost:
+	case ColumnRestarts, ColumnPorts, ColumnHost, ColumnFrom:
 	case ColumnWho:
 		said = widget.You
 	default:
@@ -158,7 +159,7 @@ func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind
 		used += columnGap + t.cellsOf(k, w)
 	}
 	kinds = slices.DeleteFunc(kinds, func(k columnKind) bool {
-		return k.column == ColumnHost && t.unusedColumn(&k, now)
+		return (k.column == ColumnHost || k.column == ColumnFrom) && t.unusedColumn(&k, now)
 	})
 	return slices.DeleteFunc(kinds, func(k columnKind) bool {
 		if used <= w || !t.unusedColumn(&k, now) {

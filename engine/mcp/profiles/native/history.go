@@ -71,6 +71,6 @@ func historyLine(row api.HistoryRow) string {
 	if row.Runs > 1 {
 		runs = fmt.Sprintf(" ×%d", row.Runs)
 	}
-	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
+	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor+fromElsewhere(row.From),
 		row.CWD, runs, strings.ReplaceAll(toolkit.HeadAndTail(row.Command.Command, lineMost, ""), "\n", "\n    "))
 }

@@ -111,5 +111,13 @@ func processLine(p api.Process) string {
 	if p.KeepAlive {
 		line += ", keepAlive"
 	}
-	return line + "  " + toolkit.Brief(toolkit.Visible(plugin.CommandOf(p)))
+	return line + fromElsewhere(p.From) + "  " + toolkit.Brief(toolkit.Visible(plugin.CommandOf(p)))
+}
+
+// fromElsewhere says from which other machine something was asked for; nothing of this one.
+func fromElsewhere(machine string) string {
+	if machine == "" {
+		return ""
+	}
+	return " from " + toolkit.Visible(machine)
 }

@@ -53,7 +53,7 @@ func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 // sessionLine tells all about a session in a line.
 func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, p.State, p.CWD, toolkit.Brief(toolkit.Visible(p.Command)))
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Brief(toolkit.Visible(p.Command)))
 	if p.Terminal == nil || p.State.Ended() {
 		return line
 	}
