@@ -3,6 +3,7 @@ package vt
 import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
 )
 
 // A Diff takes a viewer from one state to the next.
@@ -37,7 +38,7 @@ const keptDiffs = 64
 func (t *Terminal) Diff(since uint64) Diff {
 	d := Diff{
 		Seq: t.epoch, Cols: t.cols, Rows: t.rows,
-		Oldest: t.hist.oldest, First: t.hist.end,
+		Oldest: t.hist.Oldest(), First: t.hist.End(),
 		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
 	}
 	first, known := t.firstAt(since)
@@ -47,10 +48,10 @@ func (t *Terminal) Diff(since uint64) Diff {
 	}
 	for y := range t.rows {
 		if d.Full || t.scr.rows[y].version > since {
-			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.end + int64(y), Line: t.row(y)})
+			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.End() + int64(y), Line: t.row(y)})
 		}
 	}
-	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.end}
+	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.End()}
 	t.epoch++
 	return d
 }
@@ -67,13 +68,13 @@ func (t *store) firstAt(seq uint64) (first int64, known bool) {
 func (t *store) leftSince(since uint64, first int64) []styled.NumberedLine {
 	var lines []styled.NumberedLine
 	size := int64(len(t.gone))
-	recent := max(t.hist.oldest, t.hist.end-size)
+	recent := max(t.hist.Oldest(), t.hist.End()-size)
 	if since < t.goneLost {
-		for n := max(t.hist.oldest, first-1); n < min(first+int64(t.rows), recent); n++ {
+		for n := max(t.hist.Oldest(), first-1); n < min(first+int64(t.rows), recent); n++ {
 			lines = append(lines, t.kept(n))
 		}
 	}
-	for n := recent; n < t.hist.end; n++ {
+	for n := recent; n < t.hist.End(); n++ {
 		if t.gone[n%size] > since {
 			lines = append(lines, t.kept(n))
 		}
@@ -88,8 +89,8 @@ func (t *store) row(y int) styled.Line {
 
 // kept gives a line of the scrollback.
 func (t *store) kept(n int64) styled.NumberedLine {
-	var attrs lineAttrs
-	t.cells, attrs = t.hist.get(n, t.cells[:0], t.internCluster)
+	var attrs history.Attrs
+	t.cells, attrs = t.hist.Get(n, t.cells[:0], t.internCluster)
 	return styled.NumberedLine{N: n, Line: t.line(t.cells, attrs)}
 }
 
@@ -110,10 +111,10 @@ func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 	end = from + min(int64(n), end-from)
 	var lines []styled.NumberedLine
 	for i := from; i < end; i++ {
-		if i < t.hist.end {
+		if i < t.hist.End() {
 			lines = append(lines, t.kept(i))
 		} else {
-			lines = append(lines, styled.NumberedLine{N: i, Line: t.row(int(i - t.hist.end))})
+			lines = append(lines, styled.NumberedLine{N: i, Line: t.row(int(i - t.hist.End()))})
 		}
 	}
 	return lines
@@ -122,7 +123,7 @@ func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 // Bounds are the first line still kept, the line number of the screen's top
 // row, and the number behind the last row.
 func (t *store) Bounds() (oldest, first, end int64) {
-	return t.hist.oldest, t.hist.end, t.hist.end + int64(t.rows)
+	return t.hist.Oldest(), t.hist.End(), t.hist.End() + int64(t.rows)
 }
 
 // Text is the screen shown without styles, rows without trailing spaces and

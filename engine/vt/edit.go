@@ -189,7 +189,7 @@ func (t *page) eraseDisplay(how int, selective bool) {
 		t.dropStrips(0, t.rows-1)
 	case 3:
 		if !selective {
-			t.hist.clear()
+			t.hist.Clear()
 			clear(t.gone)
 			t.goneLost = 0
 		}

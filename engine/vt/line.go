@@ -7,6 +7,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/styled"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
 )
 
 // trimBlank cuts the trailing cells that are blank in the default style.
@@ -43,9 +44,9 @@ func (t *store) style(id grid.StyleID) styled.Style {
 }
 
 // line turns cells into runs.
-func (t *store) line(cells []grid.Cell, attrs lineAttrs) styled.Line {
-	l := styled.Line{Wrapped: attrs.wrapped, Size: attrs.size, Prompt: attrs.mark&MarkPrompt != 0, Output: attrs.mark&MarkOutput != 0}
-	l.Pictures = attrs.strips.Seen(t.cols)
+func (t *store) line(cells []grid.Cell, attrs history.Attrs) styled.Line {
+	l := styled.Line{Wrapped: attrs.Wrapped, Size: attrs.Size, Prompt: attrs.Mark&MarkPrompt != 0, Output: attrs.Mark&MarkOutput != 0}
+	l.Pictures = attrs.Strips.Seen(t.cols)
 	if t.pictures.Holds() {
 		var shown []styled.Strip
 		cells, shown = t.placeholders(cells, t.scr == t.other)

@@ -2,17 +2,8 @@ package vt
 
 import (
 	"tandem/engine/styled"
-	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
-
-// lineAttrs is what is known of a line beside its cells.
-type lineAttrs struct {
-	wrapped bool // goes on in the next line
-	size    styled.LineSize
-	mark    RowMark
-	strips  *graphics.Strips // of pictures; nil for none
-}
 
 // sizeFinals end DECDHL's two halves, DECSWL and DECDWL behind ESC #.
 const sizeFinals = "5634" // by LineSize

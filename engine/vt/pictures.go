@@ -70,7 +70,7 @@ func (c canvas) Each(alt bool, f func(y int, s *graphics.Strips) *graphics.Strip
 	if alt {
 		return
 	}
-	for n, kept := range t.hist.strips {
+	for n, kept := range t.hist.Strips() {
 		if left := f(-1, kept); left != kept {
 			t.keepStrips(n, left)
 		}
@@ -88,12 +88,8 @@ func (t *store) changeStrips(s *screen, y int, strips *graphics.Strips) {
 
 // keepStrips changes those of a line of the scrollback.
 func (t *store) keepStrips(n int64, s *graphics.Strips) {
-	if s == nil {
-		delete(t.hist.strips, n)
-	} else {
-		t.hist.strips[n] = s
-	}
-	if n >= t.hist.end-int64(len(t.gone)) {
+	t.hist.SetStrips(n, s)
+	if n >= t.hist.End()-int64(len(t.gone)) {
 		t.gone[n%int64(len(t.gone))] = t.epoch
 	} else {
 		t.fullSeq = t.epoch // too far up for a diff to tell

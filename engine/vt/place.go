@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/vt/grid"
+import (
+	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
+)
 
 // A Place is a cell in the sequence of scrollback and screen.
 type Place struct {
@@ -9,11 +12,11 @@ type Place struct {
 }
 
 // RowMark says what a shell has told to begin in a row (OSC 133).
-type RowMark uint8
+type RowMark = history.Mark
 
 const (
-	MarkPrompt RowMark = 1 << iota // a prompt (A)
-	MarkOutput                     // a command's output (C)
+	MarkPrompt = history.MarkPrompt // a prompt (A)
+	MarkOutput = history.MarkOutput // a command's output (C)
 )
 
 // markRow notes in the cursor's row what begins there. On the alternate screen
@@ -38,7 +41,7 @@ func (t *page) markRow(kind byte) {
 // an alternate screen that is shown.
 func (t *Terminal) sortPlaces(keep []*Place) (onMain, onOther []*Place) {
 	for _, p := range keep {
-		if t.scr == t.other && p.Line >= t.hist.end {
+		if t.scr == t.other && p.Line >= t.hist.End() {
 			onOther = append(onOther, p)
 		} else {
 			onMain = append(onMain, p)
@@ -51,7 +54,7 @@ func (t *Terminal) sortPlaces(keep []*Place) (onMain, onOther []*Place) {
 func (t *Terminal) markPlaces(keep []*Place) []*mark {
 	marks := make([]*mark, len(keep))
 	for i, p := range keep {
-		marks[i] = &mark{int(max(p.Line-t.hist.oldest, 0)), max(p.X, 0)}
+		marks[i] = &mark{int(max(p.Line-t.hist.Oldest(), 0)), max(p.X, 0)}
 	}
 	return marks
 }
@@ -59,11 +62,11 @@ func (t *Terminal) markPlaces(keep []*Place) []*mark {
 // goTo changes places to where their marks have come. Marks below the read
 // rows stay as far below them.
 func (f *reflow) goTo(keep []*Place, marks []*mark, read int) {
-	base := f.t.hist.oldest - f.out.oldest
+	base := f.t.hist.Oldest() - f.out.Oldest()
 	for i, p := range keep {
 		m := *marks[i]
-		if below := m.row - read; below >= 0 && p.Line-f.t.hist.oldest == int64(m.row) {
-			m.row = int(f.out.end) + below
+		if below := m.row - read; below >= 0 && p.Line-f.t.hist.Oldest() == int64(m.row) {
+			m.row = int(f.out.End()) + below
 		}
 		p.Line, p.X = base+int64(m.row), min(m.x, f.cols-1)
 	}
@@ -77,8 +80,8 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 	case n < oldest || n >= end:
 		return dst, false, false
 	case n < first:
-		text, attrs := t.hist.packed(n)
-		return append(dst, text...), attrs.wrapped, true
+		text, attrs := t.hist.Packed(n)
+		return append(dst, text...), attrs.Wrapped, true
 	}
 	y := int(n - first)
 	for _, c := range t.scr.text(y) {
@@ -90,11 +93,11 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 // cellsOf gives the cells of a line, which is there; they are good until the
 // next call.
 func (t *store) cellsOf(n int64) []grid.Cell {
-	if n < t.hist.end {
-		t.cells, _ = t.hist.get(n, t.cells[:0], t.internCluster)
+	if n < t.hist.End() {
+		t.cells, _ = t.hist.Get(n, t.cells[:0], t.internCluster)
 		return t.cells
 	}
-	return t.scr.text(int(n - t.hist.end))
+	return t.scr.text(int(n - t.hist.End()))
 }
 
 func (t *store) has(n int64) bool {
@@ -144,9 +147,9 @@ func (t *store) MarkOf(n int64) RowMark {
 	switch {
 	case !t.has(n):
 		return 0
-	case n < t.hist.end:
-		_, attrs := t.hist.packed(n)
-		return attrs.mark
+	case n < t.hist.End():
+		_, attrs := t.hist.Packed(n)
+		return attrs.Mark
 	}
-	return t.scr.rows[n-t.hist.end].mark
+	return t.scr.rows[n-t.hist.End()].mark
 }

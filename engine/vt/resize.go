@@ -7,6 +7,7 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
 )
 
 // Resize sets the size, each side clamped to 1…1000. Lines of the main screen
@@ -20,14 +21,14 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 	}
 	pending := t.cur.pending
 	onMain, onOther := t.sortPlaces(keep)
-	end := t.hist.end
+	end := t.hist.End()
 	t.reflowMain(cols, rows, onMain)
 	first := 0
 	if t.other != nil {
 		first = t.cropOther(cols, rows)
 	}
 	for _, p := range onOther {
-		p.Line = t.hist.end + min(max(p.Line-end-int64(first), 0), int64(rows-1))
+		p.Line = t.hist.End() + min(max(p.Line-end-int64(first), 0), int64(rows-1))
 		p.X = min(p.X, cols-1)
 	}
 	t.cols, t.rows = cols, rows
@@ -60,9 +61,9 @@ type mark struct{ row, x int }
 type reflow struct {
 	t     *store
 	cols  int
-	out   history     // what was rewrapped so far; numbers from 0
-	line  []grid.Cell // the logical line being gathered
-	mark  RowMark     // of its rows
+	out   history.Lines // what was rewrapped so far; numbers from 0
+	line  []grid.Cell   // the logical line being gathered
+	mark  RowMark       // of its rows
 	kept  []heldStrips
 	rows  int     // rows read so far
 	open  bool    // rows of line were read
@@ -78,23 +79,24 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Place) {
 	if t.scr != s {
 		cur = &s.saved
 	}
-	kept := int(t.hist.end - t.hist.oldest)
+	kept := int(t.hist.End() - t.hist.Oldest())
 	used, below := t.mainRows(cur)
 	cursor, saved := cur.mark(kept), s.saved.mark(kept)
 	saved.row = min(saved.row, kept+used-1)
 	top := mark{kept, 0}
 	places := t.markPlaces(keep)
 	f := reflow{t: &t.store, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
-	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
+	lines, bytes := t.hist.Limits()
+	f.out = history.New(lines+rows+t.rows*(t.cols/cols+1), 2*bytes, 0)
 	cells := []grid.Cell(nil)
-	for n := t.hist.oldest; n < t.hist.end; n++ {
-		var attrs lineAttrs
-		cells, attrs = t.hist.get(n, cells[:0], t.internCluster)
+	for n := t.hist.Oldest(); n < t.hist.End(); n++ {
+		var attrs history.Attrs
+		cells, attrs = t.hist.Get(n, cells[:0], t.internCluster)
 		f.add(cells, attrs)
 	}
 	for y := range used {
 		attrs := s.attrs(y)
-		attrs.wrapped = attrs.wrapped && y < used-1
+		attrs.Wrapped = attrs.Wrapped && y < used-1
 		f.add(s.text(y), attrs)
 	}
 	f.flush()
@@ -133,8 +135,8 @@ func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 }
 
 // add takes one row.
-func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
-	if attrs.size != styled.SingleSize {
+func (f *reflow) add(cells []grid.Cell, attrs history.Attrs) {
+	if attrs.Size != styled.SingleSize {
 		f.flush()
 	}
 	left := f.wait[:0]
@@ -147,16 +149,16 @@ func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
 		}
 	}
 	f.wait = left
-	if attrs.strips != nil {
-		f.kept = append(f.kept, heldStrips{len(f.line), attrs.strips})
+	if attrs.Strips != nil {
+		f.kept = append(f.kept, heldStrips{len(f.line), attrs.Strips})
 	}
 	f.line = append(f.line, cells...)
-	f.mark |= attrs.mark
+	f.mark |= attrs.Mark
 	f.rows++
 	f.open = true
-	if attrs.size != styled.SingleSize {
-		f.cutOff(attrs.size)
-	} else if !attrs.wrapped {
+	if attrs.Size != styled.SingleSize {
+		f.cutOff(attrs.Size)
+	} else if !attrs.Wrapped {
 		f.flush()
 	}
 }
@@ -165,7 +167,7 @@ func (f *reflow) add(cells []grid.Cell, attrs lineAttrs) {
 func (f *reflow) cutOff(size styled.LineSize) {
 	cells := cropCells(f.line, f.cols)
 	f.place(0, len(cells), true)
-	f.out.push(cells, lineAttrs{size: size, mark: f.mark, strips: f.strips(0, len(cells), true)}, f.t.clusters.text)
+	f.out.Push(cells, history.Attrs{Size: size, Mark: f.mark, Strips: f.strips(0, len(cells), true)}, f.t.clusters.text)
 	f.line, f.marks, f.at, f.open, f.mark = f.line[:0], f.marks[:0], f.at[:0], false, 0
 }
 
@@ -194,7 +196,7 @@ func (f *reflow) flush() {
 		to := f.cut(from)
 		last := to == len(f.line)
 		f.place(from, to, last)
-		f.out.push(f.line[from:to], lineAttrs{wrapped: !last, mark: f.mark, strips: f.strips(from, to, last)}, f.t.clusters.text)
+		f.out.Push(f.line[from:to], history.Attrs{Wrapped: !last, Mark: f.mark, Strips: f.strips(from, to, last)}, f.t.clusters.text)
 		f.mark = 0
 		if from = to; last {
 			break
@@ -250,7 +252,7 @@ func (f *reflow) strips(from, to int, last bool) (row *graphics.Strips) {
 func (f *reflow) place(from, to int, last bool) {
 	for i, m := range f.marks {
 		if at := f.at[i]; at >= from && (at < to || last) {
-			m.row, m.x = int(f.out.end), at-from
+			m.row, m.x = int(f.out.End()), at-from
 			f.at[i] = -1
 		}
 	}
@@ -260,35 +262,35 @@ func (f *reflow) place(from, to int, last bool) {
 // rows below stays where it was; one that was full is filled from the
 // scrollback, so that nothing visible is lost and growing undoes shrinking.
 func (f *reflow) firstRow(top, rows, below int) int {
-	total := int(f.out.end)
+	total := int(f.out.End())
 	if below > 0 && total-top <= rows {
 		return top
 	}
-	return max(total-rows, int(f.out.oldest))
+	return max(total-rows, int(f.out.Oldest()))
 }
 
 // install makes rows from first on the screen, and those before it the
 // scrollback.
-func (t *store) install(s *screen, rows *history, first, cols, height int) {
+func (t *store) install(s *screen, rows *history.Lines, first, cols, height int) {
 	s.grid.Resize(cols, height)
 	s.newRows(height, t.epoch)
-	base := t.hist.oldest
-	hist := history{maxLines: t.hist.maxLines, maxBytes: t.hist.maxBytes, oldest: base, end: base}
+	lines, bytes := t.hist.Limits()
+	hist := history.New(lines, bytes, t.hist.Oldest())
 	cells := []grid.Cell(nil)
-	for n := int(rows.oldest); n < int(rows.end); n++ {
-		var attrs lineAttrs
-		cells, attrs = rows.get(int64(n), cells[:0], t.internCluster)
+	for n := int(rows.Oldest()); n < int(rows.End()); n++ {
+		var attrs history.Attrs
+		cells, attrs = rows.Get(int64(n), cells[:0], t.internCluster)
 		if n < first {
-			hist.push(cells, attrs, t.clusters.text)
+			hist.Push(cells, attrs, t.clusters.text)
 			continue
 		}
 		y := n - first
 		s.grid.Put(0, y, cells)
 		s.rows[y] = rowState{
-			version: t.epoch, wrapped: attrs.wrapped, padded: len(cells) < cols, size: attrs.size, mark: attrs.mark,
+			version: t.epoch, wrapped: attrs.Wrapped, padded: len(cells) < cols, size: attrs.Size, mark: attrs.Mark,
 			wide: int16(cols), used: int16(cols),
 		}
-		s.strips = s.strips.With(height, y, attrs.strips)
+		s.strips = s.strips.With(height, y, attrs.Strips)
 	}
 	t.hist = hist
 }

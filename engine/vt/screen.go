@@ -5,6 +5,7 @@ import (
 	"tandem/engine/vt/charset"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
 )
 
 // A screen is one of the two: cells, what the front end knows of each row, and
@@ -59,9 +60,9 @@ func (t *store) newScreen() *screen {
 }
 
 // attrs is what stays known of a row when it leaves the screen.
-func (s *screen) attrs(y int) lineAttrs {
+func (s *screen) attrs(y int) history.Attrs {
 	r := &s.rows[y]
-	return lineAttrs{r.wrapped, r.size, r.mark, s.strips.At(y)}
+	return history.Attrs{Wrapped: r.wrapped, Size: r.size, Mark: r.mark, Strips: s.strips.At(y)}
 }
 
 // newRows makes all that is known of rows new, changed in an epoch.
@@ -270,8 +271,8 @@ func (t *page) freshRow(y int) {
 // line of the scrollback.
 func (t *store) unwrap(y int) {
 	if y < 0 {
-		if t.scr == t.main && t.hist.unwrapLast() {
-			t.gone[(t.hist.end-1)%int64(len(t.gone))] = t.epoch
+		if t.scr == t.main && t.hist.UnwrapLast() {
+			t.gone[(t.hist.End()-1)%int64(len(t.gone))] = t.epoch
 		}
 		return
 	}
@@ -286,13 +287,13 @@ func (t *store) keepRows(n int) {
 	for y := range n {
 		row := &t.scr.rows[y]
 		t.leave(row.version)
-		t.hist.push(t.scr.text(y), t.scr.attrs(y), t.clusters.text)
+		t.hist.Push(t.scr.text(y), t.scr.attrs(y), t.clusters.text)
 	}
 }
 
-// leave notes the version of the line that is about to get number hist.end.
+// leave notes the version of the line that is about to get number hist.End().
 func (t *store) leave(version uint64) {
-	at := &t.gone[t.hist.end%int64(len(t.gone))]
+	at := &t.gone[t.hist.End()%int64(len(t.gone))]
 	t.goneLost = max(t.goneLost, *at)
 	*at = version
 }

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
 	"tandem/engine/vt/notice"
 )
 
@@ -54,7 +55,7 @@ type store struct {
 	main       *screen
 	other      *screen // the alternate screen, nil until first used
 	scr        *screen // the one that is shown
-	hist       history
+	hist       history.Lines
 	styles     styleTable
 	links      stringTable
 	clusters   stringTable
@@ -132,7 +133,7 @@ func New(o Options) *Terminal {
 	t.store = store{
 		newGrid: o.Grid,
 		cols:    clampSide(o.Cols), rows: clampSide(o.Rows),
-		hist:     history{maxLines: o.ScrollbackLines, maxBytes: o.ScrollbackBytes},
+		hist:     history.New(o.ScrollbackLines, o.ScrollbackBytes, 0),
 		styles:   newStyleTable(),
 		links:    newStringTable(),
 		clusters: newStringTable(),
@@ -212,7 +213,7 @@ func (t *Terminal) tidy() {
 	}
 	t.collectUnused()
 	for t.styles.n > maxStyles || t.links.bytes > maxLinkBytes/2 {
-		if !t.hist.dropHalf() {
+		if !t.hist.DropHalf() {
 			return
 		}
 		t.collectUnused()
@@ -240,7 +241,7 @@ func (t *Terminal) collectUnused() {
 	if g := t.last.Glyph; g >= grid.FirstCluster {
 		clusters[g-grid.FirstCluster] = true
 	}
-	t.hist.eachStyle(func(id grid.StyleID) { styles[id] = true })
+	t.hist.EachStyle(func(id grid.StyleID) { styles[id] = true })
 	t.clusters.sweep(clusters)
 	t.styles.sweep(styles)
 	t.penChanged = true

@@ -1,0 +1,271 @@
+// Package history keeps the lines that left a screen, packed.
+package history
+
+import (
+	"iter"
+	"maps"
+	"sort"
+
+	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
+	"tandem/engine/vt/grid"
+)
+
+// chunkSize is how many bytes of lines are kept together. Lines are dropped
+// one by one, their memory a chunk at a time.
+const (
+	chunkSize  = 32 << 10
+	chunkLines = 1024
+)
+
+// Kinds of packed runs: how the text divides into cells.
+const (
+	runNarrow      = iota // one code point a cell
+	runWide               // one code point in two cells
+	runCluster            // one cluster in one cell
+	runWideCluster        // one cluster in two cells
+)
+
+// Flags that open a packed line's list of runs.
+const (
+	lineWrapped = 1 << iota
+	linePlain   // one narrow run in the default style; no list follows
+
+	lineSizeShift = iota // two bits of the LineSize are above, and two of the Mark above them
+	lineMarkShift = lineSizeShift + 2
+)
+
+// Lines are those that left the screen, packed: text, then a list of runs (style,
+// kind, bytes). They are bounded by number and by bytes, and in steady state adding
+// one allocates nothing.
+type Lines struct {
+	maxLines, maxBytes int
+	chunks             []*chunk // oldest first
+	spare              *chunk
+	oldest, end        int64 // numbers of the first line kept, and of the next
+	bytes              int
+	runs               []byte
+
+	strips     map[int64]*graphics.Strips // of pictures, by line
+	stripLines []int64                    // lines that have or had some, oldest first
+}
+
+// Attrs is what is known of a line beside its cells.
+type Attrs struct {
+	Wrapped bool // goes on in the next line
+	Size    styled.LineSize
+	Mark    Mark
+	Strips  *graphics.Strips // of pictures; nil for none
+}
+
+// A Mark says what a shell has told to begin in a line (OSC 133).
+type Mark uint8
+
+const (
+	MarkPrompt Mark = 1 << iota // a prompt (A)
+	MarkOutput                  // a command's output (C)
+)
+
+type chunk struct {
+	first int64
+	lines []packedLine
+	buf   []byte
+}
+
+// A packedLine is where a line's text starts in its chunk, and its runs.
+type packedLine struct{ text, runs uint32 }
+
+func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
+
+func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
+
+// New gives no lines, of which the first will have number next. At most maxLines are
+// kept, in maxBytes.
+func New(maxLines, maxBytes int, next int64) Lines {
+	return Lines{maxLines: maxLines, maxBytes: maxBytes, oldest: next, end: next}
+}
+
+// Oldest is the number of the first line that is kept, or End.
+func (h *Lines) Oldest() int64 { return h.oldest }
+
+// End is the number that the next line will have.
+func (h *Lines) End() int64 { return h.end }
+
+// Limits is how many lines are kept, in how many bytes.
+func (h *Lines) Limits() (lines, bytes int) { return h.maxLines, h.maxBytes }
+
+// Push appends a line under number h.end.
+func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
+	if h.maxLines <= 0 {
+		h.end++
+		h.oldest = h.end
+		return
+	}
+	if attrs.Strips != nil {
+		h.keepStrips(attrs.Strips)
+	}
+	c := h.room()
+	before := c.size()
+	at := packedLine{text: uint32(len(c.buf))}
+	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
+	at.runs = uint32(len(c.buf))
+	flags := byte(attrs.Size)<<lineSizeShift | byte(attrs.Mark)<<lineMarkShift
+	if attrs.Wrapped {
+		flags |= lineWrapped
+	}
+	if len(h.runs) == 0 {
+		c.buf = append(c.buf, flags|linePlain)
+	} else {
+		c.buf = append(append(c.buf, flags), h.runs...)
+	}
+	c.lines = append(c.lines, at)
+	h.end++
+	h.bytes += c.size() - before
+	h.trim()
+}
+
+// room gives the chunk that the next line goes to.
+func (h *Lines) room() *chunk {
+	if n := len(h.chunks); n > 0 {
+		if c := h.chunks[n-1]; len(c.buf) < chunkSize && len(c.lines) < chunkLines {
+			return c
+		}
+	}
+	c := h.spare
+	h.spare = nil
+	if c == nil {
+		c = &chunk{}
+	}
+	c.first, c.lines, c.buf = h.end, c.lines[:0], c.buf[:0]
+	h.chunks = append(h.chunks, c)
+	h.bytes += c.size()
+	return c
+}
+
+func (h *Lines) trim() {
+	h.oldest = max(h.oldest, h.end-int64(h.maxLines))
+	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
+		h.dropChunk()
+	}
+	for len(h.stripLines) > 0 && h.stripLines[0] < h.oldest {
+		delete(h.strips, h.stripLines[0])
+		h.stripLines = h.stripLines[1:]
+	}
+}
+
+// Strips gives what of pictures is in which line.
+func (h *Lines) Strips() iter.Seq2[int64, *graphics.Strips] { return maps.All(h.strips) }
+
+// SetStrips changes what of pictures is in a line that has or had some; nil is nothing.
+func (h *Lines) SetStrips(n int64, s *graphics.Strips) {
+	if s == nil {
+		delete(h.strips, n)
+		return
+	}
+	h.strips[n] = s
+}
+
+// keepStrips keeps what of pictures is in the line that is pushed next.
+func (h *Lines) keepStrips(s *graphics.Strips) {
+	if h.strips == nil {
+		h.strips = map[int64]*graphics.Strips{}
+	}
+	h.strips[h.end] = s
+	h.stripLines = append(h.stripLines, h.end)
+}
+
+func (h *Lines) dropChunk() {
+	c := h.chunks[0]
+	h.bytes -= c.size()
+	h.oldest = max(h.oldest, c.end())
+	if c.size() <= 4*chunkSize {
+		h.spare = c
+	}
+	n := copy(h.chunks, h.chunks[1:])
+	h.chunks[n] = nil
+	h.chunks = h.chunks[:n]
+}
+
+// DropHalf forgets the older half and says whether there was anything.
+func (h *Lines) DropHalf() bool {
+	if h.oldest == h.end {
+		return false
+	}
+	h.oldest += (h.end - h.oldest + 1) / 2
+	h.trim()
+	return true
+}
+
+// UnwrapLast says that the last line does not go on, and whether it did.
+func (h *Lines) UnwrapLast() bool {
+	if h.oldest == h.end {
+		return false
+	}
+	c := h.chunks[len(h.chunks)-1]
+	flags := &c.buf[c.lines[len(c.lines)-1].runs]
+	was := *flags&lineWrapped != 0
+	*flags &^= lineWrapped
+	return was
+}
+
+// Clear forgets all lines; numbering goes on.
+func (h *Lines) Clear() {
+	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end
+	h.strips, h.stripLines = nil, nil
+}
+
+// Get appends the cells of line n, which must be kept, to dst.
+func (h *Lines) Get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) (cells []grid.Cell, attrs Attrs) {
+	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
+	c := h.chunks[i]
+	text, runs := c.line(int(n - c.first))
+	flags := runs[0]
+	attrs = attrsOf(flags)
+	attrs.Strips = h.strips[n]
+	if flags&linePlain != 0 {
+		return unpackRun(dst, text, 0, runNarrow, intern), attrs
+	}
+	for r := runs[1:]; len(r) > 0; {
+		style, kind, size, used := readRun(r)
+		r = r[used:]
+		dst = unpackRun(dst, text[:size], style, kind, intern)
+		text = text[size:]
+	}
+	return dst, attrs
+}
+
+// attrsOf reads the flags of a packed line.
+func attrsOf(flags byte) Attrs {
+	return Attrs{flags&lineWrapped != 0, styled.LineSize(flags >> lineSizeShift & 3), Mark(flags >> lineMarkShift & 3), nil}
+}
+
+// Packed gives the text of line n, which must be kept, as it lies there.
+func (h *Lines) Packed(n int64) (text []byte, attrs Attrs) {
+	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
+	c := h.chunks[i]
+	text, runs := c.line(int(n - c.first))
+	return text, attrsOf(runs[0])
+}
+
+// line gives the text and the runs (flags first) of the i-th line.
+func (c *chunk) line(i int) (text, runs []byte) {
+	l, end := c.lines[i], uint32(len(c.buf))
+	if i+1 < len(c.lines) {
+		end = c.lines[i+1].text
+	}
+	return c.buf[l.text:l.runs], c.buf[l.runs:end]
+}
+
+// EachStyle calls f for every style that a kept line uses.
+func (h *Lines) EachStyle(f func(grid.StyleID)) {
+	for _, c := range h.chunks {
+		for i := int(max(h.oldest-c.first, 0)); i < len(c.lines); i++ {
+			_, runs := c.line(i)
+			for r := runs[1:]; len(r) > 0; {
+				style, _, _, used := readRun(r)
+				f(style)
+				r = r[used:]
+			}
+		}
+	}
+}
