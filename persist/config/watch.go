@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -24,12 +25,7 @@ func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, 
 	if err != nil {
 		return news, lookOften
 	}
-	add := func() {
-		for _, dir := range folders(path) {
-			_ = w.Add(dir) // if it has just gone, that is told in a folder above
-		}
-	}
-	add()
+	follow(path, w.Add)
 	go func() {
 		defer w.Close()
 		for {
@@ -39,7 +35,7 @@ func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, 
 			case <-ctx.Done():
 				return
 			}
-			add()
+			follow(path, w.Add)
 			select {
 			case news <- struct{}{}:
 			default:
@@ -47,6 +43,21 @@ func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, 
 		}
 	}()
 	return news, lookSeldom
+}
+
+// follow adds the folders that decide what is at a path, until these are still the
+// same when they have been added: what is made in one before then is told by nobody.
+func follow(path string, add func(dir string) error) {
+	for dirs := folders(path); ; {
+		for _, dir := range dirs {
+			_ = add(dir) // if it has just gone, that is told in a folder above
+		}
+		now := folders(path)
+		if slices.Equal(now, dirs) {
+			return
+		}
+		dirs = now
+	}
 }
 
 // folders are the nearest one there is on the way to a path and, if a link is there, on

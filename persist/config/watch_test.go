@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -33,6 +34,19 @@ func TestWhatHappensAtAPathIsTold(t *testing.T) {
 		if what != 4 { // the other file is nobody's yet
 			<-news
 		}
+	}
+}
+
+func TestAFolderMadeWhileTheOneAboveIsAddedIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	var added []string
+	follow(filepath.Join(deep, "config.toml"), func(dir string) error {
+		added = append(added, dir)
+		return os.MkdirAll(deep, 0o700)
+	})
+	if want := []string{dir, deep}; !slices.Equal(added, want) {
+		t.Errorf("followed are %q, not %q", added, want)
 	}
 }
 
