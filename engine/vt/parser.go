@@ -77,7 +77,7 @@ func (t *Terminal) feed(p []byte) {
 
 // ground takes text and controls and says how much of p it used.
 func (t *Terminal) ground(p []byte) int {
-	used := 0
+	used, flood := 0, 0
 	for used < len(p) && t.ps.state == stateGround {
 		if n := scan.Printable(p[used:]); n > 0 {
 			t.printASCII(p[used : used+n])
@@ -96,6 +96,10 @@ func (t *Terminal) ground(p []byte) int {
 		case b < 0x80:
 			t.execute(b)
 			used++
+			if b == '\n' && used > flood && t.cur.y == t.rows-1 {
+				n, end := t.passLines(p[used:])
+				used, flood = used+n, used+end
+			}
 		default:
 			used += t.beyondASCII(p[used:])
 		}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"sort"
+	"unicode/utf8"
 
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
@@ -104,7 +105,7 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	if attrs.Strips != nil {
 		h.keepStrips(attrs.Strips)
 	}
-	c := h.room()
+	c := h.room(utf8.UTFMax * len(cells))
 	before := c.size()
 	at := packedLine{text: uint32(len(c.buf))}
 	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
@@ -118,23 +119,47 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	} else {
 		c.buf = append(append(c.buf, flags), h.runs...)
 	}
-	c.lines = append(c.lines, at)
+	h.added(c, at, before)
+}
+
+// PushText appends a line of printable ASCII in the default style.
+func (h *Lines) PushText(text []byte) {
+	if h.maxLines <= 0 {
+		h.end++
+		h.oldest = h.end
+		return
+	}
+	c := h.room(len(text))
+	before := c.size()
+	start := len(c.buf)
+	c.buf = append(append(c.buf, text...), linePlain)
+	h.added(c, packedLine{uint32(start), uint32(start + len(text))}, before)
+}
+
+// added notes a line in chunk c, which had a size before it came.
+func (h *Lines) added(c *chunk, line packedLine, before int) {
+	c.lines = append(c.lines, line)
 	h.end++
 	h.bytes += c.size() - before
 	h.trim()
 }
 
-// room gives the chunk that the next line goes to.
-func (h *Lines) room() *chunk {
-	if n := len(h.chunks); n > 0 {
-		if c := h.chunks[n-1]; len(c.buf) < chunkSize && len(c.lines) < chunkLines {
+// room gives the chunk that the next line, of about n bytes, goes to.
+func (h *Lines) room(n int) *chunk {
+	last := len(h.chunks) - 1
+	if last >= 0 {
+		if c := h.chunks[last]; (len(c.buf)+n < chunkSize || len(c.buf) == 0) && len(c.lines) < chunkLines {
 			return c
 		}
 	}
 	c := h.spare
 	h.spare = nil
-	if c == nil {
+	switch {
+	case c != nil:
+	case last < 0: // a screen may never fill one
 		c = &chunk{}
+	default:
+		c = &chunk{buf: make([]byte, 0, chunkSize), lines: make([]packedLine, 0, len(h.chunks[last].lines))}
 	}
 	c.first, c.lines, c.buf = h.end, c.lines[:0], c.buf[:0]
 	h.chunks = append(h.chunks, c)
