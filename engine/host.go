@@ -51,6 +51,7 @@ type host struct {
 	control  *supervise.Control
 	replays  chan struct{}
 	chunks   *sync.Pool
+	displays terminal.Displays // what the person's terminals are like
 	table    proctree.Table
 	env      *service.Env
 	closed   []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
@@ -307,6 +308,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Open:     open,
 		Journal:  h.store,
 		Terminal: h.terminal,
+		Displays: &h.displays,
 		Replays:  h.replays,
 		Chunks:   h.chunks,
 		Log:      h.log,

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/keys"
 )
 
@@ -57,6 +58,8 @@ type Input struct {
 	// those sent before.
 	Anchors []Place
 
+	Display *Display // what the viewer's terminal is like
+
 	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
 	Typed []byte // written to the PTY by the viewer itself, told afterwards
 
@@ -64,6 +67,14 @@ type Input struct {
 	// back in Output.Mark when the program has had time to answer the input before
 	// it. An engine of an older release leaves it out.
 	Mark *uint64
+}
+
+// A Display is what a viewer's terminal is like. The session's terminal is as that of the
+// viewer that decides its size: colour queries are answered with its colours, and sizes in
+// pixels are of its cells.
+type Display struct {
+	Colors                styled.Palette
+	CellWidth, CellHeight int // pixels of a cell; 0 if they are not known
 }
 
 // EchoTime is how long after input a program may take to show it.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tandem/engine/styled"
 )
 
 // inked is how many pixels of an area are not those of the background.
@@ -64,7 +66,7 @@ func TestEveryFigureHasAShapeAndStaysInItsCells(t *testing.T) {
 func TestColouredSignsHaveTheirColour(t *testing.T) {
 	s := screenOf(10, 1, "\x1b[?25l🟢🔴")
 	img := picture(t, s, 1)
-	for x, want := range map[int]uint32{0: 0x78b159, 2: 0xdd2e44} {
+	for x, want := range map[int]styled.Color{0: 0x78b159, 2: 0xdd2e44} {
 		if n := count(img, cell(x, 0).Union(cell(x+1, 0)), rgb(want)); n < 60 {
 			t.Errorf("at %d are %d pixels of %06x", x, n, want)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"golang.org/x/image/vector"
+
+	"tandem/engine/styled"
 )
 
 // A figure is a geometric sign that the font lacks: a regular polygon, a star or a
@@ -16,10 +18,10 @@ type figure struct {
 	turn    float64 // of the first corner, in quarters from the top, clockwise
 	star    bool
 	hollow  bool
-	dot     bool    // a small one in the middle
-	half    float64 // the half that is filled begins there, in quarters from the top; 0 for none
-	size    float64 // of that of others; 0 is the same
-	ink     uint32  // of its own; 0 is that of the text
+	dot     bool         // a small one in the middle
+	half    float64      // the half that is filled begins there, in quarters from the top; 0 for none
+	size    float64      // of that of others; 0 is the same
+	ink     styled.Color // of its own; 0 is that of the text
 }
 
 // figures are the signs that are drawn as figures where the font lacks them.

@@ -17,7 +17,7 @@ type Screen struct {
 	Cols, Rows int
 	Lines      []styled.Line // at most Rows of them; those that lack are blank
 	Cursor     styled.Cursor // drawn when it is visible and on the screen
-	Palette    vt.Palette
+	Palette    styled.Palette
 	Printed    map[uint64]*graphics.Picture // by number, those of the lines
 }
 
@@ -35,7 +35,7 @@ type Terminal interface {
 func Of(t Terminal) Screen {
 	cols, rows := t.Size()
 	_, first, end := t.Bounds()
-	s := Screen{Cols: cols, Rows: rows, Lines: make([]styled.Line, 0, rows), Cursor: t.Cursor(), Palette: DefaultPalette()}
+	s := Screen{Cols: cols, Rows: rows, Lines: make([]styled.Line, 0, rows), Cursor: t.Cursor(), Palette: styled.DefaultPalette()}
 	for _, l := range t.Lines(first, int(end-first)) {
 		s.Lines = append(s.Lines, l.Line)
 	}
@@ -45,9 +45,6 @@ func Of(t Terminal) Screen {
 	s.Printed = printedOf(t, s.Lines)
 	return s
 }
-
-// DefaultPalette is the one that a terminal answers with.
-func DefaultPalette() vt.Palette { return vt.DefaultPalette() }
 
 // A look is a style made of colours.
 type look struct {
@@ -88,31 +85,17 @@ func (s *Screen) look(v styled.Style) look {
 	return l
 }
 
-func (s *Screen) color(c styled.Color, standard uint32) color.RGBA {
-	n := int(c & 0xff)
+func (s *Screen) color(c, standard styled.Color) color.RGBA {
 	switch {
 	case c&styled.ColorRGB != 0:
-		return rgb(uint32(c & 0xffffff))
+		return rgb(c)
 	case c&styled.ColorIndexed == 0:
 		return rgb(standard)
-	case n < 16:
-		return rgb(s.Palette.Colors[n])
-	case n >= 232:
-		return rgb(uint32(8+10*(n-232)) * 0x010101)
 	}
-	n -= 16
-	return rgb(cubeLevel(n/36)<<16 | cubeLevel(n/6%6)<<8 | cubeLevel(n%6))
+	return rgb(s.Palette.Indexed(int(c & 0xff)))
 }
 
-// cubeLevel is a component of xterm's 6×6×6 colour cube.
-func cubeLevel(n int) uint32 {
-	if n == 0 {
-		return 0
-	}
-	return uint32(55 + 40*n)
-}
-
-func rgb(c uint32) color.RGBA {
+func rgb(c styled.Color) color.RGBA {
 	return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
 }
 

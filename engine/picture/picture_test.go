@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -20,7 +21,7 @@ func screenOf(cols, rows int, output string) Screen {
 	t := vt.New(vt.Options{Cols: cols, Rows: rows})
 	t.Write([]byte(output))
 	_, first, _ := t.Bounds()
-	s := Screen{Cols: cols, Rows: rows, Cursor: t.Cursor(), Palette: DefaultPalette()}
+	s := Screen{Cols: cols, Rows: rows, Cursor: t.Cursor(), Palette: styled.DefaultPalette()}
 	for _, l := range t.Lines(first, rows) {
 		s.Lines = append(s.Lines, l.Line)
 	}
@@ -68,7 +69,7 @@ func TestAPictureHasTheSizeOfItsCells(t *testing.T) {
 func TestColoursAndGroundsFillTheirCells(t *testing.T) {
 	s := screenOf(20, 2, "\x1b[41m  \x1b[0m\x1b[48;2;1;2;3m \x1b[0m\x1b[7m \x1b[0m\x1b[?25l")
 	img := picture(t, s, 1)
-	for x, want := range map[int]uint32{0: s.Palette.Colors[1], 1: s.Palette.Colors[1], 2: 0x010203, 3: s.Palette.Foreground, 4: s.Palette.Background} {
+	for x, want := range map[int]styled.Color{0: s.Palette.Colors[1], 1: s.Palette.Colors[1], 2: 0x010203, 3: s.Palette.Foreground, 4: s.Palette.Background} {
 		if n := count(img, cell(x, 0), rgb(want)); n != cellWidth*cellHeight {
 			t.Errorf("cell %d: %d pixels of %06x", x, n, want)
 		}

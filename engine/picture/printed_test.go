@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -36,7 +37,7 @@ func decoded(t *testing.T, s Screen, scale int) image.Image {
 }
 
 func TestPicturesOfProgramsAreDrawnWhereTheyAre(t *testing.T) {
-	ground := rgb(vt.DefaultPalette().Background)
+	ground := rgb(styled.DefaultPalette().Background)
 	red, blue := color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255}
 	for _, scale := range []int{1, 2} {
 		img := decoded(t, printed("a\x1b[1;2H"+sixels+"\x1b[2;2Hb"), scale)
@@ -64,7 +65,7 @@ func TestAPictureIsBelowOrAboveTheText(t *testing.T) {
 		}
 		return false
 	}
-	ink := rgb(vt.DefaultPalette().Foreground)
+	ink := rgb(styled.DefaultPalette().Foreground)
 	below := decoded(t, printed("█\x1b[H"+strings.Replace(place, "%", "-1", 1)), 1)
 	above := decoded(t, printed("█\x1b[H"+strings.Replace(place, "%", "1", 1)), 1)
 	if !has(below, ink) || has(above, ink) || !has(above, color.RGBA{255, 0, 0, 255}) {

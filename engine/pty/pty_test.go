@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"image"
 	"os"
 	"strings"
 	"syscall"
@@ -27,7 +28,7 @@ func open(t *testing.T) (master, slave *os.File) {
 
 func TestASizeIsReadAsItWasSet(t *testing.T) {
 	master, _ := open(t)
-	if err := SetSize(master, 93, 31); err != nil {
+	if err := SetSize(master, 93, 31, image.Point{}); err != nil {
 		t.Fatal(err)
 	}
 	if cols, rows, err := Size(master); cols != 93 || rows != 31 || err != nil {

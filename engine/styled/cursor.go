@@ -7,6 +7,8 @@ type Cursor struct {
 	Visible bool        `json:"visible" jsonschema:"whether it is shown"`
 	Shape   CursorShape `json:"shape" jsonschema:"0 block, 1 underline, 2 bar"`
 	Blink   bool        `json:"blink" jsonschema:"whether it blinks"`
+	Own     bool        `json:"-"` // the program has chosen neither shape nor blinking: they are as the person's terminal has them
+	Color   Color       `json:"-"` // that the program has given it; 0 if it has given none
 }
 
 // CursorShape is how a cursor is drawn.

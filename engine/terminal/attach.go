@@ -37,7 +37,9 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	s.viewers.add(v)
 	s.facts.touch()
 	defer func() {
-		s.viewers.remove(v)
+		if s.viewers.remove(v) {
+			s.tellFocus(false)
+		}
 		s.DecideSize(context.WithoutCancel(ctx))
 		s.facts.touch()
 	}()
@@ -78,18 +80,21 @@ func (a attachment) send(ctx context.Context) error {
 	return f.run(ctx)
 }
 
-// DecideSize gives the terminal the size of the viewer that decides it.
+// DecideSize gives the terminal the size and the display of the viewer that decides it.
 func (s *Session) DecideSize(ctx context.Context) {
 	select {
 	case <-s.options.Ending:
 		return
 	default:
 	}
-	size, ok := s.viewers.size(s.keyboard.locked.Load())
+	decider, ok := s.viewers.decider(s.keyboard.locked.Load())
 	if !ok || s.options.Master == nil {
 		return
 	}
-	if err := s.Resize(ctx, size.Cols, size.Rows); err != nil && ctx.Err() == nil {
+	if decider.display != nil && !decider.agent {
+		s.options.Displays.remember(*decider.display)
+	}
+	if err := s.fit(ctx, decider.size, decider.display); err != nil && ctx.Err() == nil {
 		s.options.Log.Debug("resize", "id", s.options.ID, "error", err)
 	}
 }

@@ -134,6 +134,9 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	if err != nil {
 		return err
 	}
+	if !f.viewer.cursors.Load() {
+		diff.Cursor.Own, diff.Cursor.Color = false, 0
+	}
 	news := changed(f.state, diff)
 	frame := newFrame(diff)
 	if diff.Full {

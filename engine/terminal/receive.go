@@ -30,6 +30,13 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 	case in.Resize != nil:
 		s.viewers.setSize(v, *in.Resize)
 		s.DecideSize(ctx)
+	case in.Display != nil:
+		s.viewers.setDisplay(v, *in.Display)
+		s.DecideSize(ctx)
+	case in.Focus != nil:
+		if s.keyboard.accepts(v) {
+			s.focused(v, *in.Focus)
+		}
 	case in.Lines != nil:
 		select {
 		case v.lines <- *in.Lines:
@@ -87,10 +94,6 @@ func encode(in api.Input, m vt.Modes) []byte {
 		return keys.EncodePaste(nil, *in.Paste, m.Modes)
 	case in.Mouse != nil:
 		return encodeMouse(*in.Mouse, m)
-	case in.Focus != nil && m.FocusReports && *in.Focus:
-		return []byte("\x1b[I")
-	case in.Focus != nil && m.FocusReports:
-		return []byte("\x1b[O")
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func (s *screen) replay() error {
 			from.Cols, from.Rows = sizes[i].Cols, sizes[i].Rows
 		}
 	}
+	if i := lastSize(sizes, from.Offset); i >= 0 {
+		s.display.CellWidth, s.display.CellHeight = sizes[i].CellWidth, sizes[i].CellHeight
+	}
 	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
 	s.feeding = from.Offset
@@ -58,7 +61,11 @@ func (s *screen) replay() error {
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
 		s.replayTo(min(size.Offset, end))
-		s.guard("resize screen", func() { s.term.Resize(size.Cols, size.Rows) })
+		s.display.CellWidth, s.display.CellHeight = size.CellWidth, size.CellHeight
+		s.guard("resize screen", func() {
+			s.term.SetCell(shape{display: s.display}.cell())
+			s.term.Resize(size.Cols, size.Rows)
+		})
 	}
 	s.replayTo(end)
 	s.term.SetReplies(true)
@@ -68,7 +75,9 @@ func (s *screen) replay() error {
 }
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
-	return s.o.Terminal(vt.Options{Cols: cols, Rows: rows, Reply: s.reply, Event: s.event})
+	return s.o.Terminal(vt.Options{
+		Cols: cols, Rows: rows, Colors: s.display.Colors, Cell: shape{display: s.display}.cell(), Reply: s.reply, Event: s.event,
+	})
 }
 
 // guard keeps a mistake of the emulator from costing more than one screen: the
@@ -113,17 +122,21 @@ func lastSize(sizes []store.Resize, offset int64) int {
 	return i - 1
 }
 
-// adoptSize takes the size that the PTY has, should the journal tell another.
+// adoptSize takes the size that the PTY has, should the journal tell another, and is like
+// the display that a person has used last.
 func (s *screen) adoptSize() {
 	if s.o.Master == nil {
 		return
 	}
-	cols, rows, err := pty.Size(s.o.Master)
-	if err != nil || cols == 0 || rows == 0 {
-		return
+	now := s.shape(s.term)
+	if cols, rows, err := pty.Size(s.o.Master); err == nil && cols > 0 && rows > 0 {
+		now.cols, now.rows = cols, rows
 	}
-	if c, r := s.term.Size(); c != cols || r != rows {
-		s.setSize(cols, rows)
+	if last, ok := s.o.Displays.last(); ok {
+		now.display = last
+	}
+	if err := s.take(now); err != nil {
+		s.o.Log.Debug("resize", "id", s.o.ID, "error", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"image"
 
 	"tandem/engine/api"
 	"tandem/engine/pty"
@@ -14,18 +15,26 @@ const MaxSide = 1000
 
 // Resize sets the size of terminal and screen.
 func (s *Session) Resize(ctx context.Context, cols, rows int) error {
+	return s.fit(ctx, api.Size{Cols: cols, Rows: rows}, nil)
+}
+
+// fit makes terminal and screen as large as a viewer, and as its display if that is not nil.
+func (s *Session) fit(ctx context.Context, size api.Size, display *api.Display) error {
 	if s.options.Master == nil || s.isOver() {
 		return api.Errorf(api.CodeEnded, "resize session: it has ended")
 	}
 	var resizeErr error
 	err := s.onScreen(ctx, func(t Emulator) {
-		cols, rows := ClampSide(cols), ClampSide(rows)
-		if c, r := t.Size(); s.isOver() || c == cols && r == rows {
+		before := s.screen.shape(t)
+		now := shape{ClampSide(size.Cols), ClampSide(size.Rows), before.display}
+		if display != nil {
+			now.display = *display
+		}
+		if s.isOver() || now == before {
 			return
 		}
 		s.screen.catchUp()
-		s.screen.setSize(cols, rows)
-		resizeErr = pty.SetSize(s.options.Master, cols, rows)
+		resizeErr = s.screen.take(now)
 	})
 	if err == nil && resizeErr != nil {
 		return api.Errorf(api.CodeEnded, "resize session: %v", resizeErr)
@@ -44,15 +53,47 @@ func (s *Session) isOver() bool {
 
 func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
 
-// setSize gives the screen a size from the present offset on; a replay
-// does the same.
+// A shape is what viewers make of a terminal: its size, and what it is like.
+type shape struct {
+	cols, rows int
+	display    api.Display
+}
+
+// cell is how many pixels a cell has.
+func (f shape) cell() image.Point { return image.Pt(f.display.CellWidth, f.display.CellHeight) }
+
+func (s *screen) shape(t Emulator) shape {
+	cols, rows := t.Size()
+	return shape{cols, rows, s.display}
+}
+
+// take gives screen and terminal a shape from the present offset on.
+func (s *screen) take(now shape) error {
+	before := s.shape(s.term)
+	s.display = now.display
+	s.guard("set colours", func() { s.term.SetColors(now.display.Colors) })
+	if now.cols == before.cols && now.rows == before.rows && now.cell() == before.cell() {
+		return nil
+	}
+	s.setSize(now.cols, now.rows)
+	if s.o.Master == nil {
+		return nil
+	}
+	return pty.SetSize(s.o.Master, now.cols, now.rows, now.cell())
+}
+
+// setSize gives the screen a size, and cells of its display, from the present offset on; a
+// replay does the same.
 func (s *screen) setSize(cols, rows int) {
-	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows}
+	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows, CellWidth: s.display.CellWidth, CellHeight: s.display.CellHeight}
 	if err := s.o.Journal.AppendResize(s.o.ID, at); err != nil {
 		s.o.Log.Warn("write sizes", "id", s.o.ID, "error", err)
 	}
 	s.viewers.keepPlaces(func(keep []*vt.Place) {
-		s.guard("resize screen", func() { s.term.Resize(cols, rows, keep...) })
+		s.guard("resize screen", func() {
+			s.term.SetCell(shape{display: s.display}.cell())
+			s.term.Resize(cols, rows, keep...)
+		})
 	})
 	s.facts.setSize(cols, rows)
 	s.viewers.repaint()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/prompt"
 	"tandem/engine/vt"
 )
@@ -28,10 +29,11 @@ type screen struct {
 	shown atomic.Int64  // how much of the log the screen shows
 	modes atomic.Pointer[vt.Modes]
 
-	pictured uint64    // what the emulator said of its pictures
-	feeding  int64     // offset behind what the emulator is given now
-	lingered int64     // what the screen showed when it had last caught up
-	flooded  time.Time // when it last had after a burst
+	display  api.Display // of the viewer that decides, or decided last
+	pictured uint64      // what the emulator said of its pictures
+	feeding  int64       // offset behind what the emulator is given now
+	lingered int64       // what the screen showed when it had last caught up
+	flooded  time.Time   // when it last had after a burst
 
 	saved  int64       // offset of the last checkpoint
 	saving atomic.Bool // a checkpoint is being written

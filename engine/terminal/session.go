@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"image"
 	"log/slog"
 	"os"
 	"sync"
@@ -20,6 +21,8 @@ import (
 type Emulator interface {
 	Write(p []byte) (int, error)
 	Resize(cols, rows int, keep ...*vt.Place)
+	SetColors(colors styled.Palette)
+	SetCell(pixels image.Point)
 	SetReplies(on bool)
 	Size() (cols, rows int)
 	Cursor() styled.Cursor
@@ -63,6 +66,7 @@ type Options struct {
 	ID         string
 	Master     *os.File // non-blocking; nil when the program has ended
 	Cols, Rows int      // used when the journal tells no size
+	Displays   *Displays
 	Open       func() (Log, error)
 	Journal    journal
 	PID        int         // of the child; 0 when it has ended

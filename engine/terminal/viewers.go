@@ -29,8 +29,13 @@ type viewer struct {
 	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
 	eager    atomic.Bool            // it has typed: the next frame, with the echo, is not held back
 
-	size  api.Size // guarded by the set's mutex
-	typed int64    // when it typed last; 0 if never
+	// Guarded by the set's mutex:
+	size    api.Size
+	display *api.Display // what its terminal is like; nil if it has not told
+	typed   int64        // when it typed last; 0 if never
+	focus   focus        // whether it has the keyboard of its window system
+
+	cursors atomic.Bool // it knows of cursors in the person's own shape and in colours
 
 	marks marks // of what it has sent
 
@@ -76,11 +81,14 @@ func (set *viewerSet) add(v *viewer) {
 	set.replace(append(slices.Clone(set.all), v))
 }
 
-func (set *viewerSet) remove(v *viewer) {
+// remove takes a viewer out; blurred is whether the program has lost the keyboard by that.
+func (set *viewerSet) remove(v *viewer) (blurred bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
+	before := set.anyFocused()
 	set.replace(slices.DeleteFunc(slices.Clone(set.all), func(w *viewer) bool { return w == v }))
 	set.typist.CompareAndSwap(v, nil)
+	return before && !set.anyFocused()
 }
 
 func (set *viewerSet) replace(all []*viewer) {
@@ -113,6 +121,13 @@ func (set *viewerSet) setSize(v *viewer, size api.Size) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	v.size = size
+}
+
+func (set *viewerSet) setDisplay(v *viewer, display api.Display) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	v.display = sensible(display)
+	v.cursors.Store(true)
 }
 
 // setPlaces says which places v wants to find again after a resize.
@@ -168,10 +183,17 @@ func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
 	}
 }
 
-// size is that of the viewer that typed last, or else of the first; ok is false
+// A decision is what the viewer that decides has: a size, and a display if it has told one.
+type decision struct {
+	size    api.Size
+	display *api.Display
+	agent   bool
+}
+
+// decider is the viewer that typed last, or else the first; ok is false
 // when no viewer decides. Who only reads has no say, and agents have none while
 // locked.
-func (set *viewerSet) size(locked bool) (size api.Size, ok bool) {
+func (set *viewerSet) decider(locked bool) (d decision, ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	var decider *viewer
@@ -184,9 +206,9 @@ func (set *viewerSet) size(locked bool) (size api.Size, ok bool) {
 		}
 	}
 	if decider == nil {
-		return api.Size{}, false
+		return decision{}, false
 	}
-	return decider.size, true
+	return decision{decider.size, decider.display, decider.agent}, true
 }
 
 func (set *viewerSet) count() (n int, typist string) {

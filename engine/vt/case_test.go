@@ -132,14 +132,24 @@ type bench struct {
 	events  []string
 }
 
+// benchColors are black but for a few.
+func benchColors() styled.Palette {
+	const rgb = styled.ColorRGB
+	p := styled.Palette{Foreground: rgb | 0xEEEEEE, Background: rgb | 0x102030, Cursor: rgb | 0xFF8000}
+	for i := range p.Colors {
+		p.Colors[i] = rgb
+	}
+	p.Colors[1], p.Colors[15] = rgb|0xCD0000, rgb|0xFFFFFF
+	return p
+}
+
 func newBench(cols, rows int, grid string) *bench {
 	b := &bench{}
 	b.Terminal = vt.New(vt.Options{
 		Cols: cols, Rows: rows, Grid: grids[grid],
-		Colors: vt.Palette{Foreground: 0xEEEEEE, Background: 0x102030, Cursor: 0xFF8000,
-			Colors: [16]uint32{1: 0xCD0000, 15: 0xFFFFFF}},
-		Reply: func(p []byte) { b.replies += string(p) },
-		Event: func(e vt.Event) { b.events = append(b.events, eventText(e)) },
+		Colors: benchColors(),
+		Reply:  func(p []byte) { b.replies += string(p) },
+		Event:  func(e vt.Event) { b.events = append(b.events, eventText(e)) },
 	})
 	return b
 }

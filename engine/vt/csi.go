@@ -306,7 +306,8 @@ func (t *page) cursorStyle(n int) {
 	if n > 6 {
 		return
 	}
+	t.mode.cursor.chosen = n > 0
 	n = max(n, 1)
-	t.mode.shape = styled.CursorShape((n - 1) / 2)
-	t.mode.blink = n%2 == 1
+	t.mode.cursor.shape = styled.CursorShape((n - 1) / 2)
+	t.mode.cursor.blink = n%2 == 1
 }

@@ -3,10 +3,10 @@ package vt
 import "tandem/engine/styled"
 
 // Cursor is the cursor of the screen shown.
-func (t *page) Cursor() styled.Cursor {
+func (t *host) Cursor() styled.Cursor {
 	return styled.Cursor{
-		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursorOn,
-		Shape: t.mode.shape, Blink: t.mode.blink,
+		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursor.on,
+		Shape: t.mode.cursor.shape, Blink: t.mode.cursor.blink, Own: !t.mode.cursor.chosen, Color: t.colors.Cursor(),
 	}
 }
 

@@ -39,25 +39,32 @@ func (t *Terminal) Modes() Modes {
 
 // A modeSet is every mode but those that DECSC saves.
 type modeSet struct {
-	newline, insert, autowrap           bool
-	reverse, cursorOn, blink, leftRight bool
-	reverseWrap, reverseAll             bool
-	paste, focus, altScroll             bool
-	sync, localOff                      bool
-	clusters                            bool // a cluster is one character (2027)
-	tellScheme, tellSize                bool // 2031, 2048
-	moreFix, national                   bool // 41, DECNRCM
-	sixelDisplay, sixelRight            bool // DECSDM (80), 8452
-	guarded                             bool // SPA was used: erasing spares what is protected
-	shape                               styled.CursorShape
-	rectExtent                          uint8 // DECSACE, 0…2
-	checksum                            uint8 // XTCHECKSUM, bits below
-	level                               uint8 // DECSCL, 1 to maxLevel
+	newline, insert, autowrap bool
+	reverse, leftRight        bool
+	reverseWrap, reverseAll   bool
+	paste, focus, altScroll   bool
+	sync, localOff            bool
+	clusters                  bool  // a cluster is one character (2027)
+	tellScheme, tellSize      bool  // 2031, 2048
+	moreFix, national         bool  // 41, DECNRCM
+	sixelDisplay, sixelRight  bool  // DECSDM (80), 8452
+	guarded                   bool  // SPA was used: erasing spares what is protected
+	rectExtent                uint8 // DECSACE, 0…2
+	checksum                  uint8 // XTCHECKSUM, bits below
+	level                     uint8 // DECSCL, 1 to maxLevel
 
+	cursor   cursorModes
 	keys     keyModes
 	mouse    mouseModes
 	width    widthModes
 	reported reportedModes
+}
+
+// cursorModes say how the cursor is shown.
+type cursorModes struct {
+	on, blink bool
+	chosen    bool // by the program, shape and blinking
+	shape     styled.CursorShape
 }
 
 // keyModes say what keys send.
@@ -97,7 +104,7 @@ const (
 // reset is what RIS makes of the modes.
 func (m *modeSet) reset() {
 	*m = modeSet{
-		autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true,
+		autowrap: true, cursor: cursorModes{on: true, blink: true}, altScroll: true, localOff: true,
 		level: defaultLevel, keys: keyModes{metaEsc: true},
 	}
 }
@@ -112,9 +119,9 @@ func (m *modeSet) flag(n int) *bool {
 	case 7:
 		return &m.autowrap
 	case 12:
-		return &m.blink
+		return &m.cursor.blink
 	case 25:
-		return &m.cursorOn
+		return &m.cursor.on
 	case 45:
 		return &m.reverseWrap
 	case 66:
@@ -346,7 +353,7 @@ func (t *Terminal) restoreModes() {
 // softReset does DECSTR (DEC STD 070, and xterm's VTReset).
 func (t *Terminal) softReset() {
 	m := &t.mode
-	m.cursorOn, m.insert, m.autowrap = true, false, true
+	m.cursor.on, m.insert, m.autowrap = true, false, true
 	m.keys.appCursor, m.keys.appKeypad, m.leftRight, m.keys.lock = false, false, false, false
 	m.reverseWrap, m.reverseAll = false, false
 	m.rectExtent, m.guarded = 0, false
@@ -367,7 +374,8 @@ func (t *Terminal) hardReset() {
 	t.softReset()
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
-	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
+	t.titles, t.savedDEC, t.savedStyles = nil, nil, nil
+	t.colors.Reset()
 	t.notice, t.remoteHost = notice.Parts{}, ""
 	t.eraseRows(0, t.rows-1)
 	t.pictures.Forget()

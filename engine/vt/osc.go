@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tandem/engine/vt/scan"
-	"tandem/engine/vt/xcolor"
 )
 
 // Bounds of what operating system commands may keep.
@@ -26,30 +25,22 @@ func (t *host) dispatchOSC(b []byte, end string) {
 	switch n {
 	case 0, 2:
 		t.setTitle(scan.Clean(rest, maxTitle))
-	case 4:
-		t.paletteColors(n, 0, colorForeground, rest, end)
-	case 5:
-		t.paletteColors(n, colorSpecial, specialColors, rest, end)
+	case 4, 5, 10, 11, 12, 104, 105, 110, 111, 112:
+		if answer := t.colors.Command(n, rest, end); answer != nil {
+			t.reply(answer)
+		}
 	case 7:
 		t.workingDirectory(rest)
 	case 8:
 		t.hyperlink(rest)
 	case 9:
 		t.notify9(rest)
-	case 10, 11, 12:
-		t.dynamicColors(n, rest, end)
 	case 52:
 		t.clipboard(rest)
 	case 99:
 		if title, body, whole := t.notice.Add(rest); whole {
 			t.event(NotifyEvent{title, body})
 		}
-	case 104:
-		t.resetPalette(0, colorForeground, rest)
-	case 105:
-		t.resetPalette(colorSpecial, specialColors, rest)
-	case 110, 111, 112:
-		delete(t.colors.changed, colorForeground+n-110)
 	case 133:
 		t.promptMark(rest)
 	case 633:
@@ -86,60 +77,6 @@ func (t *host) popTitle() {
 		title := t.titles[n-1]
 		t.titles = t.titles[:n-1]
 		t.setTitle(title)
-	}
-}
-
-// paletteColors does OSC 4 and 5: pairs of index and colour, or ? to ask. The
-// colours are count ones from first on.
-func (t *host) paletteColors(osc, first, count int, b []byte, end string) {
-	for range colorForeground {
-		var n int
-		n, b = splitNumber(b)
-		spec, rest, more := bytes.Cut(b, []byte{';'})
-		if n < 0 || n >= count {
-			return
-		}
-		if string(spec) == "?" {
-			t.replyf("\x1b]%d;%d;%s%s", osc, n, xcolor.AppendRGB(nil, t.color(first+n)), end)
-		} else if rgb, ok := xcolor.Parse(string(spec)); ok {
-			t.colors.set(first+n, rgb)
-		}
-		if b = rest; !more {
-			return
-		}
-	}
-}
-
-// resetPalette does OSC 104 and 105: the colours named, or all count of them.
-func (t *host) resetPalette(first, count int, b []byte) {
-	if len(b) == 0 {
-		for n := range count {
-			delete(t.colors.changed, first+n)
-		}
-		return
-	}
-	for len(b) > 0 {
-		var n int
-		n, b = splitNumber(b)
-		if n >= 0 && n < count {
-			delete(t.colors.changed, first+n)
-		}
-	}
-}
-
-// dynamicColors does OSC 10, 11 and 12; further colours go to the next numbers.
-func (t *host) dynamicColors(n int, b []byte, end string) {
-	for ; n <= 12; n++ {
-		spec, rest, more := bytes.Cut(b, []byte{';'})
-		at := colorForeground + n - 10
-		if string(spec) == "?" {
-			t.replyf("\x1b]%d;%s%s", n, xcolor.AppendRGB(nil, t.color(at)), end)
-		} else if rgb, ok := xcolor.Parse(string(spec)); ok {
-			t.colors.set(at, rgb)
-		}
-		if b = rest; !more {
-			return
-		}
 	}
 }
 

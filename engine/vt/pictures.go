@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"fmt"
 	"image"
 
 	"tandem/engine/styled"
@@ -156,7 +157,13 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 // those that the program can ask for by name. It is fit for a replay alone: only a
 // terminal whose replies are off takes them.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
-	dst = append(t.AppendRepaint(dst), "\x1b_T"...)
+	dst = t.AppendRepaint(dst)
+	for _, n := range [...]int{2031, 2048} { // the person's terminal is not to tell these
+		if *t.mode.flag(n) {
+			dst = fmt.Appendf(dst, "\x1b[?%dh", n)
+		}
+	}
+	dst = append(dst, "\x1b_T"...)
 	return append(t.pictures.AppendKept(dst), "\x1b\\"...)
 }
 

@@ -28,7 +28,7 @@ var pieces = []string{
 	"\x1b7", "\x1b8", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?1047l",
 	"\x1b[4h", "\x1b[4l", "\x1b[?7l", "\x1b[?7h", "\x1b[20h", "\x1b[20l", "\x1b(0", "\x1b(B", "\x1b)0", "\x0e", "\x0f",
 	"\x1b[?1h", "\x1b=", "\x1b>", "\x1b[?25l", "\x1b[?25h", "\x1b[?5h", "\x1b[?1002h", "\x1b[?1006h", "\x1b[?1003l", "\x1b[?2004h", "\x1b[?1004h",
-	"\x1b[>5u", "\x1b[<u", "\x1b[=3;1u", "\x1b[>4;2m", "\x1b[3 q", "\x1b[5 q", "\x1b]2;title\a", "\x1b[22t", "\x1b[23t",
+	"\x1b[>5u", "\x1b[<u", "\x1b[=3;1u", "\x1b[>4;2m", "\x1b[3 q", "\x1b[5 q", "\x1b[ q", "\x1b[?12l", "\x1b[?12h", "\x1b]12;#0f0\a", "\x1b]112\a", "\x1b]2;title\a", "\x1b[22t", "\x1b[23t",
 	"\x1bH", "\x1b[g", "\x1b[3g", "\x1b#8", "\x1b[!p", "\x1bc", "\x1b6", "\x1b9", "\x1b[?45h", "\x1b[?1045h",
 	"\x1b[65;1;1;3;3$x", "\x1b[1;1;2;4$z", "\x1b[1;1;2;3;1;2;2$v", "\x1b[1;1;2;4;1$r", "\x1b]10;#fff\a", "\x1b[?42h\x1b(K\x1b+`", "\x1b)>", "\x1b*A\x1bn", "\x1b-A", "[\\]{|}~", "\x1bV", "\x1bW", "\x1b[?41h", "\x1b]5;1;#123\a",
 	"\x1b]4;3;#123\a",
@@ -161,7 +161,7 @@ func TestRepaintRestoresTheState(t *testing.T) {
 				was, is := vt.New(o), vt.New(o)
 				was.Write(random(t))
 				is.Write(random(t)) // a dirty terminal
-				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l"))
+				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l\x1b]112\a"))
 				is.Write(was.AppendRepaint(nil))
 				if diff := cmp.Diff(state(was), state(is)); diff != "" {
 					t.Fatalf("(-was +repainted)\n%s\nrepaint: %q", diff, was.AppendRepaint(nil))

@@ -9,7 +9,6 @@ import (
 	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
 	"tandem/engine/vt/grid"
-	"tandem/engine/vt/xcolor"
 )
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and
@@ -48,7 +47,7 @@ func (t *Terminal) AppendRepaint(dst []byte) []byte {
 		p.screen(t.other)
 	}
 	p.titles()
-	p.palette()
+	p.dst = t.colors.AppendChanges(p.dst)
 	p.modes()
 	p.margins()
 	p.cursor(t.cur)
@@ -308,23 +307,6 @@ func (p *painter) titles() {
 	p.add("\x1b]2;" + p.t.title + "\x1b\\")
 }
 
-// palette sets the colours that the program changed.
-func (p *painter) palette() {
-	for n := range colorCursor + 1 {
-		rgb, ok := p.t.colors.changed[n]
-		if !ok {
-			continue
-		}
-		if n < colorForeground {
-			p.dst = appendInts(append(p.dst, "\x1b]4;"...), n)
-		} else {
-			p.dst = appendInts(append(p.dst, "\x1b]"...), n-colorForeground+10)
-		}
-		p.dst = xcolor.AppendRGB(append(p.dst, ';'), rgb)
-		p.add("\x1b\\")
-	}
-}
-
 // modes sets the modes that do not touch the cursor.
 func (p *painter) modes() {
 	m := &p.t.mode
@@ -351,8 +333,10 @@ func (p *painter) modes() {
 	if m.keys.modifyOther != 0 {
 		p.csi(">", "m", 4, int(m.keys.modifyOther))
 	}
-	if n := p.t.styleNumber(); n != 1 {
-		p.csi("", " q", n)
+	if m.cursor.chosen {
+		p.csi("", " q", p.t.styleNumber())
+	} else if !m.cursor.blink {
+		p.csi("?", "l", 12)
 	}
 	if m.rectExtent != 0 {
 		p.csi("", "*x", int(m.rectExtent))

@@ -3,6 +3,7 @@ package vt
 import (
 	"encoding/hex"
 	"fmt"
+	"image"
 	"strconv"
 
 	"tandem/engine/styled"
@@ -89,13 +90,32 @@ func (t *host) deviceStatus(private bool) {
 
 // reportScheme tells whether the palette is dark (1) or light (2), as programs
 // ask that set mode 2031 (contour's and kitty's colour scheme notifications).
-// While a program runs the palette stays as it is, so no change is told.
 func (t *host) reportScheme() {
 	scheme := 1
-	if isLight(t.o.Colors.Background) {
+	if t.colors.Light() {
 		scheme = 2
 	}
 	t.replyf("\x1b[?997;%dn", scheme)
+}
+
+// SetColors says what the person's terminal has, which colour queries are answered with.
+// What the program has changed stays.
+func (t *host) SetColors(p styled.Palette) {
+	if t.colors.SetOwn(p) && t.mode.tellScheme {
+		t.reportScheme()
+	}
+}
+
+// SetCell says how many pixels a cell has on the person's terminal, for sizes in pixels
+// and for pictures that come from now on; what cannot be is a usual cell.
+func (t *host) SetCell(cell image.Point) {
+	if cell.X < 2 || cell.Y < 4 || cell.X > graphics.MaxCell || cell.Y > graphics.MaxCell {
+		cell = defaultCell
+	}
+	if t.pictures.Cell != cell {
+		t.pictures.Cell = cell
+		t.reportSize()
+	}
 }
 
 // reportSize tells the size to a program that has set mode 2048 (in-band resize
@@ -272,8 +292,8 @@ func appendSettingColor(dst []byte, c styled.Color, base int) []byte {
 
 // styleNumber is DECSCUSR's number of the cursor style.
 func (t *host) styleNumber() int {
-	n := 2*int(t.mode.shape) + 2
-	if t.mode.blink {
+	n := 2*int(t.mode.cursor.shape) + 2
+	if t.mode.cursor.blink {
 		n--
 	}
 	return n

@@ -1,12 +1,15 @@
 package vt
 
 import (
+	"image"
 	"time"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 	"tandem/engine/vt/history"
 	"tandem/engine/vt/notice"
+	"tandem/engine/vt/palette"
 )
 
 // Options configure a Terminal. Only the size has no useful zero.
@@ -15,7 +18,8 @@ type Options struct {
 	Grid            func(cols, rows int) grid.Grid // nil: the package's own grid
 	ScrollbackLines int                            // 0: 10,000; negative: none
 	ScrollbackBytes int                            // 0: 64 MiB
-	Colors          Palette                        // what colour queries answer with; zero: DefaultPalette
+	Colors          styled.Palette                 // what colour queries are answered with, until SetColors
+	Cell            image.Point                    // pixels of a cell, until SetCell; zero: a usual one
 
 	// Reply takes what the terminal answers to the program. It is called from
 	// Write, must not block, and may be nil. It may keep the slice.
@@ -23,12 +27,6 @@ type Options struct {
 	// Event takes what the program tells beyond the screen. Called from Write;
 	// may be nil.
 	Event func(Event)
-}
-
-// Palette is what the person's terminal looks like, as 0xRRGGBB.
-type Palette struct {
-	Foreground, Background, Cursor uint32
-	Colors                         [16]uint32
 }
 
 const (
@@ -108,7 +106,7 @@ type host struct {
 	titles      []string
 	remoteHost  string       // where the program says that it is, "" if it does not
 	savedStyles []savedStyle // XTPUSHSGR
-	colors      colorTable
+	colors      palette.Table
 	notice      notice.Parts // of OSC 99, not yet whole
 	bells       uint32
 	syncAt      time.Time // when synchronised output began
@@ -125,11 +123,9 @@ func New(o Options) *Terminal {
 	if o.ScrollbackBytes <= 0 {
 		o.ScrollbackBytes = 64 << 20
 	}
-	if o.Colors == (Palette{}) {
-		o.Colors = DefaultPalette()
-	}
 	t := &Terminal{}
 	t.o = o
+	t.colors.SetOwn(o.Colors)
 	t.store = store{
 		newGrid: o.Grid,
 		cols:    clampSide(o.Cols), rows: clampSide(o.Rows),
@@ -140,6 +136,7 @@ func New(o Options) *Terminal {
 		epoch:    1,
 		pictures: graphics.New(defaultCell, canvas{t}),
 	}
+	t.SetCell(o.Cell)
 	t.main = t.newScreen()
 	t.scr = t.main
 	t.gone = make([]uint64, 2*t.rows)

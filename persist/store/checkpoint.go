@@ -36,7 +36,7 @@ type Checkpoint struct {
 }
 
 func (c Checkpoint) valid() bool {
-	return Resize{c.Offset, c.Cols, c.Rows}.valid() && len(c.Repaint) <= maxRepaint
+	return Resize{Offset: c.Offset, Cols: c.Cols, Rows: c.Rows}.valid() && len(c.Repaint) <= maxRepaint
 }
 
 // SaveCheckpoint keeps the last two checkpoints of a process, each whole or

@@ -21,7 +21,7 @@ func FuzzReadResizes(f *testing.F) {
 				t.Fatalf("%+v", before)
 			}
 		}
-		if err := s.AppendResize("p", Resize{1 << 40, 80, 24}); err != nil {
+		if err := s.AppendResize("p", Resize{Offset: 1 << 40, Cols: 80, Rows: 24}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -17,7 +17,7 @@ func TestResizesComeBackInOrder(t *testing.T) {
 		t.Fatalf("without a journal: %v, %v", got, err)
 	}
 	mustSave(t, s, Record{ID: "p"})
-	want := []Resize{{0, 80, 24}, {17, 1, 1}, {1 << 62, maxSide, maxSide}}
+	want := []Resize{{0, 80, 24, 0, 0}, {17, 1, 1, 9, 18}, {1 << 62, maxSide, maxSide, maxSide, maxSide}}
 	for _, r := range want {
 		if err := s.AppendResize("p", r); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestADamagedLineEndsTheJournal(t *testing.T) {
 	for _, line := range []string{"7 80", "7 80 24 1", "x 80 24", "-7 80 24", "7 0 24", "7 80 65536", "", "\x00\x00", "99999999999999999999 80 24"} {
 		put(t, s, "p", "sizes", "0 80 24\n5 90 30\n"+line+"\n9 100 40\n")
 		got, err := s.ReadResizes("p")
-		if diff := cmp.Diff([]Resize{{0, 80, 24}, {5, 90, 30}}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]Resize{{Offset: 0, Cols: 80, Rows: 24}, {Offset: 5, Cols: 90, Rows: 30}}, got); diff != "" || err != nil {
 			t.Errorf("line %q: %s %v", line, diff, err)
 		}
 	}
@@ -50,11 +50,11 @@ func TestAnUnfinishedLineIsCutOffByTheNextResize(t *testing.T) {
 		if got, _ := s.ReadResizes("p"); len(got) != 1 {
 			t.Errorf("the unfinished line %q was read: %v", torn, got)
 		}
-		if err := s.AppendResize("p", Resize{20, 100, 40}); err != nil {
+		if err := s.AppendResize("p", Resize{Offset: 20, Cols: 100, Rows: 40}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.ReadResizes("p")
-		if diff := cmp.Diff([]Resize{{0, 80, 24}, {20, 100, 40}}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]Resize{{Offset: 0, Cols: 80, Rows: 24}, {Offset: 20, Cols: 100, Rows: 40}}, got); diff != "" || err != nil {
 			t.Error(diff, err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestAnUnfinishedLineIsCutOffByTheNextResize(t *testing.T) {
 
 func TestALaterResizeStandsForThoseAtTheSameOffsetOrBehind(t *testing.T) {
 	got := parseResizes([]byte("0 80 24\n10 81 24\n10 82 24\n30 83 24\n20 84 24\n"))
-	if diff := cmp.Diff([]Resize{{0, 80, 24}, {10, 82, 24}, {20, 84, 24}}, got); diff != "" {
+	if diff := cmp.Diff([]Resize{{Offset: 0, Cols: 80, Rows: 24}, {Offset: 10, Cols: 82, Rows: 24}, {Offset: 20, Cols: 84, Rows: 24}}, got); diff != "" {
 		t.Fatal(diff)
 	}
 }
@@ -70,7 +70,7 @@ func TestALaterResizeStandsForThoseAtTheSameOffsetOrBehind(t *testing.T) {
 func TestAnImpossibleResizeIsRefused(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
-	for _, r := range []Resize{{-1, 80, 24}, {0, 0, 24}, {0, 80, -1}, {0, 1 << 16, 24}} {
+	for _, r := range []Resize{{-1, 80, 24, 0, 0}, {0, 0, 24, 0, 0}, {0, 80, -1, 0, 0}, {0, 1 << 16, 24, 0, 0}, {0, 80, 24, -1, 0}} {
 		if err := s.AppendResize("p", r); err == nil {
 			t.Errorf("%+v was accepted", r)
 		}
@@ -85,7 +85,7 @@ func TestALongJournalLosesItsOlderHalf(t *testing.T) {
 		fmt.Fprintf(&b, "%d 80 24\n", n)
 	}
 	put(t, s, "p", "sizes", b.String())
-	if err := s.AppendResize("p", Resize{int64(n), 90, 30}); err != nil {
+	if err := s.AppendResize("p", Resize{Offset: int64(n), Cols: 90, Rows: 30}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.ReadResizes("p")

@@ -38,7 +38,7 @@ func runSaver() error {
 		if err := save(Record{ID: "p", Terminal: Terminal{Cols: int(n)}, Command: Command{Argv: []string{fmt.Sprint(n)}}}); err != nil {
 			return err
 		}
-		if err := s.AppendResize("p", Resize{n, 80, 24}); err != nil {
+		if err := s.AppendResize("p", Resize{Offset: n, Cols: 80, Rows: 24}); err != nil {
 			return err
 		}
 		if err := s.SaveCheckpoint("p", Checkpoint{n, 80, 24, make([]byte, 10_000)}); err != nil {

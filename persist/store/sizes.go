@@ -24,12 +24,14 @@ const (
 // A Resize is one line of the sizes journal: from Offset of the log on the
 // terminal had this size.
 type Resize struct {
-	Offset     int64
-	Cols, Rows int
+	Offset                int64
+	Cols, Rows            int
+	CellWidth, CellHeight int // in pixels; 0 if nobody has told them
 }
 
 func (r Resize) valid() bool {
-	return r.Offset >= 0 && r.Cols >= 1 && r.Cols <= maxSide && r.Rows >= 1 && r.Rows <= maxSide
+	return r.Offset >= 0 && r.Cols >= 1 && r.Cols <= maxSide && r.Rows >= 1 && r.Rows <= maxSide &&
+		r.CellWidth >= 0 && r.CellWidth <= maxSide && r.CellHeight >= 0 && r.CellHeight <= maxSide
 }
 
 // AppendResize adds to a process's sizes journal. A line that a crash has left
@@ -66,7 +68,11 @@ func appendResize(f *os.File, r Resize) error {
 }
 
 func (r Resize) line() []byte {
-	return fmt.Appendf(nil, "%d %d %d\n", r.Offset, r.Cols, r.Rows)
+	line := fmt.Appendf(nil, "%d %d %d", r.Offset, r.Cols, r.Rows)
+	if r.CellWidth != 0 || r.CellHeight != 0 {
+		line = fmt.Appendf(line, " %d %d", r.CellWidth, r.CellHeight)
+	}
+	return append(line, '\n')
 }
 
 // endOfLines is the offset behind the last whole line of f; what follows it is
@@ -148,14 +154,19 @@ func parseResizes(b []byte) []Resize {
 	}
 }
 
+// parseResize reads a line: three numbers, or five with the size of a cell.
 func parseResize(line []byte) (Resize, bool) {
-	f := bytes.Fields(line)
-	if len(f) != 3 {
+	fields := bytes.Fields(line)
+	var n [5]int64
+	if len(fields) != 3 && len(fields) != len(n) {
 		return Resize{}, false
 	}
-	off, err1 := strconv.ParseInt(string(f[0]), 10, 64)
-	cols, err2 := strconv.Atoi(string(f[1]))
-	rows, err3 := strconv.Atoi(string(f[2]))
-	r := Resize{Offset: off, Cols: cols, Rows: rows}
-	return r, err1 == nil && err2 == nil && err3 == nil && r.valid()
+	for i, f := range fields {
+		var err error
+		if n[i], err = strconv.ParseInt(string(f), 10, 64); err != nil {
+			return Resize{}, false
+		}
+	}
+	r := Resize{n[0], int(n[1]), int(n[2]), int(n[3]), int(n[4])}
+	return r, r.valid()
 }

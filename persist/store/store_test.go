@@ -465,7 +465,7 @@ func TestAnIDNeverLeadsOutOfTheDataFolder(t *testing.T) {
 		_, checkErr := s.ReadCheckpoints(id)
 		for what, err := range map[string]error{
 			"Save": s.Save(Record{ID: id}), "Remove": s.Remove(id), "Exit": exitErr, "ReadResizes": sizesErr, "ReadCheckpoints": checkErr,
-			"AppendResize": s.AppendResize(id, Resize{0, 1, 1}), "SaveCheckpoint": s.SaveCheckpoint(id, Checkpoint{Cols: 1, Rows: 1}),
+			"AppendResize": s.AppendResize(id, Resize{Cols: 1, Rows: 1}), "SaveCheckpoint": s.SaveCheckpoint(id, Checkpoint{Cols: 1, Rows: 1}),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "invalid id") {
 				t.Errorf("%s(%q): %v", what, id, err)
@@ -577,7 +577,7 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 		t.Error(diff, ok, err)
 	}
 	sizes, err := s.ReadResizes(id)
-	if diff := cmp.Diff([]Resize{{0, 80, 24}, {100, 120, 36}}, sizes); diff != "" || err != nil {
+	if diff := cmp.Diff([]Resize{{Cols: 80, Rows: 24}, {Offset: 100, Cols: 120, Rows: 36}}, sizes); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	checkpoints, err := s.ReadCheckpoints(id)

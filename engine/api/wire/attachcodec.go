@@ -28,6 +28,8 @@ const (
 	InputMark   = 'n'
 	InputHand   = 'h'
 	InputTyped  = 't'
+
+	inputDisplay = 'd'
 )
 
 // Kinds of messages from a session.
@@ -81,6 +83,8 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return appendPlaces(append(dst, inputPlaces), in.Anchors, 0), nil
 	case in.Mark != nil:
 		return binary.AppendUvarint(append(dst, InputMark), *in.Mark), nil
+	case in.Display != nil:
+		return appendDisplay(append(dst, inputDisplay), in.Display), nil
 	case in.Hand != nil:
 		return appendBool(appendBool(append(dst, InputHand), in.Hand.Back), in.Hand.NoClipboard), nil
 	case in.Typed != nil:
@@ -136,6 +140,8 @@ func DecodeInput(b []byte) (api.Input, error) {
 	case InputMark:
 		n := d.uvarint(math.MaxUint64)
 		in.Mark = &n
+	case inputDisplay:
+		in.Display = d.display()
 	case InputHand:
 		in.Hand = &api.Hand{Back: d.bool(), NoClipboard: d.bool()}
 	case InputTyped:

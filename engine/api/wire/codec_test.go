@@ -56,7 +56,7 @@ func drawFrame(t *rapid.T) *api.Frame {
 		Title: rapid.String().Draw(t, "title"), Mouse: keys.MouseMode(rapid.Byte().Draw(t, "mouse")),
 		Bells: rapid.Uint32().Draw(t, "bells"),
 		Cursor: api.Cursor{X: small(t, "x"), Y: small(t, "y"), Visible: flag(t, "visible"), Blink: flag(t, "blink"),
-			Shape: styled.CursorShape(rapid.Byte().Draw(t, "shape"))},
+			Shape: styled.CursorShape(rapid.Byte().Draw(t, "shape")), Own: flag(t, "own"), Color: api.Color(rapid.Uint32().Draw(t, "color"))},
 	}
 	for range rapid.IntRange(0, api.MaxAnchors).Draw(t, "anchors") {
 		f.Anchors = append(f.Anchors, api.Place{Line: draw(t, "line"), Cell: small(t, "cell")})
@@ -162,6 +162,8 @@ var inputs = []api.Input{
 	{Resize: &api.Size{Cols: 80, Rows: 24}},
 	{Lines: &api.LineRange{From: -5, Count: 100}},
 	{Mark: new(uint64(1 << 40))},
+	{Display: &api.Display{}},
+	{Display: &api.Display{CellWidth: 9, CellHeight: 18, Colors: styled.Palette{Background: styled.ColorRGB | 0xFFFFFF, Colors: [16]styled.Color{15: styled.ColorRGB}}}},
 	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")},
 }
 

@@ -20,7 +20,8 @@ const (
 	frameCursorVisible
 	frameCursorBlink
 	frameAnchors
-	frameFlags = 1<<iota - 1
+	frameCursorOwn
+	frameCursorColor
 )
 
 // A line begins with the number of its runs, above its flags and its size.
@@ -47,6 +48,9 @@ func AppendFrame(dst []byte, f *api.Frame) []byte {
 	dst = binary.AppendVarint(dst, int64(f.Cursor.Y))
 	dst = binary.AppendUvarint(dst, uint64(f.Bells))
 	dst = appendString(dst, f.Title)
+	if f.Cursor.Color != 0 {
+		dst = binary.AppendUvarint(dst, uint64(f.Cursor.Color))
+	}
 	if len(f.Anchors) > 0 {
 		dst = appendPlaces(dst, f.Anchors, f.First)
 	}
@@ -55,7 +59,7 @@ func AppendFrame(dst []byte, f *api.Frame) []byte {
 
 func flags(f *api.Frame) byte {
 	var b byte
-	for i, on := range [...]bool{f.Full, f.Alt, f.Paste, f.Cursor.Visible, f.Cursor.Blink, len(f.Anchors) > 0} {
+	for i, on := range [...]bool{f.Full, f.Alt, f.Paste, f.Cursor.Visible, f.Cursor.Blink, len(f.Anchors) > 0, f.Cursor.Own, f.Cursor.Color != 0} {
 		if on {
 			b |= 1 << i
 		}
@@ -69,14 +73,11 @@ func flags(f *api.Frame) byte {
 func DecodeFrame(b []byte) (*api.Frame, error) {
 	d := decoder{b: b}
 	flags := d.byte()
-	if flags&^byte(frameFlags) != 0 {
-		d.fail()
-	}
 	f := &api.Frame{
 		Full: flags&frameFull != 0, Alt: flags&frameAlt != 0, Paste: flags&framePaste != 0,
 		Mouse: keys.MouseMode(d.byte()),
 		Cursor: api.Cursor{
-			Visible: flags&frameCursorVisible != 0, Blink: flags&frameCursorBlink != 0,
+			Visible: flags&frameCursorVisible != 0, Blink: flags&frameCursorBlink != 0, Own: flags&frameCursorOwn != 0,
 			Shape: styled.CursorShape(d.byte()),
 		},
 	}
@@ -86,6 +87,11 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 	f.Cursor.X, f.Cursor.Y = d.small(), d.small()
 	f.Bells = uint32(d.uvarint(math.MaxUint32))
 	f.Title = d.string()
+	if flags&frameCursorColor != 0 {
+		if f.Cursor.Color = api.Color(d.uvarint(math.MaxUint32)); f.Cursor.Color == 0 {
+			d.fail()
+		}
+	}
 	if flags&frameAnchors != 0 {
 		f.Anchors = d.places(f.First)
 	}

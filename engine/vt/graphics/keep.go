@@ -14,8 +14,8 @@ const (
 	MaxKeptText = 2*maxKept + 8<<20
 )
 
-// maxCell is the most pixels a side of a cell has.
-const maxCell = 400
+// MaxCell is the most pixels a side of a cell has.
+const MaxCell = 400
 
 // AppendKept appends as text without control characters what is on the screens and what
 // the program can ask for by name; nothing if there is nothing.
@@ -136,7 +136,7 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 // sensible says that a placement is one that could have been made of a picture.
 func sensible(p styled.Placement, size image.Point) bool {
 	return p.Cols > 0 && p.Rows > 0 && p.Cols <= maxCells && p.Rows <= maxCells &&
-		p.Cell.X > 0 && p.Cell.Y > 0 && p.Cell.X <= maxCell && p.Cell.Y <= maxCell &&
+		p.Cell.X > 0 && p.Cell.Y > 0 && p.Cell.X <= MaxCell && p.Cell.Y <= MaxCell &&
 		!p.Source.Empty() && p.Source.In(image.Rectangle{Max: size}) &&
-		!p.Box.Empty() && p.Box.In(image.Rect(0, 0, 2*maxCells*maxCell, 2*maxCells*maxCell))
+		!p.Box.Empty() && p.Box.In(image.Rect(0, 0, 2*maxCells*MaxCell, 2*maxCells*MaxCell))
 }

@@ -1,0 +1,89 @@
+package vt_test
+
+import (
+	"image"
+	"testing"
+
+	"tandem/engine/styled"
+	"tandem/engine/vt"
+)
+
+const white, black = styled.ColorRGB | 0xFFFFFF, styled.ColorRGB
+
+func TestColourQueriesAreAnsweredFromThePersonsTerminal(t *testing.T) {
+	b := newBench(10, 3, "own")
+	b.SetColors(styled.Palette{Background: white, Colors: [16]styled.Color{2: styled.ColorRGB | 0x00AA00}})
+	b.Write([]byte("\x1b]11;?\a\x1b]4;2;?;1;?\x1b\\\x1b]10;?;?;?\a\x1b[?996n"))
+	want := "\x1b]11;rgb:ffff/ffff/ffff\a" +
+		"\x1b]4;2;rgb:0000/aaaa/0000\x1b\\\x1b]4;1;rgb:e0e0/6c6c/7575\x1b\\" + // what is not known is usual
+		"\x1b]10;rgb:1e1e/2121/2828\a\x1b]11;rgb:ffff/ffff/ffff\a\x1b]12;rgb:1e1e/2121/2828\a" + // and can be read
+		"\x1b[?997;2n"
+	if b.replies != want {
+		t.Errorf("answered %q, want %q", b.replies, want)
+	}
+	b.replies = ""
+	b.Write([]byte("\x1b]11;#123456\a"))
+	b.SetColors(styled.Palette{Background: black})
+	b.Write([]byte("\x1b]11;?\a\x1b]111\a\x1b]11;?\a"))
+	if want := "\x1b]11;rgb:1212/3434/5656\a\x1b]11;rgb:0000/0000/0000\a"; b.replies != want {
+		t.Errorf("after the program has set one: %q, want %q", b.replies, want)
+	}
+}
+
+func TestAProgramThatAsksIsToldOfAChangeOfTheScheme(t *testing.T) {
+	b := newBench(10, 3, "own")
+	b.SetColors(styled.Palette{Background: white})
+	b.Write([]byte("\x1b[?2031h"))
+	b.SetColors(styled.Palette{Background: white, Cursor: black})
+	b.SetColors(styled.Palette{Background: black})
+	b.SetColors(styled.Palette{Background: white})
+	b.Write([]byte("\x1b[?2031l"))
+	b.SetColors(styled.Palette{})
+	if want := "\x1b[?997;1n\x1b[?997;2n"; b.replies != want {
+		t.Errorf("told %q, want %q", b.replies, want)
+	}
+}
+
+func TestSizesInPixelsAreThoseOfThePersonsTerminal(t *testing.T) {
+	b := newBench(10, 3, "own")
+	b.Write([]byte("\x1b[14t"))
+	b.SetCell(image.Pt(8, 17))
+	b.Write([]byte("\x1b[14t\x1b[16t\x1b[?2048h"))
+	b.SetCell(image.Pt(8, 17))
+	b.SetCell(image.Pt(0, 100_000)) // as if it had told none
+	want := "\x1b[4;60;100t" + "\x1b[4;51;80t\x1b[6;17;8t\x1b[48;3;10;51;80t" + "\x1b[48;3;10;60;100t"
+	if b.replies != want {
+		t.Errorf("answered %q, want %q", b.replies, want)
+	}
+}
+
+func TestThePersonsCursorIsKeptUntilAProgramChoosesOne(t *testing.T) {
+	term := vt.New(vt.Options{Cols: 10, Rows: 3})
+	for _, c := range []struct {
+		in    string
+		own   bool
+		color styled.Color
+	}{
+		{"", true, 0}, {"\x1b[?12l", true, 0}, {"\x1b[1 q", false, 0}, {"\x1b[0 q", true, 0},
+		{"\x1b]12;red\a", true, styled.ColorRGB | 0xFF0000}, {"\x1b]112\a", true, 0},
+		{"\x1b[5 q\x1b]12;red\a\x1bc", true, 0},
+	} {
+		term.Write([]byte(c.in))
+		if got := term.Cursor(); got.Own != c.own || got.Color != c.color {
+			t.Errorf("after %q: own %v, colour %x", c.in, got.Own, got.Color)
+		}
+	}
+}
+
+func TestACheckpointKeepsWhatAProgramWantsToBeToldOf(t *testing.T) {
+	was, is := newBench(10, 3, "own"), newBench(10, 3, "own")
+	was.Write([]byte("\x1b[?2031h\x1b[?2048h"))
+	is.SetReplies(false)
+	is.Write(was.AppendCheckpoint(nil))
+	is.SetReplies(true)
+	is.SetColors(styled.Palette{Background: white})
+	is.Resize(11, 3)
+	if want := "\x1b[?997;2n\x1b[48;3;11;60;110t"; is.replies != want {
+		t.Errorf("told %q, want %q", is.replies, want)
+	}
+}
