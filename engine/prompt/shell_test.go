@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
@@ -155,4 +157,38 @@ func TestAWaitEndsWithTheFirstOfItsConditions(t *testing.T) {
 		default:
 		}
 	}
+}
+
+// A busy machine echoes what is typed at a prompt late.
+func TestAPromptHasNotSettledBeforeTheEchoOfWhatWasTyped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term, _ := newFakeTerminal(func(*fakeTerminal, string) {})
+		term.print("<A>$ <B>")
+		time.Sleep(time.Minute)
+		if err := term.TypeInto(t.Context(), []byte("half")); err != nil {
+			t.Fatal(err)
+		}
+		w, err := NewConditions(api.SessionWaitInput{Settled: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waited := make(chan string, 1)
+		go func() {
+			out, err := term.shell.Await(t.Context(), w)
+			if err != nil {
+				t.Error(err)
+			}
+			waited <- out.Met
+		}()
+		time.Sleep(pollsGap / 2)
+		synctest.Wait()
+		if len(waited) > 0 {
+			t.Errorf("%s before the echo", <-waited)
+			return
+		}
+		term.print("half")
+		if met := <-waited; met != "settled" {
+			t.Errorf("met is %q", met)
+		}
+	})
 }

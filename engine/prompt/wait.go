@@ -124,7 +124,7 @@ func (s *Shell) seeSettled(ctx context.Context) finding {
 	defer tick.Stop()
 	for {
 		need, err := e.asks(ctx)
-		if s.marks.state().atPrompt() && s.t.Shown() == s.t.Log().End() && time.Since(s.LastActive()) > againGap {
+		if s.marks.state().atPrompt() && s.t.Shown() == s.t.Log().End() && s.isSettled() {
 			need, err = NeedPrompt, nil
 		}
 		if err == nil && need != NeedNothing {
