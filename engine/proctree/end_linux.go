@@ -28,7 +28,9 @@ func OnEnd(who store.Identity, ended func()) (stop func()) {
 	go func() {
 		defer f.Close()
 		if !who.Alive() { // checked behind the descriptor, which cannot change any more
-			ended()
+			if conn.Control(func(uintptr) {}) == nil { // else it was closed
+				ended()
+			}
 			return
 		}
 		if conn.Read(isReadable) == nil { // else it was closed
