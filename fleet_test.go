@@ -2,10 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +19,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/fleet/hub/embedded"
+	"tandem/engine/hosts/transport"
 )
 
 // A crew is a hub in this process, and engines of this host that have joined it.
@@ -269,4 +276,99 @@ func TestAProcessIsStartedOnAnyMachineWithALabel(t *testing.T) {
 	if _, stderr, status := c.run("ann", "start", "--any", "role=none", "--", "true"); status != 1 || !strings.Contains(stderr, "none is connected") {
 		t.Errorf("with a label that none has: %d %s", status, stderr)
 	}
+}
+
+// extras are machines without an engine, so many that the dashboard cannot be connected to
+// each: they tell of a process that runs.
+func (c *crew) extras(count int) []*fleet.Machine {
+	c.Helper()
+	var all []*fleet.Machine
+	for i := range count {
+		name := fmt.Sprintf("extra-%02d", i)
+		token, err := c.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: name, Labels: []string{"role=extra"}}, "test")
+		if err != nil {
+			c.Fatal(err)
+		}
+		invitation, err := fleet.ParseToken(token)
+		if err != nil {
+			c.Fatal(err)
+		}
+		joined, err := fleet.Join(invitation)
+		if err != nil {
+			c.Fatal(err)
+		}
+		authority := filepath.Join(c.dir, "authority.pem")
+		if err := os.WriteFile(authority, joined.Authority, 0o600); err != nil {
+			c.Fatal(err)
+		}
+		creds, err := fleet.ParseCredentials(joined.Credentials)
+		if err != nil {
+			c.Fatal(err)
+		}
+		m := &fleet.Machine{Hello: transport.Hello{Version: "1.2.3", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, Log: slog.New(slog.DiscardHandler),
+			Accept: func(net.Conn, fleet.Visitor) error { return api.Errorf(api.CodeUnavailable, "it does nothing") },
+			Events: func(ctx context.Context, send func(api.Event) error) error {
+				err := send(api.Event{Type: api.EventSnapshot, Processes: []api.Process{{ID: "a", Name: "worker", Kind: api.KindProcess, State: api.StateRunning, Command: "work"}}})
+				<-ctx.Done()
+				return err
+			}}
+		if err := m.Start(fleet.Config{Hub: joined.Hub, Authority: authority}, creds); err != nil {
+			c.Fatal(err)
+		}
+		c.Cleanup(m.Close)
+		all = append(all, m)
+	}
+	return all
+}
+
+// awaits waits for what an expression matches.
+func awaits(t *testing.T, screen *terminal, expr string) {
+	t.Helper()
+	re := regexp.MustCompile(expr)
+	if err := screen.waitFor(re.MatchString); err != nil {
+		t.Fatalf("waiting for %s: %v", expr, err)
+	}
+}
+
+// In a fleet of more machines than the dashboard connects to, it shows what they have told the
+// hub: what runs there is found, read, stopped and opened like what runs here.
+func TestTheDashboardShowsAFleetOfManyMachines(t *testing.T) {
+	c := newCrew(t)
+	c.machine("web-1", "role=web")
+	c.person("ann", api.RoleOperate)
+	extras := c.extras(fleet.MostFew)
+	c.must("web-1", "start", "--name", "printer", "--", "sh", "-c", "echo printed-there; exec sleep 1000")
+	c.must("web-1", "new", "--name", "far", "--", "sh", "-c", "echo far-shown; exec cat")
+	env := append(slices.Clone(c.env), "TANDEM_DATA_DIR="+filepath.Join(c.dir, "ann"), "XDG_CONFIG_HOME="+filepath.Join(c.dir, "ann-config"))
+	screen, err := startTerminal(140, 40, env, c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	await(t, screen, "33 machines")
+	types(t, screen, "alt+2")
+	await(t, screen, "fleet 34 on 33 machines")
+	types(t, screen, "F")
+	await(t, screen, "/34")
+	types(t, screen, "/", ":host:web", "enter")
+	awaits(t, screen, `/host:web +\d+/2 of 34`)
+	awaits(t, screen, `printer +web-1 +running`)
+	types(t, screen, "G")
+	await(t, screen, "printed-there")
+	types(t, screen, "x")
+	await(t, screen, "Stop web-1/printer")
+	types(t, screen, "y")
+	awaits(t, screen, `printer +web-1 +stopped`)
+	types(t, screen, "/", "ctrl+u", ":far", "enter")
+	awaits(t, screen, `▌  ● . far +web-1 +running`)
+	types(t, screen, "enter")
+	await(t, screen, "─ web-1/far")
+	await(t, screen, "far-shown")
+	extras[0].Close()
+	await(t, screen, "33 machines, 1 away")
+	types(t, screen, "ctrl+b", "M")
+	await(t, screen, "The fleet…")
+	types(t, screen, ":fleet", "enter")
+	await(t, screen, "32 of 33 machines connected")
+	awaits(t, screen, `extra-00 .*away for`)
 }

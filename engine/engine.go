@@ -121,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
 	e.fleet = e.fleetOf()
-	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Tell: e.fleet.Tell}
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)

@@ -15,10 +15,11 @@ type News struct {
 	Attempts  int  // to connect that failed since the last one that did not
 	Err       error
 	Info      api.Info
-	Processes []api.Process // oldest first, those of other machines behind; never changed in place
-	Machines  []Machine     // others, by name; never changed in place
-	Requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
-	History   int64         // changes of the history, as far as the engine told
+	Processes []api.Process     // oldest first, those of other machines behind; never changed in place
+	Machines  []Machine         // others, by name; never changed in place
+	Fleet     *api.FleetSummary // more machines than are among Machines; nil: there are none
+	Requests  []api.Request     // of agents, that nobody has answered, oldest first; never changed in place
+	History   int64             // changes of the history, as far as the engine told
 	Notices   []string
 	Layout    *api.Layout // that a dashboard had last
 	Revision  int64       // its number

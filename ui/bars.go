@@ -81,7 +81,7 @@ func (m *model) counts() (counts []barCount) {
 	running, failed, waiting := m.tally()
 	agents := &m.sessions.list.Agents.Count
 	g, look := &m.theme.look.Glyphs, &m.theme.look
-	text, bad := machines.Summary(m.news.Machines, m.areas.w < barNameAt)
+	text, bad := machines.Summary(&m.news, m.areas.w < barNameAt)
 	if bad {
 		counts = append(counts, barCount{text: text + "  ", ink: look.BarWarn})
 	}

@@ -34,6 +34,7 @@ import (
 var (
 	machines  = flag.Int("machines", 1000, "machines without an engine")
 	processes = flag.Int("processes", 50, "processes on each")
+	hold      = flag.Bool("hold", false, "only start the machines, invite a person, and wait for an interrupt: to look at it")
 )
 
 // asHub makes the test binary a hub: its folder.
@@ -152,6 +153,10 @@ func answering(ctx context.Context) (*server.Mux, net.Listener) {
 	server.Handle(m, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		return api.ExecOutput{Process: api.Process{ID: in.ID, State: api.StateExited, ExitCode: &zero}, Stdout: "6.8.0\n"}, nil
 	})
+	server.Handle(m, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		const text = "ready\nserved 17 requests\n"
+		return api.ProcessLogOutput{Data: text, End: int64(len(text)), NextCursor: int64(len(text)), State: api.StateRunning}, nil
+	})
 	l := &never{done: make(chan struct{})}
 	go func() { _ = m.Serve(ctx, l) }()
 	return m, l
@@ -177,7 +182,7 @@ func (r *rig) start(count int) {
 	var all sync.WaitGroup
 	r.fakes = make([]*fake, count)
 	for i := range r.fakes {
-		creds := r.credentials(fleet.User{Kind: fleet.KindMachine, Name: fmt.Sprintf("m%05d", i), Labels: []string{"bench=1"}})
+		creds := r.credentials(fleet.User{Kind: fleet.KindMachine, Name: fmt.Sprintf("m%05d", i), Labels: labels(i)})
 		f := &fake{events: make(chan api.Event, 10)}
 		f.Hello, f.Log = transport.Hello{Version: "0.2.0", Protocol: api.Protocol, OldestProtocol: api.OldestProtocol}, slog.New(slog.DiscardHandler)
 		f.Facts = map[string]string{"os": "linux", "arch": "amd64", "version": "0.2.0"}
@@ -207,6 +212,11 @@ func (r *rig) start(count int) {
 	})
 }
 
+// labels are those of a fake.
+func labels(number int) []string {
+	return []string{"bench=1", "role=" + []string{"web", "worker", "db"}[number%3], "zone=" + []string{"a", "b"}[number%2]}
+}
+
 func flood(c net.Conn) {
 	line := []byte(strings.Repeat("y\n", 4096))
 	for {
@@ -222,7 +232,10 @@ func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error)
 	all := make([]api.Process, *processes)
 	for i := range all {
 		all[i] = api.Process{ID: fmt.Sprintf("%06d%06d", number, i), Kind: api.KindProcess, Name: fmt.Sprintf("worker-%d", i), State: api.StateRunning, PID: 1000 + i,
-			CWD: "/srv/app", Command: "python3 -m worker --queue default", Actor: "person", StartedAt: time.Now()}
+			CWD: "/srv/app", Command: "python3 -m worker --queue default", Actor: "person", StartedAt: time.Now().Add(-time.Duration(number+i) * time.Minute)}
+		if one := 1; number%100 == 7 && i == 3 {
+			all[i].State, all[i].PID, all[i].ExitCode = api.StateFailed, 0, &one
+		}
 	}
 	if err := send(api.Event{Type: api.EventSnapshot, Processes: all}); err != nil {
 		return err

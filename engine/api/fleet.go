@@ -27,6 +27,8 @@ type FleetMachine struct {
 	Version   string            `json:"version" jsonschema:"of tandem there"`
 	Processes int               `json:"processes" jsonschema:"sessions and processes that have not ended"`
 	States    map[State]int     `json:"states,omitempty" jsonschema:"how many sessions and processes are in each state"`
+	Failed    int               `json:"failed,omitempty" jsonschema:"how many have ended by themselves and not well"`
+	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"how long a word takes from it to the hub and back, in milliseconds"`
 	LastSeen  time.Time         `json:"last_seen" jsonschema:"when it was heard of last"`
 }
 
@@ -44,6 +46,8 @@ var (
 		"Tells who this engine is in the fleet, and whether the hub can be reached.", Read}
 	FleetList = Operation[FleetListInput, FleetListOutput]{"fleet.list",
 		"Lists the machines of the fleet, as they have told the hub.", Read}
+	FleetProcesses = Operation[FleetProcessesInput, FleetProcessesOutput]{"fleet.processes",
+		"Lists what runs on the machines of the fleet, as they have told the hub: a window of it, sorted, filtered and grouped.", Read}
 	FleetAny = Operation[FleetAnyInput, FleetAnyOutput]{"fleet.any",
 		"Asks the connected machines with a label, and tells which one has answered.", Read}
 )
@@ -52,6 +56,13 @@ var (
 type FleetStatusOutput struct {
 	Hub string      `json:"hub,omitempty" jsonschema:"where the hub is; none without a fleet"`
 	As  []FleetSelf `json:"as" jsonschema:"a machine, a person or both"`
+
+	RTTMS       float64 `json:"rtt_ms,omitempty" jsonschema:"of a person: how long a word takes to the hub and back, in milliseconds"`
+	InMessages  int64   `json:"in_messages,omitempty" jsonschema:"of a person: messages from the hub since this engine joined"`
+	InBytes     int64   `json:"in_bytes,omitempty" jsonschema:"how much that was"`
+	OutMessages int64   `json:"out_messages,omitempty" jsonschema:"of a person: messages to the hub"`
+	OutBytes    int64   `json:"out_bytes,omitempty" jsonschema:"how much that was"`
+	Reconnects  int64   `json:"reconnects,omitempty" jsonschema:"of a person: how often the connection was lost and made again"`
 }
 
 // FleetListInput is the input of fleet.list.
@@ -63,6 +74,80 @@ type FleetListInput struct {
 // FleetListOutput is the output of fleet.list.
 type FleetListOutput struct {
 	Machines []FleetMachine `json:"machines" jsonschema:"by name"`
+}
+
+// A FleetSort is what the processes of a fleet are sorted by.
+type FleetSort string
+
+const (
+	FleetByState   FleetSort = "state" // those that want to be seen first
+	FleetByName    FleetSort = "name"
+	FleetByHost    FleetSort = "host"
+	FleetByPID     FleetSort = "pid"
+	FleetByUp      FleetSort = "up" // started last first
+	FleetByWho     FleetSort = "who"
+	FleetByCommand FleetSort = "command"
+)
+
+// FleetSorts are all of them.
+func FleetSorts() []FleetSort {
+	return []FleetSort{FleetByState, FleetByName, FleetByHost, FleetByPID, FleetByUp, FleetByWho, FleetByCommand}
+}
+
+// FleetProcessesInput is the input of fleet.processes.
+type FleetProcessesInput struct {
+	Filter   string    `json:"filter,omitempty" jsonschema:"words that name, machine, command, folder, state, starter or pid have to hold; !word: must not; host:PATTERN, label:KEY=VALUE, state:STATE (also failed and away)"`
+	Sort     FleetSort `json:"sort,omitempty" jsonschema:"state (default), name, host, pid, up, who or command"`
+	Reversed bool      `json:"reversed,omitempty" jsonschema:"sort the other way round"`
+	Group    string    `json:"group,omitempty" jsonschema:"host or label:KEY: processes stand below a line for each group"`
+	Open     []string  `json:"open,omitempty" jsonschema:"groups whose processes are listed too; with a filter, those of all are"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"number of the first line wanted"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"most lines; default 200, at most 1000"`
+	Find     string    `json:"find,omitempty" jsonschema:"MACHINE/ID, or \"group NAME\": tell where it is; the window is about it if it is not in the one asked for"`
+	Since    int64     `json:"since,omitempty" jsonschema:"serial of the last answer: with wait_ms, wait until there is something newer"`
+	WaitMS   int       `json:"wait_ms,omitempty" jsonschema:"wait this long at most, up to 30 seconds"`
+}
+
+// FleetProcessesOutput is the output of fleet.processes.
+type FleetProcessesOutput struct {
+	Serial   int64       `json:"serial" jsonschema:"counts changes"`
+	Loading  bool        `json:"loading,omitempty" jsonschema:"the hub has not told of all yet"`
+	Lines    []FleetLine `json:"lines" jsonschema:"the window"`
+	Offset   int         `json:"offset" jsonschema:"number of its first line"`
+	Total    int         `json:"total" jsonschema:"lines of all there are"`
+	Matching int         `json:"matching" jsonschema:"processes that match the filter"`
+	All      int         `json:"all" jsonschema:"processes of the fleet"`
+	At       int         `json:"at" jsonschema:"number of the line that was looked for; -1 if there is none"`
+	Machines int         `json:"machines" jsonschema:"machines of the fleet"`
+	Away     int         `json:"away" jsonschema:"how many of them are away"`
+	Labels   []string    `json:"labels" jsonschema:"keys of labels, by which can be grouped"`
+}
+
+// A FleetLine is a process, or what heads a group.
+type FleetLine struct {
+	Group   *FleetGroup `json:"group,omitempty" jsonschema:"the group that begins here"`
+	Host    string      `json:"host,omitempty" jsonschema:"machine of the process"`
+	Away    bool        `json:"away,omitempty" jsonschema:"the machine is away: this is how it was"`
+	Process *Process    `json:"process,omitempty" jsonschema:"the process, with what is told of it in a list"`
+}
+
+// A FleetGroup is a machine of the fleet, or those with the same label.
+type FleetGroup struct {
+	Name      string `json:"name" jsonschema:"of the machine, or the value of the label; empty for machines without it"`
+	Machines  int    `json:"machines" jsonschema:"machines in it with processes that match"`
+	Away      int    `json:"away,omitempty" jsonschema:"how many of them are away"`
+	Processes int    `json:"processes" jsonschema:"processes that match"`
+	Running   int    `json:"running" jsonschema:"how many of them run"`
+	Failed    int    `json:"failed,omitempty" jsonschema:"how many of them have failed"`
+	Open      bool   `json:"open,omitempty" jsonschema:"its processes follow"`
+}
+
+// A FleetSummary is a fleet in a few numbers.
+type FleetSummary struct {
+	Machines  int `json:"machines" jsonschema:"machines of the fleet"`
+	Away      int `json:"away" jsonschema:"how many of them are away"`
+	Processes int `json:"processes" jsonschema:"sessions and processes that have not ended"`
+	Failed    int `json:"failed" jsonschema:"how many have failed"`
 }
 
 // FleetAnyInput is the input of fleet.any.

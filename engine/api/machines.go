@@ -25,6 +25,7 @@ type Machine struct {
 	Error    string       `json:"error,omitempty" jsonschema:"why it is not connected"`
 	Target   string       `json:"target" jsonschema:"what it is reached by: user@box, or a command"`
 	SSH      bool         `json:"ssh,omitempty" jsonschema:"it is reached by ssh, over which tandem can be copied there"`
+	Fleet    bool         `json:"fleet,omitempty" jsonschema:"it is one of the fleet, not of config.toml"`
 }
 
 // What can be asked about machines.
@@ -42,12 +43,14 @@ type MachineListInput struct {
 
 // MachineListOutput is the output of machine.list, by name.
 type MachineListOutput struct {
-	Machines []Machine `json:"machines" jsonschema:"by name"`
+	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, those that machine.connect was called for"`
+	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"a fleet of more than 32 machines; its processes are listed by fleet.processes"`
 }
 
 // MachineConnectInput is the input of machine.connect.
 type MachineConnectInput struct {
-	Name string `json:"name" jsonschema:"as in config.toml"`
+	Name  string `json:"name" jsonschema:"as in config.toml, or in the fleet"`
+	Close bool   `json:"close,omitempty" jsonschema:"list a machine of a large fleet no more"`
 }
 
 // OpenOptions turn a connection to an engine into one to another: to the engine

@@ -109,6 +109,19 @@ func (l *conn) down(err error) {
 	}
 }
 
+// roundTrip is how long a word takes to the hub and back, in milliseconds; 0 if there is no
+// connection.
+func (l *conn) roundTrip() float64 {
+	if l.now() != nil {
+		return 0
+	}
+	rtt, err := l.nats.RTT()
+	if err != nil {
+		return 0
+	}
+	return float64(rtt.Microseconds()) / 1000
+}
+
 func (l *conn) failed(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

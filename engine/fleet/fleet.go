@@ -19,7 +19,7 @@ type Fleet struct {
 	Accept func(c net.Conn, v Visitor) error
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
-	Tell   func(api.Machine) // gets changes of the machines of Few
+	Tell   func(*api.Machine) // gets changes of the machines of Few; nil: there are others, or others are away
 
 	setting sync.Mutex // one change at a time
 
@@ -117,6 +117,7 @@ func (f *Fleet) Status() api.FleetStatusOutput {
 	}
 	if f.person != nil {
 		out.As = append(out.As, self(f.person.conn))
+		f.person.measure(&out)
 	}
 	return out
 }
@@ -161,14 +162,36 @@ func (f *Fleet) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMac
 
 // Few are the machines as the links to those of config.toml are told of, if they are few
 // enough for a dashboard to keep a connection to each.
-func (f *Fleet) Few(ctx context.Context) []api.Machine {
+func (f *Fleet) Few(ctx context.Context) (list []api.Machine, many *api.FleetSummary) {
 	p, err := f.asPerson()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	p.view.begin(p.conn.nats)
 	p.view.settled(ctx)
-	return p.few()
+	if many = p.summary(); many != nil {
+		p.view.wantRows() // whoever lists machines is about to look at what runs there
+	}
+	return p.few(), many
+}
+
+// Show has a machine be one of Few though there are many, or no more; ok is false if there
+// is none of this name.
+func (f *Fleet) Show(name string, on bool) (m api.Machine, ok bool) {
+	p, err := f.asPerson()
+	if err != nil {
+		return m, false
+	}
+	return p.show(name, on)
+}
+
+// Processes is Person.Processes.
+func (f *Fleet) Processes(ctx context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
+	p, err := f.asPerson()
+	if err != nil {
+		return api.FleetProcessesOutput{}, err
+	}
+	return p.Processes(ctx, in)
 }
 
 // Open is Person.Open.

@@ -230,11 +230,11 @@ func TestAFewMachinesAreToldOfAsLinksAre(t *testing.T) {
 	}
 	c.Person = path
 	told := make(chan api.Machine, 100)
-	f := &fleet.Fleet{Log: slog.New(slog.DiscardHandler), Tell: func(m api.Machine) { told <- m }}
+	f := &fleet.Fleet{Log: slog.New(slog.DiscardHandler), Tell: func(m *api.Machine) { told <- *m }}
 	f.Set(c)
 	defer f.Close()
 	r.until("it to be among the few", func() bool {
-		few := f.Few(t.Context())
+		few, _ := f.Few(t.Context())
 		return len(few) == 1 && few[0].Name == "box" && few[0].State == api.MachineConnected
 	})
 	box.Close()

@@ -19,10 +19,12 @@ import (
 // themselves, and the way to each.
 type Person struct {
 	Log  *slog.Logger
-	tell func(api.Machine) // gets changes of few; nil: nobody
+	tell func(*api.Machine) // see Fleet.Tell; nil: nobody is told
 
 	conn *conn
 	view *view
+
+	opened []string // machines that are shown of many, the last one last; of the lock of the view
 }
 
 // Start connects, and stays connected until Close.
@@ -41,6 +43,13 @@ func (p *Person) Start(c Config, creds Credentials) error {
 
 // State is why there is no connection to the hub; nil if there is one.
 func (p *Person) State() error { return p.conn.now() }
+
+// measure tells what the connection carries.
+func (p *Person) measure(s *api.FleetStatusOutput) {
+	stats := p.conn.nats.Stats()
+	s.InMessages, s.InBytes, s.OutMessages, s.OutBytes, s.Reconnects = int64(stats.InMsgs), int64(stats.InBytes), int64(stats.OutMsgs), int64(stats.OutBytes), int64(stats.Reconnects)
+	s.RTTMS = p.conn.roundTrip()
+}
 
 // Close leaves the fleet.
 func (p *Person) Close() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,8 @@ const (
 	// beatStep is the time between two words of a machine, which is shortened by up to
 	// a fifth so that many do not come at once.
 	beatStep = 5 * time.Second
+	// rttBeats is how many of them come for each time that it measures the way to the hub.
+	rttBeats = 6
 	// refreshStep is after how long a machine writes all its rows again. The bucket
 	// forgets those that nobody writes.
 	refreshStep = 4 * time.Hour
@@ -37,7 +40,9 @@ type hostRow struct {
 	Version string            `json:"version"`
 	Epoch   string            `json:"epoch"` // of its engine: rows of others are left over
 	States  map[api.State]int `json:"states,omitempty"`
-	Gone    bool              `json:"gone,omitempty"` // its engine has ended in order
+	Failed  int               `json:"failed,omitempty"`
+	RTTMS   float64           `json:"rtt_ms,omitempty"` // to the hub and back
+	Gone    bool              `json:"gone,omitempty"`   // its engine has ended in order
 }
 
 // A processRow is the value of a session or process in ProcessesBucket.
@@ -120,17 +125,24 @@ func (p *presence) take(e api.Event) error {
 
 // put keeps the row of a process. The lock is held.
 func (p *presence) put(proc api.Process) {
-	p.rows[proc.ID] = processRow{p.host.Epoch, small(proc)}
+	row := processRow{p.host.Epoch, small(proc)}
+	if was, ok := p.rows[proc.ID]; ok && !p.dirty[proc.ID] && reflect.DeepEqual(was, row) {
+		return
+	}
+	p.rows[proc.ID] = row
 	p.dirty[proc.ID] = true
 }
 
 // small is what of a process others see in a list.
 func small(p api.Process) api.Process {
+	if p.Kind != api.KindSession { // a shell that was left has not failed, whatever its exit status
+		p.Argv = nil
+	}
 	if len(p.Command) > shownCommand {
-		p.Command = strings.ToValidUTF8(p.Command[:shownCommand], "") + "…"
+		p.Command, p.Argv = strings.ToValidUTF8(p.Command[:shownCommand], "")+"…", nil
 	}
 	return api.Process{
-		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Actor: p.Actor,
+		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Argv: p.Argv, Actor: p.Actor,
 		StartedAt: p.StartedAt, ExitedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, ExitUnknown: p.ExitUnknown,
 		KeepAlive: p.KeepAlive, Terminal: p.Terminal, Agent: p.Agent,
 	}
@@ -142,6 +154,7 @@ func (p *presence) run(ctx context.Context, l *conn) {
 	defer beat.Stop()
 	refresh := time.NewTimer(refreshStep)
 	defer refresh.Stop()
+	beats := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -158,6 +171,10 @@ func (p *presence) run(ctx context.Context, l *conn) {
 			p.all()
 			refresh.Reset(refreshStep)
 		case <-beat.C:
+			if beats%rttBeats == 0 {
+				p.host.RTTMS = l.roundTrip()
+			}
+			beats++
 			p.beat(l)
 			beat.Reset(beatStep - rand.N(beatStep/5))
 			continue
@@ -195,6 +212,9 @@ func (p *presence) beat(l *conn) {
 	row.States = map[api.State]int{}
 	for _, r := range p.rows {
 		row.States[r.State]++
+		if r.Failed() {
+			row.Failed++
+		}
 	}
 	p.mu.Unlock()
 	value, err := json.Marshal(row)

@@ -29,6 +29,8 @@ type view struct {
 	complete bool          // hosts are all that there are
 	changed  chan struct{} // is closed, and another one made, with each change
 	end      func()        // nil until it begins
+	rows     *rows
+	wanted   chan struct{} // is closed when somebody asks for the rows
 	running  sync.WaitGroup
 	watching func(context.Context) // runs beside, from when the view begins; nil: nothing does
 }
@@ -40,7 +42,7 @@ type host struct {
 }
 
 func newView() *view {
-	return &view{back: make(chan struct{}, 1), hosts: map[string]host{}, changed: make(chan struct{})}
+	return &view{back: make(chan struct{}, 1), hosts: map[string]host{}, changed: make(chan struct{}), rows: newRows(), wanted: make(chan struct{})}
 }
 
 func (v *view) reconnected() { nudge(v.back) }
@@ -60,6 +62,17 @@ func (v *view) begin(nc *nats.Conn) {
 	}
 }
 
+// wantRows has what runs on the machines followed too.
+func (v *view) wantRows() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	select {
+	case <-v.wanted:
+	default:
+		close(v.wanted)
+	}
+}
+
 func (v *view) close() {
 	v.mu.Lock()
 	if v.end == nil {
@@ -75,20 +88,27 @@ func (v *view) close() {
 func (v *view) run(ctx context.Context, nc *nats.Conn) {
 	for ctx.Err() == nil {
 		once, cancel := context.WithCancel(ctx)
-		following := make(chan struct{})
-		go func() {
-			defer close(following)
+		var following sync.WaitGroup
+		follow := func(bucket func(context.Context, *nats.Conn) error) {
 			for once.Err() == nil {
-				_ = v.follow(once, nc) // it is tried again
+				_ = bucket(once, nc) // it is tried again
 				sleep(once, firstPause)
 			}
-		}()
+		}
+		following.Go(func() { follow(v.follow) })
+		following.Go(func() {
+			select {
+			case <-v.wanted:
+				follow(v.followRows)
+			case <-once.Done():
+			}
+		})
 		select {
 		case <-v.back:
 		case <-ctx.Done():
 		}
 		cancel()
-		<-following
+		following.Wait()
 	}
 }
 
@@ -225,9 +245,21 @@ func (p *Person) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMa
 	return list, nil
 }
 
+// machines are all machines, and the engines that tell of them.
+func (v *view) machines(connected bool) (all []api.FleetMachine, epochs map[string]string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	epochs = make(map[string]string, len(v.hosts))
+	for name, h := range v.hosts {
+		all = append(all, h.told(connected))
+		epochs[name] = h.Epoch
+	}
+	return all, epochs
+}
+
 // told is a machine as others are told of it.
 func (h host) told(connected bool) api.FleetMachine {
-	m := api.FleetMachine{Name: h.Name, Labels: h.Labels, State: api.FleetConnected, Version: h.Version, States: h.States, LastSeen: h.at}
+	m := api.FleetMachine{Name: h.Name, Labels: h.Labels, State: api.FleetConnected, Version: h.Version, States: h.States, Failed: h.Failed, RTTMS: h.RTTMS, LastSeen: h.at}
 	if h.Gone || !connected || time.Since(h.at) > awayAfter {
 		m.State = api.FleetAway
 	}

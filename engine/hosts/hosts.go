@@ -40,7 +40,10 @@ type Hosts struct {
 // A Fleet leads to machines that are not dialled: see package fleet.
 type Fleet interface {
 	HasPerson() bool
-	Few(ctx context.Context) []api.Machine // those that are shown as if they were of config.toml
+	// Few are those that are shown as if they were of config.toml, of many if there are, which
+	// Show adds to.
+	Few(ctx context.Context) (list []api.Machine, many *api.FleetSummary)
+	Show(name string, on bool) (api.Machine, bool)
 	Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error)
 }
 
@@ -166,7 +169,7 @@ func (h *Hosts) environ() []string {
 
 // List tells of all machines, by name, and begins their links. It waits up to
 // some time for those that are being made.
-func (h *Hosts) List(ctx context.Context, wait time.Duration) []api.Machine {
+func (h *Hosts) List(ctx context.Context, wait time.Duration) api.MachineListOutput {
 	h.mu.Lock()
 	var all []*link
 	for _, l := range h.links {
@@ -180,17 +183,17 @@ func (h *Hosts) List(ctx context.Context, wait time.Duration) []api.Machine {
 	for _, l := range all {
 		list = append(list, l.settled(ctx))
 	}
-	list = h.withFleet(ctx, list)
+	list, many := h.withFleet(ctx, list)
 	slices.SortFunc(list, func(a, b api.Machine) int { return strings.Compare(a.Name, b.Name) })
-	return list
+	return api.MachineListOutput{Machines: list, Fleet: many}
 }
 
 // withFleet adds the machines of the fleet that config.toml does not have.
-func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) []api.Machine {
+func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) ([]api.Machine, *api.FleetSummary) {
 	if h.Fleet == nil {
-		return list
+		return list, nil
 	}
-	few := h.Fleet.Few(ctx)
+	few, many := h.Fleet.Few(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, m := range few {
@@ -198,7 +201,7 @@ func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) []api.Machine
 			list = append(list, m)
 		}
 	}
-	return list
+	return list, many
 }
 
 // Known tells of the machines whose links have begun, for who watches.
@@ -213,13 +216,15 @@ func (h *Hosts) Known() (list []api.Machine) {
 	return list
 }
 
-// Connect tries at once to reach a machine, and tells what came of it.
-func (h *Hosts) Connect(ctx context.Context, name string) (api.Machine, error) {
-	l, err := h.find(name)
+// Connect tries at once to reach a machine, and tells what came of it. One of a fleet is
+// shown from then on, or no more.
+func (h *Hosts) Connect(ctx context.Context, in api.MachineConnectInput) (api.Machine, error) {
+	l, err := h.find(in.Name)
 	if err != nil {
-		list := h.withFleet(ctx, nil)
-		if i := slices.IndexFunc(list, func(m api.Machine) bool { return m.Name == name }); i >= 0 {
-			return list[i], nil
+		if h.Fleet != nil {
+			if m, ok := h.Fleet.Show(in.Name, !in.Close); ok {
+				return m, nil
+			}
 		}
 		return api.Machine{}, err
 	}

@@ -49,7 +49,7 @@ func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 		t.Errorf("Open = %v", err)
 	}
 	h.Open(t.Context(), api.OpenOptions{Machine: "asks"})
-	if m, err := h.Connect(t.Context(), "asks"); err != nil || m.State != api.MachineNeedsYou {
+	if m, err := h.Connect(t.Context(), api.MachineConnectInput{Name: "asks"}); err != nil || m.State != api.MachineNeedsYou {
 		t.Errorf("Connect = %+v, %v", m, err)
 	}
 	if text, _ := os.ReadFile(file); string(text) != "x\nx\n" {
@@ -81,7 +81,7 @@ func TestACommandThatIgnoresItsEndDoesNotOutliveTheLinks(t *testing.T) {
 
 func TestAMachineThatIsGoneHoldsNobodyUp(t *testing.T) {
 	h, _ := newHosts(t, map[string]string{"gone": "echo no route to host >&2; exit 255"})
-	list := h.List(t.Context(), time.Minute)
+	list := h.List(t.Context(), time.Minute).Machines
 	if len(list) != 1 || list[0].State != api.MachineAway || list[0].Error != "no route to host" {
 		t.Fatalf("List = %+v", list)
 	}

@@ -29,6 +29,7 @@ func (s *Fleet) Handle(m *server.Mux) {
 		machines, err := s.Fleet.List(ctx, in)
 		return api.FleetListOutput{Machines: machines}, err
 	})
+	server.Handle(m, api.FleetProcesses, s.Fleet.Processes)
 	server.Handle(m, api.FleetAny, s.any)
 }
 

@@ -24,10 +24,10 @@ const longestMachineWait = time.Minute
 func (s *Machines) Handle(m *server.Mux) {
 	server.Handle(m, api.MachineList, func(ctx context.Context, in api.MachineListInput) (api.MachineListOutput, error) {
 		wait := time.Duration(in.WaitMS) * time.Millisecond
-		return api.MachineListOutput{Machines: s.Hosts.List(ctx, min(max(wait, 0), longestMachineWait))}, nil
+		return s.Hosts.List(ctx, min(max(wait, 0), longestMachineWait)), nil
 	})
 	server.Handle(m, api.MachineConnect, func(ctx context.Context, in api.MachineConnectInput) (api.Machine, error) {
-		return s.Hosts.Connect(ctx, in.Name)
+		return s.Hosts.Connect(ctx, in)
 	})
 	m.HandleOpen(s.open)
 }

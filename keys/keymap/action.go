@@ -119,6 +119,8 @@ const (
 	ProcessKill      Action = "process.kill"
 	ProcessSignal    Action = "process.signal"
 	ProcessKeepAlive Action = "process.keepalive"
+	ProcessFleet     Action = "process.fleet"
+	ProcessGroup     Action = "process.group"
 	ProcessSort      Action = "process.sort"
 	ProcessReverse   Action = "process.reverse"
 	ProcessForget    Action = "process.forget"

@@ -161,6 +161,8 @@ func processes() []Definition {
 		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "toggle keep-alive: restart the process whenever it exits", 0},
 		{Mark, ScopeProcesses, k("space", "history space", "files space"), "mark", "mark the row; actions apply to all marked rows", 6},
 		{ProcessFold, ScopeProcesses, k("f"), "fold", "fold or unfold the project", 0},
+		{ProcessFleet, ScopeProcesses, k("F"), "fleet", "show the processes of the fleet, or those here again", 0},
+		{ProcessGroup, ScopeProcesses, k("b"), "", "group the processes of the fleet by host or a label", 0},
 		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6},
 		{ProcessReverse, ScopeProcesses, k("O"), "", "reverse the order", 0},
 		{ProcessSortState, ScopeProcesses, k("S"), "", "sort by state; again reverses it", 0},

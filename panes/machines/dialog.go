@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,25 +30,35 @@ type Env interface {
 type Dialog struct {
 	env  Env
 	list *overlay.Picker // the one that was opened last
+
+	fleet    *overlay.Picker // the fleet's, as it was opened last
+	machines []api.FleetMachine
 }
 
 // New makes a dialog that is not shown yet.
 func New(env Env) *Dialog { return &Dialog{env: env} }
 
-// addNumber is the choice that adds a machine, behind those that there are.
-const addNumber = 1 << 20
+// addNumber is the choice that adds a machine, behind those that there are, and
+// fleetNumber that which shows the fleet.
+const addNumber, fleetNumber = 1 << 20, 1<<20 + 1
 
 // Show opens the list.
 func (d *Dialog) Show() tea.Cmd {
 	d.list = &overlay.Picker{Title: "Machines", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
-		if c.Number == addNumber {
+		switch c.Number {
+		case addNumber:
 			return "add one"
+		case fleetNumber:
+			return "show it"
 		}
 		return "choose what to do"
 	}}
 	d.list.Pick = func(c widget.Choice) tea.Cmd {
-		if c.Number == addNumber {
+		switch c.Number {
+		case addNumber:
 			return d.askAdd()
+		case fleetNumber:
+			return d.showFleet()
 		}
 		return d.ask(c.ID)
 	}
@@ -84,8 +95,26 @@ func (d *Dialog) choices() (all []widget.Choice) {
 		}
 		all = append(all, c)
 	}
+	if text := fleetText(d.env.News()); text != "" {
+		all = append(all, widget.Choice{Number: fleetNumber, ID: "fleet", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent, Text: "The fleet…", Also: "hub health", Detail: text})
+	}
 	return append(all, widget.Choice{Number: addNumber, ID: "+", Extra: true, Sign: look.Glyphs.More, SignInk: look.Accent,
 		Text: "Add a machine…", Also: "new ssh", Detail: "over ssh, or by a command"})
+}
+
+// fleetText is a fleet in a few words; "" without one.
+func fleetText(n *panes.News) string {
+	if f := n.Fleet; f != nil {
+		text := widget.Count(f.Machines, "machine")
+		if f.Away > 0 {
+			text += fmt.Sprintf(", %d away", f.Away)
+		}
+		return text
+	}
+	if slices.ContainsFunc(n.Machines, func(m panes.Machine) bool { return m.Fleet }) {
+		return "how it is with the hub"
+	}
+	return ""
 }
 
 // how is how it is with a machine: how fast, in which version, or why not.
@@ -115,6 +144,12 @@ func (d *Dialog) deeds(m *panes.Machine) (all []deed) {
 	} else {
 		all = append(all, deed{"Connect", "try it now; you may have to log in", d.connect})
 	}
+	if m.Fleet {
+		if d.env.News().Fleet != nil {
+			all = append(all, deed{"Hide", "takes it out of the dashboard; what runs there goes on", d.hide})
+		}
+		return all
+	}
 	if m.SSH {
 		all = append(all, deed{"Upgrade", "copies this version of tandem there; what runs there goes on", d.upgrade})
 	}
@@ -127,7 +162,11 @@ func (d *Dialog) ask(name string) tea.Cmd {
 	if m == nil {
 		return d.env.Say("machine "+name+" was removed", true)
 	}
-	all := d.deeds(m)
+	return d.offer(name, d.deeds(m))
+}
+
+// offer lets the person choose what to do with a machine.
+func (d *Dialog) offer(name string, all []deed) tea.Cmd {
 	u := &overlay.Picker{Title: name, Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "do it" }}
 	u.Pick = func(c widget.Choice) tea.Cmd { return all[c.Number].do(name) }
 	var choices []widget.Choice
@@ -229,28 +268,30 @@ func tandem(ctx context.Context, args ...string) error {
 
 // Summary is how it is with the machines, for a bar: how many there are and how many
 // of them cannot be reached, in as few words as short says; "" without any.
-func Summary(all []panes.Machine, short bool) (text string, bad bool) {
-	if len(all) == 0 {
-		return "", false
-	}
-	away, needs := 0, 0
-	for i := range all {
-		switch all[i].State {
-		case api.MachineAway:
+func Summary(n *panes.News, short bool) (text string, bad bool) {
+	all, away, needs := len(n.Machines), 0, 0
+	for i := range n.Machines {
+		switch m := &n.Machines[i]; {
+		case n.Fleet != nil && m.Fleet: // it is one of those that are counted below
+			all--
+		case m.State == api.MachineAway:
 			away++
-		case api.MachineNeedsYou:
+		case m.State == api.MachineNeedsYou:
 			needs++
 		}
 	}
-	text = fmt.Sprintf("%d machines", len(all))
+	if n.Fleet != nil {
+		all, away = all+n.Fleet.Machines, away+n.Fleet.Away
+	}
 	switch {
+	case all == 0:
+		return "", false
 	case short && away+needs > 0:
-		return fmt.Sprintf("%d/%d", len(all)-away-needs, len(all)), true
+		return fmt.Sprintf("%d/%d", all-away-needs, all), true
 	case short:
 		return "", false
-	case len(all) == 1:
-		text = "1 machine"
 	}
+	text = widget.Count(all, "machine")
 	if away > 0 {
 		text += fmt.Sprintf(", %d away", away)
 	}

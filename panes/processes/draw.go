@@ -1,7 +1,6 @@
 package processes
 
 import (
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,9 +23,19 @@ const (
 	chartsFrom = 40
 )
 
-func (p *Pane) parts() (all parts) {
-	body := widget.Rect{W: p.w, H: p.h}
-	h := min(max(len(p.table.rows)+1, minTableHeight+1), body.H*9/20)
+func (p *Pane) parts() parts {
+	top := p.fleet.tabs()
+	all := below(p, p.h-top)
+	for _, r := range []*widget.Rect{&all.table, &all.charts, &all.heading, &all.why, &all.log} {
+		r.Y += top
+	}
+	return all
+}
+
+// below are the parts in h rows.
+func below(p *Pane, h int) (all parts) {
+	body := widget.Rect{W: p.w, H: h}
+	h = min(max(p.table.lines()+1, minTableHeight+1), body.H*9/20)
 	if p.height > 0 {
 		h = p.height
 	}
@@ -83,12 +92,16 @@ func (p *Pane) toggleCharts() {
 // Draw gives the rows of the view.
 func (p *Pane) Draw() []string {
 	look := p.env.Look()
-	if _, all := p.table.Len(); all == 0 {
+	if _, all := p.table.Len(); all == 0 && p.fleet.tabs() == 0 {
 		return p.empty().Draw(p.w, p.h, look)
 	}
 	p.table.Focused = !p.onLog
 	parts, now := p.parts(), time.Now()
-	rows := slices.Clone(p.table.Draw(parts.table.W, parts.table.H, now, look))
+	var rows []string
+	if p.fleet.tabs() > 0 {
+		rows = append(rows, p.fleet.drawTabs(p.w, look))
+	}
+	rows = append(rows, p.table.Draw(parts.table.W, parts.table.H, now, look)...)
 	if parts.heading.H == 0 {
 		return rows
 	}
@@ -126,8 +139,11 @@ func filled(rows []string, w, h int) []string {
 // projectHeading stands in place of a log's heading where none is shown.
 func (t *Table) projectHeading(w int, look *widget.Look) string {
 	g := t.Project()
-	if g == nil || g.file == "" {
+	switch {
+	case g == nil || g.file == "" && g.told == nil:
 		return widget.Heading("log", "", w, false, look)
+	case g.told != nil:
+		return widget.Heading(g.name(), widget.Count(g.told.Processes, "process")+" on "+widget.Count(g.told.Machines, "machine"), w, false, look)
 	}
 	return widget.Heading(g.name(), widget.ShortPath(g.file, t.Home), w, false, look)
 }
@@ -184,7 +200,7 @@ func (p *Pane) setTableHeight(h int) {
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := widget.LeftDown(e)
 	if p.dragged && !down { // an end that was not told is followed by another press
-		p.setTableHeight(e.Y)
+		p.setTableHeight(e.Y - p.fleet.tabs())
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}
@@ -193,7 +209,10 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	case parts.heading.Contains(e.X, e.Y) && down:
 		p.dragged = !p.zoomed
 		return p.focusLog(true)
+	case e.Y < parts.table.Y && down:
+		return toggleFleet(p)
 	case parts.table.Contains(e.X, e.Y):
+		e.Y -= parts.table.Y
 		p.mouseOnTable(e, down)
 	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
 	case widget.IsWheel(e):
@@ -205,7 +224,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 }
 
 func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
-	t := &p.table
+	t := p.table
 	switch {
 	case widget.IsWheel(e):
 		t.Move(widget.WheelRows(e) / 3)
@@ -218,7 +237,7 @@ func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
 		if row := t.RowAt(e.Y); row >= 0 {
 			t.Go(row)
 			if t.Project() != nil {
-				t.Fold()
+				foldRow(p)
 			}
 		}
 		p.focusLog(false)

@@ -12,8 +12,9 @@ import (
 
 // A project is the processes of one project file, or those of none.
 type project struct {
-	file    string // "" for those of none
-	members []int  // indexes into all of what matches the filter, in the order of the rows
+	told    *api.FleetGroup // what the engine tells of a group of a fleet, whose name is file; nil for projects
+	file    string          // "" for those of none
+	members []int           // indexes into all of what matches the filter, in the order of the rows
 }
 
 // A tableRow is a process or, where several projects are told apart, the header
@@ -29,6 +30,9 @@ const header = -1
 func headerID(file string) string { return "project " + file }
 
 func (g *project) name() string {
+	if g.told != nil {
+		return cmp.Or(widget.Clean(g.file), "without the label")
+	}
 	if g.file == "" {
 		return "no project"
 	}
@@ -95,8 +99,8 @@ func (t *Table) layRows() {
 
 // Project is the project whose header the cursor is on; nil without one.
 func (t *Table) Project() *project {
-	if t.cursor < len(t.rows) && t.rows[t.cursor].process == header {
-		return t.rows[t.cursor].project
+	if r := t.row(t.cursor); r != nil && r.process == header {
+		return r.project
 	}
 	return nil
 }
@@ -144,6 +148,9 @@ func (t *Table) markAll(g *project) {
 // count counts the processes of a project that run, those that have failed, and
 // all but the ones that did what they had to.
 func (t *Table) count(g *project) (up, failed, all int) {
+	if g.told != nil {
+		return g.told.Running, g.told.Failed, g.told.Processes
+	}
 	for _, i := range g.members {
 		p := &t.all[i]
 		switch {
@@ -162,7 +169,7 @@ func (t *Table) count(g *project) (up, failed, all int) {
 // drawHeader draws the header of a project.
 func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) string {
 	sign, here, name := look.Glyphs.Unfolded, " ", look.Strong
-	if t.folded[g.file] && t.filter == "" {
+	if t.folded[g.file] && t.filter == "" || g.told != nil && !g.told.Open {
 		sign = look.Glyphs.Folded
 	}
 	if cursor {
@@ -186,7 +193,17 @@ func (t *Table) drawHeader(g *project, cursor bool, w int, look *widget.Look) st
 	if failed > 0 {
 		r.AddKept(", "+widget.Itoa(failed)+" failed", look.Bad, look.Selected)
 	}
-	if g.file != "" && w-r.Cells > columnGap+4 {
+	if m := g.told; m != nil && m.Machines > 1 {
+		r.Add(widget.Spaces(columnGap)+widget.Itoa(m.Machines)+" machines", look.Dim)
+	}
+	if m := g.told; m != nil && m.Away > 0 {
+		away := "away"
+		if m.Machines > 1 {
+			away = widget.Itoa(m.Away) + " away"
+		}
+		r.Add(", "+away, look.Dim)
+	}
+	if g.told == nil && g.file != "" && w-r.Cells > columnGap+4 {
 		folder := widget.ShortPath(filepath.Dir(g.file), t.Home)
 		r.Add(widget.Spaces(columnGap)+widget.ClipPath(folder, w-r.Cells-columnGap), look.Dim)
 	}

@@ -132,7 +132,7 @@ func TestWhatIsDoneOnAHeaderIsAskedForAndDoneToItsProject(t *testing.T) {
 func TestAHeaderIsFoldedByKeyAndMouse(t *testing.T) {
 	p, _ := shownPane(grouped()...)
 	p.Draw()
-	rows := func() string { return fmt.Sprint(namesIn(&p.table)) }
+	rows := func() string { return fmt.Sprint(namesIn(p.table)) }
 	whole, folded := rows(), "[book: shop: db web migrate no project: shell]"
 	for how, fold := range map[string]func(){
 		"f":     func() { p.table.Select("5"); p.press(t, keymap.ProcessFold) },

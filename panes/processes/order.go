@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
 )
 
 // A Column is one of a ProcessTable.
@@ -76,14 +75,14 @@ func (t *Table) compare(a, b *api.Process) int {
 	if t.descending() {
 		by = -by
 	}
-	return cmp.Or(by, cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a.Kind, b.Kind),
+	return cmp.Or(by, cmp.Compare(api.Urgency(a), api.Urgency(b)), cmp.Compare(a.Kind, b.Kind),
 		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }
 
 func (c Column) compare(a, b *api.Process) int {
 	switch c {
 	case ColumnState:
-		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
+		return cmp.Or(cmp.Compare(api.Urgency(a), api.Urgency(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case ColumnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	case ColumnHost:
@@ -106,21 +105,6 @@ func (c Column) compare(a, b *api.Process) int {
 		return strings.Compare(a.From, b.From)
 	}
 	return strings.Compare(a.Command, b.Command)
-}
-
-// urgency orders states by how much they want to be seen.
-func urgency(p *api.Process) int {
-	switch {
-	case widget.Failed(p):
-		return 0
-	case p.State == api.StateBackoff:
-		return 1
-	case p.State == api.StateWaiting, p.State == api.StateStarting, p.State == api.StateStopping:
-		return 2
-	case p.State == api.StateRunning:
-		return 3
-	}
-	return 4
 }
 
 func ended(p *api.Process) int {

@@ -27,7 +27,9 @@ type Pane struct {
 	shown   bool
 	w, h    int
 
-	table   Table
+	own     Table  // of what is known from events
+	table   *Table // that is shown: the own one, or the fleet's
+	fleet   *Fleet
 	log     *Log    // of the process under the cursor; nil without one
 	merged  *Merged // in its place; nil for none
 	stop    context.CancelFunc
@@ -45,7 +47,8 @@ type Pane struct {
 
 // New makes the view.
 func New(env panes.Env) *Pane {
-	p := &Pane{env: env}
+	p := &Pane{env: env, fleet: newFleet(env)}
+	p.table = &p.own
 	p.actions = p.makeActions()
 	return p
 }
@@ -60,7 +63,11 @@ func (p *Pane) Show() {
 }
 
 // Hide has nothing more asked for.
-func (p *Pane) Hide() { p.shown, p.dragged = false, false }
+func (p *Pane) Hide() {
+	p.shown, p.dragged = false, false
+	p.fleet.stop()
+	p.fleet.asked = nil
+}
 
 // Resize gives the view its size.
 func (p *Pane) Resize(w, h int) {
@@ -75,6 +82,9 @@ func (p *Pane) visible() bool { return p.shown && p.h > 0 }
 func (p *Pane) Fetch() tea.Cmd {
 	if !p.visible() {
 		return nil
+	}
+	if p.fleet.on {
+		return tea.Batch(p.fleet.fetch(p.parts().table.H-1), p.fetchLog())
 	}
 	return tea.Batch(p.fetchMetrics(), p.fetchLog())
 }
@@ -121,9 +131,15 @@ func (p *Pane) refresh() {
 			rows[i].Metrics = metrics
 		}
 	}
-	p.table.SetRows(rows)
+	p.own.SetRows(rows)
 	if p.merged != nil {
 		p.merged.News(rows)
+	}
+	if p.env.News().Fleet == nil {
+		p.fleet.leave()
+	}
+	if p.table = &p.own; p.fleet.on {
+		p.table = &p.fleet.table
 	}
 	p.table.Home = p.env.Home()
 }
@@ -131,6 +147,7 @@ func (p *Pane) refresh() {
 // Select puts the cursor on a process, whatever is filtered.
 func (p *Pane) Select(id string) {
 	p.onLog = false
+	p.fleet.leave()
 	p.refresh()
 	p.table.Reveal(id)
 }
@@ -175,8 +192,9 @@ func (p *Pane) Actions() panes.Actions { return p.actions }
 const allRows = 1 << 30
 
 func (p *Pane) makeActions() panes.Actions {
-	t := &p.table
-	sortBy := func(c Column) func() tea.Cmd { return do(func() { t.SortBy(c) }) }
+	on := func(change func(*Table)) func() tea.Cmd { return do(func() { change(p.table) }) }
+	sortBy := func(c Column) func() tea.Cmd { return on(func(t *Table) { t.SortBy(c) }) }
+	move := func(rows int) func() tea.Cmd { return on(func(t *Table) { t.Move(rows) }) }
 	return panes.Actions{
 		keymap.FocusUp:       func() tea.Cmd { return p.focusTowards(false) },
 		keymap.FocusDown:     func() tea.Cmd { return p.focusTowards(true) },
@@ -186,18 +204,18 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ResizeUp:      do(func() { p.resizeTable(-2) }),
 		keymap.ResizeDown:    do(func() { p.resizeTable(2) }),
 
-		keymap.MoveDown:     do(func() { t.Move(1) }),
-		keymap.MoveUp:       do(func() { t.Move(-1) }),
-		keymap.MovePageDown: do(func() { t.Move(p.page()) }),
-		keymap.MovePageUp:   do(func() { t.Move(-p.page()) }),
-		keymap.MoveFirst:    do(func() { t.Move(-allRows) }),
-		keymap.MoveLast:     do(func() { t.Move(allRows) }),
+		keymap.MoveDown:     move(1),
+		keymap.MoveUp:       move(-1),
+		keymap.MovePageDown: on(func(t *Table) { t.Move(p.page()) }),
+		keymap.MovePageUp:   on(func(t *Table) { t.Move(-p.page()) }),
+		keymap.MoveFirst:    move(-allRows),
+		keymap.MoveLast:     move(allRows),
 		keymap.Open:         p.open,
 		keymap.Filter:       p.askFilter,
 		keymap.Clear:        do(p.clear),
-		keymap.Mark:         do(t.Mark),
+		keymap.Mark:         on((*Table).Mark),
 
-		keymap.ProcessFold:      do(t.Fold),
+		keymap.ProcessFold:      do(func() { foldRow(p) }),
 		keymap.ProcessStart:     p.start,
 		keymap.ProcessRestart:   p.restart,
 		keymap.ProcessStop:      p.askStop,
@@ -206,13 +224,15 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.ProcessKeepAlive: p.toggleKeepAlive,
 		keymap.ProcessForget:    p.askForget,
 		keymap.ProcessForgetAll: p.askForgetAll,
-		keymap.ProcessSort:      do(t.SortNext),
-		keymap.ProcessReverse:   do(t.Reverse),
+		keymap.ProcessSort:      on((*Table).SortNext),
+		keymap.ProcessReverse:   on((*Table).Reverse),
 
 		keymap.ProcessSortState: sortBy(ColumnState), keymap.ProcessSortName: sortBy(ColumnName), keymap.ProcessSortPID: sortBy(ColumnPID),
 		keymap.ProcessSortCPU: sortBy(ColumnCPU), keymap.ProcessSortMemory: sortBy(ColumnMemory), keymap.ProcessSortUp: sortBy(ColumnUp),
 		keymap.ProcessSortRestarts: sortBy(ColumnRestarts),
 
+		keymap.ProcessFleet:  func() tea.Cmd { return toggleFleet(p) },
+		keymap.ProcessGroup:  func() tea.Cmd { return groupFleet(p) },
 		keymap.ProcessCharts: do(p.toggleCharts),
 
 		keymap.ProcessLogs:   p.toggleMerged,
@@ -298,13 +318,15 @@ func (p *Pane) open() tea.Cmd {
 	selected, ok := p.table.Selected()
 	switch {
 	case p.table.Project() != nil:
-		p.table.Fold()
+		foldRow(p)
 		return nil
 	case !ok:
 		if _, all := p.table.Len(); all == 0 {
 			return p.env.StartProcess()
 		}
 		return nil
+	case selected.Kind == api.KindSession && p.fleet.on:
+		return openFar(p, selected)
 	case selected.Kind == api.KindSession:
 		return p.env.ShowSession(selected.ID)
 	}
@@ -317,12 +339,20 @@ func (p *Pane) askFilter() tea.Cmd {
 	for _, one := range p.env.News().Processes {
 		names = append(names, widget.Clean(one.Name))
 	}
-	p.env.Ask(overlay.NewFilter("Show processes with", "words of any column; !word: without it; host:NAME", p.table.Filter(),
+	p.env.Ask(overlay.NewFilter("Show processes with", filterNote(p), p.table.Filter(),
 		func(text string) tea.Cmd {
 			p.table.SetFilter(text)
 			return nil
 		}).SuggestWords(names))
 	return nil
+}
+
+// filterNote says what can be typed to filter.
+func filterNote(p *Pane) string {
+	if p.fleet.on {
+		return "words of any column; !word: without it; host:NAME, label:KEY=VALUE, state:failed"
+	}
+	return "words of any column; !word: without it; host:NAME"
 }
 
 // clear takes back the marks or, if there are none, the filter.

@@ -28,6 +28,8 @@ type Table struct {
 	reversed bool
 	filter   string
 
+	held *held // where not all rows are held; nil: they are
+
 	width  int              // of the last drawing
 	widths [columnCount]int // of the widest cells drawn at this width
 	places []place          // of the columns drawn last
@@ -47,6 +49,9 @@ func (t *Table) SetRows(all []api.Process) {
 
 // arrange filters and sorts anew and puts the cursor back on its process.
 func (t *Table) arrange() {
+	if t.held != nil {
+		return // the engine does
+	}
 	t.divide()
 	t.matching = 0
 	for _, g := range t.projects {
@@ -70,22 +75,47 @@ func (t *Table) idAt(row int) string {
 	if p := t.at(row); p != nil {
 		return p.ID
 	}
-	if row < 0 || row >= len(t.rows) {
-		return ""
+	if r := t.row(row); r != nil {
+		return headerID(r.project.file)
 	}
-	return headerID(t.rows[row].project.file)
+	return ""
+}
+
+// lines is how many rows there are, held or not.
+func (t *Table) lines() int {
+	if t.held != nil {
+		return t.held.total
+	}
+	return len(t.rows)
+}
+
+// row is a row that is held; nil for others.
+func (t *Table) row(at int) *tableRow {
+	if t.held != nil {
+		at -= t.held.base
+	}
+	if at < 0 || at >= len(t.rows) {
+		return nil
+	}
+	return &t.rows[at]
 }
 
 // at is the process of a row; nil on a header and where no row is.
 func (t *Table) at(row int) *api.Process {
-	if row < 0 || row >= len(t.rows) || t.rows[row].process == header {
+	r := t.row(row)
+	if r == nil || r.process == header {
 		return nil
 	}
-	return &t.all[t.rows[row].process]
+	return &t.all[r.process]
 }
 
 // Len is the number of processes that match the filter, and that of all.
-func (t *Table) Len() (matching, all int) { return t.matching, len(t.all) }
+func (t *Table) Len() (matching, all int) {
+	if t.held != nil {
+		return t.matching, t.held.all
+	}
+	return t.matching, len(t.all)
+}
 
 // Selected is the process under the cursor; ok is false without one.
 func (t *Table) Selected() (p api.Process, ok bool) {
@@ -97,7 +127,11 @@ func (t *Table) Selected() (p api.Process, ok bool) {
 
 // Select puts the cursor on a process, if it is there.
 func (t *Table) Select(id string) bool {
-	for row := range t.rows {
+	first := 0
+	if t.held != nil {
+		first = t.held.base
+	}
+	for row := first; row < first+len(t.rows); row++ {
 		if t.idAt(row) == id {
 			t.cursor, t.id = row, id
 			return true
@@ -108,7 +142,7 @@ func (t *Table) Select(id string) bool {
 
 // Move moves the cursor, as far as there are rows.
 func (t *Table) Move(by int) {
-	t.cursor = max(min(t.cursor+by, len(t.rows)-1), 0)
+	t.cursor = max(min(t.cursor+by, t.lines()-1), 0)
 	t.keep()
 }
 
@@ -119,6 +153,7 @@ func (t *Table) Mark() {
 		t.marked = map[string]bool{}
 	}
 	switch g := t.Project(); {
+	case g != nil && t.held != nil: // not all of it is held
 	case g != nil:
 		t.markAll(g)
 		return
@@ -126,6 +161,12 @@ func (t *Table) Mark() {
 		delete(t.marked, t.id)
 	case t.id != "":
 		t.marked[t.id] = true
+		if t.held != nil {
+			if t.held.marked == nil {
+				t.held.marked = map[string]api.Process{}
+			}
+			t.held.marked[t.id] = *t.at(t.cursor)
+		}
 	}
 	t.Move(1)
 }
@@ -144,6 +185,9 @@ func (t *Table) Marked() int { return len(t.marked) }
 // the order of the rows, or else the one under the cursor, or all of the project
 // whose header it is on.
 func (t *Table) Targets() []api.Process {
+	if t.held != nil && len(t.marked) > 0 {
+		return t.markedFar()
+	}
 	var marked []api.Process
 	for _, g := range t.projects {
 		for _, i := range g.members {
@@ -187,6 +231,9 @@ func (t *Table) Filter() string { return t.filter }
 // not, and host: before one that it begins the name of their machine.
 func (t *Table) SetFilter(text string) {
 	t.filter = text
+	if t.held != nil {
+		t.narrow()
+	}
 	t.arrange()
 	t.widths = [columnCount]int{}
 }
@@ -206,7 +253,7 @@ func matchesFilter(p *api.Process, filter string) bool {
 
 // RowAt is the index of the row drawn at y, -1 for none.
 func (t *Table) RowAt(y int) int {
-	if row := t.top + y - 1; y >= 1 && row < len(t.rows) {
+	if row := t.top + y - 1; y >= 1 && row < t.lines() {
 		return row
 	}
 	return -1

@@ -65,30 +65,42 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 	if h <= 0 {
 		return t.out
 	}
-	t.top = widget.Follow(t.top, t.cursor, len(t.rows), h-1)
+	t.top = widget.Follow(t.top, t.cursor, t.lines(), h-1)
 	t.measure(w, h-1, now)
 	t.out = append(t.out, t.sign().Over(t.drawHead(w, look), w, look))
 	for row := t.top; len(t.out) < h; row++ {
-		p := t.at(row)
+		p, r := t.at(row), t.row(row)
 		switch {
-		case row < len(t.rows) && p == nil:
-			t.out = append(t.out, t.drawHeader(t.rows[row].project, row == t.cursor, w, look))
 		case p != nil:
 			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
+		case r != nil:
+			t.out = append(t.out, t.drawHeader(r.project, row == t.cursor, w, look))
+		case row < t.lines() || row == 0 && t.loading():
+			t.out = append(t.out, look.Dim.Text(widget.Fit("   …", w)))
 		case row == 0:
 			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3), w)))
 		default:
 			t.out = append(t.out, widget.Spaces(w))
 		}
 	}
-	widget.Scrollbar(t.out[1:], w, t.top, len(t.rows), look)
+	widget.Scrollbar(t.out[1:], w, t.top, t.lines(), look)
 	return t.out
 }
 
+// loading reports whether nothing is known yet of what there is.
+func (t *Table) loading() bool { return t.held != nil && (t.held.all == 0 || t.held.loading) }
+
 // sign tells which of the processes the cursor is on.
 func (t *Table) sign() widget.ListSign {
-	s := widget.ListSign{Filter: t.filter, Shown: t.matching, All: len(t.all)}
-	if t.at(t.cursor) == nil {
+	s := widget.ListSign{Filter: t.filter, Shown: t.matching}
+	_, s.All = t.Len()
+	switch {
+	case t.at(t.cursor) == nil:
+		return s
+	case t.held != nil:
+		if t.lines() == t.matching { // else headers are among them
+			s.At = t.cursor + 1
+		}
 		return s
 	}
 	here := t.rows[t.cursor]
@@ -137,12 +149,12 @@ func (t *Table) measure(w, n int, now time.Time) {
 			k.most = narrowState
 		}
 		cells := max(t.widths[k.column], widget.Width(k.head)+1)
-		for row := t.top; row < min(t.top+n, len(t.rows)); row++ {
+		for row := t.top; row < min(t.top+n, t.lines()); row++ {
 			text := ""
 			if p := t.at(row); p != nil {
 				text = k.text(p, now)
-			} else if k.column == ColumnName {
-				text = t.rows[row].project.name()
+			} else if r := t.row(row); r != nil && k.column == ColumnName {
+				text = r.project.name()
 			}
 			cells = max(cells, min(widget.Width(text), k.most))
 		}
@@ -154,6 +166,9 @@ func (t *Table) measure(w, n int, now time.Time) {
 // worthRoom are the columns without those that have nothing to say, as far as the
 // column of commands needs their room.
 func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind {
+	if t.held != nil {
+		kinds = slices.DeleteFunc(kinds, func(k columnKind) bool { return !k.column.inFleet() })
+	}
 	used := leadCells + wantedCells
 	for _, k := range kinds {
 		used += columnGap + t.cellsOf(k, w)
@@ -347,7 +362,7 @@ func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, n
 	switch {
 	case c.column == ColumnName && cursor:
 		ink = look.Current
-	case p.State.Ended() && !widget.Failed(p):
+	case p.State.Ended() && !widget.Failed(p), p.State == widget.StateAway:
 	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
 		ink = look.Text
 	}

@@ -2,7 +2,6 @@ package widget
 
 import (
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -174,37 +173,7 @@ func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 
 // Failed reports whether a process ended by itself and not well, as far as
 // anybody knows.
-func Failed(p *api.Process) bool {
-	switch p.State {
-	case api.StateFailed:
-		return true
-	case api.StateExited:
-		return p.ExitCode == nil || *p.ExitCode != 0 && !leftShell(p)
-	}
-	return false
-}
-
-// shellStart is how long a shell lives at least when it was not its own start
-// that failed.
-const shellStart = 3 * time.Second
-
-// leftShell reports whether p is an interactive shell that somebody left: its
-// exit status is that of the last command in it and tells nothing of the shell.
-func leftShell(p *api.Process) bool {
-	if p.Kind != api.KindSession || len(p.Argv) == 0 || p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < shellStart {
-		return false
-	}
-	for _, arg := range p.Argv[1:] {
-		if arg != "-l" && arg != "-i" && arg != "--login" && arg != "-il" && arg != "-li" {
-			return false
-		}
-	}
-	switch path.Base(p.Argv[0]) {
-	case "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash":
-		return true
-	}
-	return false
-}
+func Failed(p *api.Process) bool { return p.Failed() }
 
 // SplitLog reports whether a process's errors have a log of their own.
 func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }

@@ -149,8 +149,11 @@ func (l *Link) follow(ctx context.Context, e panes.Engine) error {
 }
 
 func (l *Link) take(e api.Event) {
-	if e.Machine != nil {
+	switch {
+	case e.Machine != nil:
 		l.machines.Tell(*e.Machine)
+	case e.Type == api.EventMachine:
+		l.machines.Refresh()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,9 +22,12 @@ func (s *Set) Over(own panes.Engine) Engine { return Engine{own, s} }
 // on has something done on a machine. What is under way when that goes away fails.
 func (s *Set) on(ctx context.Context, name string, do func(context.Context, panes.Engine) error) error {
 	s.mu.Lock()
-	m := s.find(name)
+	m, own, fleet := s.find(name), s.through, s.fleet
 	s.mu.Unlock()
 	if m == nil {
+		if reaches, ok := own.(reacher); ok && fleet != nil {
+			return once(ctx, reaches, name, do)
+		}
 		return api.Errorf(api.CodeNotFound, "%s: config.toml has no machine of this name", name)
 	}
 	e, live, err := m.at(ctx)
@@ -41,6 +44,18 @@ func (s *Set) on(ctx context.Context, name string, do func(context.Context, pane
 		return m.unreachable()
 	}
 	return err
+}
+
+// once has something done over a connection of its own.
+func once(ctx context.Context, own reacher, name string, do func(context.Context, panes.Engine) error) error {
+	e, err := own.Reach(ctx, name)
+	if err != nil {
+		return err
+	}
+	if c, ok := e.(closer); ok {
+		defer c.Close()
+	}
+	return do(ctx, e)
 }
 
 // Attach shows a session.

@@ -14,7 +14,9 @@ import (
 // listEvery is the time between looks at how it is with the machines.
 const listEvery = 5 * time.Second
 
-// A Set is the machines of config.toml.
+// A Set is the machines of config.toml, and those of a fleet: all, or those of many that
+// the person has opened. The others are connected to for as long as it takes to do
+// something there.
 type Set struct {
 	notify func()       // something has changed; must not block
 	start  func(func()) // runs a task that ends with the context of Begin
@@ -26,6 +28,7 @@ type Set struct {
 	serial  int          // counts changes
 	found   int64        // counts what searches of the history were not told in time
 	listed  []api.Machine
+	fleet   *api.FleetSummary   // of more machines; nil: there are none
 	copying map[string]*copying // transfers between machines, by id
 	copies  int                 // so far
 	ask     chan struct{}       // of 1: the machines are to be listed anew
@@ -76,7 +79,7 @@ func (s *Set) Tell(now api.Machine) {
 func (s *Set) keepListed(ctx context.Context) {
 	for {
 		s.mu.Lock()
-		any := len(s.all) > 0
+		any := len(s.all) > 0 || s.fleet != nil
 		s.mu.Unlock()
 		var again <-chan time.Time // how long one has been away, and how fast the others are
 		if any {
@@ -117,6 +120,10 @@ func (s *Set) list(ctx context.Context, own panes.Engine) {
 		s.take(out.Machines)
 	}
 	s.listed = out.Machines
+	if (s.fleet == nil) != (out.Fleet == nil) || s.fleet != nil && *s.fleet != *out.Fleet {
+		s.fleet = out.Fleet
+		s.serial++
+	}
 	s.mu.Unlock()
 	s.notify()
 }
@@ -176,6 +183,7 @@ func (s *Set) Add(n *panes.News) {
 	defer s.mu.Unlock()
 	n.Serial += s.serial
 	n.History += s.found
+	n.Fleet = s.fleet
 	n.Machines, n.Processes, n.Requests = nil, slices.Clip(n.Processes), slices.Clip(n.Requests)
 	for _, m := range s.all {
 		n.Machines = append(n.Machines, panes.Machine{Machine: m.now, Told: m.news.Snapshots > 0})

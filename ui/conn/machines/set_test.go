@@ -287,3 +287,32 @@ func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
 		}
 	})
 }
+
+// Of a fleet of many machines, one that is not shown is connected to for what is asked of it.
+func TestAMachineOfALargeFleetIsReachedWhenItIsNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		far := newFake()
+		panestest.On(far.Engine, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
+			return api.Process{ID: in.ID}, nil
+		})
+		w.own.far["m00700"] = far
+		stop := func() (p api.Process, err error) {
+			return api.ProcessStop.Call(t.Context(), w.Over(w.own), api.ProcessStopInput{ID: "m00700/a"})
+		}
+		if _, err := stop(); !errors.Is(err, api.CodeNotFound) {
+			t.Errorf("without a fleet: %v", err)
+		}
+		panestest.On(w.own.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
+			return api.MachineListOutput{Machines: w.list, Fleet: &api.FleetSummary{Machines: 1000, Away: 2}}, nil
+		})
+		w.Refresh()
+		synctest.Wait()
+		if n := w.news(); n.Fleet == nil || n.Fleet.Away != 2 {
+			t.Fatalf("the fleet is known as %+v", n.Fleet)
+		}
+		if p, err := stop(); err != nil || p.ID != "m00700/a" || !far.closed {
+			t.Errorf("%+v, %v; its connection is closed: %v", p, err, far.closed)
+		}
+	})
+}

@@ -1,0 +1,300 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"tandem/engine/api"
+)
+
+// A rows is what runs on the machines as the bucket of processes says, followed from
+// when somebody first asks. What is asked for is a window of it.
+type rows struct {
+	mu         sync.Mutex
+	generation int // counts connections: what an earlier one brought may be gone
+	complete   bool
+	all        map[string]*row // by key
+	machines   map[string]*rowsHost
+	serial     int64         // counts changes
+	changed    chan struct{} // closed with the next change; nil while nobody waits
+
+	// The rows in the order that was asked for last, but for those that have changed since.
+	sorted   []*row
+	order    order
+	pending  map[*row]bool
+	matching []*row // room for those of a window
+}
+
+// A rowsHost is the machine of rows.
+type rowsHost struct {
+	name   string
+	epoch  string // "" while nothing is known of it
+	labels map[string]string
+	away   bool
+	chosen bool // by the filter that is applied
+}
+
+// A row is a session or process.
+type row struct {
+	key        string // of the bucket
+	of         *rowsHost
+	epoch      string
+	generation int
+	gone       bool
+	rank       int    // how much its state wants to be seen
+	text       string // what filters look in; it begins with the name
+	api.Process
+}
+
+// shown reports whether the engine that has written a row is the one that runs there.
+func (r *row) shown() bool { return r.of.epoch != "" && r.epoch == r.of.epoch }
+
+func newRows() *rows {
+	return &rows{all: map[string]*row{}, machines: map[string]*rowsHost{}, pending: map[*row]bool{}}
+}
+
+// followRows takes in what runs until ctx ends or there is no bucket.
+func (v *view) followRows(ctx context.Context, nc *nats.Conn) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, bucketTimeout)
+	defer cancel()
+	bucket, err := js.KeyValue(bounded, ProcessesBucket)
+	if err != nil {
+		return err
+	}
+	watch, err := bucket.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }() // the connection may be gone
+	v.rows.begin()
+	for {
+		select {
+		case entry, ok := <-watch.Updates():
+			switch {
+			case !ok:
+				return ctx.Err()
+			case entry == nil:
+				v.rows.settle()
+			case entry.Operation() == jetstream.KeyValuePut:
+				v.rows.put(entry.Key(), entry.Value())
+			default:
+				v.rows.remove(entry.Key())
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// begin is before all that there is comes again.
+func (t *rows) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.generation++
+}
+
+// settle is when all has come that there is: what has not is gone.
+func (t *rows) settle() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.all {
+		if r.generation != t.generation {
+			t.drop(r)
+		}
+	}
+	t.complete = true
+	t.tell()
+}
+
+// put takes in a row as it was written. One that cannot be read is of another version, or
+// of somebody who writes what they like.
+func (t *rows) put(key string, value []byte) {
+	machine, id, ok := strings.Cut(key, ".")
+	var written processRow
+	if !ok || json.Unmarshal(value, &written) != nil || written.ID != id || !ValidName(machine) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old := t.all[key]; old != nil {
+		t.drop(old)
+	}
+	r := &row{key: key, of: t.machine(machine), epoch: written.Epoch, generation: t.generation, Process: written.Process}
+	r.rank = api.Urgency(&r.Process)
+	r.text = strings.ToLower(strings.Join([]string{r.Name, machine, r.Command, r.CWD, string(r.State), r.Actor, string(r.Kind), strconv.Itoa(r.PID)}, "\n"))
+	t.all[key] = r
+	t.pending[r] = true
+	t.tell()
+}
+
+func (t *rows) remove(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.all[key]; r != nil {
+		t.drop(r)
+		t.tell()
+	}
+}
+
+// drop takes a row out. The lock is held.
+func (t *rows) drop(r *row) {
+	r.gone = true
+	delete(t.all, r.key)
+	t.pending[r] = true
+}
+
+// tell wakes who waits. The lock is held.
+func (t *rows) tell() {
+	t.serial++
+	if t.changed != nil {
+		close(t.changed)
+		t.changed = nil
+	}
+}
+
+// machine is what is known of a machine. The lock is held.
+func (t *rows) machine(name string) *rowsHost {
+	m := t.machines[name]
+	if m == nil {
+		m = &rowsHost{name: name}
+		t.machines[name] = m
+	}
+	return m
+}
+
+// meet takes in how it is with the machines now. Rows that an earlier engine of a machine
+// has left are forgotten: nobody deletes them.
+func (t *rows) meet(now []api.FleetMachine, epochs map[string]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := map[string]bool{}
+	left := map[*rowsHost]string{}
+	changed := false
+	for _, told := range now {
+		m := t.machine(told.Name)
+		known[told.Name] = true
+		away, epoch := told.State == api.FleetAway, epochs[told.Name]
+		if m.epoch != epoch && m.epoch != "" {
+			left[m] = m.epoch
+		}
+		if m.epoch != epoch || m.away != away || !maps.Equal(m.labels, told.Labels) {
+			m.epoch, m.away, m.labels, changed = epoch, away, told.Labels, true
+		}
+	}
+	for name, m := range t.machines {
+		if m.epoch != "" && !known[name] {
+			m.epoch, changed = "", true
+		}
+	}
+	if len(left) > 0 {
+		for _, r := range t.all {
+			if epoch, ok := left[r.of]; ok && r.epoch == epoch {
+				t.drop(r)
+			}
+		}
+	}
+	if changed {
+		t.tell()
+	}
+}
+
+// since waits for something newer than what has a number, for a while at most, and then for
+// what comes together with it.
+func (t *rows) since(ctx context.Context, number int64, most time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	t.mu.Lock()
+	if t.serial != number {
+		t.mu.Unlock()
+		return
+	}
+	if t.changed == nil {
+		t.changed = make(chan struct{})
+	}
+	changed := t.changed
+	t.mu.Unlock()
+	select {
+	case <-changed:
+		sleep(ctx, settle)
+	case <-ctx.Done():
+	}
+}
+
+// An order is what rows are sorted by.
+type order struct {
+	by       api.FleetSort
+	reversed bool
+}
+
+// arrange puts the rows in an order. The lock is held.
+func (t *rows) arrange(o order) {
+	if t.order != o || len(t.pending) > len(t.all)/4 {
+		t.order = o
+		t.sorted = slices.SortedFunc(maps.Values(t.all), o.compare)
+		clear(t.pending)
+		return
+	}
+	if len(t.pending) == 0 {
+		return
+	}
+	var fresh []*row
+	for r := range t.pending {
+		if !r.gone {
+			fresh = append(fresh, r)
+		}
+	}
+	slices.SortFunc(fresh, o.compare)
+	kept := slices.DeleteFunc(t.sorted, func(r *row) bool { return r.gone })
+	merged := make([]*row, 0, len(t.all))
+	for _, r := range fresh {
+		at, _ := slices.BinarySearchFunc(kept, r, o.compare)
+		merged = append(append(merged, kept[:at]...), r)
+		kept = kept[at:]
+	}
+	t.sorted = append(merged, kept...)
+	clear(t.pending)
+}
+
+func (o order) compare(a, b *row) int {
+	by := 0
+	switch o.by {
+	case api.FleetByName:
+		by = strings.Compare(a.text, b.text)
+	case api.FleetByHost:
+		by = strings.Compare(a.of.name, b.of.name)
+	case api.FleetByPID:
+		by = cmp.Compare(a.PID, b.PID)
+	case api.FleetByUp:
+		by = b.StartedAt.Compare(a.StartedAt)
+	case api.FleetByWho:
+		by = strings.Compare(a.Actor, b.Actor)
+	case api.FleetByCommand:
+		by = strings.Compare(a.Command, b.Command)
+	default:
+		by = cmp.Compare(a.rank, b.rank)
+	}
+	if o.reversed {
+		by = -by
+	}
+	if by != 0 {
+		return by
+	}
+	if by = cmp.Compare(a.rank, b.rank); by != 0 {
+		return by
+	}
+	return cmp.Or(strings.Compare(a.text, b.text), strings.Compare(a.key, b.key))
+}

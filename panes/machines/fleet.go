@@ -1,0 +1,221 @@
+package machines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// healthEvery is how often it is asked how it is with the fleet while that is shown.
+const healthEvery = 2 * time.Second
+
+// A health is how it is with a fleet.
+type health struct {
+	status   api.FleetStatusOutput
+	machines []api.FleetMachine
+	at       time.Time
+	before   *health // the one before, to tell how much goes over the connection
+}
+
+// showFleet opens the list of the fleet's machines, below how it is with the hub.
+func (d *Dialog) showFleet() tea.Cmd {
+	d.fleet = &overlay.Picker{Title: "The fleet", Wide: widget.ChoicesWidth, Verb: func(c widget.Choice) string {
+		if c.Extra {
+			return "close"
+		}
+		return "choose what to do"
+	}}
+	d.fleet.Pick = func(c widget.Choice) tea.Cmd {
+		if c.Extra {
+			return nil
+		}
+		return d.askFar(c.ID)
+	}
+	d.fleet.List.Set([]widget.Choice{{Extra: true, Sign: d.env.Look().Glyphs.Working, SignInk: d.env.Look().Dim, Text: "asking the hub…"}})
+	d.env.Ask(d.fleet)
+	return d.askHealth(d.fleet, nil)
+}
+
+// askHealth asks how it is with the fleet, again and again while u is shown.
+func (d *Dialog) askHealth(u *overlay.Picker, before *health) tea.Cmd {
+	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (*health, error) {
+		status, err := api.FleetStatus.Call(ctx, e, api.Empty{})
+		if err != nil {
+			return nil, err
+		}
+		list, err := api.FleetList.Call(ctx, e, api.FleetListInput{})
+		return &health{status: status, machines: list.Machines, at: time.Now(), before: before}, err
+	}, func(h *health, err error) tea.Cmd {
+		switch {
+		case !d.env.Shows(u):
+			return nil
+		case err != nil && h == nil:
+			return d.env.Say(panes.ErrorText(err), true)
+		}
+		u.List.Renew(h.choices(err, d.env.Look()))
+		d.machines = h.machines
+		if h.before != nil {
+			h.before.before = nil
+		}
+		return panes.After(healthEvery, func() tea.Cmd {
+			if !d.env.Shows(u) {
+				return nil
+			}
+			return d.askHealth(u, h)
+		})
+	})
+}
+
+// choices are how it is with the hub, and then the machines: those that are away first, then
+// those that have failures, then the slowest.
+func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
+	all := h.lines(fault, look)
+	machines := slices.Clone(h.machines)
+	away := func(m api.FleetMachine) int { return map[bool]int{true: 0, false: 1}[m.State == api.FleetAway] }
+	slices.SortStableFunc(machines, func(a, b api.FleetMachine) int {
+		return cmp.Or(cmp.Compare(away(a), away(b)), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.RTTMS, a.RTTMS), strings.Compare(a.Name, b.Name))
+	})
+	names := 0
+	for _, m := range machines {
+		names = max(names, widget.Width(m.Name))
+	}
+	for i, m := range machines {
+		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good, Also: string(m.State)}
+		c.Text = widget.Pad(m.Name, names) + "  " + labelled(m)
+		c.Detail = fmt.Sprintf("%d up", m.Processes)
+		if m.Failed > 0 {
+			c.Sign, c.SignInk = look.Glyphs.Failed, look.Bad
+			c.Detail += fmt.Sprintf(", %d failed", m.Failed)
+		}
+		if rtt := widget.RoundTrip(m.RTTMS); rtt != "" {
+			c.Detail += "  " + rtt
+		}
+		if m.State == api.FleetAway {
+			c.Sign, c.SignInk = look.Glyphs.Unknown, look.Dim
+			c.Detail = "away for " + widget.Age(h.at.Sub(m.LastSeen))
+		}
+		c.Detail += "  " + widget.Clean(m.Version)
+		all = append(all, c)
+	}
+	return all
+}
+
+// labelled is the labels that somebody has given a machine.
+func labelled(m api.FleetMachine) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
+		if !slices.Contains([]string{"os", "arch", "version", "hostname"}, key) {
+			all = append(all, key+"="+m.Labels[key])
+		}
+	}
+	return widget.Clean(strings.Join(all, " "))
+}
+
+// lines say how it is with the hub, the machines and their versions.
+func (h *health) lines(fault error, look *widget.Look) (all []widget.Choice) {
+	line := func(sign string, ink widget.Ink, text, detail string) {
+		all = append(all, widget.Choice{Number: -1 - len(all), ID: fmt.Sprint("line ", len(all)), Extra: true, Sign: sign, SignInk: ink, Text: text, Detail: detail})
+	}
+	hub := "hub " + widget.Clean(strings.TrimPrefix(h.status.Hub, "tls://"))
+	for _, as := range h.status.As {
+		switch {
+		case as.Kind != "person":
+		case as.Error != "":
+			line(look.Glyphs.Failed, look.Bad, hub, widget.Clean(as.Error))
+		default:
+			line(look.Glyphs.Check, look.Good, hub, strings.TrimSpace(fmt.Sprintf("%s, may %s  %s", widget.Clean(as.Name), as.Role, widget.RoundTrip(h.status.RTTMS))))
+		}
+	}
+	if fault != nil {
+		line(look.Glyphs.Failed, look.Bad, "the machines are not known", panes.ErrorText(fault))
+	}
+	away, failed, up := 0, 0, 0
+	versions := map[string]int{}
+	for _, m := range h.machines {
+		versions[m.Version]++
+		if m.State == api.FleetAway {
+			away++
+			continue
+		}
+		up += m.Processes
+		failed += m.Failed
+	}
+	sign, ink := look.Glyphs.Check, look.Good
+	if away > 0 {
+		sign, ink = look.Glyphs.Bell, look.Warn
+	}
+	line(sign, ink, widget.Thousands(len(h.machines)-away)+" of "+widget.Count(len(h.machines), "machine")+" connected", widget.Thousands(up)+" up, "+widget.Thousands(failed)+" failed")
+	var told []string
+	for _, v := range slices.SortedFunc(maps.Keys(versions), func(a, b string) int { return cmp.Or(cmp.Compare(versions[b], versions[a]), strings.Compare(a, b)) }) {
+		told = append(told, widget.Clean(v)+" × "+widget.Thousands(versions[v]))
+	}
+	line(" ", look.Dim, "versions", strings.Join(told, "  "))
+	line(" ", look.Dim, "messages", h.traffic())
+	return all
+}
+
+// traffic is what goes over this engine's connection to the hub.
+func (h *health) traffic() string {
+	text := fmt.Sprintf("%d in, %d out", h.status.InMessages, h.status.OutMessages)
+	if b := h.before; b != nil {
+		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
+			text = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
+				widget.Bytes(int64(float64(h.status.InBytes+h.status.OutBytes-b.status.InBytes-b.status.OutBytes)/seconds)))
+		}
+	}
+	if h.status.Reconnects > 0 {
+		text += ", " + widget.Count(int(h.status.Reconnects), "reconnection")
+	}
+	return text
+}
+
+// askFar offers what can be done with a machine of the fleet.
+func (d *Dialog) askFar(name string) tea.Cmd {
+	if d.env.News().Machine(name) != nil {
+		return d.ask(name)
+	}
+	i := slices.IndexFunc(d.machines, func(m api.FleetMachine) bool { return m.Name == name })
+	if i < 0 || d.machines[i].State == api.FleetAway {
+		return d.env.Say(name+" is away", true)
+	}
+	return d.offer(name, []deed{
+		{"New session", "a shell there", func(name string) tea.Cmd { return d.show(name, d.env.StartOn(name)) }},
+		{"Show", "its sessions, processes, history and files here", func(name string) tea.Cmd { return d.show(name, nil) }},
+	})
+}
+
+// show has a machine of the fleet be one of those that the dashboard is connected to, and goes
+// on then.
+func (d *Dialog) show(name string, then tea.Cmd) tea.Cmd {
+	return d.setShown(api.MachineConnectInput{Name: name}, "", then)
+}
+
+func (d *Dialog) setShown(in api.MachineConnectInput, said string, then tea.Cmd) tea.Cmd {
+	return panes.Ask(d.env.Context(), d.env, func(ctx context.Context, e panes.Engine) (api.Machine, error) {
+		return api.MachineConnect.Call(ctx, e, in)
+	}, func(_ api.Machine, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return d.env.Say(panes.ErrorText(err), true)
+		case then == nil:
+			return d.env.Say(cmp.Or(said, "connecting to "+in.Name+"…"), false)
+		}
+		return then
+	})
+}
+
+// hide shows a machine of the fleet no more.
+func (d *Dialog) hide(name string) tea.Cmd {
+	return d.setShown(api.MachineConnectInput{Name: name, Close: true}, name+" is not shown any more", nil)
+}

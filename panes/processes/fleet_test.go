@@ -1,0 +1,195 @@
+package processes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/panestest"
+	"tandem/panes/widget"
+	"tandem/themes"
+	"tandem/ui/overlay"
+)
+
+// A fakeFleet is an engine that tells of a fleet with many processes, whose names are their
+// numbers, and notes what it is asked.
+type fakeFleet struct {
+	total int
+	asked []api.FleetProcessesInput
+	away  bool
+	first int // number of the first
+}
+
+func (f *fakeFleet) processes(_ context.Context, in api.FleetProcessesInput) (api.FleetProcessesOutput, error) {
+	f.asked = append(f.asked, in)
+	out := api.FleetProcessesOutput{Serial: int64(len(f.asked)), Offset: in.Offset, Total: f.total, Matching: f.total, All: f.total, At: -1, Machines: 1000, Labels: []string{"role"}}
+	if in.Find != "" {
+		_, _ = fmt.Sscanf(in.Find, "box/id%d", &out.At)
+		out.At -= f.first
+	}
+	for i := in.Offset; i < min(in.Offset+in.Limit, f.total); i++ {
+		id := i + f.first
+		out.Lines = append(out.Lines, api.FleetLine{Host: "box", Away: f.away,
+			Process: &api.Process{ID: fmt.Sprintf("id%d", id), Name: fmt.Sprintf("n%05d", id), Kind: api.KindProcess, State: api.StateRunning}})
+	}
+	if in.Group != "" {
+		out.Lines = []api.FleetLine{{Group: &api.FleetGroup{Name: "web", Machines: 7, Processes: 50, Running: 49, Failed: 1}}}
+		out.Total = 1
+	}
+	return out, nil
+}
+
+// fleetPane is a pane that shows a fleet.
+func fleetPane(t *testing.T, total int) (*Pane, *fakeEnv, *fakeFleet) {
+	t.Helper()
+	p, e := shownPane(service("1", "mine", nil))
+	f := &fakeFleet{total: total}
+	panestest.On(e.API.(*panestest.Engine), api.FleetProcesses, f.processes)
+	e.Inks = widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	e.Known.Fleet = &api.FleetSummary{Machines: 1000, Away: 3, Processes: total, Failed: 12}
+	p.News(&e.Known)
+	p.press(t, keymap.ProcessFleet)
+	answer(p)
+	return p, e, f
+}
+
+// answer takes in what the engine answers to what is asked for now.
+func answer(p *Pane) {
+	if cmd := p.fleet.fetch(p.parts().table.H - 1); cmd != nil {
+		if then, ok := cmd().(panes.Result); ok {
+			then()
+		}
+	}
+}
+
+func screenOf(p *Pane) string { return ansi.Strip(strings.Join(p.Draw(), "\n")) }
+
+func TestAWindowOfAFleetFollowsTheCursor(t *testing.T) {
+	p, _, f := fleetPane(t, 50_000)
+	if s := screenOf(p); !strings.Contains(s, "n00000") || !strings.Contains(s, "1/50000") || !strings.Contains(s, "fleet 50,000 on 1,000 machines, 12 failed, 3 away") {
+		t.Errorf("it shows\n%s", s)
+	}
+	p.press(t, keymap.MoveLast)
+	if s := screenOf(p); !strings.Contains(s, "…") {
+		t.Errorf("before the rows are there:\n%s", s)
+	}
+	answer(p)
+	if s := screenOf(p); !strings.Contains(s, "n49999") {
+		t.Errorf("at the end:\n%s", s)
+	}
+	if one, ok := p.Selected(); !ok || one.ID != "box/id49999" {
+		t.Errorf("the cursor is on %+v", one)
+	}
+	p.press(t, keymap.MoveUp)
+	asked := len(f.asked)
+	answer(p)
+	if last := f.asked[len(f.asked)-1]; len(f.asked) != asked+1 || last.WaitMS == 0 || last.Find != "box/id49998" {
+		t.Errorf("beside what it holds it asks %+v", last)
+	}
+}
+
+// The cursor stays on its process when others come before it.
+func TestTheCursorStaysOnItsProcessOfAFleet(t *testing.T) {
+	p, _, f := fleetPane(t, 50_000)
+	for range 5 {
+		p.press(t, keymap.MoveDown)
+	}
+	f.first = -3
+	answer(p)
+	if one, _ := p.Selected(); one.ID != "box/id5" || p.table.cursor != 8 {
+		t.Errorf("the cursor is on %s in row %d", one.ID, p.table.cursor)
+	}
+}
+
+func TestWhatIsWantedOfAFleetIsAskedOfTheEngine(t *testing.T) {
+	p, e, f := fleetPane(t, 50_000)
+	p.table.SetFilter("host:web-* state:failed")
+	p.press(t, keymap.ProcessSortName)
+	p.press(t, keymap.ProcessReverse)
+	answer(p)
+	if last := f.asked[len(f.asked)-1]; last.Filter != "host:web-* state:failed" || last.Sort != api.FleetByName || !last.Reversed || last.WaitMS != 0 {
+		t.Errorf("it asks %+v", last)
+	}
+	p.table.SetFilter("")
+	p.press(t, keymap.ProcessGroup)
+	u := e.Shown.(*overlay.Picker)
+	u.Type(p.env, tea.KeyPressMsg{Text: "role"})
+	u.Do(p.env, keymap.Accept)
+	answer(p)
+	if s := screenOf(p); !strings.Contains(s, "▸ web") || !strings.Contains(s, "49/50 up, 1 failed  7 machines") {
+		t.Errorf("in groups:\n%s", s)
+	}
+	p.press(t, keymap.Open)
+	answer(p)
+	if last := f.asked[len(f.asked)-1]; last.Group != "label:role" || strings.Join(last.Open, " ") != "web" {
+		t.Errorf("of an open group it asks %+v", last)
+	}
+}
+
+// What is typed behind a filter is about what matches it, though the engine has not answered yet.
+func TestAFilterOfAFleetHoldsBeforeTheEngineAnswers(t *testing.T) {
+	p, e, _ := fleetPane(t, 50_000)
+	p.table.SetFilter("n00007")
+	p.press(t, keymap.MoveLast)
+	p.press(t, keymap.ProcessStop)
+	if q, ok := e.Shown.(*overlay.Question); !ok || q.Title != "Stop box/n00007?" {
+		t.Errorf("it asks %+v", e.Shown)
+	}
+	p.table.SetFilter("host:b* n00007") // this only the engine knows
+	if s := screenOf(p); !strings.Contains(s, "…") {
+		t.Errorf("it shows\n%s", s)
+	}
+	answer(p)
+}
+
+func TestMarkedProcessesOfAFleetAreActedOnWhereverTheyAre(t *testing.T) {
+	p, e, _ := fleetPane(t, 50_000)
+	p.press(t, keymap.Mark)
+	p.press(t, keymap.MoveLast)
+	answer(p)
+	p.press(t, keymap.Mark)
+	p.press(t, keymap.ProcessStop)
+	q, ok := e.Shown.(*overlay.Question)
+	if !ok || q.Title != "Stop 2 processes?" {
+		t.Fatalf("it asks %+v", e.Shown)
+	}
+	if then, ok := q.Then().(panes.Result); ok {
+		then()()
+	}
+	if got := strings.Join(e.Ended, " "); got != "box/id0 box/id49999" {
+		t.Errorf("it stops %s", got)
+	}
+}
+
+func TestRowsOfAMachineThatIsAwayAreDim(t *testing.T) {
+	p, _, f := fleetPane(t, 10)
+	f.away = true
+	answer(p)
+	if one, _ := p.Selected(); one.State != "away" || !strings.Contains(screenOf(p), "?   n00001  box    away") {
+		t.Errorf("%+v\n%s", one, screenOf(p))
+	}
+	f.away = false
+	answer(p)
+	if one, _ := p.Selected(); one.State != api.StateRunning {
+		t.Errorf("when it is back: %+v", one)
+	}
+}
+
+func TestWithoutAFleetTheProcessesHereAreShown(t *testing.T) {
+	p, e, _ := fleetPane(t, 10)
+	e.Known.Fleet = nil
+	p.News(&e.Known)
+	if s := screenOf(p); !strings.Contains(s, "mine") || strings.Contains(s, "fleet") {
+		t.Errorf("it shows\n%s", s)
+	}
+	if p.press(t, keymap.ProcessFleet); e.Said == "" || p.fleet.on {
+		t.Error("the key is not answered")
+	}
+}
