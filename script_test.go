@@ -17,7 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"tandem/engine/api"
+	"tandem/engine/fleet/hub/embedded"
 	"tandem/ui/cli"
+	fleetverbs "tandem/ui/cli/fleet"
 )
 
 // asProgram in the environment makes the test binary the program: clients,
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(bridgeFarAway(hold))
 	}
 	if os.Getenv(asProgram) != "" {
+		fleetverbs.Server = embedded.Start // as in released packages
 		os.Exit(run(cli.Arguments(os.Args), versionOfExecutable()))
 	}
 	testscript.Main(m, map[string]func(){"tandem": func() {}})

@@ -53,9 +53,7 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 		return err
 	}
 	o.Folder = folder
-	if o.Start = v.Start; o.Start == nil {
-		o.Start = Server()
-	}
+	o.Start = Server
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return hub.Run(ctx, o, func(s hub.Status) {

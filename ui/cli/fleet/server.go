@@ -2,10 +2,6 @@
 
 package fleet
 
-import (
-	"tandem/engine/fleet/hub"
-	"tandem/engine/fleet/hub/embedded"
-)
+import "tandem/engine/fleet/hub/embedded"
 
-// Server starts the server of a hub.
-func Server() hub.Starter { return embedded.Start }
+func init() { Server = embedded.Start }

@@ -16,7 +16,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/fleet"
-	"tandem/engine/fleet/hub"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"
 )
@@ -25,8 +24,6 @@ import (
 type Config struct {
 	Load func() (fleet.Config, error)
 	Keep func(fleet.Config) (path string, err error)
-	// Start starts a hub's server; default Server.
-	Start hub.Starter
 }
 
 // None is the configuration of a program that knows no fleet.
