@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -167,21 +168,26 @@ func clockBehind(ctx context.Context, bucket jetstream.KeyValue) (time.Duration,
 func (v *view) take(entry jetstream.KeyValueEntry, behind time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	defer v.tell()
 	if entry == nil {
 		v.complete = true
+		v.tell()
 		return
 	}
 	name := entry.Key()
 	if entry.Operation() != jetstream.KeyValuePut {
 		delete(v.hosts, name)
+		v.tell()
 		return
 	}
 	var row hostRow
 	if json.Unmarshal(entry.Value(), &row) != nil || row.Name != name || !ValidName(name) {
 		return // it is of another version, or of somebody who writes what they like
 	}
+	was := v.hosts[name]
 	v.hosts[name] = host{row, entry.Created().Add(behind)}
+	if time.Since(was.at) > awayAfter || !reflect.DeepEqual(was.hostRow, row) { // else it only says that it is there
+		v.tell()
+	}
 }
 
 // tell wakes who waits. The lock is held.

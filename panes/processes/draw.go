@@ -75,7 +75,7 @@ func (p *Pane) page() int { return max(p.parts().table.H-2, 1) }
 func (p *Pane) wantsCharts() bool {
 	_, ok := p.table.Selected()
 	switch {
-	case !ok || p.zoomed || p.merged != nil:
+	case !ok || p.zoomed || p.merged != nil || p.fleet.on: // nobody measures what runs in a fleet
 		return false
 	case p.charts != nil:
 		return *p.charts

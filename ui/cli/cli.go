@@ -186,7 +186,9 @@ func newRoot(o Options) *cobra.Command {
 	)
 	root.AddCommand(a.fleet().Commands()...)
 	settle(root)
-	manual.NameExtras(a.out, root)
+	if o.onHost == "" { // a verb that goes to a thousand machines was read once with all of this
+		manual.NameExtras(a.out, root)
+	}
 	return root
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -143,8 +144,15 @@ func (a *app) spread(cmd *cobra.Command, hosts []string) error {
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		return Main(cmd.Context(), o, a.args)
 	}}
+	if len(hosts) > manyHosts {
+		defer debug.SetGCPercent(debug.SetGCPercent(sparePercent))
+	}
 	return &output.ExitError{Status: s.On(hosts)}
 }
+
+// With more machines than manyHosts, memory is collected when it has grown by sparePercent: each
+// takes a command line read, a connection and an answer, and is over at once.
+const manyHosts, sparePercent = 50, 400
 
 // connect reaches the engine that a verb is carried out by. It is never that of
 // another machine than was asked for.
