@@ -137,47 +137,53 @@ func (m *model) tally() (running, failed, waiting int) {
 // it ended was told there, and nobody looks after it.
 func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
-// A statusBar shows the next useful keys, and what the person should know.
-type statusBar struct{ m *model }
-
-func (s statusBar) draw() string {
-	m, look := s.m, &s.m.theme.look
-	left := s.lead()
-	hints, right, noteInk := s.parts()
-	line, used := widget.Hints(hints, m.areas.w, 0, look.BarKey, look.BarDim)
-	used += widget.Width(left)
-	if right == "" {
-		return left + line + look.Bar.Text(widget.Spaces(max(m.areas.w-used, 0)))
-	}
-	right += " "
-	gap := max(m.areas.w-used-widget.Width(right), 0)
-	return left + line + look.Bar.Text(widget.Spaces(gap)) + noteInk.Text(right)
+// A statusBar shows the next useful keys, as many as there is room for, and what the
+// person should know beside them.
+type statusBar struct {
+	m     *model
+	lead  string // before the keys
+	hints []widget.Hint
+	note  string
+	ink   widget.Ink // of the note
 }
 
-// lead is what it begins with: the prefix, while a key may follow it.
-func (s statusBar) lead() string {
-	m, look := s.m, &s.m.theme.look
+func (s *statusBar) draw() string {
+	w, look := s.m.areas.w, &s.m.theme.look
+	line, used := widget.Hints(s.hints, w, 0, look.BarKey, look.BarDim)
+	used += widget.Width(s.lead)
+	if s.note == "" {
+		return s.lead + line + look.Bar.Text(widget.Spaces(max(w-used, 0)))
+	}
+	note := s.note + " "
+	gap := max(w-used-widget.Width(note), 0)
+	return s.lead + line + look.Bar.Text(widget.Spaces(gap)) + s.ink.Text(note)
+}
+
+// newStatusBar is the one for now.
+func newStatusBar(m *model) *statusBar {
+	note, ink := m.note()
+	s := &statusBar{m: m, lead: barLead(m), ink: ink}
+	hints, kept := m.hints(), keptHints
+	room := max(m.areas.w-widget.Width(s.lead), 0)
+	s.note = widget.Clip(note, max(room-1, 0))
+	if m.dialog.open != nil { // its keys stand nowhere else
+		kept = 1
+		s.note = widget.Clip(note, max(room-hintCells(hints)-4, room/2))
+	}
+	if s.note != "" {
+		room -= widget.Width(s.note) + 3
+	}
+	s.hints = widget.FittingHints(hints, max(room, 0), kept)
+	return s
+}
+
+// barLead is what the status bar begins with: the prefix, while a key may follow it.
+func barLead(m *model) string {
+	look := &m.theme.look
 	if m.input.resolver.Pending() {
 		return look.Chip.Text(" "+m.o.Bindings.PrefixKeys()[0].Show()+" ") + look.BarDim.Text("then   ")
 	}
 	return look.Bar.Text(" ")
-}
-
-// parts are the hints that there is room for, and what is told beside them.
-func (s statusBar) parts() (hints []widget.Hint, right string, ink widget.Ink) {
-	m := s.m
-	note, ink := m.note()
-	hints, kept := m.hints(), keptHints
-	room := max(m.areas.w-widget.Width(s.lead()), 0)
-	right = widget.Clip(note, max(room-1, 0))
-	if m.dialog.open != nil { // its keys stand nowhere else
-		kept = 1
-		right = widget.Clip(note, max(room-hintCells(hints)-4, room/2))
-	}
-	if right != "" {
-		room -= widget.Width(right) + 3
-	}
-	return widget.FittingHints(hints, max(room, 0), kept), right, ink
 }
 
 // keptHints is how many of the last hints a narrow bar keeps: how to leave, and

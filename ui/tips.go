@@ -35,10 +35,9 @@ func (m *model) hideTips() tea.Cmd {
 	return nil
 }
 
-// drawTips is the line.
-func (m *model) drawTips() string {
-	inBar, _, _ := statusBar{m}.parts()
-	return overlay.DrawTips(m.o.Bindings, inBar, m.areas.w, &m.theme.look)
+// drawTips is the line, without what the status bar below it tells.
+func (s *statusBar) drawTips() string {
+	return overlay.DrawTips(s.m.o.Bindings, s.hints, s.m.areas.w, &s.m.theme.look)
 }
 
 // hintCells is the width of hints beside each other.

@@ -50,9 +50,9 @@ func TestTipsNeverRepeatTheBar(t *testing.T) {
 		d.shows("New here?")
 		for _, keys := range [][]string{nil, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"alt+1", "ctrl+b", "s"}} {
 			d.press(keys...)
-			bar, _, _ := statusBar{d.m}.parts()
-			_, line, _ := strings.Cut(ansi.Strip(d.m.drawTips()), "then")
-			for _, h := range bar {
+			bar := newStatusBar(d.m)
+			_, line, _ := strings.Cut(ansi.Strip(bar.drawTips()), "then")
+			for _, h := range bar.hints {
 				for _, tip := range overlay.Tips() {
 					if h.Does == tip.Label && strings.Contains(line, " "+tip.Does[2]) {
 						t.Errorf("%d columns, after %q: the bar shows %s %s and the tips are%s", size[0], keys, h.Key, h.Does, line)

@@ -150,10 +150,11 @@ func (m *model) drawScreen() string {
 	} else {
 		out = appendRows(out, m.pane().Draw())
 	}
+	bar := newStatusBar(m)
 	if m.areas.tips.H > 0 {
-		out = append(append(out, m.drawTips()...), '\n')
+		out = append(append(out, bar.drawTips()...), '\n')
 	}
-	out = append(out, statusBar{m}.draw()...)
+	out = append(out, bar.draw()...)
 	m.content = out
 	return string(out)
 }

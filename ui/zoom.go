@@ -49,7 +49,7 @@ func (z *zoom) drawScreen() string {
 	if c := z.m.sessions.Cursor(); c != nil && c.Y == at && z.m.dialog.open == nil {
 		at = 0
 	}
-	rows[at] = statusBar{z.m}.draw()
+	rows[at] = newStatusBar(z.m).draw()
 	return strings.Join(rows, "\n")
 }
 

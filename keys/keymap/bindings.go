@@ -16,6 +16,7 @@ type Bindings struct {
 	definitions []Definition
 	keys        map[Action][]binding
 	lookup      map[place]Action
+	hints       map[Scope][]rankedHint
 }
 
 // A binding is one key of an action.
@@ -107,7 +108,7 @@ func (b Bindings) WithoutDirect() Bindings {
 }
 
 func newBindings(definitions []Definition) (Bindings, error) {
-	b := Bindings{definitions, map[Action][]binding{}, map[place]Action{}}
+	b := Bindings{definitions: definitions, keys: map[Action][]binding{}, lookup: map[place]Action{}}
 	for _, d := range definitions {
 		for _, name := range d.Keys {
 			bound, err := parseBinding(name, d.Scope)
@@ -122,6 +123,7 @@ func newBindings(definitions []Definition) (Bindings, error) {
 	if len(b.keys[Prefix]) == 0 {
 		return Bindings{}, errors.New("bind prefix: it needs a key, because there is no other way out of a terminal")
 	}
+	b.hints = b.hintsOf()
 	return b, nil
 }
 

@@ -93,32 +93,40 @@ func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
 	if pending {
 		scopes = []Scope{ScopePrefix}
 	}
-	type ranked struct {
-		Hint
-		scope, rank int
+	var found []rankedHint
+	for _, scope := range scopes {
+		found = append(found, b.hints[scope]...)
 	}
-	var found []ranked
-	for i, scope := range scopes {
-		for _, d := range b.definitions {
-			if d.Rank == 0 {
-				continue
-			}
-			for _, bound := range b.keys[d.Action] {
-				if bound.scope == scope {
-					found = append(found, ranked{Hint{bound.key.Show(), d.Short}, i, d.Rank})
-					break
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(found, func(x, y ranked) int {
-		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.scope, y.scope))
-	})
+	slices.SortStableFunc(found, func(x, y rankedHint) int { return cmp.Compare(x.rank, y.rank) })
 	hints := make([]Hint, len(found))
 	for i, f := range found {
 		hints[i] = f.Hint
 	}
 	return hints
+}
+
+// A rankedHint is a Hint and how useful it is; 1 is the most.
+type rankedHint struct {
+	Hint
+	rank int
+}
+
+// hintsOf lists, by scope, the keys worth showing. They are drawn in every frame.
+func (b Bindings) hintsOf() map[Scope][]rankedHint {
+	all := map[Scope][]rankedHint{}
+	for _, d := range b.definitions {
+		if d.Rank == 0 {
+			continue
+		}
+		told := map[Scope]bool{}
+		for _, bound := range b.keys[d.Action] {
+			if !told[bound.scope] {
+				told[bound.scope] = true
+				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Short}, d.Rank})
+			}
+		}
+	}
+	return all
 }
 
 // KeysOf lists an action's keys as help writes them, those of scope or, for an
