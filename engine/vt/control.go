@@ -6,11 +6,12 @@ const (
 	can = 0x18
 	sub = 0x1A
 	esc = 0x1B
+	del = 0x7F
 )
 
 // execute does a C0 control.
 func (t *Terminal) execute(b byte) {
-	if b != 0x7F && b != esc {
+	if b != del && b != esc {
 		t.joinOK = false
 	}
 	switch b {
@@ -36,6 +37,10 @@ func (t *Terminal) execute(b byte) {
 		t.ps.state = stateGround
 	case esc:
 		t.startEscape()
+	case del:
+		if t.charset().Has96() && t.ps.state == stateGround {
+			t.printCharset([]byte{del})
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (t *Terminal) csi(b byte) {
 	case 'S':
 		t.scrollUp(t.region, t.param(0, 1), true)
 	case 'T':
-		if t.ps.n <= 1 {
+		if explicit := t.ps.set&1 != 0; t.ps.n <= 1 && !(explicit && t.ps.params[0] == 0) { // else it is about the mouse
 			t.scrollDown(t.region, t.param(0, 1))
 		}
 	case '^':

@@ -145,7 +145,7 @@ func (t *page) shiftColumns(x, n int) {
 
 // eraseLine does EL and, when selective, DECSEL.
 func (t *page) eraseLine(how int, selective bool) {
-	t.cur.pending = t.cur.pending && how != 0
+	t.cur.pending = t.cur.pending && how > 2
 	x, y := t.cur.x, t.cur.y
 	switch how {
 	case 0:
@@ -181,6 +181,7 @@ func (t *page) eraseDisplay(how int, selective bool) {
 			t.singleSize(y)
 		}
 	case 2:
+		t.cur.pending = false
 		if !selective && t.scr == t.main {
 			t.keepScreen()
 		}

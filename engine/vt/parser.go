@@ -159,7 +159,7 @@ func (t *Terminal) escape(b byte) int {
 	switch {
 	case b < 0x20:
 		t.execute(b)
-	case b == 0x7F:
+	case b == del:
 	case b >= 0x80:
 		ps.state = stateGround
 		return 0

@@ -42,14 +42,18 @@ func (t *writer) printASCII(s []byte) {
 	t.printed(rune(final), grid.Glyph(final), false)
 }
 
+// charset is the set that the next character is of.
+func (t *writer) charset() charset.Set {
+	if t.cur.single != 0 {
+		return t.cur.g[t.cur.single]
+	}
+	return t.cur.g[t.cur.gl]
+}
+
 // printCharset prints ASCII through a character set that is not ASCII.
 func (t *writer) printCharset(s []byte) {
 	for _, b := range s {
-		set := t.cur.g[t.cur.gl]
-		if t.cur.single != 0 {
-			set, t.cur.single = t.cur.g[t.cur.single], 0
-		}
-		r := set.Translate(b)
+		r := t.charset().Translate(b)
 		t.put(r, grid.Glyph(r), 1)
 	}
 }
@@ -88,14 +92,14 @@ func (t *writer) mayGoOn(y int) bool {
 	return y < t.rows-1 && t.scr.rows[y+1].size == styled.SingleSize
 }
 
-// makeRoom readies n cells at the cursor: in insert mode they are new, else
-// wide clusters that they cover in part are blanked.
+// makeRoom readies n cells at the cursor: in insert mode, between the margins, they
+// are new, else wide clusters that they cover in part are blanked.
 func (t *writer) makeRoom(n, limit int) {
 	x, y := t.cur.x, t.cur.y
 	if t.scr.strips != nil {
 		t.cutStrips(x, y, n)
 	}
-	if t.mode.insert {
+	if t.mode.insert && x >= t.region.Left && x <= t.region.Right {
 		t.insertCells(x, y, limit, n)
 		return
 	}
@@ -134,16 +138,17 @@ func (t *writer) print(r rune) {
 	}
 }
 
-// put prints one cluster of w cells.
+// put prints one cluster of w cells, or nothing where there is no room for it.
 func (t *writer) put(r rune, g grid.Glyph, w int) {
 	t.cur.single = 0
 	limit := t.beforePrint()
 	if w == 2 && t.cur.x == limit {
-		if limit > t.leftLimit() {
-			limit = t.wrapWide(limit)
+		if t.mode.autowrap && limit > t.leftLimit() {
+			limit = t.wrapWide()
 		}
 		if t.cur.x == limit {
-			r, g, w = utf8.RuneError, utf8.RuneError, 1
+			t.joinOK = false
+			return
 		}
 	}
 	t.makeRoom(w, limit)
@@ -165,13 +170,8 @@ func (t *writer) noteWide(x int) {
 }
 
 // wrapWide makes place for a wide cluster at the last column and gives the new
-// last column. The cell it leaves is blank.
-func (t *writer) wrapWide(limit int) int {
-	if !t.mode.autowrap {
-		t.cur.x = limit - 1
-		return limit
-	}
-	t.eraseCells(t.cur.x, t.cur.y, 1, 0)
+// last column. The cell it leaves stays as it is, as in xterm.
+func (t *writer) wrapWide() int {
 	t.wrap(true)
 	return t.rightLimit()
 }
@@ -223,6 +223,7 @@ func (t *writer) join(r rune) bool {
 		t.noteWide(x + 2)
 	case t.cur.pending && t.mode.autowrap:
 		t.cur.pending = false
+		t.eraseCells(x, y, 1, 0)
 		t.put(r, cell.Glyph, 2)
 		return true
 	default:

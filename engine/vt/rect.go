@@ -12,11 +12,11 @@ func (t *host) csiRect(b byte) {
 		t.fillRect()
 	case 'z':
 		if r, ok := t.rectAt(0); ok {
-			t.eraseRect(r, false)
+			t.eraseRect(r)
 		}
 	case '{':
 		if r, ok := t.rectAt(0); ok {
-			t.eraseRect(r, !t.mode.guarded)
+			t.wipeRect(r)
 		}
 	case 'v':
 		t.copyRect()
@@ -67,10 +67,24 @@ func (t *writer) putCells(x, y int, cells []grid.Cell) {
 	t.wrote(y, x+len(cells))
 }
 
-// eraseRect does DECERA and DECSERA.
-func (t *writer) eraseRect(r grid.Rect, selective bool) {
+// eraseRect does DECERA.
+func (t *writer) eraseRect(r grid.Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
-		t.erase(r.Left, y, r.Right-r.Left+1, selective)
+		t.eraseCells(r.Left, y, r.Right-r.Left+1, t.blankID())
+	}
+}
+
+// wipeRect does DECSERA: spaces for what DECSCA does not protect, which look as before.
+func (t *writer) wipeRect(r grid.Rect) {
+	t.splitColumns(r)
+	for y := r.Top; y <= r.Bottom; y++ {
+		t.cells = append(t.cells[:0], t.scr.grid.Row(y)[r.Left:r.Right+1]...)
+		for i := range t.cells {
+			if t.mode.guarded || !t.protected(r.Left+i, y) {
+				t.cells[i].Glyph = ' '
+			}
+		}
+		t.putCells(r.Left, y, t.cells)
 	}
 }
 

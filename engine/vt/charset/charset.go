@@ -4,7 +4,8 @@ package charset
 
 import "strings"
 
-// A Set is a set of graphic characters for the codes 0x20 to 0x7e.
+// A Set is a set of graphic characters for the codes 0x20 to 0x7e; one of 96 has one for
+// 0x7f too.
 type Set uint8
 
 // The sets; the national ones (ECMA-35, VT220) are in the order of national.
@@ -55,6 +56,9 @@ var national = [...]struct {
 	{"=", [...]rune{'ù', 'à', 'é', 'ç', 'ê', 'î', 'è', 'ô', 'ä', 'ö', 'ü', 'û'}},   // Swiss
 }
 
+// Has96 says that it is a set of 96 characters.
+func (c Set) Has96() bool { return c == Latin1 }
+
 // Translate gives the character behind an ASCII code.
 func (c Set) Translate(b byte) rune {
 	switch {
@@ -79,7 +83,7 @@ func (c Set) Translate(b byte) rune {
 // unless they are allowed (DECNRCM).
 func Designated(final byte, allowNational bool) Set {
 	switch final {
-	case '0', '2':
+	case '0':
 		return graphics
 	case 'A':
 		return uk
