@@ -51,8 +51,9 @@ func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {
 
 func (c canvas) Behind(cols int) {
 	t := c.t
-	if t.cur.x += cols; t.cur.x > t.scr.rows[t.cur.y].lastColumn(t.cols) {
-		t.cur.x = 0
+	left, right := t.leftLimit(), t.rightLimit()
+	if t.cur.x += cols; t.cur.x > right {
+		t.cur.x = left
 		t.index()
 	}
 	t.cur.pending = false
