@@ -23,7 +23,10 @@ func (c canvas) Answer(b []byte) { c.t.reply(b) }
 
 func (c canvas) Index() { c.t.index() }
 
-func (c canvas) Redraw() { c.t.touchRows(0, c.t.rows-1) }
+func (c canvas) Redraw() {
+	c.t.touchRows(0, c.t.rows-1)
+	c.t.fullSeq = c.t.epoch // placeholders may be in the scrollback too
+}
 
 func (c canvas) Put(p *graphics.Placement, x, y int, move, cover bool) {
 	t := c.t

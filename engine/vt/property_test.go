@@ -339,3 +339,18 @@ func TestAWideClusterAtTheEdgeOfADoubledLineIsRepainted(t *testing.T) {
 		}
 	}
 }
+
+func TestAPlaceholderInTheScrollbackIsToldWhenItsImageComes(t *testing.T) {
+	term := vt.New(vt.Options{Cols: 9, Rows: 2})
+	term.Write([]byte("\x1b_Ga=t,i=2,f=24,s=1,v=1;AAAA\x1b\\\x1b[38;5;2;58;5;2m\U0010EEEE\u0305\u0305\x1b[m\r\n\n\n\n"))
+	var v viewer
+	v.take(term.Diff(0))
+	for _, l := range term.Lines(0, 1) { // the viewer has scrolled there
+		v.lines[l.N] = l.Line
+	}
+	term.Write([]byte("\x1b_Ga=p,i=2,p=2,U=1,c=1,r=1\x1b\\"))
+	v.take(term.Diff(v.seq))
+	if kept, ok := v.lines[0]; ok && kept.Pictures == nil {
+		t.Error("the line that it holds shows no picture")
+	}
+}
