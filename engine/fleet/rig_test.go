@@ -149,12 +149,17 @@ func (r *rig) run(c fleet.Config, creds fleet.Credentials) *box {
 func (r *rig) person(name string, role fleet.Role) *fleet.Person {
 	r.Helper()
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: name, Role: role})
+	return r.look(c, creds)
+}
+
+func (r *rig) look(c fleet.Config, creds fleet.Credentials) *fleet.Person {
+	r.Helper()
 	p := &fleet.Person{Log: slog.New(slog.DiscardHandler)}
 	if err := p.Start(c, creds); err != nil {
 		r.Fatal(err)
 	}
 	r.Cleanup(p.Close)
-	r.until(name+" to be connected", func() bool { return p.State() == nil })
+	r.until(creds.Name+" to be connected", func() bool { return p.State() == nil })
 	return p
 }
 

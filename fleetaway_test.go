@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+// A cable is between a machine and the hub, and can be cut.
+type cable struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	cut   bool
+	conns []net.Conn
+}
+
+// cables lays one to an address.
+func cables(t *testing.T, to string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{Listener: l, to: to}
+	t.Cleanup(func() { l.Close(); c.set(true) })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go c.join(near)
+		}
+	}()
+	return c
+}
+
+func (c *cable) join(near net.Conn) {
+	far, err := net.Dial("tcp", c.to)
+	if err != nil {
+		near.Close()
+		return
+	}
+	c.mu.Lock()
+	if c.cut {
+		near.Close()
+		far.Close()
+	}
+	c.conns = append(c.conns, near, far)
+	c.mu.Unlock()
+	go func() { _, _ = io.Copy(far, near); far.Close() }()
+	_, _ = io.Copy(near, far)
+	near.Close()
+}
+
+// set cuts the cable, or mends it.
+func (c *cable) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.conns = nil
+}
+
+// While a machine is cut off, its rows are told of as they were and as away; when it is back they
+// are right, and a log that was followed all the time has every line.
+func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleOperate)
+	to := cables(t, c.hub.Status().Address)
+	path := filepath.Join(c.dir, "box-config", "tandem", "config.toml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(string(text), c.hub.Status().Address, to.Addr().String(), 1)
+	if err := os.WriteFile(path, []byte(moved), 0o600); err != nil || moved == string(text) {
+		t.Fatalf("%v; the configuration is %s", err, text)
+	}
+	engine, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: version, Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	rows := func() string {
+		out, err := api.FleetProcesses.Call(t.Context(), engine, api.FleetProcessesInput{Sort: api.FleetByName})
+		if err != nil {
+			return err.Error()
+		}
+		var all []string
+		for _, l := range out.Lines {
+			all = append(all, fmt.Sprintf("%s %s %v", l.Process.Name, l.Process.State, l.Away))
+		}
+		return strings.Join(all, ", ")
+	}
+	is := func(want string) { t.Helper(); until(t, want, func() bool { return rows() == want }) }
+	c.must("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
+	c.must("box", "start", "--name", "ends", "--", "sleep", "1000")
+	is("counter running false, ends running false")
+
+	ctx, stop := context.WithTimeout(t.Context(), 4*patience)
+	defer stop()
+	followed, err := os.Create(filepath.Join(c.dir, "followed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer followed.Close()
+	lines := func() string {
+		text, err := os.ReadFile(followed.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	follow := exec.CommandContext(ctx, os.Args[0], "--host", "box", "logs", "-f", "counter")
+	follow.Env = append(c.env, "TANDEM_DATA_DIR="+filepath.Join(c.dir, "ann"), "XDG_CONFIG_HOME="+filepath.Join(c.dir, "ann-config"))
+	follow.Stdout, follow.Stderr = followed, os.Stderr
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a line of the log", func() bool { return lines() != "" })
+	to.set(true)
+	is("counter running true, ends running true")
+	c.must("box", "stop", "ends")
+	c.must("box", "start", "--name", "new", "--", "sleep", "1000")
+	to.set(false)
+	is("counter running false, ends stopped false, new running false")
+	c.must("box", "stop", "counter")
+	if err := follow.Wait(); err != nil {
+		t.Errorf("following the log: %v", err)
+	}
+	want := c.must("box", "logs", "counter")
+	if lines() != want || strings.Count(want, "\n") < 100 {
+		t.Errorf("what was followed has %d lines, the log %d", strings.Count(lines(), "\n"), strings.Count(want, "\n"))
+	}
+}
