@@ -149,3 +149,59 @@ func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
 		t.Errorf("what was followed has %d lines, the log %d", strings.Count(lines(), "\n"), strings.Count(want, "\n"))
 	}
 }
+
+// A viewer that does not read leaves nothing at the hub, however much its session prints, and
+// another one is answered meanwhile.
+func TestAViewerThatDoesNotReadLeavesNothingAtTheHub(t *testing.T) {
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleOperate)
+	c.must("box", "new", "--name", "flood", "--", "yes")
+	c.must("box", "new", "--name", "echo", "--", "cat")
+	far := func(id string) *client.Attachment {
+		t.Helper()
+		on, err := client.ConnectMachine(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: version, Name: "test"}, "box")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(on.Close)
+		a, err := on.Attach(t.Context(), api.AttachOptions{ID: id, Raw: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	const printed = 10 << 20
+	there, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "box"), Version: version, Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	end := func() int64 {
+		log, err := api.ProcessLog.Call(t.Context(), there, api.ProcessLogInput{ID: "flood", Max: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log.End
+	}
+	before, began := c.hub.Status().InBytes, end()
+	far("flood")
+	viewer := far("echo")
+	until(t, "the flood to print", func() bool { return end() > began+printed })
+	for _, key := range "0123456789" {
+		if err := viewer.Send(api.Input{Bytes: []byte(string(key))}); err != nil {
+			t.Fatal(err)
+		}
+		for text := ""; !strings.ContainsRune(text, key); {
+			out, err := viewer.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(out.Bytes)
+		}
+	}
+	if grown := c.hub.Status().InBytes - before; grown > printed/10 {
+		t.Errorf("the hub was sent %d bytes", grown)
+	}
+}
