@@ -1,3 +1,5 @@
+//go:build !hub
+
 package fleet
 
 import "tandem/engine/fleet/hub"

@@ -2,6 +2,10 @@
 
 package fleet
 
-import "tandem/engine/fleet/hub/embedded"
+import (
+	"tandem/engine/fleet/hub"
+	"tandem/engine/fleet/hub/embedded"
+)
 
-func init() { Server = embedded.Start }
+// Server starts the server of a hub.
+var Server hub.Starter = embedded.Start
