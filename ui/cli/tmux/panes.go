@@ -72,8 +72,9 @@ func splitWindow(c *call, cmd *command) error {
 		return err
 	}
 	p := c.newPane()
-	if err := insertPane(c, at, p, s); err != nil {
-		return fmt.Errorf("create pane failed: %w", err)
+	if !insertPane(c, at, p, s) {
+		c.file.Next.Pane-- // nobody has seen the number
+		return errors.New("no space for new pane")
 	}
 	w := at.Window
 	cell := w.Layout.Find(p.ID)
@@ -98,18 +99,19 @@ func splitWindow(c *call, cmd *command) error {
 	return nil
 }
 
-// insertPane puts a pane into the layout beside another one.
-func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) error {
+// insertPane puts a pane into the layout beside another one. It reports false where there is no
+// room.
+func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) bool {
 	w := at.Window
 	layout, ok := w.Layout.Split(w.Layout.Find(at.Pane.ID), p.ID, s)
 	if !ok {
-		return errors.New("no space for new pane")
+		return false
 	}
 	w.Layout, w.Zoomed = layout, false
 	w.Panes = append(w.Panes, p)
 	w.Arranged()
 	c.touch(w)
-	return nil
+	return true
 }
 
 // killPane is kill-pane.
@@ -295,16 +297,15 @@ func joinPane(c *call, cmd *command) error {
 		return err
 	}
 	was := from.Window
-	if was != to.Window {
-		if err := insertPane(c, to, from.Pane, s); err != nil {
-			return fmt.Errorf("create pane failed: %w", err)
-		}
+	fits := false
+	if was == to.Window {
+		fits = was.Move(from.Pane, to.Pane, s)
+		c.touch(was)
+	} else if fits = insertPane(c, to, from.Pane, s); fits {
 		c.file.Remove(from)
-	} else {
-		was.Take(from.Pane)
-		if err := insertPane(c, to, from.Pane, s); err != nil {
-			return fmt.Errorf("create pane failed: %w", err)
-		}
+	}
+	if !fits {
+		return errors.New("create pane failed: pane too small")
 	}
 	if cmd.has('d') {
 		to.Window.Stack = append(to.Window.Stack, from.Pane.ID)

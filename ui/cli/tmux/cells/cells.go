@@ -8,6 +8,9 @@ import "slices"
 // smallest is the least that a pane has in each direction.
 const smallest = 1
 
+// nobody is the number of a leaf that is no pane yet, or shall be none.
+const nobody = -1
+
 // A Kind says what a cell is.
 type Kind string
 
@@ -132,26 +135,54 @@ func (c *Cell) fit(axis Kind, n int) {
 	c.setSize(axis, n)
 }
 
-// scale makes c as large as n along an axis; its children keep their shares of it, as when tmux
+// scale gives the cells below c their shares of it anew after its size was set, as when tmux
 // splits a whole window.
-func (c *Cell) scale(axis Kind, n int) {
-	before := c.size(axis)
-	c.setSize(axis, n)
-	if c.Kind != axis {
-		for _, child := range c.Children {
-			child.scale(axis, n)
-		}
-		return
+func (c *Cell) scale() {
+	for i, size := range c.shares(c.Kind, c.size(c.Kind)) {
+		child := c.Children[i]
+		child.W, child.H = c.W, c.H
+		child.setSize(c.Kind, size)
+		child.scale()
+	}
+}
+
+// scales reports whether c can be scaled to n, by tmux's rules: it refuses some of what there
+// would be room for.
+func (c *Cell) scales(axis Kind, n int) bool {
+	if c.Kind == axis && n < len(c.Children)*(smallest+1)-1 {
+		return false
 	}
 	left := n
+	for i, size := range c.shares(axis, n) {
+		if size > left || !c.Children[i].scales(axis, size) {
+			return false
+		}
+		if c.Kind == axis {
+			left -= size + 1
+		}
+	}
+	return n >= smallest
+}
+
+// shares are the sizes of the children when c is scaled to n along an axis.
+func (c *Cell) shares(axis Kind, n int) (sizes []int) {
+	before, left := len(c.Children)-1, n
+	for _, child := range c.Children {
+		before += child.size(axis)
+	}
 	for i, child := range c.Children {
 		size := left
-		if after := len(c.Children) - 1 - i; after > 0 {
-			size = max(min(child.size(axis)*n/max(before, 1), left-(smallest+1)*after), smallest)
+		if after := len(c.Children) - 1 - i; c.Kind == axis && after > 0 {
+			size = child.size(axis) * n / before
+			if most := left - max((smallest+1)*after, child.least(axis)); most >= 0 {
+				size = min(size, most)
+			}
+			size = max(size, smallest)
+			left -= size + 1
 		}
-		child.scale(axis, size)
-		left -= size + 1
+		sizes = append(sizes, size)
 	}
+	return sizes
 }
 
 // grow adds to the children along an axis, or takes away: a line at a time from each in turn,
@@ -198,7 +229,7 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 		at = c
 	}
 	have := at.size(s.Axis)
-	if have < at.least(s.Axis)+smallest+1 {
+	if have < 2*smallest+1 {
 		return c, false
 	}
 	size := s.Size
@@ -208,13 +239,19 @@ func (c *Cell) Split(at *Cell, pane int, s Split) (root *Cell, ok bool) {
 			size = have - 1 - size
 		}
 	}
-	size = min(max(size, smallest), have-1-at.least(s.Axis))
+	if size = min(max(size, smallest), have-1-smallest); s.Before && s.Size >= have {
+		size = smallest // in tmux what would be left wraps around, and is all there is
+	}
+	if s.Full && !at.scales(s.Axis, have-1-size) {
+		return c, false
+	}
 	added := &Cell{Pane: pane, W: at.W, H: at.H}
 	added.setSize(s.Axis, size)
 	parent := c.Parent(at)
 	switch {
 	case s.Full && at.Kind == s.Axis:
-		at.scale(s.Axis, have-1-size)
+		at.setSize(s.Axis, have-1-size)
+		at.scale()
 		at.setSize(s.Axis, have)
 		at.insert(nil, added, s.Before)
 	case parent != nil && parent.Kind == s.Axis:
@@ -246,7 +283,8 @@ func (c *Cell) wrap(parent, at, added *Cell, s Split) *Cell {
 	group := &Cell{Kind: s.Axis, X: at.X, Y: at.Y, W: at.W, H: at.H}
 	left := at.size(s.Axis) - 1 - added.size(s.Axis)
 	if s.Full {
-		at.scale(s.Axis, left)
+		at.setSize(s.Axis, left)
+		at.scale()
 	} else {
 		at.fit(s.Axis, left)
 	}
@@ -279,6 +317,15 @@ func (c *Cell) Close(pane int) *Cell {
 	return c
 }
 
+// Move puts a pane beside another one. As in tmux, it has its old place until the new one is made.
+func (c *Cell) Move(pane, beside int, s Split) (root *Cell, ok bool) {
+	if root, ok = c.Split(c.Find(beside), nobody, s); ok {
+		root = root.Close(pane)
+		root.Find(nobody).Pane = pane
+	}
+	return root, ok
+}
+
 // simplify puts the only child of a group in its place.
 func (c *Cell) simplify(group *Cell) *Cell {
 	if len(group.Children) != 1 {
@@ -290,66 +337,58 @@ func (c *Cell) simplify(group *Cell) *Cell {
 		only.X, only.Y = 0, 0
 		return only
 	}
-	at := slices.Index(above.Children, group)
-	if only.Kind == above.Kind { // a group in a group of its kind is one
-		above.Children = slices.Replace(above.Children, at, at+1, only.Children...)
-		return c
-	}
-	above.Children[at] = only
+	above.Children[slices.Index(above.Children, group)] = only // in a group of its own kind, too: tmux keeps the two apart
 	return c
 }
 
 // ResizePane makes a pane n large along an axis, as far as its neighbours allow.
 func (c *Cell) ResizePane(leaf *Cell, axis Kind, n int) {
-	cell, parent := c.along(leaf, axis)
-	if parent == nil {
+	cell, group := c.along(leaf, axis)
+	if group == nil {
 		return
 	}
-	c.move(cell, parent, n-cell.size(axis))
+	by := n - cell.size(axis)
+	i := slices.Index(group.Children, cell)
+	if i == len(group.Children)-1 {
+		i, by = i-1, -by
+	}
+	c.move(group, i, by)
 }
 
 // along is the cell with a pane in it that lies in a group of an axis, and the group.
-func (c *Cell) along(leaf *Cell, axis Kind) (cell, parent *Cell) {
+func (c *Cell) along(leaf *Cell, axis Kind) (cell, group *Cell) {
 	cell = leaf
-	for parent = c.Parent(cell); parent != nil && parent.Kind != axis; parent = c.Parent(cell) {
-		cell = parent
+	for group = c.Parent(cell); group != nil && group.Kind != axis; group = c.Parent(cell) {
+		cell = group
 	}
-	return cell, parent
+	return cell, group
 }
 
 // MoveEdge moves the line right of or below a pane, or that on its other side if it is the last.
 func (c *Cell) MoveEdge(leaf *Cell, axis Kind, by int) {
-	cell, parent := c.along(leaf, axis)
-	if parent == nil {
+	cell, group := c.along(leaf, axis)
+	if group == nil {
 		return
 	}
-	if i := slices.Index(parent.Children, cell); i == len(parent.Children)-1 {
-		cell = parent.Children[i-1]
-	}
-	c.move(cell, parent, by)
+	c.move(group, min(slices.Index(group.Children, cell), len(group.Children)-2), by)
 }
 
-// move makes a cell larger or smaller at the cost of those after it, and then before it.
-func (c *Cell) move(cell, parent *Cell, by int) {
-	axis := parent.Kind
-	i := slices.Index(parent.Children, cell)
-	after, before := slices.Clone(parent.Children[i+1:]), slices.Clone(parent.Children[:i])
+// move moves the line after the i-th cell of a group. What the cell before it gains is taken from
+// those after the line, the nearest first, and then from those before it; what the one after it
+// gains, from those before the line.
+func (c *Cell) move(group *Cell, i, by int) {
+	axis, all := group.Kind, group.Children
+	before := slices.Clone(all[:i+1])
 	slices.Reverse(before)
-	switch {
-	case by > 0:
-		for _, giver := range append(after, before...) {
-			n := min(by, giver.size(axis)-giver.least(axis))
-			giver.fit(axis, giver.size(axis)-n)
-			cell.fit(axis, cell.size(axis)+n)
-			by -= n
-		}
-	case by < 0:
-		n := min(-by, cell.size(axis)-cell.least(axis))
-		heirs := append(after, before...)
-		if len(heirs) > 0 {
-			cell.fit(axis, cell.size(axis)-n)
-			heirs[0].fit(axis, heirs[0].size(axis)+n)
-		}
+	to, givers, left := all[i+1], before, -by
+	if by > 0 {
+		to, givers, left = all[i], append(slices.Clone(all[i+1:]), before[1:]...), by
+	}
+	for _, giver := range givers {
+		n := min(left, giver.size(axis)-giver.least(axis))
+		to.fit(axis, to.size(axis)+n)
+		giver.fit(axis, giver.size(axis)-n)
+		left -= n
 	}
 	c.place()
 }

@@ -40,6 +40,50 @@ func TestLayoutsAreThoseOfTmux(t *testing.T) {
 	want("5c01,80x24,0,0{15x24,0,0,0,15x24,16,0,3,15x24,32,0,1,15x24,48,0,2,16x24,64,0,4}")
 }
 
+// A group that is left in a group of its own kind stays one: what is closed and resized in it stays
+// within. What is expected was printed by tmux 3.3a for the same steps.
+func TestGroupsAreKeptApartAsInTmux(t *testing.T) {
+	c := New(0, 80, 24)
+	for _, step := range []struct {
+		do   func() bool
+		want string // "" where tmux finds no room
+	}{
+		{func() (ok bool) { c, ok = c.Split(c.Find(0), 1, Split{Axis: Beside}); return ok }, "8205,80x24,0,0{40x24,0,0,0,39x24,41,0,1}"},
+		{func() (ok bool) { c, ok = c.Split(c.Find(1), 2, Split{Axis: Below}); return ok }, "d67e,80x24,0,0{40x24,0,0,0,39x24,41,0[39x12,41,0,1,39x11,41,13,2]}"},
+		{func() (ok bool) { c, ok = c.Split(c.Find(2), 3, Split{Axis: Beside}); return ok },
+			"1558,80x24,0,0{40x24,0,0,0,39x24,41,0[39x12,41,0,1,39x11,41,13{19x11,41,13,2,19x11,61,13,3}]}"},
+		{func() bool { c = c.Close(1); return true }, "0f7c,80x24,0,0{40x24,0,0,0,39x24,41,0{19x24,41,0,2,19x24,61,0,3}}"},
+		{func() bool { c.MoveEdge(c.Find(3), Beside, -3); return true }, "2794,80x24,0,0{40x24,0,0,0,39x24,41,0{16x24,41,0,2,22x24,58,0,3}}"},
+		{func() bool { c.ResizePane(c.Find(3), Beside, 70); return true }, "c50c,80x24,0,0{40x24,0,0,0,39x24,41,0{1x24,41,0,2,37x24,43,0,3}}"},
+		{func() bool { c.ResizePane(c.Find(3), Beside, 1); return true }, "8684,80x24,0,0{40x24,0,0,0,39x24,41,0{37x24,41,0,2,1x24,79,0,3}}"},
+		{func() (ok bool) { c, ok = c.Split(c.Find(3), 4, Split{Axis: Below}); return ok },
+			"3a32,80x24,0,0{40x24,0,0,0,39x24,41,0{37x24,41,0,2,1x24,79,0[1x12,79,0,3,1x11,79,13,4]}}"},
+		{func() (ok bool) { c, ok = c.Move(0, 4, Split{Axis: Beside}); return ok }, ""},
+		{func() bool { c.Resize(50, 20); return true }, "5368,50x20,0,0{25x20,0,0,0,24x20,26,0{22x20,26,0,2,1x20,49,0[1x10,49,0,3,1x9,49,11,4]}}"},
+		{func() (ok bool) { c, ok = c.Split(c.Find(3), 5, Split{Axis: Beside, Full: true, Size: 40}); return ok },
+			"514c,50x20,0,0{4x20,0,0,0,4x20,5,0{2x20,5,0,2,1x20,8,0[1x10,8,0,3,1x9,8,11,4]},40x20,10,0,5}"},
+		{func() (ok bool) { c, ok = c.Split(c.Find(3), 6, Split{Axis: Beside, Full: true, Size: 47}); return ok }, ""},
+		{func() (ok bool) { c, ok = c.Split(c.Find(3), 6, Split{Axis: Below, Full: true, Size: 18}); return ok }, ""},
+		{func() bool { c = c.Close(2); return true }, "a8a2,50x20,0,0{4x20,0,0,0,4x20,5,0[4x10,5,0,3,4x9,5,11,4],40x20,10,0,5}"},
+	} {
+		before := c.String()
+		switch ok := step.do(); {
+		case step.want == "" && (ok || c.String() != before):
+			t.Errorf("there is room where tmux finds none in\n%s:\n%s", before, c)
+		case step.want != "" && (!ok || c.String() != step.want):
+			t.Errorf("%v, the layout is\n%s, want\n%s", ok, c, step.want)
+		}
+	}
+}
+
+// A size that is more than there is of a pane that is put before gives that pane one cell in tmux.
+func TestPaneThatIsTooLargeIsPutBeforeAsInTmux(t *testing.T) {
+	c := split(t, New(0, 11, 20), 0, 1, Split{Axis: Beside, Before: true, Size: 24})
+	if got := c.Find(1).W; got != 1 {
+		t.Errorf("the pane is %d wide, want 1", got)
+	}
+}
+
 func TestClosedPaneLeavesItsRoomToItsNeighbour(t *testing.T) {
 	c := split(t, New(0, 80, 24), 0, 1, Split{Axis: Beside})
 	c = split(t, c, 1, 2, Split{Axis: Below, Size: 5})

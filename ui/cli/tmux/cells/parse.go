@@ -31,8 +31,8 @@ func Parse(text string, panes []int) (*Cell, error) {
 		}
 	}
 	for _, leaf := range found[len(panes):] { // more room than panes: the rest closes
-		leaf.Pane = -1
-		root = root.Close(-1)
+		leaf.Pane = nobody
+		root = root.Close(nobody)
 	}
 	if !root.sound() {
 		return nil, errLayout

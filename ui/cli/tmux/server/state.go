@@ -259,6 +259,19 @@ func (w *Window) Take(p *Pane) {
 	w.Layout, w.Zoomed = w.Layout.Close(p.ID), false
 }
 
+// Move puts a pane of the window beside another one of it, last of those that had the keyboard. It
+// reports false where there is no room.
+func (w *Window) Move(p, beside *Pane, s cells.Split) bool {
+	layout, ok := w.Layout.Move(p.ID, beside.ID, s)
+	if !ok {
+		return false
+	}
+	w.Stack = slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID })
+	w.Layout, w.Zoomed = layout, false
+	w.Arranged()
+	return true
+}
+
 // Cell is where a pane lies: the whole window when it is zoomed.
 func (w *Window) Cell(p *Pane) *cells.Cell {
 	if w.Zoomed && p == w.Active() {
