@@ -210,6 +210,43 @@ func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
 	}
 }
 
+// What Claude Code asks of tmux for a team of agents comes out as with tmux itself, step by step.
+func TestATeamOfClaudeCodeDoesTheSameAsWithTmux(t *testing.T) {
+	real := realTmux(t)
+	program, env, dir := tmuxEnv(t)
+	script, err := filepath.Abs("testdata/tmux/team.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := func(report string) []string {
+		return []string{"sh", "-c", "sh " + script + " >" + report + ".part 2>&1; mv " + report + ".part " + report + "; exec cat"}
+	}
+	want, got := filepath.Join(dir, "want"), filepath.Join(dir, "got")
+	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, append(env[:len(env):len(env)], "TMUX_TMPDIR="+dir), dir}
+	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	if began := theirs.run(t, append([]string{"new-session", "-d", "-s", "lead", "-x", "80", "-y", "24"}, within(want)...)); began.Status != 0 {
+		t.Fatalf("tmux: %+v", began)
+	}
+	ours := multiplexer{[]string{program}, env, dir}
+	if began := ours.run(t, append([]string{"new", "--name", "lead", "--size", "80x24", "--", "env", asProgram + "=1", program, "with-tmux", "--"}, within(got)...)); began.Status != 0 {
+		t.Fatalf("tandem: %+v", began)
+	}
+	reports := make([]string, 2)
+	for i, report := range []string{want, got} {
+		until(t, "the report "+report, func() bool {
+			text, err := os.ReadFile(report)
+			reports[i] = string(text)
+			return err == nil
+		})
+	}
+	if !strings.HasSuffix(reports[0], "\nend\n") || strings.Count(reports[0], "\n") < 100 {
+		t.Fatalf("with tmux:\n%s", reports[0])
+	}
+	if diff := cmp.Diff(strings.Split(reports[0], "\n"), strings.Split(reports[1], "\n")); diff != "" {
+		t.Errorf("with tandem (+):\n%s", diff)
+	}
+}
+
 func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
 	const python = "/usr/bin/python3"
 	if err := exec.Command(python, "-c", "import libtmux").Run(); err != nil {

@@ -18,8 +18,10 @@ func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options
 	case level == server.LevelServer:
 	case level == "" && cmd.has('s'):
 		level = server.LevelServer
-	case level == "" && cmd.has('p'), level == server.LevelWindow && cmd.has('p'):
+	case level == "" && cmd.has('p'):
 		level = server.LevelPane
+	case level == server.LevelPane && !cmd.has('p'):
+		level = server.LevelWindow
 	case level == "" && (cmd.has('w') || window):
 		level = server.LevelWindow
 	case level == "":
@@ -165,7 +167,11 @@ func printOption(c *call, cmd *command, name, mark, value string) {
 		c.print(value)
 		return
 	}
-	if server.IsNumber(name) || server.IsSwitch(name) {
+	switch {
+	case value == "" && server.IsArray(name):
+		c.print(name + mark)
+		return
+	case server.IsNumber(name) || server.IsSwitch(name):
 		c.print(name + mark + " " + value)
 		return
 	}

@@ -19,7 +19,7 @@ const (
 	LevelServer  Level = "server"
 	LevelSession Level = "session"
 	LevelWindow  Level = "window"
-	LevelPane    Level = "pane"
+	LevelPane    Level = "pane" // and of a window, for those of its panes that have none
 )
 
 // Value is what an option is worth.
@@ -124,8 +124,8 @@ func IsNumber(name string) bool {
 	return err == nil && name != "main-pane-height" && name != "main-pane-width" && name != "other-pane-height" && name != "other-pane-width" && Choices(name) == nil
 }
 
-// isArray reports whether an option has values by index.
-func isArray(name string) bool {
+// IsArray reports whether an option has values by index.
+func IsArray(name string) bool {
 	switch Base(name) {
 	case "command-alias", "terminal-features", "terminal-overrides", "user-keys", "update-environment", "pane-colours", "status-format":
 		return true
@@ -219,13 +219,13 @@ func Shown(set Options, level Level, all bool) (names []string) {
 		}
 	}
 	for _, k := range Table() {
-		if k.Level != level && !(level == LevelPane && k.Level == LevelWindow) {
+		if k.Level != level && !(level == LevelWindow && k.Level == LevelPane) {
 			continue
 		}
 		if _, own := set[k.Name]; own || all {
 			add(k.Name)
 		}
-		if isArray(k.Name) {
+		if IsArray(k.Name) {
 			for _, name := range slices.Sorted(maps.Keys(set)) {
 				if Base(name) == Base(k.Name) && name != Base(name) {
 					add(name)
