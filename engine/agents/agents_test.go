@@ -155,6 +155,7 @@ func TestRulesForResumingAreChecked(t *testing.T) {
 		"resume = [\"x\"]\n":         "resume: want {id} in one of its words",
 		"open_file = \"[\"\n":        "open_file: want a regular expression with one group",
 		"open_file = \"no group\"\n": "open_file: want a regular expression with one group",
+		"cost = \"(a)(b)\"\n":        "cost: want a regular expression with one group",
 	} {
 		if _, err := Parse([]byte("name = \"x\"\nprograms = [\"x\"]\n" + text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

@@ -3,7 +3,7 @@ package agents
 import (
 	"bytes"
 	"cmp"
-	"fmt"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,6 +32,7 @@ type Rule struct {
 	titles  []titleRule
 	blocked []blockedRule
 	open    *regexp.Regexp // a file that it holds open; the group is the conversation
+	cost    *regexp.Regexp // a row of its screen; the group is what the conversation has cost
 }
 
 // A configRule is the folder of an agent's settings and files, and the variable of its
@@ -74,6 +75,7 @@ type ruleFile struct {
 	ReadsLines bool           `toml:"reads_lines"`
 	Resume     []string       `toml:"resume"`
 	OpenFile   string         `toml:"open_file"`
+	Cost       string         `toml:"cost"`
 	Config     configRule     `toml:"config"`
 	File       fileRule       `toml:"file"`
 	Transcript transcriptRule `toml:"transcript"`
@@ -119,11 +121,12 @@ func Parse(text []byte) (Rule, error) {
 	if t := f.Transcript; t.Path != "" && (!strings.Contains(t.Path, "{id}") || t.Text == "") {
 		return Rule{}, wrong("transcript", 1, "path", "transcript: want {id} in path, and text")
 	}
-	if f.OpenFile != "" {
-		var err error
-		if rule.open, err = regexp.Compile(f.OpenFile); err != nil || rule.open.NumSubexp() != 1 {
-			return Rule{}, wrong("", 0, "open_file", "open_file: want a regular expression with one group, the conversation%s", because(err))
-		}
+	var err error
+	if rule.open, err = oneGroup(f.OpenFile); err != nil {
+		return Rule{}, wrong("", 0, "open_file", "open_file: want a regular expression with one group, the conversation%s", because(err))
+	}
+	if rule.cost, err = oneGroup(f.Cost); err != nil {
+		return Rule{}, wrong("", 0, "cost", "cost: want a regular expression with one group, the amount%s", because(err))
 	}
 	for status, state := range f.File.States {
 		if !api.IsAgentState(state) {
@@ -174,7 +177,22 @@ func (b blockTable) compile() (made blockedRule, key string, err error) {
 	return made, "", nil
 }
 
-var errNothing = fmt.Errorf("it is empty")
+var (
+	errNothing = errors.New("it is empty")
+	errGroups  = errors.New("it has none, or several")
+)
+
+// oneGroup compiles a regular expression with one group; nil for none.
+func oneGroup(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	made, err := regexp.Compile(text)
+	if err == nil && made.NumSubexp() != 1 {
+		err = errGroups
+	}
+	return made, err
+}
 
 func because(err error) string {
 	if err == nil {
@@ -264,6 +282,19 @@ func (b blockedRule) find(rows []string) (text string, ok bool) {
 		return plain(text), true
 	}
 	return "", false
+}
+
+// spent is what the rows of a screen say that the conversation has cost, last; "" if nothing.
+func (r Rule) spent(rows []string) string {
+	if r.cost == nil {
+		return ""
+	}
+	for _, row := range slices.Backward(rows) {
+		if m := r.cost.FindStringSubmatch(row); m != nil {
+			return plain(m[1])
+		}
+	}
+	return ""
 }
 
 // plain is a text of the screen without the lines of boxes, on one line.

@@ -11,7 +11,7 @@ import (
 func Shown(a *store.Agent) *api.CodingAgent {
 	d := Decide(a.Words)
 	return &api.CodingAgent{
-		Name: a.Name, State: d.State, Text: d.Text, Source: d.Source, Since: d.Since, Conversation: a.Conversation,
+		Name: a.Name, State: d.State, Text: d.Text, Source: d.Source, Since: d.Since, Conversation: a.Conversation, Cost: a.Cost,
 		Seen: d.State == api.AgentDone && d.Since.Equal(a.Seen),
 	}
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ type actor struct {
 	screen   *vt.Terminal
 	evidence Evidence
 	words    []store.AgentWord
+	cost     string
 	now      time.Time
 }
 
@@ -43,6 +45,7 @@ func (a *actor) play(name, text string) {
 		a.screen.Write([]byte(unescape.Replace(strings.ReplaceAll(text, "\n", ""))))
 		a.evidence.Title = a.screen.Title()
 		a.evidence.Rows = terminal.ScreenOf(a.screen, false, 0).Lines
+		a.cost = cmp.Or(a.rule.spent(a.evidence.Rows), a.cost)
 	case ".file":
 		a.evidence.File = a.rule.fileSays([]byte(text))
 	case ".reads":
@@ -110,10 +113,17 @@ func casesOf(t *testing.T, name string) map[string][]txtar.File {
 	return cases
 }
 
-// playAll plays a case, of which a file named text is the question that must be seen.
+// playAll plays a case, of which a file named text is the question that must be seen, and one
+// named cost the cost, once what is before it has been played.
 func playAll(a *actor, files []txtar.File) Decision {
 	want, asked := "", false
 	for _, f := range files {
+		if filepath.Base(f.Name) == "cost" {
+			if want := strings.TrimSpace(string(f.Data)); a.cost != want {
+				a.t.Errorf("%s: the cost is %q, want %q", f.Name, a.cost, want)
+			}
+			continue
+		}
 		if filepath.Base(f.Name) == "text" {
 			want, asked = strings.TrimSpace(string(f.Data)), true
 			continue
@@ -162,5 +172,23 @@ func TestProgressIsTakenForWork(t *testing.T) {
 		if d := Decide(a.words); string(d.State) != step.want {
 			t.Errorf("after %s it is %s, want %s", step.stream, d.State, step.want)
 		}
+	}
+}
+
+// The rows are as the agents' sources write them.
+func TestTheCostIsReadFromTheScreen(t *testing.T) {
+	for name, rows := range map[string][2]string{
+		"aider":    {"Tokens: 2.3k sent, 142 received. Cost: $0.0042 message, $0.01 session.", "$0.01"},
+		"claude":   {"     Total cost:            $0.55", "$0.55"},
+		"crush":    {"  12% (24.5K) $0.07", "$0.07"},
+		"goose":    {"Cost: $0.0123 USD (1300 tokens: in 1200, out 100)", "$0.0123"},
+		"opencode": {"│ hello              1,234 tokens  $1,002.50 spent", "$1,002.50"},
+	} {
+		if got := ruleNamed(t, name).spent([]string{"$9.99", rows[0], "", "> it cost $3"}); got != rows[1] {
+			t.Errorf("%s shows %q, and that is read as %q", name, rows[0], got)
+		}
+	}
+	if got := ruleNamed(t, "codex").spent([]string{"$1.00 spent"}); got != "" {
+		t.Errorf("of an agent that tells no cost %q is read", got)
 	}
 }

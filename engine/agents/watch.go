@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"reflect"
@@ -120,6 +121,7 @@ func (w *Watch) look() {
 	e, facts := Evidence{Rows: rows}, w.terminal.Facts()
 	e.Title, e.Progress, e.Reads = facts.Title, facts.Progress, facts.Waiting != prompt.NeedNothing
 	e.File = w.rule.readFile(w.o.Home, identity(next))
+	next.Cost = cmp.Or(w.rule.spent(rows), next.Cost)
 	words := w.rule.Observe(next.Words, e, time.Now())
 	if has(next.Words, Screened) && !has(words, Screened) && !w.vanished {
 		w.vanished = true // it may just be drawn anew

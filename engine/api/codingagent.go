@@ -45,6 +45,7 @@ type CodingAgent struct {
 	Since        time.Time  `json:"since,omitzero" jsonschema:"when it came to be in that state"`
 	Seen         bool       `json:"seen,omitempty" jsonschema:"of done: the person has looked at it since"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation, where it tells one"`
+	Cost         string     `json:"cost,omitempty" jsonschema:"what the conversation has cost so far, as the agent shows it, with its currency"`
 }
 
 // Wants reports whether a person is needed: it is blocked, or done and nobody has looked

@@ -8,7 +8,8 @@ type Agent struct {
 	Name         string      `json:"name,omitempty"`
 	Process      *Identity   `json:"process,omitempty"` // nil for one that was only reported
 	Conversation string      `json:"conversation,omitempty"`
-	CWD          string      `json:"cwd,omitempty"` // where it was started
+	Cost         string      `json:"cost,omitempty"` // of the conversation, as it showed it last
+	CWD          string      `json:"cwd,omitempty"`  // where it was started
 	Words        []AgentWord `json:"words,omitempty"`
 	Seen         time.Time   `json:"seen,omitzero"` // since when it had been done what the person has looked at
 }

@@ -49,6 +49,7 @@ type agentRow struct {
 	Branch       string         `json:"branch,omitempty"`
 	Dirty        bool           `json:"dirty,omitempty"` // something there is not committed
 	Conversation string         `json:"conversation,omitempty"`
+	Cost         string         `json:"cost,omitempty"`
 }
 
 // List is `tandem agents`.
@@ -93,7 +94,7 @@ func (v Verbs) rows(ctx context.Context) ([]agentRow, error) {
 			known[p.CWD] = git
 		}
 		g := p.Agent
-		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, git.Branch, dirty(git), g.Conversation})
+		rows = append(rows, agentRow{p.ID, p.Name, g.Name, g.State, g.Text, g.Source, g.Since, p.CWD, git.Branch, dirty(git), g.Conversation, g.Cost})
 	}
 	order := api.AgentStates()
 	slices.SortStableFunc(rows, func(x, y agentRow) int { return slices.Index(order, x.State) - slices.Index(order, y.State) })
@@ -119,15 +120,18 @@ func dirty(git api.FilesGitOutput) bool {
 }
 
 func (v Verbs) table(rows []agentRow, now time.Time) string {
-	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
-	t.Spare = []string{"CONVERSATION", "FOLDER", "BRANCH", "SINCE", "ID"}
+	t := v.Out.Table("ID", "NAME", "AGENT", "STATE", "SINCE", "COST", "BRANCH", "FOLDER", "CONVERSATION", "QUESTION")
+	t.Spare = []string{"CONVERSATION", "FOLDER", "BRANCH", "COST", "SINCE", "ID"}
+	if !slices.ContainsFunc(rows, func(r agentRow) bool { return r.Cost != "" }) {
+		t.Spare = slices.Insert(t.Spare, 0, "COST")
+	}
 	for _, r := range rows {
 		since := "-"
 		if !r.Since.IsZero() {
 			since = output.Span(now.Sub(r.Since))
 		}
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), output.Text(output.Visible(r.Agent)),
-			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.shownBranch())),
+			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.Cost)), output.Text(output.Visible(r.shownBranch())),
 			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Conversation)), output.Text(output.Visible(r.Text)))
 	}
 	return t.String()

@@ -71,6 +71,9 @@ func agentLine(p api.Process, branch string, now time.Time) string {
 	if a.Conversation != "" {
 		line += "  conversation " + toolkit.Visible(a.Conversation)
 	}
+	if a.Cost != "" {
+		line += "  cost " + toolkit.Visible(a.Cost)
+	}
 	return line + asked(a)
 }
 
