@@ -25,14 +25,14 @@ type verb struct {
 // verbs is the table of list-commands.
 var verbs = sync.OnceValue(func() (all []verb) {
 	for line := range strings.Lines(verbsText) {
-		all = append(all, readVerb(strings.TrimRight(line, "\n")))
+		all = append(all, readVerb(line))
 	}
 	return all
 })
 
 // readVerb reads a line such as "kill-pane (killp) [-a] [-t target-pane]".
 func readVerb(line string) verb {
-	name, usage, _ := strings.Cut(line, " ")
+	name, usage, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
 	v := verb{name: name, usage: usage}
 	if alias, rest, ok := strings.Cut(strings.TrimPrefix(usage, "("), ") "); ok && strings.HasPrefix(usage, "(") {
 		v.alias, v.usage = alias, rest
@@ -84,23 +84,25 @@ func (v *verb) count(rest string) {
 	}
 }
 
-// findVerb finds a verb by name, alias or the beginning of its name.
+// findVerb finds a verb by name, alias or the beginning of its name. Only that one is read, as most
+// calls of the program need no other.
 func findVerb(name string) (verb, error) {
 	var found []string
-	var last verb
-	for _, v := range verbs() {
-		if v.name == name || v.alias == name {
-			return v, nil
+	var last string
+	for line := range strings.Lines(verbsText) {
+		full, usage, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		if full == name || strings.HasPrefix(usage, "("+name+") ") {
+			return readVerb(line), nil
 		}
-		if strings.HasPrefix(v.name, name) {
-			found, last = append(found, v.name), v
+		if strings.HasPrefix(full, name) {
+			found, last = append(found, full), line
 		}
 	}
 	switch len(found) {
 	case 0:
 		return verb{}, fmt.Errorf("unknown command: %s", name)
 	case 1:
-		return last, nil
+		return readVerb(last), nil
 	}
 	return verb{}, fmt.Errorf("ambiguous command: %s, could be: %s", name, strings.Join(found, ", "))
 }
