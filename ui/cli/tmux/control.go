@@ -138,11 +138,9 @@ func (c *call) watch(ctx context.Context) {
 // tell writes how sessions and windows differ from what was told before.
 func (c *call) tell() {
 	x := c.control
-	file, err := server.Open(c.path)
-	if err != nil {
+	if c.open() != nil {
 		return
 	}
-	c.file = file
 	if err := c.meet(); err == nil {
 		x.compare(c)
 	}

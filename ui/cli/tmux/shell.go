@@ -24,11 +24,9 @@ func (c *call) aside(does func() error) error {
 		return err
 	}
 	err := does()
-	file, again := server.Open(c.path)
-	if again != nil {
+	if again := c.open(); again != nil {
 		return errors.Join(err, again)
 	}
-	c.file = file
 	return errors.Join(err, c.meet())
 }
 

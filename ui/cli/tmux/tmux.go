@@ -83,6 +83,10 @@ type call struct {
 	swapped [][2]string      // of those that change places
 	control *control         // nil but in control mode
 	depth   int              // of commands that run others
+
+	hook    map[string]string // the variables of the hook that runs; nil for none
+	sighted *sighting         // the server as it was found; nil where nobody wants to know
+	exited  []server.Place    // panes whose programs have ended since
 }
 
 // global are the flags before the verb.
@@ -199,7 +203,7 @@ func serverPath(c *call, g global) (string, error) {
 
 // all runs a sequence with the server held, and stops at the first failure.
 func (c *call) all(sequence []*command) (err error) {
-	if c.file, err = server.Open(c.path); err != nil {
+	if err := c.open(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.settle()) }()
@@ -214,6 +218,14 @@ func (c *call) all(sequence []*command) (err error) {
 		c.configure(c.global.config)
 	}
 	return c.run(sequence)
+}
+
+// open takes the server, and looks at it where a hook may want to know what has changed.
+func (c *call) open() (err error) {
+	if c.file, err = server.Open(c.path); err == nil && c.hook == nil && c.file.HasHooks() {
+		c.sighted = c.sight()
+	}
+	return err
 }
 
 func startsServer(name string) bool {
@@ -249,6 +261,7 @@ func (c *call) removeEnded() {
 		ended = append(ended, at)
 	})
 	for _, at := range ended {
+		c.exited = append(c.exited, at)
 		c.forget(at)
 	}
 }
@@ -290,6 +303,7 @@ func (c *call) run(sequence []*command) error {
 		if err := does(c, command); err != nil {
 			return err
 		}
+		c.after(command)
 	}
 	return nil
 }
@@ -299,6 +313,7 @@ func (c *call) settle() error {
 	if c.file == nil {
 		return nil
 	}
+	c.happened()
 	err := c.arrange()
 	err = errors.Join(err, c.file.Release())
 	c.file = nil
