@@ -148,8 +148,8 @@ func bridges(dataDir string) (pids []int) {
 	return pids
 }
 
-// A followed log comes whole, once and in order, however often the link to its
-// machine is killed. TANDEM_LINK_KILLS says how often.
+// A followed log comes whole, once and in order, however often the link to its machine is
+// killed, and when the engine there is, or is replaced. TANDEM_LINK_KILLS says how often.
 func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
 	kills, lines := 8, 200_000
 	if n, err := strconv.Atoi(os.Getenv("TANDEM_LINK_KILLS")); err == nil {
@@ -186,8 +186,21 @@ func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
 	}
 	step := lines / (kills + 1)
 	wrong := checkCount(out, lines, func(n int) {
-		if n%step == 0 && killed < kills {
-			until(t, "a bridge", kill)
+		if n%step != 0 || killed == kills {
+			return
+		}
+		until(t, "a bridge", kill)
+		switch killed {
+		case kills / 4: // the engine there, too
+			if err := syscall.Kill(p.pidOf("m1"), syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		case kills / 2: // which then makes room for another one, as in an upgrade
+			cmd := exec.Command(os.Args[0], "shutdown")
+			cmd.Env = append(p.env[:len(p.env):len(p.env)], "TANDEM_DATA_DIR="+p.data("m1"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
 		}
 	})
 	t.Logf("%d lines, %d links killed", lines, killed)
