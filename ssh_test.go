@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -129,10 +131,69 @@ func TestAMachineIsAddedOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, screen, "over-42")
+	followedOverSSH(t, p)
+	copiedOverSSH(t, p)
 	if stdout, stderr, status := p.run("machine", "upgrade", "box"); status != 0 || !strings.Contains(stderr, "box has tandem") {
 		t.Errorf("upgrade: status %d\n%s%s", status, stdout, stderr)
 	}
 	p.must("machine", "remove", "box")
+}
+
+// followedOverSSH follows what a program there prints.
+func followedOverSSH(t *testing.T, p *park) {
+	t.Helper()
+	gate := filepath.Join(p.dir, "go")
+	p.must("--host", "box", "start", "--name", "job", "--", "sh", "-c", "echo begun; while [ ! -e "+gate+" ]; do sleep 0.01; done; echo goes on; exec sleep 1000")
+	cmd := exec.Command(os.Args[0], "--host", "box", "logs", "-f", "job")
+	cmd.Env, cmd.Dir = p.env, p.dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "begun" {
+		t.Fatalf("the log begins with %q: %v", lines.Text(), lines.Err())
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !lines.Scan() || lines.Text() != "goes on" {
+		t.Errorf("the log goes on with %q: %v", lines.Text(), lines.Err())
+	}
+}
+
+// copiedOverSSH has a dashboard copy a file there, which is then listed from here.
+func copiedOverSSH(t *testing.T, p *park) {
+	t.Helper()
+	from, to := filepath.Join(p.dir, "from"), filepath.Join(p.dir, "to")
+	for _, dir := range []string{from, to} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []byte(numbered(4 << 20))
+	if err := os.WriteFile(filepath.Join(from, "large"), want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := startTerminal(120, 30, p.env, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	await(t, screen, "1 machine")
+	types(t, screen, "ctrl+b", "4")
+	await(t, screen, "large")
+	types(t, screen, "C", "ctrl+u", ":box:"+to+"/", "enter")
+	until(t, "the file to be listed", func() bool {
+		return strings.Contains(p.must("--host", "box", "files", "--list", to), "large")
+	})
+	if got, err := os.ReadFile(filepath.Join(to, "large")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
+	}
 }
 
 // A host whose key is not the one it had needs the person, and hangs nobody.
