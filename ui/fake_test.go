@@ -62,6 +62,7 @@ type fakeSession struct {
 	asked   []api.LineRange
 	mice    []keys.Mouse
 	focus   []bool
+	display []api.Display
 	old     []api.Line // scrollback
 	metrics *api.Metrics
 	log     string
@@ -443,6 +444,8 @@ func (v *fakeViewer) Send(in api.Input) error {
 		s.mice = append(s.mice, *in.Mouse)
 	case in.Focus != nil:
 		s.focus = append(s.focus, *in.Focus)
+	case in.Display != nil:
+		s.display = append(s.display, *in.Display)
 	case in.Resize != nil:
 		s.size = *in.Resize
 	case in.Lines != nil:

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 
+	"tandem/engine/api"
 	"tandem/panes/terminal"
 	"tandem/ui/layout"
 )
@@ -11,6 +12,19 @@ import (
 type feeds struct {
 	env   sessionsEnv
 	stops map[*terminal.Pane]context.CancelFunc
+
+	display api.Display // what the person's terminal is like
+}
+
+// setDisplay tells all sessions what the person's terminal is like.
+func (f *feeds) setDisplay(d api.Display) {
+	if f.display == d {
+		return
+	}
+	f.display = d
+	for p := range f.stops {
+		p.SetDisplay(d)
+	}
 }
 
 // attach lets a terminal be fed, if it is not yet.
@@ -20,6 +34,7 @@ func (f *feeds) attach(p *terminal.Pane) {
 	}
 	ctx, cancel := context.WithCancel(f.env.Context())
 	f.stops[p] = cancel
+	p.SetDisplay(f.display)
 	f.env.Attach(ctx, p.ID, p.Feed)
 }
 

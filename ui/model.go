@@ -15,6 +15,7 @@ import (
 	"tandem/panes/processes"
 	"tandem/panes/web"
 	"tandem/ui/conn"
+	"tandem/ui/display"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
@@ -54,14 +55,14 @@ type model struct {
 	browser   *web.Dialog
 	visit     *visit // nil without one
 
-	input    input
-	dialog   dialog
-	form     processForm
-	notices  notices
-	clip     clipboard
-	zoom     zoom
-	theme    theming
-	pictures screen.Pictures
+	input   input
+	dialog  dialog
+	form    processForm
+	notices notices
+	clip    clipboard
+	zoom    zoom
+	theme   theming
+	display display.Terminal
 
 	dirty   bool // what is on the screen has to be redrawn
 	content []byte
@@ -93,7 +94,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	waited := m.input.waiter() != nil
 	cmd := tea.Batch(m.handle(msg), m.input.afterWaiting(waited))
-	m.seePictures(msg)
+	m.seeTerminal(msg)
 	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
 }
 
@@ -185,4 +186,7 @@ func (in *input) setBlurred(blurred bool) {
 	in.blurred = blurred
 	in.m.notices.held = nil
 	in.m.sessions.SetBlurred(blurred)
+	if !blurred && !in.m.display.Tells() { // it may have another theme since
+		in.m.askColors()
+	}
 }

@@ -5,23 +5,48 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/panes/graphics"
+	"tandem/ui/display"
 	"tandem/ui/screen"
 )
 
-// seePictures learns from a message what the terminal can show, after it was
+// seeTerminal learns from a message what the terminal is like and can show, after it was
 // handled, and passes it on.
-func (m *model) seePictures(msg tea.Msg) {
-	m.pictures.Learn(msg)
+func (m *model) seeTerminal(msg tea.Msg) {
+	if screen.Learn(&m.display, msg) == display.Changed {
+		m.askColors()
+	}
 	switch msg.(type) {
 	case tea.WindowSizeMsg, zoomedOut:
 		if m.terminal != nil {
-			m.pictures.Measured(m.terminal.Cell())
+			m.display.Measured(m.terminal.Cell())
 		}
 	}
-	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
+	if m.files.SetScreen(m.display.Pictures(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
 		m.dirty = true
 	}
+	m.sessions.feeds.setDisplay(m.theme.over(m.display.Display()))
+}
+
+// askColors asks the terminal for its colours, which may have changed.
+func (m *model) askColors() {
+	if m.terminal != nil {
+		m.terminal.AskColors()
+	}
+}
+
+// over is a terminal as programs have it: with the colours of the ground, if that is painted.
+func (t *theming) over(d api.Display) api.Display {
+	if t.ground == nil {
+		return d
+	}
+	d.Colors = styled.Palette{Foreground: display.ColorOf(t.ground.Text), Background: display.ColorOf(t.ground.Back), Cursor: display.ColorOf(t.ground.Text)}
+	for i, c := range t.ground.ANSI {
+		d.Colors.Colors[i] = display.ColorOf(c)
+	}
+	return d
 }
 
 // placedPicture is the picture that the terminal is to draw, over the cells
@@ -37,7 +62,7 @@ func (m *model) placedPicture() screen.Placed {
 // SessionPictures is how the pictures of sessions are drawn now: in half blocks while
 // something lies over the panes, and not at all with too few colours for these.
 func (e env) SessionPictures() graphics.Screen {
-	on, d := e.m.pictures.Screen(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
+	on, d := e.m.display.Pictures(e.m.o.Pictures, e.m.theme.dark), &e.m.dialog
 	if v := e.m.sessions; d.open != nil || d.following() != nil || v.tabs.Floating() || v.steps.numbers != nil {
 		on.Protocol = graphics.Blocks
 	}

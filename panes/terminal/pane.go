@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"image/color"
 	"slices"
 	"time"
 
@@ -171,7 +172,14 @@ func (p *Pane) Cursor() *tea.Cursor {
 	case styled.CursorBar:
 		shape = tea.CursorBar
 	}
-	return &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}
+	cursor := &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}
+	if c.Own {
+		cursor.Shape, cursor.Blink = widget.OwnCursor, false
+	}
+	if c.Color != 0 {
+		cursor.Color = color.RGBA{uint8(c.Color >> 16), uint8(c.Color >> 8), uint8(c.Color), 255}
+	}
+	return cursor
 }
 
 // Title is a pane's name and what else its title row says; folder reports whether

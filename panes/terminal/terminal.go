@@ -20,8 +20,10 @@ type Terminal struct {
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
 
-	size    api.Size // area that the pane has
-	told    api.Size // size that the session was told
+	size    api.Size    // area that the pane has
+	told    api.Size    // size that the session was told
+	display api.Display // what the person's terminal is like; zero if that is not known
+	shown   api.Display // display that the session was told
 	ended   *api.Process
 	err     error
 	bells   uint32
@@ -59,9 +61,10 @@ func (t *Terminal) Sync() (rang bool) {
 	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
 	t.answers = st.answers
 	if t.Outbox.attach(st) {
-		t.told = api.Size{}
+		t.told, t.shown = api.Size{}, api.Display{}
 		t.Resized()
 	}
+	t.tellDisplay()
 	t.Outbox.flush()
 	if !screen.Known {
 		return false
@@ -114,6 +117,19 @@ func (t *Terminal) Resized() {
 	t.told = t.size
 	size := t.size
 	t.Outbox.Send(api.Input{Resize: &size})
+}
+
+// SetDisplay says what the person's terminal is like.
+func (t *Terminal) SetDisplay(d api.Display) {
+	t.display = d
+	t.tellDisplay()
+}
+
+// tellDisplay tells the session that, if it does not know.
+func (t *Terminal) tellDisplay() {
+	if now := t.display; now != t.shown && now != (api.Display{}) && t.Outbox.tell(api.Input{Display: &now}) {
+		t.shown = now
+	}
 }
 
 // Claim has this pane decide the session's size among all that show it, as if

@@ -43,11 +43,15 @@ func (g *Ground) named(c color.Color) color.Color {
 	return c
 }
 
-// cursor gives the cursor the colour of text on the ground, or back its own: one
-// for the terminal's background may not be seen.
-func (g *Ground) cursor() string {
-	if g == nil {
-		return ansi.ResetCursorColor
+// cursorColor is what gives the cursor its colour: the one that a program has chosen, else
+// on a ground that of text, as one for the terminal's background may not be seen; "" is
+// the terminal's own.
+func (f *frame) cursorColor() string {
+	switch c := f.view.Cursor; {
+	case c != nil && c.Color != nil:
+		return ansi.SetCursorColor(ansi.XRGBColor{Color: c.Color}.String())
+	case f.ground != nil:
+		return ansi.SetCursorColor(ansi.XRGBColor{Color: f.ground.Text}.String())
 	}
-	return ansi.SetCursorColor(ansi.XRGBColor{Color: g.Text}.String())
+	return ""
 }

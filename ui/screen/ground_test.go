@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"tandem/panes/widget"
 )
 
 func paper() *Ground {
@@ -48,6 +51,42 @@ func TestAGroundIsBehindEveryCell(t *testing.T) {
 	if out := c.show(viewOf(rows...)); !strings.Contains(out, ansi.ResetCursorColor) || c.cells.CellAt(19, 1).Style.Bg != nil {
 		t.Errorf("the ground stays: %q", out)
 	}
+}
+
+func TestACursorIsAsTheProgramChoseOrThePersonsOwn(t *testing.T) {
+	c := newCanvas(t)
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	with := func(cursor *tea.Cursor) string {
+		v := viewOf("row")
+		v.Cursor = cursor
+		return c.show(v)
+	}
+	steps := []struct {
+		cursor tea.Cursor
+		want   []string
+		lacks  string
+	}{
+		{tea.Cursor{Shape: widget.OwnCursor}, []string{"\x1b[0 q"}, "\x1b]12;"},
+		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{255, 0, 0, 255}}, []string{"\x1b]12;rgb:ffff/0000/0000", "\x1b[6 q"}, "\x1b[0 q"},
+		{tea.Cursor{Shape: tea.CursorBar, Color: color.RGBA{0, 0, 255, 255}}, []string{"\x1b]12;rgb:0000/0000/ffff"}, " q"},
+		{tea.Cursor{Shape: widget.OwnCursor}, []string{ansi.ResetCursorColor, "\x1b[0 q"}, "\x1b]12;"}, // another pane
+	}
+	for i, s := range steps {
+		out := with(&s.cursor)
+		for _, want := range s.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("step %d wrote %q, without %q", i, out, want)
+			}
+		}
+		if strings.Contains(out, s.lacks) {
+			t.Errorf("step %d wrote %q, with %q", i, out, s.lacks)
+		}
+	}
+	with(&tea.Cursor{Shape: tea.CursorUnderline, Color: color.RGBA{255, 0, 0, 255}})
+	c.leave(true)
+	order(t, c.written(), ansi.ResetCursorColor, "\x1b[0 q")
 }
 
 func TestLeavingGivesTheCursorItsColourBack(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes/widget"
+	"tandem/ui/display"
 )
 
 // mostNotice bounds a notification, in cells.
@@ -41,7 +42,7 @@ func noticeText(s string) string {
 // showsProgress reports whether a terminal is known to show OSC 9;4 beside its icon. Others
 // take it for a notification.
 func showsProgress(getenv func(string) string) bool {
-	return !multiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
+	return !display.Multiplexed(getenv) && (getenv("WT_SESSION") != "" || getenv("ConEmuANSI") == "ON" || strings.Contains(getenv("TERM"), "ghostty"))
 }
 
 // progress is what shows how far something is; nil is nothing.

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -15,7 +16,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes/graphics"
+	"tandem/panes/widget"
+	"tandem/ui/display"
 )
 
 // minFrame is the least time between two frames.
@@ -167,7 +169,7 @@ func (p *painter) leave(alt bool) {
 	if p.shown.clusters {
 		p.buf.WriteString(ansi.ResetModeUnicodeCore)
 	}
-	if p.shown.ground != nil {
+	if p.shown.cursorColor() != "" {
 		p.buf.WriteString(ansi.ResetCursorColor)
 	}
 	if p.shown.view.ProgressBar != nil && showsProgress(os.Getenv) {
@@ -195,11 +197,19 @@ func (p *painter) ask() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.buf.Reset()
-	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore)
-	if asksPictures(os.Getenv) {
-		p.buf.WriteString(graphics.Query)
-	}
+	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore + display.Ask(os.Getenv))
 	return p.flush()
+}
+
+// askColors asks the terminal for its colours, unless somebody else has it.
+func (p *painter) askColors() {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if !p.away {
+		p.buf.Reset()
+		p.buf.WriteString(display.AskColors(os.Getenv))
+		_ = p.flush() // what fails here fails with the next frame too
+	}
 }
 
 // flush writes what is in buf.
@@ -234,8 +244,8 @@ func (p *painter) Paint() error {
 // modes switches what is asked of the terminal beside its cells.
 func (p *painter) modes(f frame) {
 	was := p.shown
-	if f.ground != was.ground {
-		p.buf.WriteString(f.ground.cursor())
+	if now := f.cursorColor(); now != was.cursorColor() {
+		p.buf.WriteString(cmp.Or(now, ansi.ResetCursorColor))
 	}
 	if f.clusters && !was.clusters {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)
@@ -378,6 +388,9 @@ func sameCursor(a, b *tea.Cursor) bool {
 
 // cursorStyle is the parameter of DECSCUSR.
 func cursorStyle(c *tea.Cursor) int {
+	if c.Shape == widget.OwnCursor {
+		return 0
+	}
 	style := 2*int(c.Shape) + 1
 	if !c.Blink {
 		style++

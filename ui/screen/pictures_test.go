@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	uv "github.com/charmbracelet/ultraviolet"
 
 	"tandem/panes/graphics"
 )
@@ -142,45 +141,5 @@ func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
 	}
 	if got := c.showWith(Placed{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
 		t.Errorf("the cells are not written over: %q", got)
-	}
-}
-
-func TestSixelTakesTheSizeOfACell(t *testing.T) {
-	plainTerminal(t)
-	for _, cell := range []int{0, 8, 100_000} {
-		var p Pictures
-		p.Learn(uv.PrimaryDeviceAttributesEvent{62, 4, 22})
-		p.Learn(uv.CellSizeEvent{Width: cell, Height: 2 * cell})
-		want := graphics.Blocks
-		if cell == 8 {
-			want = graphics.Sixel
-		}
-		if got := p.Screen("auto", true).Protocol; got != want {
-			t.Errorf("with cells of %d pixels it is %d", cell, got)
-		}
-	}
-}
-
-func plainTerminal(t *testing.T) {
-	t.Setenv("TERM", "xterm-256color")
-	t.Setenv("TMUX", "")
-	t.Setenv("STY", "")
-	t.Setenv("TERM_PROGRAM", "")
-}
-
-func TestASessionOfTandemIsAskedForPicturesAndNoMultiplexerIs(t *testing.T) {
-	for _, c := range []struct {
-		env   map[string]string
-		asked bool
-	}{
-		{map[string]string{"TERM": "xterm-256color"}, true},
-		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "tandem"}, true},
-		{map[string]string{"TERM": "xterm-256color", "TMUX": "/tmp/tmux"}, false},
-		{map[string]string{"TERM": "screen-256color"}, false},
-		{map[string]string{"TERM": "linux"}, false},
-	} {
-		if got := asksPictures(func(name string) string { return c.env[name] }); got != c.asked {
-			t.Errorf("with %v it is asked: %v", c.env, got)
-		}
 	}
 }

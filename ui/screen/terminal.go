@@ -122,6 +122,7 @@ func (t *Terminal) retake() {
 	t.painter.leave(true)
 	_, _ = term.MakeRaw(t.in.Fd())
 	_ = t.painter.enter(true) // what fails here fails with the next frame too
+	t.AskColors()
 }
 
 // Cell is the size of a cell in pixels; zero where the terminal does not tell.
@@ -185,6 +186,9 @@ func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 		t.painter.update(func(f *frame) { f.sync = true })
 	}
 }
+
+// AskColors asks the terminal for its colours; it answers with messages.
+func (t *Terminal) AskColors() { t.painter.askColors() }
 
 // Leave lets somebody else have the terminal, in the alternate screen, until
 // Enter.

@@ -1,0 +1,113 @@
+package display
+
+import (
+	"image"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/styled"
+	"tandem/panes/graphics"
+)
+
+const rgb = styled.ColorRGB
+
+// answer passes answers on, and gives the last news.
+func answer(t *Terminal, answers ...string) (news News) {
+	for _, a := range answers {
+		news = t.Answer([]byte(a))
+	}
+	return news
+}
+
+func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
+	var term Terminal
+	news := answer(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
+		"\x1b]10;rgb:1111/1111/1111\x1b\\", "\x1b]11;#ffffff\a", "\x1b]12;nonsense\a", "\x1b]13;rgb:1/1/1\a", "\x1b[6;18;9t", "\x1b[?1016;2$y", "\x1b_Gi=31;OK\x1b\\")
+	if got := term.Display(); news != Nothing || got != (api.Display{}) {
+		t.Errorf("before the last answer it is %+v (%v)", got, news)
+	}
+	news = answer(&term, "\x1b[?62;4;22c")
+	want := api.Display{CellWidth: 9, CellHeight: 18, Colors: styled.Palette{Foreground: rgb | 0x111111, Background: rgb | 0xFFFFFF}}
+	want.Colors.Colors[1], want.Colors.Colors[15] = rgb|0xCD0000, rgb|0xFFFFFF
+	if got := term.Display(); news != Told || got != want {
+		t.Errorf("it is %+v (%v), want %+v", got, news, want)
+	}
+	if !term.Pixels() || term.Tells() || term.Pictures("kitty", true).Backdrop.R != 255 {
+		t.Errorf("it is %+v", term)
+	}
+	term.Measured(image.Pt(10, 20))
+	if got := term.Display(); got.CellWidth != 10 || got.CellHeight != 20 {
+		t.Errorf("by its size in pixels a cell has %d×%d", got.CellWidth, got.CellHeight)
+	}
+}
+
+func TestAChangeOfTheSchemeIsToldAndTheAnswerToAQuestionIsNone(t *testing.T) {
+	var term Terminal
+	if news := answer(&term, "\x1b[?997;1n"); news != Nothing || !term.Tells() {
+		t.Errorf("the answer is %v", news)
+	}
+	if news := answer(&term, "\x1b[?997;2n"); news != Changed {
+		t.Errorf("the change is %v", news)
+	}
+}
+
+func plainTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("TMUX", "")
+	t.Setenv("STY", "")
+}
+
+func TestSixelTakesTheSizeOfACell(t *testing.T) {
+	plainTerminal(t)
+	for _, cell := range []int{0, 8, 100_000} {
+		var term Terminal
+		term.CellSize(cell, 2*cell)
+		term.Attributes([]int{62, 4, 22})
+		want := graphics.Blocks
+		if cell == 8 {
+			want = graphics.Sixel
+		}
+		if got := term.Pictures("auto", true).Protocol; got != want {
+			t.Errorf("with cells of %d pixels it is %d", cell, got)
+		}
+	}
+}
+
+func TestWhatATerminalIsAskedDependsOnWhichItIs(t *testing.T) {
+	for _, c := range []struct {
+		env              map[string]string
+		colors, pictures bool
+	}{
+		{map[string]string{"TERM": "xterm-256color"}, true, true},
+		{map[string]string{"TERM": "xterm-256color", "TERM_PROGRAM": "tandem"}, true, true},
+		{map[string]string{"TERM": "xterm-256color", "TMUX": "/tmp/tmux"}, true, false},
+		{map[string]string{"TERM": "screen-256color"}, true, false},
+		{map[string]string{"TERM": "linux"}, false, false},
+	} {
+		getenv := func(name string) string { return c.env[name] }
+		asks := Ask(getenv)
+		if strings.Contains(asks, "\x1b_G") != c.pictures || strings.Contains(asks, "\x1b]11;?") != c.colors || strings.Contains(AskColors(getenv), "\x1b]4;15;?") != c.colors {
+			t.Errorf("with %v it is asked %q", c.env, asks)
+		}
+		if asks != "" && !strings.HasSuffix(asks, "\x1b[c") {
+			t.Errorf("with %v the question ends with %q", c.env, asks)
+		}
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	for _, a := range []string{"\x1b]4;1;rgb:cd/00/00\a", "\x1b]11;?\x1b\\", "\x1b[6;1;2t", "\x1b[?1016;", "\x1b[?1016;2$y", "\x1b[?c", "\x1b[?;c", "\x1b]", "\x1b_Gi=31;OK"} {
+		f.Add([]byte(a))
+	}
+	f.Fuzz(func(t *testing.T, p []byte) {
+		var term Terminal
+		term.Answer(p)
+		term.Attributes(nil)
+		for _, c := range term.Display().Colors.Colors {
+			if c != 0 && c>>24 != rgb>>24 {
+				t.Fatalf("%q gives the colour %x", p, c)
+			}
+		}
+	})
+}
