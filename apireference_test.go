@@ -154,7 +154,7 @@ binary, one byte of kind and then a body:
 | r | columns, rows | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | n | a mark that came back, nanoseconds it was held |
 | n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
-| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known | | | |
+| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | | |
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
 

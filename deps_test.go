@@ -49,7 +49,7 @@ var layers = map[string]layer{
 		"a dialog asks the person; what comes of the answer is told it as a function",
 	},
 	"ui/display": {
-		[]string{"engine/api", "engine/styled", "engine/vt/xcolor", "panes/graphics"},
+		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/graphics"},
 		"what a terminal tells of itself is the same, whoever has asked it",
 	},
 	"ui/screen": {
@@ -57,7 +57,7 @@ var layers = map[string]layer{
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "ui/predict"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "ui/display", "ui/predict"},
 		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
 	},
 	"ui/predict": {

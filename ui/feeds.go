@@ -13,17 +13,17 @@ type feeds struct {
 	env   sessionsEnv
 	stops map[*terminal.Pane]context.CancelFunc
 
-	display api.Display // what the person's terminal is like
+	display *api.Display // what the person's terminal is like; nil if that is not known
 }
 
 // setDisplay tells all sessions what the person's terminal is like.
 func (f *feeds) setDisplay(d api.Display) {
-	if f.display == d {
+	if f.display != nil && *f.display == d {
 		return
 	}
-	f.display = d
+	f.display = &d
 	for p := range f.stops {
-		p.SetDisplay(d)
+		p.SetDisplay(f.display)
 	}
 }
 

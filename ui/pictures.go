@@ -27,7 +27,9 @@ func (m *model) seeTerminal(msg tea.Msg) {
 	if m.files.SetScreen(m.display.Pictures(m.o.Pictures, m.theme.dark)) || m.sessions.pictures != (env{m}).SessionPictures() {
 		m.dirty = true
 	}
-	m.sessions.feeds.setDisplay(m.theme.over(m.display.Display()))
+	if d, known := m.display.Display(); known {
+		m.sessions.feeds.setDisplay(m.theme.over(d))
+	}
 }
 
 // askColors asks the terminal for its colours, which may have changed.

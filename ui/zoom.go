@@ -104,10 +104,11 @@ func (z *zoom) handOver() tea.Cmd {
 		return nil
 	}
 	z.handing = true
+	told := z.m.display
 	run := &directZoom{zoom: z, out: zoomedOut{pane: p}, options: attach.Options{
 		Client: e.Client, ID: p.ID, In: z.m.o.Input, Out: z.m.o.Output,
 		Prefix: z.m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: z.m.o.Connect,
-		NoClipboard: z.m.o.NoClipboard, NoMouse: z.m.o.NoMouse, Cooked: z.m.terminal.Cooked(),
+		NoClipboard: z.m.o.NoClipboard, NoMouse: z.m.o.NoMouse, Told: &told, Cooked: z.m.terminal.Cooked(),
 	}}
 	return tea.Exec(run, func(err error) tea.Msg {
 		run.out.err = err
@@ -142,6 +143,7 @@ func (d *directZoom) Run() error {
 	if d.out.outcome.Reason == attach.HungUp {
 		return err
 	}
+	d.m.display = d.out.outcome.Told
 	d.out.pane.CatchUp()
 	d.m.input.queue.Feed(d.out.outcome.Rest) // nobody else reads now
 	return errors.Join(err, d.m.terminal.Enter())

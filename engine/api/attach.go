@@ -60,6 +60,10 @@ type Input struct {
 
 	Display *Display // what the viewer's terminal is like
 
+	// AskColors has a terminal that was handed over asked for its colours, between two
+	// sequences of what is written to it; the viewer reads the answers.
+	AskColors bool
+
 	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
 	Typed []byte // written to the PTY by the viewer itself, told afterwards
 
@@ -75,6 +79,8 @@ type Input struct {
 type Display struct {
 	Colors                styled.Palette
 	CellWidth, CellHeight int // pixels of a cell; 0 if they are not known
+
+	Pixels bool // it can tell the mouse in pixels (mode 1016)
 }
 
 // EchoTime is how long after input a program may take to show it.
@@ -102,6 +108,7 @@ type Direct struct {
 	Keys     bool // what is typed may be written to the master, and told by Input.Typed
 	Extended bool // the program may have asked for keys as escape codes
 	Colored  bool // the program may have changed the terminal's colours
+	Pixels   bool // the program wants the mouse in pixels, which the terminal tells in cells: the engine is to encode it
 }
 
 // A Hand is the viewer's.

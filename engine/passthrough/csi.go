@@ -182,7 +182,14 @@ func (f *Filter) modes(s controlSequence) verdict {
 	for mode := range strings.SplitSeq(s.params, ";") {
 		f.point(number(mode), set)
 	}
-	v := listed(s, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
+	passed := s
+	if f.NoPixels {
+		passed = inCells(s)
+	}
+	v := listed(passed, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
+	if v.keep && passed != s {
+		v = verdict{text: "\x1b[?" + passed.params + string(s.final)}
+	}
 	if !anySwitch(s.params) {
 		return v
 	}
@@ -192,6 +199,18 @@ func (f *Filter) modes(s controlSequence) verdict {
 		v.text += clearedScreen
 	}
 	return v
+}
+
+// inCells is a sequence of modes with the mouse told in cells (1006) and not in pixels (1016).
+func inCells(s controlSequence) controlSequence {
+	modes := strings.Split(s.params, ";")
+	for i := range modes {
+		if number(modes[i]) == 1016 {
+			modes[i] = "1006"
+		}
+	}
+	s.params = strings.Join(modes, ";")
+	return s
 }
 
 // listed keeps of a sequence's parameters those that pass.
@@ -239,8 +258,8 @@ func anySwitch(params string) bool {
 func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode == 1049 }
 
 // passesMode says whether a private mode passes: it is known to the emulator, or
-// about pictures, and RestModes or keptModes brings it back. Reports of changes of the
-// colour scheme (2031) and of the size (2048) are the engine's, a change of
+// about pictures, and RestModes or keptModes brings it back. Reports of the focus (1004), of
+// changes of the colour scheme (2031) and of the size (2048) are the engine's, a change of
 // the terminal's keyboard as a whole is nobody's, and neither is one of the
 // window's width (3, which 40 allows).
 func (f *Filter) passesMode(mode int) bool {
@@ -250,7 +269,7 @@ func (f *Filter) passesMode(mode int) bool {
 	switch mode {
 	case 5, 6, 7, 25, 41, 45, 69, 1045, 1048, 2026, 2027:
 		return true
-	case 1, 9, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004:
+	case 1, 9, 66, 67, 1000, 1002, 1003, 1005, 1006, 1015, 1016, 2004:
 		return !f.played // what is typed while something is played is meant for the player
 	}
 	return isKept(mode) && !f.played // which brings none of them back

@@ -31,6 +31,8 @@ type Filter struct {
 	played      bool   // a recording, whose program is gone: see Replay
 	NoClipboard bool   // programs do not reach the clipboard
 	Points      bool   // nor do they set how the mouse is told
+	NoPixels    bool   // the terminal cannot tell the mouse in pixels (mode 1016): it tells it in cells
+	Pixels      bool   // the program wants the mouse told in pixels
 	Tracks      int    // the mode in which the program wants the mouse told; 0: it does not
 	told        int    // that of the terminal
 	Alt         bool   // the session's program is on its alternate screen
@@ -76,7 +78,7 @@ const (
 // ExpectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *Filter) ExpectRepaint() {
-	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Points: f.Points, told: noPointer, repaint: true,
+	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
 		Extended: f.Extended, Colored: f.Colored, clustered: f.clustered}
 }
 
@@ -226,8 +228,8 @@ func (f *Filter) plainEscape(kind byte, plain bool) verdict {
 		f.Alt = false
 		return verdict{text: text}
 	case kind == 'c': // and leave the alternate screen
-		f.Alt, f.Tracks, f.told = false, 0, noPointer
-		return verdict{text: f.rest() + Home + "\x1b[3J"}
+		f.Alt, f.Pixels, f.Tracks, f.told = false, false, 0, noPointer
+		return verdict{text: f.rest() + Tells + Home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}
 	}

@@ -31,7 +31,8 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		{"old switches", "\x1b[?47hx\x1b[?1047l", clearedScreen + "x", true},
 		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + clearedScreen, false},
 		{"leaving what was not entered", "a\x1b[?1049lb", "ab", false},
-		{"reset stays here", "a\x1bcb", "a" + RestModes() + Home + "\x1b[3Jb", false},
+		{"reset stays here", "a\x1bcb", "a" + RestModes() + Tells + Home + "\x1b[3Jb", false},
+		{"the focus is the viewer's", "\x1b[?1000;1004h\x1b[?1004l", "\x1b[?1000h", false},
 		{"questions do not pass", "a\x1b[?1049$p\x1b[?ub", "ab", false},
 	}
 	for _, c := range cases {
@@ -39,6 +40,25 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		if got != c.want || left != c.left {
 			t.Errorf("%s: %q becomes %q, %v; want %q, %v", c.name, c.in, got, left, c.want, c.left)
 		}
+	}
+}
+
+func TestATerminalThatCannotTellPixelsTellsCells(t *testing.T) {
+	f := Filter{NoPixels: true}
+	for _, c := range []struct {
+		in, want string
+		pixels   bool
+	}{
+		{"\x1b[?1002;1016h", "\x1b[?1002;1006h", true}, {"\x1b[?11016h", "", true}, {"\x1b[?1016l", "\x1b[?1006l", false},
+		{"\x1b[?1016h\x1b[?1006h", "\x1b[?1006h\x1b[?1006h", false}, {"\x1b[?1016;1049h", "\x1b[?1006h" + clearedScreen, true},
+	} {
+		if got, _ := passed(&f, c.in); got != c.want || f.Pixels != c.pixels {
+			t.Errorf("%q becomes %q, %v; want %q, %v", c.in, got, f.Pixels, c.want, c.pixels)
+		}
+	}
+	var able Filter
+	if got, _ := passed(&able, "\x1b[?1016h"); got != "\x1b[?1016h" || !able.Pixels {
+		t.Errorf("for one that can it becomes %q", got)
 	}
 }
 

@@ -23,6 +23,17 @@ func RestModes() string {
 		"\x1b[?25h\x1b[0 q" // cursor
 }
 
+// Tells has a terminal tell of what is the viewer's business: the focus, and changes of the
+// colour scheme. RestModes takes it back.
+const Tells = "\x1b[?1004;2031h"
+
+// AskColors asks a terminal for its colours: the sixteen with numbers, and those of text,
+// ground and cursor. Every terminal answers what stands last, its attributes (DA1), so that
+// it is known when the answers have come.
+const AskColors = "\x1b]4;0;?\x1b\\\x1b]4;1;?\x1b\\\x1b]4;2;?\x1b\\\x1b]4;3;?\x1b\\\x1b]4;4;?\x1b\\\x1b]4;5;?\x1b\\\x1b]4;6;?\x1b\\\x1b]4;7;?\x1b\\" +
+	"\x1b]4;8;?\x1b\\\x1b]4;9;?\x1b\\\x1b]4;10;?\x1b\\\x1b]4;11;?\x1b\\\x1b]4;12;?\x1b\\\x1b]4;13;?\x1b\\\x1b]4;14;?\x1b\\\x1b]4;15;?\x1b\\" +
+	"\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\x1b[c"
+
 // RestColors takes back the colours that programs have changed.
 const RestColors = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
 

@@ -19,6 +19,8 @@ func (f *Filter) point(mode int, set bool) {
 		if set {
 			f.Tracks = mode
 		}
+	case 1005, 1006, 1015, 1016:
+		f.Pixels = set && mode == 1016
 	}
 }
 

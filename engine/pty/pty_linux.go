@@ -22,16 +22,9 @@ func Size(master *os.File) (cols, rows int, err error) {
 	return cols, rows, err
 }
 
-// usualCell is the size of a cell in pixels where none is known, as the emulator tells it
-// too: programs that show pictures look here first.
-var usualCell = image.Pt(10, 20)
-
-// SetSize sets the size of a terminal with cells of so many pixels, or usual ones; its
-// foreground programs get SIGWINCH.
+// SetSize sets the size of a terminal with cells of so many pixels; its foreground programs
+// get SIGWINCH, and those that show pictures look here first.
 func SetSize(master *os.File, cols, rows int, cell image.Point) error {
-	if cell.X <= 0 || cell.Y <= 0 {
-		cell = usualCell
-	}
 	return onDescriptor(master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{
 			Col: uint16(cols), Row: uint16(rows), Xpixel: uint16(min(cols*cell.X, math.MaxUint16)), Ypixel: uint16(min(rows*cell.Y, math.MaxUint16)),

@@ -119,7 +119,7 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 
 // state is what the viewer has to know of what has passed.
 func (d *direct) state() api.Direct {
-	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored}
+	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels}
 }
 
 // take has the reader write nothing until golive, and waits for the terminal to take what
@@ -221,11 +221,15 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 	v.repaint.Store(true)
 	for {
 		err := d.take()
+		d.filter.NoPixels = !v.passesPixels()
 		if err == nil && (v.repaint.Swap(false) || d.left || s.log.End()-d.at > rawLead) {
 			err = a.repaintDirect(ctx, d)
 		}
 		if err == nil {
 			err = d.follow(s.log, buffer)
+		}
+		if err == nil && !d.filter.Within() && v.asks.Swap(false) {
+			err = d.write([]byte(passthrough.AskColors))
 		}
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/keys"
 	"tandem/persist/store"
 )
 
@@ -223,4 +224,19 @@ func pixels(t *testing.T, tty *os.File) (w, h int) {
 		t.Fatal(err)
 	}
 	return int(size.Xpixel), int(size.Ypixel)
+}
+
+func TestAProgramThatWantsPixelsIsToldTheMiddleOfTheCell(t *testing.T) {
+	s, p := newProgram(t, nil)
+	v := looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, display(0, 8, 17))
+	p.answered("\x1b[?1000h\x1b[?1016h\x1b[5n", "0n")
+	v.in <- api.Input{Mouse: &keys.Mouse{X: 3, Y: 2, Button: keys.ButtonLeft}}
+	if got, want := p.answered("", "M"), "\x1b[<0;29;43M"; got != want {
+		t.Errorf("clicked at %q, want %q", got, want)
+	}
+	p.answered("\x1b[?1016l\x1b[?1006h\x1b[5n", "0n")
+	v.in <- api.Input{Mouse: &keys.Mouse{X: 3, Y: 2, Button: keys.ButtonLeft}}
+	if got, want := p.answered("", "M"), "\x1b[<0;4;3M"; got != want {
+		t.Errorf("in cells %q, want %q", got, want)
+	}
 }

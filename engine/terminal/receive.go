@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"image"
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
@@ -33,6 +34,13 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 	case in.Display != nil:
 		s.viewers.setDisplay(v, *in.Display)
 		s.DecideSize(ctx)
+		if v.direct && s.Modes().MouseEncoding == keys.MouseSGRPixels { // which may pass in another way now
+			v.repaint.Store(true)
+			raise(v.dirty)
+		}
+	case in.AskColors:
+		v.asks.Store(true)
+		raise(v.dirty)
 	case in.Focus != nil:
 		if s.keyboard.accepts(v) {
 			s.focused(v, *in.Focus)
@@ -58,7 +66,7 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 			v.eager.Store(true)
 			a.typed(ctx)
 		}
-		if p := encode(in, s.Modes()); len(p) > 0 {
+		if p := encode(in, s.Modes(), s.screen.cell()); len(p) > 0 {
 			s.keyboard.typeAs(ctx, v.as, p)
 		}
 	}
@@ -83,8 +91,9 @@ func (a attachment) typed(ctx context.Context) {
 	}
 }
 
-// encode gives the bytes that input is for a program that has set these modes.
-func encode(in api.Input, m vt.Modes) []byte {
+// encode gives the bytes that input is for a program that has set these modes, on a
+// terminal with cells of so many pixels.
+func encode(in api.Input, m vt.Modes, cell image.Point) []byte {
 	switch {
 	case in.Bytes != nil:
 		return in.Bytes
@@ -93,7 +102,9 @@ func encode(in api.Input, m vt.Modes) []byte {
 	case in.Paste != nil:
 		return keys.EncodePaste(nil, *in.Paste, m.Modes)
 	case in.Mouse != nil:
-		return encodeMouse(*in.Mouse, m)
+		e := *in.Mouse
+		e.PixelX, e.PixelY = e.X*cell.X+cell.X/2, e.Y*cell.Y+cell.Y/2 // the middle, as nobody knows better
+		return encodeMouse(e, m)
 	}
 	return nil
 }

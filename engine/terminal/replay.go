@@ -51,7 +51,7 @@ func (s *screen) replay() error {
 		}
 	}
 	if i := lastSize(sizes, from.Offset); i >= 0 {
-		s.display.CellWidth, s.display.CellHeight = sizes[i].CellWidth, sizes[i].CellHeight
+		s.setCell(sizes[i])
 	}
 	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
@@ -61,9 +61,9 @@ func (s *screen) replay() error {
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
 		s.replayTo(min(size.Offset, end))
-		s.display.CellWidth, s.display.CellHeight = size.CellWidth, size.CellHeight
+		s.setCell(size)
 		s.guard("resize screen", func() {
-			s.term.SetCell(shape{display: s.display}.cell())
+			s.term.SetCell(s.cell())
 			s.term.Resize(size.Cols, size.Rows)
 		})
 	}
@@ -74,9 +74,16 @@ func (s *screen) replay() error {
 	return s.ctx.Err()
 }
 
+// setCell has cells as large as they were at a place in the log.
+func (s *screen) setCell(then store.Resize) {
+	display := *s.display.Load()
+	display.CellWidth, display.CellHeight = then.CellWidth, then.CellHeight
+	s.display.Store(&display)
+}
+
 func (s *screen) newTerminal(cols, rows int) Emulator {
 	return s.o.Terminal(vt.Options{
-		Cols: cols, Rows: rows, Colors: s.display.Colors, Cell: shape{display: s.display}.cell(), Reply: s.reply, Event: s.event,
+		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.reply, Event: s.event,
 	})
 }
 

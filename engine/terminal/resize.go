@@ -59,18 +59,26 @@ type shape struct {
 	display    api.Display
 }
 
-// cell is how many pixels a cell has.
-func (f shape) cell() image.Point { return image.Pt(f.display.CellWidth, f.display.CellHeight) }
+// cell is how many pixels a cell has; a usual one where nobody has told.
+func (f shape) cell() image.Point {
+	if f.display.CellWidth == 0 || f.display.CellHeight == 0 {
+		return image.Pt(vt.CellWidth, vt.CellHeight)
+	}
+	return image.Pt(f.display.CellWidth, f.display.CellHeight)
+}
+
+// cell is how many pixels a cell has now.
+func (s *screen) cell() image.Point { return shape{display: *s.display.Load()}.cell() }
 
 func (s *screen) shape(t Emulator) shape {
 	cols, rows := t.Size()
-	return shape{cols, rows, s.display}
+	return shape{cols, rows, *s.display.Load()}
 }
 
 // take gives screen and terminal a shape from the present offset on.
 func (s *screen) take(now shape) error {
 	before := s.shape(s.term)
-	s.display = now.display
+	s.display.Store(&now.display)
 	s.guard("set colours", func() { s.term.SetColors(now.display.Colors) })
 	if now.cols == before.cols && now.rows == before.rows && now.cell() == before.cell() {
 		return nil
@@ -85,13 +93,14 @@ func (s *screen) take(now shape) error {
 // setSize gives the screen a size, and cells of its display, from the present offset on; a
 // replay does the same.
 func (s *screen) setSize(cols, rows int) {
-	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows, CellWidth: s.display.CellWidth, CellHeight: s.display.CellHeight}
+	display := s.display.Load()
+	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows, CellWidth: display.CellWidth, CellHeight: display.CellHeight}
 	if err := s.o.Journal.AppendResize(s.o.ID, at); err != nil {
 		s.o.Log.Warn("write sizes", "id", s.o.ID, "error", err)
 	}
 	s.viewers.keepPlaces(func(keep []*vt.Place) {
 		s.guard("resize screen", func() {
-			s.term.SetCell(shape{display: s.display}.cell())
+			s.term.SetCell(s.cell())
 			s.term.Resize(cols, rows, keep...)
 		})
 	})

@@ -29,11 +29,11 @@ type screen struct {
 	shown atomic.Int64  // how much of the log the screen shows
 	modes atomic.Pointer[vt.Modes]
 
-	display  api.Display // of the viewer that decides, or decided last
-	pictured uint64      // what the emulator said of its pictures
-	feeding  int64       // offset behind what the emulator is given now
-	lingered int64       // what the screen showed when it had last caught up
-	flooded  time.Time   // when it last had after a burst
+	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; the screen goroutine sets it
+	pictured uint64                      // what the emulator said of its pictures
+	feeding  int64                       // offset behind what the emulator is given now
+	lingered int64                       // what the screen showed when it had last caught up
+	flooded  time.Time                   // when it last had after a burst
 
 	saved  int64       // offset of the last checkpoint
 	saving atomic.Bool // a checkpoint is being written
@@ -46,6 +46,7 @@ func newScreen(s *Session) *screen {
 		asks: make(chan func()), grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
 	made.modes.Store(&vt.Modes{})
+	made.display.Store(&api.Display{})
 	return made
 }
 

@@ -36,6 +36,8 @@ type viewer struct {
 	focus   focus        // whether it has the keyboard of its window system
 
 	cursors atomic.Bool // it knows of cursors in the person's own shape and in colours
+	pixels  atomic.Bool // its terminal can tell the mouse in pixels
+	asks    atomic.Bool // its terminal is to be asked for its colours
 
 	marks marks // of what it has sent
 
@@ -128,7 +130,15 @@ func (set *viewerSet) setDisplay(v *viewer, display api.Display) {
 	defer set.mu.Unlock()
 	v.display = sensible(display)
 	v.cursors.Store(true)
+	v.pixels.Store(display.Pixels)
+	if v.direct {
+		raise(v.dirty) // modes may pass in another way
+	}
 }
+
+// passesPixels reports whether a mode that has the terminal tell the mouse in pixels passes:
+// it can, or is a viewer's of an older release, which does not say.
+func (v *viewer) passesPixels() bool { return v.pixels.Load() || !v.cursors.Load() }
 
 // setPlaces says which places v wants to find again after a resize.
 func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {

@@ -2,15 +2,17 @@ package vt
 
 import (
 	"fmt"
-	"image"
 
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
-// defaultCell is the size of a cell in pixels until a viewer tells its own.
-var defaultCell = image.Pt(10, 20)
+// CellWidth and CellHeight are the size of a cell in pixels until a viewer tells its own.
+const (
+	CellWidth  = 10
+	CellHeight = 20
+)
 
 // A canvas is the terminal as its pictures see it.
 type canvas struct{ t *Terminal }

@@ -110,7 +110,7 @@ func (t *host) SetColors(p styled.Palette) {
 // and for pictures that come from now on; what cannot be is a usual cell.
 func (t *host) SetCell(cell image.Point) {
 	if cell.X < 2 || cell.Y < 4 || cell.X > graphics.MaxCell || cell.Y > graphics.MaxCell {
-		cell = defaultCell
+		cell = image.Pt(CellWidth, CellHeight)
 	}
 	if t.pictures.Cell != cell {
 		t.pictures.Cell = cell

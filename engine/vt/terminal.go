@@ -134,7 +134,7 @@ func New(o Options) *Terminal {
 		links:    newStringTable(),
 		clusters: newStringTable(),
 		epoch:    1,
-		pictures: graphics.New(defaultCell, canvas{t}),
+		pictures: graphics.New(image.Pt(CellWidth, CellHeight), canvas{t}),
 	}
 	t.SetCell(o.Cell)
 	t.main = t.newScreen()

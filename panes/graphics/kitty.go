@@ -8,11 +8,10 @@ import (
 // QueryID is the number of the picture that Query asks about.
 const QueryID = 31
 
-// Query asks a terminal whether it speaks kitty's protocol, how large a cell is
-// in pixels (XTWINOPS 16) and, because every terminal answers that, for its
-// attributes (DA1), of which 4 is sixel. What the first is answered with, if it
-// is, comes before the answer to the last.
-const Query = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t\x1b[c"
+// Query asks a terminal whether it speaks kitty's protocol, and how large a cell is
+// in pixels (XTWINOPS 16). Its attributes (DA1), of which 4 is sixel, are to be asked for
+// behind that: every terminal answers this, and the others, if at all, before it.
+const Query = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t"
 
 // kittyChunk is how many bytes of base64 one sequence may have.
 const kittyChunk = 4096

@@ -20,10 +20,10 @@ type Terminal struct {
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
 
-	size    api.Size    // area that the pane has
-	told    api.Size    // size that the session was told
-	display api.Display // what the person's terminal is like; zero if that is not known
-	shown   api.Display // display that the session was told
+	size    api.Size     // area that the pane has
+	told    api.Size     // size that the session was told
+	display *api.Display // what the person's terminal is like; nil if that is not known
+	shown   *api.Display // display that the session was told; nil if it was told none
 	ended   *api.Process
 	err     error
 	bells   uint32
@@ -61,7 +61,7 @@ func (t *Terminal) Sync() (rang bool) {
 	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
 	t.answers = st.answers
 	if t.Outbox.attach(st) {
-		t.told, t.shown = api.Size{}, api.Display{}
+		t.told, t.shown = api.Size{}, nil
 		t.Resized()
 	}
 	t.tellDisplay()
@@ -119,15 +119,15 @@ func (t *Terminal) Resized() {
 	t.Outbox.Send(api.Input{Resize: &size})
 }
 
-// SetDisplay says what the person's terminal is like.
-func (t *Terminal) SetDisplay(d api.Display) {
+// SetDisplay says what the person's terminal is like; nil says that it is not known.
+func (t *Terminal) SetDisplay(d *api.Display) {
 	t.display = d
 	t.tellDisplay()
 }
 
 // tellDisplay tells the session that, if it does not know.
 func (t *Terminal) tellDisplay() {
-	if now := t.display; now != t.shown && now != (api.Display{}) && t.Outbox.tell(api.Input{Display: &now}) {
+	if now := t.display; now != nil && now != t.shown && t.Outbox.tell(api.Input{Display: now}) {
 		t.shown = now
 	}
 }

@@ -15,7 +15,11 @@ const (
 // tells by itself, or answers to somebody who had it before, is not input: the program
 // would take it for a second answer, or for what was typed.
 
-// isAnswer reports whether an event is such an answer, or a piece of one.
+// mostAnswer bounds what of an answer is looked at.
+const mostAnswer = 1 << 10
+
+// isAnswer reports whether an event is such an answer, or a piece of one. What is whole the
+// run takes in.
 func (in *input) isAnswer(e keys.Event) bool {
 	if e.Kind != keys.EventOther {
 		in.answering = false
@@ -26,12 +30,22 @@ func (in *input) isAnswer(e keys.Event) bool {
 	switch {
 	case len(p) == 2 && p[0] == esc && p[1] != '[' && beginsAnswer(p):
 		in.answering = len(behind) > 0 && answersWith(p[1], behind[0])
+		in.answer = append(in.answer[:0], p...)
 		return in.answering
 	case len(p) > 2 && p[0] == esc && p[1] == '[':
 		in.answering = false
-		return answers(p)
+		if answers(p) {
+			in.run.terminalAnswered(p)
+			return true
+		}
 	case in.answering:
-		in.answering = p[len(p)-1] != bel && !bytes.HasSuffix(p, []byte("\x1b\\"))
+		if len(in.answer) < mostAnswer {
+			in.answer = append(in.answer, p...)
+		}
+		if p[len(p)-1] == bel || bytes.HasSuffix(p, []byte("\x1b\\")) {
+			in.answering = false
+			in.run.terminalAnswered(in.answer)
+		}
 		return true
 	}
 	return false

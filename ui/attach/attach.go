@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/passthrough"
 	"tandem/keys"
+	"tandem/ui/display"
 	"tandem/ui/predict"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	// InAltScreen says that the terminal is on its alternate screen already and
 	// stays there.
 	InAltScreen bool
+	// Told is what the terminal has told of itself already; nil: it is asked.
+	Told *display.Terminal
 	// Cooked is how the terminal was before the caller made it raw, for when the
 	// program is stopped (SIGTSTP); nil: it has not.
 	Cooked *term.State
@@ -68,10 +71,11 @@ const (
 // An Outcome is how a run ended.
 type Outcome struct {
 	Reason  Reason
-	Process *api.Process // for Ended, where it could be learnt
-	Rest    []byte       // for HandedBack: what was typed and not sent, as the terminal sent it
-	Signal  os.Signal    // for Interrupted by a signal
-	Unsent  int          // how many keys were dropped that waited for another machine
+	Process *api.Process     // for Ended, where it could be learnt
+	Rest    []byte           // for HandedBack: what was typed and not sent, as the terminal sent it
+	Signal  os.Signal        // for Interrupted by a signal
+	Told    display.Terminal // what the terminal has told of itself
+	Unsent  int              // how many keys were dropped that waited for another machine
 }
 
 const (
@@ -139,6 +143,7 @@ type run struct {
 	terminal *terminal
 	filter   passthrough.Filter
 	link     *link
+	told     told
 	over     *overlay // nil without any
 	away     away
 	input    string // the name of what is typed, over all attachments
@@ -150,7 +155,13 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	t.cooked = o.Cooked
+	if o.Told == nil {
+		t.asks = display.Ask(os.Getenv)
+	}
 	r := &run{Options: o, terminal: t, filter: passthrough.Filter{NoClipboard: o.NoClipboard, Points: o.points()}, input: rand.Text()}
+	if o.Told != nil {
+		r.told.term = *o.Told
+	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
 	r.away.machine = o.Client.Machine()
@@ -222,7 +233,7 @@ func (r *run) serve() (Outcome, error) {
 	<-signals
 	<-leaving
 	<-drawing
-	outcome.Unsent = r.unsent()
+	outcome.Unsent, outcome.Told = r.unsent(), r.told.now(r.terminal.size())
 	in.close()
 	return outcome, err
 }
@@ -284,6 +295,7 @@ func (r *run) receive() (Outcome, error) {
 // program has left its alternate screen, only the engine knows what was below,
 // and the screen is fetched again.
 func (r *run) show(p []byte) error {
+	r.filter.NoPixels = r.link.cells.Load()
 	p, left := r.filter.Pass(p)
 	if r.filter.Extended {
 		r.link.extended.Store(true)
@@ -292,10 +304,14 @@ func (r *run) show(p []byte) error {
 		r.terminal.colored.Store(true)
 	}
 	r.link.points.Store(r.filter.Tracks > 0)
+	r.link.pixels.Store(r.filter.Pixels)
 	r.link.alt.Store(r.filter.Alt)
 	err := r.write(p)
 	if err == nil {
 		err = r.terminal.write(r.filter.Pointer())
+	}
+	if err == nil {
+		err = r.asked()
 	}
 	if err == nil && left {
 		r.refetch()

@@ -109,13 +109,14 @@ func (r *run) answered(m api.Mark) {
 	}
 }
 
-// resized tells the size of the terminal to whoever draws on it.
+// resized tells the size of the terminal, and what it is like, to whoever draws on it.
 func (r *run) resized() {
 	size := r.terminal.size()
 	if r.over != nil {
-		r.over.resize(size)
+		r.over.resize(size.Size)
 	}
-	r.link.resize(size)
+	r.link.resize(size.Size)
+	r.tellDisplay()
 }
 
 // write writes a piece of the session's output.

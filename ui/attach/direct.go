@@ -56,6 +56,7 @@ func (r *run) direct(d api.Direct) {
 	if d.Colored {
 		r.terminal.colored.Store(true)
 	}
+	r.link.pixels.Store(d.Pixels)
 }
 
 // handOver gives the terminal to the engine. What is typed waits until the engine has

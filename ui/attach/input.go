@@ -34,7 +34,8 @@ type input struct {
 	over    bool   // the run has ended
 	end     int64  // and where
 
-	answering bool // within a control string that the terminal sends by itself
+	answering bool   // within a control string that the terminal sends by itself
+	answer    []byte // of it
 
 	wakeRead, wakeWrite int
 }
@@ -177,7 +178,10 @@ func (in *input) event(e keys.Event) {
 	switch {
 	case e.Kind == keys.EventMouse && in.run.points():
 		in.pointed(e)
-	case (e.Kind == keys.EventFocusIn || e.Kind == keys.EventFocusOut) && in.run.points():
+	case e.Kind == keys.EventMouse && in.run.link.cells.Load() && in.run.link.pixels.Load():
+		in.swallow(e)
+		in.run.link.tell(api.Input{Mouse: &e.Mouse})
+	case e.Kind == keys.EventFocusIn || e.Kind == keys.EventFocusOut:
 		in.focused(e)
 	case e.Kind == keys.EventKey:
 		in.key(e)

@@ -23,6 +23,8 @@ const (
 type link struct {
 	cancel   context.CancelFunc
 	extended atomic.Bool // the session may have asked for keys as escape codes
+	cells    atomic.Bool // the terminal cannot tell the mouse in pixels
+	pixels   atomic.Bool // its program wants that
 	points   atomic.Bool // its program wants the mouse, which the run decodes
 	alt      atomic.Bool // its program is on the alternate screen
 

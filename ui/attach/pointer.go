@@ -36,16 +36,22 @@ func (in *input) pointed(e keys.Event) {
 	}
 }
 
-// focused handles the terminal's keyboard going to another window, which the caller
-// has to know, or coming back.
+// focused handles the terminal's keyboard going to another window, which a caller that the
+// terminal was handed over by has to know, or coming back: the terminal may have other
+// colours then.
 func (in *input) focused(e keys.Event) {
-	if e.Kind == keys.EventFocusOut {
+	on := e.Kind == keys.EventFocusIn
+	if !on && in.run.points() {
 		in.handBack(e)
 		return
 	}
-	on := true
 	in.swallow(e)
-	in.run.link.tell(api.Input{Focus: &on})
+	if !in.run.ReadOnly {
+		in.run.link.tell(api.Input{Focus: &on})
+	}
+	if on && !in.run.told.tells() {
+		in.run.askColors()
+	}
 }
 
 // handBack ends the run before an event, which is the caller's.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -38,6 +39,7 @@ var errStalled = errors.New("the terminal takes no output")
 // enter until leave.
 type terminal struct {
 	in, out *os.File
+	asks    string      // what it is asked at first
 	keepAlt bool        // the alternate screen is shown before and after
 	cooked  *term.State // before the caller made it raw; nil if it has not
 	fd      int         // to write to: out, opened again so that no write blocks
@@ -72,13 +74,23 @@ func (t *terminal) close() {
 // hurry makes writes that the terminal does not take fail.
 func (t *terminal) hurry() { t.hurried.Store(true) }
 
-// size is the terminal's size in cells; zero if it cannot be told.
-func (t *terminal) size() api.Size {
-	cols, rows, err := term.GetSize(t.out.Fd())
+// A termSize is a terminal's size in cells, and that of a cell in pixels; zero where it
+// cannot be told.
+type termSize struct {
+	api.Size
+	cell image.Point
+}
+
+func (t *terminal) size() (s termSize) {
+	size, err := unix.IoctlGetWinsize(int(t.out.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return api.Size{}
+		return s
 	}
-	return api.Size{Cols: cols, Rows: rows}
+	s.Size = api.Size{Cols: int(size.Col), Rows: int(size.Row)}
+	if s.Cols > 0 && s.Rows > 0 {
+		s.cell = image.Pt(int(size.Xpixel)/s.Cols, int(size.Ypixel)/s.Rows)
+	}
+	return s
 }
 
 // enter makes the terminal the session's.
@@ -86,7 +98,7 @@ func (t *terminal) enter() error {
 	if err := t.raw(); err != nil {
 		return err
 	}
-	if err := t.write([]byte(begins(!t.keepAlt))); err != nil {
+	if err := t.write([]byte(begins(!t.keepAlt) + t.asks)); err != nil {
 		t.leave()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)
 	}
@@ -96,7 +108,7 @@ func (t *terminal) enter() error {
 // begins is what the terminal is sent first; alt says that it is not on its
 // alternate screen yet.
 func begins(alt bool) string {
-	screen := passthrough.KeepModes + passthrough.RestModes() + passthrough.Home
+	screen := passthrough.KeepModes + passthrough.RestModes() + passthrough.Tells + passthrough.Home
 	if alt {
 		screen = saveTitle + enterAlt + screen
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/passthrough"
 	"tandem/engine/styled"
 	"tandem/engine/vt/xcolor"
 	"tandem/panes/graphics"
@@ -41,14 +42,14 @@ const (
 // it is known when the answers have come. The Linux console knows none of it, and what
 // is between us and the terminal may take pictures out.
 func Ask(getenv func(string) string) string {
-	const scheme, pixels = "\x1b[?996n", "\x1b[?1016$p"
+	const more = "\x1b[?996n\x1b[?1016$p"
 	switch {
 	case getenv("TERM") == "linux":
 		return ""
 	case Multiplexed(getenv):
-		return colors() + scheme + pixels + "\x1b[16t\x1b[c"
+		return more + "\x1b[16t" + passthrough.AskColors
 	}
-	return colors() + scheme + pixels + graphics.Query
+	return more + graphics.Query + passthrough.AskColors
 }
 
 // AskColors asks for the colours alone.
@@ -56,16 +57,7 @@ func AskColors(getenv func(string) string) string {
 	if getenv("TERM") == "linux" {
 		return ""
 	}
-	return colors() + "\x1b[c"
-}
-
-func colors() string {
-	var b strings.Builder
-	for n := range 16 {
-		b.WriteString("\x1b]4;" + strconv.Itoa(n) + ";?\x1b\\")
-	}
-	b.WriteString("\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\")
-	return b.String()
+	return passthrough.AskColors
 }
 
 // A News is what an answer has changed.
@@ -198,13 +190,10 @@ func (t *Terminal) Pixels() bool { return t.pixels }
 // Measured takes in the size of a cell by the terminal's size in pixels.
 func (t *Terminal) Measured(cell image.Point) { t.cell = cell }
 
-// Display is what programs may know of the terminal; zero until it has answered.
-func (t *Terminal) Display() api.Display {
-	if !t.asked {
-		return api.Display{}
-	}
+// Display is what programs may know of the terminal; ok is false until it has answered.
+func (t *Terminal) Display() (d api.Display, ok bool) {
 	cell := t.cellSize()
-	return api.Display{Colors: t.whole, CellWidth: cell.X, CellHeight: cell.Y}
+	return api.Display{Colors: t.whole, CellWidth: cell.X, CellHeight: cell.Y, Pixels: t.pixels}, t.asked
 }
 
 // cellSize is how many pixels a cell has; zero if that is not known.

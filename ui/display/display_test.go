@@ -24,20 +24,20 @@ func TestWhatATerminalAnswersIsKnownWhenAllOfItHasCome(t *testing.T) {
 	var term Terminal
 	news := answer(&term, "\x1b]4;1;rgb:cd/00/00\a", "\x1b]4;15;rgb:ffff/ffff/ffff\x1b\\", "\x1b]4;16;rgb:1/1/1\a", "\x1b]4;1\a",
 		"\x1b]10;rgb:1111/1111/1111\x1b\\", "\x1b]11;#ffffff\a", "\x1b]12;nonsense\a", "\x1b]13;rgb:1/1/1\a", "\x1b[6;18;9t", "\x1b[?1016;2$y", "\x1b_Gi=31;OK\x1b\\")
-	if got := term.Display(); news != Nothing || got != (api.Display{}) {
+	if got, known := term.Display(); news != Nothing || known {
 		t.Errorf("before the last answer it is %+v (%v)", got, news)
 	}
 	news = answer(&term, "\x1b[?62;4;22c")
-	want := api.Display{CellWidth: 9, CellHeight: 18, Colors: styled.Palette{Foreground: rgb | 0x111111, Background: rgb | 0xFFFFFF}}
+	want := api.Display{CellWidth: 9, CellHeight: 18, Pixels: true, Colors: styled.Palette{Foreground: rgb | 0x111111, Background: rgb | 0xFFFFFF}}
 	want.Colors.Colors[1], want.Colors.Colors[15] = rgb|0xCD0000, rgb|0xFFFFFF
-	if got := term.Display(); news != Told || got != want {
+	if got, known := term.Display(); news != Told || got != want || !known {
 		t.Errorf("it is %+v (%v), want %+v", got, news, want)
 	}
 	if !term.Pixels() || term.Tells() || term.Pictures("kitty", true).Backdrop.R != 255 {
 		t.Errorf("it is %+v", term)
 	}
 	term.Measured(image.Pt(10, 20))
-	if got := term.Display(); got.CellWidth != 10 || got.CellHeight != 20 {
+	if got, _ := term.Display(); got.CellWidth != 10 || got.CellHeight != 20 {
 		t.Errorf("by its size in pixels a cell has %d×%d", got.CellWidth, got.CellHeight)
 	}
 }
@@ -104,7 +104,8 @@ func FuzzAnswer(f *testing.F) {
 		var term Terminal
 		term.Answer(p)
 		term.Attributes(nil)
-		for _, c := range term.Display().Colors.Colors {
+		d, _ := term.Display()
+		for _, c := range d.Colors.Colors {
 			if c != 0 && c>>24 != rgb>>24 {
 				t.Fatalf("%q gives the colour %x", p, c)
 			}

@@ -30,6 +30,7 @@ const (
 	InputTyped  = 't'
 
 	inputDisplay = 'd'
+	inputAsk     = 'q'
 )
 
 // Kinds of messages from a session.
@@ -85,6 +86,8 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return binary.AppendUvarint(append(dst, InputMark), *in.Mark), nil
 	case in.Display != nil:
 		return appendDisplay(append(dst, inputDisplay), in.Display), nil
+	case in.AskColors:
+		return append(dst, inputAsk), nil
 	case in.Hand != nil:
 		return appendBool(appendBool(append(dst, InputHand), in.Hand.Back), in.Hand.NoClipboard), nil
 	case in.Typed != nil:
@@ -142,6 +145,8 @@ func DecodeInput(b []byte) (api.Input, error) {
 		in.Mark = &n
 	case inputDisplay:
 		in.Display = d.display()
+	case inputAsk:
+		in.AskColors = true
 	case InputHand:
 		in.Hand = &api.Hand{Back: d.bool(), NoClipboard: d.bool()}
 	case InputTyped:
@@ -183,8 +188,7 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 		dst = binary.AppendUvarint(append(dst, outputMark), out.Mark.N)
 		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
 	case out.Direct != nil:
-		o := out.Direct
-		return appendBool(appendBool(appendBool(appendBool(append(dst, outputDirect), o.Offer), o.Keys), o.Extended), o.Colored), nil
+		return appendDirect(append(dst, outputDirect), out.Direct), nil
 	case out.Ended != nil:
 		return AppendJSON(append(dst, outputEnded), out.Ended)
 	}
@@ -225,7 +229,7 @@ func DecodeOutput(b []byte) (api.Output, error) {
 	case outputMark:
 		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
 	case outputDirect:
-		out.Direct = &api.Direct{Offer: d.bool(), Keys: d.bool(), Extended: d.bool(), Colored: d.bool()}
+		out.Direct = d.direct()
 	case outputEnded:
 		out.Ended = new(api.Process)
 		if json.Unmarshal(d.rest(), out.Ended) != nil {

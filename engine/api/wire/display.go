@@ -14,7 +14,7 @@ func appendDisplay(dst []byte, v *api.Display) []byte {
 	for _, c := range v.Colors.All() {
 		dst = binary.AppendUvarint(dst, uint64(*c))
 	}
-	return dst
+	return appendBool(dst, v.Pixels)
 }
 
 func (d *decoder) display() *api.Display {
@@ -22,5 +22,28 @@ func (d *decoder) display() *api.Display {
 	for _, c := range v.Colors.All() {
 		*c = api.Color(d.uvarint(math.MaxUint32))
 	}
+	v.Pixels = d.bool()
 	return v
+}
+
+// appendDirect appends the last field only where it is set, which it is for nobody who does
+// not know it.
+func appendDirect(dst []byte, o *api.Direct) []byte {
+	for _, on := range [...]bool{o.Offer, o.Keys, o.Extended, o.Colored} {
+		dst = appendBool(dst, on)
+	}
+	if o.Pixels {
+		dst = appendBool(dst, true)
+	}
+	return dst
+}
+
+func (d *decoder) direct() *api.Direct {
+	o := &api.Direct{Offer: d.bool(), Keys: d.bool(), Extended: d.bool(), Colored: d.bool()}
+	if len(d.b) > 0 {
+		if o.Pixels = d.bool(); !o.Pixels {
+			d.fail()
+		}
+	}
+	return o
 }
