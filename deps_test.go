@@ -29,7 +29,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "engine/styled", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
@@ -53,7 +53,7 @@ var layers = map[string]layer{
 		"what a terminal tells of itself is the same, whoever has asked it",
 	},
 	"ui/screen": {
-		[]string{"engine/cellwidth", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
+		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {

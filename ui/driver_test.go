@@ -42,7 +42,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &driver{t: t, engine: e, next: e, msgs: make(chan tea.Msg), cancel: cancel, ctx: ctx}
-	wake := newWaker()
+	wake := conn.NewWaker()
 	l := conn.New(e, func(context.Context) (panes.Engine, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -51,12 +51,12 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 		}
 		return d.next, nil
 	})
-	l.Notify = wake.changed
+	l.Notify = wake.Changed
 	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
-	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.input})
+	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.Typed})
 	d.m.o.Home = "/home/ann"
 	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.run(ctx, d.send) })
+	l.Start(func() { wake.Run(ctx, wakings(d.send)) })
 	t.Cleanup(func() {
 		cancel()
 		l.Wait()

@@ -187,6 +187,6 @@ func (in *input) setBlurred(blurred bool) {
 	in.m.notices.held = nil
 	in.m.sessions.SetBlurred(blurred)
 	if !blurred && !in.m.display.Tells() { // it may have another theme since
-		in.m.askColors()
+		in.m.terminal.AskColors()
 	}
 }

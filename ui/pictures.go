@@ -5,8 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
-	"tandem/engine/styled"
 	"tandem/panes/graphics"
 	"tandem/ui/display"
 	"tandem/ui/screen"
@@ -16,7 +14,7 @@ import (
 // handled, and passes it on.
 func (m *model) seeTerminal(msg tea.Msg) {
 	if screen.Learn(&m.display, msg) == display.Changed {
-		m.askColors()
+		m.terminal.AskColors()
 	}
 	switch msg.(type) {
 	case tea.WindowSizeMsg, zoomedOut:
@@ -28,27 +26,8 @@ func (m *model) seeTerminal(msg tea.Msg) {
 		m.dirty = true
 	}
 	if d, known := m.display.Display(); known {
-		m.sessions.feeds.setDisplay(m.theme.over(d))
+		m.sessions.feeds.setDisplay(m.theme.ground.Over(d))
 	}
-}
-
-// askColors asks the terminal for its colours, which may have changed.
-func (m *model) askColors() {
-	if m.terminal != nil {
-		m.terminal.AskColors()
-	}
-}
-
-// over is a terminal as programs have it: with the colours of the ground, if that is painted.
-func (t *theming) over(d api.Display) api.Display {
-	if t.ground == nil {
-		return d
-	}
-	d.Colors = styled.Palette{Foreground: display.ColorOf(t.ground.Text), Background: display.ColorOf(t.ground.Back), Cursor: display.ColorOf(t.ground.Text)}
-	for i, c := range t.ground.ANSI {
-		d.Colors.Colors[i] = display.ColorOf(c)
-	}
-	return d
 }
 
 // placedPicture is the picture that the terminal is to draw, over the cells

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -69,10 +68,6 @@ type Options struct {
 	CWD     string // where the first session starts; default the present folder
 	Home    string // of the person; default the one of the system
 }
-
-// newsEvery is the least time between two wakings of the program by what
-// sessions print.
-const newsEvery = 4 * time.Millisecond
 
 // Run shows the dashboard until the person leaves it, a signal ends it or ctx
 // does. The terminal is as it was before when it returns. Errors before the
@@ -176,19 +171,19 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 		return nil, err
 	}
 	defer t.Close()
-	wake := newWaker()
+	wake := conn.NewWaker()
 	l := conn.New(first, connect)
 	in := &screen.Input{File: o.Input, Notify: func() {
 		t.Hurry()
-		wake.input()
+		wake.Typed()
 	}}
 	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	l.Notify = func() {
-		wake.changed()
+		wake.Changed()
 		ring(m.zoom.news)
 	}
-	l.Echoed = wake.echoed
+	l.Echoed = wake.Echoed
 	m.stop, m.terminal = cancel, t
 	m.theme.setProfile(t.Profile())
 	w, h := t.Size()
@@ -201,7 +196,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.Start(func() { l.Run(ctx) })
-	l.Start(func() { wake.run(ctx, program.Send) })
+	l.Start(func() { wake.Run(ctx, wakings(program.Send)) })
 	if o.Follow != nil {
 		l.Start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
@@ -270,49 +265,21 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 // inputMsg says that typed input waits.
 type inputMsg struct{}
 
-// A waker turns notices from other goroutines into messages: at most one of
-// each kind waits, and its own goroutine sends them, because sending blocks.
-type waker struct {
-	typed chan struct{}
-	echo  chan struct{}
-	news  chan struct{}
+// wakings are what the program is told when it is woken.
+func wakings(send func(tea.Msg)) func(conn.Waking) {
+	return func(w conn.Waking) {
+		switch w {
+		case conn.Typed:
+			send(inputMsg{})
+		default:
+			send(changedMsg{echo: w == conn.Echoed})
+		}
+	}
 }
-
-func newWaker() *waker {
-	return &waker{make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)}
-}
-
-func (w *waker) input()   { ring(w.typed) }
-func (w *waker) echoed()  { ring(w.echo) }
-func (w *waker) changed() { ring(w.news) }
 
 func ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
-	}
-}
-
-// run sends until ctx ends. Typed input goes out at once, and so does its echo; other news
-// goes out every newsEvery.
-func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
-	var free <-chan time.Time
-	news := w.news
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.typed:
-			send(inputMsg{})
-			news, free = w.news, nil
-		case <-w.echo:
-			send(changedMsg{echo: true})
-			news, free = nil, time.After(newsEvery)
-		case <-news:
-			send(changedMsg{})
-			news, free = nil, time.After(newsEvery)
-		case <-free:
-			news, free = w.news, nil
-		}
 	}
 }

@@ -5,6 +5,10 @@ import (
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/engine/styled"
+	"tandem/ui/display"
 )
 
 // A Ground is what is painted in place of the terminal's own colours.
@@ -41,6 +45,19 @@ func (g *Ground) named(c color.Color) color.Color {
 		return g.ANSI[n]
 	}
 	return c
+}
+
+// Over is a terminal as programs have it: with the colours of the ground, if there is one.
+func (g *Ground) Over(d api.Display) api.Display {
+	if g == nil {
+		return d
+	}
+	text := display.ColorOf(g.Text)
+	d.Colors = styled.Palette{Foreground: text, Background: display.ColorOf(g.Back), Cursor: text}
+	for i, c := range g.ANSI {
+		d.Colors.Colors[i] = display.ColorOf(c)
+	}
+	return d
 }
 
 // cursorColor is what gives the cursor its colour: the one that a program has chosen, else

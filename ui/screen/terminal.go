@@ -187,8 +187,12 @@ func (t *Terminal) Learn(msg tea.ModeReportMsg) {
 	}
 }
 
-// AskColors asks the terminal for its colours; it answers with messages.
-func (t *Terminal) AskColors() { t.painter.askColors() }
+// AskColors asks the terminal, if there is one, for its colours; it answers with messages.
+func (t *Terminal) AskColors() {
+	if t != nil {
+		t.painter.askColors()
+	}
+}
 
 // Leave lets somebody else have the terminal, in the alternate screen, until
 // Enter.
