@@ -15,7 +15,7 @@ type SessionRecordInput struct {
 
 // SessionRecordOutput is the output of session.record.
 type SessionRecordOutput struct {
-	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, without since: what draws the screen as it is at start on a terminal of its size"`
+	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, without since: what draws the screen as it is at start on a terminal of its size, pictures by kitty's protocol"`
 	Data       []byte    `json:"data,omitempty" jsonschema:"base64: the output from start on, as the program wrote it"`
 	Start      int64     `json:"start" jsonschema:"absolute offset of data"`
 	NextCursor int64     `json:"next_cursor" jsonschema:"since of the next call"`

@@ -114,11 +114,12 @@ func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 // KeyModes are the modes that keys are encoded for.
 func (s *Session) KeyModes() keys.Modes { return s.screen.modes.Load().Modes }
 
-// Repainted is what draws the screen, and the offset behind what it shows.
+// Repainted is what draws the screen with the pictures on it, these by kitty's protocol, and
+// the offset behind what it shows.
 func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err error) {
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
-		screen, at = t.AppendRepaint(nil), s.screen.boundary()
+		screen, at = t.AppendPictures(t.AppendRepaint(nil)), s.screen.boundary()
 	})
 	return screen, at, err
 }

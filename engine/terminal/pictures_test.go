@@ -135,6 +135,15 @@ func TestAViewerHoldsBoundedPictures(t *testing.T) {
 	}
 }
 
+func TestARecordingIsToldThePicturesOnTheScreen(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	s.output(l, "\x1bPq\"1;1;20;20#1~\x1b\\x")
+	if screen, at, err := s.Repainted(t.Context()); err != nil || at != l.End() || !strings.Contains(string(screen), "\x1b_G") {
+		t.Errorf("%q at %d, %v", screen, at, err)
+	}
+}
+
 func TestARepaintHasPicturesForThoseWhoWantThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}

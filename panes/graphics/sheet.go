@@ -39,6 +39,19 @@ func (p Patch) bounds() image.Rectangle {
 	return image.Rectangle{Max: p.Cells.Size()}.Add(image.Pt(p.X, p.Y))
 }
 
+// AddRow adds a row of a sheet, to the patch that it goes on with if there is one.
+func AddRow(all []Patch, row Patch) []Patch {
+	for i := range all {
+		p := &all[i]
+		if p.Sheet == row.Sheet && p.X == row.X && p.Cells.Dx() == row.Cells.Dx() && p.Cells.Min.X == row.Cells.Min.X &&
+			p.Cells.Max.Y == row.Cells.Min.Y && p.Y+p.Cells.Dy() == row.Y {
+			p.Cells.Max.Y++
+			return all
+		}
+	}
+	return append(all, row)
+}
+
 // Crosses says that the patch is in a row of the screen.
 func (p Patch) Crosses(y int) bool { b := p.bounds(); return y >= b.Min.Y && y < b.Max.Y }
 

@@ -154,21 +154,8 @@ func (s *Screen) Patches(win Window, hidden func(y int) bool) (all []graphics.Pa
 			if sheet == nil || one.From < 0 || one.From >= w || !cells.In(image.Rect(0, 0, sheet.At.Cols, sheet.At.Rows)) {
 				continue
 			}
-			all = addPatch(all, graphics.Patch{Sheet: sheet, Cells: cells, X: one.From, Y: y})
+			all = graphics.AddRow(all, graphics.Patch{Sheet: sheet, Cells: cells, X: one.From, Y: y})
 		}
 	}
 	return all
-}
-
-// addPatch adds a row, to the patch that it goes on with if there is one.
-func addPatch(all []graphics.Patch, row graphics.Patch) []graphics.Patch {
-	for i := range all {
-		p := &all[i]
-		if p.Sheet == row.Sheet && p.X == row.X && p.Cells.Dx() == row.Cells.Dx() && p.Cells.Min.X == row.Cells.Min.X &&
-			p.Cells.Max.Y == row.Cells.Min.Y && p.Y+p.Cells.Dy() == row.Y {
-			p.Cells.Max.Y++
-			return all
-		}
-	}
-	return append(all, row)
 }

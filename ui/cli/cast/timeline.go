@@ -35,7 +35,7 @@ func (t *timeline) events(out api.SessionRecordOutput) []Event {
 		t.last = max(t.last, t.live())
 	}
 	if len(out.Repaint) > 0 {
-		events = append(events, Event{t.last, Output, string(out.Repaint)})
+		events = append(events, Event{t.last, Output, string(withSixels(out.Repaint, out.Sizes))})
 	}
 	sizes, times := out.Sizes, out.Times
 	for at, end := out.Start, out.Start+int64(len(out.Data)); ; {
