@@ -12,6 +12,14 @@ const MaxSixel = 16 << 20
 // SixelColors is how many colours a sixel picture has at a time.
 const SixelColors = 1024
 
+// What a sequence may cost: a picture has at most so many pixels for each of its bytes, twice
+// what a single colour takes, the rest below is cut off; and each pixel is painted so many
+// times, on the average. A few bytes could have millions painted else, again and again.
+const (
+	sixelPixelsAByte = 8192
+	sixelPaints      = 16
+)
+
 // sixelRows are the pixels of a sixel, one below the other.
 const sixelRows = 6
 
@@ -26,7 +34,9 @@ func DecodeSixel(b []byte) (p *Picture, below int, err error) {
 	if below = readSixels(b, &m); m.size.X == 0 || m.size.Y == 0 {
 		return nil, 0, errNoSixels
 	}
-	d := sixelPixels{w: m.size.X, h: m.size.Y, pixels: make([]byte, 4*m.size.X*m.size.Y), colors: defaultColors()}
+	m.size.Y = min(m.size.Y, max(sixelPixelsAByte*len(b)/m.size.X, 1))
+	area := m.size.X * m.size.Y
+	d := sixelPixels{w: m.size.X, h: m.size.Y, pixels: make([]byte, 4*area), left: sixelPaints * area, colors: defaultColors()}
 	readSixels(b, &d)
 	p, err = FromPixels(m.size, 4, d.pixels)
 	return p, below, err
@@ -144,6 +154,7 @@ func (m *sixelSize) paint(x, y, n int, bits byte) {
 type sixelPixels struct {
 	w, h   int
 	pixels []byte
+	left   int // how many may still be painted
 	colors [SixelColors][3]byte
 	color  [3]byte
 }
@@ -166,9 +177,10 @@ func (d *sixelPixels) register(n int, define []int) {
 func (d *sixelPixels) paint(x, y, n int, bits byte) {
 	n = min(n, d.w-x)
 	for ; bits != 0 && y < d.h; bits, y = bits>>1, y+1 {
-		if bits&1 == 0 {
+		if bits&1 == 0 || d.left <= 0 {
 			continue
 		}
+		d.left -= max(n, 0)
 		row := d.pixels[4*(y*d.w+x):]
 		for i := range max(n, 0) {
 			row[4*i], row[4*i+1], row[4*i+2], row[4*i+3] = d.color[0], d.color[1], d.color[2], 255

@@ -69,13 +69,40 @@ func TestASixelPictureIsBounded(t *testing.T) {
 	}
 }
 
+func TestAFewBytesOfSixelsAreNoLargePicture(t *testing.T) {
+	for _, in := range []string{"\"1;1;99999;99999~", "!9999~" + strings.Repeat("-", 600) + "~"} {
+		p, _, err := DecodeSixel([]byte(in))
+		if err != nil || p.Size.X*p.Size.Y > sixelPixelsAByte*len(in) {
+			t.Errorf("%.20q is a picture of %v (%v)", in, p.Size, err)
+		}
+	}
+	solid := "#1!4096~" + strings.Repeat("-!4096~", 682)
+	if p, _, err := DecodeSixel([]byte(solid)); err != nil || p.Size != image.Pt(4096, 4096) {
+		t.Errorf("the largest of one colour: %v, %v", p, err)
+	}
+}
+
+func TestPixelsArePaintedSoOften(t *testing.T) {
+	names := map[color.NRGBA]byte{{255, 0, 0, 255}: 'r', {0, 0, 255, 255}: 'b'}
+	colors := "#1;2;100;0;0#2;2;0;0;100"
+	for often, want := range map[int]string{sixelPaints - 1: "b\nb\nb\nb\nb\nb\n", sixelPaints: "r\nr\nr\nr\nr\nr\n"} {
+		p, _, err := DecodeSixel([]byte(colors + "#1" + strings.Repeat("~$", often) + "#2~"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pixels(t, p, names); got != want {
+			t.Errorf("painted %d times and once more: %q", often, got)
+		}
+	}
+}
+
 func FuzzSixel(f *testing.F) {
 	for _, s := range []string{"#1~", "\"1;1;20;20#5;2;100;0;0!20~-$#6;1;2;3;4@", "!#\"$-;;;99999999999999"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, _, err := DecodeSixel(b)
-		if err == nil && !fits(p.Size) {
+		if err == nil && (!fits(p.Size) || p.Size.X*p.Size.Y > max(sixelPixelsAByte*len(b), p.Size.X)) {
 			t.Errorf("a picture of %v", p.Size)
 		}
 	})
