@@ -65,39 +65,19 @@ func newRows() *rows {
 
 // followRows takes in what runs until ctx ends or there is no bucket.
 func (v *view) followRows(ctx context.Context, nc *nats.Conn) error {
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
-	bounded, cancel := context.WithTimeout(ctx, bucketTimeout)
-	defer cancel()
-	bucket, err := js.KeyValue(bounded, ProcessesBucket)
-	if err != nil {
-		return err
-	}
-	watch, err := bucket.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = watch.Stop() }() // the connection may be gone
-	v.rows.begin()
-	for {
-		select {
-		case entry, ok := <-watch.Updates():
-			switch {
-			case !ok:
-				return ctx.Err()
-			case entry == nil:
-				v.rows.settle()
-			case entry.Operation() == jetstream.KeyValuePut:
-				v.rows.put(entry.Key(), entry.Value())
-			default:
-				v.rows.remove(entry.Key())
-			}
-		case <-ctx.Done():
-			return nil
+	return followBucket(ctx, nc, ProcessesBucket, func(context.Context, jetstream.KeyValue) error {
+		v.rows.begin()
+		return nil
+	}, func(entry jetstream.KeyValueEntry) {
+		switch {
+		case entry == nil:
+			v.rows.settle()
+		case entry.Operation() == jetstream.KeyValuePut:
+			v.rows.put(entry.Key(), entry.Value())
+		default:
+			v.rows.remove(entry.Key())
 		}
-	}
+	})
 }
 
 // begin is before all that there is comes again.

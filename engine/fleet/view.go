@@ -118,18 +118,27 @@ const bucketTimeout = 5 * time.Second
 
 // follow takes in the machines until ctx ends or there is no bucket.
 func (v *view) follow(ctx context.Context, nc *nats.Conn) error {
+	var behind time.Duration
+	return followBucket(ctx, nc, HostsBucket, func(ctx context.Context, bucket jetstream.KeyValue) (err error) {
+		behind, err = clockBehind(ctx, bucket)
+		return err
+	}, func(entry jetstream.KeyValueEntry) { v.take(entry, behind) })
+}
+
+// followBucket takes what a bucket holds and what becomes of it until ctx ends or there is
+// no bucket; nil stands between the two. begin is called before.
+func followBucket(ctx context.Context, nc *nats.Conn, name string, begin func(context.Context, jetstream.KeyValue) error, take func(jetstream.KeyValueEntry)) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, bucketTimeout)
 	defer cancel()
-	bucket, err := js.KeyValue(bounded, HostsBucket)
+	bucket, err := js.KeyValue(bounded, name)
 	if err != nil {
 		return err
 	}
-	behind, err := clockBehind(bounded, bucket)
-	if err != nil {
+	if err := begin(bounded, bucket); err != nil {
 		return err
 	}
 	watch, err := bucket.WatchAll(ctx)
@@ -143,7 +152,7 @@ func (v *view) follow(ctx context.Context, nc *nats.Conn) error {
 			if !ok {
 				return ctx.Err()
 			}
-			v.take(entry, behind)
+			take(entry)
 		case <-ctx.Done():
 			return nil
 		}
