@@ -19,7 +19,8 @@ func (v *sessionsView) Draw() []string { return nil }
 // AppendRows appends the rows of the view, each with a newline.
 func (v *sessionsView) AppendRows(to []byte) []byte {
 	v.pictures = v.env.SessionPictures()
-	v.prepare()
+	edges := v.edges()
+	v.prepare(edges)
 	if v.tight && v.tabs.Current != nil {
 		rows := v.tabs.Current.Focus.Rows
 		if v.listFocused {
@@ -33,7 +34,7 @@ func (v *sessionsView) AppendRows(to []byte) []byte {
 	}
 	start := len(to)
 	for y := range v.h {
-		to = append(v.appendRow(to, list, page, y), '\n')
+		to = append(v.appendRow(to, list, page, y, edges), '\n')
 	}
 	if v.tabs.Floating() {
 		return appendRows(to[:start], v.withFloat(strings.Split(strings.TrimSuffix(string(to[start:]), "\n"), "\n")))
@@ -55,14 +56,14 @@ func (v *sessionsView) withFloat(rows []string) []string {
 
 // appendRow appends row y of the view, of the list's rows and the terminals, or of
 // the page in their place.
-func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte {
+func (v *sessionsView) appendRow(out []byte, list, page []string, y int, edges layout.Edges) []byte {
 	switch {
 	case v.areas.strip.Contains(0, y):
 		return append(out, list[y]...)
 	case v.areas.list.W > 0:
 		out = append(out, list[y]...)
 		title := v.tabs.Current == nil && y == v.areas.tree.Y || v.tabs.Current != nil && v.tabs.Base().Root.TitleAt(y, true)
-		out = append(out, v.edges().Text(layout.Joint(y == 0, title, y == 0), v.areas.list.W, y)...)
+		out = append(out, edges.Text(layout.Joint(y == 0, title, y == 0), v.areas.list.W, y)...)
 	}
 	if v.areas.tabs.H > 0 && y == v.areas.tabs.Y {
 		return append(out, v.list.TabBar(v.areas.tabs.W)...)
@@ -70,13 +71,12 @@ func (v *sessionsView) appendRow(out []byte, list, page []string, y int) []byte 
 	if v.tabs.Current == nil {
 		return append(out, page[y-v.areas.tree.Y]...)
 	}
-	return v.tabs.Base().Root.AppendRow(out, y, v.edges())
+	return v.tabs.Base().Root.AppendRow(out, y, edges)
 }
 
 // prepare lets every visible pane make its rows.
-func (v *sessionsView) prepare() {
+func (v *sessionsView) prepare(edges layout.Edges) {
 	focused, look := v.focused(), v.env.Look()
-	edges := v.edges()
 	for _, l := range v.visible() {
 		l.Pane.Pictures, l.Pane.Predict = v.pictures, v.env.Predict()
 		l.Rows = v.steps.numbers.Over(l, l.Pane.Draw(), l.Pane == focused, look)

@@ -29,9 +29,10 @@ func (e Edges) around(x, y int) bool {
 // title is the title row of a leaf in r, whose rule stands out where it is in the
 // frame.
 func (e Edges) title(title string, r widget.Rect) string {
-	from, to := 0, r.W
+	from, to := 0, 0
 	switch {
-	case e.Focus == r:
+	case e.Focus == r && e.Look.Rule != "":
+		return e.rules(title)
 	case e.Focus.W > 0 && r.Y == e.Focus.Y+e.Focus.H:
 		from, to = max(e.Focus.X-1-r.X, 0), min(e.Focus.X+e.Focus.W+1-r.X, r.W)
 	default:
