@@ -111,7 +111,7 @@ type FleetProcessesInput struct {
 // FleetProcessesOutput is the output of fleet.processes.
 type FleetProcessesOutput struct {
 	Serial   int64       `json:"serial" jsonschema:"counts changes"`
-	Loading  bool        `json:"loading,omitempty" jsonschema:"the hub has not told of all yet"`
+	Loading  bool        `json:"loading,omitempty" jsonschema:"the hub has not sent all rows yet"`
 	Lines    []FleetLine `json:"lines" jsonschema:"the window"`
 	Offset   int         `json:"offset" jsonschema:"number of its first line"`
 	Total    int         `json:"total" jsonschema:"lines of all there are"`
@@ -128,7 +128,7 @@ type FleetLine struct {
 	Group   *FleetGroup `json:"group,omitempty" jsonschema:"the group that begins here"`
 	Host    string      `json:"host,omitempty" jsonschema:"machine of the process"`
 	Away    bool        `json:"away,omitempty" jsonschema:"the machine is away: this is how it was"`
-	Process *Process    `json:"process,omitempty" jsonschema:"the process, with what is told of it in a list"`
+	Process *Process    `json:"process,omitempty" jsonschema:"the process, as lists show it"`
 }
 
 // A FleetGroup is a machine of the fleet, or those with the same label.
