@@ -50,7 +50,7 @@ var layers = map[string]layer{
 	},
 	"ui/display": {
 		[]string{"engine/api", "engine/passthrough", "engine/styled", "engine/vt/xcolor", "panes/graphics"},
-		"what a terminal tells of itself is the same, whoever has asked it",
+		"the answers of a terminal mean the same, whoever asked",
 	},
 	"ui/screen": {
 		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},

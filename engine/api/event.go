@@ -12,7 +12,7 @@ const (
 	EventHistory  EventType = "history"  // the history has changed; History counts
 	EventLayout   EventType = "layout"   // Layout shall be shown
 	EventKept     EventType = "kept"     // Layout is what the next dashboard begins with, as number Revision; an event with a lower one comes late
-	EventMachine  EventType = "machine"  // Machine is in another state; those that somebody has asked for follow a snapshot. Without it: machine.list tells of a fleet anew
+	EventMachine  EventType = "machine"  // Machine is in another state; the machines asked for so far follow a snapshot. Without Machine: ask machine.list for the fleet again
 	EventStopped  EventType = "stopped"  // always last: the engine ends because somebody asked, Notice says how; do not start it again
 )
 

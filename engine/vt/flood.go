@@ -13,8 +13,11 @@ import (
 // times as fast. It says how many bytes it used; from is where it pays to ask again.
 func (t *writer) passLines(p []byte) (used, from int) {
 	above := t.rows - 1
+	if above == 0 || !t.atFreshLine() {
+		return 0, 0
+	}
 	lines, end := t.plainLines(p)
-	if above == 0 || lines < 2*t.rows || !t.atFreshLine() {
+	if lines < 2*t.rows {
 		return 0, end
 	}
 	t.keepRows(above)

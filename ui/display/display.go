@@ -1,6 +1,5 @@
-// Package display is what a person's terminal tells of itself when it is asked: its colours,
-// how large a cell is and which pictures it shows. Who reads the terminal passes its answers
-// on.
+// Package display asks a person's terminal for its colours, the size of a cell and the pictures
+// that it shows, and reads the answers. Whoever reads the terminal passes them in.
 package display
 
 import (

@@ -26,8 +26,8 @@ func (d *decoder) display() *api.Display {
 	return v
 }
 
-// appendDirect appends the last field only where it is set, which it is for nobody who does
-// not know it.
+// appendDirect leaves the last field out where it is not set: older ends do not know it, and
+// it is never set for them.
 func appendDirect(dst []byte, o *api.Direct) []byte {
 	for _, on := range [...]bool{o.Offer, o.Keys, o.Extended, o.Colored} {
 		dst = appendBool(dst, on)
