@@ -186,8 +186,7 @@ func TestAProgramHasTheKeyboardWhileAnyViewerDoes(t *testing.T) {
 			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
 	}
-	close(a.closed) // it is gone, with the keyboard
-	a.closed = make(chan struct{})
+	a.leave() // and the keyboard with it
 	if got := p.answered("", "\x1b[O"); got != "\x1b[O" {
 		t.Errorf("after it has left: %q", got)
 	}
@@ -196,6 +195,7 @@ func TestAProgramHasTheKeyboardWhileAnyViewerDoes(t *testing.T) {
 func TestOnlyAViewerWithADisplayIsToldOfThePersonsCursor(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
+	s.output(l, "\x1b]12;#ff0000\a")
 	plain := view(t, s, api.AttachOptions{})
 	if c := (<-plain.out).Frame.Cursor; c.Own {
 		t.Errorf("a viewer that has told nothing: %+v", c)
@@ -203,7 +203,6 @@ func TestOnlyAViewerWithADisplayIsToldOfThePersonsCursor(t *testing.T) {
 	f := view(t, s, api.AttachOptions{})
 	<-f.out
 	f.in <- api.Input{Display: &api.Display{}}
-	s.output(l, "\x1b]12;#ff0000\a")
 	deadline := time.After(10 * time.Second)
 	for {
 		select {

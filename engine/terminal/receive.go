@@ -36,8 +36,8 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		s.DecideSize(ctx)
 		if v.direct && s.Modes().MouseEncoding == keys.MouseSGRPixels { // which may pass in another way now
 			v.repaint.Store(true)
-			raise(v.dirty)
 		}
+		raise(v.dirty) // from now on it is told of the person's cursor
 	case in.AskColors:
 		v.asks.Store(true)
 		raise(v.dirty)

@@ -136,10 +136,13 @@ type fakeStream struct {
 	in     chan api.Input
 	out    chan api.Output
 	closed chan struct{}
+	leave  func() // ends the connection; more than once is as once
 }
 
 func newFakeStream() *fakeStream {
-	return &fakeStream{in: make(chan api.Input), out: make(chan api.Output), closed: make(chan struct{})}
+	f := &fakeStream{in: make(chan api.Input), out: make(chan api.Output), closed: make(chan struct{})}
+	f.leave = sync.OnceFunc(func() { close(f.closed) })
+	return f
 }
 
 func (f *fakeStream) Receive() (api.Input, error) {
@@ -171,7 +174,7 @@ func view(t *testing.T, s *Session, o api.AttachOptions) *fakeStream {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		close(f.closed)
+		f.leave()
 		<-done
 	})
 	return f
