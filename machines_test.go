@@ -173,6 +173,7 @@ func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	enginePID := p.pidOf("m1")
 	killed, last := 0, 0
 	kill := func() bool {
 		for _, pid := range bridges(p.data("m1")) {
@@ -192,7 +193,7 @@ func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
 		until(t, "a bridge", kill)
 		switch killed {
 		case kills / 4: // the engine there, too
-			if err := syscall.Kill(p.pidOf("m1"), syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(enginePID, syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
 		case kills / 2: // which then makes room for another one, as in an upgrade
