@@ -254,7 +254,7 @@ func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
 	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "there are none with such names") {
 		t.Errorf("where there are none: %d %s", status, stderr)
 	}
-	if out := c.must("ann", "ps", "--label", "role=web"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
+	if out := c.must("ann", "ps", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
 		t.Errorf("ps = %s", out)
 	}
 }
@@ -319,6 +319,44 @@ func (c *crew) extras(count int) []*fleet.Machine {
 		all = append(all, m)
 	}
 	return all
+}
+
+// The machines here answer no call: what ps and ls say of many is what they have told the hub.
+func TestWhatRunsOnManyMachinesIsListedWithoutAskingThem(t *testing.T) {
+	c := newCrew(t)
+	c.machine("web-1", "role=web")
+	c.person("ann", api.RoleOperate)
+	extras := c.extras(3)
+	c.must("web-1", "start", "--name", "loop", "--", "sleep", "1000")
+	all := func(args ...string) (rows []map[string]any, status int) {
+		stdout, stderr, status := c.run("ann", append(args, "--json")...)
+		for line := range strings.Lines(stdout) {
+			var row map[string]any
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatalf("%q: %v; %s", line, err, stderr)
+			}
+			rows = append(rows, row)
+		}
+		return rows, status
+	}
+	for _, verb := range []string{"ps", "ls"} {
+		until(t, verb, func() bool { rows, status := all(verb, "--host", "*"); return status == 0 && len(rows) == 4 })
+		if out := c.must("ann", verb, "--label", "role=extra"); strings.Count(out, "worker") != 3 || !strings.HasPrefix(out, "HOST") {
+			t.Errorf("%s = %s", verb, out)
+		}
+	}
+	extras[0].Close()
+	until(t, "it to be away", func() bool {
+		rows, status := all("ps", "--host", "extra-*")
+		why, _ := rows[0]["error"].(string)
+		return status == 3 && len(rows) == 3 && strings.Contains(why, "it is away, last seen")
+	})
+	if _, stderr, status := c.run("ann", "ps", "--label", "role=extra", "--usage"); status != 3 || strings.Count(stderr, "it does nothing") != 2 || !strings.Contains(stderr, "it is away") {
+		t.Errorf("with --usage they are not asked: %d %s", status, stderr)
+	}
+	if rows, _ := all("ps", "--host", "web-*", "--usage"); len(rows) != 1 || rows[0]["rss_bytes"] == nil {
+		t.Errorf("with --usage: %v", rows)
+	}
 }
 
 // awaits waits for what an expression matches.

@@ -167,7 +167,7 @@ func (r *rig) floods() {
 	}
 }
 
-// exec measures `tandem exec` on all machines by a real engine and program.
+// exec measures `tandem exec` and `tandem ps` on all machines by a real engine and program.
 func (r *rig) exec() {
 	r.joins("ann", "person", "ann2", "--role", "operate")
 	r.tandem("ann", "fleet", "--json")
@@ -177,6 +177,11 @@ func (r *rig) exec() {
 	}
 	r.ReportMetric(took.Seconds(), "s-exec-all")
 	r.ReportMetric(r.cpu.Seconds(), "cpu-s-exec-all-verb")
+	for name, args := range map[string][]string{"ps": nil, "ps-json": {"--json"}, "ps-usage": {"--usage"}} {
+		_, took = r.tandem("ann", append([]string{"ps", "--label", "bench=1"}, args...)...)
+		r.ReportMetric(took.Seconds(), "s-verb-"+name)
+		r.ReportMetric(r.cpu.Seconds(), "cpu-s-verb-"+name)
+	}
 	_, took = r.tandem("ann", "fleet", "--json")
 	r.ReportMetric(float64(took.Milliseconds()), "ms-verb-fleet")
 }

@@ -153,6 +153,9 @@ func answering(ctx context.Context) (*server.Mux, net.Listener) {
 	server.Handle(m, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		return api.ExecOutput{Process: api.Process{ID: in.ID, State: api.StateExited, ExitCode: &zero}, Stdout: "6.8.0\n"}, nil
 	})
+	server.Handle(m, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
+		return api.ProcessListOutput{Processes: running(0)}, nil
+	})
 	server.Handle(m, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		const text = "ready\nserved 17 requests\n"
 		return api.ProcessLogOutput{Data: text, End: int64(len(text)), NextCursor: int64(len(text)), State: api.StateRunning}, nil
@@ -227,8 +230,8 @@ func flood(c net.Conn) {
 	}
 }
 
-// tell is what runs on a fake, and what changes there.
-func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error) error {
+// running is what runs on the fake with a number.
+func running(number int) []api.Process {
 	all := make([]api.Process, *processes)
 	for i := range all {
 		all[i] = api.Process{ID: fmt.Sprintf("%06d%06d", number, i), Kind: api.KindProcess, Name: fmt.Sprintf("worker-%d", i), State: api.StateRunning, PID: 1000 + i,
@@ -237,7 +240,12 @@ func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error)
 			all[i].State, all[i].PID, all[i].ExitCode = api.StateFailed, 0, &one
 		}
 	}
-	if err := send(api.Event{Type: api.EventSnapshot, Processes: all}); err != nil {
+	return all
+}
+
+// tell is what runs on a fake, and what changes there.
+func (f *fake) tell(ctx context.Context, number int, send func(api.Event) error) error {
+	if err := send(api.Event{Type: api.EventSnapshot, Processes: running(number)}); err != nil {
 		return err
 	}
 	for {

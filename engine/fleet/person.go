@@ -141,6 +141,11 @@ func (p *Person) greet(ctx context.Context, pipe *Pipe, subject, to, id string, 
 
 const hintFleet = "`tandem fleet` shows the machines and how they are"
 
+// AwaySince says that a machine cannot be asked.
+func AwaySince(machine string, seen time.Time) error {
+	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away, last seen %v ago", machine, time.Since(seen).Round(time.Second)).WithHint(hintFleet)
+}
+
 // unreachable says why a machine could not be reached.
 func (p *Person) unreachable(machine string, err error) error {
 	var refused *api.Error
@@ -152,7 +157,7 @@ func (p *Person) unreachable(machine string, err error) error {
 	}
 	if errors.Is(err, errAway) {
 		if seen := p.view.seen(machine); !seen.IsZero() {
-			return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away, last seen %v ago", machine, time.Since(seen).Round(time.Second)).WithHint(hintFleet)
+			return AwaySince(machine, seen)
 		}
 		return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away, or there is none of this name", machine).WithHint(hintFleet)
 	}

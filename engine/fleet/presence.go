@@ -27,8 +27,8 @@ const (
 	settle = 20 * time.Millisecond
 	// spreadOut is within what time after a connection a machine writes all its rows.
 	spreadOut = 2 * time.Second
-	// shownCommand bounds the command line in a row.
-	shownCommand = 200
+	// shownText bounds a command line and an error in a row.
+	shownText = 200
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
 )
@@ -133,18 +133,30 @@ func (p *presence) put(proc api.Process) {
 	p.dirty[proc.ID] = true
 }
 
+// bounded is the beginning of a text that is long.
+func bounded(text string) string {
+	if len(text) <= shownText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:shownText], "") + "…"
+}
+
 // small is what of a process others see in a list.
 func small(p api.Process) api.Process {
 	if p.Kind != api.KindSession { // a shell that was left has not failed, whatever its exit status
 		p.Argv = nil
 	}
-	if len(p.Command) > shownCommand {
-		p.Command, p.Argv = strings.ToValidUTF8(p.Command[:shownCommand], "")+"…", nil
+	if len(p.Command) > shownText {
+		p.Command, p.Argv = bounded(p.Command), nil
+	}
+	var supervision *api.Supervision
+	if s := p.Supervision; s != nil && (s.Restarts > 0 || s.Ready != nil) {
+		supervision = &api.Supervision{Restart: s.Restart, Restarts: s.Restarts, Ready: s.Ready}
 	}
 	return api.Process{
-		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Argv: p.Argv, Actor: p.Actor,
+		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Argv: p.Argv, Actor: p.Actor, From: p.From,
 		StartedAt: p.StartedAt, ExitedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, ExitUnknown: p.ExitUnknown,
-		KeepAlive: p.KeepAlive, Terminal: p.Terminal, Agent: p.Agent,
+		Error: bounded(p.Error), WaitsFor: p.WaitsFor, KeepAlive: p.KeepAlive, Supervision: supervision, Terminal: p.Terminal, Agent: p.Agent,
 	}
 }
 

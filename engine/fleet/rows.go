@@ -214,6 +214,67 @@ func (t *rows) since(ctx context.Context, number int64, most time.Duration) {
 	}
 }
 
+// rowsWait bounds how long is waited for all rows to come for the first time.
+const rowsWait = 10 * time.Second
+
+// settled waits until all rows have come, for a while at most.
+func (t *rows) settled(ctx context.Context) {
+	for end := time.Now().Add(rowsWait); ctx.Err() == nil; {
+		t.mu.Lock()
+		complete, number := t.complete, t.serial
+		t.mu.Unlock()
+		left := time.Until(end)
+		if complete || left <= 0 {
+			return
+		}
+		t.since(ctx, number, left)
+	}
+}
+
+// mostRows is how many rows are given at once.
+const mostRows = 20_000
+
+// give gives machines the rows that their engines have written, where these are as many in each
+// state as the machine counts: of others some are still on the way.
+func (t *rows) give(list []api.FleetMachine, epochs map[string]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.complete {
+		return
+	}
+	wanted := make(map[*rowsHost]*api.FleetMachine, len(list))
+	room := mostRows
+	for i := range list {
+		m := &list[i]
+		count := 0
+		for _, n := range m.States {
+			count += n
+		}
+		if room -= count; room < 0 && i > 0 {
+			break
+		}
+		m.Rows = make([]api.Process, 0, count)
+		wanted[t.machine(m.Name)] = m
+	}
+	for _, r := range t.all {
+		if m := wanted[r.of]; m != nil && r.epoch == epochs[m.Name] {
+			m.Rows = append(m.Rows, r.Process)
+		}
+	}
+	for _, m := range wanted {
+		states := map[api.State]int{}
+		for _, p := range m.Rows {
+			states[p.State]++
+		}
+		if !maps.Equal(states, m.States) {
+			m.Rows = nil
+		}
+		slices.SortFunc(m.Rows, func(a, b api.Process) int {
+			return cmp.Or(a.StartedAt.Compare(b.StartedAt), strings.Compare(a.ID, b.ID))
+		})
+	}
+}
+
 // An order is what rows are sorted by.
 type order struct {
 	by       api.FleetSort

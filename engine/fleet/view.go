@@ -242,22 +242,39 @@ func (p *Person) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMa
 	bounded, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
 	p.view.settled(bounded)
-	fault := p.State()
-	p.view.mu.Lock()
-	defer p.view.mu.Unlock()
-	if !p.view.complete {
-		if fault != nil {
-			return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
-		}
-		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
+	if in.Rows {
+		p.view.wantRows()
+		p.view.rows.settled(ctx)
 	}
-	list := []api.FleetMachine{}
-	for _, name := range slices.Sorted(maps.Keys(p.view.hosts)) {
-		if m := p.view.hosts[name].told(fault == nil); meant(m) {
-			list = append(list, m)
-		}
+	fault := p.State()
+	list, epochs := p.view.chosen(meant, fault == nil)
+	switch {
+	case list == nil && fault != nil:
+		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
+	case list == nil:
+		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
+	case in.Rows && fault == nil:
+		p.view.rows.give(list, epochs)
 	}
 	return list, nil
+}
+
+// chosen are the machines that are meant, by name, and the engines that tell of them; nil
+// while it is not known which there are.
+func (v *view) chosen(meant func(api.FleetMachine) bool, connected bool) (list []api.FleetMachine, epochs map[string]string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.complete {
+		return nil, nil
+	}
+	list, epochs = []api.FleetMachine{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(v.hosts)) {
+		if m := v.hosts[name].told(connected); meant(m) {
+			list = append(list, m)
+			epochs[name] = v.hosts[name].Epoch
+		}
+	}
+	return list, epochs
 }
 
 // machines are all machines, and the engines that tell of them.
@@ -301,9 +318,14 @@ func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 		}
 		wants = append(wants, want{key, value, not})
 	}
+	named := map[string]bool{}
+	var patterns []string
 	for _, name := range in.Names {
 		if _, err := path.Match(name, ""); err != nil {
 			return nil, api.Errorf(api.CodeInvalid, "read name %q: it is no pattern", name)
+		}
+		if named[name] = true; !ValidName(name) {
+			patterns = append(patterns, name)
 		}
 	}
 	return func(m api.FleetMachine) bool {
@@ -312,7 +334,7 @@ func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 				return false
 			}
 		}
-		return len(in.Names) == 0 || slices.ContainsFunc(in.Names, func(name string) bool { return matches(name, m.Name) })
+		return len(in.Names) == 0 || named[m.Name] || slices.ContainsFunc(patterns, func(name string) bool { return matches(name, m.Name) })
 	}, nil
 }
 

@@ -245,3 +245,31 @@ func BenchmarkWindow(b *testing.B) {
 		rows.add(b, "m00500", processRow{"e", api.Process{ID: "worker-70", Name: "worker-7", State: []api.State{api.StateRunning, api.StateFailed}[i%2]}})
 	})
 }
+
+// What a machine counts and what has come of its rows may differ for a moment.
+func TestAMachineIsGivenItsRowsWhenAllHaveCome(t *testing.T) {
+	rows := someMachines(t)
+	list := []api.FleetMachine{
+		{Name: "web-1", States: map[api.State]int{api.StateRunning: 1, api.StateFailed: 1}},
+		{Name: "web-2", States: map[api.State]int{api.StateRunning: 2}},
+		{Name: "db-1", States: map[api.State]int{api.StateRunning: 1}},
+		{Name: "idle"},
+	}
+	rows.give(list, map[string]string{"web-1": "e", "web-2": "e", "db-1": "an earlier engine"})
+	if got := list[0].Rows; len(got) != 2 || got[0].Name != "job" && got[0].Name != "nginx" {
+		t.Errorf("of web-1: %v", got)
+	}
+	if list[1].Rows != nil || list[2].Rows != nil || list[3].Rows == nil {
+		t.Errorf("of the others: %v, %v, %v", list[1].Rows, list[2].Rows, list[3].Rows)
+	}
+}
+
+func TestAnAnswerHasABoundedNumberOfRows(t *testing.T) {
+	rows := table(t, map[string][]string{"a": {"x running"}, "b": {"x running"}})
+	many := map[api.State]int{api.StateRunning: mostRows}
+	list := []api.FleetMachine{{Name: "a", States: map[api.State]int{api.StateRunning: 1}}, {Name: "huge", States: many}, {Name: "b", States: map[api.State]int{api.StateRunning: 1}}}
+	rows.give(list, map[string]string{"a": "e", "b": "e"})
+	if len(list[0].Rows) != 1 || list[1].Rows != nil || list[2].Rows != nil {
+		t.Errorf("given are %v", list)
+	}
+}

@@ -24,6 +24,7 @@ import (
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/ps"
 	"tandem/ui/cli/settings"
 	"tandem/ui/cli/tmux"
 )
@@ -176,7 +177,7 @@ func newRoot(o Options) *cobra.Command {
 	a.addHosts(root)
 	root.AddCommand(
 		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
-		startCommand(a), psCommand(a), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
+		startCommand(a), (&ps.Verb{Out: &a.out, Connect: a.connect, Stdout: a.Stdout, Dumb: a.env("TERM") == "dumb"}).Command(), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),

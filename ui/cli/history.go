@@ -132,7 +132,7 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 			folder = output.Visible(home(r.CWD))
 		}
 		t.Add(append(cells, output.Text(output.Span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
-			output.Text(whoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
+			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
 	}
 	return t.String()
 }

@@ -14,19 +14,22 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/ui/cli/fleet"
+	"tandem/ui/cli/ls"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/ps"
 )
 
 // A target is where a verb is carried out.
 type target struct {
 	options Options
-	hosts   []string // of --host, or TANDEM_HOST; none: this machine
-	labels  []string // of machines of the fleet
-	all     bool     // on all of config.toml
-	chosen  bool     // the machines were found by a pattern or a label
-	most    int      // machines at a time
-	here    bool     // the verb is one of this machine, whatever TANDEM_HOST says
+	hosts   []string                    // of --host, or TANDEM_HOST; none: this machine
+	labels  []string                    // of machines of the fleet
+	all     bool                        // on all of config.toml
+	chosen  bool                        // the machines were found by a pattern or a label
+	told    map[string]api.FleetMachine // what the hub knows of those of the fleet
+	most    int                         // machines at a time
+	here    bool                        // the verb is one of this machine, whatever TANDEM_HOST says
 }
 
 func (a *app) addHosts(root *cobra.Command) {
@@ -122,12 +125,12 @@ func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string)
 		return nil, output.Usagef(cmd, "give --all-hosts, or --host and --label, not both")
 	}
 	verbs := fleet.Verbs{Config: t.options.Fleet, Own: t.options.Connect}
-	hosts, err := verbs.Meant(cmd.Context(), t.options.Machines, wanted, t.labels)
+	hosts, told, err := verbs.Meant(cmd.Context(), t.options.Machines, api.FleetListInput{Names: wanted, Labels: t.labels, Rows: machines.OnlyLists(cmd)})
 	switch {
 	case err != nil:
 		return nil, err
 	case how == machines.Several:
-		t.chosen = true
+		t.chosen, t.told = true, told
 		return hosts, nil
 	case len(hosts) > 1:
 		return nil, output.Usagef(cmd, "%s works on one machine at a time, and %d are meant", cmd.CommandPath(), len(hosts))
@@ -142,12 +145,37 @@ func (a *app) spread(cmd *cobra.Command, hosts []string) error {
 	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.most, Group: a.chosen && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
+		if status, ok := a.fromHub(cmd.Name(), host, o.printer()); ok {
+			return status
+		}
 		return Main(cmd.Context(), o, a.args)
 	}}
 	if len(hosts) > manyHosts {
 		defer debug.SetGCPercent(debug.SetGCPercent(sparePercent))
 	}
 	return &output.ExitError{Status: s.On(hosts)}
+}
+
+// fromHub prints what a machine has told the hub about what runs there, and gives the exit
+// status; ok is false if the machine has to be asked.
+func (a *app) fromHub(verb, host string, out output.Printer) (status int, ok bool) {
+	rows, ok, err := fleet.Rows(a.told[host])
+	if !ok {
+		return 0, false
+	}
+	out.JSON = a.out.JSON
+	switch {
+	case err != nil:
+	case verb == "ls":
+		err = (&ls.Verb{Out: &out, Home: home}).Told(rows)
+	default:
+		err = ps.Told(out, rows)
+	}
+	if err == nil {
+		return 0, true
+	}
+	out.Error(err)
+	return output.Status(err), true
 }
 
 // With more machines than manyHosts, memory is collected when it has grown by sparePercent: each

@@ -282,3 +282,10 @@ func (m *logMerge) watch(ctx context.Context, send func(logNews) bool) {
 		}
 	}
 }
+
+func restarts(p api.Process) int {
+	if p.Supervision == nil {
+		return 0
+	}
+	return p.Supervision.Restarts
+}

@@ -93,7 +93,7 @@ func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
 	switch out.Met {
 	case "exit":
 		if p := out.Process; !p.State.Ended() {
-			return fmt.Sprintf("%s: ended with %s, now %s\n", name, exitText(p), p.State)
+			return fmt.Sprintf("%s: ended with %s, now %s\n", name, output.ExitText(p), p.State)
 		}
 		return outcome(out.Process)
 	case "log":

@@ -104,33 +104,67 @@ func (v *Verbs) Machines(ctx context.Context, in api.FleetListInput) ([]api.Flee
 	}
 	defer own.Close()
 	out, err := api.FleetList.Call(ctx, own, in)
-	return out.Machines, err
+	all := out.Machines
+	for lack := len(all); in.Rows && err == nil; { // one answer has a bounded number of rows
+		at, rest := map[string]int{}, api.FleetListInput{Rows: true}
+		for i, m := range all {
+			if m.Rows == nil {
+				at[m.Name], rest.Names = i, append(rest.Names, m.Name)
+			}
+		}
+		if len(at) == 0 || len(at) == lack {
+			break
+		}
+		lack = len(at)
+		out, err = api.FleetList.Call(ctx, own, rest)
+		for _, m := range out.Machines {
+			all[at[m.Name]] = m
+		}
+	}
+	return all, err
+}
+
+// Rows are what runs on a machine of the fleet; ok is false if it has to be asked, as what it has
+// told the hub is not known to be all.
+func Rows(m api.FleetMachine) (rows []api.Process, ok bool, err error) {
+	switch {
+	case m.Rows == nil:
+		return nil, false, nil
+	case m.State == api.FleetAway:
+		return nil, true, fleet.AwaySince(m.Name, m.LastSeen)
+	}
+	return m.Rows, true, nil
 }
 
 // Meant are the names of the machines, of config.toml and of the fleet, that have any of some
-// names, which may be patterns, and all of some labels.
-func (v *Verbs) Meant(ctx context.Context, known machines.Config, names, labels []string) ([]string, error) {
-	hosts, err := machines.Meant(known, names, len(labels) > 0)
+// names, which may be patterns, and all of some labels. Those of the fleet are told what the hub
+// knows of them, with what runs there if that is wanted.
+func (v *Verbs) Meant(ctx context.Context, known machines.Config, in api.FleetListInput) (hosts []string, told map[string]api.FleetMachine, err error) {
+	hosts, err = machines.Meant(known, in.Names, len(in.Labels) > 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := v.Load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if c.Person != "" || len(labels) > 0 {
-		found, err := v.Machines(ctx, api.FleetListInput{Names: names, Labels: labels})
+	told = map[string]api.FleetMachine{}
+	if c.Person != "" || len(in.Labels) > 0 {
+		found, err := v.Machines(ctx, in)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, m := range found {
-			hosts = append(hosts, m.Name)
+			if !slices.Contains(hosts, m.Name) { // else that of config.toml is meant
+				told[m.Name] = m
+			}
 		}
+		hosts = slices.AppendSeq(hosts, maps.Keys(told))
 	}
 	if len(hosts) == 0 {
-		return nil, api.Errorf(api.CodeNotFound, "find machines: there are none with such names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
+		return nil, nil, api.Errorf(api.CodeNotFound, "find machines: there are none with such names and labels").WithHint("`tandem fleet` and `tandem machine list` show them")
 	}
-	return slices.Compact(slices.Sorted(slices.Values(hosts))), nil
+	return slices.Compact(slices.Sorted(slices.Values(hosts))), told, nil
 }
 
 // HostNames completes the names of machines of config.toml and of the fleet.

@@ -38,12 +38,27 @@ func (v *Verb) Command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
-			return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, verbose, time.Now()) })
+			return v.answer(rows, verbose)
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with the git branch of each folder")
 	return cmd
+}
+
+// Told lists what a machine of a fleet has told the hub.
+func (v *Verb) Told(all []api.Process) error { return v.answer(unbranched(LiveFirst(all)), false) }
+
+func (v *Verb) answer(rows []row, verbose bool) error {
+	const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
+	return output.AnswerList(*v.Out, rows, none, func() string { return v.table(rows, verbose, time.Now()) })
+}
+
+func unbranched(list []api.Process) []row {
+	rows := make([]row, len(list))
+	for i, p := range list {
+		rows[i].Process = p
+	}
+	return rows
 }
 
 // A row is one of ls.
@@ -65,10 +80,10 @@ func (v *Verb) rows(ctx context.Context, branches bool) ([]row, error) {
 		return nil, err
 	}
 	list := LiveFirst(out.Processes)
-	rows := make([]row, len(list))
+	rows := unbranched(list)
 	var folders []string
-	for i, p := range list {
-		if rows[i].Process = p; !p.State.Ended() {
+	for _, p := range list {
+		if !p.State.Ended() {
 			folders = append(folders, p.CWD)
 		}
 	}

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,16 @@ func ReachOf(cmd *cobra.Command) Reach {
 	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
 	verb, _, _ := strings.Cut(words, " ")
 	return cmp.Or(reach[words], reach[verb])
+}
+
+// listing are the verbs that only show what runs, and their flags for which a machine has to
+// be asked: without them, what it has told the hub of its fleet does.
+var listing = map[string][]string{"ps": {"usage", "watch"}, "ls": {"verbose"}}
+
+// OnlyLists reports whether a command shows nothing that a machine of a fleet has not told the hub.
+func OnlyLists(cmd *cobra.Command) bool {
+	flags, ok := listing[cmd.Name()]
+	return ok && cmd.HasParent() && !cmd.Parent().HasParent() && !slices.ContainsFunc(flags, cmd.Flags().Changed)
 }
 
 // Refused are those flags about machines that a command does not take.

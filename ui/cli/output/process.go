@@ -76,3 +76,24 @@ func Size(bytes int64) string {
 	}
 	return fmt.Sprintf("%.0f%c", n, units[0])
 }
+
+// ExitText is how a process has ended last, "-" if it has not.
+func ExitText(p api.Process) string {
+	switch {
+	case p.ExitSignal != "":
+		return p.ExitSignal
+	case p.ExitCode != nil:
+		return strconv.Itoa(*p.ExitCode)
+	case p.ExitUnknown:
+		return "unknown"
+	}
+	return "-"
+}
+
+// WhoFrom is who did something, and from which other machine.
+func WhoFrom(actor, from string) string {
+	if from != "" {
+		actor += " from " + from
+	}
+	return Visible(actor)
+}

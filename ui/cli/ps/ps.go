@@ -1,0 +1,263 @@
+// Package ps is the verb ps: what processes and sessions do and use, as a table, once or again
+// and again.
+package ps
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
+	"tandem/ui/cli/ls"
+	"tandem/ui/cli/output"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// watchStep is how often ps --watch looks.
+const watchStep = time.Second
+
+// A Verb is `tandem ps`.
+type Verb struct {
+	Out     *output.Printer
+	Connect func(context.Context) (*client.Client, error)
+	Stdout  io.Writer
+	Dumb    bool // the terminal cannot be drawn on
+}
+
+// Command is the verb.
+func (v *Verb) Command() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:   "ps [--watch]",
+		Short: "Show what processes and sessions do and use",
+		Long: "Shows processes and sessions with their state and resource use, children included.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
+			"Of machines of a fleet that a pattern or --label means, it shows what they have told the hub;\n--usage asks each of them for CPU, memory and ports too.",
+		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return v.watch(cmd.Context())
+			}
+			list, err := v.list(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return print(*v.Out, list, true)
+		},
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
+	cmd.Flags().Bool("usage", false, "ask each machine of a fleet, for what its processes use")
+	return cmd
+}
+
+// list asks what there is.
+func (v *Verb) list(ctx context.Context) ([]api.Process, error) {
+	conn, err := retry.Connect(ctx, v.Connect)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
+	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{Metrics: true})
+	return out.Processes, err
+}
+
+// Told prints what a machine of a fleet has told the hub, which is not what its processes use.
+func Told(out output.Printer, all []api.Process) error {
+	for i, p := range all { // restarts are told if there were any
+		if p.Kind == api.KindProcess && p.Supervision == nil {
+			all[i].Supervision = &api.Supervision{}
+		}
+	}
+	return print(out, all, false)
+}
+
+// print prints processes; measured says whether it is known what they use.
+func print(out output.Printer, all []api.Process, measured bool) error {
+	list, now := ls.LiveFirst(all), time.Now()
+	return output.AnswerList(out, rows(list, now, measured), "no processes; start one with `tandem start`", func() string { return table(out, list, now) })
+}
+
+// A row is one of ps --json: the API's process, and what it uses beside its other members.
+// What is not known is left out.
+type row struct {
+	api.Process
+	CPUPercent    *float64 `json:"cpu_percent,omitempty"`
+	RSSBytes      *int64   `json:"rss_bytes,omitempty"`
+	Ports         []int    `json:"ports,omitzero"`
+	UptimeSeconds float64  `json:"uptime_seconds"` // 0 unless a child is alive
+	Restarts      int      `json:"restarts"`
+}
+
+func rows(list []api.Process, now time.Time, measured bool) []row {
+	rows := make([]row, len(list))
+	for i, p := range list {
+		rows[i] = row{Process: p, UptimeSeconds: uptime(p, now).Seconds(), Restarts: restarts(p)}
+		if measured {
+			m := cmp.Or(p.Metrics, &api.Metrics{})
+			rows[i].CPUPercent, rows[i].RSSBytes, rows[i].Ports = &m.CPUPercent, &m.RSSBytes, append([]int{}, m.Ports...)
+		}
+	}
+	return rows
+}
+
+// uptime is how long the child has been alive; 0 if there is none.
+func uptime(p api.Process, now time.Time) time.Duration {
+	if p.PID == 0 || p.StartedAt.IsZero() {
+		return 0
+	}
+	return max(now.Sub(p.StartedAt), 0)
+}
+
+func restarts(p api.Process) int {
+	if p.Supervision == nil {
+		return 0
+	}
+	return p.Supervision.Restarts
+}
+
+func table(out output.Printer, list []api.Process, now time.Time) string {
+	t := out.Table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
+	t.Spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
+	for _, p := range list {
+		state, tint := liveState(p)
+		cpu, mem, ports := used(p.Metrics)
+		pid, up, again := "-", "-", "-"
+		if p.PID > 0 {
+			pid, up = strconv.Itoa(p.PID), output.Span(uptime(p, now))
+		}
+		if p.Supervision != nil {
+			again = strconv.Itoa(p.Supervision.Restarts)
+		}
+		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
+			output.Text(up), output.Text(again), output.Text(ports), output.Text(output.ExitText(p)), output.Text(output.WhoFrom(p.Actor, p.From)))
+		for _, note := range trouble(p, now) {
+			t.Note(note)
+		}
+	}
+	return t.String()
+}
+
+// liveState is a process's state in a word or two, and its colour.
+func liveState(p api.Process) (string, output.Tint) {
+	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
+		return "not ready", output.Yellow
+	}
+	if p.State == api.StateWaiting {
+		return output.StateText(p), output.StateTint(p)
+	}
+	return string(p.State), output.StateTint(p)
+}
+
+// used is what a process uses, "-" where it is not measured.
+func used(m *api.Metrics) (cpu, mem, ports string) {
+	if m == nil {
+		return "-", "-", "-"
+	}
+	ports = "-"
+	if len(m.Ports) > 0 {
+		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Ports), "[]"), " ", ",")
+	}
+	return fmt.Sprintf("%.1f%%", m.CPUPercent), output.Size(m.RSSBytes), ports
+}
+
+// trouble tells why a process does not run although it should, and its last
+// words.
+func trouble(p api.Process, now time.Time) []string {
+	const words = 3
+	var lines []string
+	s := p.Supervision
+	switch {
+	case p.State != api.StateFailed && p.State != api.StateBackoff:
+		return nil
+	case p.Error != "":
+		lines = append(lines, output.Visible(p.Error))
+	}
+	if s == nil {
+		return lines
+	}
+	if p.State == api.StateBackoff && s.NextStart != nil {
+		lines = append(lines, "starts again in "+max(s.NextStart.Sub(now), 0).Round(100*time.Millisecond).String())
+	}
+	for _, line := range s.LastLines[max(len(s.LastLines)-words, 0):] {
+		lines = append(lines, output.Visible(strings.TrimRight(line, "\r\n")))
+	}
+	return lines
+}
+
+// watch shows the table again and again until a signal comes.
+func (v *Verb) watch(ctx context.Context) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	p, err := retry.Connect(ctx, v.Connect)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	show := v.again
+	if f, ok := output.Terminal(v.Stdout); ok && !v.Out.JSON && !v.Dumb {
+		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+		if err := v.Out.Print(enter); err != nil {
+			return err
+		}
+		defer func() { _ = v.Out.Print(leave) }() // if that fails there is no terminal to mend
+		show = func(list []api.Process, now time.Time) error { return v.redraw(f, list, now) }
+	}
+	for {
+		out, err := api.ProcessList.Call(ctx, p, api.ProcessListInput{Metrics: true})
+		if err == nil {
+			err = show(ls.LiveFirst(out.Processes), time.Now())
+		}
+		if err == nil {
+			err = retry.Pause(ctx, watchStep)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// again prints the table below the last one.
+func (v *Verb) again(list []api.Process, now time.Time) error {
+	if !v.Out.JSON {
+		return v.Out.Print(table(*v.Out, list, now) + "\n")
+	}
+	return v.Out.PrintJSON(rows(list, now, true), "")
+}
+
+// redraw puts the table on the screen in place of the last one.
+func (v *Verb) redraw(f *os.File, list []api.Process, now time.Time) error {
+	cols, height, err := term.GetSize(f.Fd())
+	if err != nil || cols < 1 || height < 1 {
+		cols, height = 80, 24
+	}
+	lines := strings.Split(strings.TrimSuffix(table(*v.Out, list, now), "\n"), "\n")
+	if len(lines) > height {
+		hidden := len(lines) - height + 1
+		lines = append(lines[:height-1], fmt.Sprintf("… and %d more lines", hidden))
+	}
+	var b strings.Builder
+	b.WriteString("\x1b[H")
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		b.WriteString(ansi.Truncate(line, cols, "") + "\x1b[0m\x1b[K")
+	}
+	b.WriteString("\x1b[J")
+	return v.Out.Print(b.String())
+}
