@@ -96,8 +96,11 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	if how == personOnly {
 		return g.mayActForPerson(ctx, name)
 	}
-	if o, ok := in.(*api.AttachOptions); ok && o.Direct {
-		o.Direct = g.mayHandOver(caller)
+	switch in := in.(type) {
+	case *api.AttachOptions:
+		in.Direct = in.Direct && g.mayHandOver(caller)
+	case *api.FleetListInput: // whoever may not have what runs there asks the machines
+		in.Rows = in.Rows && mayVisit(caller, name, personOnly, effect) == nil && g.mayActForPerson(ctx, name) == nil
 	}
 	if !caller.Agent() {
 		return nil

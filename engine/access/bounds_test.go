@@ -1,9 +1,17 @@
 package access
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
@@ -18,5 +26,59 @@ func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
 	}
 	if len(rules) != len(names) {
 		t.Errorf("%d rules for %d operations: which are no operations?", len(rules), len(names))
+	}
+}
+
+// What runs on the machines of a fleet is for its person alone: others ask the machines, which
+// know who asks.
+func TestTheRowsOfAFleetAreForItsPerson(t *testing.T) {
+	g := &Guard{KeeperPID: func() int { return 0 }}
+	m := server.NewMux(g.Check)
+	server.Handle(m, api.FleetList, func(_ context.Context, in api.FleetListInput) (api.FleetListOutput, error) {
+		if in.Rows {
+			return api.FleetListOutput{}, errors.New("with rows")
+		}
+		return api.FleetListOutput{}, nil
+	})
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = m.Serve(t.Context(), l) }()
+	for name, c := range map[string]struct {
+		origin server.Origin
+		owner  string
+		rows   bool
+	}{
+		"a person":                       {rows: true},
+		"an agent":                       {owner: "x"},
+		"what an agent elsewhere began":  {origin: server.Origin{From: "u@h", Agent: "claude"}},
+		"a person elsewhere":             {origin: server.Origin{From: "u@h"}, rows: true},
+		"who reads here by the fleet":    {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleRead}},
+		"who operates here by the fleet": {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleOperate}},
+		"who is admin here by the fleet": {origin: server.Origin{From: "ann", Person: "ann", Role: api.RoleAdmin}, rows: true},
+	} {
+		near, far := net.Pipe()
+		if err := m.Receive(far, c.origin); err != nil {
+			t.Fatal(err)
+		}
+		r, err := http.NewRequest(http.MethodPost, "http://tandem/v1/"+api.FleetList.Name, strings.NewReader(`{"rows":true}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.owner != "" {
+			r.Header.Set(api.OwnerHeader, c.owner)
+		}
+		if err := r.Write(near); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(near), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.StatusCode != http.StatusOK; got != c.rows {
+			t.Errorf("%s gets rows: %v", name, got)
+		}
+		near.Close()
 	}
 }
