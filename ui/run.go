@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -27,6 +28,7 @@ import (
 	"tandem/panes/web"
 	"tandem/themes"
 	"tandem/ui/conn"
+	"tandem/ui/display"
 	"tandem/ui/screen"
 )
 
@@ -166,6 +168,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	stop := endOnSignal(ctx, cancel)
 	defer stop()
 
+	asked := time.Now()
 	t, err := screen.Open(o.Input, o.Output)
 	if err != nil {
 		return nil, err
@@ -218,6 +221,9 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	cancel(nil)
 	l.Wait()
 	t.Await(painted)
+	if _, known := m.display.Display(); !known {
+		display.Swallow(o.Input, asked)
+	}
 	return m, err
 }
 

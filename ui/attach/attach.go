@@ -235,6 +235,9 @@ func (r *run) serve() (Outcome, error) {
 	<-drawing
 	outcome.Unsent, outcome.Told = r.unsent(), r.told.now(r.terminal.size())
 	in.close()
+	if _, known := outcome.Told.Display(); !known && r.terminal.asks != "" && outcome.Reason != HungUp {
+		display.Swallow(r.In, r.terminal.asked)
+	}
 	return outcome, err
 }
 

@@ -40,6 +40,7 @@ var errStalled = errors.New("the terminal takes no output")
 type terminal struct {
 	in, out *os.File
 	asks    string      // what it is asked at first
+	asked   time.Time   // and when
 	keepAlt bool        // the alternate screen is shown before and after
 	cooked  *term.State // before the caller made it raw; nil if it has not
 	fd      int         // to write to: out, opened again so that no write blocks
@@ -98,6 +99,7 @@ func (t *terminal) enter() error {
 	if err := t.raw(); err != nil {
 		return err
 	}
+	t.asked = time.Now()
 	if err := t.write([]byte(begins(!t.keepAlt) + t.asks)); err != nil {
 		t.leave()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)

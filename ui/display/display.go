@@ -6,9 +6,13 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/passthrough"
@@ -49,6 +53,35 @@ func Ask(getenv func(string) string) string {
 		return more + "\x1b[16t" + passthrough.AskColors
 	}
 	return more + graphics.Query + passthrough.AskColors
+}
+
+// AnswerLimit is how long after it was asked a terminal may still be about to answer.
+const AnswerLimit = 500 * time.Millisecond
+
+// Swallow reads what a terminal still answers to Ask, so that who has it next does not take
+// that for typed. It was asked at a time, is in raw mode, and nobody else reads it.
+func Swallow(in *os.File, asked time.Time) {
+	var all []byte
+	for one := make([]byte, 1); !endsAnswers(all); { // what is behind them was typed
+		left := time.Until(asked.Add(AnswerLimit)).Milliseconds()
+		fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, int(max(left, 0))); n == 0 || err != nil && err != unix.EINTR {
+			return
+		}
+		switch n, err := unix.Read(int(in.Fd()), one); {
+		case err == unix.EINTR || err == unix.EAGAIN:
+		case err != nil || n == 0:
+			return
+		default:
+			all = append(all, one...)
+		}
+	}
+}
+
+// endsAnswers reports whether p ends with the attributes, which are answered last.
+func endsAnswers(p []byte) bool {
+	i := bytes.LastIndexByte(p, '\x1b')
+	return i >= 0 && bytes.HasPrefix(p[i:], []byte("\x1b[?")) && p[len(p)-1] == 'c'
 }
 
 // AskColors asks for the colours alone.

@@ -2,8 +2,11 @@ package display
 
 import (
 	"image"
+	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
@@ -111,4 +114,24 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnswersThatAreStillComingAreNobodysInput(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		defer w.Close()
+		for _, piece := range []string{"\x1b]11;rgb:1e1e/2121/2828\a\x1b[?99", "7;1n\x1b[?1016;2$y", "\x1b[?64;1;", "52cls\r"} {
+			if _, err := w.WriteString(piece); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	Swallow(r, time.Now().Add(time.Minute))
+	if rest, err := io.ReadAll(r); string(rest) != "ls\r" {
+		t.Errorf("%q is left: %v", rest, err)
+	}
 }

@@ -8,11 +8,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
 	"tandem/panes/history"
 	"tandem/panes/widget"
 	"tandem/themes"
+	"tandem/ui/display"
 )
 
 // typingDelay is how long a search waits for the next key of the query.
@@ -35,10 +38,14 @@ type model struct {
 	waits  bool // a choice waits for the answer to what was typed before it
 	run    bool // to run it
 	chosen Choice
+
+	asked    time.Time // the terminal was, for its background
+	answered bool
+	leaving  bool // once it has answered
 }
 
 func newModel(ctx context.Context, o Options, e api.Engine, profile colorprofile.Profile) *model {
-	m := &model{ctx: ctx, o: o, engine: e, profile: profile}
+	m := &model{ctx: ctx, o: o, engine: e, profile: profile, asked: time.Now()}
 	m.setDark(true, false)
 	m.list.Focused, m.list.Home = true, o.Home
 	m.field.Set(o.Query)
@@ -67,8 +74,22 @@ type found struct {
 	err     error
 }
 
-// Init asks for the terminal's background, and for the commands.
-func (m *model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, m.fetch()) }
+// Init asks for the terminal's background, and for the commands. Every terminal answers
+// what it is asked last, its attributes.
+func (m *model) Init() tea.Cmd {
+	ask := tea.Sequence(tea.RequestBackgroundColor, tea.Raw(ansi.RequestPrimaryDeviceAttributes))
+	return tea.Batch(ask, m.fetch())
+}
+
+// leave ends, but not before the terminal has answered: the shell would take what comes
+// then for typed.
+func (m *model) leave() tea.Cmd {
+	if m.answered {
+		return tea.Quit
+	}
+	m.leaving = true
+	return tea.Tick(time.Until(m.asked.Add(display.AnswerLimit)), func(time.Time) tea.Msg { return tea.Quit() })
+}
 
 // Update takes in one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -78,6 +99,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
 		m.setDark(msg.IsDark(), true)
+	case uv.PrimaryDeviceAttributesEvent:
+		if m.answered = true; m.leaving {
+			return m, tea.Quit
+		}
 	case tea.PasteMsg:
 		m.edit(func() { m.field.Paste(msg.Content) })
 	case tea.KeyPressMsg:
@@ -90,9 +115,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // press does what a key means.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+	if m.leaving {
+		return nil
+	}
 	switch k.String() {
 	case "esc", "ctrl+c", "ctrl+g":
-		return tea.Quit
+		return m.leave()
 	case "enter":
 		return m.choose(true)
 	case "tab":
@@ -183,7 +211,7 @@ func (m *model) choose(run bool) tea.Cmd {
 		return nil
 	}
 	m.chosen = Choice{row.Command.Command, run}
-	return tea.Quit
+	return m.leave()
 }
 
 // Least size of a terminal that the picker is drawn on.

@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
@@ -30,6 +32,7 @@ func searched(t *testing.T, query string, lines ...string) (*model, *api.History
 		return out, nil
 	})
 	m := newModel(t.Context(), Options{Query: query, Folder: "/src", Home: "/home/me"}, e, colorprofile.ASCII)
+	m.answered = true
 	_, cmd := m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	does(m, cmd)
 	return m, asked
@@ -131,5 +134,20 @@ func TestBashUnderstandsItsHook(t *testing.T) {
 		if !strings.Contains(Hook(shell), "tandem history pick") || !strings.Contains(Hook(shell), "tandem init "+shell) {
 			t.Errorf("the hook of %s: %s", shell, Hook(shell))
 		}
+	}
+}
+
+func TestThePickerStaysUntilTheTerminalHasAnswered(t *testing.T) {
+	m, _ := searched(t, "", "make")
+	m.answered, m.asked = false, time.Now().Add(time.Hour)
+	if _, cmd := m.Update(tea.KeyPressMsg{Code: tea.KeyEnter}); cmd == nil || !m.leaving {
+		t.Fatal("enter does nothing")
+	}
+	if press(m, tea.Key{Code: tea.KeyEscape}) {
+		t.Error("the answer is left to the shell")
+	}
+	_, cmd := m.Update(uv.PrimaryDeviceAttributesEvent{62})
+	if !does(m, cmd) || m.chosen.Line != "make" {
+		t.Errorf("the terminal has answered, but %+v", m.chosen)
 	}
 }
