@@ -69,8 +69,8 @@ var layers = map[string]layer{
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
-		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes"},
-		"the history in another terminal is the dashboard's list and no more of it",
+		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes", "ui/display"},
+		"the history in another terminal is the dashboard's list and no more of it; it leaves no answer of the terminal behind",
 	},
 	"ui/cli/codingagents": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/setup"},
