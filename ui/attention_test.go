@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes/graphics"
 	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
@@ -232,7 +233,7 @@ func (d *driver) notifications() (told func() []string) {
 	if err := terminal.Enter(); err != nil {
 		d.t.Fatal(err)
 	}
-	terminal.Show(tea.View{}, 20, 3, nil, screen.Placed{}, screen.Patches{})
+	terminal.Show(tea.View{}, 20, 3, nil, screen.Placed{}, graphics.Patches{})
 	seen := 0
 	told = func() (all []string) {
 		if err := terminal.Paint(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/panes/graphics"
 	"tandem/ui/conn"
 	"tandem/ui/layout"
 	"tandem/ui/screen"
@@ -106,7 +107,7 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		change(i)
-		terminal.Show(m.View(), 200, 60, nil, screen.Placed{}, screen.Patches{})
+		terminal.Show(m.View(), 200, 60, nil, screen.Placed{}, graphics.Patches{})
 		if err := terminal.Paint(); err != nil {
 			b.Fatal(err)
 		}

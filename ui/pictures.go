@@ -54,7 +54,7 @@ func (e env) SessionPictures() graphics.Screen {
 }
 
 // patches are the pictures of the programs in the panes that were drawn last.
-func (e env) patches() (p screen.Patches) {
+func (e env) patches() (p graphics.Patches) {
 	v, body := e.m.sessions, e.m.areas.body
 	p.On = v.pictures
 	for _, l := range v.visible() {

@@ -16,6 +16,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/panes/graphics"
 	"tandem/panes/widget"
 	"tandem/ui/display"
 )
@@ -47,7 +48,7 @@ type painter struct {
 	moves   bytes.Buffer // what diff writes
 	buf     bytes.Buffer
 	kept    keptPicture
-	patches keptPatches
+	patches graphics.Shown
 	written map[int]bool // rows with patches that draw has changed
 	err     error
 }
@@ -57,8 +58,8 @@ type frame struct {
 	view     tea.View
 	w, h     int
 	picture  Placed
-	patches  Patches // pictures of sessions
-	ground   *Ground // nil for the terminal's own
+	patches  graphics.Patches // pictures of sessions
+	ground   *Ground          // nil for the terminal's own
 	bells    int
 	clip     string // what was copied last
 	clips    int    // counts copies
@@ -124,7 +125,7 @@ func (p *painter) enter(alt bool) error {
 	p.away = false
 	p.shown, p.rows = frame{}, nil
 	p.buf.Reset()
-	p.buf.Write(p.patches.forget(p.kept.forget(nil)))
+	p.forget()
 	if alt {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
@@ -162,7 +163,7 @@ func (p *painter) leave(alt bool) {
 	}
 	p.away = true
 	p.buf.Reset()
-	p.buf.Write(p.patches.forget(p.kept.forget(nil)))
+	p.forget()
 	if p.shown.sync {
 		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
 	}
@@ -183,6 +184,12 @@ func (p *painter) leave(alt bool) {
 		p.buf.WriteString(ansi.ResetModeAltScreenSaveCursor + oldTitle)
 	}
 	_ = p.flush() // the terminal may be gone
+}
+
+// forget writes what leaves no pictures in the terminal.
+func (p *painter) forget() {
+	p.buf.Write(p.patches.AppendForget(p.kept.forget(nil)))
+	p.patches.Forget()
 }
 
 // isAway reports whether somebody else has the terminal.
@@ -310,7 +317,7 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		if drawRow(p.cells.Line(y), row, f.clusters, f.ground) && !erased {
 			p.leaveWide(y)
 		}
-		if f.patches.crosses(y) {
+		if f.patches.Crosses(y) {
 			p.noteWritten(y)
 		}
 		p.cells.TouchLine(0, y, f.w)
@@ -350,7 +357,7 @@ func (p *painter) place(f frame, hurt, erased bool) {
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
 	turn := p.kept.turn(f.picture, hurt, erased)
-	turn.join(p.patches.turn(f.patches, p.written, erased))
+	turn.put = p.patches.AppendTurn(turn.put, f.patches, p.written, erased)
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return

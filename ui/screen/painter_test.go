@@ -10,6 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+
+	"tandem/panes/graphics"
 )
 
 // A canvas is a painter that paints into a file.
@@ -189,7 +191,7 @@ func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
 func TestTheViewWithAnEchoEndsTheRestAfterAFrame(t *testing.T) {
 	p := newPainter(nil, colorprofile.TrueColor)
 	term := &Terminal{painter: p}
-	show := func() { term.Show(tea.View{}, 80, 24, nil, Placed{}, Patches{}) }
+	show := func() { term.Show(tea.View{}, 80, 24, nil, Placed{}, graphics.Patches{}) }
 	show()
 	if len(p.typed) != 0 {
 		t.Error("a view that nobody waits for ends a rest")

@@ -48,7 +48,7 @@ func painted(t *testing.T, on graphics.Screen, frames ...func() (rows string, al
 	for _, f := range frames {
 		before, _ := os.ReadFile(path)
 		rows, all := f()
-		terminal.Show(tea.View{Content: rows}, 10, 4, nil, Placed{}, Patches{On: on, All: all})
+		terminal.Show(tea.View{Content: rows}, 10, 4, nil, Placed{}, graphics.Patches{On: on, All: all})
 		if err := terminal.Paint(); err != nil {
 			t.Fatal(err)
 		}
@@ -103,18 +103,5 @@ func TestSixelsOfSessionsAreDrawnAgainWhereRowsWereWritten(t *testing.T) {
 		if got[n] != want {
 			t.Errorf("frame %d writes %q, want %q", n, got[n], want)
 		}
-	}
-}
-
-func TestFewSheetsThatAreNotSeenAreKept(t *testing.T) {
-	var k keptPatches
-	for n := range 30 {
-		k.turn(Patches{On: graphics.Screen{Protocol: graphics.Kitty}, All: []graphics.Patch{{Sheet: sheetOf(t, uint64(n)), Cells: image.Rect(0, 0, 3, 2)}}}, nil, false)
-	}
-	if n := len(k.sheets); n > sheetsKept+1 {
-		t.Errorf("%d sheets are kept", n)
-	}
-	if left := string(k.forget(nil)); strings.Count(left, "d=I") > sheetsKept+1 || len(k.sheets) != 0 {
-		t.Errorf("left are %q", left)
 	}
 }

@@ -55,11 +55,6 @@ type keptPicture struct {
 // picture before goes last, so that nothing is bare for a moment.
 type pictureChange struct{ before, put []byte }
 
-// join adds another change.
-func (t *pictureChange) join(more pictureChange) {
-	t.before, t.put = append(t.before, more.before...), append(t.put, more.put...)
-}
-
 func (t *pictureChange) any() bool { return len(t.put) > 0 }
 
 // turn changes the picture. One that was hurt is shown again. Sixels are part of

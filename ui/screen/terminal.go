@@ -14,6 +14,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
+
+	"tandem/panes/graphics"
 )
 
 // stalled is how long a terminal that takes no output may hold up the end.
@@ -148,7 +150,7 @@ func (t *Terminal) Profile() colorprofile.Profile { return t.painter.profile }
 
 // Show makes a view of a size, on a ground and with a picture over its cells, what is
 // painted next, with the pictures of sessions.
-func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches Patches) {
+func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches graphics.Patches) {
 	t.painter.update(func(f *frame) {
 		f.view, f.w, f.h, f.ground, f.picture, f.patches = v, w, h, g, p, patches
 	})
