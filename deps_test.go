@@ -56,8 +56,12 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/cellwidth", "engine/styled", "panes/graphics", "panes/widget", "ui/display", "keys", "engine/vt/scan"},
 		"what is painted and what is typed pass through, whatever they mean",
 	},
+	"ui/pictures": {
+		[]string{"engine/passthrough", "engine/styled", "engine/vt", "panes/graphics"},
+		"pictures are converted in the same way whoever has the bytes",
+	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "ui/display", "ui/predict"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict"},
 		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
 	},
 	"ui/predict": {

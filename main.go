@@ -186,9 +186,9 @@ func runClient(args []string, version string) int {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err
 		},
-		Attach: func() (noClipboard bool, predict string) {
+		Attach: func() (noClipboard bool, predict, pictures string) {
 			conf, err := config.Load()
-			return err != nil || conf.NoClipboard(), conf.Attach.Predict // which it says may be what is mistaken
+			return err != nil || conf.NoClipboard(), conf.Attach.Predict, conf.Pictures // which it says may be what is mistaken
 		},
 		Quiet: func(at time.Time) bool {
 			conf, _ := config.Load()

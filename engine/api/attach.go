@@ -36,6 +36,8 @@ type AttachOptions struct {
 	// Direct says that the viewer hands over its terminal, with Raw: see Direct. An engine
 	// that does not want it, or is of an older release, goes on as without.
 	Direct bool
+	// Kinds is, with Direct, that Direct is to say which pictures have passed.
+	Kinds bool
 
 	// Lines are scrollback that is wanted from the start, as if an Input had asked
 	// for it; a session that has ended tells of them before Output.Ended. A Count of
@@ -108,6 +110,8 @@ type Direct struct {
 	Keys     bool // what is typed may be written to the master, and told by Input.Typed
 	Extended bool // the program may have asked for keys as escape codes
 	Colored  bool // the program may have changed the terminal's colours
+	Kitty    bool // pictures have passed by kitty's protocol (Kinds)
+	Sixel    bool // or as sixels
 	Pixels   bool // the program wants the mouse in pixels, which the terminal tells in cells: the engine is to encode it
 }
 

@@ -30,6 +30,7 @@ type Filter struct {
 	room        int    // how much more of it passes
 	played      bool   // a recording, whose program is gone: see Replay
 	NoClipboard bool   // programs do not reach the clipboard
+	Redrawn     bool   // nor do pictures pass: whoever writes draws these, and the whole screen behind a switch
 	Points      bool   // nor do they set how the mouse is told
 	NoPixels    bool   // the terminal cannot tell the mouse in pixels (mode 1016): it tells it in cells
 	Pixels      bool   // the program wants the mouse told in pixels
@@ -38,6 +39,8 @@ type Filter struct {
 	Alt         bool   // the session's program is on its alternate screen
 	repaint     bool   // what comes next is a repaint
 	Extended    bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
+
+	Kitty, Sixel bool // programs have drawn pictures by kitty's protocol, or as sixels
 
 	Colored   bool // the terminal's palette may be changed
 	clustered bool // mode 2027 may be set
@@ -78,13 +81,26 @@ const (
 // ExpectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *Filter) ExpectRepaint() {
-	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
-		Extended: f.Extended, Colored: f.Colored, clustered: f.clustered}
+	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Redrawn: f.Redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
+		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, clustered: f.clustered}
+}
+
+// Repaint returns what of a repaint is to be written that comes between two pieces of the
+// output, not within a control string (see Within); it is valid until the next call. A
+// sequence that is not complete goes on behind it.
+func (f *Filter) Repaint(p []byte) []byte {
+	held := f.held
+	f.held = nil
+	f.ExpectRepaint()
+	out, _ := f.Pass(p)
+	f.held = held
+	return out
 }
 
 // Pass returns what of p is to be written; it is valid until the next call and
 // may be p itself. Left says that the program has left its alternate screen;
-// nothing after that is returned.
+// nothing after that is returned. Where the screen is redrawn, it says that there was a
+// switch, and all is returned.
 func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	defer func() { f.repaint = false }()
 	if len(f.held) > 0 {
@@ -96,6 +112,7 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 		f.rewind(&e)
 	}
 	for at := 0; ; {
+		leaves := false
 		if f.inside == insideNothing {
 			at += plain(p[at:])
 		}
@@ -105,7 +122,7 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 		var n int
 		told := true
 		if f.inside == insideNothing {
-			n, left = f.control(&e, at)
+			n, leaves = f.control(&e, at)
 			told = n > 0
 		} else {
 			n, told = f.within(&e, at)
@@ -115,7 +132,8 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 			e.drop(at, len(p))
 			break
 		}
-		if at += n; left {
+		left = left || leaves
+		if at += n; leaves && !f.Redrawn {
 			e.drop(at, len(p))
 			break
 		}

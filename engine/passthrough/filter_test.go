@@ -62,6 +62,54 @@ func TestATerminalThatCannotTellPixelsTellsCells(t *testing.T) {
 	}
 }
 
+func TestWhatIsRedrawnHasNoPicturesAndGoesOnBehindASwitch(t *testing.T) {
+	for _, c := range []struct {
+		in, want string
+		switched bool
+	}{
+		{"a\x1bPq~\x1b\\b", "ab", false}, {"a\x1b_Ga=T;AAAA\x1b\\b", "ab", false}, {"a\x1b[31mb", "a\x1b[31mb", false},
+		{"\x1b[?1049ha\x1b[?1049lb", clearedScreen + "ab", true}, {"a\x1b[?47lb", "ab", true},
+	} {
+		for n := range c.in {
+			f := Filter{Redrawn: true}
+			var got string
+			switched := false
+			for _, p := range []string{c.in[:n], c.in[n:]} {
+				out, now := f.Pass([]byte(p))
+				got, switched = got+string(out), switched || now
+			}
+			if got != c.want || switched != c.switched {
+				t.Errorf("%q cut at %d becomes %q, %v; want %q, %v", c.in, n, got, switched, c.want, c.switched)
+			}
+		}
+	}
+}
+
+func TestARepaintComesBetweenTheHalvesOfASequence(t *testing.T) {
+	f := Filter{Points: true}
+	first, _ := f.Pass([]byte("a\x1b[?1000h\x1b[3"))
+	got := string(first) + string(f.Repaint([]byte("\x1b[?1049lscreen\x1b[?1049hother\x1b[?1002h")))
+	last, left := f.Pass([]byte("1mb"))
+	if got += string(last); got != "a"+clearedScreen+"screen"+clearedScreen+"other\x1b[31mb" || left || f.Tracks != 1002 || !f.Alt {
+		t.Errorf("it becomes %q, %v with %+v", got, left, f)
+	}
+}
+
+func TestTheKindsOfPicturesThatComeAreNoticed(t *testing.T) {
+	for in, want := range map[string][2]bool{
+		"\x1b_Ga=T,f=100;AAAA\x1b\\": {true, false}, "\x1b_Gf=100,i=1;AAAA\x1b\\": {true, false}, "\x1b_Ga=p,i=1\x1b\\": {true, false},
+		"\x1bP0;1q~\x1b\\": {false, true}, "\x1b_Ga=q,i=1;AAAA\x1b\\": {}, "\x1b_Ga=d\x1b\\": {}, "\x1b_Gt=f;L2E=\x1b\\": {}, "\x1bP$qm\x1b\\": {}, "text": {},
+	} {
+		for _, f := range []*Filter{{}, {played: true}, {Redrawn: true}} {
+			passed(f, in)
+			f.ExpectRepaint()
+			if got := [2]bool{f.Kitty, f.Sixel}; got != want {
+				t.Errorf("%q: %v, want %v", in, got, want)
+			}
+		}
+	}
+}
+
 func TestFilterFindsASwitchInPieces(t *testing.T) {
 	const in = "a\x1b[?1049hb\x1b[?25lc\x1b[?1049ld"
 	want, _ := passed(&Filter{}, in)

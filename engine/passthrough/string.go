@@ -32,8 +32,18 @@ func (f *Filter) deviceControl(p []byte) (n int, v verdict) {
 		f.inside = insideDropped
 		return end + 1, verdict{}
 	}
+	f.Sixel = true
+	return end + 1, f.picture("\x1bP" + s.params + "q")
+}
+
+// picture lets the string that begins so through, if pictures pass.
+func (f *Filter) picture(head string) verdict {
+	if f.Redrawn {
+		f.inside = insideDropped
+		return verdict{}
+	}
 	f.inside, f.room = insidePassed, pictureLimit
-	return end + 1, verdict{text: "\x1bP" + s.params + "q"}
+	return verdict{text: head}
 }
 
 // application looks at the head of an application program command. Pictures in
@@ -45,7 +55,7 @@ func (f *Filter) application(p []byte) (n int, v verdict) {
 	if len(p) == 2 {
 		return 0, verdict{}
 	}
-	if p[2] != 'G' || f.played {
+	if p[2] != 'G' {
 		f.inside = insideDropped
 		return 2, verdict{}
 	}
@@ -65,8 +75,12 @@ func (f *Filter) application(p []byte) (n int, v verdict) {
 		f.inside = insideDropped
 		return end, verdict{}
 	}
-	f.inside, f.room = insidePassed, pictureLimit
-	return end, verdict{text: "\x1b_G" + strings.Join(append(keys, "q=2"), ",")}
+	f.Kitty = f.Kitty || !slices.Contains(keys, "a=d")
+	if f.played {
+		f.inside = insideDropped
+		return end, verdict{}
+	}
+	return end, f.picture("\x1b_G" + strings.Join(append(keys, "q=2"), ","))
 }
 
 // drawsOnly says that a key of kitty's graphics protocol is well formed, and no

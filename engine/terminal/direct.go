@@ -27,9 +27,10 @@ const (
 // writes output to it at once, as far as it takes that; what it does not take, and all
 // else, is written by the viewer's own goroutine, which follows the log and may wait.
 type direct struct {
-	tty  *os.File
-	conn syscall.RawConn
-	end  sync.Once
+	tty   *os.File
+	conn  syscall.RawConn
+	kinds bool // the viewer wants to know which pictures have passed
+	end   sync.Once
 
 	mu     sync.Mutex
 	live   bool  // the reader writes; else the viewer's goroutine, which then has what follows
@@ -119,7 +120,8 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 
 // state is what the viewer has to know of what has passed.
 func (d *direct) state() api.Direct {
-	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels}
+	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
+		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
 }
 
 // take has the reader write nothing until golive, and waits for the terminal to take what
@@ -172,6 +174,8 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 		var err error
 		if d, err = newDirect(h.tty, h.noClipboard); err != nil {
 			a.session.options.Log.Warn("attach", "id", a.session.options.ID, "error", err)
+		} else {
+			d.kinds = a.viewer.kinds
 		}
 	case <-time.After(handLimit):
 		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")

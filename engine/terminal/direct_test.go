@@ -53,12 +53,17 @@ func newWindow(t *testing.T) (window, tty *os.File) {
 // handOver attaches and hands over a terminal.
 func handOver(t *testing.T, s *Session) *person {
 	t.Helper()
+	return handOverBy(t, s, api.AttachOptions{Raw: true, Direct: true})
+}
+
+func handOverBy(t *testing.T, s *Session, o api.AttachOptions) *person {
+	t.Helper()
 	window, tty := newWindow(t)
 	p := &person{handStream: &handStream{newFakeStream(), tty}, t: t, window: window, left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer close(p.left)
-		s.Attach(ctx, api.AttachOptions{Raw: true, Direct: true}, false, p.handStream)
+		s.Attach(ctx, o, false, p.handStream)
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -119,6 +124,28 @@ func TestATerminalHandedOverGetsARepaintAndThenWhatIsPrinted(t *testing.T) {
 	p.sees("after")
 	if strings.Contains(string(p.shown), "\x1b") {
 		t.Errorf("a question passes: %q", p.shown)
+	}
+}
+
+func TestAViewerThatWantsToKnowIsToldWhichPicturesHavePassed(t *testing.T) {
+	for _, kinds := range []bool{true, false} {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		p := handOverBy(t, s, api.AttachOptions{Raw: true, Direct: true, Kinds: kinds})
+		p.live(s)
+		s.output(l, "\x1bPq~\x1b\\")
+		p.sees("\x1bPq~\x1b\\")
+		s.output(l, "\x1b[>1u\x1b_Ga=T,f=24,s=1,v=1;AAAA\x1b\\") // of the keys everybody is told
+		var told api.Direct
+		for !told.Extended {
+			told = *(<-p.out).Direct
+		}
+		for kinds && !told.Kitty {
+			told = *(<-p.out).Direct
+		}
+		if told.Kitty != kinds || told.Sixel != kinds {
+			t.Errorf("wanted %v, told %+v", kinds, told)
+		}
 	}
 }
 

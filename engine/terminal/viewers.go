@@ -17,6 +17,7 @@ type viewer struct {
 	pictures bool                   // it wants those on the screen in a repaint
 	apart    bool                   // not in its bytes, but behind it
 	direct   bool                   // it hands over its terminal
+	kinds    bool                   // and wants to know which pictures have passed
 	handed   chan handed            // of 1: its terminal
 	way      atomic.Pointer[direct] // by which output reaches it at once; nil if it does not
 	clips    bool                   // it wants to know what the program puts on the clipboard
@@ -49,6 +50,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		client:   o.Client,
 		raw:      o.Raw,
 		direct:   o.Raw && o.Direct,
+		kinds:    o.Kinds,
 		handed:   make(chan handed, 1),
 		readOnly: o.ReadOnly,
 		clips:    o.Clips && !o.Raw,

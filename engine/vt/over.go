@@ -64,6 +64,14 @@ func (o Over) AppendDrawn(dst []byte, x, y, end int) []byte {
 	return p.dst
 }
 
+// AppendMargins appends what sets the margins again where they were lifted, as sixels would
+// scroll what is between them.
+func (o Over) AppendMargins(dst []byte) []byte {
+	p := painter{t: o.t, dst: dst}
+	p.margins()
+	return p.dst
+}
+
 // AppendCursor appends what brings the cursor and the pen back.
 func (o Over) AppendCursor(dst []byte) []byte {
 	p := painter{t: o.t, dst: dst}

@@ -30,7 +30,7 @@ func Settings() []Setting {
 		{"background", "true or false", `false`, "", "Paint the theme's own background and colours everywhere, behind sessions too, on terminals of 256 colours and more."},
 		{"mouse", "true or false", `true`, "", "The dashboard handles the mouse; with false, your terminal does."},
 		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
-		{"pictures", "a name in quotes", `"auto"`, "", "How pictures in the files view are shown: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
+		{"pictures", "a name in quotes", `"auto"`, "", "How pictures are shown, in the files view and those that programs print: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
 		{"icons", "true or false", `false`, "", "Show icons before file names. Your terminal needs a Nerd Font."},
 		{"open_with", "a list of commands in quotes", `["mpv --fs", "gimp {} &"]`, "the editor, the pager and the desktop's program", "Commands to choose from with E in the files view; {} stands for the files, which otherwise follow."},
 		{"tabs", "true or false", `true`, "", "Show the tabs of the sessions above the panes when there is more than one."},

@@ -29,6 +29,9 @@ type Options struct {
 
 	// NoClipboard keeps programs from the clipboard (OSC 52).
 	NoClipboard bool
+	// Pictures is how those of programs are shown, as the configuration has it; "" is
+	// as well as the terminal can.
+	Pictures string
 	// Handoff ends the run for what is the caller's, with HandedBack: the prefix;
 	// the mouse, where the program has no use for it; the keyboard's going to
 	// another window. Else only d after the prefix does, and other keys ring the bell.
@@ -144,6 +147,7 @@ type run struct {
 	filter   passthrough.Filter
 	link     *link
 	told     told
+	pictures pictured
 	over     *overlay // nil without any
 	away     away
 	input    string // the name of what is typed, over all attachments
@@ -197,6 +201,7 @@ func (r *run) connected(a *client.Attachment) {
 	if r.over != nil {
 		r.over.restart()
 	}
+	r.convert()
 	r.link.up(a)
 	r.resized() // it may have changed since the attachment was asked for
 	r.back()
@@ -205,7 +210,7 @@ func (r *run) connected(a *client.Attachment) {
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
 	})
 }
 
@@ -296,10 +301,10 @@ func (r *run) receive() (Outcome, error) {
 
 // show writes a piece of the session's output to the terminal. When the
 // program has left its alternate screen, only the engine knows what was below,
-// and the screen is fetched again.
+// and the screen is fetched again; so it is when pictures have to be converted from now on.
 func (r *run) show(p []byte) error {
 	r.filter.NoPixels = r.link.cells.Load()
-	p, left := r.filter.Pass(p)
+	p, left := r.pass(p)
 	if r.filter.Extended {
 		r.link.extended.Store(true)
 	}

@@ -38,7 +38,7 @@ type syscallConn interface{ Control(func(fd uintptr)) error }
 // mayHandOver reports whether nothing has to be drawn over what passes, and the terminal
 // was opened in a way that the engine can use.
 func (r *run) mayHandOver() bool {
-	return !r.Handoff && r.over == nil && r.away.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
+	return !r.Handoff && !r.pictures.convert.Load() && r.over == nil && r.away.machine == "" && r.terminal.fd != int(r.terminal.out.Fd())
 }
 
 // direct does what the engine says of the terminal that it wants or has.
@@ -57,6 +57,9 @@ func (r *run) direct(d api.Direct) {
 		r.terminal.colored.Store(true)
 	}
 	r.link.pixels.Store(d.Pixels)
+	if r.lacks(d.Kitty, d.Sixel) {
+		r.link.giveBack()
+	}
 }
 
 // handOver gives the terminal to the engine. What is typed waits until the engine has
@@ -123,6 +126,13 @@ func (l *link) askBack() (over <-chan struct{}) {
 	l.tellTyped()
 	_ = l.a.Send(api.Input{Hand: &api.Hand{Back: true}}) // one that is lost has it no more
 	return l.direct.over
+}
+
+// giveBack has the engine give the terminal back, and the main goroutine attach again.
+func (l *link) giveBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.askBack()
 }
 
 // takeBack waits until the engine has given the terminal back.

@@ -50,8 +50,9 @@ type terminal struct {
 
 	writing sync.Mutex // held for a piece of output, and while the terminal is lent
 
-	mu    sync.Mutex
-	saved *term.State // nil unless the terminal is in raw mode
+	mu     sync.Mutex
+	saved  *term.State // nil unless the terminal is in raw mode
+	forget []byte      // what takes the pictures off it that are drawn on it
 }
 
 func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
@@ -124,10 +125,18 @@ func (t *terminal) ends(alt bool) string {
 	if t.colored.Load() {
 		screen += passthrough.RestColors
 	}
+	screen += string(t.forget)
 	if alt {
 		screen += passthrough.LeaveAlt + "\x1b[?25h" + oldTitle
 	}
 	return screen
+}
+
+// forgets takes in what takes pictures off the terminal.
+func (t *terminal) forgets(pictures func(dst []byte) []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget = pictures(t.forget[:0])
 }
 
 // lend gives the terminal back to who had it before the run, and before its

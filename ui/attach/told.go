@@ -51,6 +51,7 @@ func (r *run) terminalAnswered(p []byte) {
 
 // tellDisplay tells the session what the terminal is like, once that is known.
 func (r *run) tellDisplay() {
+	r.reshape()
 	term := r.told.now(r.terminal.size())
 	d, known := term.Display()
 	if !known {
@@ -58,8 +59,13 @@ func (r *run) tellDisplay() {
 	}
 	cells := r.link.cells.Swap(!d.Pixels)
 	r.link.tell(api.Input{Display: &d})
-	if !d.Pixels && !cells && r.link.pixels.Load() && !r.link.handed() {
-		r.link.refresh() // a mode has passed that the terminal does not know
+	handed := r.link.handed()
+	pixels := !d.Pixels && !cells && r.link.pixels.Load() && !handed
+	switch lacks := r.lacks(false, false); {
+	case lacks && handed:
+		r.link.giveBack()
+	case lacks || pixels: // what has passed is nothing that the terminal knows
+		r.link.refresh()
 	}
 }
 

@@ -63,14 +63,14 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	if err := a.refuseOwn(cmd.Context(), client, id, in); err != nil {
 		return err
 	}
-	noClipboard, configured := a.Attach()
+	noClipboard, configured, pictures := a.Attach()
 	mode, ok := predict.Modes()[cmp.Or(predicted, configured, "auto")]
 	if !ok && predicted != "" {
 		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; want auto, always or off", id, predicted)
 	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.connect,
-		NoClipboard: noClipboard, Predict: mode,
+		NoClipboard: noClipboard, Pictures: pictures, Predict: mode,
 	})
 	if err != nil {
 		return err

@@ -51,8 +51,8 @@ type Options struct {
 	// Prefix tells the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
 	// Attach tells whether attach keeps programs from the clipboard, default no, and
-	// when it predicts, "" for auto.
-	Attach func() (noClipboard bool, predict string)
+	// when it predicts and how it shows pictures, "" for auto.
+	Attach func() (noClipboard bool, predict, pictures string)
 	// Sandbox tells what the sandbox of agents keeps here; default nothing.
 	Sandbox func() doctor.Sandbox
 	// Quiet reports whether a time is in the person's quiet hours; default never.
@@ -249,7 +249,7 @@ func (o Options) complete() Options {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }
 	}
 	if o.Attach == nil {
-		o.Attach = func() (bool, string) { return false, "" }
+		o.Attach = func() (bool, string, string) { return false, "", "" }
 	}
 	return o
 }

@@ -77,6 +77,33 @@ func TestSixelTakesTheSizeOfACell(t *testing.T) {
 	}
 }
 
+func TestATerminalKnowsThePicturesThatItSaysAndThePersonWants(t *testing.T) {
+	for _, c := range []struct {
+		term, tmux, wanted, answers string
+		kitty, sixel, known         bool
+	}{
+		{"xterm", "", "", "", false, false, false},
+		{"xterm", "", "", "\x1b[?62c", false, false, true},
+		{"xterm", "", "", "\x1b[?62;4c", false, true, true},
+		{"xterm", "", "auto", "\x1b_Gi=31;OK\x1b\\ \x1b[?62;4c", true, true, true},
+		{"xterm", "", "auto", "\x1b_Gi=31;OK\x1b\\ \x1b[?62c", true, false, true},
+		{"xterm", "", "sixel", "\x1b_Gi=31;OK\x1b\\ \x1b[?62c", false, true, true},
+		{"xterm", "", "blocks", "\x1b_Gi=31;OK\x1b\\ \x1b[?62;4c", false, false, true},
+		{"xterm", "/tmp/tmux", "auto", "\x1b[?62;4c", false, false, true},
+		{"xterm", "/tmp/tmux", "sixel", "\x1b[?62;4c", false, true, true},
+		{"linux", "", "auto", "", false, false, true},
+	} {
+		plainTerminal(t)
+		t.Setenv("TERM", c.term)
+		t.Setenv("TMUX", c.tmux)
+		var term Terminal
+		answer(&term, strings.Fields(c.answers)...)
+		if kitty, sixel, known := term.Knows(c.wanted); kitty != c.kitty || sixel != c.sixel || known != c.known {
+			t.Errorf("%+v: it knows %v, %v (%v)", c, kitty, sixel, known)
+		}
+	}
+}
+
 func TestWhatATerminalIsAskedDependsOnWhichItIs(t *testing.T) {
 	for _, c := range []struct {
 		env              map[string]string

@@ -31,6 +31,19 @@ func (t *Terminal) Pictures(wanted string, dark bool) graphics.Screen {
 	return s
 }
 
+// Knows says which pictures the terminal shows as programs print them; known is false
+// until it has answered. It draws others as Pictures says.
+func (t *Terminal) Knows(wanted string) (kitty, sixel, known bool) {
+	kitty, sixel = t.kitty, t.sixel
+	switch p := t.protocol(wanted, true); {
+	case p != graphics.Kitty && p != graphics.Sixel:
+		kitty, sixel = false, false
+	case wanted == "kitty" || wanted == "sixel":
+		kitty, sixel = p == graphics.Kitty, p == graphics.Sixel
+	}
+	return kitty, sixel, t.asked || os.Getenv("TERM") == "linux"
+}
+
 func (t *Terminal) protocol(wanted string, measured bool) graphics.Protocol {
 	switch {
 	case wanted == "off":

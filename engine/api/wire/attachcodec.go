@@ -274,6 +274,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("pictures", "true", o.Pictures)
 	set("apart", "true", o.Apart)
 	set("direct", "true", o.Direct)
+	set("kinds", "true", o.Kinds)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
@@ -308,6 +309,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Apart, err = strconv.ParseBool(value)
 		case "direct":
 			o.Direct, err = strconv.ParseBool(value)
+		case "kinds":
+			o.Kinds, err = strconv.ParseBool(value)
 		case "cols":
 			o.Cols, err = parseSide(value)
 		case "rows":

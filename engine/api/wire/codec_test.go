@@ -186,7 +186,7 @@ func TestInputSurvivesItsBinaryForm(t *testing.T) {
 func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []api.Output{
-		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}},
+		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},

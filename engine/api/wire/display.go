@@ -26,24 +26,33 @@ func (d *decoder) display() *api.Display {
 	return v
 }
 
-// appendDirect leaves the last field out where it is not set: older ends do not know it, and
-// it is never set for them.
+// directFields is how many fields of a Direct are always there. The others are left out
+// behind the last that is set: older ends do not know them, and they are never set for these.
+const directFields = 4
+
 func appendDirect(dst []byte, o *api.Direct) []byte {
-	for _, on := range [...]bool{o.Offer, o.Keys, o.Extended, o.Colored} {
-		dst = appendBool(dst, on)
+	all := [...]bool{o.Offer, o.Keys, o.Extended, o.Colored, o.Pixels, o.Kitty, o.Sixel}
+	n := len(all)
+	for n > directFields && !all[n-1] {
+		n--
 	}
-	if o.Pixels {
-		dst = appendBool(dst, true)
+	for _, on := range all[:n] {
+		dst = appendBool(dst, on)
 	}
 	return dst
 }
 
 func (d *decoder) direct() *api.Direct {
 	o := &api.Direct{Offer: d.bool(), Keys: d.bool(), Extended: d.bool(), Colored: d.bool()}
-	if len(d.b) > 0 {
-		if o.Pixels = d.bool(); !o.Pixels {
-			d.fail()
+	last := true
+	for _, field := range [...]*bool{&o.Pixels, &o.Kitty, &o.Sixel} {
+		if len(d.b) > 0 {
+			last = d.bool()
+			*field = last
 		}
+	}
+	if !last { // as nobody writes it
+		d.fail()
 	}
 	return o
 }

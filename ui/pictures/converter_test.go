@@ -1,0 +1,195 @@
+package pictures
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/passthrough"
+	"tandem/engine/styled"
+	"tandem/engine/vt"
+	"tandem/panes/graphics"
+)
+
+const cols, rows = 12, 8
+
+// Pictures of 3×2 cells, as programs print them.
+const (
+	sixel = "\x1bP0;1q\"1;1;30;40#1!30~-!30~-!30~-!30~-!30~-!30~-!30N\x1b\\"
+	kitty = "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,q=2;AAAA\x1b\\"
+)
+
+// printed is what programs print beside and around pictures.
+var printed = []string{
+	sixel, kitty, "\x1b_Ga=T,i=3,p=1,f=24,s=1,v=1,c=4,r=3,C=1,q=2;AAAA\x1b\\", "\x1b_Ga=d,d=i,i=3\x1b\\", "\x1b_Ga=d\x1b\\",
+	"\x1b_Ga=T,i=5,U=1,c=2,r=1,f=24,s=1,v=1,q=2;AAAA\x1b\\", "\x1b[38;5;5m\U0010EEEE\U0010EEEE\x1b[m", "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1,z=-1,q=2;AAAA\x1b\\",
+	"\x1b_Ga=q,i=1,s=1,v=1,f=24;AAAA\x1b\\",
+	"a", "text", "é", "\r\n", "\n", "\x1bM", "\x1bD", "\r\n\r\n\r\n", "\x1b[H", "\x1b[3;5H", "\x1b[8;12H", "\x1b[A", "\x1b[4D",
+	"\x1b[J", "\x1b[2J", "\x1b[K", "\x1b[2L", "\x1b[M", "\x1b[2S", "\x1b[T", "\x1b[2;5r", "\x1b[r", "\x1b[3P", "\x1b[2@", "\x1b[4X",
+	"\x1b[31;44m", "\x1b[m", "\x1b[?25l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?2026h", "\x1b[?2026l", "\x1b]0;title\a", "\x1b[?6h", "\x1b[?6l", "\x1bc",
+}
+
+// seen is what a terminal shows of text beside pictures, and where its cursor is.
+func seen(t *vt.Terminal, pictures []string) (all []string) {
+	screen := vt.NewOver(t)
+	for y := range rows {
+		row := ""
+		for x := range cols {
+			if text, style := screen.Cell(x, y); pictures[y][x] == '.' {
+				row += fmt.Sprintf("%q%v ", text, style)
+			}
+		}
+		all = append(all, row)
+	}
+	return append(all, fmt.Sprintf("%+v wraps %v %v", t.Cursor(), screen.Wraps(), screen.Pen()))
+}
+
+// covered are the cells of a screen that show pictures.
+func covered(t *vt.Terminal, drawn func(styled.Line, styled.Strip) bool) (all []string) {
+	_, first, end := t.Bounds()
+	for _, l := range t.Lines(first, int(end-first)) {
+		row := []byte(strings.Repeat(".", cols))
+		for _, s := range l.Line.Pictures {
+			if drawn(l.Line, s) {
+				copy(row[s.From:s.To], strings.Repeat("#", cols))
+			}
+		}
+		all = append(all, string(row))
+	}
+	return all
+}
+
+// unknown leaves out what was printed last, at the cursor: it is printed again, over pictures too.
+func unknown(c styled.Cursor, all ...[]string) {
+	for _, rows := range all {
+		row := []byte(rows[c.Y])
+		from := max(c.X-2, 0)
+		copy(row[from:c.X+1], "???")
+		rows[c.Y] = string(row)
+	}
+}
+
+// blocks are the cells of a screen with half blocks.
+func blocks(t *vt.Terminal) (all []string) {
+	for y := range rows {
+		row := []byte(strings.Repeat(".", cols))
+		for x := range cols {
+			if text, _ := vt.NewOver(t).Cell(x, y); text == "▀" {
+				row[x] = '#'
+			}
+		}
+		all = append(all, string(row))
+	}
+	return all
+}
+
+func shape(p graphics.Protocol) Shape {
+	return Shape{Cols: cols, Rows: rows, On: graphics.Screen{Protocol: p, Cell: image.Pt(10, 20)}}
+}
+
+// Whatever a program prints, in whatever pieces that comes, the person's terminal shows its
+// text, its cursor, and in the same cells its pictures.
+func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
+	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(r *rapid.T) {
+				o := vt.Options{Cols: cols, Rows: rows, ScrollbackLines: 20, Cell: image.Pt(10, 20)}
+				program, person := vt.New(o), vt.New(o)
+				c := New(&passthrough.Filter{}, shape(protocol))
+				for range rapid.IntRange(1, 20).Draw(r, "pieces") {
+					p := strings.Join(rapid.SliceOfN(rapid.SampledFrom(printed), 1, 4).Draw(r, "printed"), "")
+					for _, cut := range cuts(r, p) {
+						program.Write([]byte(cut))
+						person.Write(c.Pass([]byte(cut)))
+					}
+					want := covered(program, func(l styled.Line, s styled.Strip) bool {
+						return protocol == graphics.Kitty || s.Z >= 0 || len(l.Runs) == 0
+					})
+					if diff := cmp.Diff(seen(program, want), seen(person, want)); diff != "" {
+						r.Fatalf("after %q (-program +person):\n%s", p, diff)
+					}
+					got := covered(person, func(styled.Line, styled.Strip) bool { return true })
+					if protocol == graphics.Blocks {
+						got = blocks(person)
+					}
+					if protocol != graphics.Kitty {
+						unknown(program.Cursor(), want, got)
+					}
+					if diff := cmp.Diff(want, got); diff != "" && vt.NewOver(program).Addressed() {
+						r.Fatalf("pictures after %q (-program +person):\n%s", p, diff)
+					}
+				}
+			})
+		})
+	}
+}
+
+// cuts are the pieces in which p comes.
+func cuts(r *rapid.T, p string) (all []string) {
+	at := rapid.SliceOfN(rapid.IntRange(0, len(p)), 0, 3).Draw(r, "cuts")
+	slices.Sort(at)
+	before := 0
+	for _, n := range append(at, len(p)) {
+		all = append(all, p[before:n])
+		before = n
+	}
+	return all
+}
+
+func TestNothingIsDrawnAgainForTextBesideAPicture(t *testing.T) {
+	for _, protocol := range []graphics.Protocol{graphics.Kitty, graphics.Sixel, graphics.Blocks} {
+		c := New(&passthrough.Filter{}, shape(protocol))
+		first := string(c.Pass([]byte(sixel + "\r\n$ ")))
+		if !strings.Contains(first, map[graphics.Protocol]string{graphics.Kitty: "\x1b_Ga=p", graphics.Sixel: "\x1bP0;1;0q", graphics.Blocks: "▀"}[protocol]) {
+			t.Errorf("protocol %d: the picture is written as %q", protocol, first)
+		}
+		for _, p := range []string{"l", "s", "\x1b[?2004l", "\r\n", "a file\r\n"} {
+			if got := string(c.Pass([]byte(p))); got != p {
+				t.Errorf("protocol %d: %q becomes %q", protocol, p, got)
+			}
+		}
+	}
+}
+
+// Whatever a program prints, its terminal's person is not made to answer.
+func FuzzConverter(f *testing.F) {
+	for i, p := range printed {
+		f.Add([]byte("a"+p+"b"+sixel), uint8(i))
+	}
+	f.Add([]byte(kitty+"\x1b[c\x1b_Ga=T,i=1,f=24,s=1,v=1;AAAA\x1b\\\x1b[6n"+sixel+"\x1b]10;?\a"), uint8(3))
+	f.Fuzz(func(t *testing.T, p []byte, how uint8) {
+		person := vt.New(vt.Options{Cols: cols, Rows: rows, Cell: image.Pt(10, 20), Reply: func(b []byte) { t.Fatalf("%q is answered with %q", p, b) }})
+		c := New(&passthrough.Filter{}, shape([...]graphics.Protocol{graphics.Blocks, graphics.Off, graphics.Kitty, graphics.Sixel}[how%4]))
+		for step := int(how/4) + 1; len(p) > 0; {
+			n := min(step, len(p))
+			person.Write(c.Pass(p[:n]))
+			p = p[n:]
+		}
+		person.Write(c.AppendForget(nil))
+	})
+}
+
+func TestATerminalOfAnotherShapeIsPaintedAnew(t *testing.T) {
+	c := New(&passthrough.Filter{}, shape(graphics.Sixel))
+	c.Pass([]byte("text" + kitty))
+	other := shape(graphics.Kitty)
+	other.Cols = 30
+	c.Fit(other)
+	person := vt.New(vt.Options{Cols: 30, Rows: rows, Cell: image.Pt(10, 20)})
+	person.Write(c.Pass([]byte("!")))
+	if got := strings.TrimSpace(person.Text()); got != "text\n       !" {
+		t.Errorf("it shows %q", got)
+	}
+	_, first, end := person.Bounds()
+	if l := person.Lines(first, int(end-first)); len(l[0].Line.Pictures) != 1 || len(l[1].Line.Pictures) != 1 {
+		t.Errorf("its pictures are %+v", l)
+	}
+	if forget := string(c.AppendForget(nil)); !strings.Contains(forget, "a=d,q=2,d=I,i=") {
+		t.Errorf("they go by %q", forget)
+	}
+}
