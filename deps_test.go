@@ -214,8 +214,12 @@ var layers = map[string]layer{
 		"a link carries bytes to another engine, whoever's they are",
 	},
 	"engine/fleet": {
-		[]string{"engine/api", "engine/hosts/transport"},
+		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport"},
 		"a connection through a hub carries bytes to an engine, which it is told how to reach",
+	},
+	"engine/fleet/search": {
+		[]string{"engine/api"},
+		"answers are merged however machines are reached",
 	},
 	"engine/fleet/hub": {
 		[]string{"engine/api", "engine/fleet"},

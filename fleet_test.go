@@ -402,6 +402,9 @@ func TestTheDashboardShowsAFleetOfManyMachines(t *testing.T) {
 	types(t, screen, "enter")
 	await(t, screen, "─ web-1/far")
 	await(t, screen, "far-shown")
+	types(t, screen, "alt+3", "F")
+	awaits(t, screen, `fleet 1 of 33 machines, 32 away`) // the others answer nobody
+	awaits(t, screen, `web-1 +echo printed-there`)
 	extras[0].Close()
 	await(t, screen, "33 machines, 1 away")
 	types(t, screen, "ctrl+b", "M")

@@ -233,6 +233,27 @@ func (r *rig) list() {
 		changes = append(changes, time.Since(began))
 	}
 	r.median(changes, "ms-list-change")
+	var firsts, wholes []time.Duration
+	for _, query := range []string{"", "w", "worker-1", "worker-17", "restart"} {
+		in := api.FleetHistoryInput{Key: query, Search: api.HistorySearchInput{Query: query, Limit: 100, Unique: true}, WaitMS: 500}
+		began := time.Now()
+		for {
+			out, err := api.FleetHistory.Call(ctx, c, in)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if in.Since == 0 {
+				firsts = append(firsts, time.Since(began))
+			}
+			if in.Since = out.Serial; !out.Asking {
+				r.ReportMetric(float64(out.Answered), "machines-in-history")
+				break
+			}
+		}
+		wholes = append(wholes, time.Since(began))
+	}
+	r.median(firsts, "ms-history-first-rows")
+	r.median(wholes, "ms-history-all")
 	info, err := api.EngineInfo.Call(ctx, c, api.Empty{})
 	if err != nil {
 		r.Fatal(err)

@@ -156,6 +156,9 @@ func answering(ctx context.Context) (*server.Mux, net.Listener) {
 	server.Handle(m, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
 		return api.ProcessListOutput{Processes: running(0)}, nil
 	})
+	server.Handle(m, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
+		return remembered(in), nil
+	})
 	server.Handle(m, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		const text = "ready\nserved 17 requests\n"
 		return api.ProcessLogOutput{Data: text, End: int64(len(text)), NextCursor: int64(len(text)), State: api.StateRunning}, nil
@@ -241,6 +244,21 @@ func running(number int) []api.Process {
 		}
 	}
 	return all
+}
+
+// remembered is what a fake finds in its history.
+func remembered(in api.HistorySearchInput) api.HistorySearchOutput {
+	out := api.HistorySearchOutput{Rows: []api.HistoryRow{}}
+	for i := range 200 {
+		c := fmt.Sprintf("systemctl restart worker-%d", i)
+		if !strings.Contains(c, in.Query) {
+			continue
+		}
+		if out.Total++; out.Total > in.Offset && len(out.Rows) < in.Limit {
+			out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: int64(200 - i), Command: c, CWD: "/srv/app", StartedAt: time.Now().Add(-time.Duration(i) * time.Minute), Actor: "person", Kind: "exec"}})
+		}
+	}
+	return out
 }
 
 // tell is what runs on a fake, and what changes there.

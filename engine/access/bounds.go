@@ -36,7 +36,7 @@ const (
 var rules = map[string]rule{
 	api.EngineInfo.Name: open, api.EngineOperations.Name: open, api.EngineStop.Name: open, // see mayStop
 	"engine.open": open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
-	api.FleetStatus.Name: open, api.FleetList.Name: open, api.FleetProcesses.Name: personOnly, api.FleetAny.Name: open,
+	api.FleetStatus.Name: open, api.FleetList.Name: open, api.FleetProcesses.Name: personOnly, api.FleetHistory.Name: personOnly, api.FleetAny.Name: open,
 	"events.watch": open, "session.attach": typing,
 
 	api.SessionStart.Name: starting, api.SessionList.Name: open, api.SessionGet.Name: open,

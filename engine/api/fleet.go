@@ -49,6 +49,8 @@ var (
 		"Lists the machines of the fleet, as they have told the hub.", Read}
 	FleetProcesses = Operation[FleetProcessesInput, FleetProcessesOutput]{"fleet.processes",
 		"Lists what runs on the machines of the fleet, as they have told the hub: a window of it, sorted, filtered and grouped.", Read}
+	FleetHistory = Operation[FleetHistoryInput, FleetHistoryOutput]{"fleet.history",
+		"Searches the histories of machines of the fleet, which are asked 64 at a time: tells what has come, best match or newest first.", Read}
 	FleetAny = Operation[FleetAnyInput, FleetAnyOutput]{"fleet.any",
 		"Asks the connected machines with a label, and tells which one has answered.", Read}
 )
@@ -150,6 +152,36 @@ type FleetSummary struct {
 	Away      int `json:"away" jsonschema:"how many of them are away"`
 	Processes int `json:"processes" jsonschema:"sessions and processes that have not ended"`
 	Failed    int `json:"failed" jsonschema:"how many have failed"`
+}
+
+// FleetHistoryInput is the input of fleet.history.
+type FleetHistoryInput struct {
+	Search   HistorySearchInput `json:"search" jsonschema:"what each machine is asked; offset and limit are of the rows of all, of which 1,000 can be had"`
+	Machines string             `json:"machines,omitempty" jsonschema:"which: host:PATTERN, label:KEY=VALUE, as in the filter of fleet.processes; empty: all"`
+	Key      string             `json:"key" jsonschema:"chosen by who asks: another search with the same one ends this"`
+	Since    int64              `json:"since,omitempty" jsonschema:"serial of the last answer, to go on with that search; 0: ask the machines anew"`
+	WaitMS   int                `json:"wait_ms,omitempty" jsonschema:"while machines are being asked: wait this long at most for more than that answer had, up to 30 seconds"`
+}
+
+// FleetHistoryOutput is the output of fleet.history.
+type FleetHistoryOutput struct {
+	Rows     []FleetHistoryRow `json:"rows" jsonschema:"those that have come, best match first, the newer first among equals"`
+	Total    int               `json:"total" jsonschema:"rows that can be had, those beyond the limit included"`
+	Found    int               `json:"found" jsonschema:"rows that match on the machines that have answered"`
+	Serial   int64             `json:"serial" jsonschema:"counts changes"`
+	Asking   bool              `json:"asking,omitempty" jsonschema:"there is more to come"`
+	Machines int               `json:"machines" jsonschema:"machines that are meant"`
+	Answered int               `json:"answered" jsonschema:"how many have answered"`
+	Away     int               `json:"away,omitempty" jsonschema:"how many are away, and were not asked"`
+	Slow     int               `json:"slow,omitempty" jsonschema:"how many did not answer within 3 seconds"`
+	Failed   int               `json:"failed,omitempty" jsonschema:"how many have answered with an error"`
+	Problems []string          `json:"problems,omitempty" jsonschema:"some of these errors"`
+}
+
+// A FleetHistoryRow is a run that was found on a machine.
+type FleetHistoryRow struct {
+	Machine string `json:"machine" jsonschema:"where it ran"`
+	HistoryRow
 }
 
 // FleetAnyInput is the input of fleet.any.

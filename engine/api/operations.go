@@ -87,7 +87,7 @@ func Operations() []Entry {
 		FilesCancel.entry(), FilesRestore.entry(), FilesTrashed.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
-		MachineList.entry(), MachineConnect.entry(), FleetStatus.entry(), FleetList.entry(), FleetProcesses.entry(), FleetAny.entry(),
+		MachineList.entry(), MachineConnect.entry(), FleetStatus.entry(), FleetList.entry(), FleetProcesses.entry(), FleetHistory.entry(), FleetAny.entry(),
 		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),
 		WorktreeAdd.entry(), WorktreeList.entry(), WorktreeRemove.entry(),
 	}

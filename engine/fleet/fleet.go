@@ -194,6 +194,15 @@ func (f *Fleet) Processes(ctx context.Context, in api.FleetProcessesInput) (api.
 	return p.Processes(ctx, in)
 }
 
+// History is Person.History.
+func (f *Fleet) History(ctx context.Context, in api.FleetHistoryInput, who transport.Preface) (api.FleetHistoryOutput, error) {
+	p, err := f.asPerson()
+	if err != nil {
+		return api.FleetHistoryOutput{}, err
+	}
+	return p.History(ctx, in, who)
+}
+
 // Open is Person.Open.
 func (f *Fleet) Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error) {
 	p, err := f.asPerson()

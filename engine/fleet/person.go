@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"tandem/engine/api"
+	"tandem/engine/fleet/search"
 	"tandem/engine/hosts/transport"
 )
 
@@ -23,6 +24,8 @@ type Person struct {
 
 	conn *conn
 	view *view
+
+	searches search.Searches // of histories
 
 	opened []string // machines that are shown of many, the last one last; of the lock of the view
 }
@@ -53,6 +56,7 @@ func (p *Person) measure(s *api.FleetStatusOutput) {
 
 // Close leaves the fleet.
 func (p *Person) Close() {
+	p.searches.Close()
 	p.view.close()
 	p.conn.close()
 }

@@ -238,25 +238,32 @@ func (p *Person) List(ctx context.Context, in api.FleetListInput) ([]api.FleetMa
 	if err != nil {
 		return nil, err
 	}
+	if in.Rows {
+		p.view.wantRows()
+	}
+	list, epochs, err := p.meant(ctx, meant)
+	if err == nil && in.Rows && p.State() == nil {
+		p.view.rows.settled(ctx)
+		p.view.rows.give(list, epochs)
+	}
+	return list, err
+}
+
+// meant are the machines that are, and the engines that tell of them.
+func (p *Person) meant(ctx context.Context, meant func(api.FleetMachine) bool) ([]api.FleetMachine, map[string]string, error) {
 	p.view.begin(p.conn.nats)
 	bounded, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
 	p.view.settled(bounded)
-	if in.Rows {
-		p.view.wantRows()
-		p.view.rows.settled(ctx)
-	}
 	fault := p.State()
 	list, epochs := p.view.chosen(meant, fault == nil)
 	switch {
 	case list == nil && fault != nil:
-		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
+		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub cannot be reached: %v", fault)
 	case list == nil:
-		return nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
-	case in.Rows && fault == nil:
-		p.view.rows.give(list, epochs)
+		return nil, nil, api.Errorf(api.CodeUnavailable, "list the fleet: the hub does not say which machines there are")
 	}
-	return list, nil
+	return list, epochs, nil
 }
 
 // chosen are the machines that are meant, by name, and the engines that tell of them; nil

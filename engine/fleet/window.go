@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/fleet/search"
+	"tandem/engine/hosts/transport"
 )
 
 const (
@@ -37,6 +40,22 @@ func (p *Person) Processes(ctx context.Context, in api.FleetProcessesInput) (api
 		t.since(ctx, in.Since, min(time.Until(end), watchStep)) // that a machine is away, only the clock tells
 	}
 	return t.window(f, in), ctx.Err()
+}
+
+// History tells what is found in the histories of machines, which it asks for that.
+func (p *Person) History(ctx context.Context, in api.FleetHistoryInput, who transport.Preface) (api.FleetHistoryOutput, error) {
+	f, err := readFilter(in.Machines)
+	if err != nil {
+		return api.FleetHistoryOutput{}, err
+	}
+	machines, _, err := p.meant(ctx, f.machine)
+	if err != nil {
+		return api.FleetHistoryOutput{}, err
+	}
+	return p.searches.Ask(ctx, search.Question{FleetHistoryInput: in, Machines: machines, Open: func(ctx context.Context, machine string) (net.Conn, error) {
+		conn, _, err := p.Open(ctx, machine, who)
+		return conn, err
+	}})
 }
 
 func (t *rows) number() int64 {

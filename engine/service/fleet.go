@@ -30,6 +30,9 @@ func (s *Fleet) Handle(m *server.Mux) {
 		return api.FleetListOutput{Machines: machines}, err
 	})
 	server.Handle(m, api.FleetProcesses, s.Fleet.Processes)
+	server.Handle(m, api.FleetHistory, func(ctx context.Context, in api.FleetHistoryInput) (api.FleetHistoryOutput, error) {
+		return s.Fleet.History(ctx, in, transport.Preface{Origin: s.Origin}) // no agent asks: it is the person's alone
+	})
 	server.Handle(m, api.FleetAny, s.any)
 }
 

@@ -164,6 +164,7 @@ const (
 	HistoryWho      Action = "history.who"
 	HistoryToday    Action = "history.today"
 	HistoryUnique   Action = "history.unique"
+	HistoryFleet    Action = "history.fleet"
 	HistoryPick     Action = "history.pick"
 	HistoryLeave    Action = "history.leave"
 	HistoryOlder    Action = "history.older"

@@ -208,6 +208,7 @@ func history() []Definition {
 		{HistoryWho, ScopeHistory, k("w", "recall alt+w"), "who", "everyone's commands, only yours, only the agents'", 0},
 		{HistoryToday, ScopeHistory, k("t", "recall alt+t"), "today", "only today, or ever", 0},
 		{HistoryUnique, ScopeHistory, k("u", "recall alt+u"), "unique", "group repeated commands, or show every run", 0},
+		{HistoryFleet, ScopeHistory, k("F"), "fleet", "search the history of the fleet, or that of here again", 0},
 		{HistoryStats, ScopeHistory, k("i"), "stats", "count what is run often, what fails, and when", 0},
 		{HistoryNext, ScopeHistory, k("n"), "", "next match in the output", 0},
 		{HistoryPrevious, ScopeHistory, k("N"), "", "previous match in the output", 0},

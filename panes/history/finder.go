@@ -26,6 +26,8 @@ type finder struct {
 	here, session, failed, today, every bool // filters; every shows equal commands each time
 	who                                 int  // of actors
 
+	fleet fleet
+
 	folder string             // that here is about
 	stop   context.CancelFunc // ends the request under way
 	// picking waits for the answer to the query that was typed before it.
@@ -47,7 +49,11 @@ func (f *finder) input() api.HistorySearchInput {
 	if f.session {
 		in.Process = session
 	}
-	f.onMachines(&in)
+	if f.fleet.on {
+		f.ofFleet(&in)
+	} else {
+		f.onMachines(&in)
+	}
 	if f.today {
 		y, month, d := time.Now().Date()
 		since := time.Date(y, month, d, 0, 0, 0, 0, time.Local)
@@ -91,6 +97,9 @@ func (f *finder) fetch() tea.Cmd {
 	f.end()
 	ctx, stop := context.WithCancel(f.env.Context())
 	f.stop = stop
+	if f.fleet.on {
+		return f.fetchFleet(ctx, r)
+	}
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)

@@ -43,6 +43,9 @@ func (f *finder) onMachines(in *api.HistorySearchInput) {
 // none.
 func (f *finder) missing(now time.Time) string {
 	n := f.env.News()
+	if f.fleet.on {
+		return "" // they are counted above
+	}
 	all := slices.Clone(f.list.missing)
 	for _, host := range f.list.search.Hosts {
 		if m := n.Machine(host); m != nil && m.Away(now) != "" {
@@ -59,7 +62,7 @@ func (f *finder) missing(now time.Time) string {
 // in it. The slice is valid until the next call.
 func (f *finder) drawList(w, h int, now time.Time) []string {
 	look := f.env.Look()
-	f.list.Hosts = len(f.env.News().Machines) > 0
+	f.list.Hosts = len(f.env.News().Machines) > 0 || f.fleet.on
 	missing := f.missing(now)
 	if missing == "" || h < 3 {
 		return f.list.Draw(w, h, now, look)

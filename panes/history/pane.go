@@ -53,7 +53,7 @@ func (p *Pane) Show() {
 		p.begun, p.moved = true, false
 		p.search(0)
 	}
-	p.last = in
+	p.last, p.fleet.anew = in, true
 	if !p.moved { // nobody has chosen anything: the newest is the one
 		p.list.First()
 	}
@@ -91,6 +91,12 @@ func (p *Pane) open() *recall {
 // News has the rows asked for anew when there are others.
 func (p *Pane) News(before *panes.News) {
 	now := p.env.News()
+	if p.fleet.on {
+		if now.Fleet == nil {
+			toggleFleet(p)
+		}
+		return // nobody tells what is run there
+	}
 	if !slices.EqualFunc(now.Machines, before.Machines, func(a, b panes.Machine) bool { return a.Name == b.Name }) && p.begun {
 		p.search(0)
 	}
@@ -168,6 +174,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.Clear:        p.clearAll,
 		keymap.Mark:         p.mark,
 		keymap.HistoryStats: p.showStats,
+		keymap.HistoryFleet: func() tea.Cmd { return toggleFleet(p) },
 
 		keymap.HistoryNext:     func() tea.Cmd { return p.nextMatch(false) },
 		keymap.HistoryPrevious: func() tea.Cmd { return p.nextMatch(true) },
@@ -184,6 +191,9 @@ func (p *Pane) makeActions() panes.Actions {
 	}
 	for _, a := range filters() {
 		all[a] = func() tea.Cmd {
+			if p.fleet.on && a == keymap.HistorySession {
+				return p.env.Say("a session is on one machine", false)
+			}
 			p.moved = false
 			p.toggle(a)
 			return nil
@@ -222,7 +232,7 @@ const (
 )
 
 func (p *Pane) parts() (parts parts) {
-	b := widget.Rect{W: p.w, H: p.h}
+	b := widget.Rect{Y: tabs(p), W: p.w, H: p.h - tabs(p)}
 	parts.query, parts.filters = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, widget.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
 	parts.list = widget.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
 	switch {
@@ -256,7 +266,11 @@ func (p *Pane) Draw() []string {
 	if p.typing {
 		scope = keymap.ScopeRecall
 	}
-	rows := []string{query, p.drawFilters(parts.filters.W, scope)}
+	var rows []string
+	if tabs(p) > 0 {
+		rows = append(rows, drawTabs(p, p.w))
+	}
+	rows = append(rows, query, p.drawFilters(parts.filters.W, scope))
 	rows = append(rows, slices.Clone(p.drawList(parts.list.W, parts.list.H, now))...)
 	if parts.detail.H == 0 {
 		return rows
@@ -274,7 +288,7 @@ func (p *Pane) Draw() []string {
 		if i == 0 {
 			border = "├"
 		}
-		rows[2+i] += look.Rule.Text(border) + row
+		rows[parts.list.Y+i] += look.Rule.Text(border) + row
 	}
 	return rows
 }
@@ -284,7 +298,7 @@ func (p *Pane) empty() *widget.Page {
 	switch {
 	case !p.env.News().Connected && !p.list.Settled():
 		return &widget.Page{Title: "Connecting to the engine…"}
-	case !p.list.Settled() || p.list.Total() > 0 || p.narrowed() || p.typing:
+	case !p.list.Settled() || p.list.Total() > 0 || p.narrowed() || p.typing || p.fleet.on || tabs(p) > 0:
 		return nil
 	}
 	return &widget.Page{
@@ -416,6 +430,8 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case !down && !widget.IsWheel(e):
 		return nil
+	case e.Y < tabs(p) && down:
+		return toggleFleet(p)
 	case parts.detail.Contains(e.X, e.Y) && widget.IsWheel(e):
 		p.detail.Scroll(widget.WheelRows(e))
 	case parts.detail.Contains(e.X, e.Y), parts.heading.Contains(e.X, e.Y):
