@@ -84,6 +84,8 @@ type Guard struct {
 	Visit func(ctx context.Context, f func(store.Record, *terminal.Session)) error
 	// SandboxPath is the file of what a process was confined by.
 	SandboxPath func(id string) string
+
+	followed ancestries
 }
 
 // Check is the one place that every call passes. It refuses what the caller may

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -42,32 +44,93 @@ type ancestry struct {
 	collected bool             // the way up leads to the keeper or the engine
 }
 
-// ancestryOf follows a process up the tree.
+// ancestryOf follows a process up the tree, unless it was followed just now.
 func (g *Guard) ancestryOf(pid int) ancestry {
-	a := ancestry{marks: make(map[string]bool)}
-	keeper, self := g.KeeperPID(), os.Getpid()
-	if pid == self {
-		return a // the engine itself asks
+	keeper := g.KeeperPID()
+	if pid == os.Getpid() {
+		return ancestry{} // the engine itself asks
 	}
-	for range mostAncestors {
-		if pid <= 1 {
-			break
-		}
-		if pid == keeper || pid == self {
-			a.collected = true
-			break
-		}
-		s, ok := proctree.Read(pid)
-		if !ok {
-			break
-		}
-		a.processes = append(a.processes, store.Identity{PID: pid, StartTime: s.StartTime, BootID: g.BootID})
-		if m := proctree.MarkOf(pid); m.DataDir == g.DataDir {
-			a.marks[m.ID] = true
-		}
-		pid = s.Parent
+	s, ok := proctree.Read(pid)
+	if !ok {
+		return ancestry{}
+	}
+	key := follower{pid, s.StartTime, keeper}
+	if a, ok := g.followed.of(key); ok {
+		return a
+	}
+	a, whole := g.follow(s, keeper)
+	if whole {
+		g.followed.keep(key, a)
 	}
 	return a
+}
+
+// follow follows a process up the tree. It is not the whole way if a process on it ends
+// meanwhile, or if it is too long.
+func (g *Guard) follow(s proctree.Process, keeper int) (a ancestry, whole bool) {
+	a.marks = make(map[string]bool)
+	self := os.Getpid()
+	for range mostAncestors {
+		if s.PID == keeper || s.PID == self {
+			a.collected = true
+			return a, true
+		}
+		a.processes = append(a.processes, store.Identity{PID: s.PID, StartTime: s.StartTime, BootID: g.BootID})
+		if m := proctree.MarkOf(s.PID); m.DataDir == g.DataDir {
+			a.marks[m.ID] = true
+		}
+		if s.Parent <= 1 {
+			return a, true
+		}
+		var ok bool
+		if s, ok = proctree.Read(s.Parent); !ok {
+			return a, false
+		}
+	}
+	return a, false
+}
+
+// A follower is a process whose ancestry is known, under a keeper. The start time tells it from
+// one that has its process id later.
+type follower struct {
+	pid       int
+	startTime uint64
+	keeper    int
+}
+
+const (
+	// followedFor is how long an ancestry is kept: a verb that goes to a thousand machines
+	// connects a thousand times. All that may come of it meanwhile makes it less than it is here:
+	// who descends from an agent's process or from the keeper did so all its life.
+	followedFor  = 2 * time.Second
+	mostFollowed = 64
+)
+
+// ancestries are those that were followed just now.
+type ancestries struct {
+	mu    sync.Mutex
+	known map[follower]followedAt
+}
+
+type followedAt struct {
+	ancestry
+	at time.Time
+}
+
+func (k *ancestries) of(f follower) (ancestry, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known, ok := k.known[f]
+	return known.ancestry, ok && time.Since(known.at) < followedFor
+}
+
+func (k *ancestries) keep(f follower, a ancestry) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= mostFollowed {
+		k.known = map[follower]followedAt{}
+	}
+	k.known[f] = followedAt{a, time.Now()}
 }
 
 // AgentBehind names the session or process of an agent that the caller runs in; ""

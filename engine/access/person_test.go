@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
@@ -54,5 +55,40 @@ func TestOnlyAPersonsOwnProgramMayHandOverItsTerminal(t *testing.T) {
 	keeper = own
 	if g.mayHandOver(server.Caller{Peer: wire.Peer{PID: own}}) {
 		t.Error("one that descends from the keeper and hides whose it is may")
+	}
+}
+
+// A process id is used again: what is known of the one that had it before says nothing of who has
+// it now.
+func TestAnAncestryIsOfTheProcessThatWasFollowed(t *testing.T) {
+	g := &Guard{DataDir: "/data", BootID: "b", KeeperPID: func() int { return 0 }}
+	marked := anOrphan(t, proctree.IDVariable+"=0123456789ab", proctree.DataDirVariable+"=/data")
+	now, ok := proctree.Read(marked)
+	if !ok {
+		t.Fatal("the process is not there")
+	}
+	g.followed.keep(follower{marked, now.StartTime - 1, 0}, ancestry{})
+	if a := g.ancestryOf(marked); !a.marks["0123456789ab"] {
+		t.Errorf("the ancestry is that of the one before: %+v", a)
+	}
+	kept := follower{marked, now.StartTime, 0}
+	if a, ok := g.followed.of(kept); !ok || !a.marks["0123456789ab"] {
+		t.Errorf("it is not kept: %+v", a)
+	}
+	g.followed.known[kept] = followedAt{ancestry{}, time.Now().Add(-followedFor)}
+	if a := g.ancestryOf(marked); !a.marks["0123456789ab"] {
+		t.Errorf("an old one is used: %+v", a)
+	}
+}
+
+func TestAnAncestryThatBrokeOffIsNotKept(t *testing.T) {
+	g := &Guard{DataDir: "/data", BootID: "b", KeeperPID: func() int { return 0 }}
+	own, ok := proctree.Read(os.Getpid())
+	if !ok {
+		t.Fatal("the test is not there")
+	}
+	own.PID, own.Parent = anOrphan(t), 1<<30 // no process has this id
+	if _, whole := g.follow(own, 0); whole {
+		t.Error("it is taken for the whole way")
 	}
 }
