@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -76,6 +78,18 @@ func (c *cable) set(cut bool) {
 	c.conns = nil
 }
 
+// cutFor is how long a machine is cut off at least: TANDEM_TEST_CUT, as "60s". Without it that is
+// over as soon as all that is to be seen of it was seen, after some 12 seconds.
+func cutFor(t *testing.T) time.Duration {
+	t.Helper()
+	text := cmp.Or(os.Getenv("TANDEM_TEST_CUT"), "0s")
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // While a machine is cut off, its rows are told of as they were and as away; when it is back they
 // are right, and a log that was followed all the time has every line.
 func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
@@ -113,7 +127,7 @@ func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
 	c.must("box", "start", "--name", "ends", "--", "sleep", "1000")
 	is("counter running false, ends running false")
 
-	ctx, stop := context.WithTimeout(t.Context(), 4*patience)
+	ctx, stop := context.WithTimeout(t.Context(), 4*patience+cutFor(t))
 	defer stop()
 	followed, err := os.Create(filepath.Join(c.dir, "followed"))
 	if err != nil {
@@ -140,10 +154,13 @@ func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
 	}
 	until(t, "a line of the log", func() bool { return lines() != "" })
 	to.set(true)
+	long := time.After(cutFor(t))
 	is("counter running true, ends running true")
 	goesOn()
 	c.must("box", "stop", "ends")
 	c.must("box", "start", "--name", "new", "--", "sleep", "1000")
+	<-long
+	is("counter running true, ends running true")
 	to.set(false)
 	is("counter running false, ends stopped false, new running false")
 	goesOn()
