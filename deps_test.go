@@ -81,7 +81,7 @@ var layers = map[string]layer{
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics", "ui/display", "ui/pictures"},
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {

@@ -193,7 +193,7 @@ func (f *Filter) modes(s controlSequence) verdict {
 	if !anySwitch(s.params) {
 		return v
 	}
-	v.left = (f.Alt && !set || f.Redrawn) && !f.repaint && !f.played
+	v.left = (f.redrawn || f.Alt && !set && !f.played) && !f.repaint
 	f.Alt = set
 	if !f.played && (set || f.repaint) {
 		v.text += clearedScreen

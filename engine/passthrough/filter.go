@@ -30,7 +30,7 @@ type Filter struct {
 	room        int    // how much more of it passes
 	played      bool   // a recording, whose program is gone: see Replay
 	NoClipboard bool   // programs do not reach the clipboard
-	Redrawn     bool   // nor do pictures pass: whoever writes draws these, and the whole screen behind a switch
+	redrawn     bool   // nor do pictures pass: whoever writes draws these, and the whole screen behind a switch
 	Points      bool   // nor do they set how the mouse is told
 	NoPixels    bool   // the terminal cannot tell the mouse in pixels (mode 1016): it tells it in cells
 	Pixels      bool   // the program wants the mouse told in pixels
@@ -81,8 +81,17 @@ const (
 // ExpectRepaint is called when the output starts over: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *Filter) ExpectRepaint() {
-	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, Redrawn: f.Redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
+	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
 		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, clustered: f.clustered}
+}
+
+// Redraw has pictures not pass any more, which whoever writes draws in another way. What
+// switches the screen is told by Pass, and nothing is left out behind it: all is painted anew.
+func (f *Filter) Redraw() {
+	f.redrawn = true
+	if f.inside == insidePassed {
+		f.inside = insideDropped
+	}
 }
 
 // Repaint returns what of a repaint is to be written that comes between two pieces of the
@@ -133,7 +142,7 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 			break
 		}
 		left = left || leaves
-		if at += n; leaves && !f.Redrawn {
+		if at += n; leaves && !f.redrawn {
 			e.drop(at, len(p))
 			break
 		}

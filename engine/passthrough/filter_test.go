@@ -71,7 +71,7 @@ func TestWhatIsRedrawnHasNoPicturesAndGoesOnBehindASwitch(t *testing.T) {
 		{"\x1b[?1049ha\x1b[?1049lb", clearedScreen + "ab", true}, {"a\x1b[?47lb", "ab", true},
 	} {
 		for n := range c.in {
-			f := Filter{Redrawn: true}
+			f := Filter{redrawn: true}
 			var got string
 			switched := false
 			for _, p := range []string{c.in[:n], c.in[n:]} {
@@ -100,7 +100,7 @@ func TestTheKindsOfPicturesThatComeAreNoticed(t *testing.T) {
 		"\x1b_Ga=T,f=100;AAAA\x1b\\": {true, false}, "\x1b_Gf=100,i=1;AAAA\x1b\\": {true, false}, "\x1b_Ga=p,i=1\x1b\\": {true, false},
 		"\x1bP0;1q~\x1b\\": {false, true}, "\x1b_Ga=q,i=1;AAAA\x1b\\": {}, "\x1b_Ga=d\x1b\\": {}, "\x1b_Gt=f;L2E=\x1b\\": {}, "\x1bP$qm\x1b\\": {}, "text": {},
 	} {
-		for _, f := range []*Filter{{}, {played: true}, {Redrawn: true}} {
+		for _, f := range []*Filter{{}, {played: true}, {redrawn: true}} {
 			passed(f, in)
 			f.ExpectRepaint()
 			if got := [2]bool{f.Kitty, f.Sixel}; got != want {

@@ -16,6 +16,12 @@ func (r *Replay) Pass(p []byte) []byte {
 	return out
 }
 
+// Filter is what Pass passes through, for who paints what a repaint shows among it.
+func (r *Replay) Filter() *Filter {
+	r.filter.played = true
+	return &r.filter
+}
+
 // Reset is what brings the terminal back, after what was passed, to the modes in
 // which a shell expects it. It keeps the screen that is shown.
 func (r *Replay) Reset() string { return r.filter.rest() }

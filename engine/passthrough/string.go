@@ -38,7 +38,7 @@ func (f *Filter) deviceControl(p []byte) (n int, v verdict) {
 
 // picture lets the string that begins so through, if pictures pass.
 func (f *Filter) picture(head string) verdict {
-	if f.Redrawn {
+	if f.redrawn {
 		f.inside = insideDropped
 		return verdict{}
 	}

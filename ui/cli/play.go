@@ -42,7 +42,8 @@ func playCommand(a *app) *cobra.Command {
 			if !(f.speed > 0 && f.speed <= 1000) {
 				return output.Usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)
 			}
-			o := cast.PlayOptions{Stdin: a.Stdin, Speed: f.speed, Idle: time.Duration(f.idle)}
+			_, _, pictures := a.Attach()
+			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: pictures, Speed: f.speed, Idle: time.Duration(f.idle)}
 			if f.svg != "" {
 				return a.film(cmd, args, f, o)
 			}

@@ -32,7 +32,7 @@ func (t *Terminal) Pictures(wanted string, dark bool) graphics.Screen {
 }
 
 // Knows says which pictures the terminal shows as programs print them; known is false
-// until it has answered. It draws others as Pictures says.
+// until it has answered, unless the person says it. It draws others as Pictures says.
 func (t *Terminal) Knows(wanted string) (kitty, sixel, known bool) {
 	kitty, sixel = t.kitty, t.sixel
 	switch p := t.protocol(wanted, true); {
@@ -41,7 +41,7 @@ func (t *Terminal) Knows(wanted string) (kitty, sixel, known bool) {
 	case wanted == "kitty" || wanted == "sixel":
 		kitty, sixel = p == graphics.Kitty, p == graphics.Sixel
 	}
-	return kitty, sixel, t.asked || os.Getenv("TERM") == "linux"
+	return kitty, sixel, t.asked || wanted != "" && wanted != "auto" || os.Getenv("TERM") == "linux"
 }
 
 func (t *Terminal) protocol(wanted string, measured bool) graphics.Protocol {

@@ -49,11 +49,15 @@ type Converter struct {
 // New returns a converter that begins with a blank screen, or with a repaint. What passes
 // beside pictures is the filter's to say, which is the converter's from now on.
 func New(filter *passthrough.Filter, s Shape) *Converter {
-	c := &Converter{filter: filter, shape: s, strips: map[int64][]styled.Strip{}, written: map[int64]bool{}, under: map[int64]bool{}}
-	c.model = vt.New(vt.Options{Cols: s.Cols, Rows: s.Rows, ScrollbackLines: 1, Cell: s.On.Cell})
-	c.screen = vt.NewOver(c.model)
-	filter.Redrawn = true
-	return c
+	return Continue(filter, s, vt.New(vt.Options{Cols: s.Cols, Rows: s.Rows, ScrollbackLines: 1, Cell: s.On.Cell}))
+}
+
+// Continue returns a converter for a terminal that has been written what passed the filter
+// of the output that the emulator has had. It begins with a repaint, if there is a picture.
+func Continue(filter *passthrough.Filter, s Shape, model *vt.Terminal) *Converter {
+	filter.Redraw()
+	return &Converter{filter: filter, shape: s, model: model, screen: vt.NewOver(model),
+		strips: map[int64][]styled.Strip{}, written: map[int64]bool{}, under: map[int64]bool{}}
 }
 
 // Fit takes in that the terminal has another shape. Nothing may have been written to it

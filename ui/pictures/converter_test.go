@@ -95,12 +95,16 @@ func shape(p graphics.Protocol) Shape {
 // Whatever a program prints, in whatever pieces that comes, the person's terminal shows its
 // text, its cursor, and in the same cells its pictures.
 func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
-	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks} {
+	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks, "played": graphics.Kitty} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
 				o := vt.Options{Cols: cols, Rows: rows, ScrollbackLines: 20, Cell: image.Pt(10, 20)}
 				program, person := vt.New(o), vt.New(o)
-				c := New(&passthrough.Filter{}, shape(protocol))
+				filter := &passthrough.Filter{}
+				if name == "played" {
+					filter = new(passthrough.Replay).Filter()
+				}
+				c := New(filter, shape(protocol))
 				for range rapid.IntRange(1, 20).Draw(r, "pieces") {
 					p := strings.Join(rapid.SliceOfN(rapid.SampledFrom(printed), 1, 4).Draw(r, "printed"), "")
 					for _, cut := range cuts(r, p) {

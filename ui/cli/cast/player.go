@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"tandem/engine/passthrough"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +24,8 @@ const (
 	lateMost = time.Second
 	// playFastest and playSlowest bound what + and - make of the speed.
 	playFastest, playSlowest = 1024, 1.0 / 64
+	// heldMost bounds an answer of the terminal.
+	heldMost = 4 << 10
 )
 
 // errQuit says that the person has ended the playing.
@@ -38,6 +42,7 @@ type player struct {
 	at     time.Duration      // of the last event
 	late   time.Duration      // how much later than it should the last event was shown
 	replay passthrough.Replay // for a terminal
+	show   *show              // that terminal; nil if it is not to be asked
 }
 
 // play plays to the end. Keys come from a channel, which may be nil.
@@ -62,21 +67,25 @@ func (p *player) play(ctx context.Context, source source, keys <-chan byte) erro
 			continue
 		}
 		began := time.Now()
-		if err := p.write(e.Text); err != nil {
-			return fmt.Errorf("write to standard output: %w", err)
+		if err := p.write(ctx, e.Text, keys); err != nil {
+			return err
 		}
 		p.late += time.Since(began)
 	}
 }
 
 // write writes what was printed, to a terminal only what shows something.
-func (p *player) write(text string) error {
-	if !p.screen {
-		_, err := io.WriteString(p.out, text)
-		return err
+func (p *player) write(ctx context.Context, text string, keys <-chan byte) (err error) {
+	out := []byte(text)
+	if p.screen {
+		if out, err = p.onShow(ctx, out, keys); err != nil {
+			return err
+		}
 	}
-	_, err := p.out.Write(p.replay.Pass([]byte(text)))
-	return err
+	if _, err := p.out.Write(out); err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
 }
 
 // wait lets the time before an event go by, at the speed there is, and obeys
@@ -135,6 +144,9 @@ func (p *player) restore() {
 	}
 	text := p.replay.Reset()
 	if p.replay.InAltScreen() {
+		if p.show != nil && p.show.converter != nil {
+			text += string(p.show.converter.AppendForget(nil))
+		}
 		text += "\x1b[?1049l\x1b[?25h"
 	} else { // margins that are set again take the cursor home
 		text = "\x1b7" + text + "\x1b8\x1b[0m\x1b(B\x0f"
@@ -152,7 +164,7 @@ func (p *player) onTerminal(ctx context.Context, source source, in *os.File) err
 	keys, done := make(chan byte), make(chan struct{})
 	go func() {
 		defer close(done)
-		readKeys(ctx, in, keys)
+		readKeys(ctx, in, keys, p.show.answered)
 	}()
 	defer func() {
 		cancel()
@@ -163,27 +175,35 @@ func (p *player) onTerminal(ctx context.Context, source source, in *os.File) err
 	return p.ended(p.play(ctx, source, keys))
 }
 
-// readKeys hands on what is typed. What begins with an escape is a longer key,
-// or a report of the mouse or the focus that the recording has switched on.
-func readKeys(ctx context.Context, in *os.File, keys chan<- byte) {
+// readKeys hands on what is typed, and what the terminal answers. What else begins with an
+// escape is a longer key.
+func readKeys(ctx context.Context, in *os.File, keys chan<- byte, answered func([]byte)) {
 	buffer := make([]byte, 256)
+	var held []byte // the beginning of a sequence
 	for ctx.Err() == nil {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}, int(playLook.Milliseconds()))
 		if n == 0 || err == unix.EINTR {
+			held = nil
 			continue
 		}
 		if n, err = unix.Read(int(in.Fd()), buffer); err != nil || n <= 0 {
 			return
 		}
-		if buffer[0] == 0x1b {
-			continue
-		}
-		for _, key := range buffer[:n] {
-			select {
-			case keys <- key:
-			case <-ctx.Done():
-				return
+		for held = append(held, buffer[:n]...); len(held) > 0; {
+			seq, _, n, state := ansi.DecodeSequence(held, ansi.NormalState, nil)
+			if held[0] != 0x1b {
+				select {
+				case keys <- held[0]:
+				case <-ctx.Done():
+					return
+				}
+				n = 1
+			} else if state != ansi.NormalState && len(held) < heldMost {
+				break // the rest is on its way, or it is an escape alone
+			} else {
+				answered(bytes.Clone(seq))
 			}
+			held = held[n:]
 		}
 	}
 }

@@ -20,7 +20,10 @@ type PlayOptions struct {
 	Stdin io.Reader     // of keys, if it is a terminal
 	Speed float64       // how many times as fast
 	Idle  time.Duration // longest pause; 0 for what the recording says
-	Movie io.Writer     // gets it as an SVG that moves, in place of being played
+
+	Pictures string // how they are shown, as the configuration has it; "" is as well as the terminal can
+
+	Movie io.Writer // gets it as an SVG that moves, in place of being played
 }
 
 // A source gives the events of what is played, at the end io.EOF.
@@ -112,6 +115,7 @@ func playFrom(ctx context.Context, out output.Printer, source source, cols, rows
 			out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
 		}
 		p.screen = true
+		p.show = newShow(screen, o.Pictures)
 		if in, ok := output.Terminal(o.Stdin); ok {
 			return p.onTerminal(ctx, source, in)
 		}
