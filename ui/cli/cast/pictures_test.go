@@ -27,6 +27,7 @@ func TestARecordingBeginsWithThePicturesOnTheScreen(t *testing.T) {
 		"sixels":         "$ img\r\n\x1bP0;1q\"1;1;20;42#1!20~-!20~-!20~-!20~-!20~-!20~-!20~\x1b\\\r\n\x1b[1;31m$ ",
 		"kitty's":        "a\x1b_Ga=T,i=7,f=24,s=1,v=1,c=3,r=3,C=1,q=2;AAAA\x1b\\\x1b[6;2Hb",
 		"one, cut above": "\x1bP0;1q\"1;1;20;42#1!20~-!20~-!20~-!20~-!20~-!20~-!20~\x1b\\\n\n\n\n\n\n\nx",
+		"across margins": "\x1b[4;1H\x1bP0;1q\"1;1;20;42#1!20~-!20~-!20~-!20~-!20~-!20~-!20~\x1b\\\x1b[2;5r",
 		"none":           "text\x1b[7m",
 	} {
 		o := vt.Options{Cols: 20, Rows: 8}
