@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,35 @@ func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 	if met := call(m, api.AgentWait, api.AgentWaitInput{IDs: []string{p.ID}, States: []api.AgentState{api.AgentDone}}); !met.Ended {
 		t.Errorf("of an ended session: %+v", met)
 	}
+}
+
+func TestAReportFindsItsSessionByConversationAndFolder(t *testing.T) {
+	m := startMachine(t)
+	agent := fakeAgent(t, "codex")
+	in := func(folder string) api.Process {
+		p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{agent}, CWD: folder})
+		m.agentIs(p.ID, api.AgentUnknown)
+		return p
+	}
+	one, two := t.TempDir(), t.TempDir()
+	a, b := in(one), in(two)
+	report := func(folder, conversation string, state api.AgentState) error {
+		_, err := api.AgentReport.Call(t.Context(), m.client, api.AgentReportInput{Folder: folder, Conversation: conversation, State: state})
+		return err
+	}
+	if err := report(two, "second", api.AgentWorking); err != nil || m.agentIs(b.ID, api.AgentWorking).Conversation != "second" {
+		t.Errorf("the only one in its folder: %v", err)
+	}
+	if err := report(one, "second", api.AgentDone); err != nil {
+		t.Errorf("one that has moved: %v", err)
+	}
+	m.agentIs(b.ID, api.AgentDone)
+	m.agentIs(a.ID, api.AgentUnknown)
+	c := in(one)
+	if err := report(one, "third", api.AgentWorking); !errors.Is(err, api.CodeNotFound) {
+		t.Errorf("one of two in a folder: %v", err)
+	}
+	m.agentIs(c.ID, api.AgentUnknown)
 }
 
 func TestAgentThatLeavesItsShellIsGone(t *testing.T) {

@@ -52,18 +52,20 @@ func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
 func TestAgentsAreKnownByTheirProcesses(t *testing.T) {
 	rules := ownRules()
 	for command, want := range map[string]string{
-		"/usr/local/bin/claude|claude --resume 1":                                                             "claude",
-		"/usr/bin/node|claude":                                                                                "claude",
-		"/usr/bin/node|node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js":                           "claude",
-		"/usr/bin/node|node --no-warnings /home/me/.npm/_npx/1/node_modules/@google/gemini-cli/dist/index.js": "gemini",
-		"/usr/lib/node_modules/@openai/codex/bin/codex|/usr/lib/codex":                                        "codex",
-		"/usr/bin/python3.12|/usr/bin/python3 /home/me/.local/bin/aider --model x":                            "aider",
-		"/home/me/.local/share/cursor-agent/versions/1/node|/home/me/.local/bin/cursor-agent":                 "cursor",
-		"/usr/bin/bun|bun /opt/bin/opencode":                                                                  "opencode",
-		"/usr/bin/vim|vim claude":                                                                             "",
-		"/usr/bin/node|node server.js claude":                                                                 "",
-		"/usr/bin/grep|grep claude codex":                                                                     "",
-		"/usr/bin/bash|bash -c claude":                                                                        "",
+		"/usr/local/bin/claude|claude --resume 1":                                                                                                "claude",
+		"/usr/bin/node|claude":                                                                                                                   "claude",
+		"/usr/bin/node|node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js":                                                              "claude",
+		"/usr/bin/node|node --no-warnings /home/me/.npm/_npx/1/node_modules/@google/gemini-cli/dist/index.js":                                    "gemini",
+		"/usr/lib/node_modules/@openai/codex/bin/codex|/usr/lib/codex":                                                                           "codex",
+		"/usr/bin/python3.12|/usr/bin/python3 /home/me/.local/bin/aider --model x":                                                               "aider",
+		"/home/me/.local/share/cursor-agent/versions/1/node|/home/me/.local/bin/cursor-agent":                                                    "cursor",
+		"/usr/bin/bun|bun /opt/bin/opencode":                                                                                                     "opencode",
+		"/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe|/opt/node_modules/@anthropic-ai/claude-code/bin/claude.exe --agent-name ann": "claude",
+		"/home/me/.local/share/claude/versions/2.1.197|/home/me/.local/share/claude/versions/2.1.197 --agent-name ann":                           "claude",
+		"/usr/bin/vim|vim claude":             "",
+		"/usr/bin/node|node server.js claude": "",
+		"/usr/bin/grep|grep claude codex":     "",
+		"/usr/bin/bash|bash -c claude":        "",
 	} {
 		exe, line, _ := strings.Cut(command, "|")
 		rule, _ := recognise(rules, exe, strings.Fields(line))

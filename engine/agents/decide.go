@@ -46,7 +46,21 @@ func Decide(words []store.AgentWord) Decision {
 		return Decision{State: api.AgentUnknown}
 	}
 	w := words[best]
-	return Decision{State: api.AgentState(w.State), Text: w.Text, Source: w.Source, Since: w.At}
+	return Decision{State: api.AgentState(w.State), Text: question(words, w), Source: w.Source, Since: w.At}
+}
+
+// question is what an agent asks that is blocked by its last word. What it reports names
+// the command or the file that it is about, and its screen has at least the question,
+// where a file of its own says that there is one.
+func question(words []store.AgentWord, last store.AgentWord) string {
+	for _, source := range [...]string{Reported, Screened} {
+		for _, w := range words {
+			if w.Source == source && w.State == string(api.AgentBlocked) && last.State == w.State && w.Text != "" {
+				return w.Text
+			}
+		}
+	}
+	return last.Text
 }
 
 // outweighs reports whether a word counts for more than one of a source that is trusted

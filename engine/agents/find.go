@@ -70,7 +70,8 @@ func ruleOf(rules []Rule, pid int) (Rule, bool) {
 }
 
 // recognise is the rule for a program: by the name it was started under or that of its
-// executable, and for a script by the path that its interpreter was given.
+// executable, by where that is installed, and for a script by the path that its
+// interpreter was given.
 func recognise(rules []Rule, exe string, argv []string) (Rule, bool) {
 	names := []string{filepath.Base(exe), filepath.Base(argv[0])}
 	for _, r := range rules {
@@ -81,7 +82,7 @@ func recognise(rules []Rule, exe string, argv []string) (Rule, bool) {
 		}
 	}
 	if !interprets(filepath.Base(exe)) && !interprets(filepath.Base(argv[0])) {
-		return Rule{}, false
+		return ruleOfScript(rules, argv[0], exe)
 	}
 	for _, word := range argv[1:min(len(argv), 1+scriptWords)] {
 		if word == "-c" || word == "-e" { // a text follows, and no script

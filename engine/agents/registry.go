@@ -40,6 +40,26 @@ func (r *Registry) Moved(session string) {
 	}
 }
 
+// Talking is the session whose agent has a conversation, or else the only one whose agent
+// was started in a folder and has told none; "" if that is not known. An agent that runs
+// its hooks in a process of its own for all of its terminals cannot tell which it is.
+func (r *Registry) Talking(conversation, folder string) string {
+	var silent []string
+	for id, w := range r.all.Range {
+		switch a := w.(*Watch).agent(); {
+		case a == nil || a.Process == nil || isGone(w.(*Watch).terminal):
+		case conversation != "" && a.Conversation == conversation:
+			return id.(string)
+		case a.Conversation == "" && a.CWD == folder:
+			silent = append(silent, id.(string))
+		}
+	}
+	if len(silent) != 1 {
+		return ""
+	}
+	return silent[0]
+}
+
 // Of is the watch of a session; nil if it does not run.
 func (r *Registry) Of(session string) *Watch {
 	w, ok := r.all.Load(session)

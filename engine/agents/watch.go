@@ -237,6 +237,13 @@ func (w *Watch) tell(next *store.Agent) {
 	w.o.Changed(next)
 }
 
+// agent is what is known of the agent; nil if there is none.
+func (w *Watch) agent() *store.Agent {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known
+}
+
 // takesLines reports whether the terminal hands on what is typed line by line.
 func (w *Watch) takesLines() bool {
 	master := w.terminal.Master()

@@ -62,7 +62,8 @@ type AgentSeenInput struct {
 
 // AgentReportInput is the input of agent.report.
 type AgentReportInput struct {
-	ID           string     `json:"id" jsonschema:"id or name of the session, or the beginning of one that no other has"`
+	ID           string     `json:"id,omitempty" jsonschema:"id or name of the session, or the beginning of one that no other has"`
+	Folder       string     `json:"folder,omitempty" jsonschema:"instead of id: the session whose agent has this conversation, or else the only one whose agent was started in this folder and has told none"`
 	State        AgentState `json:"state,omitempty" jsonschema:"working, blocked, done or idle; unknown takes back what was reported; default: what it was"`
 	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks"`
 	Agent        string     `json:"agent,omitempty" jsonschema:"its name, for what is not recognised as an agent"`

@@ -142,14 +142,19 @@ func GroupMembers(group, child int) []int {
 	return members
 }
 
+// childrenOf are the children of a process, whichever of its threads has started them.
 func childrenOf(pid int) (all []int) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
+	tasks := "/proc/" + strconv.Itoa(pid) + "/task"
+	threads, err := os.ReadDir(tasks)
 	if err != nil {
 		return nil
 	}
-	for _, word := range strings.Fields(string(text)) {
-		if n, err := strconv.Atoi(word); err == nil {
-			all = append(all, n)
+	for _, thread := range threads {
+		text, _ := os.ReadFile(tasks + "/" + thread.Name() + "/children") // it may have ended
+		for _, word := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(word); err == nil {
+				all = append(all, n)
+			}
 		}
 	}
 	return all

@@ -3,6 +3,9 @@ package pty
 import (
 	"image"
 	"os"
+	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +37,34 @@ func TestASizeIsReadAsItWasSet(t *testing.T) {
 	if cols, rows, err := Size(master); cols != 93 || rows != 31 || err != nil {
 		t.Errorf("%d×%d, %v", cols, rows, err)
 	}
+}
+
+func TestChildrenOfEveryThreadAreMembersOfAGroup(t *testing.T) {
+	started := make(chan *exec.Cmd)
+	start := func(release <-chan struct{}) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Error(err)
+		}
+		started <- cmd
+		<-release
+	}
+	release := make(chan struct{})
+	for range 2 { // one of the two threads is not the first one of the process
+		go start(release)
+		cmd := <-started
+		if cmd.Process == nil {
+			t.FailNow()
+		}
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+		if members := GroupMembers(syscall.Getpgrp(), os.Getpid()); !slices.Contains(members, cmd.Process.Pid) {
+			t.Errorf("%d is not in %v", cmd.Process.Pid, members)
+		}
+	}
+	close(release)
 }
 
 func TestOnlySignalKeysOfTheTerminalInterrupt(t *testing.T) {

@@ -52,6 +52,11 @@ func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api
 	case in.Agent != "" && names.Check(in.Agent) != nil:
 		return api.Empty{}, names.Check(in.Agent)
 	}
+	if in.ID == "" {
+		if in.ID = s.Agents.Talking(in.Conversation, in.Folder); in.ID == "" {
+			return api.Empty{}, api.Errorf(api.CodeNotFound, "report state: no session is known by that conversation and folder").WithHint("give its id")
+		}
+	}
 	w, view, err := s.watch(ctx, in.ID, "report state")
 	if err == nil {
 		err = access.MayChange(ctx, view, "report the state of")

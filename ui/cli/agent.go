@@ -51,7 +51,7 @@ func agentVerbs(a *app) codingagents.Verbs {
 	return codingagents.Verbs{
 		Out: &a.out, Connect: a.connect, Home: a.homeThere, Host: a.host, Folder: a.folder, Sessions: a.completeSessions(isLive),
 		Own:   func() string { return a.env(ownSession) },
-		Reach: a.Reach, Stdin: a.Stdin, Machine: a.machine, Confirm: a.confirm,
+		Reach: a.Reach, Stdin: a.Stdin, AtTerminal: codingagents.AtTerminal, Machine: a.machine, Confirm: a.confirm,
 	}
 }
 

@@ -1,9 +1,12 @@
 package codingagents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,20 +25,23 @@ const (
 // reportHook reports from an agent's hook. Outside a session it does nothing, and nothing
 // fails: the agent must not notice.
 func (v Verbs) reportHook(ctx context.Context, in api.AgentReportInput) {
-	in.ID = v.Own()
-	if in.ID == "" || in.State != "" && !api.IsAgentState(in.State) {
+	if in.ID = v.Own(); in.ID == "" || in.State != "" && !api.IsAgentState(in.State) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, hookPatience)
 	defer cancel()
-	if in.Conversation == "" && in.Text == "" {
+	alone := !v.AtTerminal() // its process serves other terminals, too: it may be of another session
+	if alone || in.Conversation == "" && in.Text == "" {
 		said := readHook(v.Stdin)
-		in.Conversation = said.conversation()
-		if in.State == api.AgentBlocked {
+		in.Conversation = firstNamed(in.Conversation, said.conversation())
+		if alone {
+			in.ID, in.Folder = "", said.CWD
+		}
+		if in.State == api.AgentBlocked && in.Text == "" {
 			in.Text = said.question()
 		}
 	}
-	if in.State == "" && in.Conversation == "" {
+	if in.State == "" && in.Conversation == "" || in.ID == "" && in.Folder == "" && in.Conversation == "" {
 		return
 	}
 	client, err := v.Reach(ctx)
@@ -52,9 +58,11 @@ type hookInput struct {
 	SessionID      string    `json:"session_id"`
 	SessionIDCamel string    `json:"sessionId"`       // Copilot CLI
 	ConversationID string    `json:"conversation_id"` // Cursor CLI
+	CWD            string    `json:"cwd"`
 	Message        string    `json:"message"`
 	Tool           string    `json:"tool_name"`
 	Input          toolInput `json:"tool_input"`
+	Details        toolInput `json:"details"` // Gemini CLI
 }
 
 // A toolInput is what a tool is to do, of which a person is asked.
@@ -101,18 +109,24 @@ func (in hookInput) conversation() string {
 
 // question is what the agent asks.
 func (in hookInput) question() string {
-	about := firstNamed(in.Input.Command, in.Input.FilePath, in.Input.Path, in.Input.URL, in.Input.Query, in.Input.Pattern, in.Input.Operation)
-	text := firstNamed(in.Message, in.Tool+": "+about)
+	about := firstNamed(in.Input.about(), in.Details.about())
+	text := firstNamed(in.Message, in.Tool)
 	switch {
 	case len(in.Input.Questions) > 0:
 		text = in.Input.Questions[0].Question
-	case in.Message == "" && (in.Tool == "" || about == ""):
-		text = in.Tool + about
+	case text != "" && about != "":
+		text += ": " + about
+	case text == "":
+		text = about
 	}
 	if len(text) > maxHookText {
 		text = strings.ToValidUTF8(text[:maxHookText], "") + "…"
 	}
 	return text
+}
+
+func (t toolInput) about() string {
+	return firstNamed(t.Command, t.FilePath, t.Path, t.URL, t.Query, t.Pattern, t.Operation)
 }
 
 func firstNamed(names ...string) string {
@@ -122,4 +136,24 @@ func firstNamed(names ...string) string {
 		}
 	}
 	return ""
+}
+
+// AtTerminal reports whether this process, or one that it comes from, belongs to a
+// terminal.
+func AtTerminal() bool {
+	for pid := os.Getpid(); pid > 1; {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			return false
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // proc_pid_stat(5), from field 3 on
+		if len(fields) < 5 {
+			return false
+		}
+		if fields[4] != "0" { // tty_nr
+			return true
+		}
+		pid, _ = strconv.Atoi(fields[1]) // ppid
+	}
+	return false
 }

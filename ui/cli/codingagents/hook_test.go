@@ -13,6 +13,7 @@ func TestWhatAgentsTellTheirHooksIsRead(t *testing.T) {
 		{`{"session_id": "a", "tool_name": "ExitPlanMode", "tool_input": {"plan": "long"}}`, "a", "ExitPlanMode"},
 		{`{"session_id": "a", "tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?", "options": []}]}}`, "a", "Which one?"},
 		{`{"sessionId": "b", "message": "Allow it?", "notification_type": "permission_prompt"}`, "b", "Allow it?"},
+		{`{"session_id": "a", "message": "Tool Confirm Shell Command requires execution", "details": {"type": "exec", "command": "mkdir x"}}`, "a", "Tool Confirm Shell Command requires execution: mkdir x"},
 		{`{"conversation_id": "c"}`, "c", ""},
 		{`{"session_id": "a", "tool_name": "x", "tool_input": ["rm"]}`, "a", "x"},
 		{`{"session_id": "a", "tool_name": "x", "tool_input": {"path": 1, "command": "ls"}}`, "a", "x: ls"},

@@ -30,10 +30,12 @@ type Verbs struct {
 	Host   func() string                           // the machine that is meant, "" for this one
 	Folder func(cwd string) (path string, _ error) // a folder there, absolute
 
-	Reach   func(context.Context) (*client.Client, error) // starts no engine
-	Stdin   io.Reader
-	Machine func() (setup.Machine, error)     // where agents' settings are
-	Confirm func(verb, question string) error // asks the person
+	Reach func(context.Context) (*client.Client, error) // starts no engine
+	Stdin io.Reader
+	// AtTerminal reports whether this process belongs to a terminal.
+	AtTerminal func() bool
+	Machine    func() (setup.Machine, error)     // where agents' settings are
+	Confirm    func(verb, question string) error // asks the person
 }
 
 // An agentRow is one line of `tandem agents`.
