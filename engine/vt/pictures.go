@@ -178,8 +178,9 @@ func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 func (t *Terminal) dispatchAPC(b []byte) {
 	switch string(b[:min(len(b), 1)]) {
 	case "G":
-		t.pictured++ // placeholders may show it
-		t.pictures.Kitty(b[1:])
+		if t.pictures.Kitty(b[1:]) {
+			t.pictured++ // placeholders may show it
+		}
 	case "T":
 		t.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
 			s := t.main

@@ -197,3 +197,14 @@ func TestATerminalOfAnotherShapeIsPaintedAnew(t *testing.T) {
 		t.Errorf("they go by %q", forget)
 	}
 }
+
+func TestAPictureInPiecesIsPaintedOnce(t *testing.T) {
+	c := New(&passthrough.Filter{}, shape(graphics.Kitty))
+	var got []byte
+	for _, p := range []string{"text", "\x1b_Ga=T,f=24,s=1,v=1,c=3,r=2,q=2,m=1;AA\x1b\\", "\x1b_Gm=1;A\x1b\\", "\x1b_Gm=0;A\x1b\\", "more"} {
+		got = append(got, c.Pass([]byte(p))...)
+	}
+	if n := strings.Count(string(got), holdBack); n != 1 {
+		t.Errorf("the screen is painted %d times: %q", n, got)
+	}
+}

@@ -19,30 +19,32 @@ var (
 	errOutside  = errors.New("EINVAL:nothing of the image is in the source rectangle")
 )
 
-// Kitty does a command of kitty's graphics protocol, which stands behind the G.
-func (p *Pictures) Kitty(b []byte) {
+// Kitty does a command of kitty's graphics protocol, which stands behind the G. It reports
+// whether that was more than a piece of a picture to come.
+func (p *Pictures) Kitty(b []byte) (done bool) {
 	c, ok := ParseCommand(b)
 	if !ok {
-		return
+		return false
 	}
 	switch a := c.Action(); {
 	case p.loader.Continues(&c) && c.Has('m') && !c.Has('d'):
-		p.load(c)
+		return p.load(c)
 	case a == 't' || a == 'T' || a == 'q' || a == 'f':
-		p.load(c)
+		return p.load(c)
 	case a == 'p':
 		p.place(&c)
 	case a == 'd':
 		p.delete(&c)
 	}
+	return true
 }
 
 // load takes data. What is sent for a frame of an animation but the first is taken and
-// left out.
-func (p *Pictures) load(c Command) {
+// left out. whole says that nothing of the picture is missing.
+func (p *Pictures) load(c Command) (whole bool) {
 	done, picture, err := p.loader.Add(c)
 	if done == nil {
-		return
+		return false
 	}
 	quiet, id, number := c.ID('q'), done.ID('i'), done.ID('I')
 	if !c.Has('q') {
@@ -59,6 +61,7 @@ func (p *Pictures) load(c Command) {
 		}
 	}
 	p.answer(quiet, id, number, done.ID('p'), err)
+	return true
 }
 
 // take keeps a picture under the name that a command gives it.
