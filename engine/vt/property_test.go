@@ -38,6 +38,7 @@ var pieces = []string{
 
 // pictures are what programs write that show some.
 var pictures = []string{
+	"\x1b_Ga=T,i=4,f=24,s=1,v=1,o=z,q=2;eJxjYGAAAAADAAE=\x1b\\",
 	"\x1bPq\"1;1;20;40#1~\x1b\\", "\x1bP0;1q\"1;1;35;20#1!9~\x1b\\", "\x1bPq#1!35~-~\x1b\\", "\x1b[?80h", "\x1b[?80l", "\x1b[?8452h",
 	"\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2;AAAA\x1b\\", "\x1b_Ga=T,f=24,s=1,v=2,C=1,z=-1;AAAAAAAA\x1b\\", "\x1b_Ga=t,i=2,f=24,s=1,v=1;AAAA\x1b\\",
 	"\x1b_Ga=p,i=1,p=1,c=1,r=3\x1b\\", "\x1b_Ga=p,i=2,c=3\x1b\\", "\x1b_Ga=p,i=2,p=2,U=1,c=2,r=2\x1b\\", "\x1b_Ga=T,i=3,m=1,f=24,s=1,v=1,r=1;AA\x1b\\", "\x1b_Gm=0;AA\x1b\\",

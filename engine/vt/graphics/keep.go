@@ -45,7 +45,41 @@ type keptImage struct {
 	Alt        bool
 	Picture    uint64
 	PNG        []byte
+	Packed     *keptPixels `json:",omitempty"` // in place of a PNG
 	Virtual    []Virtual
+}
+
+// keptPixels are those of a picture, compressed as they came.
+type keptPixels struct {
+	Size     image.Point
+	Channels int
+	Data     []byte
+}
+
+func (p *Picture) keptPixels() *keptPixels {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.packed == nil {
+		return nil
+	}
+	return &keptPixels{p.Size, p.channels, p.packed}
+}
+
+// kept is an image with all that it takes to have it again, in so many bytes.
+func (i *Image) kept() (k keptImage, size int, err error) {
+	k = keptImage{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: i.Picture.Number, Virtual: i.Virtual}
+	if k.Packed = i.Picture.keptPixels(); k.Packed != nil {
+		return k, len(k.Packed.Data), nil
+	}
+	k.PNG, err = i.Picture.PNG()
+	return k, len(k.PNG), err
+}
+
+func (k keptImage) restored() (*Picture, error) {
+	if p := k.Packed; p != nil && (p.Channels == 3 || p.Channels == 4) {
+		return FromPacked(p.Size, p.Channels, p.Data)
+	}
+	return FromPNG(k.PNG)
 }
 
 type keptPlacement struct {
@@ -71,13 +105,13 @@ func (p *Pictures) kept() keptPictures {
 		if i.ID == 0 && i.Number == 0 && !onScreens[i] {
 			continue
 		}
-		png, err := i.Picture.PNG()
-		if err != nil || size+len(png) > maxKept {
+		kept, n, err := i.kept()
+		if err != nil || size+n > maxKept {
 			continue
 		}
-		size += len(png)
+		size += n
 		index[i] = len(k.Images)
-		k.Images = append(k.Images, keptImage{i.ID, i.Number, i.Alt, i.Picture.Number, png, i.Virtual})
+		k.Images = append(k.Images, kept)
 	}
 	placed := map[*Placement]int{}
 	p.eachStrip(func(alt bool, y int, one strip) {
@@ -108,7 +142,7 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 	p.loader.Restore(k.Loading)
 	images := make([]*Image, len(k.Images))
 	for n, i := range slices.Backward(k.Images) { // the newest come first
-		made, err := FromPNG(i.PNG)
+		made, err := i.restored()
 		if err != nil {
 			continue
 		}

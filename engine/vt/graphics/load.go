@@ -116,40 +116,51 @@ func picture(c *Command, data []byte) (*Picture, error) {
 	if channels > 0 && !fits(size) {
 		return nil, errSize
 	}
-	if c.Letter('o', 0) == 'z' {
+	packed := c.Letter('o', 0) == 'z'
+	switch {
+	case channels > 0 && packed:
+		return FromPacked(size, channels, data)
+	case channels > 0:
+		return FromPixels(size, channels, data)
+	case packed:
 		var err error
-		if data, err = inflated(data, size.X*size.Y*channels); err != nil {
+		if data, err = unpackedPNG(data); err != nil {
 			return nil, err
 		}
 	}
-	if channels == 0 {
-		return FromPNG(data)
-	}
-	return FromPixels(size, channels, data)
+	return FromPNG(data)
 }
 
-// inflated is data without its compression: n bytes, or if n is 0 as many as there are.
+// inflated is n bytes of data without its compression.
 func inflated(data []byte, n int) ([]byte, error) {
 	from, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, errZlib
 	}
-	if n > 0 {
-		if n/mostDeflated > len(data) { // so it is too short; no memory is taken for what cannot come
-			return nil, errZlib
-		}
-		out := make([]byte, n)
-		if _, err := io.ReadFull(from, out); err != nil {
-			return nil, errZlib
-		}
-		return out, nil
+	out := make([]byte, n)
+	if _, err := io.ReadFull(from, out); err != nil {
+		return nil, errZlib
 	}
-	out, err := io.ReadAll(io.LimitReader(from, maxData+1))
+	return out, nil
+}
+
+// unpackedPNG is a PNG without a compression around its own, which makes it little smaller:
+// what gets much larger is none.
+func unpackedPNG(data []byte) ([]byte, error) {
+	from, err := zlib.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, errZlib
+	}
+	most := min(packedPNG+packedPNGByte*len(data), maxData)
+	out, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 	switch {
 	case err != nil:
 		return nil, errZlib
-	case len(out) > maxData:
+	case len(out) > most:
 		return nil, errLong
 	}
 	return out, nil
 }
+
+// packedPNG and packedPNGByte bound a PNG that comes compressed, the second for each byte.
+const packedPNG, packedPNGByte = 16 << 10, 64

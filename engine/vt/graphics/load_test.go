@@ -2,6 +2,7 @@ package graphics
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -100,6 +101,54 @@ func TestACompressionBombIsBounded(t *testing.T) {
 		if _, err := load(t, command+encoded([]byte("not zlib"))); err == nil {
 			t.Errorf("%s is a picture", command)
 		}
+	}
+}
+
+// packed is the data of a picture by zlib.
+func packed(b []byte) []byte {
+	var out bytes.Buffer
+	w := zlib.NewWriter(&out)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+func TestACompressedPictureIsUnpackedWhenSomebodyLooks(t *testing.T) {
+	const side = 1000
+	flat := packed(bytes.Repeat([]byte{1, 2, 3}, side*side))
+	p, err := load(t, "f=24,s=1000,v=1000,o=z;"+encoded(flat))
+	if err != nil || p.weight() > 2*len(flat)+1000 {
+		t.Fatalf("%v, it takes %d bytes, of %d that came", err, p.weight(), len(flat))
+	}
+	for range 2 {
+		img, err := p.Image()
+		if err != nil || color.NRGBAModel.Convert(img.At(side-1, side-1)) != (color.NRGBA{1, 2, 3, 255}) {
+			t.Fatalf("%v", err)
+		}
+		if _, err := p.PNG(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	short := packed(make([]byte, 3*side*side-1))
+	if p, err = load(t, "f=24,s=1000,v=1000,o=z;"+encoded(short)); err == nil {
+		_, err = p.Image()
+	}
+	if err == nil {
+		t.Error("a picture with a byte too few is one")
+	}
+	if _, err := load(t, "f=24,s=9,v=9,o=z;"+encoded(packed(make([]byte, 3*81-1)))); err == nil {
+		t.Error("a small one with a byte too few is taken")
+	}
+}
+
+func TestACompressedPNGIsOneIfItStaysAboutAsLarge(t *testing.T) {
+	p, err := load(t, "f=100,o=z;"+encoded(packed(testPNG(40, 30))))
+	if err != nil || p.Size != image.Pt(40, 30) {
+		t.Errorf("%v, %v", p, err)
+	}
+	bomb := append(testPNG(40, 30), make([]byte, 8<<20)...)
+	if _, err := load(t, "f=100,o=z;"+encoded(packed(bomb))); err == nil {
+		t.Error("8 MB of zeros are a PNG")
 	}
 }
 

@@ -2,9 +2,12 @@ package graphics
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"image"
 	"image/png"
+	"io"
+	"slices"
 	"sync"
 )
 
@@ -25,6 +28,7 @@ type Picture struct {
 
 	mu       sync.Mutex // guards the rest
 	pixels   []byte     // row by row; nil once they are a PNG
+	packed   []byte     // in their place, compressed with zlib; nil too then
 	channels int        // 3 for RGB, 4 for RGBA that is not premultiplied
 	png      []byte
 }
@@ -56,6 +60,29 @@ func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error)
 	return &Picture{Size: size, channels: channels, pixels: pixels[:n:n]}, nil
 }
 
+// packedRead is how many pixels, in bytes, are unpacked at once to see whether all are there:
+// so many, and so many for each byte. A few bytes could take long else.
+const packedRead, packedReadByte = 16 << 10, 16
+
+// FromPacked makes a picture of pixels as FromPixels does, that are compressed with zlib and
+// stay so until somebody looks at them. What is damaged may be found by Image only.
+func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error) {
+	if !fits(size) {
+		return nil, errSize
+	}
+	n := size.X * size.Y * channels
+	from, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil || n/mostDeflated > len(packed) { // so it is too short
+		return nil, errZlib
+	}
+	if n <= packedRead+packedReadByte*len(packed) {
+		if _, err := io.CopyN(io.Discard, from, int64(n)); err != nil {
+			return nil, errZlib
+		}
+	}
+	return &Picture{Size: size, channels: channels, packed: slices.Clip(packed)}, nil
+}
+
 func fits(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
@@ -65,7 +92,17 @@ func (p *Picture) weight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const itself = 256
-	return itself + cap(p.pixels) + cap(p.png)
+	return itself + cap(p.pixels) + cap(p.packed) + cap(p.png)
+}
+
+// shrink makes a PNG of bare pixels.
+func (p *Picture) shrink() {
+	p.mu.Lock()
+	bare := p.pixels != nil
+	p.mu.Unlock()
+	if bare {
+		_, _ = p.PNG() // which fails for a size alone that no picture has
+	}
 }
 
 // PNG is the picture as a PNG, which must not be changed. It takes a while the first
@@ -76,12 +113,16 @@ func (p *Picture) PNG() ([]byte, error) {
 	if p.png != nil {
 		return p.png, nil
 	}
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&b, p.raw()); err != nil {
+	img, err := p.raw()
+	if err != nil {
 		return nil, err
 	}
-	p.png, p.pixels = bytes.Clone(b.Bytes()), nil
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&b, img); err != nil {
+		return nil, err
+	}
+	p.png, p.pixels, p.packed = bytes.Clone(b.Bytes()), nil, nil
 	return p.png, nil
 }
 
@@ -92,21 +133,29 @@ func (p *Picture) Image() (image.Image, error) {
 	if p.png != nil {
 		return png.Decode(bytes.NewReader(p.png))
 	}
-	return p.raw(), nil
+	return p.raw()
 }
 
-// raw gives the pixels as an image.
-func (p *Picture) raw() image.Image {
+// raw gives the pixels as an image. Those that are damaged are looked at once.
+func (p *Picture) raw() (image.Image, error) {
 	r := image.Rectangle{Max: p.Size}
+	pixels := p.pixels
+	if pixels == nil {
+		var err error
+		if pixels, err = inflated(p.packed, p.Size.X*p.Size.Y*p.channels); err != nil {
+			p.packed = nil
+			return nil, err
+		}
+	}
 	if p.channels == 4 {
-		return &image.NRGBA{Pix: p.pixels, Stride: 4 * p.Size.X, Rect: r}
+		return &image.NRGBA{Pix: pixels, Stride: 4 * p.Size.X, Rect: r}, nil
 	}
 	img := image.NewRGBA(r)
 	for i, j := 0, 0; i < len(img.Pix); i, j = i+4, j+3 {
-		copy(img.Pix[i:], p.pixels[j:j+3])
+		copy(img.Pix[i:], pixels[j:j+3])
 		img.Pix[i+3] = 255
 	}
-	return img
+	return img, nil
 }
 
 // Opaque says that nothing can be seen through the picture, as far as that is known
@@ -114,7 +163,7 @@ func (p *Picture) raw() image.Image {
 func (p *Picture) Opaque() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.png != nil {
+	if p.pixels == nil {
 		return false
 	}
 	if p.channels == 4 {

@@ -99,9 +99,8 @@ func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 	for at := 0; weight > MaxBytes && at < len(s.images); at++ {
 		p := s.images[at].Picture
 		before := p.weight()
-		if _, err := p.PNG(); err == nil {
-			weight += p.weight() - before
-		}
+		p.shrink()
+		weight += p.weight() - before
 	}
 	for len(s.images) > 1 && (weight > MaxBytes || len(s.images) > maxImages) {
 		gone = append(gone, s.images[0])
