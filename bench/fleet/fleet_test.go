@@ -39,12 +39,14 @@ func BenchmarkFleet(b *testing.B) {
 		want := *machines**processes - failing()
 		r.until("all to be there", func() bool { c, p := r.there(); return c == *machines && p == want })
 		b.ReportMetric(time.Since(began).Seconds(), "s-until-all-joined")
+		r.joinReal()
+		r.until("the real ones to be there", func() bool { c, p := r.there(); return c == *machines+reals && p == want+reals })
 		time.Sleep(5 * time.Second) // all rows are written
 		before, at := r.status(), time.Now()
 		time.Sleep(quiet)
 		after := r.status()
 		seconds := time.Since(at).Seconds()
-		n := float64(*machines)
+		n := float64(*machines + reals)
 		b.ReportMetric(float64(after.InBytes-before.InBytes)/seconds/n, "B/s-in-per-machine")
 		b.ReportMetric(float64(after.OutBytes-before.OutBytes)/seconds/n, "B/s-out-per-machine")
 		b.ReportMetric(float64(after.Memory)/1e6, "MB-hub")
@@ -53,6 +55,7 @@ func BenchmarkFleet(b *testing.B) {
 		r.opens()
 		r.floods()
 		r.exec()
+		r.shown()
 		r.list()
 		for _, wiped := range []bool{false, true} {
 			r.restart(wiped)
@@ -172,7 +175,7 @@ func (r *rig) exec() {
 	r.joins("ann", "person", "ann2", "--role", "operate")
 	r.tandem("ann", "fleet", "--json")
 	out, took := r.tandem("ann", "exec", "--label", "bench=1", "--", "uname", "-r")
-	if !strings.Contains(out, fmt.Sprintf("%d × ok", *machines)) {
+	if !strings.Contains(out, fmt.Sprintf("%d × ok", *machines+reals)) {
 		r.Errorf("exec on all says at the end %.500s", out[max(0, len(out)-500):])
 	}
 	r.ReportMetric(took.Seconds(), "s-exec-all")
@@ -205,7 +208,7 @@ func (r *rig) list() {
 		}
 		return out, time.Since(began)
 	}
-	want := *machines * *processes
+	want := *machines**processes + reals
 	all := r.until("all rows", func() bool { out, _ := ask(api.FleetProcessesInput{}); return !out.Loading && out.All >= want })
 	r.ReportMetric(all.Seconds(), "s-list-first-ever")
 	var opens, keys, changes []time.Duration
@@ -303,7 +306,10 @@ func (r *rig) restart(wiped bool) {
 	r.ReportMetric(time.Since(began).Seconds(), "s-all-back-"+name)
 	r.ReportMetric(own(r.Fatal).Seconds()-spent.Seconds(), "cpu-s-machines-all-back-"+name)
 	r.ReportMetric(float64(most)/float64(len(r.fakes))*100, "%-at-most-within-250ms-"+name)
-	r.until("the buckets to be right", func() bool { c, p := r.there(); return c >= *machines && p >= *machines**processes-failing() })
+	r.until("the buckets to be right", func() bool {
+		c, p := r.there()
+		return c >= *machines+reals && p >= *machines**processes-failing()+reals
+	})
 	r.ReportMetric(time.Since(began).Seconds(), "s-buckets-right-"+name)
 }
 

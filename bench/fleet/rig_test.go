@@ -218,6 +218,19 @@ func (r *rig) start(count int) {
 	})
 }
 
+// reals is how many machines have an engine.
+const reals = 3
+
+// joinReal starts engines of this host that have joined, with a process each.
+func (r *rig) joinReal() {
+	r.Helper()
+	for i := range reals {
+		name := fmt.Sprintf("real-%d", i)
+		r.joins(name, "machine", name, "--label", "bench=1", "--label", "role=real")
+		r.tandem(name, "start", "--name", "loop", "--", "sleep", "100000")
+	}
+}
+
 // labels are those of a fake.
 func labels(number int) []string {
 	return []string{"bench=1", "role=" + []string{"web", "worker", "db"}[number%3], "zone=" + []string{"a", "b"}[number%2]}
