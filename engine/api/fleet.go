@@ -30,7 +30,7 @@ type FleetMachine struct {
 	Failed    int               `json:"failed,omitempty" jsonschema:"how many have ended by themselves and not well"`
 	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"how long a word takes from it to the hub and back, in milliseconds"`
 	LastSeen  time.Time         `json:"last_seen" jsonschema:"when it was heard of last"`
-	Rows      []Process         `json:"rows,omitzero" jsonschema:"if they were asked for: what runs there, as lists show it; missing where the hub does not know all of it, and beyond 20,000 in one answer"`
+	Rows      []Process         `json:"rows,omitzero" jsonschema:"if they were asked for: what runs there, as lists show it; missing where the hub does not know all of it, and beyond 5,000 in one answer"`
 }
 
 // A FleetSelf is who this engine is in the fleet.

@@ -232,7 +232,7 @@ func (t *rows) settled(ctx context.Context) {
 }
 
 // mostRows is how many rows are given at once.
-const mostRows = 20_000
+const mostRows = 5000
 
 // give gives machines the rows that their engines have written, where these are as many in each
 // state as the machine counts: of others some are still on the way.
