@@ -88,7 +88,7 @@ func (t *terminal) text() (string, <-chan struct{}) {
 // shows waits for what matches, and tells how long that took since a time.
 func (t *terminal) shows(expr string, since time.Time) time.Duration {
 	t.Helper()
-	re, late := regexp.MustCompile(expr), time.After(20 * time.Second)
+	re, late := regexp.MustCompile(expr), time.After(20*time.Second)
 	for {
 		text, changed := t.text()
 		if re.MatchString(text) {
@@ -202,7 +202,7 @@ func (r *rig) shown() {
 // gone waits until nothing matches.
 func (t *terminal) gone(expr string) {
 	t.Helper()
-	re, late := regexp.MustCompile(expr), time.After(20 * time.Second)
+	re, late := regexp.MustCompile(expr), time.After(20*time.Second)
 	for {
 		text, changed := t.text()
 		if !re.MatchString(text) {
