@@ -89,7 +89,8 @@ func TestATerminalKnowsThePicturesThatItSaysAndThePersonWants(t *testing.T) {
 		{"xterm", "", "auto", "\x1b_Gi=31;OK\x1b\\ \x1b[?62c", true, false, true},
 		{"xterm", "", "sixel", "\x1b_Gi=31;OK\x1b\\ \x1b[?62c", false, true, true},
 		{"xterm", "", "blocks", "\x1b_Gi=31;OK\x1b\\ \x1b[?62;4c", false, false, true},
-		{"xterm", "/tmp/tmux", "auto", "\x1b[?62;4c", false, false, true},
+		{"xterm", "/tmp/tmux", "auto", "\x1b[?62;4c", false, true, true},
+		{"xterm", "/tmp/tmux", "auto", "\x1b[?62c", false, false, true},
 		{"xterm", "/tmp/tmux", "sixel", "\x1b[?62;4c", false, true, true},
 		{"linux", "", "auto", "", false, false, true},
 	} {

@@ -32,16 +32,14 @@ func (t *Terminal) Pictures(wanted string, dark bool) graphics.Screen {
 }
 
 // Knows says which pictures the terminal shows as programs print them; known is false
-// until it has answered, unless the person says it. It draws others as Pictures says.
+// until it has answered, unless the person says it. It draws others as Pictures says. A
+// multiplexer that says that it knows sixels has them on its own screen.
 func (t *Terminal) Knows(wanted string) (kitty, sixel, known bool) {
-	kitty, sixel = t.kitty, t.sixel
-	switch p := t.protocol(wanted, true); {
-	case p != graphics.Kitty && p != graphics.Sixel:
-		kitty, sixel = false, false
-	case wanted == "kitty" || wanted == "sixel":
-		kitty, sixel = p == graphics.Kitty, p == graphics.Sixel
+	switch wanted {
+	case "kitty", "sixel", "blocks", "off":
+		return wanted == "kitty", wanted == "sixel", true
 	}
-	return kitty, sixel, t.asked || wanted != "" && wanted != "auto" || os.Getenv("TERM") == "linux"
+	return t.kitty && !Multiplexed(os.Getenv), t.sixel, t.asked || os.Getenv("TERM") == "linux"
 }
 
 func (t *Terminal) protocol(wanted string, measured bool) graphics.Protocol {

@@ -105,7 +105,7 @@ func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
 					filter = new(passthrough.Replay).Filter()
 				}
 				c := New(filter, shape(protocol))
-				for range rapid.IntRange(1, 20).Draw(r, "pieces") {
+				for range rapid.IntRange(1, 12).Draw(r, "pieces") {
 					p := strings.Join(rapid.SliceOfN(rapid.SampledFrom(printed), 1, 4).Draw(r, "printed"), "")
 					for _, cut := range cuts(r, p) {
 						program.Write([]byte(cut))
