@@ -190,6 +190,18 @@ func FuzzFilter(f *testing.F) {
 				t.Fatalf("%q becomes %q, which holds %q", p, a, s)
 			}
 		}
+		var redrawn, cutRedrawn Filter
+		redrawn.Redraw()
+		cutRedrawn.Redraw()
+		all, _ := redrawn.Pass(p)
+		var joined []byte
+		for _, piece := range inPieces(p, n) {
+			out, _ := cutRedrawn.Pass([]byte(piece))
+			joined = append(joined, out...)
+		}
+		if string(all) != string(joined) || strings.Contains(string(all), "\x1b_") || strings.Contains(string(all), "\x1bP") {
+			t.Fatalf("redrawn, %q becomes %q; in pieces of %d %q", p, all, n, joined)
+		}
 		if leftA || len(whole.held) > 0 || whole.inside != insideNothing || strings.Contains(a, RestModes()) {
 			return
 		}
