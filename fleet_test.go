@@ -202,6 +202,7 @@ func TestAPersonWhoIsRevokedReachesNothing(t *testing.T) {
 	if out := c.must("ann", "hub", "people"); !strings.Contains(out, "box") || !strings.Contains(out, "ann") {
 		t.Errorf("people = %s", out)
 	}
+	until(t, "the machine", func() bool { return len(c.list("ann")) == 1 })
 	if _, err := c.hub.Revoke("ann"); err != nil {
 		t.Fatal(err)
 	}
@@ -209,6 +210,9 @@ func TestAPersonWhoIsRevokedReachesNothing(t *testing.T) {
 		_, stderr, status := c.run("ann", "--host", "box", "ps")
 		return status == 1 && strings.Contains(stderr, "revoked")
 	})
+	if stdout, stderr, status := c.run("ann", "fleet"); status != 0 || !strings.Contains(stdout, "box") || !strings.Contains(stderr, "the hub cannot be reached") || !strings.Contains(stderr, "revoked") {
+		t.Errorf("what she knew of the fleet is told as %d %s%s", status, stdout, stderr)
+	}
 	c.machine("box-2") // nobody else is disturbed
 }
 

@@ -202,7 +202,7 @@ func (s *said) Write(p []byte) (int, error) {
 func (s *said) last() (text string, quiet time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return transport.Trimmed(string(s.text)), time.Since(s.at)
+	return strings.TrimSpace(string(s.text)), time.Since(s.at)
 }
 
 // lastLines is the end of a text, on one line.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,19 +48,28 @@ var ErrNoBridge = errors.New("no bridge answered")
 // byte more; noise gets what came before it.
 func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 	var h Hello
-	var seen []byte
+	var held []byte // of what was read, what may be the beginning of the marker
 	one := make([]byte, 1)
-	for !bytes.HasSuffix(seen, []byte(marker)) {
-		if len(seen) >= maxNoise {
+	for count := 0; string(held) != marker; count++ {
+		if count >= maxNoise {
 			return h, fmt.Errorf("%w within %d bytes", ErrNoBridge, maxNoise)
 		}
 		if _, err := io.ReadFull(r, one); err != nil {
+			_, _ = noise.Write(held) // that nobody answers is worse
 			return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
 		}
-		seen = append(seen, one[0])
-		if _, err := noise.Write(one); err != nil {
+		held = append(held, one[0])
+		plain := 0
+		for !strings.HasPrefix(marker, string(held[plain:])) {
+			plain++
+		}
+		if plain == 0 {
+			continue
+		}
+		if _, err := noise.Write(held[:plain]); err != nil {
 			return h, err
 		}
+		held = append(held[:0], held[plain:]...)
 	}
 	var line []byte
 	for len(line) < maxHello {
@@ -80,12 +88,6 @@ func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 		line = append(line, one[0])
 	}
 	return h, fmt.Errorf("%w: its first line has no end", ErrNoBridge)
-}
-
-// Trimmed is what was said before a hello, without the marker.
-func Trimmed(noise string) string {
-	before, _, _ := bytes.Cut([]byte(noise), []byte(marker))
-	return string(bytes.TrimSpace(before))
 }
 
 // A Preface is the first line of each stream: who asks.

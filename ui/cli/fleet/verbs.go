@@ -201,6 +201,9 @@ func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
 	if err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(machines, func(m api.FleetMachine) bool { return m.State == api.FleetConnected }) {
+		v.tellFault(ctx)
+	}
 	empty := "no machines; `tandem hub invite machine NAME` on the hub invites one"
 	if len(in.Names)+len(in.Labels) > 0 {
 		empty = "no such machines"
@@ -218,6 +221,24 @@ func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
 		}
 		return t.String()
 	})
+}
+
+// tellFault says if the hub cannot be reached: what is listed is then how it was.
+func (v *Verbs) tellFault(ctx context.Context) {
+	own, err := v.Own(ctx)
+	if err != nil {
+		return // the list has come from it
+	}
+	defer own.Close()
+	status, err := api.FleetStatus.Call(ctx, own, api.Empty{})
+	if err != nil {
+		return
+	}
+	for _, self := range status.As {
+		if self.Kind == string(fleet.KindPerson) && self.Error != "" {
+			v.Out.Tell("the hub cannot be reached: %s", self.Error)
+		}
+	}
 }
 
 // labelsOf are the labels of a machine but its version, which has a column.

@@ -235,7 +235,11 @@ func (v *Verbs) reach(ctx context.Context, name string) (api.Machine, error) {
 func status(m api.Machine) string {
 	switch m.State {
 	case api.MachineConnected:
-		return fmt.Sprintf("%s: connected, tandem %s, %s\n", m.Name, output.Visible(m.Version), rtt(m))
+		text := fmt.Sprintf("%s: connected, tandem %s", m.Name, output.Visible(m.Version))
+		if m.RTTMS > 0 { // it is measured a moment later
+			text += ", " + rtt(m)
+		}
+		return text + "\n"
 	case api.MachineNeedsYou:
 		return fmt.Sprintf("%s: it needs you: %s\n  `tandem machine connect %s` asks you what it has to\n", m.Name, output.Visible(m.Error), m.Name)
 	}
