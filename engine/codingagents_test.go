@@ -306,3 +306,36 @@ func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
 		t.Errorf("without a reboot: %+v", got)
 	}
 }
+
+// An agent that gets a text and enter at once takes both for a paste.
+func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
+	m := startMachine(t)
+	agent := filepath.Join(t.TempDir(), "codex")
+	script := `#!/bin/sh
+stty raw -echo
+printf 'ready'
+while piece=$(dd bs=4096 count=1 2>/dev/null | od -An -c | tr -d ' \n') && [ "$piece" ]; do
+	printf '%s;' "$piece"
+done
+`
+	if err := os.WriteFile(agent, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := m.start(agent)
+	m.agentIs(p.ID, api.AgentUnknown)
+	m.shows(p.ID, "ready")
+	for _, step := range []struct {
+		write api.SessionWriteInput
+		shown string
+	}{
+		{api.SessionWriteInput{Text: "one", Keys: []string{"enter"}}, `readyone;\r;`},
+		{api.SessionWriteInput{Text: "two\r"}, `;two;\r;`},
+		{api.SessionWriteInput{Paste: "three"}, `;three`},
+		{api.SessionWriteInput{Keys: []string{"enter"}}, `;three;\r;`},
+		{api.SessionWriteInput{Text: "four", Keys: []string{"up"}}, `;four`},
+	} {
+		step.write.ID = p.ID
+		call(m, api.SessionWrite, step.write)
+		m.shows(p.ID, step.shown)
+	}
+}

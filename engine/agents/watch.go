@@ -58,6 +58,7 @@ type Watch struct {
 	terminal Terminal
 	due      atomic.Bool // a look is
 	settling *time.Timer // the look behind the last change
+	typed    atomic.Pointer[typing]
 
 	mu       sync.Mutex // held during a look
 	rule     Rule

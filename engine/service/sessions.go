@@ -2,13 +2,17 @@ package service
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"tandem/engine/access"
+	"tandem/engine/agents"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/supervise"
+	"tandem/engine/terminal"
 	"tandem/keys"
 	"tandem/persist/store"
 )
@@ -20,6 +24,7 @@ type Sessions struct {
 	Starter *Starter
 	Store   *store.Store
 	Logs    *logs.Logs
+	Agents  *agents.Registry
 }
 
 // Handle serves the operations.
@@ -97,14 +102,52 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Emp
 		return api.Empty{}, err
 	}
 	modes := session.KeyModes()
-	p := []byte(in.Text)
+	var pressed, paste []byte
 	for _, k := range typed {
-		p = keys.Encode(p, k, modes)
+		pressed = keys.Encode(pressed, k, modes)
 	}
 	if in.Paste != "" {
-		p = keys.EncodePaste(p, in.Paste, modes)
+		paste = keys.EncodePaste(paste, in.Paste, modes)
 	}
-	return api.Empty{}, session.TypeInto(ctx, p)
+	watch := s.Agents.Of(view.ID)
+	if !watch.HasAgent() {
+		return api.Empty{}, session.TypeInto(ctx, slices.Concat([]byte(in.Text), pressed, paste))
+	}
+	text, entered := strings.CutSuffix(in.Text, "\r")
+	pieces := []piece{{bytes: []byte(text)}, {bytes: pressed, enter: len(typed) > 0 && typed[0].Code == keys.Enter, pressed: true}, {bytes: paste}}
+	if entered {
+		pieces = slices.Insert(pieces, 1, piece{bytes: []byte{'\r'}, enter: true, pressed: true})
+	}
+	return api.Empty{}, typeForAgent(ctx, session, watch, pieces)
+}
+
+// A piece is a part of what is typed for somebody.
+type piece struct {
+	bytes   []byte
+	pressed bool // it is keys, and no text
+	enter   bool // which begin with enter
+}
+
+// typeForAgent types into a session with an agent, which is given time between a text and enter.
+func typeForAgent(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces []piece) error {
+	end := func() int64 { _, end := session.Kept(); return end }
+	for _, p := range pieces {
+		if len(p.bytes) == 0 {
+			continue
+		}
+		if p.enter {
+			if err := watch.AwaitTaken(ctx, end); err != nil {
+				return err
+			}
+		}
+		if !p.pressed {
+			watch.Typed(end())
+		}
+		if err := session.TypeInto(ctx, p.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
