@@ -27,7 +27,7 @@ func (c Config) Empty() bool { return c.Hub == "" || c.Machine == "" && c.Person
 const (
 	// The time between attempts to reach the hub doubles from the first to the longest;
 	// each is shortened by up to half, so that a thousand machines do not come at once.
-	firstPause, longestPause = 250 * time.Millisecond, 8 * time.Second
+	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 	// dialTimeout bounds an attempt.
 	dialTimeout = 5 * time.Second
 	// pingStep is how often the hub has to show that it is there, and mostSilent how many
