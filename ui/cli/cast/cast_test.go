@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -243,9 +244,27 @@ func TestPlayingTakesAsLongAsRecording(t *testing.T) {
 	}
 }
 
+// A shownText is what was written, which is looked at meanwhile.
+type shownText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *shownText) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *shownText) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 func TestKeysPauseStepAndEndPlaying(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
+		var out shownText
 		keys, done := make(chan byte), make(chan error)
 		p := player{out: &out, speed: 1}
 		go func() {
