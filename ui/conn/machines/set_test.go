@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,12 +21,13 @@ import (
 type fake struct {
 	*panestest.Engine
 	events chan api.Event
+	mu     sync.Mutex       // guards far, where the set runs already
 	far    map[string]*fake // of an own one
 	files  map[string]string
-	closed bool
+	closed atomic.Bool
 }
 
-func (f *fake) Close() { f.closed = true }
+func (f *fake) Close() { f.closed.Store(true) }
 
 func (f *fake) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	text, ok := f.files[path]
@@ -92,24 +95,35 @@ func (f *fake) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 }
 
 func (f *fake) Reach(_ context.Context, machine string) (panes.Engine, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.far[machine], nil
+}
+
+// leads has an own engine reach another one from now on.
+func (f *fake) leads(machine string, to *fake) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.far[machine] = to
 }
 
 // A world is a set behind an own engine that leads to box and to slow.
 type world struct {
 	*Set
 	own  *fake
-	list []api.Machine
+	list atomic.Pointer[[]api.Machine]
 }
 
 func newWorld(t *testing.T) *world {
 	w := &world{own: newFake()}
+	var list []api.Machine
 	for _, name := range []string{"box", "slow"} {
-		w.own.far[name] = newFake()
-		w.list = append(w.list, api.Machine{Name: name, State: api.MachineConnected})
+		w.own.leads(name, newFake())
+		list = append(list, api.Machine{Name: name, State: api.MachineConnected})
 	}
+	w.list.Store(&list)
 	panestest.On(w.own.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
-		return api.MachineListOutput{Machines: w.list}, nil
+		return api.MachineListOutput{Machines: *w.list.Load()}, nil
 	})
 	var tasks sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,14 +136,14 @@ func newWorld(t *testing.T) *world {
 
 // state has the own engine tell how it is with a machine.
 func (w *world) state(name string, state api.MachineState) {
-	list := append([]api.Machine(nil), w.list...)
+	list := slices.Clone(*w.list.Load())
 	for i := range list {
 		if list[i].Name == name {
 			list[i].State = state
 			if state == api.MachineAway {
 				list[i].Error = "no answer within 2s"
 			}
-			w.list = list
+			w.list.Store(&list)
 			w.Tell(list[i])
 		}
 	}
@@ -217,7 +231,7 @@ func TestAMachineThatComesBackTellsAnew(t *testing.T) {
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
-		w.own.far["box"] = newFake()
+		w.own.leads("box", newFake())
 		w.state("box", api.MachineAway)
 		close(box.events)
 		w.own.far["box"].events <- snapshot("a1", "a2")
@@ -231,7 +245,8 @@ func TestAMachineThatComesBackTellsAnew(t *testing.T) {
 		if n := w.news(); len(n.Processes) != 2 || !n.Reaches("box/a2") {
 			t.Errorf("known: %+v", n)
 		}
-		w.list = w.list[1:]
+		list := (*w.list.Load())[1:]
+		w.list.Store(&list)
 		w.Refresh()
 		synctest.Wait()
 		if n := w.news(); len(n.Processes) != 0 || len(n.Machines) != 1 {
@@ -279,10 +294,10 @@ func TestAConnectionIsLetGoOfWhenItsEventsEnd(t *testing.T) {
 		box := w.own.far["box"]
 		box.events <- snapshot("a1")
 		synctest.Wait()
-		w.own.far["box"] = newFake()
+		w.own.leads("box", newFake())
 		close(box.events)
 		time.Sleep(longWait)
-		if !box.closed {
+		if !box.closed.Load() {
 			t.Error("it is kept")
 		}
 	})
@@ -296,7 +311,7 @@ func TestAMachineOfALargeFleetIsReachedWhenItIsNeeded(t *testing.T) {
 		panestest.On(far.Engine, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 			return api.Process{ID: in.ID}, nil
 		})
-		w.own.far["m00700"] = far
+		w.own.leads("m00700", far)
 		stop := func() (p api.Process, err error) {
 			return api.ProcessStop.Call(t.Context(), w.Over(w.own), api.ProcessStopInput{ID: "m00700/a"})
 		}
@@ -304,15 +319,15 @@ func TestAMachineOfALargeFleetIsReachedWhenItIsNeeded(t *testing.T) {
 			t.Errorf("without a fleet: %v", err)
 		}
 		panestest.On(w.own.Engine, api.MachineList, func(context.Context, api.MachineListInput) (api.MachineListOutput, error) {
-			return api.MachineListOutput{Machines: w.list, Fleet: &api.FleetSummary{Machines: 1000, Away: 2}}, nil
+			return api.MachineListOutput{Machines: *w.list.Load(), Fleet: &api.FleetSummary{Machines: 1000, Away: 2}}, nil
 		})
 		w.Refresh()
 		synctest.Wait()
 		if n := w.news(); n.Fleet == nil || n.Fleet.Away != 2 {
 			t.Fatalf("the fleet is known as %+v", n.Fleet)
 		}
-		if p, err := stop(); err != nil || p.ID != "m00700/a" || !far.closed {
-			t.Errorf("%+v, %v; its connection is closed: %v", p, err, far.closed)
+		if p, err := stop(); err != nil || p.ID != "m00700/a" || !far.closed.Load() {
+			t.Errorf("%+v, %v; its connection is closed: %v", p, err, far.closed.Load())
 		}
 	})
 }
