@@ -41,7 +41,8 @@ func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
 		"name = \"x\"\n":                                                "line 1: x: want programs or scripts",
 		"name = \"x\"\nprograms = \"x\"\n":                              "line 2: programs: want a list",
 		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"(\"\n": "line 4: line: want a regular expression: missing closing )",
-		"name = \"x\"\nprograms = [\"x\"]\n[[terminal_title]]\nmatch = \"a\"\nstate = \"busy\"\n": "line 5: state = \"busy\": want blocked, working",
+		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"a\"\nyes = \"some\"\nno = \"n\"\n": "line 5: yes: ",
+		"name = \"x\"\nprograms = [\"x\"]\n[[terminal_title]]\nmatch = \"a\"\nstate = \"busy\"\n":   "line 5: state = \"busy\": want blocked, working",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -218,6 +219,26 @@ func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
 		}
 		if got := ruleNamed(t, name).transcript(home, id, os.Getpid()); got != nil {
 			t.Errorf("%s: another process's file: %+v", name, got)
+		}
+	}
+}
+
+func TestTheKeysThatAnswerAreReadFromTheScreen(t *testing.T) {
+	for _, c := range []struct{ agent, screen, yes, no string }{
+		{"claude", " Do you want to proceed?\n ❯ 1. Yes\n   2. Yes, and always allow access to proj/ from this project\n   3. No\n\n Esc to cancel", "1", "3"},
+		{"claude", " Plan:\n 1. No tests\n 2. Deny\n Do you want to proceed?\n ❯ 1. Yes\n   2. No", "1", "2"},
+		{"claude", " one you trust?\n ❯ 1. Yes, I trust this folder\n   2. No, exit\n\n Enter to confirm · Esc to cancel", "1", "2"},
+		{"claude", "Which database?\n❯ 1. Postgres\n  2. SQLite\n\nEnter to select · Esc to cancel", "y", "n"},
+		{"codex", "  Would you like to run the following command?\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n  Press enter to confirm", "1", "2"},
+		{"codex", "  Trust this folder? It can.\n› 1. Trust and continue\n  2. Back to Agent Command Center\n  enter continue · esc back", "1", "esc"},
+		{"gemini", "│ Allow execution of [Shell]?\n│ ● 1. Allow once  │\n│   2. Allow for this session  │\n│   3. No, suggest changes (esc)  │", "1", "3"},
+		{"copilot", "│ Do you want to run this command? │\n│ ❯ 1. Yes │\n│   2. Yes, and don't ask again │\n│   3. No, and tell Copilot what to do differently (Esc to stop) │", "1", "3"},
+		{"opencode", "  ┃  △ Permission required\n  ┃    # Shell command\n  ┃   Allow once   Allow always   Reject    enter confirm", "enter", "esc"},
+		{"aider", "Add main.go to the chat? (Y)es/(N)o [Yes]:", "y", "n"},
+	} {
+		yes, no := ruleNamed(t, c.agent).answers(strings.Split(c.screen, "\n"))
+		if yes != c.yes || no != c.no {
+			t.Errorf("%s: %s and %s, want %s and %s, to\n%s", c.agent, yes, no, c.yes, c.no, c.screen)
 		}
 	}
 }

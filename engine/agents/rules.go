@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/persist/diag"
 )
 
@@ -63,6 +64,7 @@ type blockedRule struct {
 	line, below *regexp.Regexp
 	with        []*regexp.Regexp
 	rows        int
+	yes, no     string // names of the keys that answer
 }
 
 // A ruleFile is a rule as it is written.
@@ -94,6 +96,8 @@ type blockTable struct {
 	Below string   `toml:"below"`
 	With  []string `toml:"with"`
 	Rows  int      `toml:"rows"`
+	Yes   string   `toml:"yes"`
+	No    string   `toml:"no"`
 }
 
 // Parse reads the rule of one agent. An error shows the line with the mistake.
@@ -156,6 +160,12 @@ func Parse(text []byte) (Rule, error) {
 // compile gives the rule, or the key whose value is wrong.
 func (b blockTable) compile() (made blockedRule, key string, err error) {
 	made.rows = cmp.Or(b.Rows, rowsLooked)
+	for key, name := range map[string]string{"yes": b.Yes, "no": b.No} {
+		if _, err := keys.Parse(name); err != nil && b.Yes+b.No != "" {
+			return made, key, err
+		}
+	}
+	made.yes, made.no = b.Yes, b.No
 	if b.Line == "" {
 		return made, "line", errNothing
 	}
@@ -243,11 +253,8 @@ func (r Rule) sayOfTitle(title string, spoke bool) (state api.AgentState, ok boo
 
 // question is what the rows of a screen ask the person; ok is false if it is nothing.
 func (r Rule) question(rows []string) (text string, ok bool) {
-	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
-		rows = rows[:len(rows)-1]
-	}
 	for _, b := range r.blocked {
-		if text, ok := b.find(rows[max(0, len(rows)-b.rows):]); ok {
+		if text, ok := b.find(b.looked(rows)); ok {
 			return text, true
 		}
 	}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"slices"
 
 	"tandem/engine/api"
@@ -41,6 +42,9 @@ func (w *Watch) Explain(session string) api.AgentExplainOutput {
 	out.Agent, out.PID, out.Words = Shown(w.known), identity(w.known).PID, words(w.known)
 	out.Lines = w.takesLines()
 	if w.known.Process != nil {
+		if rows, err := w.terminal.Rows(context.Background()); err == nil && out.Agent.State == api.AgentBlocked {
+			out.Yes, out.No = w.rule.answers(rows)
+		}
 		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.o.Home, w.known.Conversation, identity(w.known).PID)
 	}
 	return out

@@ -76,6 +76,8 @@ type AgentExplainOutput struct {
 	Agent   *CodingAgent `json:"agent" jsonschema:"null if no agent was recognised"`
 	PID     int          `json:"pid,omitempty" jsonschema:"the agent's process"`
 	Lines   bool         `json:"lines,omitempty" jsonschema:"its terminal gives it whole lines now: what is typed is taken with enter alone"`
+	Yes     string       `json:"yes,omitempty" jsonschema:"of blocked: the name of the key that agrees to what it asks, as far as its screen tells"`
+	No      string       `json:"no,omitempty" jsonschema:"the name of the one that refuses it"`
 	Sources []string     `json:"sources,omitempty" jsonschema:"where the rules come from that it was recognised by"`
 	Words   []AgentWord  `json:"words,omitempty" jsonschema:"what each source said last, that first which is trusted most"`
 

@@ -323,6 +323,12 @@ func (b *Inbox) typeInto(asked *api.Process, text string, key bool) tea.Cmd {
 		if err != nil || !sameState(now.Agent, asked.Agent) {
 			return false, err
 		}
+		switch {
+		case key && text == "y" && now.Yes != "":
+			text = now.Yes
+		case key && text == "n" && now.No != "":
+			text = now.No
+		}
 		in := api.SessionWriteInput{ID: asked.ID, Keys: []string{text}}
 		if !key {
 			err = api.SessionWrite.Run(ctx, e, api.SessionWriteInput{ID: asked.ID, Paste: text})

@@ -28,6 +28,7 @@ type desk struct {
 	box   *Inbox
 	typed []string
 	lines bool             // the agents' terminals take lines
+	yes   string           // the key that agrees; "" if nobody knows
 	now   *api.CodingAgent // what the engine says of any agent; nil: what is known
 	seen  []string
 	asked string // the request that was opened
@@ -41,7 +42,7 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 		if d.now != nil {
 			p.Agent = d.now
 		}
-		return api.AgentExplainOutput{Agent: p.Agent, Lines: d.lines}, nil
+		return api.AgentExplainOutput{Agent: p.Agent, Lines: d.lines, Yes: d.yes, No: d.yes}, nil
 	})
 	panestest.On(engine, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
 		d.typed = append(d.typed, in.ID+": "+in.Text+in.Paste+strings.Join(in.Keys, " "))
@@ -159,6 +160,18 @@ func TestAnAnswerIsAKeyAndWithEnterWhereLinesAreRead(t *testing.T) {
 	d.shows("answer y2!")
 	d.do(keymap.Accept)
 	d.hasTyped("a: y2!", "a: enter")
+}
+
+func TestYesAndNoAreTheKeysThatTheAgentTakes(t *testing.T) {
+	for yes, want := range map[string][]string{"": {"a: y", "b: n"}, "1": {"a: 1", "b: 1"}} {
+		d := newDesk(t, session("a", api.AgentBlocked, "May I?"), session("b", api.AgentBlocked, "And I?"))
+		d.yes = yes
+		d.screen()
+		d.do(keymap.InboxYes)
+		d.screen()
+		d.do(keymap.InboxNo)
+		d.hasTyped(want...)
+	}
 }
 
 func TestOnlyTheQuestionThatWasReadIsAnswered(t *testing.T) {
