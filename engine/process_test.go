@@ -368,7 +368,7 @@ func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 	if !out.TimedOut || out.Process.State != api.StateStopped || out.Process.ExitSignal != "SIGKILL" {
 		t.Errorf("killed: %+v", out)
 	}
-	out = call(m, api.Exec, api.ExecInput{Command: sh("trap 'echo bye; exit 0' TERM; while :; do sleep 0.01; done"), TimeoutMS: 1500, Kill: true})
+	out = call(m, api.Exec, api.ExecInput{Command: sh("trap 'echo bye; exit 0' TERM; sleep 1000 & wait"), TimeoutMS: 1500, Kill: true})
 	if !out.TimedOut || out.Stdout != "bye\n" || out.Process.State != api.StateStopped || out.Process.ExitCode == nil {
 		t.Errorf("what ends on SIGTERM gave %+v", out)
 	}

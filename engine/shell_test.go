@@ -52,7 +52,7 @@ func (c shellCase) start(m *machine) *api.Process {
 	}
 	p := call(m, api.SessionStart, api.SessionStartInput{
 		Command: c.argv, CWD: home,
-		Env: map[string]string{"HOME": home, "ENV": home + "/.shrc", "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local"},
+		Env: map[string]string{"HOME": home, "ENV": home + "/.shrc", "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local", "LC_ALL": "C.UTF-8"},
 	})
 	return &p
 }
