@@ -78,6 +78,13 @@ func (c *cable) set(cut bool) {
 	c.conns = nil
 }
 
+// used reports whether somebody is connected through the cable.
+func (c *cable) used() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns) > 0
+}
+
 // cutFor is how long a machine is cut off at least: TANDEM_TEST_CUT, as "60s". Without it that is
 // over as soon as all that is to be seen of it was seen, after some 12 seconds.
 func cutFor(t *testing.T) time.Duration {
@@ -125,6 +132,13 @@ func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
 	is := func(want string) { t.Helper(); until(t, want, func() bool { return rows() == want }) }
 	c.must("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
 	c.must("box", "start", "--name", "ends", "--", "sleep", "1000")
+	until(t, "the machine to be there through the cable", func() bool {
+		if !to.used() {
+			return false
+		}
+		_, _, status := c.run("ann", "--host", "box", "info")
+		return status == 0
+	})
 	is("counter running false, ends running false")
 
 	ctx, stop := context.WithTimeout(t.Context(), 4*patience+cutFor(t))
