@@ -30,7 +30,7 @@ type terminal struct {
 	changed chan struct{} // closed at the next change, then replaced
 }
 
-// dashboard opens the dashboard of somebody.
+// dashboard opens a dashboard on a data folder.
 func (r *rig) dashboard(who string) *terminal {
 	r.Helper()
 	t := &terminal{rig: r, changed: make(chan struct{})}

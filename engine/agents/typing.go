@@ -3,6 +3,8 @@ package agents
 import (
 	"context"
 	"time"
+
+	"tandem/engine/api"
 )
 
 // Agents tell what is typed from what is pasted by the time between two keys. Enter right
@@ -17,10 +19,11 @@ const (
 	answerLook = 5 * time.Millisecond
 )
 
-// typing is the last text that was typed for somebody.
+// A typing is the last text that a client has typed.
 type typing struct {
-	at  time.Time
-	end int64 // of the output before it
+	at    time.Time
+	end   int64     // of the output before it
+	asked time.Time // since when the agent had been blocked; zero if it was not
 }
 
 // HasAgent reports whether an agent runs in the session.
@@ -33,10 +36,21 @@ func (w *Watch) HasAgent() bool {
 }
 
 // Typed notes that a text was typed, when the session's output had that end.
-func (w *Watch) Typed(end int64) { w.typed.Store(&typing{time.Now(), end}) }
+func (w *Watch) Typed(end int64) { w.typed.Store(&typing{time.Now(), end, w.blockedSince()}) }
+
+// blockedSince is when the agent began to ask what it asks; zero if it asks nothing.
+func (w *Watch) blockedSince() (since time.Time) {
+	if a := w.agent(); a != nil {
+		if d := Decide(a.Words); d.State == api.AgentBlocked {
+			since = d.Since
+		}
+	}
+	return since
+}
 
 // AwaitTaken waits until the agent has taken the text that was typed last, so that it
-// knows an enter behind it for what it is. end is that of the session's output.
+// knows an enter behind it for what it is. end is that of the session's output. Where the
+// agent has begun to ask something meanwhile, which enter would answer, it is an error.
 func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 	last := w.typed.Swap(nil)
 	if last == nil {
@@ -50,7 +64,7 @@ func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 			due, last.end = answer, 1<<62
 		}
 		if !now.Before(due) {
-			return nil
+			return w.stillAsks(last)
 		}
 		select {
 		case <-look.C:
@@ -60,4 +74,13 @@ func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// stillAsks checks that the agent asks nothing that it did not ask before the text.
+func (w *Watch) stillAsks(before *typing) error {
+	w.look()
+	if since := w.blockedSince(); !since.IsZero() && !since.Equal(before.asked) {
+		return api.Errorf(api.CodeConflict, "enter was not pressed: the agent asks something by now").WithHint("the text stands in its prompt or in the answer; look at the screen")
+	}
+	return nil
 }

@@ -113,23 +113,21 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Emp
 	if !watch.HasAgent() {
 		return api.Empty{}, session.TypeInto(ctx, slices.Concat([]byte(in.Text), pressed, paste))
 	}
-	text, entered := strings.CutSuffix(in.Text, "\r")
-	pieces := []piece{{bytes: []byte(text)}, {bytes: pressed, enter: len(typed) > 0 && typed[0].Code == keys.Enter, pressed: true}, {bytes: paste}}
-	if entered {
-		pieces = slices.Insert(pieces, 1, piece{bytes: []byte{'\r'}, enter: true, pressed: true})
-	}
-	return api.Empty{}, typeForAgent(ctx, session, watch, pieces)
+	text, _ := strings.CutSuffix(in.Text, "\r")
+	enter := len(typed) > 0 && typed[0].Code == keys.Enter
+	return api.Empty{}, typeForAgent(ctx, session, watch,
+		piece{bytes: []byte(text)}, piece{[]byte(in.Text[len(text):]), true, true}, piece{pressed, true, enter}, piece{bytes: paste})
 }
 
-// A piece is a part of what is typed for somebody.
+// A piece is a part of what a client types.
 type piece struct {
-	bytes   []byte
-	pressed bool // it is keys, and no text
-	enter   bool // which begin with enter
+	bytes []byte
+	keys  bool // it is no text
+	enter bool // it begins with enter
 }
 
 // typeForAgent types into a session with an agent, which is given time between a text and enter.
-func typeForAgent(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces []piece) error {
+func typeForAgent(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) error {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
 		if len(p.bytes) == 0 {
@@ -140,7 +138,7 @@ func typeForAgent(ctx context.Context, session *terminal.Session, watch *agents.
 				return err
 			}
 		}
-		if !p.pressed {
+		if !p.keys {
 			watch.Typed(end())
 		}
 		if err := session.TypeInto(ctx, p.bytes); err != nil {

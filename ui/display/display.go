@@ -64,8 +64,11 @@ func Swallow(in *os.File, asked time.Time) {
 	var all []byte
 	for one := make([]byte, 1); !endsAnswers(all); { // what is behind them was typed
 		left := time.Until(asked.Add(AnswerLimit)).Milliseconds()
+		if left <= 0 {
+			return
+		}
 		fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
-		if n, err := unix.Poll(fds, int(max(left, 0))); n == 0 || err != nil && err != unix.EINTR {
+		if n, err := unix.Poll(fds, int(left)); n == 0 || err != nil && err != unix.EINTR {
 			return
 		}
 		switch n, err := unix.Read(int(in.Fd()), one); {

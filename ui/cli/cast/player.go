@@ -170,6 +170,7 @@ func (p *player) onTerminal(ctx context.Context, source source, in *os.File) err
 		cancel()
 		<-done
 		discardInput(in)
+		p.show.leave(in)
 		_ = term.Restore(in.Fd(), state) // a terminal that is gone needs no restoring
 	}()
 	return p.ended(p.play(ctx, source, keys))

@@ -25,7 +25,7 @@ type show struct {
 	wanted  string // how pictures are shown, as the configuration has it
 	answers chan []byte
 	told    display.Terminal
-	asked   bool
+	asked   time.Time // when it was asked; zero if it was not
 
 	size      size
 	model     *vt.Terminal
@@ -89,7 +89,7 @@ func (p *player) onShow(ctx context.Context, text []byte, keys <-chan byte) ([]b
 	if !filter.Kitty && !filter.Sixel {
 		return out, nil
 	}
-	if _, _, known := s.told.Knows(s.wanted); !known && !s.asked && keys != nil {
+	if _, _, known := s.told.Knows(s.wanted); !known && s.asked.IsZero() && keys != nil {
 		if err := p.ask(ctx, keys); err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (p *player) onShow(ctx context.Context, text []byte, keys <-chan byte) ([]b
 // ask asks the terminal what it shows, and obeys keys until it has answered.
 func (p *player) ask(ctx context.Context, keys <-chan byte) error {
 	s := p.show
-	s.asked = true
+	s.asked = time.Now()
 	if _, err := p.out.Write([]byte(display.Ask(os.Getenv))); err != nil {
 		return err
 	}
@@ -132,5 +132,12 @@ func (s *show) answered(p []byte) {
 	select {
 	case s.answers <- p:
 	default:
+	}
+}
+
+// leave waits for an answer that is still to come.
+func (s *show) leave(in *os.File) {
+	if _, _, known := s.told.Knows(s.wanted); !known && !s.asked.IsZero() {
+		display.Swallow(in, s.asked)
 	}
 }
