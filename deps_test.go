@@ -77,7 +77,7 @@ var layers = map[string]layer{
 		"the history in another terminal is the dashboard's list and no more of it; it leaves no answer of the terminal behind",
 	},
 	"ui/cli/codingagents": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/setup"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup"},
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {
@@ -133,8 +133,9 @@ var layers = map[string]layer{
 		[]string{"engine/api"},
 		"settings of other programs are edited whatever is asked and printed; of ours it knows where the socket is",
 	},
+	"ui/cli/procfs": {nil, "what /proc tells is known without knowing for what"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
 		"another program's command line over the API: what a pane runs is the engine's, how it is drawn the dashboard's",
 	},
 	"ui/cli/tmux/cells": {

@@ -307,20 +307,46 @@ func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
 	}
 }
 
-// An agent that gets a text and enter at once takes both for a paste.
-func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
-	m := startMachine(t)
-	agent := filepath.Join(t.TempDir(), "codex")
+// piecewise is an agent that does something with each piece of input that it reads, $piece.
+func piecewise(t *testing.T, name, does string) (path string) {
+	path = filepath.Join(t.TempDir(), name)
 	script := `#!/bin/sh
 stty raw -echo
 printf 'ready'
 while piece=$(dd bs=4096 count=1 2>/dev/null | od -An -c | tr -d ' \n') && [ "$piece" ]; do
-	printf '%s;' "$piece"
+	` + does + `
 done
 `
-	if err := os.WriteFile(agent, []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+// What an agent asks while a text is typed is not answered by the enter behind that.
+func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
+	m := startMachine(t)
+	p := m.start(piecewise(t, "claude", `printf '%s; Do you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n' "$piece"`))
+	m.agentIs(p.ID, api.AgentUnknown)
+	m.shows(p.ID, "ready")
+	write := func(text string) error {
+		_, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Text: text, Keys: []string{"enter"}})
+		return err
+	}
+	if err := write("one"); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("it has begun to ask: %v", err)
+	}
+	m.agentIs(p.ID, api.AgentBlocked)
+	if err := write("1"); err != nil {
+		t.Errorf("what it had asked before: %v", err)
+	}
+	m.shows(p.ID, `\r;`)
+}
+
+// An agent that gets a text and enter at once takes both for a paste.
+func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
+	m := startMachine(t)
+	agent := piecewise(t, "codex", `printf '%s;' "$piece"`)
 	p := m.start(agent)
 	m.agentIs(p.ID, api.AgentUnknown)
 	m.shows(p.ID, "ready")

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,12 +199,17 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 // An agent whose environment says so has its files elsewhere.
 func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()
-	agent := exec.Command("sleep", "1000")
+	agent := exec.Command("sh", "-c", "echo; read -r _")
 	agent.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+other, "CODEX_HOME="+other)
-	if err := agent.Start(); err != nil {
+	out, err := agent.StdoutPipe()
+	_, errIn := agent.StdinPipe() // it stays open until Wait
+	if err := errors.Join(err, errIn, agent.Start()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
+	if _, err := out.Read(make([]byte, 1)); err != nil { // only a program that runs has an environment
+		t.Fatal(err)
+	}
 	const id = "0198c5f2-2222-7000-8000-000000000000"
 	want := map[string]string{"claude": "projects/-home-x/" + id + ".jsonl", "codex": "sessions/2026/11/23/rollout-2026-11-23T05-00-00-" + id + ".jsonl"}
 	for name, path := range want {

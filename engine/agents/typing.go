@@ -22,8 +22,8 @@ const (
 // A typing is the last text that a client has typed.
 type typing struct {
 	at    time.Time
-	end   int64     // of the output before it
-	asked time.Time // since when the agent had been blocked; zero if it was not
+	end   int64 // of the output before it
+	asked bool  // the agent was blocked before it
 }
 
 // HasAgent reports whether an agent runs in the session.
@@ -36,16 +36,12 @@ func (w *Watch) HasAgent() bool {
 }
 
 // Typed notes that a text was typed, when the session's output had that end.
-func (w *Watch) Typed(end int64) { w.typed.Store(&typing{time.Now(), end, w.blockedSince()}) }
+func (w *Watch) Typed(end int64) { w.typed.Store(&typing{time.Now(), end, w.blocked()}) }
 
-// blockedSince is when the agent began to ask what it asks; zero if it asks nothing.
-func (w *Watch) blockedSince() (since time.Time) {
-	if a := w.agent(); a != nil {
-		if d := Decide(a.Words); d.State == api.AgentBlocked {
-			since = d.Since
-		}
-	}
-	return since
+// blocked reports whether the agent asks something.
+func (w *Watch) blocked() bool {
+	a := w.agent()
+	return a != nil && Decide(a.Words).State == api.AgentBlocked
 }
 
 // AwaitTaken waits until the agent has taken the text that was typed last, so that it
@@ -64,7 +60,7 @@ func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 			due, last.end = answer, 1<<62
 		}
 		if !now.Before(due) {
-			return w.stillAsks(last)
+			return w.hasAsked(last)
 		}
 		select {
 		case <-look.C:
@@ -76,11 +72,11 @@ func (w *Watch) AwaitTaken(ctx context.Context, end func() int64) error {
 	}
 }
 
-// stillAsks checks that the agent asks nothing that it did not ask before the text.
-func (w *Watch) stillAsks(before *typing) error {
+// hasAsked is the error of an agent that asks something since the text.
+func (w *Watch) hasAsked(last *typing) error {
 	w.look()
-	if since := w.blockedSince(); !since.IsZero() && !since.Equal(before.asked) {
-		return api.Errorf(api.CodeConflict, "enter was not pressed: the agent asks something by now").WithHint("the text stands in its prompt or in the answer; look at the screen")
+	if last.asked || !w.blocked() {
+		return nil
 	}
-	return nil
+	return api.Errorf(api.CodeConflict, "enter was not pressed: the agent asks something by now").WithHint("the text stands in its prompt or in the answer; look at the screen")
 }

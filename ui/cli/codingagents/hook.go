@@ -1,16 +1,15 @@
 package codingagents
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/procfs"
 )
 
 const (
@@ -142,18 +141,11 @@ func firstNamed(names ...string) string {
 // terminal.
 func AtTerminal() bool {
 	for pid := os.Getpid(); pid > 1; {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil {
-			return false
+		s, ok := procfs.Read(pid)
+		if !ok || s.Terminal != 0 {
+			return ok
 		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // proc_pid_stat(5), from field 3 on
-		if len(fields) < 5 {
-			return false
-		}
-		if fields[4] != "0" { // tty_nr
-			return true
-		}
-		pid, _ = strconv.Atoi(fields[1]) // ppid
+		pid = s.Parent
 	}
 	return false
 }

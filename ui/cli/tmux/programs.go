@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/cells"
 	"tandem/ui/cli/tmux/server"
 )
@@ -112,8 +113,8 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 	}
 	p.Terminal, p.Argv, p.CWD = process.ID, s.argv, s.cwd
 	p.PID, p.Born = process.PID, ""
-	if s, ok := readStat(p.PID); ok {
-		p.Born = s.born
+	if s, ok := procfs.Read(p.PID); ok {
+		p.Born = s.Born
 	}
 	if c.running != nil {
 		c.running[process.ID] = process
@@ -171,8 +172,8 @@ func (c *call) pid() int {
 		return held
 	}
 	c.file.Each(func(at server.Place) {
-		if stat, ok := readStat(at.Pane.PID); ok && stat.parent > 1 {
-			held = stat.parent
+		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
+			held = stat.Parent
 		}
 	})
 	return held

@@ -16,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -270,8 +271,8 @@ func (c *call) removeEnded() {
 // the engine: its first process is looked at.
 func (c *call) alive(p *server.Pane) bool {
 	if c.running == nil {
-		s, ok := readStat(p.PID)
-		return ok && s.born == p.Born && s.state != "Z"
+		s, ok := procfs.Read(p.PID)
+		return ok && s.Born == p.Born && s.State != "Z"
 	}
 	process, known := c.running[p.Terminal]
 	return known && !process.State.Ended()
@@ -353,8 +354,8 @@ func (c *call) look() error {
 	c.file.Each(func(at server.Place) {
 		p := at.Pane
 		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
-			s, _ := readStat(pid)
-			p.PID, p.Born = pid, s.born
+			s, _ := procfs.Read(pid)
+			p.PID, p.Born = pid, s.Born
 		}
 	})
 	return nil

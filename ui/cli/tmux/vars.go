@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
 )
@@ -293,8 +294,8 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	case "pane_pid":
 		return strconv.Itoa(p.PID), true
 	case "pane_tty":
-		stat, _ := readStat(p.PID)
-		return stat.tty(), true
+		stat, _ := procfs.Read(p.PID)
+		return stat.TTY(), true
 	case "pane_current_command":
 		return v.command(p), true
 	case "pane_current_path":

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -131,8 +132,8 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	}
 	p := c.newPane()
 	p.Terminal, p.Adopted, p.CWD, p.Argv, p.PID = id, true, process.CWD, process.Argv, process.PID
-	if stat, ok := readStat(p.PID); ok {
-		p.Born = stat.born
+	if stat, ok := procfs.Read(p.PID); ok {
+		p.Born = stat.Born
 	}
 	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: process.CWD, W: process.Terminal.Cols, H: process.Terminal.Rows}
 	s.Name = cleanName(process.Name)
