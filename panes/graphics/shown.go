@@ -36,6 +36,7 @@ type keptSheet struct {
 type Shown struct {
 	patches Patches
 	numbers map[Patch]uint32 // of those that kitty's protocol placed
+	moved   bool             // these may be elsewhere
 	sheets  map[*Sheet]*keptSheet
 	last    uint32 // number
 	turns   int
@@ -60,7 +61,7 @@ func (s *Shown) AppendTurn(dst []byte, next Patches, written map[int]bool, erase
 	case erased:
 		s.patches.All = nil
 	}
-	if next.Equal(s.patches) && len(written) == 0 || len(next.All) == 0 && len(s.patches.All) == 0 {
+	if next.Equal(s.patches) && len(written) == 0 && !s.moved || len(next.All) == 0 && len(s.patches.All) == 0 {
 		return dst
 	}
 	s.turns++
@@ -76,7 +77,11 @@ func (s *Shown) AppendTurn(dst []byte, next Patches, written map[int]bool, erase
 // Scroll takes in that the terminal has moved its rows up. Sixels went with them; what
 // kitty's protocol has placed is placed again, as not all terminals take it along.
 func (s *Shown) Scroll(n int) {
-	if n <= 0 || s.patches.On.Protocol != Sixel {
+	if n <= 0 {
+		return
+	}
+	if s.patches.On.Protocol != Sixel {
+		s.moved = len(s.numbers) > 0
 		return
 	}
 	var all []Patch
@@ -101,7 +106,7 @@ func (s *Shown) appendKitty(dst []byte, next Patches, written map[int]bool) []by
 		var sheet *keptSheet
 		dst, sheet = s.sheet(dst, p.Sheet, next.On)
 		number, placed := before[p]
-		if !placed {
+		if placed = placed && !s.moved; !placed {
 			s.last++
 			number = s.last
 		}
@@ -112,10 +117,11 @@ func (s *Shown) appendKitty(dst []byte, next Patches, written map[int]bool) []by
 		}
 	}
 	for p, number := range before {
-		if _, still := s.numbers[p]; !still && s.sheets[p.Sheet] != nil {
+		if s.numbers[p] != number && s.sheets[p.Sheet] != nil {
 			dst = AppendHidePatch(dst, s.sheets[p.Sheet].id, number)
 		}
 	}
+	s.moved = false
 	return s.letGo(dst)
 }
 

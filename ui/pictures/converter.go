@@ -81,17 +81,19 @@ func (c *Converter) Pass(p []byte) []byte {
 	now := c.model.Pictured()
 	c.stale = c.stale || switched || now != c.count
 	c.count = now
-	switch {
-	case c.filter.Within(): // until that ends nothing can be written
-	case c.stale:
+	if c.filter.Within() { // until that ends nothing can be written
+		return c.out
+	}
+	if !c.stale {
+		c.out = c.draw(c.out, false)
+	}
+	if c.stale {
 		c.stale = false
 		c.out = append(append(c.out[:0], holdBack...), passed...)
 		c.out = append(c.out, c.repaint()...)
 		if c.out = c.draw(c.out, true); !c.model.Modes().Sync {
 			c.out = append(c.out, showNow...)
 		}
-	default:
-		c.out = c.draw(c.out, false)
 	}
 	return c.out
 }
@@ -118,6 +120,7 @@ func (c *Converter) draw(dst []byte, erased bool) []byte {
 		return dst
 	}
 	if !c.screen.Addressed() {
+		c.stale = c.shape.On.Protocol == graphics.Blocks && len(c.under) > 0 && !erased && !c.bare // blocks move as text does
 		c.bare = c.bare || erased
 		return dst
 	}
@@ -158,14 +161,14 @@ func (c *Converter) follow(erased bool) {
 	} else {
 		c.shown.Scroll(int(min(d.First-c.first, int64(d.Rows))))
 	}
-	if y := c.first + int64(c.at.Y); (d.Cursor.X != c.at.X || d.Cursor.Y != c.at.Y) && c.strips[y] != nil {
+	if y := c.first + int64(c.at.Y); (d.Cursor.X != c.at.X || d.First+int64(d.Cursor.Y) != y) && c.strips[y] != nil {
 		c.written[y] = true // what was printed last stands there again, over pictures too
 	}
 	c.seq, c.first = d.Seq, d.First
 	for _, l := range d.Lines {
 		c.written[l.N] = true
 		strips := c.drawable(l.Line)
-		c.under[l.N] = c.under[l.N] || len(strips)+len(c.strips[l.N]) > 0
+		c.under[l.N] = c.under[l.N] || len(l.Line.Pictures)+len(c.strips[l.N]) > 0
 		if delete(c.strips, l.N); len(strips) > 0 {
 			c.strips[l.N] = strips
 		}

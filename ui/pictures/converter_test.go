@@ -92,44 +92,89 @@ func shape(p graphics.Protocol) Shape {
 	return Shape{Cols: cols, Rows: rows, On: graphics.Screen{Protocol: p, Cell: image.Pt(10, 20)}}
 }
 
-// Whatever a program prints, in whatever pieces that comes, the person's terminal shows its
-// text, its cursor, and in the same cells its pictures.
+// A pair is a program's terminal and the person's, which is written what a converter makes of it.
+type pair struct {
+	protocol        graphics.Protocol
+	program, person *vt.Terminal
+	converter       *Converter
+}
+
+func newPair(p graphics.Protocol, f *passthrough.Filter) *pair {
+	o := vt.Options{Cols: cols, Rows: rows, ScrollbackLines: 20, Cell: image.Pt(10, 20)}
+	return &pair{p, vt.New(o), vt.New(o), New(f, shape(p))}
+}
+
+func (p *pair) print(text string) {
+	p.program.Write([]byte(text))
+	p.person.Write(p.converter.Pass([]byte(text)))
+}
+
+// differ is what the person's terminal shows other than the program's: its text, its cursor,
+// and in the same cells its pictures.
+func (p *pair) differ() string {
+	want := covered(p.program, func(l styled.Line, s styled.Strip) bool {
+		return p.protocol == graphics.Kitty || s.Z >= 0 || len(l.Runs) == 0
+	})
+	if diff := cmp.Diff(seen(p.program, want), seen(p.person, want)); diff != "" {
+		return diff
+	}
+	got := covered(p.person, func(styled.Line, styled.Strip) bool { return true })
+	if p.protocol == graphics.Blocks {
+		got = blocks(p.person)
+	}
+	if p.protocol != graphics.Kitty {
+		unknown(p.program.Cursor(), want, got)
+	}
+	if !vt.NewOver(p.program).Addressed() {
+		return ""
+	}
+	return cmp.Diff(want, got)
+}
+
+// Whatever a program prints, in whatever pieces that comes.
 func TestThePersonsTerminalShowsWhatTheProgramsShows(t *testing.T) {
 	for name, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel, "blocks": graphics.Blocks, "played": graphics.Kitty} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(r *rapid.T) {
-				o := vt.Options{Cols: cols, Rows: rows, ScrollbackLines: 20, Cell: image.Pt(10, 20)}
-				program, person := vt.New(o), vt.New(o)
 				filter := &passthrough.Filter{}
 				if name == "played" {
 					filter = new(passthrough.Replay).Filter()
 				}
-				c := New(filter, shape(protocol))
+				terminals := newPair(protocol, filter)
 				for range rapid.IntRange(1, 12).Draw(r, "pieces") {
 					p := strings.Join(rapid.SliceOfN(rapid.SampledFrom(printed), 1, 4).Draw(r, "printed"), "")
 					for _, cut := range cuts(r, p) {
-						program.Write([]byte(cut))
-						person.Write(c.Pass([]byte(cut)))
+						terminals.print(cut)
 					}
-					want := covered(program, func(l styled.Line, s styled.Strip) bool {
-						return protocol == graphics.Kitty || s.Z >= 0 || len(l.Runs) == 0
-					})
-					if diff := cmp.Diff(seen(program, want), seen(person, want)); diff != "" {
+					if diff := terminals.differ(); diff != "" {
 						r.Fatalf("after %q (-program +person):\n%s", p, diff)
-					}
-					got := covered(person, func(styled.Line, styled.Strip) bool { return true })
-					if protocol == graphics.Blocks {
-						got = blocks(person)
-					}
-					if protocol != graphics.Kitty {
-						unknown(program.Cursor(), want, got)
-					}
-					if diff := cmp.Diff(want, got); diff != "" && vt.NewOver(program).Addressed() {
-						r.Fatalf("pictures after %q (-program +person):\n%s", p, diff)
 					}
 				}
 			})
 		})
+	}
+}
+
+// What that has found.
+func TestPicturesThatWereNotWhereTheProgramHasThem(t *testing.T) {
+	const still, below, held, placeholder = "\x1b_Ga=T,i=3,p=1,f=24,s=1,v=1,c=4,r=3,C=1,q=2;AAAA\x1b\\", "\x1b_Ga=T,f=24,s=1,v=1,c=2,r=1,z=-1,q=2;AAAA\x1b\\",
+		"\x1b_Ga=T,i=5,U=1,c=2,r=1,f=24,s=1,v=1,q=2;AAAA\x1b\\", "\x1b[38;5;5m\U0010EEEE\U0010EEEE\x1b[m"
+	for name, c := range map[string]struct {
+		protocol graphics.Protocol
+		printed  []string
+	}{
+		"blocks move with text where none can be drawn":        {graphics.Blocks, []string{still, "\x1b[2@\x1b[?6h"}},
+		"a picture that text covers scrolls":                   {graphics.Sixel, []string{below, placeholder + "\x1bM"}},
+		"a character over a picture scrolls below the cursor":  {graphics.Blocks, []string{"\x1b[6;1H", still + "\x1b[8;1Ha", "\n"}},
+		"a picture scrolls to where it stood once more before": {graphics.Kitty, []string{held, placeholder, sixel, "\x1b[4D", placeholder, "\x1b[8;12H", placeholder}},
+	} {
+		terminals := newPair(c.protocol, &passthrough.Filter{})
+		for _, p := range c.printed {
+			terminals.print(p)
+			if diff := terminals.differ(); diff != "" {
+				t.Errorf("%s, after %q (-program +person):\n%s", name, p, diff)
+			}
+		}
 	}
 }
 
