@@ -313,8 +313,12 @@ func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
 		}
 		for i, step := range steps {
 			if since >= step.after && (sent < i || step.repeat) {
-				sendAll(live, step.signals)
-				t.sendUnseen(all, step)
+				if done := sendAll(live, step.signals); !done[t.root.PID] {
+					t.sendUnseen(all, step.signals)
+				}
+				if step.repeat {
+					KillCgroup(t.Cgroup)
+				}
 				sent = max(sent, i)
 			}
 		}
@@ -350,23 +354,19 @@ func (t *Tree) groupLives(all *Snapshot) bool {
 	return true
 }
 
-// sendUnseen signals what nobody has seen: all of the root's group, and in the
-// end all of the cgroup.
-func (t *Tree) sendUnseen(all *Snapshot, s Step) {
+// sendUnseen signals the root's group though nobody of it was seen.
+func (t *Tree) sendUnseen(all *Snapshot, signals []unix.Signal) {
 	if t.groupLives(all) {
-		for _, signal := range s.signals {
+		for _, signal := range signals {
 			_ = unix.Kill(-t.root.PID, signal) // it may have ended meanwhile
 		}
-	}
-	if s.repeat {
-		KillCgroup(t.Cgroup)
 	}
 }
 
 // sendAll signals the process groups of all members, which reaches children
-// that are being forked at this moment.
-func sendAll(live []Process, signals []unix.Signal) {
-	done := make(map[int]bool)
+// that are being forked at this moment. It gives which it has.
+func sendAll(live []Process, signals []unix.Signal) (done map[int]bool) {
+	done = make(map[int]bool)
 	for _, p := range live {
 		if done[p.Group] || !same(p) {
 			continue
@@ -377,6 +377,7 @@ func sendAll(live []Process, signals []unix.Signal) {
 			_ = unix.Kill(-p.Group, s)
 		}
 	}
+	return done
 }
 
 // same reports whether p is still the process that was looked at.

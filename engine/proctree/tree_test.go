@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -99,6 +102,24 @@ func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 	}
 	if alive(root.PID) {
 		t.Error("it lives on")
+	}
+}
+
+// Many programs take a second signal for the wish not to be waited for.
+func TestAStopSignalsEachGroupOnce(t *testing.T) {
+	for range 30 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			told := filepath.Join(t.TempDir(), "told")
+			root, _ := startLeader(t, `trap 'echo asked >>'"`+told+`"'; exit' TERM; sleep 1000 &
+				until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo; wait`)
+			if err := NewTree(root).End(t.Context(), new(Table), StopSteps(unix.SIGTERM, time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := os.ReadFile(told); string(text) != "asked\n" {
+				t.Errorf("told %q: %v", text, err)
+			}
+		})
 	}
 }
 
