@@ -383,6 +383,7 @@ func probe(c *Control, p *proc, child keeper.Child) {
 // announce publishes a process and answers who waited for that.
 func (c *Control) announce(p *proc) {
 	p.view, p.told = describe(p), p.rev
+	p.share()
 	c.publish(p)
 	state := p.state()
 	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: p.current()})

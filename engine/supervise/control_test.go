@@ -71,6 +71,31 @@ func TestExitThatComesBeforeTheStartIsNotLost(t *testing.T) {
 	})
 }
 
+// Who follows a log asks at its end how the process did.
+func TestALogEndsWhenTheEndIsAnnounced(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.running("a")
+		r.w.saveTakes = time.Second
+		state := func() (announced, ofLog api.State) {
+			e, err := Ask(r.Context(), r.c, func() Entry { return r.c.procs["a"].entry() })
+			if err != nil {
+				r.Fatal(err)
+			}
+			return e.View.State, e.Source().State()
+		}
+		r.exits(p, 0)
+		r.drained(p)
+		synctest.Wait()
+		if announced, ofLog := state(); announced != api.StateRunning || ofLog != announced {
+			t.Errorf("not saved yet: %s, its log is that of one that has %s", announced, ofLog)
+		}
+		time.Sleep(time.Minute)
+		if announced, ofLog := state(); announced != api.StateExited || ofLog != announced {
+			t.Errorf("saved: %s, its log is that of one that is %s", announced, ofLog)
+		}
+	})
+}
+
 func TestExitIsToldOnlyWhenAllOutputWasRead(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.running("a")

@@ -53,15 +53,20 @@ func (e Entry) Source() logs.Source {
 
 // shared is what other goroutines follow of a process without asking the loop.
 type shared struct {
-	state atomic.Value               // an api.State
+	state atomic.Value               // an api.State; it has ended when that is announced
 	live  atomic.Pointer[sharedLive] // of a terminal
 }
 
 type sharedLive struct{ Session }
 
-// share publishes what the process is like now to other goroutines.
+// share publishes what the process is like now to other goroutines; that it has ended not
+// before it is announced how.
 func (p *proc) share() {
-	p.shared.state.Store(p.state())
+	state := p.state()
+	if state.Ended() && p.view.ID != "" && !p.view.State.Ended() {
+		state = p.view.State
+	}
+	p.shared.state.Store(state)
 	if p.live != nil {
 		p.shared.live.Store(&sharedLive{p.live})
 	} else {

@@ -29,6 +29,7 @@ type fakeWorld struct {
 	sessions map[string]*fakeSession
 
 	spawnTakes, endTakes time.Duration
+	saveTakes            time.Duration
 	spawnWaits           bool // for a keeper, until it is called off
 	saveErr, spawnErr    error
 	endErr               error
@@ -65,6 +66,7 @@ func (w *fakeWorld) onDisk(id string) store.Record {
 }
 
 func (w *fakeWorld) Save(r store.Record, _ bool) error {
+	time.Sleep(w.saveTakes)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("save %s %s", r.State, r.Desired)
