@@ -272,9 +272,8 @@ func TestOutputIsSeenOnceEverybodyWhoLooksHasItOnTheirTerminal(t *testing.T) {
 		t.Error("nobody looks, and the output is seen")
 	}
 	p := handOver(t, s)
-	p.live(s)
-	if !print("b") {
-		t.Error("the only one who looks has not seen it")
+	for p.live(s); !print("b"); { // for a moment the viewer's goroutine may be at it
+		p.live(s)
 	}
 	view(t, s, api.AttachOptions{})
 	for len(s.viewers.now()) < 2 {
