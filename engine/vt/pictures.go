@@ -93,14 +93,10 @@ func (t *store) changeStrips(s *screen, y int, strips *graphics.Strips) {
 	}
 }
 
-// keepStrips changes those of a line of the scrollback.
+// keepStrips changes those of a line of the scrollback, of which diffs tell no changes.
 func (t *store) keepStrips(n int64, s *graphics.Strips) {
 	t.hist.SetStrips(n, s)
-	if n >= t.hist.End()-int64(len(t.gone)) {
-		t.gone[n%int64(len(t.gone))] = t.epoch
-	} else {
-		t.fullSeq = t.epoch // too far up for a diff to tell
-	}
+	t.fullSeq = t.epoch
 }
 
 // cutStrips is what text does to pictures that are like it.

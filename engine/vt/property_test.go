@@ -101,7 +101,19 @@ func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
 	}
 }
 
-func compareViewer(t *rapid.T, term *vt.Terminal, v *viewer) {
+// Found by it: on a screen of one row, pictures come and go above it.
+func TestAPictureThatGoesFromTheScrollbackGoesFromItsViewers(t *testing.T) {
+	term := vt.New(vt.Options{Cols: 1, Rows: 1, ScrollbackLines: 12})
+	var v viewer
+	for range 2 {
+		v.take(term.Diff(v.seq))
+		term.Write([]byte("\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2;AAAA\x1b\\"))
+	}
+	v.take(term.Diff(v.seq))
+	compareViewer(t, term, &v)
+}
+
+func compareViewer(t rapid.TB, term *vt.Terminal, v *viewer) {
 	full := term.Diff(0)
 	if diff := cmp.Diff(full.Lines, v.screen()); diff != "" {
 		t.Fatalf("screen (-snapshot +viewer)\n%s", diff)
