@@ -78,6 +78,7 @@ type call struct {
 	running map[string]api.Process // what the engine says; nil before it was asked, see known
 	shell   []string               // what makes this terminal the dashboard when all is done
 
+	looks   bool             // it leaves the server as it was
 	changed []*server.Window // windows to be laid out anew in the dashboard
 	closed  []string         // ids of sessions that shall not be shown any more
 	apart   []string         // of those that leave their tab
@@ -207,6 +208,7 @@ func (c *call) all(sequence []*command) (err error) {
 	if err := c.open(); err != nil {
 		return err
 	}
+	c.looks = c.sighted == nil && !slices.ContainsFunc(sequence, func(one *command) bool { return !looks(one.name) })
 	defer func() { err = errors.Join(err, c.settle()) }()
 	if err := c.meet(); err != nil {
 		return err
@@ -309,6 +311,11 @@ func (c *call) run(sequence []*command) error {
 	return nil
 }
 
+// looks reports whether a command changes nothing; writing the server down takes its time.
+func looks(name string) bool {
+	return slices.Contains([]string{"display-message", "has-session", "list-sessions", "list-windows", "list-panes", "show-options"}, name)
+}
+
 // settle shows the dashboards what has changed, keeps the server and lets it go.
 func (c *call) settle() error {
 	if c.file == nil {
@@ -316,7 +323,11 @@ func (c *call) settle() error {
 	}
 	c.happened()
 	err := c.arrange()
-	err = errors.Join(err, c.file.Release())
+	if c.looks {
+		err = errors.Join(err, c.file.Leave())
+	} else {
+		err = errors.Join(err, c.file.Release())
+	}
 	c.file = nil
 	return err
 }
@@ -347,6 +358,7 @@ func (c *call) look() error {
 	if err != nil {
 		return err
 	}
+	c.looks = false // it may learn of other programs in the panes
 	c.running = make(map[string]api.Process, len(list.Sessions))
 	for _, p := range list.Sessions {
 		c.running[p.ID] = p

@@ -72,3 +72,6 @@ func (f *File) Release() error {
 	}
 	return errors.Join(err, f.lock.Unlock())
 }
+
+// Leave lets others have the server, which has not changed.
+func (f *File) Leave() error { return f.lock.Unlock() }
