@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// fleetRows is how many rows are asked for, so that most moves of the cursor find theirs.
-	fleetRows = 300
+	// fleetRows is how many rows are asked for besides those shown, so that most moves of the
+	// cursor find theirs; fleetFirst while what is shown changes with each key.
+	fleetRows, fleetFirst = 300, 40
 	// fleetWait is how long the engine waits for something to change, and fleetEvery how long
 	// it is let be before it is asked again.
 	fleetWait  = 20 * time.Second
@@ -48,14 +49,18 @@ func newFleet(env panes.Env) *Fleet {
 // query is what is wanted of the engine, for a table of h rows.
 func (f *Fleet) query(h int) api.FleetProcessesInput {
 	t := &f.table
-	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleet(), Reversed: t.reversed, Group: f.group, Limit: fleetRows + h}
+	in := api.FleetProcessesInput{Filter: t.filter, Sort: t.order.fleet(), Reversed: t.reversed, Group: f.group}
 	for name, open := range f.open {
 		if open {
 			in.Open = append(in.Open, name)
 		}
 	}
 	slices.Sort(in.Open)
-	in.Offset = max(t.top-fleetRows/2, 0)
+	more := fleetRows
+	if !alike(in, f.to) {
+		more = fleetFirst
+	}
+	in.Offset, in.Limit = max(t.top-more/2, 0), more+h
 	return in
 }
 
