@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/processes"
 	"tandem/ui/screen"
 )
 
@@ -35,8 +36,11 @@ func (in *input) makeActions() panes.Actions {
 
 		keymap.ProcessNew:     in.m.form.show,
 		keymap.SessionNewTree: in.m.form.showTree,
-		keymap.HistoryInsert:  in.m.history.Recall,
-		keymap.PasteBuffer:    in.m.clip.pasteLast,
+		keymap.SessionFleet: func() tea.Cmd {
+			return tea.Sequence(in.m.setView(viewProcesses), processes.ShowFleet(in.m.processes, "kind:session"))
+		},
+		keymap.HistoryInsert: in.m.history.Recall,
+		keymap.PasteBuffer:   in.m.clip.pasteLast,
 
 		keymap.Requests: func() tea.Cmd { return in.m.showRequest("") },
 		keymap.Machines: in.m.machines.Show,

@@ -75,12 +75,13 @@ func checkSort(by api.FleetSort) error {
 type filter struct {
 	machine func(api.FleetMachine) bool
 	states  []string
+	kinds   []string
 	away    bool // only what is on machines that are away
 	words   []string
 	without []string
 }
 
-// readFilter reads words: host:PATTERN, label:KEY=VALUE, state:STATE, and others, which the
+// readFilter reads words: host:PATTERN, label:KEY=VALUE, state:STATE, kind:KIND, and others, which the
 // text of a row has to hold, or with ! before them must not.
 func readFilter(text string) (f filter, err error) {
 	var in api.FleetListInput
@@ -98,6 +99,8 @@ func readFilter(text string) (f filter, err error) {
 			f.away = true
 		case kind == "state":
 			f.states = append(f.states, value)
+		case kind == "kind":
+			f.kinds = append(f.kinds, value)
 		case word == "host:" || kind == "label":
 		case strings.HasPrefix(word, "!"):
 			if word != "!" {
@@ -132,6 +135,11 @@ func (t *rows) choose(f filter) {
 func (f filter) holds(r *row) bool {
 	for _, state := range f.states {
 		if !strings.HasPrefix(string(r.State), state) && !(strings.HasPrefix("failed", state) && r.rank == api.UrgencyFailed) {
+			return false
+		}
+	}
+	for _, kind := range f.kinds {
+		if !strings.HasPrefix(string(r.Kind), kind) {
 			return false
 		}
 	}

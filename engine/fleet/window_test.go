@@ -79,6 +79,17 @@ func someMachines(t *testing.T) *rows {
 	})
 }
 
+func TestSessionsOfAFleetAreFoundByTheirKind(t *testing.T) {
+	rows := someMachines(t)
+	rows.add(t, "db-1", processRow{"e", api.Process{ID: "s1", Name: "psql", State: api.StateRunning, Kind: api.KindSession}})
+	if got, _ := rows.ask(t, api.FleetProcessesInput{Filter: "kind:session"}); got != "db-1/psql?" {
+		t.Errorf("sessions: %q", got)
+	}
+	if _, out := rows.ask(t, api.FleetProcessesInput{Filter: "kind:process"}); out.Matching != 5 {
+		t.Errorf("%d processes", out.Matching)
+	}
+}
+
 func TestProcessesOfAFleetAreFilteredSortedAndGrouped(t *testing.T) {
 	rows := someMachines(t)
 	for _, c := range []struct {

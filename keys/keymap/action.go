@@ -47,6 +47,7 @@ const (
 	SessionRename   Action = "session.rename"
 	SessionEnd      Action = "session.end"
 	SessionForget   Action = "session.forget"
+	SessionFleet    Action = "session.fleet"
 	SessionKeyboard Action = "session.keyboard"
 	SessionOpen     Action = "session.open"
 	SessionWaiting  Action = "session.waiting"

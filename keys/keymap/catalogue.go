@@ -86,6 +86,7 @@ func sessions() []Definition {
 		{SessionKeyboard, ScopePrefix, k("i", "sessions i"), "keyboard", "keep agents from typing into the session, or allow it again", 0},
 		{SessionOpen, ScopePrefix, k("I", "sessions I"), "", "let sandboxed agents type into the session, or stop", 0},
 		{SessionForget, ScopeSessions, k("D"), "delete", "delete an exited session and its log", 0},
+		{SessionFleet, ScopeSessions, k("F"), "", "show the sessions of the fleet, among its processes", 0},
 		{ScrollMode, ScopePrefix, k("["), "scroll", "scrollback: scroll, search, select, copy", 6},
 		{PasteBuffer, ScopePrefix, k("]"), "paste", "paste the last copy", 0},
 		{HistoryInsert, ScopePrefix, k("r"), "history", "find a command and insert it at the prompt", 0},

@@ -190,10 +190,26 @@ func toggleFleet(p *Pane) tea.Cmd {
 	default:
 		p.fleet.on = true
 	}
+	showTable(p)
+	return nil
+}
+
+// ShowFleet shows what of the processes of the fleet matches a filter.
+func ShowFleet(p *Pane, filter string) tea.Cmd {
+	p.fleet.on = p.env.News().Fleet != nil
+	showTable(p)
+	if !p.fleet.on {
+		return p.env.Say("no fleet of many machines is connected", false)
+	}
+	p.table.SetFilter(filter)
+	return nil
+}
+
+// showTable shows the table that is chosen, and no log in its place.
+func showTable(p *Pane) {
 	p.closeMerged()
 	p.onLog = false
 	p.refresh()
-	return nil
 }
 
 // leave asks for nothing more.

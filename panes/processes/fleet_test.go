@@ -95,6 +95,22 @@ func TestAWindowOfAFleetFollowsTheCursor(t *testing.T) {
 	}
 }
 
+// From the list of sessions.
+func TestTheSessionsOfAFleetAreShownAmongItsProcesses(t *testing.T) {
+	p, _, f := fleetPane(t, 50_000)
+	p.press(t, keymap.ProcessFleet) // those here again
+	ShowFleet(p, "kind:session")
+	answer(p)
+	if last := f.asked[len(f.asked)-1]; last.Filter != "kind:session" || !p.fleet.on {
+		t.Errorf("it asks %+v", last)
+	}
+	one, e := shownPane(service("1", "mine", nil))
+	ShowFleet(one, "kind:session")
+	if one.table.Filter() != "" || one.fleet.on || !strings.Contains(e.Said, "no fleet") {
+		t.Errorf("without a fleet it says %q and filters by %q", e.Said, one.table.Filter())
+	}
+}
+
 // The cursor stays on its process when others come before it.
 func TestTheCursorStaysOnItsProcessOfAFleet(t *testing.T) {
 	p, _, f := fleetPane(t, 50_000)

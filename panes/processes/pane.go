@@ -350,7 +350,7 @@ func (p *Pane) askFilter() tea.Cmd {
 // filterNote says what can be typed to filter.
 func filterNote(p *Pane) string {
 	if p.fleet.on {
-		return "words of any column; !word: without it; host:NAME, label:KEY=VALUE, state:failed"
+		return "words of any column; !word: without it; host:NAME, label:KEY=VALUE, state:failed, kind:session"
 	}
 	return "words of any column; !word: without it; host:NAME"
 }
