@@ -131,7 +131,7 @@ func (h *Hosts) begin(l *link) {
 }
 
 // Open connects to the engine of a machine, for who is told of there. It waits
-// for a link that is being made, and for nothing else.
+// for a link that is being made, or was lost a moment ago, and for nothing else.
 func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transport.Hello, error) {
 	h.useAgent(o.AuthSock)
 	who := transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By}
@@ -181,7 +181,7 @@ func (h *Hosts) List(ctx context.Context, wait time.Duration) api.MachineListOut
 	defer cancel()
 	list := []api.Machine{}
 	for _, l := range all {
-		list = append(list, l.settled(ctx))
+		list = append(list, l.settled(ctx, 0))
 	}
 	list, many := h.withFleet(ctx, list)
 	slices.SortFunc(list, func(a, b api.Machine) int { return strings.Compare(a.Name, b.Name) })
@@ -231,5 +231,5 @@ func (h *Hosts) Connect(ctx context.Context, in api.MachineConnectInput) (api.Ma
 	l.retry()
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	return l.settled(ctx), nil
+	return l.settled(ctx, 0), nil
 }

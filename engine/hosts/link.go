@@ -22,6 +22,9 @@ const (
 	// openTimeout is how long somebody waits for a link that is being made, or that
 	// does not take a new stream.
 	openTimeout = 10 * time.Second
+	// backSoon is how long after a machine was seen last somebody waits for it to be back:
+	// most links that break are made again at the second or third attempt.
+	backSoon = 3 * time.Second
 	// The time between attempts doubles from the first to the longest; each is
 	// shortened by up to half, so that many machines do not come at once.
 	firstPause, longestPause = 200 * time.Millisecond, 30 * time.Second
@@ -253,17 +256,24 @@ func (l *link) now() api.Machine {
 	return l.told()
 }
 
-// settled is now when the link is no longer being made, or ctx has ended.
-func (l *link) settled(ctx context.Context) api.Machine {
+// settled is now when the link is no longer being made, nor the machine away for less than
+// a while, or ctx has ended.
+func (l *link) settled(ctx context.Context, while time.Duration) api.Machine {
 	for {
 		l.mu.Lock()
 		m, changed := l.told(), l.changed
 		l.mu.Unlock()
-		if m.State != api.MachineConnecting {
+		var over <-chan time.Time
+		switch {
+		case m.State == api.MachineConnecting:
+		case m.State == api.MachineAway && m.LastSeen != nil && time.Since(*m.LastSeen) < while:
+			over = time.After(while - time.Since(*m.LastSeen))
+		default:
 			return m
 		}
 		select {
 		case <-changed:
+		case <-over:
 		case <-ctx.Done():
 			return m
 		}
@@ -275,7 +285,7 @@ func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transpo
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	for {
-		m := l.settled(ctx)
+		m := l.settled(ctx, backSoon)
 		l.mu.Lock()
 		session, hello, changed := l.session, l.hello, l.changed
 		l.mu.Unlock()

@@ -109,6 +109,26 @@ func TestWhoAsksHasAMachineTriedSoonerButNotAtOnce(t *testing.T) {
 	})
 }
 
+func TestWhoAsksWaitsForAMachineThatWasThereAMomentAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLink(&Hosts{Tell: func(api.Machine) {}}, transport.Machine{Name: "box"})
+		l.state, l.seen = api.MachineAway, time.Now()
+		time.AfterFunc(time.Second, func() { l.set(func() { l.state = api.MachineConnecting }) })
+		time.AfterFunc(2*time.Second, func() { l.set(func() { l.state = api.MachineConnected }) })
+		if m := l.settled(t.Context(), backSoon); m.State != api.MachineConnected {
+			t.Errorf("it is %s", m.State)
+		}
+		l.state = api.MachineAway
+		began := time.Now()
+		if m := l.settled(t.Context(), 0); m.State != api.MachineAway || time.Since(began) != 0 {
+			t.Errorf("after %v it is %s for a list", time.Since(began), m.State)
+		}
+		if m := l.settled(t.Context(), backSoon); m.State != api.MachineAway || time.Since(began) != backSoon-2*time.Second {
+			t.Errorf("after %v it is %s", time.Since(began), m.State)
+		}
+	})
+}
+
 func TestAnAgentIsLedOnlyWhereItIsHeldToItsBounds(t *testing.T) {
 	l := newLink(&Hosts{}, transport.Machine{Name: "box"})
 	agent := transport.Preface{Origin: "me@here", By: &api.FarAgent{Owner: "x"}}
