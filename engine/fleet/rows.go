@@ -39,6 +39,7 @@ type rows struct {
 type rowsHost struct {
 	name   string
 	epoch  string // "" while nothing is known of it
+	wrote  string // the epoch of the row that came last
 	labels map[string]string
 	away   bool
 	chosen bool // by the filter that is applied
@@ -58,6 +59,15 @@ type row struct {
 
 // shown reports whether the engine that has written a row is the one that runs there.
 func (r *row) shown() bool { return r.of.epoch != "" && r.epoch == r.of.epoch }
+
+// same gives an epoch that is in memory already as it is there: such strings need no reading
+// to be found equal, and each look at the rows compares all.
+func (m *rowsHost) same(epoch string) string {
+	if epoch != m.wrote {
+		m.wrote = epoch
+	}
+	return m.wrote
+}
 
 func newRows() *rows {
 	return &rows{all: map[string]*row{}, machines: map[string]*rowsHost{}, pending: map[*row]bool{}}
@@ -113,7 +123,8 @@ func (t *rows) put(key string, value []byte) {
 	if old := t.all[key]; old != nil {
 		t.drop(old)
 	}
-	r := &row{key: key, of: t.machine(machine), epoch: written.Epoch, generation: t.generation, Process: written.Process}
+	m := t.machine(machine)
+	r := &row{key: key, of: m, epoch: m.same(written.Epoch), generation: t.generation, Process: written.Process}
 	r.rank = api.Urgency(&r.Process)
 	r.text = strings.ToLower(strings.Join([]string{r.Name, machine, r.Command, r.CWD, string(r.State), r.Actor, string(r.Kind), strconv.Itoa(r.PID)}, "\n"))
 	t.all[key] = r
@@ -172,7 +183,7 @@ func (t *rows) meet(now []api.FleetMachine, epochs map[string]string) {
 			left[m] = m.epoch
 		}
 		if m.epoch != epoch || m.away != away || !maps.Equal(m.labels, told.Labels) {
-			m.epoch, m.away, m.labels, changed = epoch, away, told.Labels, true
+			m.epoch, m.away, m.labels, changed = m.same(epoch), away, told.Labels, true
 		}
 	}
 	for name, m := range t.machines {

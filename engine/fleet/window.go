@@ -39,7 +39,10 @@ func (p *Person) Processes(ctx context.Context, in api.FleetProcessesInput) (api
 	for end := time.Now().Add(min(time.Duration(in.WaitMS)*time.Millisecond, mostWait)); t.number() == in.Since && ctx.Err() == nil && time.Now().Before(end); now() {
 		t.since(ctx, in.Since, min(time.Until(end), watchStep)) // that a machine is away, only the clock tells
 	}
-	return t.window(f, in), ctx.Err()
+	if err := ctx.Err(); err != nil { // nobody waits for it any more
+		return api.FleetProcessesOutput{}, err
+	}
+	return t.window(f, in), nil
 }
 
 // History tells what is found in the histories of machines, which it asks for that.
