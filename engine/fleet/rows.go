@@ -29,10 +29,14 @@ type rows struct {
 	changed    chan struct{} // closed with the next change; nil while nobody waits
 
 	// The rows in the order that was asked for last, but for those that have changed since.
-	sorted   []*row
-	order    order
-	pending  map[*row]bool
-	matching []*row // room for those of a window
+	sorted  []*row
+	order   order
+	pending map[*row]bool
+
+	matched []matched // by the filters that were used last, the newest at the end
+	room    []*row    // for those of the next
+	shown   int       // rows that are, when serial was counted
+	counted int64
 }
 
 // A rowsHost is the machine of rows.
@@ -199,6 +203,7 @@ func (t *rows) meet(now []api.FleetMachine, epochs map[string]string) {
 		}
 	}
 	if changed {
+		t.matched = nil
 		t.tell()
 	}
 }
@@ -295,7 +300,7 @@ type order struct {
 // arrange puts the rows in an order. The lock is held.
 func (t *rows) arrange(o order) {
 	if t.order != o || len(t.pending) > len(t.all)/4 {
-		t.order = o
+		t.order, t.matched = o, nil
 		t.sorted = slices.SortedFunc(maps.Values(t.all), o.compare)
 		clear(t.pending)
 		return
@@ -310,15 +315,25 @@ func (t *rows) arrange(o order) {
 		}
 	}
 	slices.SortFunc(fresh, o.compare)
-	kept := slices.DeleteFunc(t.sorted, func(r *row) bool { return r.gone })
-	merged := make([]*row, 0, len(t.all))
+	t.sorted = o.merge(t.sorted, fresh)
+	if last := len(t.matched) - 1; last >= 0 { // the one that is looked at
+		m := t.matched[last]
+		m.rows = o.merge(m.rows, t.matching(m.filter, fresh))
+		t.matched = append(t.matched[:0], m)
+	}
+	clear(t.pending)
+}
+
+// merge puts rows among others, of which it leaves out those that are gone.
+func (o order) merge(into, fresh []*row) []*row {
+	kept := slices.DeleteFunc(into, func(r *row) bool { return r.gone })
+	merged := make([]*row, 0, len(kept)+len(fresh))
 	for _, r := range fresh {
 		at, _ := slices.BinarySearchFunc(kept, r, o.compare)
 		merged = append(append(merged, kept[:at]...), r)
 		kept = kept[at:]
 	}
-	t.sorted = append(merged, kept...)
-	clear(t.pending)
+	return append(merged, kept...)
 }
 
 func (o order) compare(a, b *row) int {

@@ -89,8 +89,14 @@ type filter struct {
 func readFilter(text string) (f filter, err error) {
 	var in api.FleetListInput
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
-		kind, value, _ := strings.Cut(word, ":")
+		kind, value, special := strings.Cut(word, ":")
 		switch {
+		case strings.HasPrefix(word, "!"):
+			if word != "!" {
+				f.without = append(f.without, word[1:])
+			}
+		case !special:
+			f.words = append(f.words, word)
 		case kind == "host" && value != "":
 			if !strings.ContainsAny(value, "*?[") {
 				value += "*"
@@ -105,10 +111,6 @@ func readFilter(text string) (f filter, err error) {
 		case kind == "kind":
 			f.kinds = append(f.kinds, value)
 		case word == "host:" || kind == "label":
-		case strings.HasPrefix(word, "!"):
-			if word != "!" {
-				f.without = append(f.without, word[1:])
-			}
 		default:
 			f.words = append(f.words, word)
 		}
@@ -154,27 +156,82 @@ func (f filter) holds(r *row) bool {
 	return !slices.ContainsFunc(f.without, func(word string) bool { return strings.Contains(r.text, word) })
 }
 
+// A matched is the rows that a filter leaves, in the order of all.
+type matched struct {
+	text string // of the filter, in lower case
+	filter
+	rows []*row
+}
+
+// keptFilters is how many filters' rows are kept: those of what is typed and taken back.
+const keptFilters = 8
+
+// match gives the rows that a filter leaves. The lock is held, and the rows are arranged.
+func (t *rows) match(f filter, text string) []*row {
+	if i := slices.IndexFunc(t.matched, func(m matched) bool { return m.text == text }); i >= 0 {
+		m := t.matched[i]
+		t.matched = append(slices.Delete(t.matched, i, i+1), m)
+		return m.rows
+	}
+	from := t.sorted
+	for _, m := range t.matched {
+		if len(m.rows) < len(from) && narrows(text, m.text) {
+			from = m.rows
+		}
+	}
+	rows := slices.Clone(t.matching(f, from))
+	if len(t.matched) == keptFilters {
+		t.matched = slices.Delete(t.matched, 0, 1)
+	}
+	t.matched = append(t.matched, matched{text, f, rows})
+	return rows
+}
+
+// matching are those of some rows that a filter leaves, until it is called again.
+func (t *rows) matching(f filter, from []*row) []*row {
+	t.choose(f)
+	t.room = t.room[:0]
+	for _, r := range from {
+		if r.shown() && r.of.chosen && f.holds(r) {
+			t.room = append(t.room, r)
+		}
+	}
+	return t.room
+}
+
+// narrows reports whether a filter leaves nothing that another one has not left: more words
+// were typed behind that, or more of its last one, which is no more than text to be held.
+func narrows(text, before string) bool {
+	at := strings.LastIndexByte(before, ' ') + 1
+	if !strings.HasPrefix(text, before) {
+		return false
+	}
+	word, _, _ := strings.Cut(text[at:], " ")
+	return at == len(before) || !strings.ContainsAny(word, "!:")
+}
+
+// count is how many rows there are. The lock is held.
+func (t *rows) count() int {
+	if t.counted != t.serial {
+		t.counted, t.shown = t.serial, 0
+		for _, r := range t.sorted {
+			if r.shown() {
+				t.shown++
+			}
+		}
+	}
+	return t.shown
+}
+
 // window is the part of the rows that is asked for.
 func (t *rows) window(f filter, in api.FleetProcessesInput) api.FleetProcessesOutput {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.arrange(order{cmp.Or(in.Sort, api.FleetByState), in.Reversed})
-	t.choose(f)
-	l := lines{in: in, find: findKey(in.Find), matching: t.matching[:0]}
+	l := lines{in: in, find: findKey(in.Find), matching: t.match(f, strings.ToLower(in.Filter))}
 	l.in.Limit = min(max(cmp.Or(in.Limit, windowLines), 1), mostLines)
 	out := api.FleetProcessesOutput{Serial: t.serial, Loading: !t.complete, At: -1}
-	for _, r := range t.sorted {
-		if !r.shown() {
-			continue
-		}
-		out.All++
-		if !r.of.chosen || !f.holds(r) {
-			continue
-		}
-		l.matching = append(l.matching, r)
-	}
-	t.matching = l.matching
-	out.Matching = len(l.matching)
+	out.All, out.Matching = t.count(), len(l.matching)
 	labels := map[string]bool{}
 	for _, m := range t.machines {
 		if m.epoch == "" {

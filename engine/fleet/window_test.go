@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"tandem/engine/api"
 )
 
@@ -76,6 +78,28 @@ func someMachines(t *testing.T) *rows {
 		"web-1 role=web zone=a":      {"nginx running", "job failed"},
 		"web-2 role=web zone=b":      {"nginx running", "cron stopped"},
 		"db-1 role=db zone=b away=1": {"postgres running"},
+	})
+}
+
+// What earlier filters have left is not looked through again, and is right all the same.
+func TestWhatIsTypedAndTakenBackLeavesWhatItWouldAtFirst(t *testing.T) {
+	words := []string{"", "n", "ng", "nginx", "nginx ", "nginx !", "nginx !web-2", "s", "st", "state", "state:", "state:run", "STATE:RUN", "h", "host:", "host:web", "host:web-1",
+		"label:role=web", "job", "jo", "kind:p", "web-1 n", "postgres", "state:away", "label:", "x"}
+	rapid.Check(t, func(r *rapid.T) {
+		rows := someMachines(t)
+		for i := range rapid.IntRange(1, 40).Draw(r, "steps") {
+			if p := (api.Process{ID: rapid.SampledFrom([]string{"nginx0", "job1", "new"}).Draw(r, "id"), Name: fmt.Sprintf("nginx%d", i), State: api.StateFailed, Kind: api.KindProcess}); rapid.Bool().Draw(r, "changes") {
+				rows.add(t, rapid.SampledFrom([]string{"web-1", "web-2"}).Draw(r, "machine"), processRow{"e", p})
+			}
+			in := api.FleetProcessesInput{Filter: rapid.SampledFrom(words).Draw(r, "filter"), Sort: rapid.SampledFrom([]api.FleetSort{"", "", "", api.FleetByName}).Draw(r, "sort")}
+			got, out := rows.ask(t, in)
+			rows.matched, rows.counted = nil, -1
+			want, anew := rows.ask(t, in)
+			if got != want || out.Matching != anew.Matching || out.All != anew.All {
+				r.Fatalf("%q leaves %q (%d of %d), at first %q (%d of %d)", in.Filter, got, out.Matching, out.All, want, anew.Matching, anew.All)
+			}
+			rows.ask(t, api.FleetProcessesInput{Filter: rapid.SampledFrom(words).Draw(r, "before")})
+		}
 	})
 }
 
