@@ -48,7 +48,7 @@ type fakeEngine struct {
 }
 
 type fakeSession struct {
-	mute    bool        // nothing that is asked for is answered
+	mute    bool        // nothing that is asked for is answered, and no new size shown
 	mu      *sync.Mutex // the engine's
 	process api.Process
 	engine  *fakeEngine
@@ -448,6 +448,9 @@ func (v *fakeViewer) Send(in api.Input) error {
 		s.display = append(s.display, *in.Display)
 	case in.Resize != nil:
 		s.size = *in.Resize
+		if s.mute {
+			return nil
+		}
 	case in.Lines != nil:
 		s.asked = append(s.asked, *in.Lines)
 		if s.mute {

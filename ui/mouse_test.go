@@ -2,8 +2,11 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -134,6 +137,30 @@ func TestTheWheelWaitsForWhatTheTerminalHasShownAlready(t *testing.T) {
 	if p.Scroll.Active() {
 		t.Error("the wheel began scroll mode, too")
 	}
+}
+
+func TestTheWheelWaitsForANewSize(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("log", "line")
+	s.old = slices.Repeat(s.lines, 100)
+	d := drive(t, e, 80, 24)
+	d.shows("line")
+	d.press("ctrl+b", "z")
+	p := d.m.sessions.focused()
+	d.until("the pane is connected and has its size", func() bool { return p.Outbox.Connected() && !p.Behind() })
+	s.mu.Lock()
+	s.mute = true
+	s.mu.Unlock()
+	d.update(tea.WindowSizeMsg{Width: 80, Height: 30})
+	d.mouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
+	if p.Scroll.Active() {
+		t.Error("scroll mode began in a screen of the size before")
+	}
+	s.mu.Lock()
+	s.mute = false
+	s.show()
+	s.mu.Unlock()
+	d.until("the wheel looks back", p.Scroll.Active)
 }
 
 func TestTheBorderOfTheProcessesIsLetGoOverAnOverlay(t *testing.T) {

@@ -33,7 +33,8 @@ type Terminal struct {
 
 	version uint64 // of the screen
 	changed bool
-	settled bool // a size that differs from the pane's is here to stay
+	sized   bool // the screen has the pane's size
+	settled bool // a size that differs from it is here to stay
 	echo    echo
 	rows    []string
 	patches []graphics.Patch // over rows
@@ -57,6 +58,7 @@ func (t *Terminal) Sync() (rang bool) {
 		t.changed = true
 	}
 	t.ended, t.err, t.version = st.ended, st.err, screen.version
+	t.sized = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
 	t.confirm(st, screen)
 	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
 	t.answers = st.answers
@@ -82,8 +84,10 @@ func (t *Terminal) Sync() (rang bool) {
 func (t *Terminal) CatchUp() { t.behind = t.Outbox.tell(api.Input{Lines: &api.LineRange{}}) }
 
 // Behind reports whether the person may have seen more of the session than the pane
-// knows.
-func (t *Terminal) Behind() bool { return t.behind }
+// knows, or the session is about to take another size.
+func (t *Terminal) Behind() bool {
+	return t.behind || !t.sized && !t.settled && t.Outbox.Connected() && t.ended == nil
+}
 
 // Changed reports whether there is something new to draw since it was asked
 // last.
@@ -105,7 +109,7 @@ func (t *Terminal) SetSize(w, h int) {
 	if s == t.size {
 		return
 	}
-	t.size, t.settled, t.Scroll.height = s, false, s.Rows
+	t.size, t.sized, t.settled, t.Scroll.height = s, false, false, s.Rows
 	t.Feed.setSize(s)
 }
 

@@ -73,6 +73,31 @@ func TestAPaneIsBehindUntilTheSessionHasAnswered(t *testing.T) {
 	}
 }
 
+func TestAPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
+	p, _ := live(20, 3, screenOf(20, 3, 0, "a"))
+	if p.Sync(); p.Behind() {
+		t.Error("behind with the size that it has")
+	}
+	p.SetSize(20, 4)
+	p.Resized()
+	if p.Sync(); !p.Behind() {
+		t.Error("not behind before the session has taken the size")
+	}
+	p.Feed.Receive(api.Output{Frame: screenOf(20, 4, 0, "a")})
+	if p.Sync(); p.Behind() {
+		t.Error("behind after the session has taken the size")
+	}
+	p.SetSize(20, 5)
+	if p.Settle(); p.Behind() {
+		t.Error("behind a session that keeps its size")
+	}
+	p.SetSize(20, 6)
+	p.Feed.Disconnect()
+	if p.Sync(); p.Behind() {
+		t.Error("behind while nobody could answer")
+	}
+}
+
 // live is a connected pane of a size that shows a frame.
 func live(w, h int, f *api.Frame) (*Terminal, *sentBox) {
 	t, box := NewTerminal("1"), &sentBox{}
