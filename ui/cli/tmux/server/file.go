@@ -20,12 +20,6 @@ type File struct {
 	was  []byte
 }
 
-// Exists reports whether a server was ever kept at a path.
-func Exists(path string) bool {
-	_, err := os.Stat(path + ".json")
-	return err == nil
-}
-
 // Open waits for the server at a path to be free, and takes it.
 func Open(path string) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
