@@ -90,7 +90,7 @@ func (t *store) line(cells []grid.Cell, attrs history.Attrs) styled.Line {
 }
 
 // standsAlone says that the glyph that cells begin with has to be a run of its own,
-// since it measures more than its cells or would be one with what stands before it.
+// since it does not measure its cells or would be one with what stands before it.
 func (t *store) standsAlone(cells []grid.Cell) bool {
 	g := cells[0].Glyph
 	if g < grid.FirstCluster {
@@ -103,7 +103,7 @@ func (t *store) standsAlone(cells []grid.Cell) bool {
 		return true
 	}
 	held, width := cellwidth.First(text)
-	return len(held) < len(text) || width == 2 && !isWide(cells)
+	return len(held) < len(text) || (width == 2) != isWide(cells)
 }
 
 // isWide says that the glyph that cells begin with has two of them.

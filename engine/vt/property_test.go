@@ -153,9 +153,9 @@ func state(term *vt.Terminal) vt.Diff {
 
 // A viewer knows the text and the cells of a run, not those of each cluster.
 func TestRunsTakeTheCellsThatTheirTextMeasures(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	check := func(t rapid.TB, written []byte) {
 		term := vt.New(vt.Options{Cols: 9, Rows: 5})
-		term.Write(random(t))
+		term.Write(written)
 		for _, l := range term.Lines(0, 1000) {
 			for _, r := range l.Line.Runs {
 				if n := cellwidth.Of(r.Text); n != r.Cells && !cellwidth.Whole(r.Text) {
@@ -163,7 +163,9 @@ func TestRunsTakeTheCellsThatTheirTextMeasures(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
+	check(t, []byte("hello\u200d🏽")) // a letter that was joined takes two cells and measures one
+	rapid.Check(t, func(t *rapid.T) { check(t, random(t)) })
 }
 
 func TestRepaintRestoresTheState(t *testing.T) {

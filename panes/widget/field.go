@@ -73,6 +73,8 @@ func (f *Field) Type(k tea.KeyPressMsg) {
 		steps = runes(cellwidth.Cluster(after))
 	case key.Matches(k, keys.DeleteWordForward) && runes(after) == 1:
 		k = tea.KeyPressMsg{Code: tea.KeyDelete} // textinput looks behind the last character
+	case key.Matches(k, keys.PrevSuggestion) && len(f.input.MatchedSuggestions()) == 0:
+		return // textinput would choose the one before the first
 	}
 	for range steps {
 		f.update(k)

@@ -89,6 +89,24 @@ func TestWordsAreSuggestedAndTakenWithTabOrRight(t *testing.T) {
 	}
 }
 
+func TestUpChoosesNothingWhereNothingIsSuggested(t *testing.T) {
+	then := func(string) tea.Cmd { return nil }
+	for name, p := range map[string]*Prompt{
+		"prompt": NewPrompt("Name", "", then), "words": NewPrompt("Name", "", then).SuggestWords([]string{"work"}), "filter": NewFilter("Show", "", "", then),
+	} {
+		h := &host{}
+		for _, code := range []rune{tea.KeyUp, tea.KeyDown, tea.KeyUp} {
+			p.Type(h, tea.KeyPressMsg{Code: code})
+		}
+		rows, _, _, _ := p.Draw(h, 60, 24)
+		typed(p, h, "wor")
+		p.Type(h, tea.KeyPressMsg{Code: tea.KeyTab})
+		if got := p.Field.Text(); got != "wor" && (name != "words" || got != "work") {
+			t.Errorf("%s: %q after a tab, drawn before as %q", name, got, rows)
+		}
+	}
+}
+
 func TestEnterTakesWhatWasTypedUnlessAnotherWasChosen(t *testing.T) {
 	for _, choose := range []bool{false, true} {
 		h, got := &host{}, ""
