@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,8 +161,9 @@ func (c *cluster) user(name string) fleet.Credentials {
 	return must1(c, func() (fleet.Credentials, error) { return fleet.ParseCredentials(creds) })
 }
 
-// buckets makes the buckets, as the documentation has it.
-func (c *cluster) buckets() {
+// buckets makes the buckets, as the documentation has it, and gives the server that leads the
+// one of processes.
+func (c *cluster) buckets() (leader *server.Server) {
 	c.Helper()
 	key := must1(c, nkeys.CreateUser)
 	claims := jwt.NewUserClaims(must1(c, key.PublicKey))
@@ -179,25 +181,49 @@ func (c *cluster) buckets() {
 			return err == nil
 		})
 	}
+	c.until("a leader", func() bool {
+		stream, err := js.Stream(c.Context(), "KV_"+fleet.ProcessesBucket)
+		for _, s := range c.servers {
+			if err == nil && s.Name() == stream.CachedInfo().Cluster.Leader {
+				leader = s
+			}
+		}
+		return leader != nil
+	})
+	return leader
 }
 
 // A cluster of somebody's own serves as a hub, with the permissions that the documentation
-// names, and one of three servers that ends costs nothing but the connections to it.
+// names, and one of three servers that ends costs nothing but the connections to it: what a
+// machine writes while the others choose a leader is written again.
 func TestAClusterOfSomebodysOwnIsAHub(t *testing.T) {
 	c := newCluster(t)
-	c.buckets()
+	leader := c.buckets()
 	web, ann := c.user("web-1"), c.user("ann")
 	if ann.Role != api.RoleOperate || !slices.Equal(web.Labels, []string{"role=web"}) {
 		t.Fatalf("the documentation makes %+v and %+v", ann.User, web.User)
 	}
-	box, person := c.run(c.config, web), c.look(c.config, ann)
+	elsewhere := c.config
+	for _, s := range c.servers {
+		if s != leader {
+			elsewhere.Hub = "tls://" + s.Addr().String() // the machine keeps its connection
+		}
+	}
+	box, person := c.run(elsewhere, web), c.look(c.config, ann)
+	starts := func(id string) {
+		box.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: id, Name: id, State: api.StateRunning}}
+	}
+	shows := func(when, filter string, count int) {
+		t.Helper()
+		c.until(fmt.Sprintf("%d processes %s %s", count, filter, when), func() bool {
+			out, err := person.Processes(t.Context(), api.FleetProcessesInput{Filter: filter})
+			return err == nil && out.Matching == count && !out.Lines[0].Away
+		})
+	}
 	works := func(when, id string) {
 		t.Helper()
-		box.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: id, Name: id, State: api.StateRunning}}
-		c.until("the process "+id+" "+when, func() bool {
-			out, err := person.Processes(t.Context(), api.FleetProcessesInput{Filter: id})
-			return err == nil && out.Matching == 1 && !out.Lines[0].Away
-		})
+		starts(id)
+		shows(when, id, 1)
 		c.until("a connection "+when, func() bool {
 			conn, _, err := person.Open(t.Context(), "web-1", transport.Preface{})
 			if err == nil {
@@ -214,12 +240,19 @@ func TestAClusterOfSomebodysOwnIsAHub(t *testing.T) {
 		})
 	}
 	works("at first", "first")
-	for _, s := range c.servers {
-		if s.NumClients() > 0 { // somebody has to move
-			s.Shutdown()
-			s.WaitForShutdown()
-			break
-		}
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		leader.Shutdown()
+		leader.WaitForShutdown()
+	})
+	const meanwhile = 400
+	for n := range meanwhile {
+		starts(fmt.Sprint("meanwhile-", n))
+		<-pace.C
 	}
+	ended.Wait()
+	shows("without one of three", "meanwhile", meanwhile)
 	works("without one of three", "second")
 }

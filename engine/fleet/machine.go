@@ -41,7 +41,9 @@ func (m *Machine) Start(c Config, creds Credentials) error {
 		return err
 	}
 	m.conn = l
-	err = m.listen(openSubject(creds.Name, "*"), creds.Name, "")
+	if _, err = l.nats.Subscribe(m.presence.storedSubject()+"*.*", m.presence.stored); err == nil {
+		err = m.listen(openSubject(creds.Name, "*"), creds.Name, "")
+	}
 	for _, label := range creds.Labels {
 		if err == nil {
 			err = m.listen(anySubject(label, "*"), "any "+label, anyQueue)

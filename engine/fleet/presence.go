@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,9 @@ const (
 	spreadOut = 2 * time.Second
 	// shownText bounds a command line and an error in a row.
 	shownText = 200
+	// storedWait is how long the hub has to say that a row is stored. One that comes while the
+	// hub's servers choose a leader is lost without a word, so it is written again.
+	storedWait = 5 * time.Second
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
 )
@@ -58,9 +62,17 @@ type presence struct {
 	kick chan struct{} // something is to be written
 	back chan struct{} // there is a connection again
 
-	mu    sync.Mutex
-	rows  map[string]processRow
-	dirty map[string]bool // rows to be written, or, if they are gone, deleted
+	mu     sync.Mutex
+	rows   map[string]processRow
+	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
+	sent   map[string]sending // rows of which the hub has not said yet that they are stored
+	serial int64              // counts what was sent
+}
+
+// A sending is what was written of a row last.
+type sending struct {
+	serial int64
+	at     time.Time
 }
 
 func newPresence(u User, facts map[string]string, version string) *presence {
@@ -74,7 +86,7 @@ func newPresence(u User, facts map[string]string, version string) *presence {
 	}
 	return &presence{
 		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: version, Epoch: newID()[:8]},
-		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{},
+		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{},
 	}
 }
 
@@ -188,8 +200,8 @@ func (p *presence) run(ctx context.Context, l *conn) {
 			}
 			beats++
 			p.beat(l)
+			p.again()
 			beat.Reset(beatStep - rand.N(beatStep/5))
-			continue
 		case <-p.kick:
 			sleep(ctx, settle)
 		}
@@ -235,6 +247,38 @@ func (p *presence) beat(l *conn) {
 	}
 }
 
+// storedSubject is where the hub says that rows are stored.
+func (p *presence) storedSubject() string { return inboxPrefix(KindMachine, p.user.Name) + ".stored." }
+
+// stored takes in that a row is stored, which the server answers to each message that its
+// streams take (https://docs.nats.io/reference/reference-protocols/nats_api_reference).
+func (p *presence) stored(m *nats.Msg) {
+	var answer struct {
+		Stream string          `json:"stream"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(m.Data, &answer) != nil || answer.Stream == "" || answer.Error != nil {
+		return // it is written again
+	}
+	number, id, _ := strings.Cut(strings.TrimPrefix(m.Subject, p.storedSubject()), ".")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if number == strconv.FormatInt(p.sent[id].serial, 36) {
+		delete(p.sent, id)
+	}
+}
+
+// again has those rows written again that should be stored by now.
+func (p *presence) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, s := range p.sent {
+		if time.Since(s.at) > storedWait {
+			p.dirty[id] = true
+		}
+	}
+}
+
 // flush writes what has changed.
 func (p *presence) flush(l *conn) {
 	if l.now() != nil {
@@ -244,8 +288,12 @@ func (p *presence) flush(l *conn) {
 	dirty := p.dirty
 	p.dirty = map[string]bool{}
 	messages := make([]*nats.Msg, 0, len(dirty))
+	now, answers := time.Now(), p.storedSubject()
 	for id := range dirty {
+		p.serial++
+		p.sent[id] = sending{p.serial, now}
 		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
+		m.Reply = answers + strconv.FormatInt(p.serial, 36) + "." + id
 		if row, ok := p.rows[id]; ok {
 			m.Data, _ = json.Marshal(row) // texts and numbers
 		} else {
