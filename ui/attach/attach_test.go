@@ -249,9 +249,9 @@ func echo(v *server.Viewer) error {
 		case in.Lines != nil:
 			err = v.Send(api.Output{Lines: []api.NumberedLine{}})
 		case in.Bytes != nil:
-			text := string(in.Bytes)
+			text := strings.NewReplacer("\x02", "^B", "\x03", "^C").Replace(string(in.Bytes)) // which no terminal is sent
 			if len(text) > 1 {
-				text = strings.NewReplacer("\x1b", "^[", "\x02", "^B", "\x03", "^C").Replace(text)
+				text = strings.ReplaceAll(text, "\x1b", "^[")
 			}
 			err = say(v, "<"+text+">")
 		}
