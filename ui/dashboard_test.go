@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +140,27 @@ func TestSessionThatFailedStaysUntilItIsPutAway(t *testing.T) {
 	d.shows("No session is running")
 	d.press("enter")
 	d.hasStarted(3)
+}
+
+func TestTerminalsThatHaveEndedTakeNobodysPlace(t *testing.T) {
+	e := newFakeEngine()
+	var names []string
+	for i := range maxIdleTabs + 3 {
+		names = append(names, fmt.Sprint("failed-", i))
+		e.add(names[i], fmt.Sprint("text ", i))
+	}
+	e.add("lives", "the last one")
+	d := drive(t, e, 120, 30)
+	code := 1
+	for i := range names {
+		d.shows(fmt.Sprint("text ", i))
+		d.nth(i).end(api.StateFailed, &code)
+		d.until("the pane knows", func() bool { return d.m.sessions.focused().Ended() != nil })
+		d.press("ctrl+b", "n")
+	}
+	d.shows("the last one")
+	d.press("ctrl+b", "p")
+	d.shows(fmt.Sprint("text ", len(names)-1))
 }
 
 func TestEndedSessionsThatWerePutAwayStaySoInTheNextDashboard(t *testing.T) {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 
 	"tandem/engine/api"
 	"tandem/panes/terminal"
@@ -47,15 +48,12 @@ func (f *feeds) release(p *terminal.Pane) {
 	}
 }
 
-// feeds reports whether a terminal of a tab is fed.
-func (f *feeds) feeds(t *layout.Tab) bool {
-	for _, l := range t.Root.Leaves(nil) {
-		if f.stops[l.Pane] != nil {
-			return true
-		}
-	}
-	return false
-}
+// feeds reports whether a terminal of a tab is fed, and so could be retired.
+func (f *feeds) feeds(t *layout.Tab) bool { return slices.ContainsFunc(t.Root.Leaves(nil), f.fed) }
+
+// fed reports whether the terminal of a leaf is fed still. One that has ended keeps what it
+// shows.
+func (f *feeds) fed(l *layout.Node) bool { return f.stops[l.Pane] != nil && l.Pane.Ended() == nil }
 
 // maxIdleTabs is how many tabs that are not shown keep their feeds, so that going
 // back to them is instant.
@@ -85,11 +83,10 @@ func (f *feeds) releaseIdle(tabs *layout.Tabs) {
 // retire replaces the terminals of a tab by ones that are not fed.
 func (f *feeds) retire(t *layout.Tab, create func(id string) *terminal.Pane) {
 	for _, l := range t.Root.Leaves(nil) {
-		if f.stops[l.Pane] == nil || l.Pane.Ended() != nil {
-			continue
+		if f.fed(l) {
+			f.release(l.Pane)
+			l.Pane = create(l.Pane.ID)
 		}
-		f.release(l.Pane)
-		l.Pane = create(l.Pane.ID)
 	}
 }
 

@@ -73,8 +73,6 @@ func (f *Field) Type(k tea.KeyPressMsg) {
 		steps = runes(cellwidth.Cluster(after))
 	case key.Matches(k, keys.DeleteWordForward) && runes(after) == 1:
 		k = tea.KeyPressMsg{Code: tea.KeyDelete} // textinput looks behind the last character
-	case key.Matches(k, keys.PrevSuggestion) && len(f.input.MatchedSuggestions()) == 0:
-		return // textinput would choose the one before the first
 	}
 	for range steps {
 		f.update(k)
@@ -132,7 +130,10 @@ func (f *Field) Suggested() (lines []string, chosen int) {
 	for i, line := range lines {
 		lines[i] = strings.ReplaceAll(line, inside, replacement)
 	}
-	return lines, f.input.CurrentSuggestionIndex()
+	if chosen = f.input.CurrentSuggestionIndex(); chosen < 0 || chosen >= len(lines) {
+		chosen = 0 // textinput counts on where there are none, and keeps its place when they go
+	}
+	return lines, chosen
 }
 
 // Accept takes the suggested line over, and reports whether there is one that is
