@@ -12,6 +12,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
+	"tandem/themes"
 )
 
 func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
@@ -50,9 +51,11 @@ func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
 // A host has the usual keys and no colours.
 type host struct{ closed bool }
 
+var bindings = keymap.DefaultBindings()
+
 func (h *host) Close()                    { h.closed = true }
-func (h *host) Bindings() keymap.Bindings { return keymap.DefaultBindings() }
-func (h *host) Look() *widget.Look        { return &widget.Look{} }
+func (h *host) Bindings() keymap.Bindings { return bindings }
+func (h *host) Look() *widget.Look        { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }
 func (h *host) Spinner() string           { return "" }
 
 // look runs what a dialog looks up, as the dashboard does.

@@ -82,10 +82,11 @@ func (u *Counts) lists(w int, look *widget.Look) (rows []string) {
 		for _, r := range l.Rows {
 			most = max(most, r.Count)
 		}
+		cells := max(countCells, widget.Width(widget.Thousands(most)))
 		for _, r := range l.Rows {
 			bar := strings.Repeat(look.Glyphs.Level(2), max(r.Count*barCells/most, 1))
-			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), countCells)+"  "+look.Accent.Text(widget.Pad(bar, barCells))+
-				"  "+look.Text.Text(widget.Fit(widget.Clean(r.Name), w-countCells-barCells-4)))
+			rows = append(rows, widget.PadLeft(widget.Thousands(r.Count), cells)+"  "+look.Accent.Text(widget.Pad(bar, barCells))+
+				"  "+look.Text.Text(widget.Fit(widget.Clean(r.Name), w-cells-barCells-4)))
 		}
 	}
 	return rows

@@ -1,0 +1,130 @@
+package overlay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+)
+
+// overlays are one of each kind, with something in it.
+func overlays(folder string) map[string]Overlay {
+	then := func(string) tea.Cmd { return nil }
+	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
+	var choices []widget.Choice
+	var items []MenuItem
+	var names []api.NameCount
+	for i, w := range words {
+		choices = append(choices, widget.Choice{Text: w, Detail: w, Number: i})
+		items = append(items, MenuItem{strings.ToUpper(w), w})
+		names = append(names, api.NameCount{Name: w, Count: 1 << (7 * i)})
+	}
+	picker := &Picker{Title: "Choose", Verb: func(widget.Choice) string { return "take it" }, Pick: func(widget.Choice) tea.Cmd { return nil }}
+	picker.List.Set(choices)
+	picker.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) { return choices[:c.Number], nil }
+	paths := NewPrompt("Save as", folder+"/", then).SuggestPaths(folder, folder)
+	paths.Note = strings.Join(words, " ")
+	start, tree := NewStartForm(folder), NewTreeForm(folder)
+	for _, f := range []*StartForm{start, tree} {
+		f.InShell = func(line string) bool { return strings.Contains(line, "~") }
+		f.Start = func(StartInput) tea.Cmd {
+			f.Fail(FieldReady, words[4])
+			return nil
+		}
+	}
+	request := api.Request{ID: "1", Tool: "local_shell_exec", Command: strings.Join(words, "\n"), Paths: words, Actor: "agent"}
+	return map[string]Overlay{
+		"prompt": NewPrompt("Name", "", then), "words": NewPrompt(words[4], "web", then).SuggestWords(words), "paths": paths,
+		"filter": NewFilter("Show", words[4], "", then).SuggestWords(words), "start": start, "tree": tree,
+		"menu":   &Menu{Title: "Signal", Items: items, Then: then},
+		"picker": picker,
+		"find":   &Find{Changed: func() tea.Cmd { return nil }, Done: func(bool) tea.Cmd { return nil }},
+		"help":   &Help{Sections: bindings.Help(keymap.ScopeGlobal, keymap.ScopePrefix), Prefix: "ctrl+b"},
+		"asks":   &Question{Title: words[4], Lines: words, Yes: "end it"},
+		"answers": &Question{Title: "Replace it?", Lines: words, Replies: []Reply{
+			{"r", "replace", func() tea.Cmd { return nil }}, {"s", words[4], func() tea.Cmd { return nil }}}},
+		"counts": &Counts{Title: "Statistics", Lists: []CountList{{"Commands", names}, {"Folders", nil}}},
+		"approval": &Approval{Requests: func() []api.Request { return []api.Request{request} }, Answer: func(api.RequestAnswerInput) tea.Cmd { return nil },
+			Refuse: func(string) tea.Cmd { return nil }},
+	}
+}
+
+// Whatever is typed, at whatever size: an overlay that fits on the screen draws rows as wide
+// as it says, with the cursor among them.
+func TestOverlaysTakeAnyKeyAtAnySize(t *testing.T) {
+	folder := t.TempDir()
+	codes := []rune{tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyPgUp, tea.KeyPgDown, tea.KeyTab, tea.KeyBackspace, tea.KeyDelete, tea.KeyEnter}
+	letters := []rune("we-1 /~.漢é\u0301\u200d\x1b\t?rsy")
+	for name := range overlays(folder) {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				h, o := &host{}, overlays(folder)[name]
+				for range rapid.IntRange(1, 30).Draw(t, "steps") {
+					w, height := rapid.IntRange(1, 130).Draw(t, "columns"), rapid.IntRange(1, 40).Draw(t, "rows")
+					switch rapid.IntRange(0, 5).Draw(t, "step") {
+					case 0, 1:
+						look(o.Type(h, tea.KeyPressMsg{Code: rapid.SampledFrom(codes).Draw(t, "key"), Mod: rapid.SampledFrom([]tea.KeyMod{0, 0, tea.ModShift, tea.ModCtrl, tea.ModAlt}).Draw(t, "modifier")}))
+					case 2:
+						r := rapid.SampledFrom(letters).Draw(t, "letter")
+						look(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
+					case 3:
+						look(o.Paste(h, rapid.StringN(0, 20, 60).Draw(t, "paste")))
+					case 4:
+						look(o.Do(h, rapid.SampledFrom(actionsOf(o)).Draw(t, "action")))
+					case 5:
+						if m, ok := o.(interface {
+							Mouse(Host, keys.Mouse) tea.Cmd
+						}); ok {
+							look(m.Mouse(h, keys.Mouse{X: rapid.IntRange(0, w).Draw(t, "x"), Y: rapid.IntRange(0, height).Draw(t, "y"),
+								Button: rapid.SampledFrom([]keys.Button{keys.ButtonLeft, keys.WheelUp, keys.WheelDown}).Draw(t, "button"), Kind: keys.MouseDown}))
+						}
+					}
+					if why := misdrawn(o, h, w, height); why != "" {
+						t.Fatalf("at %d×%d %s", w, height, why)
+					}
+				}
+			})
+		})
+	}
+}
+
+// actionsOf are what a key can mean to an overlay.
+func actionsOf(o Overlay) (all []keymap.Action) {
+	for _, a := range []keymap.Action{
+		keymap.Accept, keymap.Cancel, keymap.Close, keymap.FormDown, keymap.FormNext, keymap.FormPrevious, keymap.FormUp, keymap.HelpDown, keymap.HelpFirst,
+		keymap.HelpLast, keymap.HelpSearch, keymap.HelpUp, keymap.PickerDown, keymap.PickerPageDown, keymap.PickerPageUp, keymap.PickerUp,
+		keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny, keymap.RequestNext,
+	} {
+		if slices.ContainsFunc(o.Scopes(), func(s keymap.Scope) bool { return keyOf(bindings, s, a) != "" }) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// misdrawn says what is wrong with how an overlay is drawn; "" for nothing.
+func misdrawn(o Overlay, h Host, w, height int) string {
+	rows, width, x, y := o.Draw(h, w, height)
+	o.Hints(h)
+	if w < 40 || width+4 > w || len(rows)+2 >= height {
+		return "" // the dashboard then says that the screen is too small
+	}
+	for _, row := range rows {
+		if got := widget.Width(ansi.Strip(row)); got != width {
+			return fmt.Sprintf("%q takes %d cells of %d", row, got, width)
+		}
+	}
+	if x >= 0 && (y < 0 || y >= len(rows) || x > width) {
+		return fmt.Sprintf("the cursor is at %d, %d of %d×%d", x, y, width, len(rows))
+	}
+	return ""
+}
