@@ -31,8 +31,9 @@ const (
 	// shownText bounds a command line and an error in a row.
 	shownText = 200
 	// storedWait is how long the hub has to say that a row is stored. One that comes while the
-	// hub's servers choose a leader is lost without a word, so it is written again.
-	storedWait = 5 * time.Second
+	// hub's servers choose a leader is lost without a word, so it is written again, each time
+	// after twice as long: the hub may have much to do.
+	storedWait = 8 * time.Second
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
 )
@@ -73,6 +74,7 @@ type presence struct {
 type sending struct {
 	serial int64
 	at     time.Time
+	wait   time.Duration // until it is written again
 }
 
 func newPresence(u User, facts map[string]string, version string) *presence {
@@ -273,8 +275,9 @@ func (p *presence) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, s := range p.sent {
-		if time.Since(s.at) > storedWait {
+		if !p.dirty[id] && time.Since(s.at) > s.wait {
 			p.dirty[id] = true
+			p.sent[id] = sending{s.serial, s.at, min(2*s.wait, refreshStep)}
 		}
 	}
 }
@@ -291,7 +294,7 @@ func (p *presence) flush(l *conn) {
 	now, answers := time.Now(), p.storedSubject()
 	for id := range dirty {
 		p.serial++
-		p.sent[id] = sending{p.serial, now}
+		p.sent[id] = sending{p.serial, now, max(p.sent[id].wait, storedWait)}
 		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
 		m.Reply = answers + strconv.FormatInt(p.serial, 36) + "." + id
 		if row, ok := p.rows[id]; ok {
