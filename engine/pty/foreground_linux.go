@@ -16,7 +16,7 @@ import (
 
 const (
 	ttyMajor    = 5   // of /dev/tty
-	slaveMajor  = 136 // of the first 256 of /dev/pts
+	slaveMajor  = 136 // of /dev/pts
 	polledMost  = 256 // descriptors of a poll that are looked at
 	threadsMost = 64  // threads of a process that are looked at
 	groupMost   = 32  // processes of a foreground group that are looked at
@@ -110,7 +110,7 @@ func foregroundOf(master *os.File) (fg foreground, err error) {
 		}
 		fg = foreground{
 			group:     group,
-			slave:     unix.Mkdev(slaveMajor+number>>8, number&0xff),
+			slave:     unix.Mkdev(slaveMajor, number),
 			canonical: mode.Lflag&unix.ICANON != 0,
 			echo:      mode.Lflag&unix.ECHO != 0,
 		}

@@ -101,6 +101,20 @@ func TestNothingReadsInATerminalThatNobodyHas(t *testing.T) {
 	}
 }
 
+func TestTheDeviceOfATerminalIsKnownHoweverManyThereAre(t *testing.T) {
+	for range 300 { // the numbers of the last ones do not fit into a byte
+		master, slave := open(t)
+		info, err := slave.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fg, err := foregroundOf(master)
+		if want := info.Sys().(*syscall.Stat_t).Rdev; err != nil || fg.slave != want {
+			t.Fatalf("%s: device %x, want %x, %v", slave.Name(), fg.slave, want, err)
+		}
+	}
+}
+
 func TestOutputThatNobodyHasReadIsSeen(t *testing.T) {
 	master, slave := open(t)
 	if HasOutput(master) || HasOutput(nil) {
