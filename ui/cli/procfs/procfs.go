@@ -32,12 +32,15 @@ func Read(pid int) (s Stat, ok bool) {
 	return s, true
 }
 
-// TTY is the name of its terminal; "" without one.
+// TTY is the name of its terminal, a pseudo-terminal or a console of the machine, by the
+// numbers in Linux's admin-guide/devices.txt; "" without one.
 func (s Stat) TTY() string {
-	if s.Terminal == 0 {
-		return ""
-	}
 	minor := s.Terminal&0xff | s.Terminal>>12&0xfff00
-	major := s.Terminal >> 8 & 0xfff
-	return fmt.Sprintf("/dev/pts/%d", minor+(major-136)<<8)
+	switch major := s.Terminal >> 8 & 0xfff; {
+	case major == 136:
+		return fmt.Sprintf("/dev/pts/%d", minor)
+	case major == 4 && minor > 0 && minor < 64:
+		return fmt.Sprintf("/dev/tty%d", minor)
+	}
+	return ""
 }
