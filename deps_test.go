@@ -349,6 +349,7 @@ var layers = map[string]layer{
 	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "what stands in for the dashboard and the engine offers what panes ask of them"},
 	"keys":               {nil, "what a key is does not depend on who is told"},
 	"keys/keymap":        {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
+	"tests/needs":        {nil, "any test may be skipped"},
 	"themes":             {nil, "a palette becomes styles and nothing more"},
 }
 

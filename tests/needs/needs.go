@@ -1,0 +1,47 @@
+// Package needs skips tests that cannot or should not run here, always with a
+// message that the test report (tests/report) recognises and adds up.
+package needs
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Program returns the path of the first of names found in PATH or in
+// /usr/sbin. If there is none, it skips the test and names the Debian package
+// to install.
+func Program(t testing.TB, debianPackage string, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		for _, candidate := range []string{name, "/usr/sbin/" + name} {
+			if path, err := exec.LookPath(candidate); err == nil {
+				return path
+			}
+		}
+	}
+	Package(t, debianPackage, strings.Join(names, " or "))
+	return ""
+}
+
+// Package skips the test because what is missing, and names the Debian package
+// to install.
+func Package(t testing.TB, debianPackage, what string) {
+	t.Helper()
+	t.Skipf("needs %s: apt-get install %s", what, debianPackage)
+}
+
+// Kernel skips the test because the running kernel lacks feature.
+func Kernel(t testing.TB, feature string, reason any) {
+	t.Helper()
+	t.Skipf("needs a kernel with %s: %v", feature, reason)
+}
+
+// FullRun skips the test in short mode. Tests of the whole program and tests
+// that kill roles or fill disks call it.
+func FullRun(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short")
+	}
+}
