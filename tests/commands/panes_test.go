@@ -1,0 +1,132 @@
+package commands
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A controller is a tmux, ours or the real one, that takes a command a line and answers each
+// between two marks (tmux(1), CONTROL MODE).
+type controller struct {
+	*testing.T
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func control(t *testing.T, env []string, dir string, argv ...string) *controller {
+	cmd := exec.Command(argv[0], append(argv[1:len(argv):len(argv)], "-C", "new-session", "-x", "120", "-y", "50", "cat")...)
+	cmd.Env, cmd.Dir = env, dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		fmt.Fprintln(in, "kill-server")
+		in.Close()
+		_ = cmd.Wait()
+	})
+	c := &controller{t, in, bufio.NewScanner(out)}
+	c.answer()
+	return c
+}
+
+func (c *controller) says(line string) string {
+	c.Helper()
+	if _, err := fmt.Fprintln(c.in, line); err != nil {
+		c.Fatal(err)
+	}
+	return c.answer()
+}
+
+// answer is what stands between the next two marks; notifications are in between nothing.
+func (c *controller) answer() string {
+	c.Helper()
+	var said []string
+	begun := false
+	for c.out.Scan() {
+		line := c.out.Text()
+		switch mark, _, _ := strings.Cut(line, " "); {
+		case mark == "%begin":
+			begun = true
+		case mark == "%end", mark == "%error":
+			return strings.Join(said, "\n")
+		case begun:
+			said = append(said, line)
+		}
+	}
+	c.Fatalf("it ended: %v", c.out.Err())
+	return ""
+}
+
+// randomStep is a command that changes how panes lie in a window.
+func randomStep(r *rand.Rand, panes []string) string {
+	pane := func() string { return panes[r.IntN(len(panes))] }
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	n := func(most int) string { return strconv.Itoa(1 + r.IntN(most)) }
+	switch k := r.IntN(100); {
+	case k < 30 && len(panes) < 9:
+		return "split-window -d -t " + pane() + one(" -h", " -v") + one("", "", " -b", " -f", " -bf") + one("", "", " -l "+n(30), " -l "+n(90)+"%") + " cat"
+	case k < 50 && len(panes) > 1:
+		return "kill-pane -t " + pane()
+	case k < 65:
+		return "resize-pane -t " + pane() + one(" -L ", " -R ", " -U ", " -D ") + n(20)
+	case k < 77:
+		return "resize-pane -t " + pane() + one(" -x ", " -y ") + n(70) + one("", "%")
+	case k < 84:
+		return "resize-window -t " + pane() + " -x " + strconv.Itoa(80+r.IntN(120)) + " -y " + strconv.Itoa(40+r.IntN(40))
+	case k < 90:
+		return "swap-pane -d -s " + pane() + " -t " + pane()
+	case k < 94:
+		return "join-pane -d -s " + pane() + " -t " + pane() + one(" -h", " -v")
+	case k < 97:
+		return "rotate-window -t " + pane() + one("", " -D")
+	default:
+		return "select-layout -t " + pane() + " " + one("even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled")
+	}
+}
+
+// Whatever is split, closed, moved and resized, panes lie as in tmux. TANDEM_TMUX_SEED and
+// TANDEM_TMUX_STEPS are for others than those here. There is always room enough: without, tmux
+// makes panes of no height, or crashes.
+func TestPanesLieAsInTmux(t *testing.T) {
+	t.Parallel()
+	real := realTmux(t)
+	steps, seed := 100, 1
+	for name, to := range map[string]*int{"TANDEM_TMUX_STEPS": &steps, "TANDEM_TMUX_SEED": &seed} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			*to = n
+		}
+	}
+	program, env, dir := tmuxEnv(t)
+	theirs := control(t, env, dir, real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null")
+	ours := control(t, env, dir, program, "tmux")
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
+	layout := theirs.says("display-message -p '#{window_layout}'")
+	for range steps {
+		step := randomStep(r, strings.Split(theirs.says("list-panes -F '#{pane_id}'"), "\n"))
+		want, got := theirs.says(step), ours.says(step)
+		if want != got {
+			t.Fatalf("%s says %q, want %q, of\n%s", step, got, want, layout)
+		}
+		before := layout
+		layout = theirs.says("display-message -p '#{window_layout}'")
+		if got := ours.says("display-message -p '#{window_layout}'"); got != layout {
+			t.Fatalf("%s makes\n%s of\n%s, want\n%s", step, got, before, layout)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"tandem/tests/harness"
+	"tandem/tests/needs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A multiplexer runs commands of tmux's command line.
+type multiplexer struct {
+	argv []string
+	env  []string
+	dir  string
+}
+
+// said is what a command has printed, and its exit status.
+type said struct {
+	Status      int
+	Out, Failed string
+}
+
+var noServer = regexp.MustCompile(`(no server running on|error connecting to) .*`)
+
+func (m multiplexer) run(t *testing.T, args []string) said {
+	cmd := exec.CommandContext(t.Context(), m.argv[0], append(m.argv[1:len(m.argv):len(m.argv)], args...)...)
+	cmd.Env, cmd.Dir = m.env, m.dir
+	var out, failed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &failed
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return said{cmd.ProcessState.ExitCode(), out.String(), noServer.ReplaceAllString(failed.String(), "no server")}
+}
+
+// words divides a line as a shell would, as far as the table needs it.
+func words(line string) (all []string) {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		if rest, ok := strings.CutPrefix(line, "'"); ok {
+			word, after, _ := strings.Cut(rest, "'")
+			all, line = append(all, word), after
+			continue
+		}
+		word, after, _ := strings.Cut(line, " ")
+		all, line = append(all, word), after
+	}
+	return all
+}
+
+// tmuxEnv is the environment of a tandem with a data folder of its own, that is in no tmux. All that
+// runs is ended with the test.
+func tmuxEnv(t *testing.T) (program string, env []string, dir string) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, err = os.MkdirTemp("", "td"); err != nil {
+		t.Fatal(err)
+	}
+	env = []string{harness.AsProgram + "=1", "TANDEM_DATA_DIR=" + filepath.Join(dir, "d"), "TERM=xterm-256color", "SHELL=/bin/sh", "HOME=" + dir}
+	for _, pair := range os.Environ() {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "TANDEM_DATA_DIR", "TERM", "SHELL", "HOME", "TMUX", "TMUX_PANE", "TANDEM_SESSION_ID", "XDG_CONFIG_HOME":
+		default:
+			env = append(env, pair)
+		}
+	}
+	t.Cleanup(func() {
+		end := exec.Command(program, "shutdown", "--all", "--yes")
+		end.Env = env
+		if out, err := end.CombinedOutput(); err != nil {
+			t.Errorf("shut down: %v\n%s", err, out)
+		}
+		os.RemoveAll(dir)
+	})
+	return program, env, dir
+}
+
+// realTmux returns the path of the tmux that ours is compared with.
+func realTmux(t *testing.T) string {
+	t.Helper()
+	real := needs.Program(t, "tmux", "tmux")
+	if version, _ := exec.Command(real, "-V").Output(); string(version) != "tmux 3.3a\n" {
+		needs.Package(t, "tmux", fmt.Sprintf("tmux 3.3a (this is %s)", bytes.TrimSpace(version)))
+	}
+	return real
+}
+
+func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
+	t.Parallel()
+	real := realTmux(t)
+	table, err := os.ReadFile("testdata/tmux/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, env, dir := tmuxEnv(t)
+	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
+	ours := multiplexer{[]string{program, "tmux"}, env, dir}
+	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	for line := range strings.Lines(string(table)) {
+		args := words(line)
+		if len(args) == 0 {
+			continue
+		}
+		if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
+			t.Errorf("%s: tmux says (-), tandem tmux says (+):\n%s", strings.TrimSpace(line), diff)
+		}
+	}
+}
+
+func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
+	t.Parallel()
+	program, env, dir := tmuxEnv(t)
+	with := func(value string) multiplexer {
+		return multiplexer{[]string{program, "tmux"}, append(env[:len(env):len(env)], "PROBE="+value), dir}
+	}
+	with("of-the-first").run(t, []string{"new-session", "-d", "-s", "work", "cat"})
+	got := with("of-the-second").run(t, []string{"new-window", "-t", "work", "printenv PROBE; exec cat"})
+	if diff := cmp.Diff(said{}, got); diff != "" {
+		t.Fatalf("new-window has (+):\n%s", diff)
+	}
+	for shown := ""; !strings.Contains(shown, "of-the-second"); shown = with("").run(t, []string{"capture-pane", "-p", "-t", "work:1"}).Out {
+		if t.Context().Err() != nil {
+			t.Fatalf("the pane shows %q", shown)
+		}
+	}
+	with("").run(t, []string{"set-environment", "-g", "SET", "on-purpose"})
+	kept, err := os.ReadFile(filepath.Join(dir, "d", "tmux", "default.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{"of-the-first": false, "of-the-second": false, "on-purpose": true} {
+		if bytes.Contains(kept, []byte(text)) != want {
+			t.Errorf("the kept server holds %q: %t, want %t\n%s", text, !want, want, kept)
+		}
+	}
+	if got := with("mine").run(t, []string{"show-environment", "-g", "PROBE"}); got.Out != "PROBE=mine\n" {
+		t.Errorf("show-environment -g PROBE: %+v", got)
+	}
+}
+
+// libtmuxProgram is what a script does with Debian's python3-libtmux.
+const libtmuxProgram = `
+import libtmux, sys, time
+server = libtmux.Server()
+session = server.new_session(session_name="work", x=100, y=30, window_command="sh")
+assert server.has_session("work")
+assert [s.name for s in server.sessions if s.name == "work"], server.sessions
+window = session.new_window(window_name="logs", attach=True, window_shell="sh")
+assert [w.name for w in session.windows][-1] == "logs", session.windows
+pane = window.split_window(vertical=False, shell="sh")
+assert len(window.panes) == 2, window.panes
+pane.send_keys("echo he''llo", enter=True)
+def shown():
+    return any(line.endswith("hello") for line in pane.capture_pane())
+for _ in range(400):
+    if shown():
+        break
+    time.sleep(0.05)
+assert shown(), pane.capture_pane()
+window.rename_window("tail")
+window.select_layout("even-vertical")
+assert window.name == "tail", window.name
+session.set_option("base-index", 1)
+assert session.show_option("base-index") == 1
+session.set_environment("A", "b")
+assert session.getenv("A") == "b"
+session.rename_session("play")
+assert server.has_session("play")
+pane.resize_pane(height=5)
+pane.refresh()
+assert pane.pane_height == "5", pane.pane_height
+window.kill_window()
+assert len(session.windows) == 1
+session.kill_session()
+assert not server.has_session("play")
+print("done")
+`
+
+// What scripts do with libtmux comes out as with tmux itself.
+func TestLibtmuxDoesTheSameAsWithTmux(t *testing.T) {
+	t.Parallel()
+	const python = "/usr/bin/python3"
+	real := realTmux(t)
+	if err := exec.Command(python, "-c", "import libtmux; assert libtmux.__version__.startswith('0.21.')").Run(); err != nil {
+		needs.Package(t, "python3-libtmux", "libtmux 0.21")
+	}
+	program, env, dir := tmuxEnv(t)
+	script, err := filepath.Abs("testdata/tmux/script.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Base(dir)
+	theirs := multiplexer{[]string{python, script, name}, append(env[:len(env):len(env)], "PATH="+filepath.Dir(real)+":"+os.Getenv("PATH")), dir}
+	ours := multiplexer{[]string{program, "with-tmux", "--", python, script, name}, env, dir}
+	want, got := theirs.run(t, nil), ours.run(t, nil)
+	if want.Status != 0 || strings.Count(want.Out, "\n") < 80 || strings.Contains(want.Out, "never came") {
+		t.Fatalf("with tmux: %+v", want)
+	}
+	if diff := cmp.Diff(strings.Split(want.Out, "\n"), strings.Split(got.Out, "\n")); diff != "" || got.Status != 0 || got.Failed != want.Failed {
+		t.Errorf("with tandem (+) status %d, %s:\n%s", got.Status, got.Failed, diff)
+	}
+}
+
+// What Claude Code asks of tmux for a team of agents comes out as with tmux itself, step by step.
+func TestATeamOfClaudeCodeDoesTheSameAsWithTmux(t *testing.T) {
+	t.Parallel()
+	real := realTmux(t)
+	program, env, dir := tmuxEnv(t)
+	script, err := filepath.Abs("testdata/tmux/team.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	within := func(report string) []string {
+		return []string{"sh", "-c", "sh " + script + " >" + report + ".part 2>&1; mv " + report + ".part " + report + "; exec cat"}
+	}
+	want, got := filepath.Join(dir, "want"), filepath.Join(dir, "got")
+	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, append(env[:len(env):len(env)], "TMUX_TMPDIR="+dir), dir}
+	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	if began := theirs.run(t, append([]string{"new-session", "-d", "-s", "lead", "-x", "80", "-y", "24"}, within(want)...)); began.Status != 0 {
+		t.Fatalf("tmux: %+v", began)
+	}
+	ours := multiplexer{[]string{program}, env, dir}
+	if began := ours.run(t, append([]string{"new", "--name", "lead", "--size", "80x24", "--", "env", harness.AsProgram + "=1", program, "with-tmux", "--"}, within(got)...)); began.Status != 0 {
+		t.Fatalf("tandem: %+v", began)
+	}
+	reports := make([]string, 2)
+	for i, report := range []string{want, got} {
+		harness.Until(t, "the report "+report, func() bool {
+			text, err := os.ReadFile(report)
+			reports[i] = string(text)
+			return err == nil
+		})
+	}
+	if !strings.HasSuffix(reports[0], "\nend\n") || strings.Count(reports[0], "\n") < 100 {
+		t.Fatalf("with tmux:\n%s", reports[0])
+	}
+	if diff := cmp.Diff(strings.Split(reports[0], "\n"), strings.Split(reports[1], "\n")); diff != "" {
+		t.Errorf("with tandem (+):\n%s", diff)
+	}
+}
+
+func TestLibtmuxWorksThroughWithTmux(t *testing.T) {
+	t.Parallel()
+	const python = "/usr/bin/python3"
+	if err := exec.Command(python, "-c", "import libtmux").Run(); err != nil {
+		needs.Package(t, "python3-libtmux", "libtmux")
+	}
+	program, env, dir := tmuxEnv(t)
+	got := multiplexer{[]string{program, "with-tmux", "--"}, env, dir}.run(t, []string{python, "-c", libtmuxProgram})
+	if diff := cmp.Diff(said{0, "done\n", ""}, got); diff != "" {
+		t.Errorf("the script has (+):\n%s", diff)
+	}
+}

@@ -1,0 +1,92 @@
+package dashboard
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"tandem/engine/vt"
+	"tandem/tests/harness"
+	"testing"
+)
+
+// A terminalState is what a program has changed in its terminal.
+type terminalState struct {
+	alt   bool
+	kitty uint8 // keyboard flags of the alternate screen, where a program pushes them
+	title string
+}
+
+func stateOf(t *harness.Terminal) (s terminalState) {
+	t.Emulator(func(screen *vt.Terminal) {
+		s.alt, s.title = screen.Modes().Alt, screen.Title()
+		if !s.alt {
+			screen.Write([]byte("\x1b[?47h"))
+			s.kitty = screen.Modes().Kitty
+			screen.Write([]byte("\x1b[?47l"))
+		}
+	})
+	return s
+}
+
+func TestATerminalIsGivenBackWhileTheProgramIsStopped(t *testing.T) {
+	t.Parallel()
+	env, dir := harness.Stage(t)
+	first := exec.Command(os.Args[0], "new", "--name", "work")
+	first.Env, first.Dir = env, dir
+	if out, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, who := range []struct {
+		name string
+		args []string
+		keys []string
+	}{
+		{"dashboard", nil, nil},
+		{"attach", []string{"attach", "work"}, nil},
+		{"zoomed", nil, []string{"ctrl+b", "z"}},
+	} {
+		for _, signal := range []syscall.Signal{syscall.SIGTSTP, syscall.SIGSTOP} {
+			t.Run(fmt.Sprint(who.name, " ", signal), func(t *testing.T) { stopAndGoOn(t, env, dir, who.args, who.keys, signal) })
+		}
+	}
+}
+
+func stopAndGoOn(t *testing.T, env []string, dir string, args, keys []string, signal syscall.Signal) {
+	screen, err := harness.StartTerminal(120, 36, env, dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	harness.Await(t, screen, "ready>")
+	if err := screen.Press(keys...); err != nil {
+		t.Fatal(err)
+	}
+	press := func(keys ...string) {
+		t.Helper()
+		if err := screen.Press(keys...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	press(`:printf '\033[>5u'; clear; echo here-$((1+1))`, "enter")
+	harness.Await(t, screen, "here-2")
+	pid := screen.PID()
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "it is stopped", func() bool { return harness.Stopped(pid) })
+	if signal == syscall.SIGTSTP {
+		harness.Until(t, "the terminal is given back", func() bool { return stateOf(screen) == terminalState{} })
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	harness.Await(t, screen, "here-2")
+	press(`:clear; printf '\033[<u'; echo back-$((1+1))`, "enter")
+	harness.Await(t, screen, "back-2")
+	press("ctrl+b", "d")
+	<-screen.Done()
+	if got := stateOf(screen); got != (terminalState{}) {
+		t.Errorf("it has left %+v", got)
+	}
+}

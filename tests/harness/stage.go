@@ -1,0 +1,141 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Stage makes a data directory (dir/d) and an environment for one test. What
+// was started in it is shut down when the test ends.
+func Stage(t testing.TB) (env []string, dir string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env = []string{AsProgram + "=1", "TANDEM_DATA_DIR=" + dir + "/d", "XDG_CONFIG_HOME=" + dir, "HOME=" + dir,
+		"SHELL=/bin/sh", "PS1=ready> ", "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}
+	t.Cleanup(func() {
+		ShutDown(t, env)
+		os.RemoveAll(dir)
+	})
+	return env, dir
+}
+
+// ShutDown ends the engine, the keeper and everything they run.
+func ShutDown(t testing.TB, env []string) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("shut down: %v: %s", err, out)
+	}
+}
+
+// HideTips creates a data directory whose dashboards show no tips.
+func HideTips(dataDir string) error {
+	if err := os.Mkdir(dataDir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dataDir, "tips.json"), []byte(`{"hidden":true}`), 0o600)
+}
+
+// OpenDashboard starts tandem in a terminal of cols × rows and waits for the
+// prompt of its first shell.
+func OpenDashboard(t testing.TB, cols, rows int, env []string, dir string) *Terminal {
+	t.Helper()
+	screen := OpenTerminal(t, cols, rows, env, dir)
+	Await(t, screen, "ready>")
+	return screen
+}
+
+// OpenTerminal runs tandem with args in a terminal that is closed when the
+// test ends.
+func OpenTerminal(t testing.TB, cols, rows int, env []string, dir string, args ...string) *Terminal {
+	t.Helper()
+	screen, err := StartTerminal(cols, rows, env, dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	return screen
+}
+
+// Await waits until the screen shows text.
+func Await(t testing.TB, screen *Terminal, text string) {
+	t.Helper()
+	if err := screen.WaitFor(func(s string) bool { return strings.Contains(s, text) }); err != nil {
+		t.Fatalf("waiting for %q: %v", text, err)
+	}
+}
+
+// Press types keys as Terminal.Press does.
+func Press(t testing.TB, screen *Terminal, keys ...string) {
+	t.Helper()
+	if err := screen.Press(keys...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Until polls cond, for changes that nothing announces.
+func Until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.After(Patience)
+	for !cond() {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("timed out waiting for %s", what)
+		}
+	}
+}
+
+// Numbered returns at least size bytes of numbered lines, in which a lost,
+// doubled or misplaced one shows.
+func Numbered(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "%d the quick brown fox jumps over the lazy dog\n", i)
+	}
+	return b.String()
+}
+
+// Stopped reports whether a process is stopped (proc(5), state T).
+func Stopped(pid int) bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Contains(string(stat), ") T ")
+}
+
+// Kill kills a process and returns once it has exited.
+func Kill(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("open process %d: %w", pid, err)
+	}
+	defer syscall.Close(fd)
+	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
+		return fmt.Errorf("kill process %d: %w", pid, err)
+	}
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(poll, int(Patience.Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case n == 0:
+			return fmt.Errorf("process %d did not exit", pid)
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+
+	"tandem/engine/styled"
+	"tandem/engine/vt"
+	"tandem/engine/vt10x"
+	"tandem/keys"
+)
+
+// A Terminal is a user's terminal with tandem running in it.
+type Terminal struct {
+	cmd    *exec.Cmd
+	master *os.File
+	ended  chan struct{} // closed once the program has exited and its output is read
+
+	mu      sync.Mutex
+	screen  *vt.Terminal
+	clip    string        // the program's last copy to the clipboard
+	changed chan struct{} // closed at the next change, then replaced
+}
+
+// StartTerminal runs this executable as tandem in a terminal of cols × rows. The
+// caller closes it.
+func StartTerminal(cols, rows int, env []string, dir string, args ...string) (*Terminal, error) {
+	t := &Terminal{ended: make(chan struct{}), changed: make(chan struct{})}
+	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.reply, Event: t.event})
+	t.cmd = exec.Command("/proc/self/exe", args...)
+	t.cmd.Env, t.cmd.Dir = env, dir
+	master, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		return nil, err
+	}
+	t.master = master
+	go t.read()
+	return t, nil
+}
+
+// event handles an event of the emulator, which calls it with the screen locked.
+func (t *Terminal) event(e vt.Event) {
+	if e, ok := e.(vt.ClipboardEvent); ok {
+		t.clip = string(e.Data)
+	}
+}
+
+// Clipboard returns the program's last copy to the clipboard.
+func (t *Terminal) Clipboard() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.clip
+}
+
+// reply answers the program from a goroutine of its own, because the emulator
+// calls it while the screen is locked.
+func (t *Terminal) reply(p []byte) {
+	answer := append([]byte(nil), p...)
+	go t.master.Write(answer)
+}
+
+func (t *Terminal) read() {
+	defer close(t.ended)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.master.Read(buf)
+		t.update(func() { t.screen.Write(buf[:n]) })
+		if err != nil {
+			t.cmd.Wait()
+			return
+		}
+	}
+}
+
+// PID returns the process id of the program.
+func (t *Terminal) PID() int { return t.cmd.Process.Pid }
+
+// Done is closed once the program has exited and its output is read.
+func (t *Terminal) Done() <-chan struct{} { return t.ended }
+
+// Emulator calls use with the emulator, locked.
+func (t *Terminal) Emulator(use func(*vt.Terminal)) { t.update(func() { use(t.screen) }) }
+
+func (t *Terminal) update(change func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	change()
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// Text returns the screen, one line per row, and a channel closed at its next
+// change. It waits for the end of a synchronised frame.
+func (t *Terminal) Text() (string, <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.screen.Modes().Sync {
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-t.ended:
+		case <-time.After(Patience): // the half-drawn screen is the best evidence
+		}
+		t.mu.Lock()
+	}
+	var b strings.Builder
+	for _, line := range t.lines() {
+		for _, run := range line.Line.Runs {
+			b.WriteString(run.Text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), t.changed
+}
+
+// Lines returns the screen with its styles, one line per row.
+func (t *Terminal) Lines() []styled.NumberedLine {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lines()
+}
+
+func (t *Terminal) lines() []styled.NumberedLine {
+	_, first, end := t.screen.Bounds()
+	return t.screen.Lines(first, int(end-first))
+}
+
+// WaitFor waits until the screen satisfies ok.
+func (t *Terminal) WaitFor(ok func(screen string) bool) error {
+	deadline := time.After(Patience)
+	for {
+		screen, changed := t.Text()
+		if ok(screen) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-t.ended:
+			if screen, _ := t.Text(); ok(screen) {
+				return nil
+			}
+			return fmt.Errorf("the program exited; last screen:\n%s", screen)
+		case <-deadline:
+			return fmt.Errorf("the screen never matched; it shows:\n%s", screen)
+		}
+	}
+}
+
+// Press types keys: names as in "ctrl+b", or text after a colon.
+func (t *Terminal) Press(names ...string) error {
+	for _, name := range names {
+		if text, ok := strings.CutPrefix(name, ":"); ok {
+			if _, err := t.Write([]byte(text)); err != nil {
+				return err
+			}
+			continue
+		}
+		key, err := keys.Parse(name)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Write(keys.Encode(nil, key, t.modes())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Paste pastes text as a terminal does.
+func (t *Terminal) Paste(text string) error {
+	_, err := t.Write(keys.EncodePaste(nil, text, t.modes()))
+	return err
+}
+
+func (t *Terminal) modes() keys.Modes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m := t.screen.Modes()
+	return keys.Modes{AppCursor: m.AppCursor, AppKeypad: m.AppKeypad, BracketedPaste: m.BracketedPaste,
+		ModifyOther: m.ModifyOther, Kitty: m.Kitty}
+}
+
+// Write sends bytes to the program as if typed.
+func (t *Terminal) Write(p []byte) (int, error) { return t.master.Write(p) }
+
+// Resize changes the terminal's size.
+func (t *Terminal) Resize(cols, rows int) error {
+	t.update(func() { t.screen.Resize(cols, rows) })
+	return pty.Setsize(t.master, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+}
+
+// ExitStatus waits for the program to exit; 128 + n means signal n.
+func (t *Terminal) ExitStatus() (int, error) {
+	select {
+	case <-t.ended:
+	case <-time.After(Patience):
+		screen, _ := t.Text()
+		return 0, fmt.Errorf("the program did not exit; the screen shows:\n%s", screen)
+	}
+	status := t.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
+
+// Close kills the program and waits for it.
+func (t *Terminal) Close() {
+	t.cmd.Process.Kill()
+	<-t.ended
+	t.master.Close()
+}

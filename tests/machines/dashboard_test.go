@@ -1,0 +1,141 @@
+package machines
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/tests/harness"
+)
+
+// opens opens a session of another machine in a dashboard, by its name.
+func opens(t *testing.T, screen *harness.Terminal, machine, name string) {
+	t.Helper()
+	harness.Press(t, screen, "ctrl+b", "s")
+	harness.Await(t, screen, "enter open")
+	harness.Press(t, screen, "/", "ctrl+u", ":"+name, "enter")
+	harness.Await(t, screen, "● "+name)
+	harness.Press(t, screen, "G", "enter")
+	harness.Await(t, screen, "─ "+machine+"/"+name)
+}
+
+// While the engine of one machine of twenty is stopped, nothing in a dashboard waits for
+// it: all that is asked of others here is answered before it goes on.
+func TestOneStoppedMachineHoldsUpNoOtherInADashboard(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	p := harness.NewMachines(t, count)
+	p.Must("exec", "--all-hosts", "--", "true")
+	p.Must("--host", "m1", "new", "--name", "near", "--", "sh", "-c", "echo near-shown; exec cat")
+	p.Must("--host", "m20", "new", "--name", "stuck", "--", "sh", "-c", "echo stuck-shown; exec cat")
+	screen, err := harness.StartTerminal(120, 60, p.Env, p.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	harness.Await(t, screen, "ready>")
+	harness.Await(t, screen, fmt.Sprintf("%d machines", count))
+	opens(t, screen, "m20", "stuck")
+	harness.Await(t, screen, "stuck-shown")
+	pid := p.EnginePID("m20")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	harness.Press(t, screen, ":typed-meanwhile", "enter")
+
+	opens(t, screen, "m1", "near")
+	harness.Await(t, screen, "near-shown")
+	for i := range 20 {
+		harness.Press(t, screen, fmt.Sprintf(":k%d;", i))
+		harness.Await(t, screen, fmt.Sprintf("k%d;", i))
+	}
+	p.Must("--host", "m2", "start", "--name", "seen", "--", "sleep", "1000")
+	harness.Await(t, screen, "3 running")
+	harness.Await(t, screen, fmt.Sprintf("%d machines, 1 away", count))
+	harness.Press(t, screen, "enter")
+	if err := screen.WaitFor(func(s string) bool { return strings.Count(s, "k18;k19;") == 2 }); err != nil {
+		t.Fatal(err) // the row typed and cat's, which would else come between the next keys
+	}
+	harness.Press(t, screen, ":after-away")
+	harness.Await(t, screen, "after-away")
+	harness.Press(t, screen, "ctrl+b", "M")
+	harness.Await(t, screen, "enter choose what to do")
+	if err := screen.WaitFor(func(s string) bool { return rowWith(s, "m20", "away") && rowWith(s, "m1 ", "connected") }); err != nil {
+		t.Error(err)
+	}
+	harness.Press(t, screen, "esc")
+	if !harness.Stopped(pid) {
+		t.Fatal("the engine of m20 has not stayed stopped")
+	}
+
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
+	harness.Until(t, "what was typed meanwhile to be there, once", func() bool {
+		return rowWith(p.Must("--host", "m20", "screen", "stuck"), "typed-meanwhile")
+	})
+}
+
+// rowWith reports whether one line of a text has all of these in it.
+func rowWith(text string, parts ...string) bool {
+	return slices.ContainsFunc(strings.Split(text, "\n"), func(row string) bool {
+		return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(row, part) })
+	})
+}
+
+// A transfer to another machine goes on over the next link when one is killed in the middle
+// of it: the file is whole, and has its name only then.
+func TestATransferOutlivesItsLink(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	from, to := filepath.Join(p.Dir, "from"), filepath.Join(p.Dir, "to")
+	for _, dir := range []string{from, to} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []byte(harness.Numbered(64 << 20))
+	if err := os.WriteFile(filepath.Join(from, "big"), want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Must("--host", "m1", "ps")
+	screen, err := harness.StartTerminal(120, 30, p.Env, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	harness.Await(t, screen, "1 machine")
+	harness.Press(t, screen, "ctrl+b", "4")
+	harness.Await(t, screen, "big")
+	harness.Press(t, screen, "C", "ctrl+u", ":m1:"+to+"/", "enter")
+	whole := filepath.Join(to, "big")
+	for _, least := range []int64{1, 20 << 20, 40 << 20} {
+		harness.Until(t, "a part to be there", func() bool {
+			parts, _ := filepath.Glob(filepath.Join(to, ".big.*.tmp"))
+			info, err := os.Stat(strings.Join(parts, ""))
+			_, done := os.Stat(whole)
+			return done == nil || err == nil && info.Size() >= least
+		})
+		if _, err := os.Stat(whole); err == nil && least < 40<<20 {
+			t.Errorf("it had its name before %d bytes were there", least)
+		}
+		for _, pid := range p.BridgePIDs("m1") {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+		}
+	}
+	harness.Until(t, "the file to be whole", func() bool { _, err := os.Stat(whole); return err == nil })
+	if got, err := os.ReadFile(whole); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
+	}
+	if left, _ := os.ReadDir(to); len(left) != 1 {
+		t.Errorf("left beside it: %v", left)
+	}
+}

@@ -1,0 +1,248 @@
+package machines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/tests/harness"
+)
+
+// A cable is between a machine and the hub, and can be cut.
+type cable struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	cut   bool
+	conns []net.Conn
+}
+
+// cables lays one to an address.
+func cables(t *testing.T, to string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{Listener: l, to: to}
+	t.Cleanup(func() { l.Close(); c.set(true) })
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go c.join(near)
+		}
+	}()
+	return c
+}
+
+func (c *cable) join(near net.Conn) {
+	far, err := net.Dial("tcp", c.to)
+	if err != nil {
+		near.Close()
+		return
+	}
+	c.mu.Lock()
+	if c.cut {
+		near.Close()
+		far.Close()
+	}
+	c.conns = append(c.conns, near, far)
+	c.mu.Unlock()
+	go func() { _, _ = io.Copy(far, near); far.Close() }()
+	_, _ = io.Copy(near, far)
+	near.Close()
+}
+
+// set cuts the cable, or mends it.
+func (c *cable) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.conns = nil
+}
+
+// used reports whether somebody is connected through the cable.
+func (c *cable) used() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.conns) > 0
+}
+
+// cutFor is how long a machine is cut off at least: TANDEM_TEST_CUT, as "60s". Without it that is
+// over as soon as all that is to be seen of it was seen, after some 12 seconds.
+func cutFor(t *testing.T) time.Duration {
+	t.Helper()
+	text := cmp.Or(os.Getenv("TANDEM_TEST_CUT"), "0s")
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// While a machine is cut off, its rows are told of as they were and as away; when it is back they
+// are right, and a log that was followed all the time has every line.
+func TestAMachineThatWasCutOffIsRightAgain(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleOperate)
+	to := cables(t, c.hub.Status().Address)
+	path := filepath.Join(c.dir, "box-config", "tandem", "config.toml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(string(text), c.hub.Status().Address, to.Addr().String(), 1)
+	if err := os.WriteFile(path, []byte(moved), 0o600); err != nil || moved == string(text) {
+		t.Fatalf("%v; the configuration is %s", err, text)
+	}
+	engine, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: harness.Version, Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	rows := func() string {
+		out, err := api.FleetProcesses.Call(t.Context(), engine, api.FleetProcessesInput{Sort: api.FleetByName})
+		if err != nil {
+			return err.Error()
+		}
+		var all []string
+		for _, l := range out.Lines {
+			all = append(all, fmt.Sprintf("%s %s %v", l.Process.Name, l.Process.State, l.Away))
+		}
+		return strings.Join(all, ", ")
+	}
+	is := func(want string) { t.Helper(); harness.Until(t, want, func() bool { return rows() == want }) }
+	c.must("box", "start", "--name", "counter", "--", "sh", "-c", "i=0; while :; do i=$((i+1)); echo $i; sleep 0.05; done")
+	c.must("box", "start", "--name", "ends", "--", "sleep", "1000")
+	harness.Until(t, "the machine to be there through the cable", func() bool {
+		if !to.used() {
+			return false
+		}
+		_, _, status := c.run("ann", "--host", "box", "info")
+		return status == 0
+	})
+	is("counter running false, ends running false")
+
+	ctx, stop := context.WithTimeout(t.Context(), 4*harness.Patience+cutFor(t))
+	defer stop()
+	followed, err := os.Create(filepath.Join(c.dir, "followed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer followed.Close()
+	lines := func() string {
+		text, err := os.ReadFile(followed.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	follow := exec.CommandContext(ctx, os.Args[0], "--host", "box", "logs", "-f", "counter")
+	follow.Env = append(c.env, "TANDEM_DATA_DIR="+filepath.Join(c.dir, "ann"), "XDG_CONFIG_HOME="+filepath.Join(c.dir, "ann-config"))
+	follow.Stdout, follow.Stderr = followed, os.Stderr
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	goesOn := func() {
+		t.Helper()
+		most := strings.Count(c.must("box", "logs", "counter"), "\n") + 20
+		harness.Until(t, "more of the log", func() bool { return strings.Count(c.must("box", "logs", "counter"), "\n") > most })
+	}
+	harness.Until(t, "a line of the log", func() bool { return lines() != "" })
+	to.set(true)
+	long := time.After(cutFor(t))
+	is("counter running true, ends running true")
+	goesOn()
+	c.must("box", "stop", "ends")
+	c.must("box", "start", "--name", "new", "--", "sleep", "1000")
+	<-long
+	is("counter running true, ends running true")
+	to.set(false)
+	is("counter running false, ends stopped false, new running false")
+	goesOn()
+	c.must("box", "stop", "counter")
+	if err := follow.Wait(); err != nil {
+		t.Errorf("following the log: %v", err)
+	}
+	want := c.must("box", "logs", "counter")
+	if lines() != want {
+		t.Errorf("what was followed has %d lines, the log %d", strings.Count(lines(), "\n"), strings.Count(want, "\n"))
+	}
+}
+
+// A viewer that does not read leaves nothing at the hub, however much its session prints, and
+// another one is answered meanwhile.
+func TestAViewerThatDoesNotReadLeavesNothingAtTheHub(t *testing.T) {
+	t.Parallel()
+	c := newCrew(t)
+	c.machine("box")
+	c.person("ann", api.RoleOperate)
+	c.must("box", "new", "--name", "flood", "--", "yes")
+	c.must("box", "new", "--name", "echo", "--", "cat")
+	far := func(id string) *client.Attachment {
+		t.Helper()
+		on, err := client.ConnectMachine(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "ann"), Version: harness.Version, Name: "test"}, "box")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(on.Close)
+		a, err := on.Attach(t.Context(), api.AttachOptions{ID: id, Raw: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	const printed = 10 << 20
+	there, err := client.Connect(t.Context(), client.Options{DataDir: filepath.Join(c.dir, "box"), Version: harness.Version, Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close()
+	end := func() int64 {
+		log, err := api.ProcessLog.Call(t.Context(), there, api.ProcessLogInput{ID: "flood", Max: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log.End
+	}
+	before, began := c.hub.Status().InBytes, end()
+	far("flood")
+	viewer := far("echo")
+	harness.Until(t, "the flood to print", func() bool { return end() > began+printed })
+	for _, key := range "0123456789" {
+		if err := viewer.Send(api.Input{Bytes: []byte(string(key))}); err != nil {
+			t.Fatal(err)
+		}
+		for text := ""; !strings.ContainsRune(text, key); {
+			out, err := viewer.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(out.Bytes)
+		}
+	}
+	if grown := c.hub.Status().InBytes - before; grown > printed/10 {
+		t.Errorf("the hub was sent %d bytes", grown)
+	}
+}

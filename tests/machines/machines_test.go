@@ -1,0 +1,322 @@
+package machines
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/tests/harness"
+)
+
+func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	p := harness.NewMachines(t, count)
+	p.Must("exec", "--all-hosts", "--", "true")
+	pid := p.EnginePID("m20")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	harness.Until(t, "the stopped machine to be away", func() bool { return p.State("m20").State == api.MachineAway })
+	stdout, stderr, status := p.Run("exec", "--all-hosts", "--", "echo", "here")
+	if strings.Count(stdout, "here") != count-1 || status != 3 || strings.Count(stderr, "m20  tandem: reach machine m20: it is away") != 1 ||
+		strings.Count(stderr, "tandem:") != 1 {
+		t.Errorf("with one stopped: status %d\n%s%s", status, stdout, stderr)
+	}
+	if _, stderr, status := p.Run("--host", "m20", "new"); status != 1 || !strings.Contains(stderr, "m20: it is away") {
+		t.Errorf("on the stopped one: status %d: %s", status, stderr)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
+	p.Must("exec", "--all-hosts", "--", "true")
+}
+
+// A followed log comes whole, once and in order, however often the link to its machine is
+// killed, and when the engine there is, or is replaced. TANDEM_LINK_KILLS says how often.
+func TestAFollowedLogLosesNothingWhenTheLinkIsKilled(t *testing.T) {
+	t.Parallel()
+	kills, lines := 8, 200_000
+	if n, err := strconv.Atoi(os.Getenv("TANDEM_LINK_KILLS")); err == nil {
+		kills, lines = n, 10_000_000
+	}
+	p := harness.NewMachines(t, 1)
+	p.Must("--host", "m1", "start", "--name", "count", "--log-limit", "none", "--", "sh", "-c",
+		fmt.Sprintf("while [ ! -e %s/go ]; do sleep 0.01; done; seq 1 %d; exec sleep 1000", p.Dir, lines))
+	cmd := exec.Command(os.Args[0], "--host", "m1", "logs", "-f", "count")
+	cmd.Env, cmd.Dir = p.Env, p.Dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if err := os.WriteFile(filepath.Join(p.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	enginePID := p.EnginePID("m1")
+	killed, last := 0, 0
+	kill := func() bool {
+		for _, pid := range p.BridgePIDs("m1") {
+			if pid != last && syscall.Kill(pid, syscall.SIGKILL) == nil {
+				killed, last = killed+1, pid
+				return true
+			}
+		}
+		p.Run("machine", "check", "m1") // has the next link made at once; nobody else asks, as who follows waits for this reader
+		return false
+	}
+	step := lines / (kills + 1)
+	wrong := checkCount(out, lines, func(n int) {
+		if n%step != 0 || killed == kills {
+			return
+		}
+		harness.Until(t, "a bridge", kill)
+		switch killed {
+		case kills / 4: // the engine there, too
+			if err := syscall.Kill(enginePID, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		case kills / 2: // which then makes room for another one, as in an upgrade
+			cmd := exec.Command(os.Args[0], "shutdown")
+			cmd.Env = append(p.Env[:len(p.Env):len(p.Env)], "TANDEM_DATA_DIR="+p.Data("m1"))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		}
+	})
+	t.Logf("%d lines, %d links killed", lines, killed)
+	if wrong != "" || killed != kills {
+		t.Errorf("after %d kills: %s %s", killed, wrong, errs.String())
+	}
+}
+
+// checkCount reads the numbers from 1 to last, and tells the first line that is
+// not the next one.
+func checkCount(r io.Reader, last int, each func(n int)) string {
+	text := make([]byte, 0, 1<<20)
+	piece := make([]byte, 64<<10)
+	next := 1
+	for next <= last {
+		n, err := r.Read(piece)
+		text = append(text, piece[:n]...)
+		for {
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 {
+				break
+			}
+			if got, err := strconv.Atoi(string(text[:i])); err != nil || got != next {
+				return fmt.Sprintf("line %d is %q", next, text[:i])
+			}
+			text = text[i+1:]
+			each(next)
+			next++
+		}
+		if err != nil && next <= last {
+			return fmt.Sprintf("it ended before line %d: %v", next, err)
+		}
+	}
+	return ""
+}
+
+// The link is one process, however many calls go through it.
+func TestCallsShareOneLink(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	for range 10 {
+		p.Must("--host", "m1", "ps")
+	}
+	if pids := p.BridgePIDs("m1"); len(pids) != 1 {
+		t.Errorf("%d bridges after ten calls", len(pids))
+	}
+}
+
+// What is larger than a frame of the link, or than its windows, comes whole.
+func TestLargeAnswersComeThroughTheLink(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	out := p.Must("--host", "m1", "exec", "--", "seq", "1", "500000")
+	if wrong := checkCount(strings.NewReader(out), 500_000, func(int) {}); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// A link whose command says a URL and waits needs the person, who is shown it.
+func TestALoginIsShownAndNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	p.Configure("[machines.web]\ntransport = [\"sh\", \"-c\", \"echo '# an additional check is needed. To authenticate, visit: https://login.example.org/a/1'; exec sleep 1000\"]\n" +
+		"[machines.ended]\ntransport = [\"sh\", \"-c\", \"echo 'me@ended: Permission denied (publickey,password).' >&2; exit 255\"]\n")
+	harness.Until(t, "the login to be told of", func() bool { return p.State("web").State == api.MachineNeedsYou })
+	if m := p.State("web"); !strings.Contains(m.Error, "https://login.example.org/a/1") {
+		t.Errorf("told of %+v", m)
+	}
+	if m := p.State("ended"); m.State != api.MachineNeedsYou || !strings.Contains(m.Error, "Permission denied") {
+		t.Errorf("told of %+v", m)
+	}
+	if _, stderr, status := p.Run("--host", "web", "ps"); status != 1 || !strings.Contains(stderr, "tandem machine connect web") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// What changes in config.toml holds without a restart.
+func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	p.Must("--host", "m1", "ps")
+	path := filepath.Join(p.Dir, "tandem", "config.toml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("m1]"), []byte("other]")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "the other name", func() bool { _, _, status := p.Run("--host", "other", "ps"); return status == 0 })
+	if _, stderr, status := p.Run("--host", "m1", "ps"); status != 1 || !strings.Contains(stderr, "no machine of this name") {
+		t.Errorf("by the old name: status %d: %s", status, stderr)
+	}
+	harness.Until(t, "one bridge", func() bool { return len(p.BridgePIDs("m1")) == 1 })
+}
+
+// An attached session goes on over the next link when one is killed, with every key once:
+// in a terminal and in a pane of a dashboard.
+func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, attached := range []bool{true, false} {
+		p := harness.NewMachines(t, 1)
+		file := filepath.Join(p.Dir, "typed")
+		p.Must("--host", "m1", "new", "--name", "far", "--", "sh", "-c", "stty raw -echo; echo far-shown; exec cat >"+file)
+		var args []string
+		if attached {
+			args = []string{"--host", "m1", "attach", "far"}
+		}
+		screen, err := harness.StartTerminal(120, 36, p.Env, p.Dir, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(screen.Close)
+		if !attached {
+			harness.Await(t, screen, "1 machine")
+			opens(t, screen, "m1", "far")
+		}
+		harness.Await(t, screen, "far-shown")
+		want := strings.ReplaceAll(harness.Numbered(20_000), "\n", ";")
+		for rest, n := want, 0; rest != ""; n++ {
+			piece := rest[:min(len(rest), 100)]
+			rest = rest[len(piece):]
+			harness.Press(t, screen, ":"+piece)
+			if n%40 == 20 {
+				for _, pid := range p.BridgePIDs("m1") {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended
+				}
+			}
+		}
+		var got []byte
+		harness.Until(t, "all that was typed", func() bool { got, _ = os.ReadFile(file); return len(got) >= len(want) })
+		if string(got) != want {
+			t.Errorf("attached %v: %d bytes arrived of %d, or others", attached, len(got), len(want))
+		}
+	}
+}
+
+// A log is followed for as long as the person waits, who is told when the machine is
+// away, and goes on where it was.
+func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	down := filepath.Join(p.Dir, "down")
+	p.Configure(fmt.Sprintf("[machines.box]\ntransport = [\"sh\", \"-c\", \"[ ! -e %s ] && exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
+		down, os.Args[0], p.Data("box"), filepath.Join(p.Dir, "none")))
+	t.Cleanup(func() {
+		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+		cmd.Env = append(p.Env, "TANDEM_DATA_DIR="+p.Data("box"))
+		_ = cmd.Run()
+	})
+	p.Must("--host", "box", "start", "--name", "count", "--", "sh", "-c",
+		fmt.Sprintf("seq 1 1000; while [ ! -e %s/go ]; do sleep 0.01; done; seq 1001 2000; exec sleep 1000", p.Dir))
+	cmd := exec.Command(os.Args[0], "--host", "box", "logs", "-f", "count")
+	cmd.Env, cmd.Dir = p.Env, p.Dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	make := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrong := checkCount(out, 2000, func(n int) {
+		if n != 1000 {
+			return
+		}
+		make(down)
+		for _, pid := range p.BridgePIDs("box") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		line, err := bufio.NewReader(said).ReadString('\n')
+		if line != "tandem: box is away, waiting\n" {
+			t.Errorf("the person is told %q, %v", line, err)
+		}
+		make(filepath.Join(p.Dir, "go"))
+		if err := os.Remove(down); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// A command that reaches a machine and does not notice the end of its input ends all the same
+// when the engine is killed.
+func TestACommandDoesNotOutliveAnEngineThatWasKilled(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	file := filepath.Join(p.Dir, "pid")
+	p.Configure(fmt.Sprintf("[machines.deaf]\ntransport = [\"sh\", \"-c\", \"echo $$ > %s; exec sleep 1000\"]\n", file))
+	var info api.Info
+	if err := json.Unmarshal([]byte(p.Must("info", "--json")), &info); err != nil {
+		t.Fatal(err)
+	}
+	p.Must("machine", "list")
+	pid := 0
+	harness.Until(t, "the command to run", func() bool {
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid != 0
+	})
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	if err := syscall.Kill(info.EnginePID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "the command to end", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(stat, []byte(") Z ")) || !bytes.Contains(stat, []byte("(sleep)"))
+	})
+}

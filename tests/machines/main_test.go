@@ -1,0 +1,89 @@
+package machines
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"tandem/engine/fleet/hub/embedded"
+	"tandem/tests/harness"
+	fleetcommands "tandem/ui/cli/fleet"
+)
+
+// slowLink in the environment of `tandem bridge` delays everything on its link. Its
+// value names a file: while that exists, nothing arrives from the machine.
+const slowLink = "TANDEM_TEST_SLOW_LINK"
+
+// linkDelay is the delay in each direction.
+const linkDelay = 40 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	if hold := os.Getenv(slowLink); hold != "" && len(os.Args) > 1 && os.Args[1] == "bridge" {
+		os.Exit(slowBridge(hold))
+	}
+	fleetcommands.Server = embedded.Start // as in released packages
+	harness.Main(m)
+}
+
+func TestScripts(t *testing.T) { harness.Scripts(t, "testdata/*.txtar") }
+
+// slowBridge runs a bridge behind a slow link.
+func slowBridge(hold string) int {
+	os.Unsetenv(slowLink)
+	cmd := exec.Command("/proc/self/exe", "bridge")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 1
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 1
+	}
+	if err := cmd.Start(); err != nil {
+		return 1
+	}
+	go func() {
+		delay(in, os.Stdin, "")
+		in.Close()
+	}()
+	delay(os.Stdout, out, hold)
+	cmd.Process.Kill()
+	cmd.Wait()
+	return 0
+}
+
+// delay copies from one end of the link to the other, linkDelay later.
+func delay(to io.Writer, from io.Reader, hold string) {
+	type piece struct {
+		data []byte
+		due  time.Time
+	}
+	way := make(chan piece, 1<<10)
+	go func() {
+		defer close(way)
+		for {
+			data := make([]byte, 32<<10)
+			n, err := from.Read(data)
+			way <- piece{data[:n], time.Now().Add(linkDelay)}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range way {
+		<-time.After(time.Until(p.due))
+		for held(hold) {
+			<-time.After(linkDelay / 8)
+		}
+		if _, err := to.Write(p.data); err != nil {
+			return
+		}
+	}
+}
+
+func held(hold string) bool {
+	_, err := os.Stat(hold)
+	return hold != "" && err == nil
+}

@@ -1,0 +1,256 @@
+package machines
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"tandem/tests/harness"
+	"tandem/tests/needs"
+	"testing"
+)
+
+// sshServer starts an sshd of the test's own on a loopback port, and puts an ssh
+// into the path of p that reaches it as "box". The login shell's environment is
+// that of sshd but for HOME, where tandem is to be put.
+func sshServer(t *testing.T, p *harness.Machines) (home string) {
+	t.Helper()
+	sshd := needs.Program(t, "openssh-server", "sshd")
+	client := needs.Program(t, "openssh-client", "ssh")
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(name string) string { return filepath.Join(p.Dir, name) }
+	for _, key := range []string{"hostkey", "userkey"} {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", in(key)).CombinedOutput(); err != nil {
+			t.Fatalf("make a key: %v: %s", err, out)
+		}
+	}
+	home = in("home")
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(in(name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(in("userkey.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	// What a login prints, and a PATH without tandem.
+	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; eval \"$SSH_ORIGINAL_COMMAND\"",
+		home, harness.AsProgram, p.Data("far"), in("none"))
+	write("authorized", string(key), 0o600)
+	write("login.sh", far+"\n", 0o700)
+	write("sshd_config", fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPidFile none\n"+
+		"PermitRootLogin yes\nForceCommand sh %s\n", port, in("hostkey"), in("authorized"), in("login.sh")), 0o600)
+	write("ssh_config", fmt.Sprintf("Host box\n  HostName 127.0.0.1\n  Port %d\n  User %s\n  IdentityFile %s\n  IdentitiesOnly yes\n  StrictHostKeyChecking accept-new\n  UserKnownHostsFile %s\n",
+		port, me.Username, in("userkey"), in("known")), 0o600)
+	if err := os.Mkdir(in("bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("bin/ssh", fmt.Sprintf("#!/bin/sh\nexec %s -F %s \"$@\"\n", client, in("ssh_config")), 0o700)
+	for i, pair := range p.Env {
+		if rest, ok := strings.CutPrefix(pair, "PATH="); ok {
+			p.Env[i] = "PATH=" + in("bin") + ":" + rest
+		}
+	}
+	_ = os.MkdirAll("/run/sshd", 0o755) // sshd of Debian wants it; who is not root need not have it
+	server := exec.Command(sshd, "-D", "-e", "-f", in("sshd_config"))
+	var said strings.Builder
+	server.Stderr = &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+		if t.Failed() {
+			t.Log(said.String())
+		}
+		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
+		cmd.Env = append(p.Env, "TANDEM_DATA_DIR="+p.Data("far"))
+		_ = cmd.Run() // it may never have run
+	})
+	harness.Until(t, "sshd", func() bool {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return home
+}
+
+// Over ssh a machine is added that has no tandem: this one is copied there, found
+// by links although no PATH has it, and all goes through one connection.
+func TestAMachineIsAddedOverSSH(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	home := sshServer(t, p)
+	stdout, stderr, status := p.Run("machine", "add", "box", "box")
+	if status != 0 || !strings.Contains(stdout, "box: connected, tandem") || !strings.Contains(stderr, "copied tandem") {
+		t.Fatalf("add: status %d\n%s%s", status, stdout, stderr)
+	}
+	if info, err := os.Stat(filepath.Join(home, ".local/bin/tandem")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("what was copied: %v, %v", info, err)
+	}
+	p.Must("--host", "box", "new", "--name", "far", "--", "sh")
+	if out := p.Must("ps"); strings.Contains(out, "far") {
+		t.Errorf("it was started here: %s", out)
+	}
+	if out := p.Must("--host", "box", "ps"); !strings.Contains(out, "far") {
+		t.Errorf("it was not started there: %s", out)
+	}
+	if out := p.Must("--host", "box", "exec", "--", "sh", "-c", "seq 1 200000 | tail -1"); out != "200000\n" {
+		t.Errorf("exec printed %q", out)
+	}
+	screen, err := harness.StartTerminal(80, 24, p.Env, p.Dir, "--host", "box", "attach", "far")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	if err := screen.Press(":echo over-$((40+2))", "enter"); err != nil {
+		t.Fatal(err)
+	}
+	harness.Await(t, screen, "over-42")
+	followedOverSSH(t, p)
+	copiedOverSSH(t, p)
+	if stdout, stderr, status := p.Run("machine", "upgrade", "box"); status != 0 || !strings.Contains(stderr, "box has tandem") {
+		t.Errorf("upgrade: status %d\n%s%s", status, stdout, stderr)
+	}
+	p.Must("machine", "remove", "box")
+}
+
+// followedOverSSH follows what a program there prints.
+func followedOverSSH(t *testing.T, p *harness.Machines) {
+	t.Helper()
+	gate := filepath.Join(p.Dir, "go")
+	p.Must("--host", "box", "start", "--name", "job", "--", "sh", "-c", "echo begun; while [ ! -e "+gate+" ]; do sleep 0.01; done; echo goes on; exec sleep 1000")
+	cmd := exec.Command(os.Args[0], "--host", "box", "logs", "-f", "job")
+	cmd.Env, cmd.Dir = p.Env, p.Dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "begun" {
+		t.Fatalf("the log begins with %q: %v", lines.Text(), lines.Err())
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !lines.Scan() || lines.Text() != "goes on" {
+		t.Errorf("the log goes on with %q: %v", lines.Text(), lines.Err())
+	}
+}
+
+// copiedOverSSH has a dashboard copy a file there, which is then listed from here.
+func copiedOverSSH(t *testing.T, p *harness.Machines) {
+	t.Helper()
+	from, to := filepath.Join(p.Dir, "from"), filepath.Join(p.Dir, "to")
+	for _, dir := range []string{from, to} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []byte(harness.Numbered(4 << 20))
+	if err := os.WriteFile(filepath.Join(from, "large"), want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := harness.StartTerminal(120, 30, p.Env, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.Close)
+	harness.Await(t, screen, "1 machine")
+	harness.Press(t, screen, "ctrl+b", "4")
+	harness.Await(t, screen, "large")
+	harness.Press(t, screen, "C", "ctrl+u", ":box:"+to+"/", "enter")
+	harness.Until(t, "the file to be listed", func() bool {
+		return strings.Contains(p.Must("--host", "box", "files", "--list", to), "large")
+	})
+	if got, err := os.ReadFile(filepath.Join(to, "large")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), len(want), err)
+	}
+}
+
+// A host whose key is not the one it had needs the person, and hangs nobody.
+func TestAChangedHostKeyNeedsThePerson(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	sshServer(t, p)
+	p.Must("machine", "add", "box", "box")
+	other, err := os.ReadFile(filepath.Join(p.Dir, "userkey.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := os.ReadFile(filepath.Join(p.Dir, "known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := strings.Cut(string(known), " ")
+	fields := strings.Fields(string(other))
+	if err := os.WriteFile(filepath.Join(p.Dir, "known"), []byte(name+" "+fields[0]+" "+fields[1]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Must("shutdown", "--yes")
+	if _, stderr, status := p.Run("--host", "box", "ps"); status != 1 || !strings.Contains(stderr, "it needs you: ") || !strings.Contains(stderr, "Host key verification failed") {
+		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+// A machine with an older release gets this one over ssh, and its engine makes room for that
+// of the new one: what runs there goes on.
+func TestAMachineIsUpgradedOverSSH(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	bin := filepath.Join(sshServer(t, p), ".local/bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := harness.WriteExecutable(filepath.Join(bin, "tandem-0.1.0"), program); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("tandem-0.1.0", filepath.Join(bin, "tandem")); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, _, _ := p.Run("machine", "add", "box", "box"); !strings.Contains(stdout, "box: connected, tandem 0.1.0") {
+		t.Fatalf("added: %s", stdout)
+	}
+	p.Must("--host", "box", "new", "--name", "far", "--", "sh", "-c", "echo before-$((40+2)); exec cat")
+	p.Must("--host", "box", "wait", "far", "--log", "before-42")
+	stdout, stderr, status := p.Run("machine", "upgrade", "box")
+	if status != 0 || !strings.Contains(stderr, "copied tandem "+harness.Version) {
+		t.Fatalf("upgrade: status %d\n%s%s", status, stdout, stderr)
+	}
+	harness.Until(t, "the new release to be told of", func() bool { return p.State("box").Version == harness.Version })
+	p.Must("--host", "box", "send", "far", "--enter", "after")
+	harness.Until(t, "the session to go on", func() bool {
+		screen := p.Must("--host", "box", "screen", "far")
+		return strings.Contains(screen, "before-42") && strings.Contains(screen, "after")
+	})
+	p.Must("machine", "remove", "box") // or its link would hold on to what sshd says
+}

@@ -1,0 +1,241 @@
+package tree
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// apiReference is the reference page of the API in Markdown: every operation with
+// its fields, the two streams, the shapes they share and the error codes. It is
+// made from the table and the types, so it is the same for the same program.
+func apiReference() string {
+	p := &page{}
+	p.intro()
+	for _, e := range api.Operations() {
+		p.operation(e)
+	}
+	p.streams()
+	p.sharedShapes()
+	p.errorCodes()
+	return p.b.String()
+}
+
+// A page is a reference page being written.
+type page struct {
+	b      strings.Builder
+	shared []reflect.Type // structs that fields refer to, in order of appearance
+}
+
+func (p *page) intro() {
+	fmt.Fprintf(&p.b, `# API
+
+The engine serves protocol %d over HTTP/1.1 on its unix socket (`+"`tandem info`"+` tells the path), to its own user
+and root only. An operation is a POST with a JSON object; fields marked *optional* may be left out. The headers %s
+and %s say who calls, %s in which protocol. Without the latter a field that the engine does not know is an error;
+with it the field is left out, and the header %s of the answer names it.
+
+    curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
+
+An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint.
+
+## Operations
+
+`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader), code(api.IgnoredHeader))
+}
+
+func (p *page) operation(e api.Entry) {
+	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.\n\n", e.Name, e.Doc, e.Effect)
+	p.fields("Input", reflect.TypeOf(e.In))
+	p.result(reflect.TypeOf(e.Out))
+}
+
+// result lists an output's fields, or refers to the shape it shares with others.
+func (p *page) result(t reflect.Type) {
+	if slices.Contains(referencedShapes(), t) {
+		fmt.Fprintf(&p.b, "Output: %s.\n\n", p.typeName(t))
+		return
+	}
+	p.fields("Output", t)
+}
+
+// referencedShapes are the outputs that are described once for all.
+func referencedShapes() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[api.Info](), reflect.TypeFor[api.Process]()}
+}
+
+func (p *page) fields(title string, t reflect.Type) {
+	if t.NumField() == 0 {
+		fmt.Fprintf(&p.b, "%s: none.\n\n", title)
+		return
+	}
+	fmt.Fprintf(&p.b, "| %s | type | |\n|---|---|---|\n", title)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous || f.Tag.Get("json") == "-" {
+			continue // its fields follow, as they do in JSON
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		doc := f.Tag.Get("jsonschema")
+		if strings.Contains(options, "omit") {
+			doc = strings.TrimSuffix("*optional*; "+doc, "; ")
+		}
+		fmt.Fprintf(&p.b, "| %s | %s | %s |\n", code(name), p.typeName(f.Type), strings.ReplaceAll(doc, "|", `\|`))
+	}
+	p.b.WriteByte('\n')
+}
+
+// typeName tells a type as JSON has it, and remembers structs to describe.
+func (p *page) typeName(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return "time (RFC 3339)"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return p.typeName(t.Elem())
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "string (base64)"
+		}
+		return "array of " + p.typeName(t.Elem())
+	case reflect.Map:
+		return "object of " + p.typeName(t.Elem())
+	case reflect.Struct:
+		if !slices.Contains(p.shared, t) {
+			p.shared = append(p.shared, t)
+		}
+		return fmt.Sprintf("[%s](#%s)", t.Name(), strings.ToLower(t.Name()))
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Interface:
+		return "any"
+	case reflect.Float64:
+		return "number"
+	}
+	return "integer"
+}
+
+func (p *page) streams() {
+	p.b.WriteString(`## Streams
+
+### events.watch
+
+` + "`GET /v1/events.watch`" + ` is a stream of server-sent events, each with one Event in JSON as its data; the snapshot
+comes first and what follows it leaves no gap. With lasting=true it leaves one-shot commands (exec) out. An event named error carries an error and ends the stream. A reader
+that takes nothing for ten seconds is cut; watching again starts with a new snapshot.
+
+`)
+	p.fields("Event", reflect.TypeFor[api.Event]())
+	p.b.WriteString(`### session.attach
+
+` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
+read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
+scrollback to send first, also for a session that has ended), pictures and, with raw, apart (true: those that programs print, apart
+from the bytes), input (an unguessable name for this viewer's input: the
+response header Tandem-Input-Taken says how many messages have arrived over connections with the same name, not counting
+sizes and marks). Every message is
+binary, one byte of kind and then a body:
+
+| to the session | body | | from the session | body |
+|---|---|---|---|---|
+| b | bytes, sent as they are | | b | bytes of the terminal (raw) |
+| k | a key | | f | a frame |
+| m | a mouse event | | l | lines of scrollback |
+| p | text of a paste | | e | the session has ended: a Process in JSON |
+| f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
+| r | columns, rows | | c | what the program puts on the clipboard (clips) |
+| l | first line, count | | n | a mark that came back, nanoseconds it was held |
+| n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
+| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | | |
+
+Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
+
+`)
+}
+
+func (p *page) sharedShapes() {
+	p.b.WriteString("## Shapes\n\n")
+	for i := 0; i < len(p.shared); i++ { // describing one may add others
+		t := p.shared[i]
+		fmt.Fprintf(&p.b, "### %s\n\n", t.Name())
+		p.fields("Field", t)
+	}
+}
+
+func (p *page) errorCodes() {
+	p.b.WriteString("## Errors\n\n| code | status | meaning |\n|---|---|---|\n")
+	for _, c := range codes() {
+		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c.code)), c.code.Status(), c.meaning)
+	}
+}
+
+func code(s string) string { return "`" + s + "`" }
+
+// codes are all codes of errors, in words.
+func codes() []struct {
+	code    api.Code
+	meaning string
+} {
+	return []struct {
+		code    api.Code
+		meaning string
+	}{
+		{api.CodeInvalid, "the input is wrong"},
+		{api.CodeNotFound, "no such session, process or operation"},
+		{api.CodeAmbiguous, "an id prefix or name that several have"},
+		{api.CodeConflict, "the state of things does not allow it"},
+		{api.CodeEnded, "the session has ended"},
+		{api.CodeUnavailable, "the engine cannot do it now"},
+		{api.CodeForbidden, "outside what the caller may reach, or refused by the person's policy"},
+		{api.CodeNotSupported, "this engine does not have it: it is of an older release, and the hint says how to upgrade it"},
+		{api.CodeLocked, "a person has taken the session's keyboard"},
+		{api.CodeUnsure, "it may have been done; the message says what to look at"},
+		{api.CodeInternal, "the engine made a mistake"},
+	}
+}
+
+func TestTheReferenceCoversTheWholeTable(t *testing.T) {
+	page := apiReference()
+	if page != apiReference() {
+		t.Error("the page is different each time")
+	}
+	for _, e := range api.Operations() {
+		if !strings.Contains(page, "\n### "+e.Name+"\n") {
+			t.Errorf("%s is missing", e.Name)
+		}
+	}
+	for _, c := range codesOfTheSource(t) {
+		if !strings.Contains(page, "`"+c+"`") {
+			t.Errorf("code %s is missing", c)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
+			t.Errorf("nothing is at #%s", link[1])
+		}
+	}
+}
+
+// codesOfTheSource are the codes that the package declares.
+func codesOfTheSource(t *testing.T) (codes []string) {
+	t.Helper()
+	text, err := os.ReadFile("engine/api/error.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`(?m)^\tCode\w+ +Code = "(\w+)"`).FindAllSubmatch(text, -1) {
+		codes = append(codes, string(found[1]))
+	}
+	if len(codes) == 0 {
+		t.Error("the package declares no codes")
+	}
+	return codes
+}

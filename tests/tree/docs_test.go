@@ -1,0 +1,105 @@
+package tree
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated pages")
+
+func TestGeneratedPagesAreUpToDate(t *testing.T) {
+	for page, want := range map[string]string{
+		"docs/api.md":    apiReference(),
+		"docs/keys.md":   keysReference(),
+		"docs/config.md": configReference(),
+	} {
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("%s is stale; write it with: go test ./tests/tree -run GeneratedPages -update", page)
+		}
+	}
+}
+
+// TestTourHasEveryCommandOfTheReadme compares README.md with the tour, which
+// tests/dashboard plays.
+func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour, err := os.ReadFile("docs/tour.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range regexp.MustCompile(`(?m)^tandem .*`).FindAllString(string(readme), -1) {
+		command, _, _ := strings.Cut(line, "  #")
+		command = strings.TrimSpace(command)
+		if !strings.Contains(string(tour), command) && !strings.Contains(command, "--serve") { // see tests/agents
+			t.Errorf("docs/tour.txtar does not try %q", command)
+		}
+	}
+}
+
+func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
+	page, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := testsOfTheTree(t)
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise |") {
+			continue
+		}
+		rows++
+		names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
+		if len(names) == 0 {
+			t.Errorf("no test holds: %s", line)
+		}
+		for _, name := range names {
+			if !there[name[1]] {
+				t.Errorf("there is no %s, which is to hold: %s", name[1], line)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("the page promises nothing")
+	}
+}
+
+// testsOfTheTree are the names of all tests.
+func testsOfTheTree(t *testing.T) map[string]bool {
+	t.Helper()
+	there := make(map[string]bool)
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range declared.FindAllSubmatch(text, -1) {
+			there[string(name[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
+}

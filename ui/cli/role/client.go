@@ -1,0 +1,155 @@
+package role
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"tandem/engine"
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/fleet"
+	"tandem/engine/hosts/transport"
+	"tandem/engine/mcp"
+	"tandem/engine/policy"
+	"tandem/keys"
+	"tandem/persist/config"
+	"tandem/persist/store"
+	"tandem/ui/cli"
+	"tandem/ui/cli/doctor"
+	fleetverbs "tandem/ui/cli/fleet"
+	"tandem/ui/cli/machines"
+	"tandem/ui/cli/settings"
+)
+
+// runClient runs every role that has a user at the other end.
+func runClient(args []string, version string) int {
+	return cli.Main(context.Background(), cli.Options{
+		Version: version,
+		Connect: func(ctx context.Context) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: "cli"})
+		},
+		Reach: func(ctx context.Context) (*client.Client, error) {
+			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
+		},
+		Alive: somethingLives,
+		Lost:  lostKeepers,
+		Dashboard: func(ctx context.Context, o cli.DashboardOptions) error {
+			return runDashboard(ctx, version, o)
+		},
+		Serve: func(ctx context.Context, o cli.ServeOptions) error {
+			return runServer(ctx, version, o)
+		},
+		Machines: machines.Config{
+			DataDir: api.DataDir,
+			Load:    func() ([]transport.Machine, error) { c, err := config.Load(); return machinesOf(c), err },
+			Keep: func(m transport.Machine) (string, error) {
+				return config.KeepMachine(m.Name, config.Machine{SSH: m.SSH, Transport: m.Transport, Env: m.Env})
+			},
+			Forget: config.ForgetMachine,
+			Named:  config.MachineName,
+		},
+		Fleet: fleetverbs.Config{
+			Load: func() (fleet.Config, error) { c, err := config.Load(); return fleet.Config(c.Fleet), err },
+			Keep: func(c fleet.Config) (string, error) { return config.KeepFleet(config.Fleet(c)) },
+		},
+		Profiles: profileNames(),
+		Prefix: func() ([]keys.Key, error) {
+			bindings, err := loadBindings()
+			return bindings.PrefixKeys(), err
+		},
+		Attach: func() (noClipboard bool, predict, pictures string) {
+			conf, err := config.Load()
+			return err != nil || conf.NoClipboard(), conf.Attach.Predict, conf.Pictures // which it says may be what is mistaken
+		},
+		Quiet: func(at time.Time) bool {
+			conf, _ := config.Load()
+			return attention(conf).Quiet.Have(at)
+		},
+		Theme: func(dark bool) string {
+			conf, _ := config.Load()
+			return dashboardSettings(conf).ThemeFor(dark)
+		},
+		Sandbox: sandboxHere,
+		Config:  configVerbs(),
+	}, args)
+}
+
+// somethingLives reports whether a process of the data directory is alive,
+// whether or not an engine keeps it. What cannot be read counts as alive.
+func somethingLives() bool {
+	dir, err := api.DataDir()
+	if err != nil {
+		return false
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	data, err := store.Open(dir)
+	if err != nil {
+		return true
+	}
+	records, problems := data.Load()
+	return len(problems) > 0 || slices.ContainsFunc(records, func(r store.Record) bool {
+		if r.Identity == nil {
+			return r.State == string(api.StateStarting) || r.State == string(api.StateWaiting)
+		}
+		return r.Identity.Alive()
+	})
+}
+
+// lostKeepers returns the keepers whose data directory was deleted. A failed
+// search returns none: the doctor then reports everything else.
+func lostKeepers() []doctor.Lost {
+	dir, err := api.DataDir()
+	if err != nil {
+		return nil
+	}
+	found, err := engine.FindLost(dir)
+	if err != nil {
+		return nil
+	}
+	var lost []doctor.Lost
+	for _, l := range found {
+		var programs []string
+		for _, p := range l.Programs {
+			programs = append(programs, fmt.Sprintf("%s (pid %d)", p.Name, p.PID))
+		}
+		lost = append(lost, doctor.Lost{Keeper: l.Keeper, Programs: programs, End: l.End})
+	}
+	return lost
+}
+
+// profileNames returns the tool sets that agents can be offered.
+func profileNames() []string {
+	var names []string
+	for _, p := range mcp.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// configVerbs returns the configuration as `tandem config` sees it.
+func configVerbs() settings.Files {
+	return settings.Files{
+		Path:    config.Path,
+		Default: config.Default,
+		Check: func(text []byte) error {
+			_, err := config.Parse(text)
+			return err
+		},
+		Effective: func(text []byte) (string, map[string]any, error) {
+			c, err := config.Parse(text)
+			return c.Effective(), c.Values(), err
+		},
+		Policy: config.PolicyPath(),
+		CheckPolicy: func(text []byte) error {
+			_, err := policy.Parse(text)
+			return err
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package role
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/keys/keymap"
+	"tandem/persist/config"
+	"tandem/ui"
+	"tandem/ui/cli"
+)
+
+// runDashboard shows the dashboard. With a mistake in the configuration it
+// still opens, shows the mistake, and applies the file once it is corrected.
+func runDashboard(ctx context.Context, version string, begin cli.DashboardOptions) error {
+	var file config.File
+	conf, err := file.Load()
+	settings := dashboardSettings(conf)
+	if err != nil {
+		settings.Fault = config.Brief(err).Error()
+	}
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	showTips, hideTips := config.Tips(conf, dataDir)
+	var terminal *os.File
+	if begin.Left != nil { // standard output is for the answer
+		if terminal, err = os.OpenFile("/dev/tty", os.O_RDWR, 0); err != nil {
+			return fmt.Errorf("open the dashboard: %w", err)
+		}
+		defer terminal.Close()
+	}
+	recent, keepRecent := config.Recent(dataDir)
+	return ui.Run(ctx, ui.Options{
+		Connect: func(ctx context.Context) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
+		},
+		Settings: settings,
+		Follow: func(ctx context.Context, tell func(ui.Settings)) {
+			file.Follow(ctx, func(c config.Config, err error) {
+				settings := dashboardSettings(c)
+				if err != nil {
+					settings.Fault = config.Brief(err).Error()
+				}
+				tell(settings)
+			})
+		},
+		KeepTheme:  config.KeepTheme,
+		KeepPrefix: config.KeepPrefix,
+		Command:    ownCommand(),
+		Files:      begin.Folder,
+		File:       begin.Name,
+		Left:       begin.Left,
+		Output:     terminal,
+		InTmux:     os.Getenv("TMUX") != "",
+		Tips:       showTips,
+		HideTips:   hideTips,
+		Recent:     recent,
+		KeepRecent: keepRecent,
+		Version:    version,
+	})
+}
+
+// ownCommand returns the command line that runs this program again from here.
+func ownCommand() string {
+	own, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if strings.Contains(own, "/go-build") { // it is deleted with the `go run` that built it
+		return "go run ."
+	}
+	if found, err := exec.LookPath(os.Args[0]); err != nil || !sameFile(found, own) {
+		return own
+	}
+	return os.Args[0]
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// dashboardSettings returns the part of the configuration that the dashboard
+// uses.
+func dashboardSettings(c config.Config) ui.Settings {
+	bindings, _ := c.Bindings() // they were checked
+	return ui.Settings{
+		Bindings:     bindings,
+		PrefixChosen: c.Prefix != "" || len(c.Keys["prefix"]) > 0,
+		Theme:        c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight, Background: c.Background != nil && *c.Background,
+		NoMouse:     c.Mouse != nil && !*c.Mouse,
+		NoClipboard: c.NoClipboard(),
+		NoTabs:      c.Tabs != nil && !*c.Tabs,
+		Pictures:    c.Pictures,
+		Predict:     c.Attach.Predict,
+		FileIcons:   c.Icons != nil && *c.Icons,
+		OpenWith:    c.OpenWith,
+		Attention:   attention(c),
+	}
+}
+
+func attention(c config.Config) ui.Attention {
+	long, quiet := c.Attention.Times()
+	return ui.Attention{NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet)}
+}
+
+func loadBindings() (keymap.Bindings, error) {
+	conf, err := config.Load()
+	if err != nil {
+		return keymap.Bindings{}, err
+	}
+	return conf.Bindings()
+}

@@ -1,0 +1,66 @@
+package role
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"tandem/engine"
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/fleet"
+	"tandem/engine/hosts/transport"
+	"tandem/persist/config"
+)
+
+// runEngine serves the data directory. A mistake in the configuration must not
+// cost a session, so it is reported and the defaults are used.
+func runEngine(ctx context.Context, dataDir, version string) error {
+	var file config.File
+	conf, err := file.Load()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
+	}
+	return engine.Run(ctx, engine.Options{
+		DataDir:  dataDir,
+		Version:  version,
+		Settings: engineSettings(conf),
+		Policy:   config.PolicyPath(), Agents: config.AgentRules(), Sandbox: ownSandbox,
+		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
+			file.Follow(ctx, func(c config.Config, err error) {
+				if err != nil {
+					err = fmt.Errorf("%w; what held before still does", config.Brief(err))
+				}
+				tell(engineSettings(c), err)
+			})
+		},
+	})
+}
+
+// engineSettings returns the part of the configuration that the engine uses.
+func engineSettings(c config.Config) engine.Settings {
+	reapAfter, _ := c.Agents.Reap() // it was checked
+	return engine.Settings{
+		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
+		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
+		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
+		ReapAfter: reapAfter, Resume: c.Agents.Resume,
+		Machines: machinesOf(c), Fleet: fleet.Config(c.Fleet),
+	}
+}
+
+func machinesOf(c config.Config) (machines []transport.Machine) {
+	for name, m := range c.Machines {
+		machines = append(machines, transport.Machine{Name: name, SSH: m.SSH, Transport: m.Transport, Env: m.Env})
+	}
+	return machines
+}
+
+// ownSandbox returns the sandbox for agents on this machine, or nil.
+func ownSandbox() (*api.Sandbox, error) {
+	conf, err := config.Load()
+	if err != nil {
+		return nil, err
+	}
+	return access.ReadSandbox(conf.Agents.Sandbox)
+}

@@ -1,0 +1,87 @@
+package role
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/mcp"
+	"tandem/persist/config"
+	"tandem/ui/cli"
+)
+
+// runServer serves agents until their input ends or a signal arrives. Standard
+// output carries the protocol alone; messages go to standard error.
+func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Writing to a client that has left is an error, and no reason to die of.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	web := mcp.HTTPOptions{
+		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile, Insecure: o.Insecure,
+		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
+	}
+	options, err := serverOptions(version, o)
+	options.Secrets = web.TokenFiles()
+	switch {
+	case err != nil:
+		return err
+	case o.HTTP == "":
+		runtime.GOMAXPROCS(1) // it passes on, one call at a time: what is woken to help costs more than it does
+		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+	}
+	return mcp.ServeHTTP(ctx, options, web)
+}
+
+func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
+	profiles, err := mcp.ParseProfiles(o.Profiles)
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	conf, err := config.Load()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	sandbox, err := access.ReadSandbox(conf.Agents.Sandbox)
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	return mcp.Options{
+		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds})
+		},
+		Far: func(ctx context.Context, machine, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+			return client.ConnectMachine(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds}, machine)
+		},
+		Name:       o.As,
+		Version:    version,
+		Profiles:   profiles,
+		ReadOnly:   o.ReadOnly,
+		ToolPrefix: o.ToolPrefix,
+		Unbounded:  o.ReadUnbounded,
+		CWD:        cwd,
+		Home:       home,
+		Roots:      o.Roots,
+		Sandbox:    sandbox,
+		NoElicit:   !conf.Agents.Elicits(),
+		Log:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}, nil
+}
