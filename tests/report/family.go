@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A family is a command and everything it starts. Orphans become children of
+// this process, which waits for them as init would.
+type family struct {
+	pid    int
+	exited chan struct{} // closed after status and cpu are set
+	status int
+	cpu    time.Duration
+}
+
+// adopt starts cmd and reaps children until it exits. Nothing else may wait for
+// children.
+func adopt(cmd *exec.Cmd) (*family, error) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("become a subreaper: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	f := &family{pid: cmd.Process.Pid, exited: make(chan struct{})}
+	go f.reap()
+	return f, nil
+}
+
+// wait waits for the command and returns its exit status and the processor
+// time of the command and all that it waited for.
+func (f *family) wait() (status int, cpu time.Duration) {
+	<-f.exited
+	return f.status, f.cpu
+}
+
+func (f *family) reap() {
+	defer close(f.exited)
+	for {
+		var ws unix.WaitStatus
+		var use unix.Rusage
+		pid, err := unix.Wait4(-1, &ws, 0, &use)
+		if err == nil && pid == f.pid {
+			f.status, f.cpu = ws.ExitStatus(), time.Duration(use.Utime.Nano()+use.Stime.Nano())
+			if ws.Signaled() {
+				f.status = 128 + int(ws.Signal())
+			}
+			return
+		}
+		if err != nil && err != unix.EINTR {
+			f.status = 1
+			return
+		}
+	}
+}
+
+// left returns the processes that have not exited within grace.
+func (f *family) left(grace time.Duration) []string {
+	deadline := time.Now().Add(grace)
+	for {
+		_, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if err == unix.ECHILD {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return describe(descendants(os.Getpid()))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// descendants returns the children of a process, their children, and so on
+// (proc(5), /proc/pid/task/tid/children).
+func descendants(pid int) (pids []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, word := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				pids = append(append(pids, child), descendants(child)...)
+			}
+		}
+	}
+	return pids
+}
+
+func describe(pids []int) (lines []string) {
+	for _, pid := range pids {
+		command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		lines = append(lines, fmt.Sprintf("process %d: %s", pid, bytes.ReplaceAll(command, []byte{0}, []byte{' '})))
+	}
+	return lines
+}

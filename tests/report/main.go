@@ -1,0 +1,184 @@
+// Report runs a go test command and adds what go test does not print: the
+// slowest packages and tests, the tests that were skipped with what to install
+// for them, and the processes and files that the run left behind.
+//
+//	go run ./tests/report go test ./...
+//
+// Its exit status is that of go test, or 1 if something was left behind.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	rows  = 10               // packages and tests listed as slowest
+	grace = 10 * time.Second // for what is still shutting down after the last test
+)
+
+// An event is a line of `go test -json` (see `go doc test2json`).
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64 // seconds
+}
+
+func (e event) name() string { return strings.TrimSuffix(e.Package+" "+e.Test, " ") }
+
+func main() {
+	if len(os.Args) < 3 || os.Args[1] != "go" || os.Args[2] != "test" {
+		fmt.Fprintln(os.Stderr, "usage: report go test [FLAG…] [PACKAGE…]")
+		os.Exit(2)
+	}
+	status, err := run(os.Args[3:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "report: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(status)
+}
+
+// run runs go test with args and returns the exit status for main.
+func run(args []string) (int, error) {
+	temp, err := os.MkdirTemp("", "rt") // short, because it leads the paths of sockets
+	if err != nil {
+		return 0, err
+	}
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "TMPDIR="+temp), os.Stderr
+	events, stdout, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	cmd.Stdout = stdout
+	begun := time.Now()
+	family, err := adopt(cmd)
+	stdout.Close()
+	if err != nil {
+		return 0, err
+	}
+	s := newSummary(os.Stdout)
+	if err := s.read(events); err != nil {
+		return 0, err
+	}
+	status, cpu := family.wait()
+	s.print(time.Since(begun), cpu)
+	left := append(family.left(grace), filesIn(temp)...)
+	for _, l := range left {
+		fmt.Println("left behind:", l)
+	}
+	if len(left) > 0 {
+		return max(status, 1), nil
+	}
+	return status, os.RemoveAll(temp)
+}
+
+func filesIn(dir string) (found []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		found = append(found, "file "+dir+"/"+e.Name())
+	}
+	return found
+}
+
+// A summary prints results as they come and collects the rest for the end.
+type summary struct {
+	out      io.Writer
+	output   map[string][]string // by event.name, of what has not finished
+	packages []event
+	tests    []event
+	skipped  map[string]int // by reason
+}
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, output: map[string][]string{}, skipped: map[string]int{}}
+}
+
+// read handles the events of go test until there are no more.
+func (s *summary) read(from io.Reader) error {
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var e event
+		if json.Unmarshal(line, &e) != nil { // not every failure to build is an event
+			s.out.Write(line)
+			continue
+		}
+		s.add(e)
+	}
+}
+
+func (s *summary) add(e event) {
+	name := e.name()
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(s.out, e.Output)
+	case "output":
+		s.output[name] = append(s.output[name], e.Output)
+	case "pass", "fail", "skip":
+		s.finish(e, s.output[name])
+		delete(s.output, name)
+	}
+}
+
+// finish handles the result of a package or test that printed output.
+func (s *summary) finish(e event, output []string) {
+	if e.Test == "" {
+		s.packages = append(s.packages, e)
+	} else {
+		s.tests = append(s.tests, e)
+	}
+	switch {
+	case e.Action == "fail":
+		fmt.Fprint(s.out, strings.Join(output, ""))
+	case e.Test == "" && len(output) > 0: // the line that go test prints without -json
+		fmt.Fprint(s.out, output[len(output)-1])
+	case e.Action == "skip":
+		s.skipped[skipReason(output)]++
+	}
+}
+
+// skipReason returns the message of t.Skip.
+func skipReason(output []string) string {
+	text := strings.Join(output, "")
+	if found := regexp.MustCompile(`(needs .*|left out by .*)`).FindString(text); found != "" {
+		return found
+	}
+	return "no known reason: " + strings.Join(strings.Fields(text), " ")
+}
+
+func (s *summary) print(wall, cpu time.Duration) {
+	fmt.Fprintf(s.out, "\n%s, %s of processor time\n", wall.Round(time.Second), cpu.Round(time.Second))
+	for _, list := range []struct {
+		title  string
+		events []event
+	}{{"slowest packages", s.packages}, {"slowest tests", s.tests}} {
+		slices.SortFunc(list.events, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+		fmt.Fprintf(s.out, "\n%s\n", list.title)
+		for _, e := range list.events[:min(rows, len(list.events))] {
+			fmt.Fprintf(s.out, "%8.1f s  %s\n", e.Elapsed, e.name())
+		}
+	}
+	if len(s.skipped) > 0 {
+		fmt.Fprint(s.out, "\nskipped\n")
+	}
+	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
+		fmt.Fprintf(s.out, "%8d tests: %s\n", s.skipped[reason], reason)
+	}
+}
