@@ -61,7 +61,7 @@ finish() {
 trap finish EXIT
 
 cd "$root"
-go build -o "$tandem" .
+CGO_ENABLED=0 go build -o "$tandem" .
 go test -c -o "$terminal" ./bench
 mkdir "$dir/streams"
 go test ./engine/vt -run '^TestStreamsAreTheSameEachTime$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null

@@ -11,7 +11,7 @@ work=$(mktemp -d /tmp/tdpic.XXXX)
 trap 'cleanup' EXIT
 tandem=$work/bin/tandem drawer=$work/drawer
 mkdir -p "$work/bin" "$work/home" "$work/config/tandem"
-(cd "$here/../.." && go build -o "$drawer" .)
+(cd "$here/../.." && CGO_ENABLED=0 go build -o "$drawer" .)
 cp "${TANDEM:-$drawer}" "$tandem"
 
 # The page, in a real browser.
