@@ -75,6 +75,9 @@ func (l Lost) End(ctx context.Context) error {
 	if err != nil { // it has ended by itself
 		return nil
 	}
+	for _, p := range l.Programs { // no engine is left to remove their cgroups
+		defer proctree.DropCgroup(proctree.CgroupOf(p.PID))
+	}
 	var table proctree.Table
 	return proctree.NewTree(id).End(ctx, &table, proctree.TerminalSteps(0))
 }

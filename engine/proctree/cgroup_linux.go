@@ -3,6 +3,7 @@ package proctree
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,6 +69,23 @@ func CgroupFor(folder, id string) string {
 		return ""
 	}
 	return filepath.Join(folder, cgroupPrefix+id)
+}
+
+// CgroupOf returns the cgroup made for the child that pid comes from, or "".
+func CgroupOf(pid int) string {
+	own, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return ""
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	folder := folderOfCgroup(string(own), string(mounts))
+	if !strings.HasPrefix(filepath.Base(folder), cgroupPrefix) {
+		return ""
+	}
+	return folder
 }
 
 // MakeCgroup makes a cgroup; false if there is none.

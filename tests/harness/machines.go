@@ -18,14 +18,16 @@ import (
 // `tandem bridge`, each with its own data directory on this host.
 type Machines struct {
 	testing.TB
-	Env []string
-	Dir string
+	Env   []string
+	Dir   string
+	names []string
 }
 
 // NewMachines makes machines m1 … mN, which know of no others.
 func NewMachines(t testing.TB, n int) *Machines {
 	env, dir := Stage(t)
 	m := &Machines{TB: t, Env: env, Dir: dir}
+	t.Cleanup(m.shutDown)
 	var conf strings.Builder
 	for i := 1; i <= n; i++ {
 		conf.WriteString(m.Add(fmt.Sprintf("m%d", i)))
@@ -35,19 +37,25 @@ func NewMachines(t testing.TB, n int) *Machines {
 }
 
 // Add returns the configuration of another machine, with vars ("NAME=value") in
-// the environment of its bridge, and shuts its engine down when the test ends.
+// the environment of its bridge. Its engine is shut down when the test ends.
 func (m *Machines) Add(name string, vars ...string) string {
 	env := []string{fmt.Sprintf("TANDEM_DATA_DIR = %q", m.Data(name)), fmt.Sprintf("XDG_CONFIG_HOME = %q", filepath.Join(m.Dir, "none"))}
 	for _, pair := range vars {
 		key, value, _ := strings.Cut(pair, "=")
 		env = append(env, fmt.Sprintf("%s = %q", key, value))
 	}
-	m.Cleanup(func() {
+	m.names = append(m.names, name)
+	return fmt.Sprintf("[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { %s }\n", name, os.Args[0], strings.Join(env, ", "))
+}
+
+// shutDown ends the user's engine first: its links would start others again.
+func (m *Machines) shutDown() {
+	ShutDown(m, m.Env)
+	for _, name := range m.names {
 		cmd := exec.Command("/proc/self/exe", "shutdown", "--all", "--yes")
 		cmd.Env = append(m.Env[:len(m.Env):len(m.Env)], "TANDEM_DATA_DIR="+m.Data(name))
 		_ = cmd.Run() // its engine may never have been started
-	})
-	return fmt.Sprintf("[machines.%s]\ntransport = [%q, \"bridge\"]\nenv = { %s }\n", name, os.Args[0], strings.Join(env, ", "))
+	}
 }
 
 // Data returns the data directory of a machine.

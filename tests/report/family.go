@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+	"tandem/engine/proctree"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +19,7 @@ import (
 // this process, which waits for them as init would.
 type family struct {
 	pid    int
+	cgroup string        // holds the cgroups it makes; "" if this user may not make any
 	exited chan struct{} // closed after status and cpu are set
 	status int
 	cpu    time.Duration
@@ -28,10 +31,23 @@ func adopt(cmd *exec.Cmd) (*family, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become a subreaper: %w", err)
 	}
+	f := &family{exited: make(chan struct{})}
+	if folder := proctree.CgroupFolder(); folder != "" {
+		f.cgroup = filepath.Join(folder, fmt.Sprintf("report-%d", os.Getpid()))
+		if err := os.Mkdir(f.cgroup, 0o755); err != nil {
+			return nil, err
+		}
+		dir, err := os.Open(f.cgroup)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())}
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	f := &family{pid: cmd.Process.Pid, exited: make(chan struct{})}
+	f.pid = cmd.Process.Pid
 	go f.reap()
 	return f, nil
 }
@@ -63,19 +79,31 @@ func (f *family) reap() {
 	}
 }
 
-// left returns the processes that have not exited within grace.
-func (f *family) left(grace time.Duration) []string {
+// left returns the processes that have not exited within grace, and the cgroups
+// that have not been removed.
+func (f *family) left(grace time.Duration) (found []string) {
 	deadline := time.Now().Add(grace)
 	for {
 		_, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 		if err == unix.ECHILD {
-			return nil
+			break
 		}
 		if time.Now().After(deadline) {
-			return describe(descendants(os.Getpid()))
+			found = describe(descendants(os.Getpid()))
+			break
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	if f.cgroup == "" {
+		return found
+	}
+	cgroups, _ := filepath.Glob(filepath.Join(f.cgroup, "*", "cgroup.procs"))
+	for _, path := range cgroups {
+		found = append(found, "cgroup "+filepath.Dir(path))
+		_ = os.Remove(filepath.Dir(path))
+	}
+	_ = os.Remove(f.cgroup) // fails if found holds a process of it
+	return found
 }
 
 // descendants returns the children of a process, their children, and so on
