@@ -73,9 +73,7 @@ func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
 	needsCgroups(t)
 	m := startMachine(t)
 	step := filepath.Join(t.TempDir(), "step")
-	if err := os.WriteFile(step, []byte("#!/bin/sh\nsetsid env -i /bin/sh \"$0\" &\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, step, "#!/bin/sh\nsetsid env -i /bin/sh \"$0\" &\n")
 	for _, script := range []string{`f() { f & }; f`, step} {
 		p := m.run(api.ProcessStartInput{Command: sh(script)})
 		m.reaches(p.ID, api.StateExited)

@@ -23,9 +23,7 @@ func fakeAgent(t testing.TB, name string) (path string) {
 stty -echo
 while read -r what; do printf "$what"; done
 `
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, path, script)
 	return path
 }
 
@@ -74,9 +72,7 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "claude")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, path, "#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n")
 	p := m.start("sh", "-c", path+" 'sleep 2'; exec sleep 1000")
 	m.agentIs(p.ID, api.AgentWorking)
 	m.eventually("no agent", func() bool { return m.get(p.ID).Agent == nil })
@@ -317,9 +313,7 @@ while piece=$(dd bs=4096 count=1 2>/dev/null | od -An -c | tr -d ' \n') && [ "$p
 	` + does + `
 done
 `
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, path, script)
 	return path
 }
 

@@ -59,9 +59,7 @@ func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
 	m := startMachine(t)
 	dir := m.TempDir()
 	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	writeProgram(t, program, "#!/bin/sh\necho ran\n")
 	link := filepath.Join(m.TempDir(), "link")
 	if err := os.Symlink(program, link); err != nil {
 		t.Fatal(err)
@@ -94,9 +92,7 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 	dir := m.TempDir()
 	broken, plain := filepath.Join(dir, "broken"), filepath.Join(dir, "plain")
 	for path, text := range map[string]string{broken: "#!/none/such\n", plain: "echo from bash: ${BASH_VERSION:+yes}\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		writeProgram(t, path, text)
 	}
 	for _, line := range []string{"no-such-program-anywhere", broken, plain, dir, "true", "false"} {
 		shell := exec.Command("bash", "-c", line)

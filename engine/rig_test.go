@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +139,17 @@ func (m *machine) shows(id, text string) {
 		if time.Now().After(end) {
 			m.Fatalf("no %q on the screen:\n%s\n%s", text, last, m.log())
 		}
+	}
+}
+
+// writeProgram writes an executable file. A child forked meanwhile would hold it
+// open for writing, and it could not be executed until that child has executed.
+func writeProgram(t testing.TB, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
 	}
 }
 
