@@ -109,6 +109,7 @@ func (w *watcher) until(p *mirror, what string, holds func() bool) {
 }
 
 func TestFramesAddUpToTheScreen(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; seq 1 20000; printf '\033]0;a title\007\033[3;5Hmark'; read x`)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
@@ -133,6 +134,7 @@ func TestFramesAddUpToTheScreen(t *testing.T) {
 }
 
 func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\033[1;31mred\033[0m before\n'; read x; seq 1 30000; printf 'after\033[2;2Hmark\n'; read x; exit 4`)
 	m.shows(p.ID, "before")
@@ -169,6 +171,7 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 }
 
 func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; yes "$0" | head -c 30000000; echo; echo end; read x`, strings.Repeat("y", 70))
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
@@ -189,6 +192,7 @@ func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
 }
 
 func TestManyKeysAndALargePasteArriveCompleteAndInOrder(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	file := filepath.Join(m.dir, "typed")
 	p := m.start("sh", "-c", `stty raw -echo; printf '\033[?2004hready'; exec cat > "$0"`, file)
@@ -223,6 +227,7 @@ func TestManyKeysAndALargePasteArriveCompleteAndInOrder(t *testing.T) {
 }
 
 func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `stty -echo; trap 'stty size' WINCH; echo ready; while :; do read x && stty size; done`)
 	m.shows(p.ID, "ready")
@@ -259,6 +264,7 @@ func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
 }
 
 func TestReadOnlyViewerNeitherTypesNorDecidesTheSize(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "reader", Cols: 50, Rows: 10, ReadOnly: true})
@@ -277,6 +283,7 @@ func TestReadOnlyViewerNeitherTypesNorDecidesTheSize(t *testing.T) {
 }
 
 func TestBellIsTakenAsHeardWhenAViewerTypes(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\007rang'; read x`)
 	m.eventually("the bell", func() bool { return m.get(p.ID).Terminal.Rang })
@@ -286,6 +293,7 @@ func TestBellIsTakenAsHeardWhenAViewerTypes(t *testing.T) {
 }
 
 func TestEndedSessionShowsItsLastFrame(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `echo last words`)
 	m.ended(p.ID)
@@ -304,6 +312,7 @@ func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 }
 
 func TestEngineEndsCleanlyWithViewersAndGoesOn(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
@@ -320,6 +329,7 @@ func TestEngineEndsCleanlyWithViewersAndGoesOn(t *testing.T) {
 }
 
 func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; printf '\033]52;c;b25l\a\033]52;c;%s\ashown' dHdv; read x; exit 3`)
 	asks := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Clips: true, Cols: 60, Rows: 20})
@@ -343,6 +353,7 @@ func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
 }
 
 func TestScrollbackOfAnEndedSessionComesWithItsStyles(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `i=0; while [ $i -lt 300 ]; do printf '\033[31mrow %d\033[m\n' $i; i=$((i+1)); done; exit 3`)
 	m.ended(p.ID)

@@ -261,6 +261,7 @@ func byOperation(operations map[treatment][]string) map[string]treatment {
 }
 
 func TestEveryOperationIsTreatedAndTried(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for _, e := range api.Operations() {
 		names = append(names, e.Name)
@@ -279,6 +280,7 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 }
 
 func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
+	t.Parallel()
 	hereAndFromElsewhere(t, anAgentThatMayReadChangesNothing)
 }
 
@@ -299,6 +301,7 @@ func anAgentThatMayReadChangesNothing(t *testing.T, p *confinedAgent) {
 }
 
 func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
+	t.Parallel()
 	hereAndFromElsewhere(t, whatIsForThePersonIsRefusedToAgents)
 }
 
@@ -381,6 +384,7 @@ func (p *confinedAgent) unchanged(after, outside string) {
 }
 
 func TestNoFileOperationLeavesTheFoldersOfAnAgent(t *testing.T) {
+	t.Parallel()
 	hereAndFromElsewhere(t, noFileOperationLeavesTheFoldersOfAnAgent)
 }
 
@@ -427,6 +431,7 @@ func (p *confinedAgent) transferred(b api.Bounds, body string) string {
 }
 
 func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
+	t.Parallel()
 	hereAndFromElsewhere(t, aTakenKeyboardHoldsForEveryOperation)
 }
 
@@ -439,6 +444,7 @@ func aTakenKeyboardHoldsForEveryOperation(t *testing.T, p *confinedAgent) {
 }
 
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
+	t.Parallel()
 	hereAndFromElsewhere(t, typingDoesNotLeaveTheSandbox)
 }
 
@@ -468,6 +474,7 @@ func typingDoesNotLeaveTheSandbox(t *testing.T, p *confinedAgent) {
 }
 
 func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	job := call(p.machine, api.FilesTransfer, api.FilesTransferInput{Kind: api.TransferCopy,
 		Items: []api.FileMove{{Path: p.in("secret/key"), To: p.in("secret/copy")}}}).Job
@@ -483,6 +490,7 @@ func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
 
 // An agent could have changed the files that a person's process runs.
 func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	kept := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	for _, id := range []string{p.theirs, p.piped, kept.ID, kept.Name} {
@@ -507,6 +515,7 @@ func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
 }
 
 func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: sh("echo GOT=$MINE/$BASH_ENV; exec sleep 1000")})
 	free := api.Bounds{}
@@ -550,6 +559,7 @@ func (m *machine) restart() {
 }
 
 func TestNobodyElseAnswersForThePerson(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	exe, err := os.Executable()
 	if err != nil {
@@ -598,6 +608,7 @@ func runCall(name, body string) int {
 }
 
 func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -649,6 +660,7 @@ func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
 // An agent does not speak for another machine, and what comes from one is the agent
 // that it was led as, whatever its requests say.
 func TestAnAgentFromElsewhereIsWhoItWasLedAs(t *testing.T) {
+	t.Parallel()
 	p := newConfinedAgent(t)
 	o := p.options()
 	o.Name, o.Owner, o.Bounds = agentsName, "confined-1", &p.bounds

@@ -20,6 +20,7 @@ func needsCgroups(t *testing.T) {
 }
 
 func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.T) {
+	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	for _, then := range []string{"sleep 1000", "exit 0"} {
@@ -43,6 +44,7 @@ func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.
 }
 
 func TestAConfinedProcessBeginsInACgroupOfItsOwn(t *testing.T) {
+	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
@@ -52,6 +54,7 @@ func TestAConfinedProcessBeginsInACgroupOfItsOwn(t *testing.T) {
 }
 
 func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
+	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("exit 0")})
@@ -70,6 +73,7 @@ func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
 
 // A chain forks for ever, and each of its processes ends at once.
 func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
+	t.Parallel()
 	needsCgroups(t)
 	m := startMachine(t)
 	step := filepath.Join(t.TempDir(), "step")

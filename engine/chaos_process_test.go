@@ -172,6 +172,7 @@ func (s *storm) checkLasting(lasting []api.Process) {
 }
 
 func TestKillsAtRandomMomentsLoseNoProcessNoStatusAndNoOutput(t *testing.T) {
+	t.Parallel()
 	rage(t, 16, 20)
 }
 

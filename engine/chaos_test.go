@@ -28,6 +28,7 @@ func (m *machine) startMany(ctx context.Context) (all []run) {
 }
 
 func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	kept := m.start("cat")
 	ctx, cancel := context.WithCancel(t.Context())

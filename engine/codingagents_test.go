@@ -38,6 +38,7 @@ func (m *machine) agentIs(id string, state api.AgentState) api.CodingAgent {
 }
 
 func TestAgentsStateSurvivesTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start(fakeAgent(t, "claude"))
 	if a := m.agentIs(p.ID, api.AgentUnknown); a.Name != "claude" {
@@ -70,6 +71,7 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 // One that ends without a word, below a program that goes on, is gone all the same; so is one
 // that was there for a moment.
 func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "claude")
 	writeProgram(t, path, "#!/bin/sh\nprintf '\\033]0;⠂ Test\\007'\n$1\n")
@@ -90,6 +92,7 @@ func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
 }
 
 func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh")
 	report := func(state api.AgentState) api.CodingAgent {
@@ -117,6 +120,7 @@ func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
 }
 
 func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh")
 	report := func(in api.AgentReportInput) {
@@ -156,6 +160,7 @@ func TestReportCountsAndSurvivesTheEngine(t *testing.T) {
 }
 
 func TestAReportFindsItsSessionByConversationAndFolder(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := fakeAgent(t, "codex")
 	in := func(folder string) api.Process {
@@ -185,6 +190,7 @@ func TestAReportFindsItsSessionByConversationAndFolder(t *testing.T) {
 }
 
 func TestAgentThatLeavesItsShellIsGone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := fakeAgent(t, "codex")
 	p := m.start("sh")
@@ -216,6 +222,7 @@ func (m *machine) talksInAShell(conversation string) (p api.Process, cwd string)
 }
 
 func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p, cwd := m.talksInAShell("c-1")
 	old := m.get(p.ID).PID
@@ -241,6 +248,7 @@ func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 }
 
 func TestAConversationThatCouldBeACommandIsNotOffered(t *testing.T) {
+	t.Parallel()
 	library := agents.NewLibrary("", nil)
 	booted := time.Now()
 	resumes := func(a *store.Agent, left *store.LeftAgent) string {
@@ -267,6 +275,7 @@ func TestAConversationThatCouldBeACommandIsNotOffered(t *testing.T) {
 }
 
 func TestWhatBecomesOfAConversationIsThePersonsChoice(t *testing.T) {
+	t.Parallel()
 	h := &host{bootID: "now", agents: &agents.Registry{Library: agents.NewLibrary("", nil)}}
 	before := store.Identity{BootID: "before", PID: 1}
 	record := func(argv ...string) store.Record {
@@ -319,6 +328,7 @@ done
 
 // What an agent asks while a text is typed is not answered by the enter behind that.
 func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start(piecewise(t, "claude", `printf '%s; Do you want to proceed?\r\n❯ 1. Yes\r\n  2. No\r\n' "$piece"`))
 	m.agentIs(p.ID, api.AgentUnknown)
@@ -339,6 +349,7 @@ func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
 
 // An agent that gets a text and enter at once takes both for a paste.
 func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := piecewise(t, "codex", `printf '%s;' "$piece"`)
 	p := m.start(agent)

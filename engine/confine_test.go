@@ -49,6 +49,7 @@ func proxied(t testing.TB, proxyURL string) int {
 }
 
 func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	exe, err := os.Executable()
 	if err != nil {
@@ -83,6 +84,7 @@ func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) 
 }
 
 func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p, proxy := m.confined(api.ProcessStartInput{})
 	engine := m.info().EnginePID
@@ -121,6 +123,7 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 }
 
 func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
+	t.Parallel()
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
 	open := func(id string) (*proxies, string) {
@@ -151,6 +154,7 @@ func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 
 // The linker of the launch stage would write where the process may not.
 func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	env := map[string]string{"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": filepath.Join(dir, "trace"), "GODEBUG": "inittrace=1", "TANDEM_DATA_DIR": "/elsewhere", "ODD": "a = b"}
@@ -169,6 +173,7 @@ func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
 
 // A keeper of an older program cannot confine, and limits belong to a process.
 func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
+	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +210,7 @@ func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
 }
 
 func TestLimitsOfASandboxHold(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Command: sh("ulimit -n; cat /proc/self/status"), Sandbox: &api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}}
 	if out := call(m, api.Exec, in); !strings.HasPrefix(out.Stdout, "64\n") || !strings.Contains(out.Stdout, "Seccomp:\t2") {
@@ -213,6 +219,7 @@ func TestLimitsOfASandboxHold(t *testing.T) {
 }
 
 func TestWhatCannotBeConfinedAnyMoreIsNotStarted(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := filepath.Join(m.TempDir(), "work")
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -55,6 +55,7 @@ func lastTick(screen string) int {
 }
 
 func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.005; done`)
 	for range 8 {
@@ -72,6 +73,7 @@ func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
 }
 
 func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
+	t.Parallel()
 	const lines = 1_500_000
 	m := startMachine(t)
 	p := m.start("sh", "-c", fmt.Sprintf(`seq 1 %d; echo done; read x`, lines))
@@ -90,6 +92,7 @@ func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
 }
 
 func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(m.dir, "flag")
 	p := m.start("sh", "-c", `while [ ! -e "$0" ]; do sleep 0.01; done; echo last words; exit 9`, flag)
@@ -118,6 +121,7 @@ func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
 }
 
 func TestKeeperKilledEndsNoSession(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `while read line; do echo got $line; [ $line = end ] && exit 5; done`)
 	for i := range 3 {
@@ -188,6 +192,7 @@ func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
 }
 
 func TestSizesAreReplayed(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `printf '\033[2J\033[H'; i=0; while [ $i -lt 60 ]; do printf x; i=$((i+1)); done; echo; read x; stty size; printf '\033[1;90Hend'; read x`)
 	m.shows(p.ID, "xxx")
@@ -206,6 +211,7 @@ func TestSizesAreReplayed(t *testing.T) {
 }
 
 func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p, other := m.start("cat"), m.start("cat")
 	engine := m.info().EnginePID
@@ -228,6 +234,7 @@ func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
 }
 
 func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	call(m, api.EngineStop, api.EngineStopInput{})
@@ -287,6 +294,7 @@ func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
 }
 
 func TestReplacedEngineKeepsItsSessions(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	exe, err := os.Executable()
@@ -304,6 +312,7 @@ func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 }
 
 func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sleep", "1000")
 	before := m.info()
@@ -330,6 +339,7 @@ func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
 }
 
 func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	pid := m.info().EnginePID
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -341,6 +351,7 @@ func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
 }
 
 func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
 	i := m.info()

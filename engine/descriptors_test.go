@@ -14,6 +14,7 @@ import (
 // TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced starts as much as
 // there is room for, and connects as often.
 func TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	before := m.info()
 	for _, pid := range []int{before.EnginePID, before.KeeperPID} {

@@ -21,6 +21,7 @@ func directly(m *machine, in api.ExecInput) (out api.ExecOutput, cmdline string)
 }
 
 func TestALineThatNeedsNoShellRunsWithoutOne(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	self := "cat /proc/self/cmdline"
 	if _, cmdline := directly(m, api.ExecInput{Command: []string{"bash", "-c", self}}); cmdline != self {
@@ -34,6 +35,7 @@ func TestALineThatNeedsNoShellRunsWithoutOne(t *testing.T) {
 }
 
 func TestALineThatNeedsNoShellRunsWithoutOneInASandbox(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	in := api.ExecInput{Sandbox: &api.Sandbox{}}
 	for line, want := range map[string][]string{
@@ -56,6 +58,7 @@ func TestALineThatNeedsNoShellRunsWithoutOneInASandbox(t *testing.T) {
 
 // It is looked into by nobody, and the shell says why it cannot be run.
 func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := m.TempDir()
 	program := filepath.Join(dir, "program")
@@ -88,6 +91,7 @@ func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
 }
 
 func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := m.TempDir()
 	broken, plain := filepath.Join(dir, "broken"), filepath.Join(dir, "plain")
@@ -107,6 +111,7 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 }
 
 func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
+	t.Parallel()
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
 	if _, ok := direct(store.Record{Transient: true}, spec, nil); !ok {
 		t.Error("a one-shot command needs its shell")

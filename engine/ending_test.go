@@ -22,6 +22,7 @@ func (m *machine) left(in api.ProcessStartInput, state api.State) (p api.Process
 }
 
 func TestAStopBetweenTwoRunsEndsWhatTheLastOneLeft(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p, child := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
 	end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
@@ -31,6 +32,7 @@ func TestAStopBetweenTwoRunsEndsWhatTheLastOneLeft(t *testing.T) {
 }
 
 func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p, child := m.left(api.ProcessStartInput{}, api.StateExited)
 	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); err != nil || lives(child) {
@@ -42,6 +44,7 @@ func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
 }
 
 func TestStoppingEverythingEndsWhatWasLeftToo(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	_, child := m.left(api.ProcessStartInput{}, api.StateExited)
 	_, waiting := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
@@ -54,6 +57,7 @@ func TestStoppingEverythingEndsWhatWasLeftToo(t *testing.T) {
 
 // Who types in a shell may leave a daemon behind; a command has nobody who does.
 func TestKillingASessionEndsAllThatACommandStarted(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "-c", `setsid -f sh -c 'echo child $$; exec sleep 1000'; sleep 1000`)
 	m.shows(p.ID, "child ")
@@ -65,6 +69,7 @@ func TestKillingASessionEndsAllThatACommandStarted(t *testing.T) {
 }
 
 func TestWhoAskedForTheEndIsToldUntilTheNextStart(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	ended := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})

@@ -13,6 +13,7 @@ import (
 )
 
 func TestSessionRunsShowsAndEndsWithItsStatus(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `echo hello-$((40+2)); read line; echo got $line; exit 7`)
 	if p.State != api.StateRunning || p.PID == 0 || p.Name != "echo" || p.Terminal == nil || p.Terminal.Cols != 80 {
@@ -45,6 +46,7 @@ func TestProgramsKnowWhatTheyRunIn(t *testing.T) {
 }
 
 func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, in := range []api.SessionStartInput{
 		{Command: []string{"no-such-program"}},
@@ -66,6 +68,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 }
 
 func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	const id = "0123456789ab"
 	in := api.SessionStartInput{Command: []string{"cat"}, ID: id}
@@ -90,6 +93,7 @@ func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
 }
 
 func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	first := m.start("cat")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,6 +135,7 @@ func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
 }
 
 func TestSessionsAreFoundByNameAndKeepTheirNames(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	named := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"cat"}, Name: "mine"})
 	if _, err := api.SessionStart.Call(t.Context(), m.client, api.SessionStartInput{Name: "mine"}); !errors.Is(err, api.CodeConflict) {
@@ -156,6 +161,7 @@ func TestSessionsAreFoundByNameAndKeepTheirNames(t *testing.T) {
 }
 
 func TestKeysAreEncodedForTheModesOfTheProgram(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `stty raw -echo; printf ready; dd bs=1 count=3 2>/dev/null | od -An -c; printf '\033[?1h\033[?2004happlication'; dd bs=1 count=16 2>/dev/null | od -An -c; read x`)
 	m.shows(p.ID, "ready")

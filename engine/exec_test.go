@@ -17,6 +17,7 @@ import (
 )
 
 func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 	goroutines := m.goroutines() // of an engine that ends with that
@@ -96,6 +97,7 @@ func (m *machine) goroutines() int {
 }
 
 func TestCommandReadsNothing(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	if out := call(m, api.Exec, api.ExecInput{Command: []string{"cat"}}); out.TimedOut || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {
 		t.Errorf("%+v", out)

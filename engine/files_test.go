@@ -11,6 +11,7 @@ import (
 )
 
 func TestFilesAreServedWithinTheirScope(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	in := api.FileScope{Roots: []string{filepath.Join(dir, "root")}}
@@ -60,6 +61,7 @@ func TestFilesAreServedWithinTheirScope(t *testing.T) {
 }
 
 func TestFilesTellWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	in := api.FileScope{Roots: []string{dir}}

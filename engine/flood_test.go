@@ -190,6 +190,7 @@ func (m *machine) checkFlood(size, limit int64) {
 }
 
 func TestAFloodOfNumberedLinesIsReadWithoutAnErrorOrAHiddenGap(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	m.checkFlood(256<<20, 16<<20)
 }

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	m.write(p.ID, "before\r")

@@ -15,6 +15,7 @@ import (
 )
 
 func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", "stty raw -echo; printf 'ready>'; exec cat")
 	m.shows(p.ID, "ready>")
@@ -73,6 +74,7 @@ func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
 }
 
 func TestNoMasterIsGivenToAnAgent(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
 	conn, err := client.Connect(context.Background(), client.Options{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})

@@ -7,6 +7,7 @@ import (
 )
 
 func TestWhoWatchesIsToldWhenTheHistoryHasChanged(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	var counts []int64
 	for e, err := range m.client.Watch(t.Context()) {

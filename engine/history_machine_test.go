@@ -38,6 +38,7 @@ func (m *machine) agent(owner string) *machine {
 }
 
 func TestExecAndProcessesAreInTheHistory(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	call(m, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
@@ -85,6 +86,7 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 }
 
 func TestWhatIsStoppedBetweenItsFailuresHasFailed(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
 	m.reaches(p.ID, api.StateBackoff)
@@ -96,6 +98,7 @@ func TestWhatIsStoppedBetweenItsFailuresHasFailed(t *testing.T) {
 }
 
 func TestHistorySurvivesTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for range 5 {
 		call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
@@ -139,6 +142,7 @@ func (m *machine) rowsOnDisk() []int64 {
 }
 
 func TestSecretsAreShownNowhere(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2hunter2"
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: []string{"sh", "-c", "sleep 1000", "--password", secret, "X_TOKEN=" + secret + " " + secret},
@@ -185,6 +189,7 @@ func inText(v any) string {
 }
 
 func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "new", "commands")
 	ctx := context.Background()
@@ -238,6 +243,7 @@ func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
 }
 
 func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "history.db")
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)")
@@ -262,6 +268,7 @@ func TestAtuinsHistoryIsLoadedWithWhatItKnowsOfARun(t *testing.T) {
 }
 
 func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	a, b := m.agent("a"), m.agent("b")
 	call(m, api.EnvSet, api.EnvSetInput{Name: "X", Value: "all"})

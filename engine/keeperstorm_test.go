@@ -116,6 +116,7 @@ func (m *machine) wantNothingMarked() {
 }
 
 func TestAKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	killKeepers(t, 30)
 }
 
@@ -128,6 +129,7 @@ func BenchmarkKeeperKills(b *testing.B) {
 }
 
 func TestRestartsAreCountedOnceWhateverKillsTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	folder := t.TempDir()
 	var all []api.Process

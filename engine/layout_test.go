@@ -13,6 +13,7 @@ func paneTab(id string) api.LayoutTab {
 }
 
 func TestALayoutMadeFromAnOlderOneIsRefusedAndOthersAreTold(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	lay := func(id string) api.Layout { return api.Layout{Tabs: []api.LayoutTab{paneTab(id)}} }
 	put := func(id string, revision int64) int64 {

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -36,6 +39,8 @@ func TestMain(m *testing.M) {
 			os.Exit(runRole(role))
 		}
 	}
+	// Most tests wait for other processes. The command line may say otherwise.
+	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	goleak.VerifyTestMain(m)
 }
 

@@ -33,6 +33,7 @@ func (m *machine) from(o api.OpenOptions, path, body string) (status int, answer
 }
 
 func TestWhatComesFromElsewhereIsHeldToWhereItComesFrom(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	id := m.start("sh").ID
 	person := api.OpenOptions{Origin: "me@laptop"}
@@ -62,6 +63,7 @@ func TestWhatComesFromElsewhereIsHeldToWhereItComesFrom(t *testing.T) {
 }
 
 func TestAConnectionFromElsewhereLeadsNoFurther(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	conn, _, err := client.Open(t.Context(), m.options(), api.OpenOptions{Origin: "me@laptop"})
 	if err != nil {

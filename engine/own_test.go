@@ -8,6 +8,7 @@ import (
 )
 
 func TestOnlyAgentsOwnWhatTheyStart(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client
 	in := api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "mine", Actor: "person"}

@@ -34,6 +34,7 @@ func sizesOf(t *testing.T, path string) (now, old int64) {
 }
 
 func TestEngineLogStaysWithinItsBoundsWhileItIsWritten(t *testing.T) {
+	t.Parallel()
 	const most = 10_000
 	l := ownLogAt(t, most)
 	log := slog.New(slog.NewTextHandler(l, nil))
@@ -53,6 +54,7 @@ func TestEngineLogStaysWithinItsBoundsWhileItIsWritten(t *testing.T) {
 }
 
 func TestEngineLogThatCannotBePutAsideGrowsOn(t *testing.T) {
+	t.Parallel()
 	l := ownLogAt(t, 1000)
 	if err := os.MkdirAll(filepath.Join(l.path+".old", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
@@ -71,6 +73,7 @@ func TestEngineLogThatCannotBePutAsideGrowsOn(t *testing.T) {
 
 // A crash loop of a program, or agents that never tire, must not fill the disk.
 func TestEngineLogIsPutAsideWhileTheEngineLives(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(m.dir, "engine.log")
 	pid := m.info().EnginePID

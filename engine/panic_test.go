@@ -17,6 +17,7 @@ import (
 )
 
 func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
+	t.Parallel()
 	for name, value := range map[string]any{
 		"text":  "run mysql --password hunter2",
 		"error": errors.New("fetch https://ada:hunter2@example.org"),
@@ -42,6 +43,7 @@ func TestAPanicInAnOperationTellsNoSecret(t *testing.T) {
 
 // An operation looks for what it waits for on goroutines of its own.
 func TestAPanicBesideAnOperationEndsOnlyThat(t *testing.T) {
+	t.Parallel()
 	withLoop(t, func(l *loop) {
 		l.running(record("a"))
 		var log bytes.Buffer

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sleep", "1000")
 	long := strings.Repeat("a", names.LongestPattern+1)
@@ -26,6 +27,7 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 }
 
 func TestVariablesThatNothingCouldBeStartedWithAreRefused(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	big := strings.Repeat("x", (128<<10)-len("A=")-1)
 	call(m, api.EnvSet, api.EnvSetInput{Name: "A", Value: big})

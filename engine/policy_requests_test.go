@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client
 	for _, e := range []api.AuditEntry{
@@ -40,6 +41,7 @@ func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
 }
 
 func TestAnAgentCannotAnswerForThePerson(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	agent := m.agent("owner1").client
 	if _, err := api.RequestAnswer.Call(t.Context(), agent, api.RequestAnswerInput{ID: "x", Allow: true}); !errors.Is(err, api.CodeForbidden) {

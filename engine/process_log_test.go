@@ -11,6 +11,7 @@ import (
 )
 
 func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	began := time.Now()
 	flag := filepath.Join(m.dir, "flag")
@@ -44,6 +45,7 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 }
 
 func TestBothStreamsComeInTheOrderInWhichTheyWereWritten(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }
 		step 1; echo one; step 2; echo two >&2; step 3; echo three; step 4; echo four >&2; exec sleep 1000`), filepath.Join(m.dir, "flag"))})

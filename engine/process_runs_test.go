@@ -7,6 +7,7 @@ import (
 )
 
 func TestAProcessTellsItsRuns(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sh", "-c", "exit 3"},
 		Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 1, DelayMS: 10}})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, script := range []string{"echo up; exec sleep 1000", "echo up >&2; exec sleep 1000"} {
 		p := m.run(api.ProcessStartInput{Command: sh(script), SplitLog: true, Ready: &api.Readiness{Log: "^up$"}})
@@ -28,6 +29,7 @@ func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
 }
 
 func TestALineOfAnEarlierRunMakesNothingReady(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	flag := m.dir + "/flag"
 	script := `if [ -e "$0" ]; then exec sleep 1000; fi; : > "$0"; echo up >&2; exec sleep 1000`
@@ -40,6 +42,7 @@ func TestALineOfAnEarlierRunMakesNothingReady(t *testing.T) {
 }
 
 func TestAnOffsetBelongsToOneStream(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo a >&2; echo b >&2; exec sleep 1000"), SplitLog: true})
 	since := int64(2)
@@ -54,6 +57,7 @@ func TestAnOffsetBelongsToOneStream(t *testing.T) {
 }
 
 func TestACommandsOutputIsGivenByteForByte(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`printf 'a\377\000b'; printf 'text' >&2`), Exact: true})
 	stdout, stderr, err := out.Output()

@@ -59,6 +59,7 @@ func (m *machine) numbers(p api.Process, word string) (all []int) {
 func sh(script string) []string { return []string{"sh", "-c", script} }
 
 func TestProcessWritesItsLogItselfAndEndsWithItsStatus(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2; exit 7"), Name: "job"})
 	end := m.reaches(p.ID, api.StateExited)
@@ -71,6 +72,7 @@ func TestProcessWritesItsLogItselfAndEndsWithItsStatus(t *testing.T) {
 }
 
 func TestSplitLogKeepsErrorsApart(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2"), SplitLog: true})
 	end := m.reaches(p.ID, api.StateExited)
@@ -103,6 +105,7 @@ func TestStopLeavesNothingOfATree(t *testing.T) {
 }
 
 func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	script := sh(`trap 'exit 3' INT; trap 'exit 4' USR1; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)
 	for _, test := range []struct {
@@ -119,6 +122,7 @@ func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
 }
 
 func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	session := m.start("cat")
 	for range 20 {
@@ -139,6 +143,7 @@ func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
 }
 
 func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh(`trap 'echo leader' USR1; sh -c 'trap "echo child" USR1; echo ready; while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)})
 	m.prints(p, "ready")
@@ -159,6 +164,7 @@ func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
 }
 
 func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh(`echo run $$; setsid sleep 1000 & sleep 1000`), Name: "web"})
 	m.prints(p, "run")
@@ -174,6 +180,7 @@ func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
 }
 
 func TestKeepAliveIsStoppedForGoodUntilStartedAgain(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo run; exec sleep 1000"), KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
 	unix.Kill(p.PID, unix.SIGKILL)
@@ -189,6 +196,7 @@ func TestKeepAliveIsStoppedForGoodUntilStartedAgain(t *testing.T) {
 }
 
 func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo no database; exit 1"), Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 2, DelayMS: 1}})
 	end := m.reaches(p.ID, api.StateFailed)
@@ -209,6 +217,7 @@ func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
 }
 
 func TestWhatCannotBeStartedIsCalledWhatItWouldBe(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
 	for kind, in := range map[string]api.ProcessStartInput{
@@ -223,6 +232,7 @@ func TestWhatCannotBeStartedIsCalledWhatItWouldBe(t *testing.T) {
 }
 
 func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo starting; sleep 0.2; echo now ready; exec sleep 1000"), Ready: &api.Readiness{Log: "^now ready$", Command: []string{"true"}}})
 	if p.Supervision.Ready == nil || *p.Supervision.Ready {
@@ -244,6 +254,7 @@ func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
 }
 
 func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo one; echo two words; sleep 0.3; exit 2")})
 	wait := func(in api.ProcessWaitInput) api.ProcessWaitOutput {
@@ -268,6 +279,7 @@ func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 }
 
 func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("read x; sleep 1000"), Stdin: true})
 	if out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Input: true}); out.Met != "input" {
@@ -284,6 +296,7 @@ func TestWaitForInputHoldsWhileWhatIsStartedReads(t *testing.T) {
 }
 
 func TestUpdateChangesPolicyAndName(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	on, name := true, "other"
@@ -299,6 +312,7 @@ func TestUpdateChangesPolicyAndName(t *testing.T) {
 }
 
 func TestTerminalWithKeepAliveIsStartedAgainInItsLog(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo run $$.; exec cat"), TTY: true, KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
 	m.shows(p.ID, "run ")
@@ -316,6 +330,7 @@ func TestTerminalWithKeepAliveIsStartedAgainInItsLog(t *testing.T) {
 }
 
 func TestStartRefusesWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for name, in := range map[string]api.ProcessStartInput{
 		"no command":      {},
@@ -337,6 +352,7 @@ func TestStartRefusesWhatCannotBe(t *testing.T) {
 }
 
 func TestExecGivesOutputAndStatus(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$X $TERM"; echo err >&2; exit 3`), Env: map[string]string{"X": "x"}})
 	if out.Stdout != "x dumb\n" || out.Stderr != "err\n" || *out.Process.ExitCode != 3 || out.TimedOut || out.DurationMS <= 0 {
@@ -355,6 +371,7 @@ func TestExecGivesOutputAndStatus(t *testing.T) {
 }
 
 func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh("echo a; sleep 0.5; echo b"), TimeoutMS: 100})
 	if !out.TimedOut || out.Stdout != "a\n" || out.Process.State != api.StateRunning {
@@ -375,6 +392,7 @@ func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
 }
 
 func TestEnvironmentOverlayReachesWhatIsStartedAndSurvivesTheEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	call(m, api.EnvSet, api.EnvSetInput{Name: "COLOUR", Value: "blue"})
 	call(m, api.EnvSet, api.EnvSetInput{Name: "API_TOKEN", Value: "hidden"})
@@ -425,6 +443,7 @@ func (m *machine) activate() {
 }
 
 func TestProcessesGoOnWhenEngineAndKeeperAreKilledTogether(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh(`trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done`), KeepAlive: true})
 	m.prints(p, "ready")
@@ -467,6 +486,7 @@ func (m *machine) reboot() {
 }
 
 func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	start := func(name string, in api.ProcessStartInput) api.Process {
 		in.Name, in.Command = name, []string{"sleep", "1000"}
@@ -501,6 +521,7 @@ func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
 }
 
 func TestDelayIsOverWhenTheEngineIsBack(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo run; exit 1"), KeepAlive: true, Restart: &api.Restart{DelayMS: 300}})
 	before := m.reaches(p.ID, api.StateBackoff)
@@ -512,6 +533,7 @@ func TestDelayIsOverWhenTheEngineIsBack(t *testing.T) {
 }
 
 func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	allowed, denied := filepath.Join(dir, "allowed"), filepath.Join(dir, "denied")
@@ -540,6 +562,7 @@ func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
 }
 
 func TestMetricsCountWhatHasLeftTheTreeBeforeAnybodyLooked(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: []string{"bash", "-c", `(setsid sh -c 'sleep 1000 & echo child; wait' &); exec sleep 1000`}})
 	m.prints(p, "child")

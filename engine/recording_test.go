@@ -11,6 +11,7 @@ import (
 )
 
 func TestARecordingHoldsOutputTimesAndSizes(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	before := time.Now().Add(-time.Second)
 	p := call(m, api.SessionStart, api.SessionStartInput{Cols: 40, Rows: 10,

@@ -14,6 +14,7 @@ import (
 )
 
 func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
+	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +39,7 @@ func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
 }
 
 func TestAChildWhoseRecordAndKeeperAreLostIsFoundByItsMark(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000")})
 	i := m.info()

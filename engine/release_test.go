@@ -17,6 +17,7 @@ import (
 // TestAClientOfRelease020IsUnderstood plays what the verbs of release 0.2.0 asked
 // their engine, and wants answers that have all that they were answered with then.
 func TestAClientOfRelease020IsUnderstood(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	f, err := os.Open("api/client/testdata/release-0.2.0.jsonl")
 	if err != nil {
@@ -49,6 +50,7 @@ func TestAClientOfRelease020IsUnderstood(t *testing.T) {
 // A client of a newer release is told what was left out, and one that nobody of
 // ours wrote that it has made a slip. Confinement is never left out.
 func TestFieldsOfANewerReleaseAreLeftOut(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	newer := map[string]string{api.ProtocolHeader: "1"}
 	status, text, header := m.raw("/v1/exec", newer, `{"command":["echo","x"],"shiny":{"a":1},"bright":true}`)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	in := api.ExecInput{ID: "0123456789ab", Command: sh("echo x >> " + ran + "; echo out; exit 3")}
@@ -49,6 +50,7 @@ func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
 }
 
 func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()
 	ran, end := filepath.Join(dir, "ran"), filepath.Join(dir, "end")
@@ -86,6 +88,7 @@ func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
 // A crash may come after an id was claimed, and after the record is written, before
 // the keeper is asked for a child.
 func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	folder := func(id string) string { return filepath.Join(m.dir, "processes", id) }
 	command := []string{"echo", "out"}

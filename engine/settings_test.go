@@ -9,6 +9,7 @@ import (
 )
 
 func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
+	t.Parallel()
 	h := &host{o: Options{DataDir: t.TempDir(), Settings: Settings{Shell: []string{"first"}}}}
 	if got := h.shell(); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("the shell is %q", got)

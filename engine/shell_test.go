@@ -77,6 +77,7 @@ func wantRun(m *machine, id, command, output string, code int) api.SessionExecOu
 }
 
 func TestShellsTellWhereCommandsBeginAndEnd(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -113,6 +114,7 @@ func TestShellsTellWhereCommandsBeginAndEnd(t *testing.T) {
 }
 
 func TestExecOutsideAPromptIsRefused(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"bash", "--norc"}})
 	m.sh(p.ID, "true")
@@ -128,6 +130,7 @@ func TestExecOutsideAPromptIsRefused(t *testing.T) {
 func lastOf(text string, n int) string { return text[max(0, len(text)-n):] }
 
 func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Log("python3 is not here")
 		return
@@ -150,6 +153,7 @@ func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
 }
 
 func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, argv := range [][]string{{"sh", "-c", "exec sh"}, {"sh", "-c", "exec bash --norc"}} {
 		p := m.start(argv...)
@@ -171,6 +175,7 @@ func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
 }
 
 func TestAnIncompleteCommandIsClearedAndRefused(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -193,6 +198,7 @@ func TestAnIncompleteCommandIsClearedAndRefused(t *testing.T) {
 }
 
 func TestExitEndsAnExec(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	out := m.sh(p.ID, "echo bye; exit 3")
@@ -202,6 +208,7 @@ func TestExitEndsAnExec(t *testing.T) {
 }
 
 func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	told := func(id string) (rows []api.HistoryRow) {
 		for _, r := range m.history(api.HistorySearchInput{Process: id, Limit: 100}) {
@@ -229,6 +236,7 @@ func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
 }
 
 func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -253,6 +261,7 @@ func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
 }
 
 func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
@@ -270,6 +279,7 @@ func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
 
 // A shell that ignores the signal sees its command end of it.
 func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
@@ -287,6 +297,7 @@ func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
 }
 
 func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	pipe := filepath.Join(t.TempDir(), "pipe") // not the terminal: exec does not go on for what waits for that
@@ -314,6 +325,7 @@ func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 }
 
 func TestReadingBesideExecLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	first := m.sh(p.ID, "echo one")
@@ -328,6 +340,7 @@ func TestReadingBesideExecLosesAndRepeatsNothing(t *testing.T) {
 }
 
 func TestAProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	out := wantRun(m, p.ID, `printf '\033]133;D;0\007\033]133;A\007\033]133;B\007\033]133;D;0;aid=0\007'; echo after; false`, "after\n", 1)
@@ -337,6 +350,7 @@ func TestAProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
 }
 
 func TestThePersonsPromptGoesOnWorking(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": `
 set -u
@@ -364,6 +378,7 @@ trap 'debugged=$BASH_COMMAND' DEBUG
 }
 
 func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
+	t.Parallel()
 	keys := shellKeys{}
 	argv, env := keys.inject(store.Record{Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"bash"}}}, []string{"bash"}, []string{"A=b"})
 	if len(argv) != 1 || len(env) != 1 {
@@ -372,6 +387,7 @@ func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 }
 
 func TestCommandLinesAreKnownExactly(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -416,6 +432,7 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 }
 
 func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
 		p := c.start(m)
@@ -442,6 +459,7 @@ func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 }
 
 func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
@@ -466,6 +484,7 @@ func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
 }
 
 func TestTheEndOfALongOutputIsKept(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "seq 1 400000", MaxOutput: 1000})
@@ -479,6 +498,7 @@ func TestTheEndOfALongOutputIsKept(t *testing.T) {
 }
 
 func TestPromptsOfThePersonInZsh(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	c := shellCase{"zsh", []string{"zsh"}, map[string]string{".zshenv": "ENVREAD=yes\n", ".zshrc": `
 setopt prompt_subst nounset ksh_arrays
@@ -504,6 +524,7 @@ RPROMPT=right
 }
 
 func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
 	m.sh(p.ID, "true")
@@ -521,6 +542,7 @@ func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
 
 // Somebody asked for the end of what they have interrupted, whatever it then says.
 func TestWhatSomebodyHasInterruptedHasNotFailed(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	last := func(id string) api.Command {
 		var rows []api.HistoryRow

@@ -345,6 +345,7 @@ func TestShellMarksOutliveTheEngine(t *testing.T) {
 }
 
 func TestIdleSessionsOfAgentsExpire(t *testing.T) {
+	t.Parallel()
 	withLoop(t, func(r *loop) {
 		e := &engine{o: Options{IdleExpiry: 30 * time.Minute}, host: &host{control: r.c}}
 		ctx, cancel := context.WithCancel(r.Context())

@@ -19,6 +19,7 @@ import (
 
 // The time may be over before the control loop, which is busy, has found it.
 func TestAWaitWhoseTimeIsOverAtOnceTellsOfTheProcess(t *testing.T) {
+	t.Parallel()
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ func quietEngine(c *supervise.Control, a *approval.Arbiter) *service.Engine {
 }
 
 func TestAnAgentIsHereWhileItWatches(t *testing.T) {
+	t.Parallel()
 	withLoop(t, func(r *loop) {
 		rec := record("a")
 		rec.Owner, rec.Lease = "agent1", string(api.LeaseDetached)
@@ -72,6 +73,7 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 }
 
 func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
+	t.Parallel()
 	for owner, told := range map[string]bool{"agent1": false, "": true} {
 		withLoop(t, func(r *loop) {
 			path := filepath.Join(r.TempDir(), "policy.toml")
