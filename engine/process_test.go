@@ -166,12 +166,18 @@ func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
 func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{Command: sh(`echo run $$; setsid sleep 1000 & sleep 1000`), Name: "web"})
-	m.prints(p, "run")
+	p := m.run(api.ProcessStartInput{Command: sh(`setsid sh -c 'echo child $$; exec sleep 1000' & sleep 1000`), Name: "web"})
+	// A child that leaves its group while the group gets its signal is killed only
+	// when the stop timeout is over.
+	m.prints(p, "child ")
 	again := call(m, api.ProcessRestart, api.ProcessRestartInput{ID: "web"})
 	if again.State != api.StateRunning || again.PID == p.PID || again.ID != p.ID || lives(p.PID) || again.Supervision.Restarts != 1 {
 		t.Errorf("became %+v", again)
 	}
+	if child := m.numbers(p, "child")[0]; lives(child) {
+		t.Errorf("the old tree's child %d is still there", child)
+	}
+	m.eventually("the new tree's child", func() bool { return len(m.numbers(p, "child")) == 2 })
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	again = call(m, api.ProcessRestart, api.ProcessRestartInput{ID: p.ID})
 	if again.State != api.StateRunning || again.Supervision.Restarts != 2 {
