@@ -76,11 +76,16 @@ func (m *machine) log() string {
 // eventually waits until something holds.
 func (m *machine) eventually(what string, holds func() bool) {
 	m.Helper()
-	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
+	for begin := time.Now(); !holds(); pause(begin) {
+		if time.Since(begin) > testTimeout {
 			m.Fatalf("waited in vain for %s\n%s", what, m.log())
 		}
 	}
+}
+
+// pause sleeps between two polls of a wait: the longer the wait, the rarer the polls.
+func pause(begin time.Time) {
+	time.Sleep(min(max(time.Since(begin)/16, 5*time.Millisecond), 200*time.Millisecond))
 }
 
 // call runs an operation, again if the engine is just being restarted.
@@ -132,11 +137,11 @@ func (m *machine) screen(id string) string {
 func (m *machine) shows(id, text string) {
 	m.Helper()
 	var last string
-	for end := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
+	for begin := time.Now(); ; pause(begin) {
 		if last = m.screen(id); strings.Contains(last, text) {
 			return
 		}
-		if time.Now().After(end) {
+		if time.Since(begin) > testTimeout {
 			m.Fatalf("no %q on the screen:\n%s\n%s", text, last, m.log())
 		}
 	}
