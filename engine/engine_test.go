@@ -70,7 +70,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	const id = "0123456789ab"
+	id := api.NewID()
 	in := api.SessionStartInput{Command: []string{"cat"}, ID: id}
 	if p := call(m, api.SessionStart, in); p.ID != id {
 		t.Errorf("started %s", p.ID)

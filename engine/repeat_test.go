@@ -18,7 +18,7 @@ func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	ran := filepath.Join(t.TempDir(), "ran")
-	in := api.ExecInput{ID: "0123456789ab", Command: sh("echo x >> " + ran + "; echo out; exit 3")}
+	in := api.ExecInput{ID: api.NewID(), Command: sh("echo x >> " + ran + "; echo out; exit 3")}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -39,11 +39,11 @@ func TestWhatIsAskedForTwiceUnderOneIDIsRunOnce(t *testing.T) {
 	if _, err := api.Exec.Call(context.Background(), m.client, in); !errors.Is(err, api.CodeConflict) {
 		t.Errorf("another command under its id: %v", err)
 	}
-	start := api.ProcessStartInput{ID: "0123456789ac", Name: "web", Command: []string{"sleep", "1000"}}
+	start := api.ProcessStartInput{ID: api.NewID(), Name: "web", Command: []string{"sleep", "1000"}}
 	if first, again := call(m, api.ProcessStart, start), call(m, api.ProcessStart, start); first.PID == 0 || first.PID != again.PID {
 		t.Errorf("a process is started twice: %d and %d", first.PID, again.PID)
 	}
-	session := api.SessionStartInput{ID: "0123456789ad", Command: []string{"cat"}}
+	session := api.SessionStartInput{ID: api.NewID(), Command: []string{"cat"}}
 	if first, again := call(m, api.SessionStart, session), call(m, api.SessionStart, session); first.PID == 0 || first.PID != again.PID {
 		t.Errorf("a session is started twice: %d and %d", first.PID, again.PID)
 	}
@@ -54,7 +54,7 @@ func TestACommandIsFoundAgainByTheNextEngine(t *testing.T) {
 	m := startMachine(t)
 	dir := t.TempDir()
 	ran, end := filepath.Join(dir, "ran"), filepath.Join(dir, "end")
-	in := api.ExecInput{ID: "0123456789ab", TimeoutMS: 60_000,
+	in := api.ExecInput{ID: api.NewID(), TimeoutMS: 60_000,
 		Command: sh("echo x >> " + ran + "; until test -e " + end + "; do sleep 0.01; done; echo out")}
 	lost := make(chan error)
 	go func() {
@@ -92,7 +92,7 @@ func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
 	m := startMachine(t)
 	folder := func(id string) string { return filepath.Join(m.dir, "processes", id) }
 	command := []string{"echo", "out"}
-	record := call(m, api.Exec, api.ExecInput{ID: "0123456789a0", Command: command})
+	record := call(m, api.Exec, api.ExecInput{ID: api.NewID(), Command: command})
 	text, err := os.ReadFile(filepath.Join(folder(record.Process.ID), "record.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := m.info().EnginePID
-	claimed, written := "0123456789ab", "0123456789ac"
+	claimed, written := api.NewID(), api.NewID()
 	r.ID, r.State, r.Identity, r.Runs = written, string(api.StateStarting), nil, nil
 	for _, id := range []string{claimed, written} {
 		if err := os.MkdirAll(folder(id), 0o700); err != nil {
