@@ -17,6 +17,7 @@ import (
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/keys"
+	"tandem/tests/needs"
 )
 
 // A watcher is a client attached to a session that keeps what it is sent.
@@ -171,6 +172,7 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 }
 
 func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `read x; yes "$0" | head -c 30000000; echo; echo end; read x`, strings.Repeat("y", 70))

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
+	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
 )
@@ -172,6 +173,7 @@ func (s *storm) checkLasting(lasting []api.Process) {
 }
 
 func TestKillsAtRandomMomentsLoseNoProcessNoStatusAndNoOutput(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	rage(t, 16, 20)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 // A run is a session that was started, with what it will exit with.
@@ -28,6 +29,7 @@ func (m *machine) startMany(ctx context.Context) (all []run) {
 }
 
 func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	kept := m.start("cat")

@@ -18,6 +18,7 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/engine/service"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 // confined starts a process that may reach one domain, and gives its way out.
@@ -49,6 +50,7 @@ func proxied(t testing.TB, proxyURL string) int {
 }
 
 func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	exe, err := os.Executable()

@@ -19,6 +19,7 @@ import (
 	"tandem/engine/proctree"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 // wantNumbered fails unless text holds the lines prefix1, prefix2, … without a
@@ -55,6 +56,7 @@ func lastTick(screen string) int {
 }
 
 func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.005; done`)
@@ -73,6 +75,7 @@ func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
 }
 
 func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	const lines = 1_500_000
 	m := startMachine(t)
@@ -92,6 +95,7 @@ func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
 }
 
 func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(m.dir, "flag")
@@ -121,6 +125,7 @@ func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
 }
 
 func TestKeeperKilledEndsNoSession(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `while read line; do echo got $line; [ $line = end ] && exit 5; done`)
@@ -170,6 +175,7 @@ func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
 }
 
 func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 0.1; done`)
@@ -251,7 +257,7 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	who.BootID = "another boot"
-	old := supervise.NewRecord("0123456789ab", api.KindSession)
+	old := supervise.NewRecord(api.NewID(), api.KindSession)
 	old.Name, old.Argv, old.TTY, old.State, old.Identity = "old", []string{"sh"}, true, "running", &who
 	if err := data.Save(old); err != nil {
 		t.Fatal(err)
@@ -270,6 +276,7 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 }
 
 func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP; echo ready; while :; do sleep 0.1; done`)

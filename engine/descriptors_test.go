@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,7 @@ import (
 // TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced starts as much as
 // there is room for, and connects as often.
 func TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	before := m.info()

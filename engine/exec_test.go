@@ -14,9 +14,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
+	"tandem/tests/needs"
 )
 
 func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
 )
@@ -190,6 +191,7 @@ func (m *machine) checkFlood(size, limit int64) {
 }
 
 func TestAFloodOfNumberedLinesIsReadWithoutAnErrorOrAHiddenGap(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	m.checkFlood(256<<20, 16<<20)

@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
 )
 
 func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
@@ -55,6 +57,7 @@ func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
 }
 
 func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
+	needs.FullRun(t)
 	if os.Geteuid() == 0 {
 		asOrdinaryUser(t)
 		return

@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
+	"tandem/tests/needs"
 
 	"golang.org/x/sys/unix"
 )
@@ -116,6 +117,7 @@ func (m *machine) wantNothingMarked() {
 }
 
 func TestAKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	killKeepers(t, 30)
 }
@@ -129,6 +131,7 @@ func BenchmarkKeeperKills(b *testing.B) {
 }
 
 func TestRestartsAreCountedOnceWhateverKillsTheEngine(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	folder := t.TempDir()

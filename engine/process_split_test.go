@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
@@ -68,6 +69,7 @@ func TestACommandsOutputIsGivenByteForByte(t *testing.T) {
 
 // The keeper does it then, also a new one.
 func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "flood")

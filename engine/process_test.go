@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 func (m *machine) run(in api.ProcessStartInput) api.Process {
@@ -449,6 +450,7 @@ func (m *machine) activate() {
 }
 
 func TestProcessesGoOnWhenEngineAndKeeperAreKilledTogether(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh(`trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done`), KeepAlive: true})
