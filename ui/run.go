@@ -64,11 +64,14 @@ type Options struct {
 	Recent     []string       // what was chosen in the palette, the latest first
 	KeepRecent func([]string) // keeps that for the next dashboard; may be nil
 
-	Input   *os.File // default os.Stdin; has to be a terminal
-	Output  *os.File // default os.Stdout; has to be a terminal
-	Version string
-	CWD     string // where the first session starts; default the present folder
-	Home    string // of the person; default the one of the system
+	Input  *os.File // default os.Stdin; has to be a terminal
+	Output *os.File // default os.Stdout; has to be a terminal
+	// AnswerLimit is how long the terminal may take to answer queries; default
+	// display.AnswerLimit.
+	AnswerLimit time.Duration
+	Version     string
+	CWD         string // where the first session starts; default the present folder
+	Home        string // of the person; default the one of the system
 }
 
 // Run shows the dashboard until the person leaves it, a signal ends it or ctx
@@ -124,6 +127,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Output == nil {
 		o.Output = os.Stdout
+	}
+	if o.AnswerLimit == 0 {
+		o.AnswerLimit = display.AnswerLimit
 	}
 	if o.CWD == "" {
 		o.CWD, _ = os.Getwd() // without one the engine chooses
@@ -222,7 +228,7 @@ func run(ctx context.Context, o Options, first panes.Engine, connect func(contex
 	l.Wait()
 	t.Await(painted)
 	if _, known := m.display.Display(); !known {
-		display.Swallow(o.Input, asked)
+		display.Swallow(o.Input, asked.Add(o.AnswerLimit))
 	}
 	return m, err
 }

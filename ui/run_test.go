@@ -52,7 +52,7 @@ func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	p := &person{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, cancel: cancel, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
 	var reading sync.WaitGroup
 	reading.Go(p.read)
-	o := Options{Input: slave, Output: slave, CWD: "/home/ann"}.withDefaults()
+	o := Options{Input: slave, Output: slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
 	go func() {
 		_, err := run(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 		p.result <- err

@@ -47,6 +47,9 @@ type Options struct {
 	InAltScreen bool
 	// Told is what the terminal has told of itself already; nil: it is asked.
 	Told *display.Terminal
+	// AnswerLimit is how long the terminal may take to answer queries; default
+	// display.AnswerLimit.
+	AnswerLimit time.Duration
 	// Cooked is how the terminal was before the caller made it raw, for when the
 	// program is stopped (SIGTSTP); nil: it has not.
 	Cooked *term.State
@@ -129,6 +132,9 @@ func (o Options) complete() Options {
 	}
 	if len(o.Prefix) == 0 {
 		o.Prefix = []keys.Key{{Code: 'b', Mods: keys.Ctrl}}
+	}
+	if o.AnswerLimit == 0 {
+		o.AnswerLimit = display.AnswerLimit
 	}
 	return o
 }
@@ -241,7 +247,7 @@ func (r *run) serve() (Outcome, error) {
 	outcome.Unsent, outcome.Told = r.unsent(), r.told.now(r.terminal.size())
 	in.close()
 	if _, known := outcome.Told.Display(); !known && r.terminal.asks != "" && outcome.Reason != HungUp {
-		display.Swallow(r.In, r.terminal.asked)
+		display.Swallow(r.In, r.terminal.asked.Add(r.AnswerLimit))
 	}
 	return outcome, err
 }

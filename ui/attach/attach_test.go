@@ -209,7 +209,7 @@ func (p *person) types(text string) {
 }
 
 func (p *person) attach(e *engineStub, change func(*Options)) {
-	o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave}
+	o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave, AnswerLimit: time.Millisecond}
 	if change != nil {
 		change(&o)
 	}
@@ -632,7 +632,7 @@ func TestRunThatCannotBeginLeavesTheTerminalAlone(t *testing.T) {
 		"ended":       func(o *Options) { o.ID = "over" },
 		"just ended":  func(o *Options) {},
 	} {
-		o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave}
+		o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave, AnswerLimit: time.Millisecond}
 		change(&o)
 		if outcome, err := Run(context.Background(), o); err == nil {
 			t.Errorf("%s: %+v, want an error", name, outcome)
@@ -649,7 +649,7 @@ func TestContextEndsTheRun(t *testing.T) {
 	e := newEngineStub(t, greetAndEcho("ready>"))
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		outcome, err := Run(ctx, Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave})
+		outcome, err := Run(ctx, Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave, AnswerLimit: time.Millisecond})
 		p.err = err
 		p.outcome <- outcome
 	}()

@@ -58,12 +58,13 @@ func Ask(getenv func(string) string) string {
 // AnswerLimit is how long after it was asked a terminal may still be about to answer.
 const AnswerLimit = 500 * time.Millisecond
 
-// Swallow reads what a terminal still answers to Ask, so that who has it next does not take
-// that for typed. It was asked at a time, is in raw mode, and nobody else reads it.
-func Swallow(in *os.File, asked time.Time) {
+// Swallow reads a terminal's remaining answers to Ask until the deadline, so that the terminal's
+// next reader does not take them for keys. The terminal must be in raw mode and have no other
+// reader.
+func Swallow(in *os.File, deadline time.Time) {
 	var all []byte
 	for one := make([]byte, 1); !endsAnswers(all); { // what is behind them was typed
-		left := time.Until(asked.Add(AnswerLimit)).Milliseconds()
+		left := time.Until(deadline).Milliseconds()
 		if left <= 0 {
 			return
 		}

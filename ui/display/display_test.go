@@ -159,7 +159,7 @@ func TestAnswersThatAreStillComingAreNobodysInput(t *testing.T) {
 		}
 	}()
 	Swallow(r, time.Now().Add(time.Minute))
-	Swallow(r, time.Now().Add(-time.Minute)) // it has had its time: what comes now was typed
+	Swallow(r, time.Now().Add(-time.Minute)) // past the deadline: the rest was typed
 	if rest, err := io.ReadAll(r); string(rest) != "ls\r" {
 		t.Errorf("%q is left: %v", rest, err)
 	}

@@ -138,6 +138,6 @@ func (s *show) answered(p []byte) {
 // leave waits for an answer that is still to come.
 func (s *show) leave(in *os.File) {
 	if _, _, known := s.told.Knows(s.wanted); !known && !s.asked.IsZero() {
-		display.Swallow(in, s.asked)
+		display.Swallow(in, s.asked.Add(display.AnswerLimit))
 	}
 }
