@@ -143,32 +143,34 @@ func TestTheFilterOfTheListIsToldWhereverTheKeyboardIs(t *testing.T) {
 }
 
 func TestThePrefixIsAChipAtOnceAndListsItsKeysWhenItHasWaited(t *testing.T) {
-	for _, size := range [][2]int{{120, 36}, {80, 24}, {60, 15}, {40, 12}} {
-		e := newFakeEngine()
-		e.add("shell", "$ ")
-		d := drive(t, e, size[0], size[1])
-		d.shows("$ ")
-		bar := func() string { rows := strings.Split(d.m.View().Content, "\n"); return rows[len(rows)-1] }
-		chip := d.m.theme.look.Chip.Text(" ctrl+b ")
-		if strings.Contains(bar(), chip) {
-			t.Errorf("%v: there is a chip without the prefix", size)
-		}
-		d.press("ctrl+b")
-		if !strings.HasPrefix(bar(), chip) || strings.Contains(d.screen(), "split below") && strings.Contains(d.screen(), "╭") {
-			t.Errorf("%v: the prefix shows %q", size, bar())
-		}
-		d.shows("scroll, paste")
-		for _, row := range strings.Split(d.screen(), "\n") {
-			if widget.Width(row) != size[0] {
-				t.Errorf("%v: a row has %d cells", size, widget.Width(row))
+	onFakeTime(t, func(t *testing.T) {
+		for _, size := range [][2]int{{120, 36}, {80, 24}, {60, 15}, {40, 12}} {
+			e := newFakeEngine()
+			e.add("shell", "$ ")
+			d := drive(t, e, size[0], size[1])
+			d.shows("$ ")
+			bar := func() string { rows := strings.Split(d.m.View().Content, "\n"); return rows[len(rows)-1] }
+			chip := d.m.theme.look.Chip.Text(" ctrl+b ")
+			if strings.Contains(bar(), chip) {
+				t.Errorf("%v: there is a chip without the prefix", size)
 			}
+			d.press("ctrl+b")
+			if !strings.HasPrefix(bar(), chip) || strings.Contains(d.screen(), "split below") && strings.Contains(d.screen(), "╭") {
+				t.Errorf("%v: the prefix shows %q", size, bar())
+			}
+			d.shows("scroll, paste")
+			for _, row := range strings.Split(d.screen(), "\n") {
+				if widget.Width(row) != size[0] {
+					t.Errorf("%v: a row has %d cells", size, widget.Width(row))
+				}
+			}
+			d.press("c")
+			if strings.Contains(bar(), chip) || strings.Contains(d.screen(), "scroll, paste") {
+				t.Errorf("%v: they stay after the next key", size)
+			}
+			d.hasStarted(2)
 		}
-		d.press("c")
-		if strings.Contains(bar(), chip) || strings.Contains(d.screen(), "scroll, paste") {
-			t.Errorf("%v: they stay after the next key", size)
-		}
-		d.hasStarted(2)
-	}
+	})
 }
 
 func TestTheKeysOfAPrefixAreNotListedForTheNextOne(t *testing.T) {

@@ -238,13 +238,15 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 }
 
 func TestDragBeyondTheEdgeScrollsOnByItself(t *testing.T) {
-	d, _ := reader(t, 80, 24)
-	y := d.area(d.m.sessions.tabs.Current.Focus).Y
-	d.mouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
-	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.shows("line 470/")
-	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	d.until("lines are copied", func() bool { return strings.Count(d.m.clip.text, "\n") > 10 })
+	onFakeTime(t, func(t *testing.T) {
+		d, _ := reader(t, 80, 24)
+		y := d.area(d.m.sessions.tabs.Current.Focus).Y
+		d.mouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
+		d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+		d.shows("line 470/")
+		d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+		d.until("lines are copied", func() bool { return strings.Count(d.m.clip.text, "\n") > 10 })
+	})
 }
 
 func TestNothingIsPastedBeforeACopy(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,6 +36,15 @@ type driver struct {
 
 	mu   sync.Mutex
 	next *fakeEngine // what connecting reaches
+}
+
+// onFakeTime runs a test of a driver in a bubble, where waiting takes no time.
+func onFakeTime(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Hour) }) // Bubble Tea's timers cannot be stopped, and the bubble must outlive them
+		test(t)
+	})
 }
 
 // drive opens a dashboard of a size on an engine.

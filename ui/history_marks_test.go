@@ -28,17 +28,19 @@ func marksSome(t *testing.T) *driver {
 }
 
 func TestMarkedCommandsAreCopiedOldestFirst(t *testing.T) {
-	d := marksSome(t)
-	d.press("y")
-	d.shows("copied 2 commands")
-	if got := d.m.clip.text; got != "go vet\ngo test" {
-		t.Errorf("the buffer has %q", got)
-	}
-	d.shows("2 marked")
-	d.press("esc")
-	d.lacks("2 marked")
-	d.press("g", "y")
-	d.until("the one under the cursor is copied", func() bool { return d.m.clip.text == "go test" })
+	onFakeTime(t, func(t *testing.T) {
+		d := marksSome(t)
+		d.press("y")
+		d.shows("copied 2 commands")
+		if got := d.m.clip.text; got != "go vet\ngo test" {
+			t.Errorf("the buffer has %q", got)
+		}
+		d.shows("2 marked")
+		d.press("esc")
+		d.lacks("2 marked")
+		d.press("g", "y")
+		d.until("the one under the cursor is copied", func() bool { return d.m.clip.text == "go test" })
+	})
 }
 
 func TestMarkedCommandsAreForgottenAfterAQuestion(t *testing.T) {

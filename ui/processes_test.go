@@ -190,55 +190,57 @@ func TestFilterShowsItsEffectWhileItIsTypedAndCanBeTakenBack(t *testing.T) {
 }
 
 func TestActionsAskWhereTheyDestroy(t *testing.T) {
-	d := onProcesses(t, 100, 30, func(e *fakeEngine) {
-		e.addProcess("one", "")
-		e.addProcess("two", "")
-		gone := e.addProcess("gone", "")
-		gone.process.State, gone.process.PID = api.StateStopped, 0
-	})
-	d.selects("gone")
-	d.press("x")
-	d.shows("already exited")
-	d.selects("one")
-	d.press("space", "space")
-	d.shows("2 marked")
-	d.press("x")
-	d.shows("Stop 2 processes?")
-	d.shows("one, two")
-	d.press("n")
-	d.lacks("Stop 2")
-	d.press("X", "y")
-	d.until("both are killed", func() bool { return strings.Count(d.engine.called(), "SIGKILL") == 2 })
-	d.until("both have ended", func() bool {
-		ended := 0
-		for _, p := range d.m.news.Processes {
-			if (p.Name == "one" || p.Name == "two") && p.State.Ended() {
-				ended++
+	onFakeTime(t, func(t *testing.T) {
+		d := onProcesses(t, 100, 30, func(e *fakeEngine) {
+			e.addProcess("one", "")
+			e.addProcess("two", "")
+			gone := e.addProcess("gone", "")
+			gone.process.State, gone.process.PID = api.StateStopped, 0
+		})
+		d.selects("gone")
+		d.press("x")
+		d.shows("already exited")
+		d.selects("one")
+		d.press("space", "space")
+		d.shows("2 marked")
+		d.press("x")
+		d.shows("Stop 2 processes?")
+		d.shows("one, two")
+		d.press("n")
+		d.lacks("Stop 2")
+		d.press("X", "y")
+		d.until("both are killed", func() bool { return strings.Count(d.engine.called(), "SIGKILL") == 2 })
+		d.until("both have ended", func() bool {
+			ended := 0
+			for _, p := range d.m.news.Processes {
+				if (p.Name == "one" || p.Name == "two") && p.State.Ended() {
+					ended++
+				}
 			}
-		}
-		return ended == 2
+			return ended == 2
+		})
+		d.press("esc")
+		d.selects("two")
+		d.engine.mu.Lock()
+		d.engine.calls = nil
+		d.engine.mu.Unlock()
+		d.press("r")
+		d.calls("restart 03")
+		d.shows("1000") // the pid of the one that runs again
+		d.press("a")
+		d.calls("restart 03; keep 03 true")
+		d.press("s", "'us", "down", "enter")
+		d.calls("restart 03; keep 03 true; signal 03 USR2")
+		d.press("s", "'34", "enter")
+		d.calls("restart 03; keep 03 true; signal 03 USR2; signal 03 34")
+		d.press("D")
+		d.shows("two is still running")
+		d.selects("gone")
+		d.press("D")
+		d.shows("Delete gone?")
+		d.press("y")
+		d.until("it is gone", func() bool { return len(d.m.news.Processes) == 3 })
 	})
-	d.press("esc")
-	d.selects("two")
-	d.engine.mu.Lock()
-	d.engine.calls = nil
-	d.engine.mu.Unlock()
-	d.press("r")
-	d.calls("restart 03")
-	d.shows("1000") // the pid of the one that runs again
-	d.press("a")
-	d.calls("restart 03; keep 03 true")
-	d.press("s", "'us", "down", "enter")
-	d.calls("restart 03; keep 03 true; signal 03 USR2")
-	d.press("s", "'34", "enter")
-	d.calls("restart 03; keep 03 true; signal 03 USR2; signal 03 34")
-	d.press("D")
-	d.shows("two is still running")
-	d.selects("gone")
-	d.press("D")
-	d.shows("Delete gone?")
-	d.press("y")
-	d.until("it is gone", func() bool { return len(d.m.news.Processes) == 3 })
 }
 
 func TestARunningProcessIsNotRestartedUnasked(t *testing.T) {
@@ -514,30 +516,32 @@ func TestChartsComeAndGoWithAKey(t *testing.T) {
 }
 
 func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		d := onProcesses(t, 120, 36, func(e *fakeEngine) {
-			e.addProcess("web", "a needle that nobody looks for\n")
-			e.late = late
-		})
-		d.shows("nobody looks for")
-		d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
-		d.shows("started hay")
-		d.shows("waiting for output to search")
-		d.engine.ran("something else") // news in which the process may not be yet
-		d.until("that is known", func() bool { return d.m.news.History > 0 })
-		if p, _ := d.m.processes.Selected(); p.Name != "hay" || !d.onLog() {
-			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.onLog())
+	onFakeTime(t, func(t *testing.T) {
+		for _, late := range []bool{false, true} {
+			d := onProcesses(t, 120, 36, func(e *fakeEngine) {
+				e.addProcess("web", "a needle that nobody looks for\n")
+				e.late = late
+			})
+			d.shows("nobody looks for")
+			d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
+			d.shows("started hay")
+			d.shows("waiting for output to search")
+			d.engine.ran("something else") // news in which the process may not be yet
+			d.until("that is known", func() bool { return d.m.news.History > 0 })
+			if p, _ := d.m.processes.Selected(); p.Name != "hay" || !d.onLog() {
+				t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.onLog())
+			}
+			d.nth(2).write("some hay\na needle\n")
+			d.lacks("waiting for output to search")
+			d.lacks("searching")
+			d.shows("/needle")
+			d.lacks("no match")
+			d.press("esc", "esc")
+			if d.onLog() {
+				t.Error("esc does not lead back")
+			}
 		}
-		d.nth(2).write("some hay\na needle\n")
-		d.lacks("waiting for output to search")
-		d.lacks("searching")
-		d.shows("/needle")
-		d.lacks("no match")
-		d.press("esc", "esc")
-		if d.onLog() {
-			t.Error("esc does not lead back")
-		}
-	}
+	})
 }
 
 func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
