@@ -22,19 +22,13 @@ type personError struct{ asked string }
 
 func (e *personError) Error() string { return e.asked }
 
-const (
-	// questionWait is how long a program says nothing more that has asked something.
-	questionWait = 700 * time.Millisecond
-	// mostSaid is how much is kept of what a program says.
-	mostSaid = 8 << 10
-	// hangupGrace is how long a command may take to end when its input has.
-	hangupGrace = 2 * time.Second
-)
+// mostSaid is how much is kept of what a program says.
+const mostSaid = 8 << 10
 
 // dial starts the command that reaches a machine and waits until its bridge says
 // hello. What asks for a person instead is ended, and is a personError.
 func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes, transport.Hello, error) {
-	c := &command{said: &said{}, ending: &h.ending}
+	c := &command{said: &said{}, ending: &h.ending, grace: h.HangupGrace}
 	if err := c.start(m.Command(m.Background(h.DataDir), h.environ()), &h.starter); err != nil {
 		return transport.Pipes{}, transport.Hello{}, err
 	}
@@ -49,7 +43,7 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 		h, err := transport.ReadHello(c.out, c.said)
 		heard <- greeting{h, err}
 	}()
-	tick := time.NewTicker(questionWait / 4)
+	tick := time.NewTicker(h.QuestionWait / 4)
 	defer tick.Stop()
 	for {
 		select {
@@ -63,7 +57,7 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 			}
 			return transport.Pipes{}, g.hello, c.failure(g.err)
 		case <-tick.C:
-			if text, quiet := c.said.last(); quiet > questionWait && transport.Asks(text) {
+			if text, quiet := c.said.last(); quiet > h.QuestionWait && transport.Asks(text) {
 				c.hangup()
 				return transport.Pipes{}, transport.Hello{}, &personError{lastLines(text)}
 			}
@@ -81,6 +75,7 @@ type command struct {
 	out  *os.File
 	said *said
 
+	grace  time.Duration   // see Hosts.HangupGrace
 	ending *sync.WaitGroup // counts commands that are being ended
 	once   sync.Once
 	exited chan struct{}
@@ -100,7 +95,7 @@ func (c *command) start(cmd *exec.Cmd, by *starter) (err error) {
 	}
 	defer theirOut.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = theirIn, theirOut, c.said, "/"
-	cmd.WaitDelay = hangupGrace
+	cmd.WaitDelay = c.grace
 	transport.Alone(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	if err := by.start(cmd); err != nil {
@@ -153,7 +148,7 @@ func (c *command) hangup() error {
 		c.ending.Go(func() {
 			select {
 			case <-c.exited:
-			case <-time.After(hangupGrace):
+			case <-time.After(c.grace):
 			}
 			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // the session's group, if anything of it is left
 			<-c.exited
@@ -166,7 +161,7 @@ func (c *command) hangup() error {
 func (c *command) failure(err error) error {
 	select {
 	case <-c.exited: // it has said all
-	case <-time.After(hangupGrace):
+	case <-time.After(c.grace):
 	}
 	text, _ := c.said.last()
 	switch {

@@ -4,6 +4,7 @@
 package hosts
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -25,6 +26,12 @@ type Hosts struct {
 	Log     *slog.Logger
 	Tell    func(m api.Machine) // gets each change of a machine's state
 	Fleet   Fleet               // machines that config.toml does not have; nil for none
+
+	// QuestionWait is how long a command must print nothing after a prompt before it counts as
+	// one that needs the user; default 700 ms.
+	QuestionWait time.Duration
+	// HangupGrace is how long a command may take to exit once its input is closed; default 2 s.
+	HangupGrace time.Duration
 
 	mu      sync.Mutex
 	ctx     context.Context
@@ -52,6 +59,8 @@ func (h *Hosts) Start(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ctx, h.links = ctx, map[string]*link{}
+	h.QuestionWait = cmp.Or(h.QuestionWait, 700*time.Millisecond)
+	h.HangupGrace = cmp.Or(h.HangupGrace, 2*time.Second)
 }
 
 // Close waits until all links have ended, with their commands; the context of Start is over.

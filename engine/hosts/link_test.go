@@ -17,6 +17,9 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
+// impatience shortens the waits for a command that asks a question and does not exit.
+const impatience = 20 * time.Millisecond
+
 // newHosts has machines whose commands are lines of a shell.
 func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machine) {
 	t.Helper()
@@ -45,6 +48,7 @@ func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machi
 func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "attempts")
 	h, told := newHosts(t, map[string]string{"asks": "echo x >> " + file + "; printf 'Password: '; exec sleep 1000"})
+	h.QuestionWait, h.HangupGrace = impatience, impatience
 	if _, _, err := h.Open(t.Context(), api.OpenOptions{Machine: "asks"}); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "it needs you: Password:") {
 		t.Errorf("Open = %v", err)
 	}
@@ -62,7 +66,8 @@ func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 
 func TestACommandThatIgnoresItsEndDoesNotOutliveTheLinks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
-	h := &Hosts{DataDir: t.TempDir(), Origin: "me@here", Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(api.Machine) {}}
+	h := &Hosts{DataDir: t.TempDir(), Origin: "me@here", Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(api.Machine) {},
+		QuestionWait: impatience, HangupGrace: impatience}
 	ctx, stop := context.WithCancel(t.Context())
 	h.Start(ctx)
 	h.Set([]transport.Machine{{Name: "asks", Transport: []string{"sh", "-c", "echo $$ > " + file + "; printf 'Password: '; exec sleep 1000"}}})
