@@ -31,6 +31,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/hosts/transport"
+	"tandem/tests/needs"
 )
 
 // A cluster is three NATS servers that know nothing of this program, with an operator, an
@@ -53,7 +54,7 @@ func must[T any](t testing.TB, value T, err error) T {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{rig: &rig{T: t}}
+	c := &cluster{rig: &rig{T: t, retry: 100 * time.Millisecond}}
 	var err error
 	c.operator, err = nkeys.CreateOperator()
 	must(t, 0, err)
@@ -94,6 +95,9 @@ func newCluster(t *testing.T) *cluster {
 		}
 		hubs = append(hubs, "tls://"+s.Addr().String())
 	}
+	c.until("a leader of the cluster", func() bool { // which answers who makes a bucket
+		return slices.ContainsFunc(c.servers, (*server.Server).JetStreamIsLeader)
+	})
 	c.config.Hub = strings.Join(hubs, ",")
 	return c
 }
@@ -197,6 +201,8 @@ func (c *cluster) buckets() (leader *server.Server) {
 // names, and one of three servers that ends costs nothing but the connections to it: what a
 // machine writes while the others choose a leader is written again.
 func TestAClusterOfSomebodysOwnIsAHub(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
 	c := newCluster(t)
 	leader := c.buckets()
 	web, ann := c.user("web-1"), c.user("ann")

@@ -18,6 +18,7 @@ import (
 )
 
 func TestAMachineIsListedAndReached(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box", "role=web"), r.person("ann", api.RoleOperate)
 	all := r.list(ann, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
@@ -48,6 +49,7 @@ func TestAMachineIsListedAndReached(t *testing.T) {
 }
 
 func TestBytesArriveInOrderHoweverManyThereAre(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.machine("box")
 	ann := r.person("ann", api.RoleRead)
@@ -68,6 +70,7 @@ func TestBytesArriveInOrderHoweverManyThereAre(t *testing.T) {
 }
 
 func TestProcessesAreCountedWithoutAskingTheMachine(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box"), r.person("ann", api.RoleRead)
 	for _, id := range []string{"a", "b"} {
@@ -81,6 +84,7 @@ func TestProcessesAreCountedWithoutAskingTheMachine(t *testing.T) {
 }
 
 func TestAMachineThatLeavesInOrderIsAwayAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box"), r.person("ann", api.RoleRead)
 	r.list(ann, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 && all[0].State == api.FleetConnected })
@@ -92,6 +96,7 @@ func TestAMachineThatLeavesInOrderIsAwayAtOnce(t *testing.T) {
 }
 
 func TestMachinesAreChosenByNameAndLabel(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.machine("web-1", "role=web", "zone=a")
 	r.machine("web-2", "role=web", "zone=b")
@@ -128,6 +133,7 @@ func TestMachinesAreChosenByNameAndLabel(t *testing.T) {
 }
 
 func TestAnyMachineWithALabelTakesWhatIsForAny(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.machine("web-1", "role=web")
 	r.machine("web-2", "role=web")
@@ -156,6 +162,7 @@ func TestAnyMachineWithALabelTakesWhatIsForAny(t *testing.T) {
 
 // A person who is revoked is cut off, with all that goes on, and not let in again.
 func TestWhoIsRevokedIsCutOff(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	box, ann, bob := r.machine("box"), r.person("ann", api.RoleAdmin), r.person("bob", api.RoleRead)
 	conn, _, err := ann.Open(t.Context(), "box", transport.Preface{})
@@ -184,6 +191,7 @@ func TestWhoIsRevokedIsCutOff(t *testing.T) {
 }
 
 func TestAMachineIsBackWhenTheHubIs(t *testing.T) {
+	t.Parallel()
 	for _, wiped := range []bool{false, true} {
 		name := "restarted"
 		if wiped {
@@ -221,6 +229,7 @@ func TestAMachineIsBackWhenTheHubIs(t *testing.T) {
 
 // A dashboard keeps a connection to each machine that it shows, so a large fleet is not told of.
 func TestAFewMachinesAreToldOfAsLinksAre(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	box := r.machine("box")
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleRead})

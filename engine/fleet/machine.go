@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,6 +24,14 @@ type Machine struct {
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
 
+	// BeatStep is the time between two heartbeats of the machine, less up to a fifth so that
+	// those of many machines do not coincide; default 5 s.
+	BeatStep time.Duration
+	// StoredWait is how long the hub has to confirm a row; default 8 s. A row sent while the
+	// hub's servers elect a leader is lost silently, so it is sent again, after twice as long
+	// each time because the hub may be overloaded.
+	StoredWait time.Duration
+
 	conn     *conn
 	presence *presence
 	seen     recent
@@ -34,7 +43,7 @@ type Machine struct {
 func (m *Machine) Start(c Config, creds Credentials) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	m.end = cancel
-	m.presence = newPresence(creds.User, m.Facts, m.Hello.Version)
+	m.presence = newPresence(creds.User, m)
 	l, err := connect(c, creds, m.Log, m.presence.reconnected)
 	if err != nil {
 		cancel()

@@ -40,6 +40,7 @@ func issued(t *testing.T, account nkeys.KeyPair, u User, change func(*jwt.UserCl
 }
 
 func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
+	t.Parallel()
 	account, err := nkeys.CreateAccount()
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +102,7 @@ func TestAMachineServesOnlyWhomItsFleetHasSigned(t *testing.T) {
 }
 
 func TestARequestIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
 	var r recent
 	if !r.add("a") || r.add("a") {
 		t.Error("the same id was taken twice, or not at all")
@@ -115,6 +117,7 @@ func TestARequestIsAnsweredOnce(t *testing.T) {
 
 // Attempts come from the first pause to the longest, no two machines at the same time.
 func TestAttemptsComeLessAndLessOften(t *testing.T) {
+	t.Parallel()
 	for attempt := range 100 {
 		longest := min(firstPause<<min(max(attempt-1, 0), 10), longestPause)
 		if p := pause(attempt); p < longest/2 || p > longest {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math/rand/v2"
@@ -16,9 +17,6 @@ import (
 )
 
 const (
-	// beatStep is the time between two words of a machine, which is shortened by up to
-	// a fifth so that many do not come at once.
-	beatStep = 5 * time.Second
 	// rttBeats is how many of them come for each time that it measures the way to the hub.
 	rttBeats = 6
 	// refreshStep is after how long a machine writes all its rows again. The bucket
@@ -30,10 +28,6 @@ const (
 	spreadOut = 2 * time.Second
 	// shownText bounds a command line and an error in a row.
 	shownText = 200
-	// storedWait is how long the hub has to say that a row is stored. One that comes while the
-	// hub's servers choose a leader is lost without a word, so it is written again, each time
-	// after twice as long: the hub may have much to do.
-	storedWait = 8 * time.Second
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
 )
@@ -63,6 +57,8 @@ type presence struct {
 	kick chan struct{} // something is to be written
 	back chan struct{} // there is a connection again
 
+	step, storedWait time.Duration // see Machine
+
 	mu     sync.Mutex
 	rows   map[string]processRow
 	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
@@ -77,17 +73,18 @@ type sending struct {
 	wait   time.Duration // until it is written again
 }
 
-func newPresence(u User, facts map[string]string, version string) *presence {
+func newPresence(u User, m *Machine) *presence {
 	labels := map[string]string{}
 	for _, label := range u.Labels {
 		key, value, _ := strings.Cut(label, "=")
 		labels[key] = value
 	}
-	for key, value := range facts {
+	for key, value := range m.Facts {
 		labels[key] = value
 	}
 	return &presence{
-		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: version, Epoch: newID()[:8]},
+		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: m.Hello.Version, Epoch: newID()[:8]},
+		step: cmp.Or(m.BeatStep, 5*time.Second), storedWait: cmp.Or(m.StoredWait, 8*time.Second),
 		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{},
 	}
 }
@@ -203,7 +200,7 @@ func (p *presence) run(ctx context.Context, l *conn) {
 			beats++
 			p.beat(l)
 			p.again()
-			beat.Reset(beatStep - rand.N(beatStep/5))
+			beat.Reset(p.step - rand.N(p.step/5))
 		case <-p.kick:
 			sleep(ctx, settle)
 		}
@@ -294,7 +291,7 @@ func (p *presence) flush(l *conn) {
 	now, answers := time.Now(), p.storedSubject()
 	for id := range dirty {
 		p.serial++
-		p.sent[id] = sending{p.serial, now, max(p.sent[id].wait, storedWait)}
+		p.sent[id] = sending{p.serial, now, max(p.sent[id].wait, p.storedWait)}
 		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
 		m.Reply = answers + strconv.FormatInt(p.serial, 36) + "." + id
 		if row, ok := p.rows[id]; ok {

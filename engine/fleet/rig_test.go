@@ -28,6 +28,7 @@ const testTimeout = 60 * time.Second
 type rig struct {
 	*testing.T
 	options hub.Options
+	retry   time.Duration // of rows and heartbeats; zero for the product's
 	hub     *hub.Hub
 	address string
 }
@@ -113,6 +114,7 @@ func (r *rig) run(c fleet.Config, creds fleet.Credentials) *box {
 	r.Helper()
 	b := &box{events: make(chan api.Event, 100), visits: make(chan fleet.Visitor, 100)}
 	b.Machine = &fleet.Machine{
+		BeatStep: r.retry, StoredWait: r.retry,
 		Hello: transport.Hello{Version: "1.2.3", Protocol: 1}, Facts: map[string]string{"os": "linux"}, Log: slog.New(slog.DiscardHandler),
 		Accept: func(c net.Conn, v fleet.Visitor) error {
 			b.visits <- v

@@ -102,6 +102,7 @@ func nobodyMayWhoHasJoined() []attempt {
 }
 
 func TestAMachinesKeyDoesNothingBeyondItsOwn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	k := r.key(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box", Labels: []string{"role=web"}}, "_INBOX_machine_box")
 	r.attempts(k, append(nobodyMayWhoHasJoined(), []attempt{
@@ -132,6 +133,7 @@ func TestAMachinesKeyDoesNothingBeyondItsOwn(t *testing.T) {
 }
 
 func TestAReadOnlyPersonsKeyDoesNothingBeyondItsOwn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	k := r.key(hub.InviteRequest{Kind: fleet.KindPerson, Name: "ann", Role: api.RoleRead}, "_INBOX_person_ann")
 	r.attempts(k, append(nobodyMayWhoHasJoined(), []attempt{
@@ -161,6 +163,7 @@ func TestAReadOnlyPersonsKeyDoesNothingBeyondItsOwn(t *testing.T) {
 }
 
 func TestWhoHasNotJoinedMayAskToAndNothingElse(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	token, err := r.hub.Invite(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"}, "test")
 	if err != nil {
@@ -192,6 +195,7 @@ func TestWhoHasNotJoinedMayAskToAndNothingElse(t *testing.T) {
 }
 
 func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	now := time.Now()
 	r.stop()
@@ -239,6 +243,7 @@ func TestAnInvitationWorksOnceInTimeAndAtItsHubAlone(t *testing.T) {
 }
 
 func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
+	t.Parallel()
 	token := fleet.Invitation{Kind: fleet.KindPerson, Address: "hub.example.org:4222"}.Token()
 	i, err := fleet.ParseToken(token)
 	if err != nil || i.Address != "hub.example.org:4222" || i.Kind != fleet.KindPerson {
@@ -252,6 +257,7 @@ func TestATokenThatIsNotCompleteIsToldFromAWrongOne(t *testing.T) {
 }
 
 func TestNamesAndLabelsAreOneTokenOfASubject(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	for _, q := range []hub.InviteRequest{
 		{Kind: fleet.KindMachine, Name: ""}, {Kind: fleet.KindMachine, Name: "a.b"}, {Kind: fleet.KindMachine, Name: "*"}, {Kind: fleet.KindMachine, Name: ">"},
@@ -268,6 +274,7 @@ func TestNamesAndLabelsAreOneTokenOfASubject(t *testing.T) {
 
 // What was joined with a hub's certificate that has expired says so, with the times.
 func TestACertificateThatHasExpiredIsToldOf(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: "box"})
 	r.stop()

@@ -83,6 +83,7 @@ func someMachines(t *testing.T) *rows {
 
 // What earlier filters have left is not looked through again, and is right all the same.
 func TestWhatIsTypedAndTakenBackLeavesWhatItWouldAtFirst(t *testing.T) {
+	t.Parallel()
 	words := []string{"", "n", "ng", "nginx", "nginx ", "nginx !", "nginx !web-2", "s", "st", "state", "state:", "state:run", "STATE:RUN", "h", "host:", "host:web", "host:web-1",
 		"label:role=web", "job", "jo", "kind:p", "web-1 n", "postgres", "state:away", "label:", "x"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -104,6 +105,7 @@ func TestWhatIsTypedAndTakenBackLeavesWhatItWouldAtFirst(t *testing.T) {
 }
 
 func TestSessionsOfAFleetAreFoundByTheirKind(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	rows.add(t, "db-1", processRow{"e", api.Process{ID: "s1", Name: "psql", State: api.StateRunning, Kind: api.KindSession}})
 	if got, _ := rows.ask(t, api.FleetProcessesInput{Filter: "kind:session"}); got != "db-1/psql?" {
@@ -115,6 +117,7 @@ func TestSessionsOfAFleetAreFoundByTheirKind(t *testing.T) {
 }
 
 func TestProcessesOfAFleetAreFilteredSortedAndGrouped(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	for _, c := range []struct {
 		in   api.FleetProcessesInput
@@ -160,6 +163,7 @@ func TestProcessesOfAFleetAreFilteredSortedAndGrouped(t *testing.T) {
 
 // What has changed since goes to its new place, in whatever order was asked for.
 func TestRowsThatChangeAreInTheirPlaces(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	want := func(what, text string) {
 		t.Helper()
@@ -187,6 +191,7 @@ func TestRowsThatChangeAreInTheirPlaces(t *testing.T) {
 // An engine that starts anew cannot delete what the one before has written, which it does not
 // know: that is not shown any more.
 func TestRowsOfAnEarlierEngineAreNotShown(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	web := []api.FleetMachine{{Name: "web-1", State: api.FleetConnected}}
 	rows.add(t, "web-1", processRow{"next", api.Process{ID: "z", Name: "z", State: api.StateRunning}})
@@ -203,6 +208,7 @@ func TestRowsOfAnEarlierEngineAreNotShown(t *testing.T) {
 }
 
 func TestWhoWaitsHearsOfAChangeAndOfAMachineThatGoes(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	woken := func(change func()) {
 		t.Helper()
@@ -283,6 +289,7 @@ func BenchmarkWindow(b *testing.B) {
 
 // What a machine counts and what has come of its rows may differ for a moment.
 func TestAMachineIsGivenItsRowsWhenAllHaveCome(t *testing.T) {
+	t.Parallel()
 	rows := someMachines(t)
 	list := []api.FleetMachine{
 		{Name: "web-1", States: map[api.State]int{api.StateRunning: 1, api.StateFailed: 1}},
@@ -300,6 +307,7 @@ func TestAMachineIsGivenItsRowsWhenAllHaveCome(t *testing.T) {
 }
 
 func TestAnAnswerHasABoundedNumberOfRows(t *testing.T) {
+	t.Parallel()
 	rows := table(t, map[string][]string{"a": {"x running"}, "b": {"x running"}})
 	many := map[api.State]int{api.StateRunning: mostRows}
 	list := []api.FleetMachine{{Name: "a", States: map[api.State]int{api.StateRunning: 1}}, {Name: "huge", States: many}, {Name: "b", States: map[api.State]int{api.StateRunning: 1}}}
