@@ -2,6 +2,8 @@ package overlay
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 )
 
 // overlays are one of each kind, with something in it.
-func overlays(folder string) map[string]Overlay {
+func overlays(folder string, help []keymap.HelpSection) map[string]Overlay {
 	then := func(string) tea.Cmd { return nil }
 	words := []string{"web-1", "web-2", "漢字", "e\u0301\u200d", "a name of many words that goes on for longer than any line has room for"}
 	var choices []widget.Choice
@@ -48,7 +50,7 @@ func overlays(folder string) map[string]Overlay {
 		"menu":   &Menu{Title: "Signal", Items: items, Then: then},
 		"picker": picker,
 		"find":   &Find{Changed: func() tea.Cmd { return nil }, Done: func(bool) tea.Cmd { return nil }},
-		"help":   &Help{Sections: bindings.Help(keymap.ScopeGlobal, keymap.ScopePrefix), Prefix: "ctrl+b"},
+		"help":   &Help{Sections: help, Prefix: "ctrl+b"},
 		"asks":   &Question{Title: words[4], Lines: words, Yes: "end it"},
 		"answers": &Question{Title: "Replace it?", Lines: words, Replies: []Reply{
 			{"r", "replace", func() tea.Cmd { return nil }}, {"s", words[4], func() tea.Cmd { return nil }}}},
@@ -61,13 +63,20 @@ func overlays(folder string) map[string]Overlay {
 // Whatever is typed, at whatever size: an overlay that fits on the screen draws rows as wide
 // as it says, with the cursor among them.
 func TestOverlaysTakeAnyKeyAtAnySize(t *testing.T) {
-	folder := t.TempDir()
+	folder, programs := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", programs)
+	for _, name := range []string{"we", "web-1", "e1", "漢字"} {
+		if err := os.WriteFile(filepath.Join(programs, name), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	codes := []rune{tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight, tea.KeyHome, tea.KeyEnd, tea.KeyPgUp, tea.KeyPgDown, tea.KeyTab, tea.KeyBackspace, tea.KeyDelete, tea.KeyEnter}
 	letters := []rune("we-1 /~.漢é\u0301\u200d\x1b\t?rsy")
-	for name := range overlays(folder) {
+	help := bindings.Help(keymap.ScopeGlobal, keymap.ScopePrefix)
+	for name := range overlays(folder, help) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				h, o := &host{}, overlays(folder)[name]
+				h, o := &host{}, overlays(folder, help)[name]
 				for range rapid.IntRange(1, 30).Draw(t, "steps") {
 					w, height := rapid.IntRange(1, 130).Draw(t, "columns"), rapid.IntRange(1, 40).Draw(t, "rows")
 					switch rapid.IntRange(0, 5).Draw(t, "step") {
