@@ -15,11 +15,16 @@ const (
 
 // A tabCell is a tab as the bar shows it.
 type tabCell struct {
-	text    string
+	number  string
+	name    string // in full
+	text    string // both, with the name shortened
 	mark    string
 	markInk widget.Ink
 	current bool
 }
+
+// shorten gives the name at most n cells.
+func (c *tabCell) shorten(n int) { c.text = " " + c.number + " " + widget.Clip(c.name, n) + " " }
 
 func (c *tabCell) cells() int { return widget.Width(c.text) + widget.Width(c.mark) }
 
@@ -75,9 +80,15 @@ func (p *Pane) TabAt(x, w int) int {
 // tabCells are the tabs, and which of them fit into w cells. Names are shortened
 // before tabs are left out.
 func (p *Pane) tabCells(w int) (cells []tabCell, first, last int) {
-	names := longTabName
-	for cells = p.tabCellsOf(names); names > shortTabName && cellsOf(cells) > w; cells = p.tabCellsOf(names) {
+	cells = make([]tabCell, len(p.tabs))
+	for i, ids := range p.tabs {
+		cells[i] = p.tabCell(i, ids)
+	}
+	for names := longTabName; cellsOf(cells) > w && names > shortTabName; {
 		names--
+		for i := range cells {
+			cells[i].shorten(names)
+		}
 	}
 	if cellsOf(cells) <= w {
 		return cells, 0, len(cells)
@@ -112,16 +123,7 @@ func cellsOf(cells []tabCell) (n int) {
 	return n
 }
 
-// tabCellsOf are all tabs with names of at most so many cells.
-func (p *Pane) tabCellsOf(names int) []tabCell {
-	cells := make([]tabCell, len(p.tabs))
-	for i, ids := range p.tabs {
-		cells[i] = p.tabCell(i, ids, names)
-	}
-	return cells
-}
-
-func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
+func (p *Pane) tabCell(i int, ids []string) (c tabCell) {
 	look, news := p.env.Look(), p.env.News()
 	var sessions []string
 	most := 0
@@ -137,11 +139,11 @@ func (p *Pane) tabCell(i int, ids []string, names int) (c tabCell) {
 			c.mark, c.markInk, most = mark+" ", ink, urgency
 		}
 	}
-	number := widget.Itoa(i + 1)
+	c.number, c.name = widget.Itoa(i+1), strings.Join(sessions, "+")
 	if p.floats(i) {
-		number = "float"
+		c.number = "float"
 	}
-	c.text = " " + number + " " + widget.Clip(strings.Join(sessions, "+"), names) + " "
+	c.shorten(longTabName)
 	return c
 }
 
