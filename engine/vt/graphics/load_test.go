@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -169,8 +170,17 @@ func filled(side int) *Picture {
 func TestAStoreIsBoundedOldestFirst(t *testing.T) {
 	var s Store
 	var gone []*Image
+	noise := filled(1024)
+	pixels := slices.Clone(noise.pixels)
+	encoded, err := noise.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for n := range 24 { // of 3 MB each
-		i := &Image{ID: uint32(n + 1), Picture: filled(1024)}
+		i := &Image{ID: uint32(n + 1), Picture: &Picture{Size: noise.Size, png: slices.Clone(encoded)}}
+		if n%6 == 0 { // bare pixels, which the store encodes when it is full
+			i.Picture = &Picture{Size: noise.Size, channels: 3, pixels: slices.Clone(pixels)}
+		}
 		gone = append(gone, s.Add(i, func() map[*Image]bool { return nil })...)
 		if w := s.Weight(); w > MaxBytes {
 			t.Fatalf("after %d pictures it holds %d bytes", n+1, w)
