@@ -1,7 +1,6 @@
 package proctree
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
@@ -29,11 +28,12 @@ func TestTheFolderOfACgroupIsFound(t *testing.T) {
 }
 
 func TestEndTreeEndsAChainOfForksInItsGroup(t *testing.T) {
+	t.Parallel()
 	root, _ := startLeader(t, `echo; f() { f & }; f; exec sleep 100000`)
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); unix.Kill(-root.PID, 0) == nil; runtime.Gosched() { // zombies are collected
+	for end := time.Now().Add(30 * time.Second); unix.Kill(-root.PID, 0) == nil; time.Sleep(time.Millisecond) { // zombies are collected
 		if time.Now().After(end) {
 			t.Fatal("its group is still there")
 		}

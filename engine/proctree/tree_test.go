@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -63,11 +64,11 @@ func startLeader(t *testing.T, script string) (root store.Identity, told []int) 
 	return root, told
 }
 
-// endTree ends a tree as that of a terminal.
+// endTree ends a tree as that of a terminal, with a short stop timeout.
 func endTree(root store.Identity, spared ...int) error {
 	tree := NewTree(root, spared...)
 	tree.Held = BootTicks()
-	return tree.End(context.Background(), new(Table), TerminalSteps(0))
+	return tree.End(context.Background(), new(Table), TerminalSteps(300*time.Millisecond))
 }
 
 func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
@@ -86,6 +87,7 @@ func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
 }
 
 func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
+	t.Parallel()
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
@@ -96,6 +98,7 @@ func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 }
 
 func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
+	t.Parallel()
 	root, _ := startLeader(t, `echo; kill -STOP $$; sleep 1000`)
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
@@ -107,23 +110,26 @@ func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 
 // Many programs take a second signal for the wish not to be waited for.
 func TestAStopSignalsEachGroupOnce(t *testing.T) {
-	for range 30 {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			told := filepath.Join(t.TempDir(), "told")
-			root, _ := startLeader(t, `trap 'echo asked >>'"`+told+`"'; exit' TERM; sleep 1000 &
-				until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo; wait`)
+	t.Parallel()
+	var stops sync.WaitGroup // side by side: a stop waits until init has collected what was orphaned
+	for n := range 30 {
+		told := filepath.Join(t.TempDir(), "told")
+		root, _ := startLeader(t, `trap 'echo asked >>'"`+told+`"'; exit' TERM; sleep 1000 &
+			until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo; wait`)
+		stops.Go(func() {
 			if err := NewTree(root).End(t.Context(), new(Table), StopSteps(unix.SIGTERM, time.Minute)); err != nil {
-				t.Fatal(err)
+				t.Errorf("stop %d: %v", n, err)
 			}
 			if text, err := os.ReadFile(told); string(text) != "asked\n" {
-				t.Errorf("told %q: %v", text, err)
+				t.Errorf("stop %d: told %q: %v", n, text, err)
 			}
 		})
 	}
+	stops.Wait()
 }
 
 func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
+	t.Parallel()
 	root, _ := startLeader(t, `echo; sleep 1000`)
 	old := root
 	old.StartTime--
@@ -141,6 +147,7 @@ func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
 }
 
 func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
+	t.Parallel()
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	spared := told[0]
 	defer unix.Kill(spared, unix.SIGKILL)
