@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tandem/tests/needs"
 )
 
 // tasks are all tasks, in the order of the table.
@@ -55,6 +57,7 @@ func bothClients(p program) []servers {
 
 // Tasks that need nothing but a shell can be done with Tandem's tools.
 func TestTasks(t *testing.T) {
+	needs.FullRun(t)
 	for _, s := range bothClients(build(t)) {
 		for _, task := range tasks() {
 			if !task.quick {

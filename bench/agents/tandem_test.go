@@ -28,7 +28,7 @@ func build(t testing.TB) program {
 	p := program{path: os.Getenv("TANDEM")}
 	if p.path == "" {
 		p.path = filepath.Join(dir, "tandem")
-		if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", p.path, "tandem").CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)
 		}
 	}

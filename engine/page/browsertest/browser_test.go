@@ -21,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"tandem/tests/needs"
 )
 
 // patience is how long something may take on a busy machine before a test gives it up.
@@ -37,28 +39,16 @@ type machine struct {
 	chrome context.Context
 }
 
-// chromium finds a browser.
-func chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no Chromium here")
-	return ""
-}
-
 func newMachine(t testing.TB) *machine {
 	t.Helper()
-	browser := chromium(t)
+	browser := needs.Program(t, "chromium", "chromium", "chromium-browser", "google-chrome", "chrome")
 	dir, err := os.MkdirTemp("", "td") // short, for the socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	m := &machine{TB: t, dir: dir, tandem: filepath.Join(dir, "tandem")}
-	if out, err := exec.Command("go", "build", "-o", m.tandem, "tandem").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", m.tandem, "tandem").CombinedOutput(); err != nil {
 		t.Fatalf("build tandem: %v: %s", err, out)
 	}
 	m.env = []string{"TANDEM_DATA_DIR=" + dir + "/d", "XDG_CONFIG_HOME=" + dir + "/c", "HOME=" + dir, "SHELL=/bin/sh", "PS1=ready> ", "ENV=",

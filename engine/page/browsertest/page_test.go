@@ -17,11 +17,13 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/tests/needs"
 )
 
 // TestThePageInABrowser shows the page in a real browser, before a real engine. One of each
 // serves all parts: starting them takes longest.
 func TestThePageInABrowser(t *testing.T) {
+	needs.FullRun(t)
 	m := newMachine(t)
 	m.write("c/tandem/policy.toml", "default = \"ask\"\nask_timeout = \"10m\"\n")
 	m.run("new", "--name", "shop", "--", "sh")
