@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // proxied gives a rig's profile a proxy on a small Internet.
@@ -17,7 +19,7 @@ func proxied(t *testing.T, r *rig) *stage {
 	s := newStage(t, ProxyOptions{})
 	r.profile.Network = &Network{AllowedDomains: []string{"allowed.example"}}
 	if err := r.layers().Check(); err != nil {
-		t.Skipf("the kernel's Landlock knows no TCP ports: %v", err)
+		needs.Kernel(t, "Landlock's TCP ports", err)
 	}
 	r.proxy = s.grant(*r.profile.Network)
 	return s

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // A rig is a folder with something of everything, and a profile about it.
@@ -63,7 +65,7 @@ func newRigOf(t *testing.T, in rig) *rig {
 		if _, stderr, status := r.run("pid"); status != 126 || !strings.Contains(stderr, "kernel") {
 			t.Errorf("a kernel that cannot confine gave status %d: %s", status, stderr)
 		}
-		t.Skipf("the kernel lacks Landlock or seccomp: %v", err)
+		needs.Kernel(t, "Landlock and seccomp", err)
 	}
 	return r
 }
@@ -510,6 +512,7 @@ func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
 }
 
 func TestLimitsHold(t *testing.T) {
+	needs.FullRun(t)
 	r := newRig(t)
 	r.profile.Limits = &Limits{OpenFiles: 64, Processes: 5000, MemoryBytes: 4 << 30, CPUSeconds: 1}
 	r.expect("64 64", "limit", "open_files")

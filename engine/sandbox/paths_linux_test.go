@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 func TestPathsAreResolvedAsTheKernelDoes(t *testing.T) {
@@ -84,7 +86,7 @@ func TestALinkThatWasPutOnTheWayLeadsNowhere(t *testing.T) {
 	}
 	k := currentKernel()
 	if err := k.check(Layers{{}}); err != nil {
-		t.Skipf("the kernel lacks Landlock or seccomp: %v", err)
+		needs.Kernel(t, "Landlock and seccomp", err)
 	}
 	set, err := newRuleset(handled(0, openNetwork, k))
 	if err != nil {

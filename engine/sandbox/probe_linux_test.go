@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,21 +26,41 @@ import (
 // probe is a confined program: it tries one thing and prints the error's name,
 // or what it got.
 func probe(args []string) int {
+	fmt.Print(outcome(args))
+	return 0
+}
+
+// outcome returns what a probe gives, or the name of its error.
+func outcome(args []string) string {
 	got, err := try(args[0], args[1:])
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno):
-		fmt.Print(unix.ErrnoName(errno))
+		return unix.ErrnoName(errno)
 	case err != nil:
-		fmt.Print("error: ", err)
-	default:
-		fmt.Print(got)
+		return "error: " + err.Error()
 	}
-	return 0
+	return got
+}
+
+// tryAll runs probes, given as JSON, one after another, and returns their outcomes as JSON.
+func tryAll(probes string) (string, error) {
+	var all [][]string
+	if err := json.Unmarshal([]byte(probes), &all); err != nil {
+		return "", err
+	}
+	outcomes := make([]string, len(all))
+	for i, args := range all {
+		outcomes[i] = outcome(args)
+	}
+	text, err := json.Marshal(outcomes)
+	return string(text), err
 }
 
 func try(what string, args []string) (string, error) {
 	switch what {
+	case "all":
+		return tryAll(args[0])
 	case "read":
 		data, err := os.ReadFile(args[0])
 		return string(data), err
