@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // A program is a tandem of this tree with a data folder of its own.
@@ -99,8 +101,42 @@ func tmux(b *testing.B) (peer, bool) {
 		return peer{}, false
 	}
 	p := peer{fmt.Sprintf("tandem-bench-%d", os.Getpid())}
-	b.Cleanup(func() { p.command("kill-server").Run() })
+	b.Cleanup(func() { endTmux(b, p.command) })
 	return p, true
+}
+
+// endTmux ends a tmux server, if there is one, and removes the socket that it leaves.
+func endTmux(b *testing.B, command func(args ...string) *exec.Cmd) {
+	b.Helper()
+	out, err := command("display-message", "-p", "#{pid} #{socket_path}").Output()
+	if err == nil {
+		pid, socket, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+		endDaemon(b, func() { _ = command("kill-server").Run() }, pid)
+		_ = os.Remove(socket)
+	}
+}
+
+// endDaemon calls end and waits until the processes with these pids, which are not children of
+// the benchmark, have exited.
+func endDaemon(b *testing.B, end func(), pids ...string) {
+	b.Helper()
+	var all []unix.PollFd
+	for _, text := range pids {
+		pid := number(b, text)
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			b.Logf("process %d: %v", pid, err)
+			continue
+		}
+		defer unix.Close(fd)
+		all = append(all, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+	end()
+	for i := range all {
+		if n, err := unix.Poll(all[i:i+1], 10_000); n == 0 {
+			b.Errorf("a process of %v is still running: %v", pids, err)
+		}
+	}
 }
 
 func (p peer) command(args ...string) *exec.Cmd {

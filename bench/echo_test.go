@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,8 +62,10 @@ func BenchmarkEchoBesideFlood(b *testing.B) {
 func openPeers(b *testing.B) []*echoed {
 	peers := []*echoed{openEcho(b, "bare", exec.Command("sh", "-c", echoer))}
 	if _, err := exec.LookPath("dtach"); err == nil {
-		socket := filepath.Join(b.TempDir(), "dtach")
-		peers = append(peers, openEcho(b, "dtach", exec.Command("dtach", "-A", socket, "-r", "none", "sh", "-c", echoer)))
+		dir := b.TempDir()
+		b.Cleanup(func() { endDtach(b, filepath.Join(dir, "pids")) })
+		tells := "echo $PPID $$ >'" + filepath.Join(dir, "pids") + "'; "
+		peers = append(peers, openEcho(b, "dtach", exec.Command("dtach", "-A", filepath.Join(dir, "dtach"), "-r", "none", "sh", "-c", tells+echoer)))
 	}
 	if peer, ok := tmux(b); ok {
 		peers = append(peers, openEcho(b, "tmux", peer.command("new-session", echoer)))
@@ -77,6 +81,18 @@ func openPeers(b *testing.B) []*echoed {
 		peers = append(peers, openEcho(b, way.name, p.command(way.args...), way.first...))
 	}
 	return peers
+}
+
+// endDtach ends dtach's daemon, and with it the program on its terminal; a file has both pids.
+func endDtach(b *testing.B, file string) {
+	b.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	pids := strings.Fields(string(text))
+	endDaemon(b, func() { _ = syscall.Kill(number(b, pids[0]), syscall.SIGTERM) }, pids...)
 }
 
 // An echoed is a terminal whose program sends back what is typed, and how long that took.

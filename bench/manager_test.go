@@ -35,7 +35,14 @@ func benchmarkPM2(b *testing.B, n int) {
 		}
 	}
 	pm2("ping")
-	b.Cleanup(func() { pm2("kill") })
+	b.Cleanup(func() {
+		pid, err := os.ReadFile(filepath.Join(home, "pm2.pid"))
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		endDaemon(b, func() { pm2("kill") }, string(pid))
+	})
 	var times runTimes
 	for b.Loop() {
 		mark := newSleep()
@@ -78,6 +85,10 @@ func benchmarkCompose(b *testing.B, n int) {
 		if err := cmd.Start(); err != nil {
 			b.Fatal(err)
 		}
+		b.Cleanup(func() { // after a failure
+			_ = cmd.Process.Signal(os.Interrupt)
+			_ = cmd.Wait()
+		})
 		mark.await(b, n)
 		times.started = append(times.started, time.Since(began))
 		began = time.Now()

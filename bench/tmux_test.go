@@ -6,16 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"tandem/tests/needs"
 )
 
 // BenchmarkTmuxCall is how long `display-message -p` takes in tmux and in `tandem tmux`, in turns.
 // Both have the system's PATH: a library of ours looks for programs of the clipboard in each of
 // its folders when it starts, and how many somebody has is not what is measured.
 func BenchmarkTmuxCall(b *testing.B) {
-	tmux, err := exec.LookPath("tmux")
-	if err != nil {
-		b.Skip("tmux is not installed")
-	}
+	tmux := needs.Program(b, "tmux", "tmux")
 	b.Setenv("CGO_ENABLED", "0") // as in a release: the dynamic linker takes its time, too
 	p := build(b)
 	path := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -29,13 +28,13 @@ func BenchmarkTmuxCall(b *testing.B) {
 	theirs := func(args ...string) *exec.Cmd {
 		return exec.Command(tmux, append([]string{"-S", filepath.Join(dir, "s"), "-f", "/dev/null"}, args...)...)
 	}
+	defer endTmux(b, theirs)
 	ours := func(args ...string) *exec.Cmd { return p.command(append([]string{"tmux"}, args...)...) }
 	for _, do := range []func(...string) *exec.Cmd{theirs, ours} {
 		if out, err := do("new-session", "-d", "-s", "work", "cat").CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, out)
 		}
 	}
-	defer func() { _ = theirs("kill-server").Run() }() // there may be nothing to end after a failure
 	var times [2][]time.Duration
 	for b.Loop() {
 		for range 50 {
