@@ -54,6 +54,9 @@ func run(args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := os.Chmod(temp, 0o755); err != nil { // some tests run as another user
+		return 0, err
+	}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "TMPDIR="+temp), os.Stderr
 	events, stdout, err := os.Pipe()
