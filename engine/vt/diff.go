@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"tandem/engine/invariants"
 	"tandem/engine/styled"
 	"tandem/engine/vt/grid"
 	"tandem/engine/vt/history"
@@ -52,6 +53,9 @@ func (t *Terminal) Diff(since uint64) Diff {
 		}
 	}
 	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.End()}
+	if invariants.Enabled {
+		t.noteTold()
+	}
 	t.epoch++
 	return d
 }

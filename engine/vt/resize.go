@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"tandem/engine/invariants"
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
@@ -40,6 +41,9 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 	t.fullSeq = t.epoch
 	t.gone = make([]uint64, 2*rows)
 	t.goneLost = 0
+	if invariants.Enabled {
+		t.check()
+	}
 	t.reportSize()
 }
 

@@ -4,6 +4,7 @@ import (
 	"image"
 	"time"
 
+	"tandem/engine/invariants"
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
@@ -63,9 +64,10 @@ type store struct {
 
 	epoch    uint64 // changes are marked with it; each Diff starts the next
 	taken    [keptDiffs]diffTaken
-	gone     []uint64 // by line number modulo length: versions of lines that left
-	goneLost uint64   // newest version that fell out of gone
-	fullSeq  uint64   // a viewer with an older state needs everything
+	gone     []uint64  // by line number modulo length: versions of lines that left
+	goneLost uint64    // newest version that fell out of gone
+	fullSeq  uint64    // a viewer with an older state needs everything
+	told     *toldRows // by the last diff; nil in builds without the tag invariants
 
 	cells []grid.Cell  // scratch
 	pair  [2]grid.Cell // scratch: one cluster
@@ -157,6 +159,9 @@ func (t *Terminal) Write(p []byte) (int, error) {
 		t.unfed = len(p) - n
 		t.tidy()
 		t.feed(p[:n])
+		if invariants.Enabled {
+			t.check()
+		}
 		p = p[n:]
 	}
 	return total, nil
@@ -243,6 +248,9 @@ func (t *Terminal) collectUnused() {
 	t.styles.sweep(styles)
 	t.penChanged = true
 	t.sweepLinks()
+	if invariants.Enabled {
+		t.checkTables()
+	}
 }
 
 // sweepLinks runs when the styles left are those in use.

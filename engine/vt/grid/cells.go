@@ -1,5 +1,7 @@
 package grid
 
+import "tandem/engine/invariants"
+
 // A slab is one slab of cells and the order of its
 // rows, so that scrolling whole rows moves their places instead of cells.
 type slab struct {
@@ -39,6 +41,9 @@ func (g *slab) row(y int) []Cell {
 
 // write gives the cells from x on, of which the first n will change.
 func (g *slab) write(x, y, n int) []Cell {
+	if invariants.Enabled {
+		g.checkSpan(x, y, n)
+	}
 	row := &g.order[y]
 	row.used = max(row.used, int32(x+n))
 	at := int(row.at)
@@ -60,6 +65,9 @@ func (g *slab) Cell(x, y int) Cell { return g.cells[int(g.order[y].at)+x] }
 func (g *slab) Row(y int) []Cell { return g.row(y) }
 
 func (g *slab) Erase(x, y, n int, s StyleID) {
+	if invariants.Enabled {
+		g.checkSpan(x, y, n)
+	}
 	row := &g.order[y]
 	if s == 0 && x+n >= int(row.used) {
 		n = max(int(row.used)-x, 0)
@@ -85,6 +93,9 @@ func (g *slab) Delete(x, y, right, n int, s StyleID) {
 }
 
 func (g *slab) Scroll(r Rect, n int, s StyleID) {
+	if invariants.Enabled {
+		g.checkRect(r, n)
+	}
 	switch whole := r.Left == 0 && r.Right == g.cols-1; {
 	case whole && n == 1 && r.Top == 0 && r.Bottom == g.rows-1:
 		top := g.order[0]

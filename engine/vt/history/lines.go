@@ -7,6 +7,7 @@ import (
 	"sort"
 	"unicode/utf8"
 
+	"tandem/engine/invariants"
 	"tandem/engine/styled"
 	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
@@ -120,6 +121,9 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 		c.buf = append(append(c.buf, flags), h.runs...)
 	}
 	h.added(c, at, before)
+	if invariants.Enabled {
+		h.checkPushed(cells, attrs, clusters)
+	}
 }
 
 // PushText appends a line of printable ASCII in the default style.
@@ -134,6 +138,9 @@ func (h *Lines) PushText(text []byte) {
 	start := len(c.buf)
 	c.buf = append(append(c.buf, text...), linePlain)
 	h.added(c, packedLine{uint32(start), uint32(start + len(text))}, before)
+	if invariants.Enabled {
+		h.checkPushedText(text)
+	}
 }
 
 // added notes a line in chunk c, which had a size before it came.
@@ -185,9 +192,12 @@ func (h *Lines) Strips() iter.Seq2[int64, *graphics.Strips] { return maps.All(h.
 func (h *Lines) SetStrips(n int64, s *graphics.Strips) {
 	if s == nil {
 		delete(h.strips, n)
-		return
+	} else {
+		h.strips[n] = s
 	}
-	h.strips[n] = s
+	if invariants.Enabled {
+		h.checkStrips()
+	}
 }
 
 // keepStrips keeps what of pictures is in the line that is pushed next.
@@ -218,6 +228,9 @@ func (h *Lines) DropHalf() bool {
 	}
 	h.oldest += (h.end - h.oldest + 1) / 2
 	h.trim()
+	if invariants.Enabled {
+		h.check()
+	}
 	return true
 }
 
@@ -237,6 +250,9 @@ func (h *Lines) UnwrapLast() bool {
 func (h *Lines) Clear() {
 	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end
 	h.strips, h.stripLines = nil, nil
+	if invariants.Enabled {
+		h.check()
+	}
 }
 
 // Get appends the cells of line n, which must be kept, to dst.

@@ -1,0 +1,229 @@
+package vt
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"tandem/engine/invariants"
+	"tandem/engine/styled"
+	"tandem/engine/vt/grid"
+	"tandem/engine/vt/history"
+)
+
+// What is larger than this is not checked after every change, so that the tests of large
+// screens and long histories take no more than about twice their time.
+const (
+	checkedCells   = 2048
+	checkedEntries = 256
+)
+
+// check panics if the terminal is in a state that no input may lead to.
+func (t *Terminal) check() {
+	if n := t.cols * t.rows; n > checkedCells && !invariants.Sometimes("check of a large screen", n/checkedCells) {
+		return
+	}
+	t.checkPage()
+	for _, s := range [...]*screen{t.main, t.other} {
+		if s != nil {
+			t.checkScreen(s)
+		}
+	}
+	t.checkEpochs()
+	if n := len(t.styles.pens) + len(t.links.text) + len(t.clusters.text); invariants.Sometimes("check of the tables", 1+n/checkedEntries) {
+		t.checkTables()
+	}
+	if n := int(t.hist.End() - t.hist.Oldest()); invariants.Sometimes("check of the scrollback's styles", 1+n/checkedEntries) {
+		t.hist.EachStyle(t.checkStyle)
+	}
+	if t.told != nil && t.told.seq >= t.fullSeq {
+		t.checkTold()
+	}
+}
+
+// checkPage checks the cursor, the pen, the margins and the tab stops.
+func (t *Terminal) checkPage() {
+	cur, r := &t.cur, &t.region
+	switch {
+	case t.scr == nil, t.scr != t.main && t.scr != t.other:
+		invariants.Failf("the screen shown is neither the main nor the alternate one")
+	case cur.y < 0, cur.y >= t.rows, cur.x < 0, cur.x > t.scr.rows[cur.y].lastColumn(t.cols):
+		invariants.Failf("the cursor is at %d,%d on a screen of %d × %d", cur.x, cur.y, t.cols, t.rows)
+	case cur.pending && cur.x != t.rightLimit():
+		invariants.Failf("a wrap is pending in column %d, and the last is %d", cur.x, t.rightLimit())
+	case r.Left < 0, r.Left > r.Right, r.Right >= t.cols, r.Top < 0, r.Top > r.Bottom, r.Bottom >= t.rows:
+		invariants.Failf("margins %+v on a screen of %d × %d", *r, t.cols, t.rows)
+	case !t.mode.leftRight && (r.Left != 0 || r.Right != t.cols-1):
+		invariants.Failf("margins %+v on a screen of %d columns without DECLRMM", *r, t.cols)
+	case len(t.tabs) != t.cols:
+		invariants.Failf("%d tab stops for %d columns", len(t.tabs), t.cols)
+	}
+	t.checkStyle(t.penStyle)
+	if !t.penChanged && t.styles.pens[t.penStyle] != cur.pen {
+		invariants.Failf("style %d is %+v, and the pen %+v", t.penStyle, t.styles.pens[t.penStyle], cur.pen)
+	}
+	t.checkGlyph(t.last.Glyph)
+	t.checkLink(cur.pen)
+}
+
+// checkScreen checks the cells of a screen, and what is known of its rows.
+func (t *store) checkScreen(s *screen) {
+	if g, ok := s.grid.(grid.Checker); ok {
+		g.Check()
+	}
+	s.strips.Check(t.rows)
+	t.checkLink(s.saved.pen)
+	switch saved := &s.saved; {
+	case len(s.rows) != t.rows:
+		invariants.Failf("%d rows are known of a screen of %d", len(s.rows), t.rows)
+	case saved.x < 0, saved.x >= t.cols, saved.y < 0, saved.y >= t.rows:
+		invariants.Failf("the saved cursor is at %d,%d on a screen of %d × %d", saved.x, saved.y, t.cols, t.rows)
+	}
+	for y := range s.rows {
+		t.checkRow(y, s.grid.Row(y), &s.rows[y])
+	}
+}
+
+func (t *store) checkRow(y int, cells []grid.Cell, row *rowState) {
+	switch {
+	case len(cells) != t.cols, row.used < 0, int(row.used) > t.cols, row.wide < 0, int(row.wide) > t.cols,
+		row.version > t.epoch, row.wrapped && row.size != styled.SingleSize:
+		invariants.Failf("row %d has %d cells, on a screen of %d columns in epoch %d: %+v", y, len(cells), t.cols, t.epoch, *row)
+	case len(trimBlank(cells)) > int(row.used):
+		invariants.Failf("row %d is used up to column %d and not blank up to %d", y, row.used, len(trimBlank(cells)))
+	}
+	for x, c := range cells {
+		t.checkStyle(c.Style)
+		if c.Glyph != grid.Tail {
+			t.checkGlyph(c.Glyph)
+			continue
+		}
+		if x == 0 || x >= int(row.wide) || cells[x-1].Empty() || cells[x-1].Glyph == grid.Tail || cells[x-1].Style != c.Style {
+			invariants.Failf("row %d has half a cluster in column %d, and wide ones before %d: %v", y, x, row.wide, cells)
+		}
+	}
+}
+
+// checkEpochs checks what tells the next diff of changes above the screen.
+func (t *store) checkEpochs() {
+	if t.goneLost > t.epoch || t.fullSeq > t.epoch || len(t.gone) != 2*t.rows || slices.Max(t.gone) > t.epoch {
+		invariants.Failf("epoch %d of %d rows: goneLost %d, fullSeq %d, gone %v", t.epoch, t.rows, t.goneLost, t.fullSeq, t.gone)
+	}
+}
+
+// checkStyle panics unless a style is interned.
+func (t *store) checkStyle(id grid.StyleID) {
+	if int(id) >= len(t.styles.pens) || id != 0 && t.styles.pens[id] == (pen{}) {
+		invariants.Failf("style %d of %d is not interned", id, len(t.styles.pens))
+	}
+}
+
+// checkGlyph panics unless a glyph can be shown.
+func (t *store) checkGlyph(g grid.Glyph) {
+	switch {
+	case g == 0 || g >= ' ' && g < 0x7F:
+	case g >= grid.FirstCluster && t.clusters.has(uint32(g-grid.FirstCluster)):
+	case g >= 0xA0 && g < grid.FirstCluster && utf8.ValidRune(rune(g)):
+	default:
+		invariants.Failf("glyph %#x is neither a character nor one of the %d clusters", uint32(g), len(t.clusters.text))
+	}
+}
+
+func (t *store) checkLink(p pen) {
+	if !t.links.has(p.link) {
+		invariants.Failf("pen %+v has link %d of %d, which is not interned", p, p.link, len(t.links.text))
+	}
+}
+
+func (t *store) checkTables() {
+	t.styles.check()
+	t.links.check("link")
+	t.clusters.check("cluster")
+	for _, p := range t.styles.pens {
+		t.checkLink(p)
+	}
+}
+
+func (s *styleTable) check() {
+	n := 0
+	for i := range s.pens {
+		if s.pens[i] == (pen{}) {
+			continue
+		}
+		n++
+		id := *s.head(&s.pens[i])
+		for ; id != 0 && id != grid.StyleID(i); id = s.next[id] {
+			if s.pens[id] == s.pens[i] {
+				invariants.Failf("styles %d and %d are the same: %+v", id, i, s.pens[i])
+			}
+		}
+		if id == 0 {
+			invariants.Failf("style %d is not in the chain of its hash", i)
+		}
+	}
+	if n != s.n || 1+n+len(s.free) != len(s.pens) || len(s.next) != len(s.pens) {
+		invariants.Failf("%d styles are interned, and %d are counted; %d are free, of %d", n, s.n, len(s.free), len(s.pens))
+	}
+	for _, id := range s.free {
+		if s.pens[id] != (pen{}) {
+			invariants.Failf("style %d is free and in use: %+v", id, s.pens[id])
+		}
+	}
+}
+
+// has reports whether a string has number id.
+func (s *stringTable) has(id uint32) bool {
+	return id == 0 || int(id) < len(s.text) && s.text[id] != ""
+}
+
+func (s *stringTable) check(what string) {
+	bytes := 0
+	for text, id := range s.ids {
+		if id == 0 || int(id) >= len(s.text) || s.text[id] != text {
+			invariants.Failf("%s %q has number %d, which is not its own", what, text, id)
+		}
+		bytes += len(text)
+	}
+	if bytes != s.bytes || 1+len(s.ids)+len(s.free) != len(s.text) {
+		invariants.Failf("%ss of %d bytes, counted %d; %d in use, %d free, of %d", what, bytes, s.bytes, len(s.ids), len(s.free), len(s.text))
+	}
+}
+
+// toldRows are the rows of the screen when a diff was taken.
+type toldRows struct {
+	seq   uint64
+	first int64 // number of the top row
+	rows  []toldRow
+}
+
+type toldRow struct {
+	cells []grid.Cell
+	attrs history.Attrs
+}
+
+// noteTold keeps the rows that the diff taken now tells of.
+func (t *store) noteTold() {
+	told := &toldRows{seq: t.epoch, first: t.hist.End()}
+	for y := range t.rows {
+		told.rows = append(told.rows, toldRow{slices.Clone(t.scr.grid.Row(y)), t.scr.attrs(y)})
+	}
+	t.told = told
+}
+
+// checkTold panics if a row differs from what the last diff told of it and is not marked as
+// changed since: the next diff would leave it out.
+func (t *store) checkTold() {
+	for y := range t.rows {
+		if t.scr.rows[y].version > t.told.seq {
+			continue
+		}
+		n := t.hist.End() + int64(y) - t.told.first
+		if n < 0 || n >= int64(len(t.told.rows)) {
+			invariants.Failf("row %d was not on the screen of diff %d, and is not marked as changed since", y, t.told.seq)
+		}
+		was := &t.told.rows[n]
+		if cells := t.scr.grid.Row(y); !slices.Equal(cells, was.cells) || t.scr.attrs(y) != was.attrs {
+			invariants.Failf("row %d has changed since diff %d and is not marked: %v %+v, was %v %+v",
+				y, t.told.seq, cells, t.scr.attrs(y), was.cells, was.attrs)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+//go:build invariants
+
+package vt
+
+import (
+	"testing"
+
+	"tandem/engine/invariants"
+	"tandem/engine/vt/grid"
+)
+
+// damageable returns a terminal with something of everything that is checked.
+func damageable() *Terminal {
+	t := New(Options{Cols: 9, Rows: 5, ScrollbackLines: 20})
+	t.Write([]byte("one\r\n\x1b[31mtwo\x1b[m\r\n中e\u0301\r\nfour\r\nfive\r\nsix\r\nseven\x1b[44m \x1b]8;;http://a.b\aL\x1b]8;;\a\x1b[m"))
+	t.Write([]byte("\x1b_Ga=T,i=1,f=24,s=1,v=1,c=2,r=2,q=2;AAAA\x1b\\\x1b[?1049h\x1b[?1049l\x1b[3;3H中"))
+	t.Diff(0)
+	return t
+}
+
+func TestCheckPanicsOnADamagedTerminal(t *testing.T) {
+	for name, damage := range map[string]func(t *Terminal){
+		"cursor behind the last column":      func(t *Terminal) { t.cur.x = t.cols },
+		"cursor below the last row":          func(t *Terminal) { t.cur.y = t.rows },
+		"wrap pending in the middle":         func(t *Terminal) { t.cur.pending = true },
+		"saved cursor outside":               func(t *Terminal) { t.main.saved.x = -1 },
+		"margins crossed":                    func(t *Terminal) { t.region.Top, t.region.Bottom = 3, 2 },
+		"margins outside":                    func(t *Terminal) { t.region.Bottom = t.rows },
+		"side margins without their mode":    func(t *Terminal) { t.region.Left = 2 },
+		"too few tab stops":                  func(t *Terminal) { t.tabs = t.tabs[1:] },
+		"pen of another style":               func(t *Terminal) { t.cur.pen.fg++ },
+		"pen of no link":                     func(t *Terminal) { t.cur.pen.link, t.penChanged = 99, true },
+		"cell of no style":                   func(t *Terminal) { t.main.grid.Put(0, 0, []grid.Cell{{Glyph: 'a', Style: 99}}) },
+		"cell of no cluster":                 func(t *Terminal) { t.main.grid.Put(0, 0, []grid.Cell{{Glyph: grid.FirstCluster + 99}}) },
+		"control character":                  func(t *Terminal) { t.main.grid.Put(0, 0, []grid.Cell{{Glyph: '\n'}}) },
+		"half a cluster":                     func(t *Terminal) { t.main.grid.Put(2, 2, []grid.Cell{{Glyph: 'a'}}) },
+		"half a cluster on the other screen": func(t *Terminal) { t.other.grid.Put(0, 0, []grid.Cell{{Glyph: grid.Tail}}) },
+		"wide cluster not noted":             func(t *Terminal) { t.main.rows[2].wide = 2 },
+		"text not noted":                     func(t *Terminal) { t.main.rows[0].used = 1 },
+		"row changed in the future":          func(t *Terminal) { t.main.rows[0].version = t.epoch + 1 },
+		"doubled row goes on":                func(t *Terminal) { t.main.rows[0].size, t.main.rows[0].wrapped = 1, true },
+		"row too many":                       func(t *Terminal) { t.main.rows = t.main.slab[:t.rows+1] },
+		"scrollback of no style":             func(t *Terminal) { t.hist.Push([]grid.Cell{{Glyph: 'a', Style: 99}}, t.main.attrs(4), nil) },
+		"line that left in the future":       func(t *Terminal) { t.gone[1] = t.epoch + 1 },
+		"pictures of too few rows":           func(t *Terminal) { t.main.strips = t.main.strips[1:] },
+		"change not marked":                  func(t *Terminal) { t.main.grid.PutASCII(0, 0, []byte("x"), 0) },
+		"row moved and not marked":           func(t *Terminal) { t.main.rows[0].version, t.told.first = 0, t.told.first+1 },
+		"style freed in use":                 func(t *Terminal) { t.styles.sweep(make([]bool, len(t.styles.pens))) },
+		"style lost from its chain":          func(t *Terminal) { clear(t.styles.heads) },
+		"styles miscounted":                  func(t *Terminal) { t.styles.n++ },
+		"style interned twice":               func(t *Terminal) { t.styles.add(t.styles.pens[1]) },
+		"link lost":                          func(t *Terminal) { clear(t.links.ids) },
+		"clusters miscounted":                func(t *Terminal) { t.clusters.bytes++ },
+	} {
+		term := damageable()
+		term.check()
+		if invariants.Broken(func() { damage(term); term.check() }) == "" {
+			t.Errorf("%s: no check fails", name)
+		}
+	}
+}

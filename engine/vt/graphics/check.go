@@ -1,0 +1,30 @@
+package graphics
+
+import "tandem/engine/invariants"
+
+// Check panics unless r has n rows and each strip shows columns and a row of its placement.
+func (r Rows) Check(n int) {
+	if r != nil && len(r) != n {
+		invariants.Failf("%d rows of pictures on a screen of %d", len(r), n)
+	}
+	for y, s := range r {
+		s.Check(int64(y))
+	}
+}
+
+// Check panics unless each strip shows columns and a row of its placement. n is the row or
+// line that the message names.
+func (s *Strips) Check(n int64) {
+	if s == nil {
+		return
+	}
+	if len(s.all) == 0 {
+		invariants.Failf("line %d has an empty list of strips, not nil", n)
+	}
+	for _, one := range s.all {
+		at := one.at
+		if at == nil || one.from >= one.to || one.from < one.x || int(one.to) > int(one.x)+at.Cols || one.row < 0 || int(one.row) >= at.Rows {
+			invariants.Failf("line %d shows columns %d to %d of row %d of a picture in column %d: %+v", n, one.from, one.to, one.row, one.x, at)
+		}
+	}
+}
