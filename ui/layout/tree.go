@@ -57,7 +57,7 @@ func (n *Node) Place(r widget.Rect) {
 	if n.Axis == Beside {
 		first.W = portion(r.W-1, n.Share, n.A.Least(Beside), n.B.Least(Beside))
 		second.X = r.X + first.W + 1
-		second.W = r.W - first.W - 1
+		second.W = max(r.W-first.W-1, 0)
 	} else {
 		first.H = portion(r.H, n.Share, n.A.Least(Below), n.B.Least(Below))
 		second.Y = r.Y + first.H

@@ -172,3 +172,15 @@ func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
 		t.Errorf("the leaf there is %v", got)
 	}
 }
+
+func TestHalvesOfASplitWithoutRoomAreNeverLessThanEmpty(t *testing.T) {
+	root, a, b, c, d := fourPanes()
+	for w := range 8 {
+		root.Place(widget.Rect{W: w, H: 1})
+		for _, l := range []*Node{a, b, c, d} {
+			if l.Rect.W < 0 || l.Rect.H < 0 {
+				t.Errorf("in %d columns a pane has %+v", w, l.Rect)
+			}
+		}
+	}
+}
