@@ -39,7 +39,9 @@ func (t *Tabs) Settle() {
 		t.Under = nil
 	case len(t.All) == 0:
 		t.All, t.Float, t.Under = []*Tab{t.Float}, nil, nil
-	case t.Floating() && t.Index(t.Under) < 0:
+	case !t.Floating():
+		t.Under = nil
+	case t.Index(t.Under) < 0:
 		t.Under = t.Before()
 	}
 }

@@ -146,6 +146,9 @@ func (t *Tabs) Detach(from *Tab, l *Node) {
 	if t.Current == from {
 		t.Current = nil
 	}
+	if t.Under == from {
+		t.Under = nil
+	}
 }
 
 // BreakOut gives a leaf a tab of its own, behind the one that it is in.

@@ -35,3 +35,20 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		again.Place(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 	})
 }
+
+func TestArrangingFloatingPanesLeavesNoTabShownThatIsGone(t *testing.T) {
+	tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
+	tabs.Go(tabs.Add(tabs.New("a")))
+	tabs.Float = NewTab(tabs.New("b"))
+	tabs.Go(tabs.Float)
+	_, found := tabs.Arrange(api.Layout{
+		Tabs:  []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: "gone", Name: "gone"}}}},
+		Float: &api.LayoutTab{Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 5000}, {ID: "a", Name: "a"}, {ID: "b", Name: "b"}}, Focus: 1},
+	}, []api.Process{{ID: "a", Kind: api.KindSession, State: api.StateRunning}, {ID: "b", Kind: api.KindSession, State: api.StateRunning}})
+	if found != 2 {
+		t.Fatalf("found %d sessions", found)
+	}
+	if tabs.Current != nil && tabs.Index(tabs.Current) < 0 && !tabs.Floating() {
+		t.Error("the tab shown has lost its panes to the floating one")
+	}
+}
