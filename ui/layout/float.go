@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/panes/widget"
 )
 
@@ -43,6 +44,9 @@ func (t *Tabs) Settle() {
 		t.Under = nil
 	case t.Index(t.Under) < 0:
 		t.Under = t.Before()
+	}
+	if invariants.Enabled {
+		t.Check()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/panes/terminal"
 )
 
@@ -67,6 +68,9 @@ type Tabs struct {
 func (t *Tabs) Add(p *terminal.Pane) *Tab {
 	added := NewTab(p)
 	t.All = append(t.All, added)
+	if invariants.Enabled {
+		t.Check()
+	}
 	return added
 }
 

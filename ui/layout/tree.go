@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"tandem/engine/invariants"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 )
@@ -65,6 +66,9 @@ func (n *Node) Place(r widget.Rect) {
 	}
 	n.A.Place(first)
 	n.B.Place(second)
+	if invariants.Enabled {
+		n.checkHalves()
+	}
 }
 
 // Least is how many cells a node needs along an axis for each of its panes to
@@ -128,7 +132,11 @@ func (n *Node) Split(x Axis, p *terminal.Pane) (root, created *Node) {
 	created = &Node{parent: s, Pane: p}
 	n.parent = s
 	s.A, s.B = n, created
-	return s.Root(), created
+	root = s.Root()
+	if invariants.Enabled {
+		root.check(nil)
+	}
+	return root, created
 }
 
 // replaceBy puts m at n's place in n's parent.
@@ -157,7 +165,11 @@ func (n *Node) Remove() (root, focus *Node) {
 	}
 	s.replaceBy(sibling)
 	n.parent = nil
-	return sibling.Root(), sibling.nearest(n.Rect)
+	root = sibling.Root()
+	if invariants.Enabled {
+		root.check(nil)
+	}
+	return root, sibling.nearest(n.Rect)
 }
 
 // nearest is the leaf of n whose rectangle is closest to r.

@@ -1,0 +1,78 @@
+package layout
+
+import (
+	"slices"
+
+	"tandem/engine/invariants"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+)
+
+// check panics unless the tree below n is whole: a node has a pane or two halves that know it,
+// and no pane is in it twice. It returns the panes of the tree.
+func (n *Node) check(panes []*terminal.Pane) []*terminal.Pane {
+	if n.Pane != nil {
+		if n.A != nil || n.B != nil || slices.Contains(panes, n.Pane) {
+			invariants.Failf("the leaf of session %q has halves, or its pane is in another leaf too", n.Pane.ID)
+		}
+		return append(panes, n.Pane)
+	}
+	switch {
+	case n.A == nil, n.B == nil, n.A == n.B, n.A.parent != n, n.B.parent != n:
+		invariants.Failf("a split at %+v has halves %p and %p, which are one, none or another split's", n.Rect, n.A, n.B)
+	case n.Share <= 0, n.Share >= ShareUnit, n.Axis > Below:
+		invariants.Failf("a split at %+v along axis %d has %d of %d in its first half", n.Rect, n.Axis, n.Share, ShareUnit)
+	}
+	return n.B.check(n.A.check(panes))
+}
+
+// checkHalves panics unless the halves of a split tile its rectangle, with a column between
+// them if they lie beside each other, and keep their least sizes if there is room.
+func (n *Node) checkHalves() {
+	a, b, border := n.A.Rect, n.B.Rect, 0
+	tiled := widget.Rect{X: a.X, Y: a.Y, W: a.W, H: a.H + b.H}
+	second := widget.Rect{X: a.X, Y: a.Y + a.H, W: a.W, H: b.H}
+	size, first, rest := n.Rect.H, a.H, b.H
+	if n.Axis == Beside {
+		border = 1
+		tiled = widget.Rect{X: a.X, Y: a.Y, W: a.W + border + b.W, H: a.H}
+		second = widget.Rect{X: a.X + a.W + border, Y: a.Y, W: b.W, H: a.H}
+		size, first, rest = n.Rect.W, a.W, b.W
+	}
+	switch {
+	case b != second, tiled != n.Rect && size >= border, a.W < 0, a.H < 0, b.W < 0, b.H < 0:
+		invariants.Failf("halves %+v and %+v do not tile %+v", a, b, n.Rect)
+	case size >= n.Least(n.Axis) && (first < n.A.Least(n.Axis) || rest < n.B.Least(n.Axis)):
+		invariants.Failf("halves %+v and %+v of %+v are smaller than %d and %d, and there is room", a, b, n.Rect, n.A.Least(n.Axis), n.B.Least(n.Axis))
+	}
+}
+
+// Check panics unless each session and pane is in one place, each tab's focus is in it, and the
+// tabs shown and floating are among the others.
+func (t *Tabs) Check() {
+	var panes []*terminal.Pane
+	sessions := map[string]bool{}
+	every := t.Every()
+	for i, tab := range every {
+		if tab == nil || tab.Root == nil || tab.Root.parent != nil || slices.Contains(every[:i], tab) {
+			invariants.Failf("tab %d of %d has no tree, a part of one, or another tab's", i, len(every))
+		}
+		panes = tab.Root.check(panes)
+		leaves := tab.Root.Leaves(nil)
+		if !slices.Contains(leaves, tab.Focus) {
+			invariants.Failf("the focus of tab %d is on none of its %d panes", i, len(leaves))
+		}
+		for _, l := range leaves {
+			if l.Pane.ID != "" && sessions[l.Pane.ID] {
+				invariants.Failf("session %q is in two places", l.Pane.ID)
+			}
+			sessions[l.Pane.ID] = true
+		}
+	}
+	switch {
+	case t.Current != nil && !slices.Contains(every, t.Current):
+		invariants.Failf("the tab shown is none of the %d", len(every))
+	case t.Floating() != (t.Under != nil), t.Under != nil && t.Index(t.Under) < 0:
+		invariants.Failf("the tab below the floating one is tab %d of %d; it is shown: %v", t.Index(t.Under), len(t.All), t.Floating())
+	}
+}

@@ -1,0 +1,57 @@
+//go:build invariants
+
+package layout
+
+import (
+	"testing"
+
+	"tandem/engine/invariants"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+)
+
+func TestCheckPanicsOnDamagedTabs(t *testing.T) {
+	for name, damage := range map[string]func(t *Tabs){
+		"session in two places":         func(t *Tabs) { t.Float.Focus.Pane.ID = "a" },
+		"pane in two leaves":            func(t *Tabs) { t.All[0].Root.A.Pane = t.All[0].Root.B.Pane },
+		"leaf with halves":              func(t *Tabs) { t.All[0].Root.A.B = t.All[0].Root },
+		"split with one half":           func(t *Tabs) { t.All[0].Root.B = nil },
+		"half of another split":         func(t *Tabs) { t.All[0].Root.A.parent = nil },
+		"half that has everything":      func(t *Tabs) { t.All[0].Root.Share = ShareUnit },
+		"focus in another tab":          func(t *Tabs) { t.All[0].Focus = t.Float.Focus },
+		"tab without a tree":            func(t *Tabs) { t.All[1].Root = nil },
+		"tab of a part of a tree":       func(t *Tabs) { t.All[0].Root = t.All[0].Root.A },
+		"tab listed twice":              func(t *Tabs) { t.All = append(t.All, t.All[0]) },
+		"floating tab among the others": func(t *Tabs) { t.All = append(t.All, t.Float) },
+		"tab shown that is gone":        func(t *Tabs) { t.Current, t.Under = NewTab(t.New("z")), nil },
+		"nothing below the floating":    func(t *Tabs) { t.Under = nil },
+		"something below no floating":   func(t *Tabs) { t.Current = t.All[0] },
+	} {
+		tabs := &Tabs{New: func(id string) *terminal.Pane { return terminal.New(nil, nil, id) }}
+		first := tabs.Add(tabs.New("a"))
+		first.Root, _ = first.Root.Split(Beside, tabs.New("b"))
+		tabs.Go(tabs.Add(tabs.New("c")))
+		tabs.Float = NewTab(tabs.New("d"))
+		tabs.Go(tabs.Float)
+		tabs.Check()
+		if invariants.Broken(func() { damage(tabs); tabs.Check() }) == "" {
+			t.Errorf("%s: no check fails", name)
+		}
+	}
+}
+
+func TestCheckPanicsOnHalvesThatDoNotTile(t *testing.T) {
+	for name, damage := range map[string]func(root *Node){
+		"gap":                 func(root *Node) { root.B.Rect.X++ },
+		"overlap":             func(root *Node) { root.A.Rect.W++ },
+		"half outside":        func(root *Node) { root.B.Rect.W++ },
+		"halves of two sizes": func(root *Node) { root.A.Rect.H-- },
+		"half too small":      func(root *Node) { root.A.Rect.W, root.B.Rect = 1, widget.Rect{X: 2, W: 79, H: 20} },
+	} {
+		root, _, _, _, _ := fourPanes()
+		root.checkHalves()
+		if invariants.Broken(func() { damage(root); root.checkHalves() }) == "" {
+			t.Errorf("%s: no check fails", name)
+		}
+	}
+}
