@@ -59,6 +59,13 @@ func (l *leases) arrive(owner string) {
 	}
 }
 
+// claim takes a run that begins as its client's own, not as left behind before it came back.
+func (l *leases) claim(p *proc) {
+	if l.watches[p.rec.Owner] > 0 {
+		p.rec.LeftAt = time.Time{}
+	}
+}
+
 // stay stops the clock that runs against a client.
 func (l *leases) stay(owner string) {
 	if t := l.leaving[owner]; t != nil {

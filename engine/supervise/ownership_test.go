@@ -70,6 +70,24 @@ func TestALeaseForTheSessionEndsWithIt(t *testing.T) {
 	})
 }
 
+func TestRestartByTheReturnedAgentIsNotLeftBehind(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseSession)
+		r.leave("agent1")
+		time.Sleep(leaveGrace)
+		r.exits(r.view("a"), 0)
+		r.drained(r.view("a"))
+		if p := r.view("a"); !p.State.Ended() {
+			t.Fatalf("after the grace it is %s", p.State)
+		}
+		r.do(func() { r.c.leases.arrive("agent1") })
+		<-r.ask("a", evRestart)
+		if p := r.view("a"); p.State != api.StateRunning || p.Owner.Left || !r.w.onDisk("a").LeftAt.IsZero() {
+			t.Errorf("it is %s, and left behind: %v; the next engine would end it", p.State, p.Owner.Left)
+		}
+	})
+}
+
 // A lease and a rule for what was left behind are about what is the agent's
 // alone.
 func TestWhatAPersonHasTakenIsNotEndedForItsAgent(t *testing.T) {

@@ -79,6 +79,7 @@ func startAgain(c *Control, p *proc, e event) {
 // before the child can be.
 func startPending(c *Control, p *proc, _ event) {
 	before := p.renew()
+	c.leases.claim(p)
 	c.become(p, api.StateStarting)
 	spawnOnceSaved(c, p, before)
 }

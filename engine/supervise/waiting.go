@@ -167,6 +167,7 @@ func waitAgain(c *Control, p *proc, e event) {
 	p.rec.Restarts++
 	p.rec.Error = ""
 	p.before = p.renew()
+	c.leases.claim(p)
 	p.rec.After = e.after
 	c.become(p, api.StateWaiting)
 	wakeSoon(c)
