@@ -328,6 +328,7 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
 		p.disarm()
 		c.become(p, api.StateExited)
+		p.share()
 		forget(c, p)
 		return nil
 	}
