@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/history"
+	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/engine/mailbox"
 	"tandem/engine/names"
@@ -240,6 +241,9 @@ func (c *Control) panics(f func()) (panicked bool) {
 		}
 	}()
 	f()
+	if invariants.Enabled {
+		c.check()
+	}
 	return false
 }
 
@@ -285,6 +289,9 @@ func (c *Control) handle(id string, e event) {
 	}
 	act(c, p, e)
 	p.share()
+	if invariants.Enabled {
+		p.check()
+	}
 }
 
 // become changes the state of a process and saves it; it is announced once it

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -253,7 +253,8 @@ func withRig(t *testing.T, f func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newFakeWorld()
-		r := &rig{T: t, w: w, c: NewControl(ctx, w, slog.New(slog.NewTextHandler(io.Discard, nil)))}
+		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})) // says why the loop panics
+		r := &rig{T: t, w: w, c: NewControl(ctx, w, log)}
 		go r.c.Run()
 		r.stop = func() {
 			cancel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
@@ -218,6 +219,9 @@ func startFailed(c *Control, p *proc, e event) {
 
 // carryOut brings about what the policy has decided.
 func carryOut(c *Control, p *proc, v verdict) {
+	if invariants.Enabled {
+		v.check(p.rec.Restart)
+	}
 	p.rec.Failures = v.failures
 	if v.reason != "" {
 		p.rec.Error = v.reason

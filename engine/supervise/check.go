@@ -1,0 +1,169 @@
+package supervise
+
+import (
+	"tandem/engine/api"
+	"tandem/engine/invariants"
+	"tandem/persist/store"
+)
+
+// checkedProcs is how many processes are checked after each step of the control loop. Of more,
+// all are checked only now and then; the one that an event was about is in any case.
+const checkedProcs = 32
+
+// check panics if the table is in a state that no event may lead to.
+func (c *Control) check() {
+	if n := len(c.procs); c.frozen || n > checkedProcs && !invariants.Sometimes("check of many processes", n/checkedProcs) {
+		return
+	}
+	named := map[string]*proc{}
+	for id, p := range c.procs {
+		if p.rec.ID != id {
+			invariants.Failf("process %s is under id %s", p.rec.ID, id)
+		}
+		p.check()
+		if p.state().Ended() {
+			continue
+		}
+		if other := named[p.rec.Name]; other != nil {
+			invariants.Failf("%s and %s are both called %q, and live", id, other.rec.ID, p.rec.Name)
+		}
+		named[p.rec.Name] = p
+		if l := &c.leases; p.rec.Owner != "" && l.watches[p.rec.Owner] > 0 && !p.rec.LeftAt.IsZero() {
+			invariants.Failf("process %s was left by %s, which is here", id, p.rec.Owner)
+		}
+	}
+	c.leases.check()
+}
+
+// check panics unless a client is either here or has a clock that runs against it.
+func (l *leases) check() {
+	for owner, n := range l.watches {
+		if n <= 0 || owner == "" || l.leaving[owner] != nil || l.sweeps[owner] != nil {
+			invariants.Failf("client %q watches %d times; it is leaving: %v; its rest is swept: %v", owner, n, l.leaving[owner] != nil, l.sweeps[owner] != nil)
+		}
+	}
+	for owner, timer := range l.leaving {
+		if timer == nil || l.sweeps[owner] != nil {
+			invariants.Failf("client %q is leaving without a clock, or its rest is swept already", owner)
+		}
+	}
+}
+
+// check panics if what is known of a process cannot be together.
+func (p *proc) check() {
+	p.checkRecord()
+	p.checkRun()
+	p.checkWaits()
+	want := p.state()
+	if want.Ended() && p.view.ID != "" && !p.view.State.Ended() {
+		want = p.view.State
+	}
+	if got := p.shared.state.Load(); got != want {
+		p.failf("others see %v, and it is %s", got, want)
+	}
+	if live := p.shared.live.Load(); (live != nil) != (p.live != nil) || live != nil && live.Session != p.live {
+		p.failf("others see another session")
+	}
+}
+
+// failf says what is wrong with a process, and what is known of it.
+func (p *proc) failf(format string, args ...any) {
+	invariants.Failf("process %s (%s), %s and %s: "+format+"; identity %+v, after %+v, exit %+v, stop %+v, killing %v, removing %v, next start %v",
+		append(append([]any{p.rec.ID, p.rec.Name, p.rec.State, p.rec.Desired}, args...),
+			p.rec.Identity, p.rec.After, p.exit, p.stop, p.killing, p.removing, p.rec.NextStart)...)
+}
+
+// checkRecord checks what is written down.
+func (p *proc) checkRecord() {
+	r, s := &p.rec, p.state()
+	stopped := r.Desired == desiredStopped
+	switch {
+	case !stopped && r.Desired != desiredRunning:
+		p.failf("nobody can want that")
+	case stopped && (s == api.StateWaiting || s == api.StateRunning || s == api.StateBackoff):
+		p.failf("it goes on, and is to be stopped")
+	case s == api.StateStopped && !stopped && !p.removing:
+		p.failf("it is stopped, and nobody has asked for that")
+	case (s == api.StateRunning || s == api.StateStopping) && (r.Identity == nil || r.Identity.PID <= 0):
+		p.failf("it has no child")
+	case (s == api.StateStarting || s == api.StateWaiting) && r.Identity != nil:
+		p.failf("it has a child before it is started")
+	case r.Identity != nil && r.Former != nil && *r.Identity == *r.Former:
+		p.failf("its child is the one before")
+	case r.Failures < 0, r.Restarts < 0, p.runs < 0, r.Restart.Max < 0:
+		p.failf("%d failures, %d restarts of at most %d, %d runs", r.Failures, r.Restarts, r.Restart.Max, p.runs)
+	case p.told > p.rev:
+		p.failf("revision %d was announced, and the last is %d", p.told, p.rev)
+	}
+}
+
+// checkRun checks what goes on: workers, timers and what is known of the child's end.
+func (p *proc) checkRun() {
+	s := p.state()
+	running := s == api.StateRunning || s == api.StateStopping
+	switch {
+	case (p.due != nil) != (s == api.StateBackoff), s == api.StateBackoff && p.rec.NextStart.IsZero():
+		p.failf("the timer of its next start is set: %v", p.due != nil)
+	case p.unprobe != nil && (s != api.StateRunning || p.rec.Ready == nil):
+		p.failf("its readiness is checked")
+	case p.unbound != nil && (!running || p.rec.TTY):
+		p.failf("its log is bounded")
+	case p.killing && s != api.StateStopping:
+		p.failf("its tree is ended")
+	case p.removing && !s.Ended():
+		p.failf("it is removed and has not ended")
+	case p.live != nil && !p.rec.TTY:
+		p.failf("it has a session and no terminal")
+	case s == api.StateRunning && p.ending != nil && p.drained:
+		p.failf("it has ended, all of it was read, and it runs")
+	case s == api.StateWaiting && p.ending != nil:
+		p.failf("it waits, and its run has ended")
+	case !p.before.isNothing() && s != api.StateWaiting:
+		p.failf("what was before its run is awaited")
+	}
+}
+
+// checkWaits checks who waits for whom.
+func (p *proc) checkWaits() {
+	s := p.state()
+	switch {
+	case s == api.StateWaiting && len(p.rec.After) == 0:
+		p.failf("it waits for nothing")
+	case !s.Ended() && s != api.StateWaiting && len(p.rec.After) > 0:
+		p.failf("it is started, and waits for others still")
+	case len(p.removals) > 0 && (s != api.StateStarting && s != api.StateStopping || p.rec.Desired != desiredStopped):
+		p.failf("%d want it removed once it is stopped", len(p.removals))
+	}
+	for _, d := range p.rec.After {
+		if d.ID == p.rec.ID || d.ID == "" || !isCondition(d) {
+			p.failf("it waits for %+v", d)
+		}
+	}
+	if p.told != p.rev || p.view.State != s {
+		return // who waits is told once this is announced
+	}
+	for _, w := range p.waiters {
+		if w.until(s) {
+			p.failf("what it is was announced, and somebody waits for that still")
+		}
+	}
+}
+
+func isCondition(d store.Dependency) bool {
+	switch api.Condition(d.Condition) {
+	case "", api.ConditionStarted, api.ConditionReady, api.ConditionCompleted, api.ConditionSucceeded:
+		return true
+	}
+	return false
+}
+
+// check panics unless a policy's verdict is within the record's bounds.
+func (v verdict) check(r store.Restart) {
+	bounded := r.Max == 0 || v.failures <= r.Max
+	switch {
+	case v.state == api.StateBackoff && bounded && v.failures > 0 && v.delay > 0 && v.delay <= longestDelay:
+	case v.state == api.StateStarting && v.failures == 0, v.state == api.StateExited, v.state == api.StateFailed:
+	default:
+		invariants.Failf("policy %+v leads to %+v", r, v)
+	}
+}
