@@ -439,6 +439,26 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 	}
 }
 
+func TestExecLeavesAloneWhatWasTypedBeforeTheEngineWasReplaced(t *testing.T) {
+	m := startMachine(t)
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil || c.name == "sh" { // its terminal keeps the line
+			continue
+		}
+		m.sh(p.ID, "true")
+		m.restart()
+		wantRun(m, p.ID, "echo free", "free\n", 0)
+		m.write(p.ID, "half a li")
+		m.shows(p.ID, "half a li")
+		m.restart()
+		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
+		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "already typed") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

@@ -281,6 +281,14 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 	}
 }
 
+// noteReplayed takes output behind a prompt for the echo of something typed; where the cursor
+// has not moved, it was none.
+func (m *marks) noteReplayed(end int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.touched = m.touched || m.phase == phaseReady && end > m.prompt
+}
+
 // noteAhead counts the lines that are typed before the prompt is there: the shell reads
 // them once it is, if what runs does not. An interrupt discards what nobody has read.
 func (m *marks) noteAhead(p []byte) {
