@@ -200,6 +200,7 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 				revived.Finish(e.View)
 			}
 			p.live = revived
+			p.share()
 		}
 		if p.state().Ended() {
 			c.screens.use(p)
