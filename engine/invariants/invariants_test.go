@@ -6,13 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // decisions returns what a seed decides for a path, while calls for other paths come in between.
 func decisions(seed uint64, path string, others int) (out []bool) {
-	g := &generators{seed: seed}
+	g := newGenerators(strconv.FormatUint(seed, 10))
 	for range 200 {
 		for range others {
 			g.sometimes("another path", 2)
@@ -47,4 +48,28 @@ func TestChildrenInheritAndPrintTheSeed(t *testing.T) {
 	if err != nil || strings.Count(string(out), want) != 1 {
 		t.Errorf("a child prints %q (%v), want %q once", out, err, want)
 	}
+}
+
+func TestNeverKeepsAPathFromBeingTaken(t *testing.T) {
+	again := Never("a path")
+	for range 100 {
+		if Sometimes("a path", 1) {
+			t.Fatal("the path is taken")
+		}
+	}
+	if again(); !Sometimes("a path", 1) {
+		t.Error("the path is not taken again")
+	}
+}
+
+func TestBrokenPassesOtherPanicsOn(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "other" {
+			t.Errorf("the panic is %v", p)
+		}
+	}()
+	if got := Broken(func() { Failf("%d cells", 3) }); got != "3 cells" {
+		t.Errorf("the message is %q", got)
+	}
+	Broken(func() { panic("other") })
 }

@@ -19,42 +19,67 @@ const Enabled = true
 // false in every other build. It guards a rare path, and path names it.
 func Sometimes(path string, oneIn int) bool { return seeded.sometimes(path, oneIn) }
 
-// Each path has a generator of its own. With one for all, what a seed does to a path would
-// depend on how goroutines take turns on the others.
+// Never keeps a path from being taken until again is called, for a test of the usual one.
+func Never(path string) (again func()) {
+	seeded.use(path, nil)
+	return func() { seeded.use(path, seeded.generator(path)) }
+}
+
+// generators has one for each path. With one for all, what a seed does to a path would depend
+// on how goroutines take turns on the others.
 type generators struct {
 	seed uint64
 
-	mu     sync.Mutex
-	byPath map[string]*rand.Rand // nil until the seed is printed
+	mu      sync.Mutex            // guards the rest
+	byPath  map[string]*rand.Rand // nil for a path that is never taken
+	printed bool                  // the seed is
 }
 
 // seeded is set before main, so that every process that this one starts inherits the seed.
-var seeded = newGenerators()
+var seeded = newGenerators(os.Getenv(SeedVariable))
 
-func newGenerators() *generators {
-	seed, err := strconv.ParseUint(os.Getenv(SeedVariable), 10, 64)
+func newGenerators(given string) *generators {
+	seed, err := strconv.ParseUint(given, 10, 64)
 	if err != nil {
 		seed = rand.Uint64()
 		os.Setenv(SeedVariable, strconv.FormatUint(seed, 10))
 	}
-	return &generators{seed: seed}
+	return &generators{seed: seed, byPath: map[string]*rand.Rand{}}
 }
 
 func (g *generators) sometimes(path string, oneIn int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.byPath == nil {
-		g.byPath = map[string]*rand.Rand{}
+	if !g.printed {
+		g.printed = true
 		fmt.Fprintf(os.Stderr, "invariants: %s=%d\n", SeedVariable, g.seed) // the engine's is engine.log
 	}
-	r := g.byPath[path]
-	if r == nil {
-		name := fnv.New64a()
-		name.Write([]byte(path))
-		r = rand.New(rand.NewPCG(g.seed, name.Sum64()))
+	r, known := g.byPath[path]
+	if !known {
+		r = g.generator(path)
 		g.byPath[path] = r
 	}
-	return r.IntN(oneIn) == 0
+	return r != nil && r.IntN(oneIn) == 0
+}
+
+func (g *generators) use(path string, r *rand.Rand) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.byPath[path] = r
+}
+
+func (g *generators) generator(path string) *rand.Rand {
+	name := fnv.New64a()
+	name.Write([]byte(path))
+	return rand.New(rand.NewPCG(g.seed, name.Sum64()))
+}
+
+// Repanic panics again with a recovered p that Failf has panicked with: what recovers from the
+// mistakes of one part must not hide a broken invariant from the tests.
+func Repanic(p any) {
+	if b, ok := p.(broken); ok {
+		panic(b)
+	}
 }
 
 // Broken runs f and returns the message of the invariant it breaks, "" if it breaks none. The

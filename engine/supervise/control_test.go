@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
 )
@@ -254,6 +255,7 @@ func TestSessionOfAnEndedProcessIsClosedWhenNobodyUsesIt(t *testing.T) {
 }
 
 func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
+	defer invariants.Never("few screens of ended sessions")()
 	withRig(t, func(r *rig) {
 		for i := range 3 * endedScreens {
 			p := r.running(fmt.Sprintf("p%03d", i))

@@ -3,6 +3,8 @@ package supervise
 import (
 	"slices"
 	"time"
+
+	"tandem/engine/invariants"
 )
 
 const (
@@ -56,7 +58,11 @@ func (s *screens) closeOthers(used *proc) {
 		return p == used || p.live == nil || !p.state().Ended()
 	})
 	s.open = append(s.open, used)
-	for _, p := range s.open[:max(0, len(s.open)-endedScreens)] {
+	kept := endedScreens
+	if invariants.Sometimes("few screens of ended sessions", 4) {
+		kept = 1
+	}
+	for _, p := range s.open[:max(0, len(s.open)-kept)] {
 		if p.live.Facts().Viewers == 0 {
 			p.close()
 		}

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/invariants"
 	"tandem/engine/panics"
 	"tandem/engine/vt/graphics"
 )
@@ -199,7 +200,8 @@ func (a attachment) sendBytes(ctx context.Context) error {
 	var at int64
 	buffer := make([]byte, rawChunk)
 	for {
-		if v.repaint.Swap(false) || s.log.End()-at > rawLead {
+		behind := s.log.End() - at
+		if v.repaint.Swap(false) || behind > rawLead || behind > 0 && invariants.Sometimes("repaint", 16) {
 			screen, apart, from, err := a.repaint(ctx)
 			if at = from; err == nil {
 				err = a.to.Send(api.Output{Bytes: screen})

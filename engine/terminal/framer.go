@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/vt"
 	"tandem/engine/vt/graphics"
 )
@@ -123,7 +124,8 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	var lacks []*graphics.Picture
 	err := f.session.onScreen(ctx, func(t Emulator) {
 		diff = since(t)
-		if diff.Modes.ReverseScreen != f.state.Modes.ReverseScreen && !diff.Full {
+		resync := len(diff.Lines) > 0 && invariants.Sometimes("full frame", 8) // as for a viewer far behind
+		if (resync || diff.Modes.ReverseScreen != f.state.Modes.ReverseScreen) && !diff.Full {
 			diff = t.Diff(0)
 		}
 		if diff.Modes.ReverseScreen {

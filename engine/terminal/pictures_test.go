@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/vt/graphics"
 	"testing"
 	"testing/synctest"
@@ -33,6 +34,7 @@ func picturesOf(t *testing.T, s *Session) (lines [][]styled.Strip) {
 }
 
 func TestPicturesComeBackFromTheLogAndFromACheckpoint(t *testing.T) {
+	defer invariants.Never("replay of a whole log")()
 	for name, size := range map[string]int64{"log": 1000, "checkpoint": 2*checkpointGap + replayLeast} {
 		l := &memoryLog{}
 		l.AppendResize("a", store.Resize{Cols: 20, Rows: 5})

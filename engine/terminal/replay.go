@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 	"tandem/engine/pty"
 	"tandem/engine/vt"
 	"tandem/persist/store"
@@ -95,6 +96,7 @@ func (s *screen) guard(what string, f func()) (err error) {
 		if p == nil {
 			return
 		}
+		invariants.Repanic(p)
 		s.o.Log.Error(what, "id", s.o.ID, "offset", s.shown.Load(), "panic", p, "stack", string(debug.Stack()))
 		s.o.Notice("the terminal emulator failed; the screen was cleared")
 		cols, rows := s.term.Size()
@@ -113,6 +115,9 @@ func (s *screen) replayTo(end int64) {
 // chooseCheckpoint gives where a replay starts: at the newest checkpoint that
 // leaves enough output for a scrollback, or with an empty screen.
 func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Checkpoint {
+	if start == 0 && end <= replayMost && invariants.Sometimes("replay of a whole log", 2) {
+		return store.Checkpoint{}
+	}
 	for _, c := range newestFirst {
 		if c.Offset >= start && c.Offset <= end-replayLeast {
 			return c
