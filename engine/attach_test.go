@@ -29,6 +29,7 @@ type watcher struct {
 
 func (m *machine) attach(o api.AttachOptions) *watcher {
 	m.Helper()
+	m.tied = true
 	a, err := m.client.Attach(m.Context(), o)
 	if err != nil {
 		m.Fatal(err)

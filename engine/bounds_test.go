@@ -582,6 +582,7 @@ func TestNobodyElseAnswersForThePerson(t *testing.T) {
 	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh(ask)}); !strings.Contains(out.Stdout, `"requests":[]`) {
 		t.Errorf("the person's command: %q %q", out.Stdout, out.Stderr)
 	}
+	p.tied = true // the command asks the engine that runs
 	p.write(p.theirs, ask+"\r")
 	p.shows(p.theirs, `"requests":[]`)
 	in, _ := json.Marshal(api.SessionExecInput{ID: p.theirs, Command: ask})

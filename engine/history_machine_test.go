@@ -34,7 +34,7 @@ func (m *machine) agent(owner string) *machine {
 		m.Fatal(err)
 	}
 	m.Cleanup(func() { conn.Close() })
-	return &machine{TB: m.TB, dir: m.dir, client: conn}
+	return &machine{TB: m.TB, dir: m.dir, client: conn, tied: true}
 }
 
 func TestExecAndProcessesAreInTheHistory(t *testing.T) {

@@ -32,6 +32,7 @@ func (m *machine) process(id string) api.Process {
 // reaches waits until a process is in a state.
 func (m *machine) reaches(id string, state api.State) api.Process {
 	m.Helper()
+	m.mayHandOver()
 	var p api.Process
 	m.eventually(id+" "+string(state), func() bool { p = m.process(id); return p.State == state })
 	return p

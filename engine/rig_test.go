@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/invariants"
 )
 
 // testTimeout bounds how long a test waits for something to happen.
@@ -24,6 +25,7 @@ type machine struct {
 	testing.TB
 	dir    string
 	client *client.Client
+	tied   bool // to the engine that runs: the test notices another one
 }
 
 func startMachine(t testing.TB) *machine {
@@ -49,6 +51,7 @@ func (m *machine) options() client.Options {
 func (m *machine) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
+	m.checkInvariants()
 	if m.Failed() {
 		m.Log(m.log())
 	}
@@ -71,6 +74,24 @@ func (m *machine) end() {
 func (m *machine) log() string {
 	text, _ := os.ReadFile(filepath.Join(m.dir, "engine.log"))
 	return string(text[max(0, len(text)-20000):])
+}
+
+// checkInvariants fails the test if an engine has ended at a broken invariant: the next one may
+// have gone on as if nothing had happened.
+func (m *machine) checkInvariants() {
+	for _, name := range []string{"engine.log", "engine.log.old"} {
+		text, _ := os.ReadFile(filepath.Join(m.dir, name))
+		if _, broken, found := strings.Cut(string(text), "invariant broken"); found {
+			m.Errorf("an invariant is broken%s", broken[:min(len(broken), 4000)])
+		}
+	}
+}
+
+// mayHandOver replaces the engine at random in builds with the tag invariants.
+func (m *machine) mayHandOver() {
+	if !m.tied && invariants.Sometimes("handover", 2) {
+		m.restart()
+	}
 }
 
 // eventually waits until something holds.
@@ -107,6 +128,7 @@ func (m *machine) info() api.Info { m.Helper(); return call(m, api.EngineInfo, a
 
 func (m *machine) start(argv ...string) api.Process {
 	m.Helper()
+	m.mayHandOver()
 	return call(m, api.SessionStart, api.SessionStartInput{Command: argv})
 }
 
@@ -118,6 +140,7 @@ func (m *machine) get(id string) api.Process {
 // ended waits for the end of a session.
 func (m *machine) ended(id string) api.Process {
 	m.Helper()
+	m.mayHandOver()
 	var p api.Process
 	m.eventually("the end of "+id, func() bool { p = m.get(id); return p.State.Ended() })
 	return p
@@ -136,6 +159,7 @@ func (m *machine) screen(id string) string {
 // shows waits until the screen of a session contains text.
 func (m *machine) shows(id, text string) {
 	m.Helper()
+	m.mayHandOver()
 	var last string
 	for begin := time.Now(); ; pause(begin) {
 		if last = m.screen(id); strings.Contains(last, text) {
