@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/invariants"
 	"tandem/engine/styled"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 	"tandem/engine/vt/history"
 )
@@ -13,7 +14,7 @@ import (
 // What is larger than this is not checked after every change, so that the tests of large
 // screens and long histories take no more than about twice their time.
 const (
-	checkedCells   = 2048
+	checkedCells   = 512
 	checkedEntries = 256
 )
 
@@ -67,10 +68,8 @@ func (t *Terminal) checkPage() {
 
 // checkScreen checks the cells of a screen, and what is known of its rows.
 func (t *store) checkScreen(s *screen) {
-	if g, ok := s.grid.(grid.Checker); ok {
-		g.Check()
-	}
-	s.strips.Check(t.rows)
+	grid.Check(s.grid)
+	graphics.CheckRows(s.strips, t.rows)
 	t.checkLink(s.saved.pen)
 	switch saved := &s.saved; {
 	case len(s.rows) != t.rows:

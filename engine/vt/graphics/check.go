@@ -2,19 +2,20 @@ package graphics
 
 import "tandem/engine/invariants"
 
-// Check panics unless r has n rows and each strip shows columns and a row of its placement.
-func (r Rows) Check(n int) {
+// CheckRows panics unless r has n rows and each strip shows columns and a row of its placement.
+// It is no method: the linker keeps those that are exported.
+func CheckRows(r Rows, n int) {
 	if r != nil && len(r) != n {
 		invariants.Failf("%d rows of pictures on a screen of %d", len(r), n)
 	}
 	for y, s := range r {
-		s.Check(int64(y))
+		CheckStrips(s, int64(y))
 	}
 }
 
-// Check panics unless each strip shows columns and a row of its placement. n is the row or
+// CheckStrips panics unless each strip shows columns and a row of its placement. n is the row or
 // line that the message names.
-func (s *Strips) Check(n int64) {
+func CheckStrips(s *Strips, n int64) {
 	if s == nil {
 		return
 	}

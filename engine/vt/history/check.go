@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/invariants"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/grid"
 )
 
@@ -46,7 +47,7 @@ func (h *Lines) checkStrips() {
 		if _, known := slices.BinarySearch(h.stripLines, n); !known || s == nil {
 			invariants.Failf("pictures are kept of line %d, which is none of %v", n, h.stripLines)
 		}
-		s.Check(n)
+		graphics.CheckStrips(s, n)
 	}
 }
 
