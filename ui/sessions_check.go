@@ -1,11 +1,14 @@
 package ui
 
-import "tandem/engine/invariants"
+import (
+	"tandem/engine/invariants"
+	"tandem/ui/layout"
+)
 
 // check panics if tabs and panes are in a state that no message may lead to. Update calls it in
 // builds with the tag invariants.
 func (v *sessionsView) check() {
-	v.tabs.Check()
+	layout.Check(&v.tabs)
 	for p := range v.feeds.stops {
 		if t, _ := v.tabs.Of(p); t == nil && p.Ended() == nil {
 			invariants.Failf("session %q is attached and in no tab", p.ID)

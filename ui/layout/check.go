@@ -48,8 +48,9 @@ func (n *Node) checkHalves() {
 }
 
 // Check panics unless each session and pane is in one place, each tab's focus is in it, and the
-// tabs shown and floating are among the others.
-func (t *Tabs) Check() {
+// tabs shown and floating are among the others. It is no method: the linker keeps those that
+// are exported.
+func Check(t *Tabs) {
 	var panes []*terminal.Pane
 	sessions := map[string]bool{}
 	every := t.Every()

@@ -99,7 +99,7 @@ func TestTabsHoldTheirInvariantsWhateverIsDoneToThem(t *testing.T) {
 		var kept api.Layout
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			step(t, tabs, &kept)
-			tabs.Check()
+			Check(tabs)
 			for _, tab := range tabs.Every() {
 				tab.Root.Place(widget.Rect{W: rapid.IntRange(0, 120).Draw(t, "w"), H: rapid.IntRange(0, 40).Draw(t, "h")})
 			}

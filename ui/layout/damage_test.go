@@ -33,8 +33,8 @@ func TestCheckPanicsOnDamagedTabs(t *testing.T) {
 		tabs.Go(tabs.Add(tabs.New("c")))
 		tabs.Float = NewTab(tabs.New("d"))
 		tabs.Go(tabs.Float)
-		tabs.Check()
-		if invariants.Broken(func() { damage(tabs); tabs.Check() }) == "" {
+		Check(tabs)
+		if invariants.Broken(func() { damage(tabs); Check(tabs) }) == "" {
 			t.Errorf("%s: no check fails", name)
 		}
 	}

@@ -46,7 +46,7 @@ func (t *Tabs) Settle() {
 		t.Under = t.Before()
 	}
 	if invariants.Enabled {
-		t.Check()
+		Check(t)
 	}
 }
 

@@ -69,7 +69,7 @@ func (t *Tabs) Add(p *terminal.Pane) *Tab {
 	added := NewTab(p)
 	t.All = append(t.All, added)
 	if invariants.Enabled {
-		t.Check()
+		Check(t)
 	}
 	return added
 }
