@@ -77,8 +77,8 @@ func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	return w.serve(ctx, l)
 }
 
-// tokensName is the tokens file in the data folder.
-const tokensName = "agent-tokens"
+// TokensName is the tokens file in the data folder.
+const TokensName = "agent-tokens"
 
 // closeEmpty closes an empty data folder to others before anything of ours is
 // in it: the engine takes one that is open and holds something for a mistake.
@@ -98,7 +98,7 @@ func closeEmpty(dir string) error {
 
 // TokenFiles are where the tokens of agents are, and where they are by default.
 func (h HTTPOptions) TokenFiles() []string {
-	files := []string{filepath.Join(h.DataDir, tokensName)}
+	files := []string{filepath.Join(h.DataDir, TokensName)}
 	if h.TokenFile != "" {
 		files = append(files, h.TokenFile)
 	}
@@ -109,7 +109,7 @@ func (h HTTPOptions) tokenFile() string {
 	if h.TokenFile != "" {
 		return h.TokenFile
 	}
-	return filepath.Join(h.DataDir, tokensName)
+	return filepath.Join(h.DataDir, TokensName)
 }
 
 // A web is what is served over HTTP: for each token, servers of its own.

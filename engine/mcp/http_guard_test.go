@@ -351,7 +351,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 		t.Error("the options have changed")
 	}
 	r := newRig(t, toolkit.Native)
-	tokens := filepath.Join(r.dir, tokensName)
+	tokens := filepath.Join(r.dir, TokensName)
 	if err := os.WriteFile(tokens, []byte(masterToken), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -114,6 +114,22 @@ func newTokens(path string) (string, error) {
 	return secret, nil
 }
 
+// TokenNames returns the names of the tokens in a file; none if it cannot be read.
+func TokenNames(path string) (names []string) {
+	text, err := readPrivate(path)
+	if err != nil {
+		return nil
+	}
+	tokens, err := parseTokens(text)
+	if err != nil {
+		return nil
+	}
+	for _, t := range tokens {
+		names = append(names, t.name)
+	}
+	return names
+}
+
 // parseTokens reads the lines of a tokens file: a token, then words
 // "profile=NAME[,NAME…]", "read-only" and "name=NAME" in any order. Lines that
 // begin with # are comments.

@@ -26,6 +26,18 @@ func toolset(o toolkit.Options) []toolkit.Tool {
 	return chosen
 }
 
+// PolicyNames returns the names that a policy rule's tool may match: those of all tools
+// and, for calls over HTTP, of all operations.
+func PolicyNames() (all []string) {
+	for _, t := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+		all = append(all, t.Name)
+	}
+	for _, e := range api.Operations() {
+		all = append(all, e.Name)
+	}
+	return append(all, "events.watch", "session.attach", "engine.open")
+}
+
 // offersOwn reports whether Tandem's own tools are offered, which work on other machines.
 func offersOwn(o toolkit.Options) bool {
 	return slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool {

@@ -176,7 +176,7 @@ type rule struct {
 func rulesFor(all []Rule, a Action) []rule {
 	var rules []rule
 	for i, r := range all {
-		if !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) || !r.holdsOn(a.Host) {
+		if r.matchesNothing() || !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) || !r.holdsOn(a.Host) {
 			continue
 		}
 		of := rule{Rule: r, number: i + 1}

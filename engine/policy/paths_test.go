@@ -104,14 +104,14 @@ func TestARuleIsMeantWhereItsLinksLead(t *testing.T) {
 func TestWhatIsUnknownIsNeverAllowed(t *testing.T) {
 	const denyA, allow = "[[rule]]\ndecision = \"deny\"\ncommand = [\"a b\"]\n", "[[rule]]\ndecision = \"allow\"\n"
 	for text, want := range map[string]Decision{
-		"default = \"deny\"\n[[rule]]\ndecision = \"ask\"\ncommand = [\"a b\"]":                               Deny,
-		"default = \"ask\"\n" + allow + "command = [\"a b\"]":                                                 Ask,
-		"[[rule]]\ndecision = \"ask\"\ncommand = [\"a b\"]\n[[rule]]\ndecision = \"deny\"\ntool = [\"exec\"]": Deny,
-		denyA + allow + "command = [\"*\"]":                                                                   Ask,
-		denyA + allow:                                                                                         Ask,
-		"[[rule]]\ndecision = \"deny\"\npath = [\"/a\"]\n" + allow + "path = [\"/**\"]\n" + allow:             Ask,
-		denyA + "path = [\"/a\"]":                                                                             Ask,
-		"[[rule]]\ndecision = \"deny\"\npath = [\"/a\"]\nwrite = true":                                        Ask,
+		"default = \"deny\"\n[[rule]]\ndecision = \"ask\"\ncommand = [\"a b\"]":                                      Deny,
+		"default = \"ask\"\n" + allow + "command = [\"a b\"]":                                                        Ask,
+		"[[rule]]\ndecision = \"ask\"\ncommand = [\"a b\"]\n[[rule]]\ndecision = \"deny\"\ntool = [\"exec\"]":        Deny,
+		denyA + allow + "command = [\"*\"]":                                                                          Ask,
+		denyA + allow + "tool = [\"*\"]":                                                                             Ask,
+		"[[rule]]\ndecision = \"deny\"\npath = [\"/a\"]\n" + allow + "path = [\"/**\"]\n" + allow + "tool = [\"*\"]": Ask,
+		denyA + "path = [\"/a\"]":                                                                                    Ask,
+		"[[rule]]\ndecision = \"deny\"\npath = [\"/a\"]\nwrite = true":                                               Ask,
 	} {
 		p := policyOf(t, text)
 		for _, a := range []Action{

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,7 +46,7 @@ type Policy struct {
 }
 
 // A Rule is about actions that match every list it has; a list matches if one
-// of its patterns does.
+// of its patterns does, so an empty one, unlike nil, matches nothing.
 type Rule struct {
 	Decision Decision
 	Tool     []string // globs of tools' names
@@ -72,11 +73,22 @@ func checkDecision(d Decision, optional bool) error {
 	return fmt.Errorf(`decision %q: want "allow", "ask" or "deny"`, d)
 }
 
+// lists are the lists of a rule, nil for those it does not have.
+func (r Rule) lists() [][]string { return [][]string{r.Tool, r.Agent, r.Host, r.Command, r.Path} }
+
+// matchesNothing reports whether one of a rule's lists is empty.
+func (r Rule) matchesNothing() bool {
+	return slices.ContainsFunc(r.lists(), func(list []string) bool { return list != nil && len(list) == 0 })
+}
+
 // complete checks a rule and parses its patterns. It returns the key whose value
 // is wrong, too.
 func (r *Rule) complete() (key string, err error) {
 	if err := checkDecision(r.Decision, false); err != nil {
 		return "decision", err
+	}
+	if !slices.ContainsFunc(r.lists(), func(list []string) bool { return list != nil }) {
+		return "", errors.New(`it does not say what it is about: add a list such as command = ["git push"], or tool = ["*"] for everything`)
 	}
 	for _, list := range []struct {
 		key      string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -146,10 +147,14 @@ func configVerbs() settings.Files {
 			c, err := config.Parse(text)
 			return c.Effective(), c.Values(), err
 		},
-		Policy: config.PolicyPath(),
-		CheckPolicy: func(text []byte) error {
-			_, err := policy.Parse(text)
-			return err
+		Policy:      config.PolicyPath(),
+		CheckPolicy: func(text []byte) error { return policy.CheckTools(text, mcp.PolicyNames()) },
+		DoubtPolicy: func(text []byte) error {
+			dataDir, err := api.DataDir()
+			if err != nil {
+				return nil
+			}
+			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDir, mcp.TokensName)))
 		},
 	}
 }

@@ -29,6 +29,7 @@ type Files struct {
 
 	Policy      string                  // path of policy.toml
 	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret
+	DoubtPolicy func(text []byte) error // what may be a mistake; called if CheckPolicy finds none
 }
 
 // Verbs are what can be done with them.
@@ -144,6 +145,7 @@ type configFile struct {
 	none  string // what holds without it
 	until string // what holds while there is a mistake in it
 	check func(text []byte) error
+	doubt func(text []byte) error // nil for none
 }
 
 // configFiles are config.toml and, where it is known, policy.toml.
@@ -152,10 +154,10 @@ func (a *Verbs) configFiles() ([]configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Check}}
+	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Check, nil}}
 	if a.CheckPolicy != nil && a.Policy != "" {
 		files = append(files, configFile{"policy", a.Policy, "agents may do anything you may",
-			"the last good policy applies, or you are asked about everything", a.CheckPolicy})
+			"the last good policy applies, or you are asked about everything", a.CheckPolicy, a.DoubtPolicy})
 	}
 	return files, nil
 }
@@ -180,7 +182,7 @@ func (a *Verbs) checkConfig() error {
 			continue
 		}
 		wrong = append(wrong, mistaken(f.path, f.check(text)))
-		fmt.Fprintf(&says, "%s: no mistakes\n", output.Visible(f.path))
+		says.WriteString(f.verdict(text))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
@@ -195,14 +197,22 @@ func (a *Verbs) checkFile(file string) error {
 	if err != nil {
 		return err
 	}
-	check := a.Check
+	f := configFile{path: path, check: a.Check}
 	if a.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Policy) {
-		check = a.CheckPolicy
+		f.check, f.doubt = a.CheckPolicy, a.DoubtPolicy
 	}
-	if err := check(text); err != nil {
+	if err := f.check(text); err != nil {
 		return mistaken(path, err)
 	}
-	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistakes\n" })
+	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return f.verdict(text) })
+}
+
+// verdict is the line for a file without mistakes, or what may be one.
+func (f configFile) verdict(text []byte) string {
+	if f.doubt != nil && f.doubt(text) != nil {
+		return fmt.Sprintf("%s: %v\n", output.Visible(f.path), f.doubt(text))
+	}
+	return output.Visible(f.path) + ": no mistakes\n"
 }
 
 func configInitCommand(a *Verbs) *cobra.Command {
@@ -272,6 +282,11 @@ func (f configFile) examine() doctor.Finding {
 	}
 	if err != nil {
 		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + Heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
+	}
+	if f.doubt != nil {
+		if err := f.doubt(text); err != nil {
+			return doctor.Finding{Check: f.name, Status: doctor.Warn, Detail: f.path + ": " + Heading(err), Fix: "correct the name, or ignore this if it is right"}
+		}
 	}
 	return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: f.path}
 }

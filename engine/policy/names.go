@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"tandem/persist/diag"
+)
+
+// CheckTools returns the first mistake in a policy: what Parse finds, or a pattern that
+// matches none of the known tools. Parse itself takes such a pattern, since a newer
+// release or another machine may have the tool.
+func CheckTools(text []byte, known []string) error {
+	return checkNames(text, "tool", func(r Rule) []string { return r.Tool }, func(pattern string) string {
+		return unknownName("no tool or operation is named", pattern, known)
+	})
+}
+
+// CheckAgents is CheckTools for agents. A name may be unknown and right: `tandem --serve
+// --as` gives agents names that are in no file.
+func CheckAgents(text []byte, known []string) error {
+	return checkNames(text, "agent", func(r Rule) []string { return r.Agent }, func(pattern string) string {
+		what := unknownName("no token is named", pattern, known)
+		if what != "" {
+			what += " (ignore this if you give the name with --as)"
+		}
+		return what
+	})
+}
+
+// checkNames returns the first thing that is wrong with a pattern under a key.
+func checkNames(text []byte, key string, list func(Rule) []string, wrong func(pattern string) string) error {
+	p, err := Parse(text)
+	if err != nil {
+		return err
+	}
+	for i, r := range p.Rules {
+		for _, pattern := range list(r) {
+			if what := wrong(pattern); what != "" {
+				return diag.Errorf(text, diag.Locate(text, "rule", i+1, key), "rule %d: %s", i+1, what)
+			}
+		}
+	}
+	return nil
+}
+
+// unknownName names a pattern that matches none of the known names, and the nearest of them;
+// "" if it matches one.
+func unknownName(what, pattern string, known []string) string {
+	if pattern == "*" || slices.ContainsFunc(known, func(name string) bool { return glob(pattern, name) }) {
+		return ""
+	}
+	what += " \"" + pattern + "\""
+	if near := diag.Nearest(strings.ToLower(pattern), known); near != "" {
+		what += "; did you mean \"" + near + "\"?"
+	}
+	return what
+}
