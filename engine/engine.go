@@ -120,6 +120,7 @@ func Run(ctx context.Context, o Options) error {
 	e.files = service.NewFiles(ctx, o.DataDir, closed)
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
+	e.arbiter.Keep(data)
 	e.fleet = e.fleetOf()
 	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
 	e.hosts.Start(ctx)
@@ -260,6 +261,7 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 	e.host.allowReplays()
 	running.Go(func() { e.watchFolder(ctx) })
 	running.Go(func() { e.expireIdle(ctx) })
+	running.Go(func() { e.arbiter.Follow(ctx) })
 	mux := e.mux()
 	e.fleet.Accept = func(c net.Conn, v fleet.Visitor) error { return mux.Receive(c, service.OriginOf(v)) }
 	running.Go(func() {

@@ -6,9 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -28,31 +26,25 @@ const (
 	maxQuestions = 100
 	// maxQuestionsOf is how many of them may be one agent's.
 	maxQuestionsOf = 20
-	// maxPolicy bounds policy.toml.
-	maxPolicy = 1 << 20
 )
 
 // An Arbiter knows the person's policy and what agents wait to be allowed.
 type Arbiter struct {
-	path     string // policy.toml; "" for none
+	path     string       // policy.toml; "" for none
+	data     *store.Store // where the last valid policy is kept; nil for nowhere
 	log      *slog.Logger
 	announce func(api.Event)
 
 	reading sync.Mutex // held while the file is read; guards what follows
 	policy  policy.Policy
+	kept    []byte      // the text of the last valid policy; nil for none
 	read    fileVersion // of the file that was looked at last
+	loaded  bool        // it was looked at
 
 	mu     sync.Mutex // never held while the file is read: the control loop lists requests
+	fault  string     // why the policy is another than that of the file; "" if it is not
 	open   map[string]*question
 	always map[string]api.PolicyCheckOutput // by sameness; until the engine ends
-}
-
-// A fileVersion tells one content of a file from another.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-	exists   bool
-	failed   bool // it could not be read or understood
 }
 
 // A question is a request that nobody has answered.
@@ -62,73 +54,11 @@ type question struct {
 	answered chan api.PolicyCheckOutput // of 1
 }
 
-// current is the policy as the file says now. One that cannot be understood is
-// announced once, and the last good one goes on to count; without one, the
-// person is asked for everything.
-func (a *Arbiter) current() policy.Policy {
-	a.reading.Lock()
-	defer a.reading.Unlock()
-	if a.path == "" {
-		return policy.Policy{}
-	}
-	now := versionOf(a.path)
-	if now == (fileVersion{modified: a.read.modified, size: a.read.size, exists: a.read.exists}) {
-		return a.policy
-	}
-	p, err := readPolicy(a.path)
-	if err != nil {
-		a.announce(api.Event{Type: api.EventNotice, Notice: fmt.Sprintf("%s: %v", a.path, err)})
-		a.log.Error("read policy", "path", a.path, "error", err)
-		if !a.read.exists || a.read.failed && len(a.policy.Rules) == 0 {
-			a.policy = policy.Policy{Default: policy.Ask}
-		}
-	} else {
-		a.policy = p
-	}
-	now.failed = err != nil
-	a.read = now
-	return a.policy
-}
-
 // New makes the arbiter of the policy at path, which need not be there.
-// announce gets an event for each request and for each mistake in the policy; it
+// announce gets an event for each request and for each fault of the policy; it
 // must not block.
 func New(path string, log *slog.Logger, announce func(api.Event)) *Arbiter {
 	return &Arbiter{path: path, log: log, announce: announce}
-}
-
-func versionOf(path string) fileVersion {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileVersion{exists: !errors.Is(err, fs.ErrNotExist)}
-	}
-	return fileVersion{modified: info.ModTime(), size: info.Size(), exists: true}
-}
-
-// readPolicy reads a policy; a file that is not there allows everything.
-func readPolicy(path string) (policy.Policy, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return policy.Policy{}, nil
-	}
-	if err != nil {
-		return policy.Policy{}, store.Cause(err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return policy.Policy{}, err
-	case !info.Mode().IsRegular():
-		return policy.Policy{}, errors.New("not a regular file")
-	case info.Size() > maxPolicy:
-		return policy.Policy{}, fmt.Errorf("it is larger than %d bytes", maxPolicy)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return policy.Policy{}, store.Cause(err)
-	}
-	return policy.Parse(text)
 }
 
 // Check decides, and waits for the person where the policy says so.

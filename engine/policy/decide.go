@@ -155,7 +155,7 @@ func (p Policy) judge(rules []rule, it part) Verdict {
 	if d == "" || it.guessed {
 		d = Allow
 	}
-	return stricter(doubt, Verdict{Decision: d, Reason: "the policy's default", What: it.what})
+	return stricter(doubt, Verdict{Decision: d, Reason: p.defaultReason(), What: it.what})
 }
 
 func stricter(doubt, v Verdict) Verdict {

@@ -43,6 +43,8 @@ type Policy struct {
 	Default    Decision      // of what no rule is about; "" is Allow
 	AskTimeout time.Duration // 0 is DefaultAskTimeout
 	Rules      []Rule        // the first that matches counts
+
+	why string // the reason for Default; "" if the file gives it
 }
 
 // A Rule is about actions that match every list it has; a list matches if one

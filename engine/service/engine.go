@@ -215,6 +215,9 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 				first = append(first, api.Event{Type: api.EventNotice, Notice: text})
 			}
 			s.Problems = nil
+			if fault := s.Arbiter.Fault(); fault != "" {
+				first = append(first, api.Event{Type: api.EventNotice, Notice: fault})
+			}
 		}
 		return first
 	}, send)

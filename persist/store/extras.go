@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
 const (
 	sandboxName = "sandbox.json"
 	envName     = "env.json"
+	policyName  = "policy.last"
 )
 
 // SaveSandbox writes sandbox.json, which says how a process is confined, before
@@ -85,4 +87,25 @@ func (s *Store) LoadEnv() (Env, error) {
 		f.Variables = map[string]string{}
 	}
 	return f.Env, nil
+}
+
+// SavePolicy keeps the text of the user's policy for agents, durably.
+func (s *Store) SavePolicy(text []byte) error {
+	path := filepath.Join(s.dir, policyName)
+	if err := replaceFile(path, true, text); err != nil {
+		return fmt.Errorf("save policy %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadPolicy reads what SavePolicy kept; nil if it kept nothing.
+func (s *Store) LoadPolicy() ([]byte, error) { return LastPolicy(s.dir) }
+
+// LastPolicy is LoadPolicy for whoever has not opened the data folder.
+func LastPolicy(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, policyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
 }

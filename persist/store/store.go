@@ -91,7 +91,7 @@ func isOurs(name string) bool {
 		}
 	}
 	name, _, _ = strings.Cut(name, ".bad")
-	return slices.Contains([]string{processesName, envName, layoutsName, "shell", "tips.json", "recent.json", "bookmarks", "agent-tokens"}, name)
+	return slices.Contains([]string{processesName, envName, layoutsName, "shell", "tips.json", "recent.json", "bookmarks", "agent-tokens", policyName}, name)
 }
 
 // makePrivate sees to it that nobody but this user can enter dir. Root may use

@@ -148,13 +148,31 @@ func configVerbs() settings.Files {
 			return c.Effective(), c.Values(), err
 		},
 		Policy:      config.PolicyPath(),
-		CheckPolicy: func(text []byte) error { return policy.CheckTools(text, mcp.PolicyNames()) },
+		CheckPolicy: checkPolicy,
 		DoubtPolicy: func(text []byte) error {
-			dataDir, err := api.DataDir()
-			if err != nil {
-				return nil
-			}
-			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDir, mcp.TokensName)))
+			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDirOrNone(), mcp.TokensName)))
 		},
 	}
+}
+
+// checkPolicy returns the first mistake in policy.toml, or why it is not what applies.
+func checkPolicy(text []byte) error {
+	if err := policy.CheckTools(text, mcp.PolicyNames()); err != nil {
+		return err
+	}
+	kept, err := store.LastPolicy(dataDirOrNone())
+	if err != nil {
+		return fmt.Errorf("the last valid policy cannot be read: %w", err)
+	}
+	_, _, err = policy.InEffect(text, nil, kept)
+	return err
+}
+
+// dataDirOrNone is the data folder; "" if it is not known, which the doctor reports.
+func dataDirOrNone() string {
+	dir, err := api.DataDir()
+	if err != nil {
+		return ""
+	}
+	return dir
 }

@@ -28,7 +28,7 @@ type Files struct {
 	Effective func(text []byte) (string, map[string]any, error)
 
 	Policy      string                  // path of policy.toml
-	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret
+	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret; of no file, with nil
 	DoubtPolicy func(text []byte) error // what may be a mistake; called if CheckPolicy finds none
 }
 
@@ -175,6 +175,7 @@ func (a *Verbs) checkConfig() error {
 		text, err := os.ReadFile(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+			wrong = append(wrong, mistaken(f.path, f.check(nil)))
 			fmt.Fprintf(&says, "%s: does not exist; %s\n", output.Visible(f.path), f.none)
 			continue
 		case err != nil:
@@ -274,11 +275,12 @@ func (a *Verbs) Examine() (findings []doctor.Finding) {
 
 func (f configFile) examine() doctor.Finding {
 	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "none; " + f.none}
-	}
-	if err == nil {
+	gone := errors.Is(err, fs.ErrNotExist)
+	if err == nil || gone {
 		err = f.check(text)
+	}
+	if gone && err == nil {
+		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "none; " + f.none}
 	}
 	if err != nil {
 		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + Heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
