@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "call" {
 		os.Exit(runCall(os.Args[2], os.Args[3]))
 	}
+	if len(os.Args) == 4 && (os.Args[1] == "hand-on" || os.Args[1] == "handed") {
+		os.Exit(runHandOn(os.Args[1], os.Args[2], os.Args[3]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "flood" {
 		os.Exit(runFlood(os.Args[2:]))
 	}

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/history"
+	"tandem/engine/proctree"
 	"tandem/engine/service"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
@@ -32,7 +33,7 @@ func (e *engine) mux() *server.Mux {
 		},
 	}
 	m := server.NewMux(guard.Check)
-	m.Log, m.Version, m.Sandbox = e.log, e.o.Version, e.o.Sandbox
+	m.Log, m.Version, m.Sandbox, m.StartTime = e.log, e.o.Version, e.o.Sandbox, startTime
 	starter := &service.Starter{Control: h.control, Store: h.store, Env: h.env, Closed: h.closed, Cgroups: h.cgroups, Shell: h.shell}
 	approvals := &service.Approvals{Control: h.control, Arbiter: e.arbiter, Audit: store.NewLines(filepath.Join(e.o.DataDir, auditName)), Log: e.log}
 	members := &service.Fleet{Fleet: e.fleet, Origin: ownName(), Guard: guard}
@@ -59,6 +60,11 @@ func (e *engine) mux() *server.Mux {
 		s.Handle(m)
 	}
 	return m
+}
+
+func startTime(pid int) (uint64, bool) {
+	p, ok := proctree.Read(pid)
+	return p.StartTime, ok && !p.Zombie
 }
 
 // lineShell is bash, or sh where there is none.

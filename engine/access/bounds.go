@@ -85,7 +85,8 @@ type Guard struct {
 	// SandboxPath is the file of what a process was confined by.
 	SandboxPath func(id string) string
 
-	followed ancestries
+	processes *processTable // nil for this machine's
+	followed  ancestries
 }
 
 // Check is the one place that every call passes. It refuses what the caller may
@@ -100,11 +101,14 @@ func (g *Guard) Check(ctx context.Context, name string, effect api.Effect, in an
 	}
 	switch in := in.(type) {
 	case *api.AttachOptions:
-		in.Direct = in.Direct && g.mayHandOver(caller)
+		in.Direct = in.Direct && g.mayHandOver(caller, server.PeerProcessOf(ctx))
 	case *api.FleetListInput: // whoever may not have what runs there asks the machines
 		in.Rows = in.Rows && mayVisit(caller, name, personOnly, effect) == nil && g.mayActForPerson(ctx, name) == nil
 	}
 	if !caller.Agent() {
+		if in, ok := in.(*api.EngineStopInput); ok && !in.Restart {
+			return g.mayActForPerson(ctx, name)
+		}
 		return nil
 	}
 	switch {

@@ -2,10 +2,15 @@ package access
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -19,7 +24,7 @@ const mostAncestors = 64
 
 // mayActForPerson refuses what only a person may do to agents, and to whatever
 // runs in a session or process of theirs: `tandem allow`, typed by the agent
-// that waits to be allowed, is that agent's.
+// that waits to be allowed, is that agent's. Who cannot be told from one is refused, too.
 func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() {
@@ -29,19 +34,51 @@ func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started on %s from %s", name, o.From, o.Agent).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
-	behind, err := g.AgentBehind(ctx)
-	if err != nil || behind == "" {
+	behind, unknown, err := g.whoIsBehind(ctx)
+	switch {
+	case err != nil:
 		return err
+	case unknown != "":
+		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and it is unknown who called: %s", name, unknown).
+			WithHint("use the dashboard, or a terminal that no agent started or typed into; run tandem doctor there if that is refused too")
+	case behind != "":
+		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started from %s", name, behind).
+			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
-	return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started from %s", name, behind).
-		WithHint("use the dashboard, or a terminal that no agent started or typed into")
+	return nil
 }
 
 // An ancestry is what is known of a client's process and those that it descends from.
 type ancestry struct {
 	processes []store.Identity // the client's own first
 	marks     map[string]bool  // ids of ours in their environments
+	start     uint64           // the start time of the client's own
 	collected bool             // the way up leads to the keeper or the engine
+	unknown   string           // why it is not known whose it is; "" if it is
+}
+
+// A processTable is what the kernel tells of processes.
+type processTable struct {
+	read func(pid int) (proctree.Process, bool)
+	mark func(pid int) (proctree.Mark, error)
+	// foreign reports whether a process runs and is another user's. It does not go by /proc, which
+	// may hide it (hidepid, proc(5)).
+	foreign func(pid int) bool
+	session func(pid int) (leader int)
+}
+
+// theProcesses is the table of this machine.
+var theProcesses = processTable{
+	read:    proctree.Read,
+	mark:    proctree.ReadMark,
+	foreign: func(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == unix.EPERM },
+	session: func(pid int) int {
+		leader, err := unix.Getsid(pid)
+		if err != nil {
+			return 0
+		}
+		return leader
+	},
 }
 
 // ancestryOf follows a process up the tree, unless it was followed just now.
@@ -50,44 +87,86 @@ func (g *Guard) ancestryOf(pid int) ancestry {
 	if pid == os.Getpid() {
 		return ancestry{} // the engine itself asks
 	}
-	s, ok := proctree.Read(pid)
-	if !ok {
-		return ancestry{}
-	}
-	key := follower{pid, s.StartTime, keeper}
-	if a, ok := g.followed.of(key); ok {
-		return a
-	}
-	a, whole := g.follow(s, keeper)
-	if whole {
-		g.followed.keep(key, a)
+	var a ancestry
+	for range followTries {
+		s, ok := g.table().read(pid)
+		if !ok || s.Zombie {
+			return ancestry{unknown: fmt.Sprintf("/proc does not show the program that called, process %d: it has exited or is hidden", pid)}
+		}
+		key := follower{pid, s.StartTime, keeper}
+		if a, ok := g.followed.of(key); ok {
+			return a
+		}
+		var whole bool
+		if a, whole = g.follow(s, keeper); whole {
+			g.followed.keep(key, a)
+			return a
+		}
 	}
 	return a
 }
 
+// followTries is how often a process is followed whose ancestors exit meanwhile.
+const followTries = 3
+
+func (g *Guard) table() processTable {
+	if g.processes != nil {
+		return *g.processes
+	}
+	return theProcesses
+}
+
 // follow follows a process up the tree. It is not the whole way if a process on it ends
-// meanwhile, or if it is too long.
+// meanwhile or is hidden, or if it is too long.
 func (g *Guard) follow(s proctree.Process, keeper int) (a ancestry, whole bool) {
-	a.marks = make(map[string]bool)
-	self := os.Getpid()
-	for range mostAncestors {
+	a.marks, a.start = make(map[string]bool), s.StartTime
+	self, table := os.Getpid(), g.table()
+	for first := s.PID; len(a.processes) < mostAncestors; {
 		if s.PID == keeper || s.PID == self {
 			a.collected = true
 			return a, true
 		}
 		a.processes = append(a.processes, store.Identity{PID: s.PID, StartTime: s.StartTime, BootID: g.BootID})
-		if m := proctree.MarkOf(s.PID); m.DataDir == g.DataDir {
-			a.marks[m.ID] = true
-		}
-		if s.Parent <= 1 {
-			return a, true
-		}
-		var ok bool
-		if s, ok = proctree.Read(s.Parent); !ok {
+		m, err := table.mark(s.PID)
+		// A privileged program on the way, as sshd or screen, does not let its environment be
+		// read. What it hides is no loss: whoever would hide a mark can also drop it.
+		if err != nil && (s.PID == first && !table.foreign(s.PID) || !errors.Is(err, fs.ErrPermission)) {
+			a.unknown = fmt.Sprintf("the environment of process %d (%s) cannot be read: %v", s.PID, s.Name, store.Cause(err))
 			return a, false
 		}
+		if m.DataDir == g.DataDir {
+			a.marks[m.ID] = true
+		}
+		switch s.Parent {
+		case 0, 1: // init, or the first of a container
+			return a, true
+		case keeper, self: // may be hidden, too
+			a.collected = true
+			return a, true
+		}
+		parent, ok := table.read(s.Parent)
+		if now, there := table.read(s.PID); !there || now.StartTime != s.StartTime || now.Parent != s.Parent {
+			a.unknown = fmt.Sprintf("process %d (%s), which it descends from, has just exited or lost its parent", s.PID, s.Name)
+			return a, false
+		}
+		if !ok {
+			if table.leadsOut(s.Parent) {
+				return a, true
+			}
+			a.unknown = fmt.Sprintf("/proc hides process %d, the parent of process %d (%s), though it is not another user's", s.Parent, s.PID, s.Name)
+			return a, false
+		}
+		s = parent
 	}
+	a.unknown = fmt.Sprintf("it has more than %d ancestors", mostAncestors)
 	return a, false
+}
+
+// leadsOut reports whether a hidden process is where a login of the user's begins: one of
+// another user, as login, or one in a session that such a one leads, as the part of sshd
+// that runs as the user. A child of the keeper never is: it leads a session of its own.
+func (t processTable) leadsOut(pid int) bool {
+	return t.foreign(pid) || t.foreign(t.session(pid))
 }
 
 // A follower is a process whose ancestry is known, under a keeper. The start time tells it from
@@ -135,18 +214,27 @@ func (k *ancestries) keep(f follower, a ancestry) {
 
 // AgentBehind names the session or process of an agent that the caller runs in; ""
 // if there is none. A descendant of the keeper that belongs to nothing of ours
-// has hidden whose it is.
+// has hidden whose it is, and who is unknown is named as such.
 func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
-	pid := server.CallerOf(ctx).Peer.PID
-	if pid <= 0 {
-		return "", nil // not of this machine's process table
+	behind, unknown, err := g.whoIsBehind(ctx)
+	if unknown != "" {
+		behind = "an unknown program (" + unknown + ")"
 	}
-	a := g.ancestryOf(pid)
-	if !a.collected && len(a.marks) == 0 {
-		return "", nil
+	return behind, err
+}
+
+// whoIsBehind is AgentBehind, with why it is not known who that is apart.
+func (g *Guard) whoIsBehind(ctx context.Context) (behind, unknown string, err error) {
+	caller, process := server.CallerOf(ctx), server.PeerProcessOf(ctx)
+	if process.Elsewhere() {
+		return "", "", nil // whoever received it knows who that is
 	}
-	known, behind := false, ""
-	err := g.Visit(ctx, func(r store.Record, session *terminal.Session) {
+	a := g.ancestryHeld(caller, process)
+	if a.unknown != "" {
+		return "", a.unknown, nil
+	}
+	known := false
+	err = g.Visit(ctx, func(r store.Record, session *terminal.Session) {
 		if behind != "" || !a.includes(r) {
 			return
 		}
@@ -158,24 +246,43 @@ func (g *Guard) AgentBehind(ctx context.Context) (string, error) {
 		}
 	})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if a.collected && !known {
 		behind = "a process that hides which session it belongs to"
 	}
-	return behind, nil
+	return behind, "", nil
+}
+
+// A peerProcess is a server.PeerProcess.
+type peerProcess interface{ Check(start uint64) error }
+
+// ancestryHeld is the ancestry of a caller's process, which runs still: nothing in it is
+// of another one that has its id now.
+func (g *Guard) ancestryHeld(caller server.Caller, process peerProcess) ancestry {
+	if caller.Peer.PID <= 0 {
+		return ancestry{unknown: "the program that connected is not in this machine's process table"}
+	}
+	a := g.ancestryOf(caller.Peer.PID)
+	if a.unknown != "" || caller.Peer.PID == os.Getpid() {
+		return a
+	}
+	if err := process.Check(a.start); err != nil {
+		return ancestry{unknown: err.Error()}
+	}
+	return a
 }
 
 // mayHandOver reports whether a caller's terminal may be taken over, and the PTY's master
 // given out in turn: to a person's program on this machine alone. Nothing that runs in a
 // session or process of ours gets one, whoever started it: it may be confined, and a
 // master is a way past what the engine refuses.
-func (g *Guard) mayHandOver(caller server.Caller) bool {
+func (g *Guard) mayHandOver(caller server.Caller, process peerProcess) bool {
 	if caller.Agent() || caller.Origin.From != "" || caller.Peer.PID <= 0 {
 		return false
 	}
-	a := g.ancestryOf(caller.Peer.PID)
-	return !a.collected && len(a.marks) == 0
+	a := g.ancestryHeld(caller, process)
+	return a.unknown == "" && !a.collected && len(a.marks) == 0
 }
 
 // includes reports whether a record's child is among the ancestors, or has left

@@ -48,12 +48,12 @@ func TestOnlyAPersonsOwnProgramMayHandOverItsTerminal(t *testing.T) {
 		{"in a session", server.Caller{Peer: wire.Peer{PID: marked}}, false},
 	}
 	for _, c := range cases {
-		if got := g.mayHandOver(c.caller); got != c.want {
+		if got := g.mayHandOver(c.caller, running{}); got != c.want {
 			t.Errorf("a program that is %s: %v", c.name, got)
 		}
 	}
 	keeper = own
-	if g.mayHandOver(server.Caller{Peer: wire.Peer{PID: own}}) {
+	if g.mayHandOver(server.Caller{Peer: wire.Peer{PID: own}}, running{}) {
 		t.Error("one that descends from the keeper and hides whose it is may")
 	}
 }

@@ -115,15 +115,25 @@ func collectors(all []Process) map[int]bool {
 // MarkOf reads the mark in a process's environment; none if it has none or
 // is another user's.
 func MarkOf(pid int) Mark {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	m, err := ReadMark(pid)
 	if err != nil {
 		return Mark{}
 	}
+	return m
+}
+
+// ReadMark is MarkOf for whoever must know that there is no mark. The error is
+// fs.ErrPermission for a process that does not let its environment be read.
+func ReadMark(pid int) (Mark, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return Mark{}, err
+	}
 	m := parseMark(text)
 	if m.ID == "" || m.DataDir == "" {
-		return Mark{}
+		return Mark{}, nil
 	}
-	return m
+	return m, nil
 }
 
 // parseMark reads the mark in an environment; a variable that is not there is "".

@@ -53,7 +53,7 @@ func (m *Mux) HandleOpen(f func(ctx context.Context, o api.OpenOptions) (io.Read
 		near, err := upgrade(w, info)
 		switch {
 		case far == nil && err == nil:
-			m.opened.put(&originConn{near, origin, CallerOf(ctx).Peer})
+			m.opened.put(&originConn{near, origin, CallerOf(ctx).Peer, PeerProcessOf(ctx)})
 		case err == nil:
 			m.opened.join(near, far)
 		case far != nil:
@@ -99,7 +99,7 @@ func (m *Mux) Receive(c net.Conn, origin Origin) error {
 		return err
 	}
 	<-m.serving
-	m.opened.put(&originConn{c, origin, wire.Peer{}})
+	m.opened.put(&originConn{c, origin, wire.Peer{}, &PeerProcess{elsewhere: true}})
 	return nil
 }
 
@@ -140,8 +140,9 @@ type Origin struct {
 // An originConn is a connection with an origin. The peer is the bridge.
 type originConn struct {
 	net.Conn
-	origin Origin
-	peer   wire.Peer
+	origin  Origin
+	peer    wire.Peer
+	process *PeerProcess
 }
 
 // opened are the connections that engine.open has taken from the server: those

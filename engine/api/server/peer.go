@@ -2,27 +2,35 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 
 	"tandem/engine/api/wire"
+
+	"golang.org/x/sys/unix"
 )
 
-type peerKey struct{}
+type (
+	peerKey        struct{}
+	peerProcessKey struct{}
+	originKey      struct{}
+)
 
 // withPeer notes who has made a connection.
-func withPeer(ctx context.Context, c net.Conn) context.Context {
+func (m *Mux) withPeer(ctx context.Context, c net.Conn) context.Context {
 	if far, ok := c.(*originConn); ok {
-		return context.WithValue(context.WithValue(ctx, peerKey{}, far.peer), originKey{}, far.origin)
+		ctx = context.WithValue(context.WithValue(ctx, peerKey{}, far.peer), originKey{}, far.origin)
+		return context.WithValue(ctx, peerProcessKey{}, far.process)
 	}
 	if unix, ok := c.(*net.UnixConn); ok {
 		if peer, err := wire.PeerOfConn(unix); err == nil {
-			return context.WithValue(ctx, peerKey{}, peer)
+			ctx = context.WithValue(ctx, peerKey{}, peer)
+			return context.WithValue(ctx, peerProcessKey{}, m.holdPeer(unix, peer.PID))
 		}
 	}
 	return ctx
 }
-
-type originKey struct{}
 
 func originOf(ctx context.Context) Origin {
 	o, _ := ctx.Value(originKey{}).(Origin)
@@ -32,4 +40,87 @@ func originOf(ctx context.Context) Origin {
 func peerOf(ctx context.Context) wire.Peer {
 	p, _ := ctx.Value(peerKey{}).(wire.Peer)
 	return p
+}
+
+// A PeerProcess is the process that made a connection, even when another one has its id. The
+// socket itself holds it: a pidfd is had from there when it is needed (SO_PEERPIDFD, since
+// Linux 6.5), so that connections cost no descriptor. Older kernels leave its start time.
+type PeerProcess struct {
+	conn  *net.UnixConn
+	old   bool   // the kernel does not give the pidfd
+	start uint64 // of the process then, in clock ticks since boot; 0 if it had exited
+
+	elsewhere bool
+}
+
+// Elsewhere reports whether the process is on another machine: the connection came by Receive.
+func (p *PeerProcess) Elsewhere() bool { return p != nil && p.elsewhere }
+
+// PeerProcessOf returns the process at the other end of a request's connection; nil if that
+// is not known.
+func PeerProcessOf(ctx context.Context) *PeerProcess {
+	p, _ := ctx.Value(peerProcessKey{}).(*PeerProcess)
+	return p
+}
+
+func (m *Mux) holdPeer(c *net.UnixConn, pid int) *PeerProcess {
+	p := &PeerProcess{conn: c}
+	fd, err := p.pidfd()
+	if err == nil {
+		unix.Close(fd)
+	}
+	if p.old = errors.Is(err, unix.ENOPROTOOPT); p.old && m.StartTime != nil {
+		p.start, _ = m.StartTime(pid)
+	}
+	return p
+}
+
+// Check returns nil while the process runs that made the connection. start is the start time
+// of the process that has its id now; read it, and whatever else /proc says of it, before.
+func (p *PeerProcess) Check(start uint64) error {
+	gone := errors.New("the program that connected has exited")
+	if p == nil {
+		return errors.New("the connection does not tell who made it")
+	}
+	if p.old {
+		if p.start == 0 || p.start != start {
+			return gone
+		}
+		return nil
+	}
+	fd, err := p.pidfd()
+	switch {
+	case errors.Is(err, unix.ESRCH), errors.Is(err, unix.EINVAL): // it was waited for
+		return gone
+	case err != nil:
+		return fmt.Errorf("the kernel does not tell who connected: %v", err)
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return fmt.Errorf("the kernel does not tell whether the program that connected runs: %v", err)
+		case n > 0:
+			return gone
+		default:
+			return nil
+		}
+	}
+}
+
+// pidfd returns a descriptor of the process, which the caller closes; socket(7).
+func (p *PeerProcess) pidfd() (fd int, err error) {
+	raw, err := p.conn.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var own error
+	err = raw.Control(func(conn uintptr) {
+		if fd, own = unix.GetsockoptInt(int(conn), unix.SOL_SOCKET, unix.SO_PEERPIDFD); own == nil {
+			unix.CloseOnExec(fd)
+		}
+	})
+	return fd, errors.Join(err, own)
 }

@@ -45,6 +45,10 @@ type Mux struct {
 	// machines; nil: to none.
 	Sandbox func() (*api.Sandbox, error)
 
+	// StartTime reads the start time of a process, in clock ticks since boot; nil: clients are not
+	// told apart from others that have their id later, where the kernel gives no pidfd of them.
+	StartTime func(pid int) (uint64, bool)
+
 	// Visited is told of what somebody from the fleet did who is no agent, or was refused; nil: nobody is.
 	Visited func(ctx context.Context, v Visit)
 
@@ -179,7 +183,7 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:     m,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: withPeer,
+		ConnContext: m.withPeer,
 
 		ReadHeaderTimeout: headerTimeout,
 

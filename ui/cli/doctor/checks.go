@@ -80,7 +80,21 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.KeeperPID == 0 {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
-	return []Finding{engine, keeper}
+	return append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+}
+
+// examineUser asks the engine for what only the user may see, which names why it takes this
+// terminal for an agent's or cannot tell.
+func examineUser(ctx context.Context, engine api.Engine) []Finding {
+	_, err := api.RequestList.Call(ctx, engine, api.Empty{})
+	switch {
+	case err == nil:
+		return []Finding{{"user", OK, "recognised; agents' requests can be answered here", ""}}
+	case errors.Is(err, api.CodeForbidden):
+		return []Finding{{"user", Warn, "not recognised here, so agents' requests cannot be answered: " + api.AsError(err).Message,
+			"use a terminal that no agent started or typed into, on a /proc that shows your processes"}}
+	}
+	return nil // an engine without the operation
 }
 
 // examineTerminal checks what the dashboard and attach need.

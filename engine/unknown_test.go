@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// runHandOn connects to the engine, leaves the connection to a child and exits at once, as a
+// program does that forks; as the child it calls an operation when its parent has exited.
+func runHandOn(role, name, body string) int {
+	do := handOn
+	if role == "handed" {
+		do = callHanded
+	}
+	if err := do(name, body); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+func handOn(name, body string) error {
+	dir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	socket, _ := api.Sockets(dir)
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return err
+	}
+	file, err := conn.(*net.UnixConn).File()
+	if err != nil {
+		return err
+	}
+	until, hold, err := os.Pipe() // hold is closed when this process exits
+	if err != nil {
+		return err
+	}
+	defer hold.Close()
+	cmd := exec.Command(os.Args[0], "handed", name, body)
+	cmd.ExtraFiles, cmd.Stdout = []*os.File{file, until}, os.Stdout
+	return cmd.Start()
+}
+
+func callHanded(name, body string) error {
+	if _, err := io.Copy(io.Discard, os.NewFile(4, "until")); err != nil {
+		return err
+	}
+	conn, err := net.FileConn(os.NewFile(3, "conn"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	req, err := http.NewRequest(http.MethodPost, "http://tandem/v1/"+name, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if err := req.Write(conn); err != nil {
+		return err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), req)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(resp.Body)
+	fmt.Println(resp.StatusCode, string(text))
+	return err
+}
+
+func TestProgramThatConnectsForksAndExitsIsRefused(t *testing.T) {
+	p := newConfinedAgent(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"request.list": "{}", "request.answer": `{"id":"x","allow":true}`, "audit.list": "{}", "history.clear": "{}",
+		"session.keyboard": `{"id":"` + p.theirs + `","take":true}`, "engine.stop": `{"all":true}`,
+	} {
+		cmd := exec.Command(exe, "hand-on", name, body)
+		cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+p.dir)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said, err := io.ReadAll(out) // ends with the child
+		_ = cmd.Wait()
+		if err != nil || !strings.HasPrefix(string(said), "403 ") || !strings.Contains(string(said), "it is unknown who called: ") || !strings.Contains(string(said), "exited") {
+			t.Errorf("%s: %s, %v", name, said, err)
+		}
+	}
+	// From an agent's command without a sandbox, and without a mark.
+	said := filepath.Join(p.work, "said")
+	script := fmt.Sprintf(`env -u TANDEM_SESSION_ID setsid "%s" hand-on request.list '{}' > %s; while ! grep -q . %s; do sleep 0.01; done; cat %s`, exe, said, said, said)
+	in, _ := json.Marshal(api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
+	if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the person may") {
+		t.Errorf("an agent's: %s", answer)
+	}
+	// What is open to all stays so.
+	if _, err := api.EngineInfo.Call(context.Background(), p.client, api.Empty{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A shell that has left its session and lost its parent is the user's as long as nothing
+// of an agent's is in it.
+func TestDoubleForkedShellIsTheUsers(t *testing.T) {
+	m := startMachine(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := filepath.Join(t.TempDir(), "said")
+	script := fmt.Sprintf(`(setsid sh -c '"%s" call request.list "{}" > %s 2>&1; true' &)`, exe, said)
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+m.dir)
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	m.eventually("an answer", func() bool {
+		text, err = os.ReadFile(said)
+		return err == nil && strings.HasSuffix(string(text), "\n")
+	})
+	if !strings.Contains(string(text), `"requests":[]`) {
+		t.Errorf("%s", text)
+	}
+}
