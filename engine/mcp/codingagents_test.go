@@ -185,7 +185,7 @@ func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
 	r.plain("agent_transcript", object{"id": "work"}, "There are three.\n\nAll of them pass.\n[from "+path+"; it is idle]")
 	r.policy("[[rule]]\ndecision = \"deny\"\npath = [\"" + home + "/.claude/**\"]\nreason = \"private\"")
 	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as reading .* is not allowed: .*: private; it is idle\]$`)
-	r.policy("")
+	r.policy(`default = "allow"`)
 	r.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{folder}}}
 	r.hold()
 	r.says("agent_transcript", object{"id": "work"}, `(?s)^Ready\.\n\[from its screen, as .*; it is idle\]$`)
