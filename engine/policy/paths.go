@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -182,6 +181,9 @@ func (s *search) named(c simple, w word, text, dir string) []part {
 		if real := realPattern(full); real != at[0].path {
 			at = append(at, location{path: real, glob: true, loose: w.loose})
 		}
+		if mayBeProcLink(at[len(at)-1].path) {
+			at = append(at, location{any: true})
+		}
 	}
 	parts := make([]part, len(at))
 	for i, p := range at {
@@ -274,28 +276,20 @@ func isClearly(value string) bool {
 // locations are a path as it was given and, where links lead elsewhere, as it is
 // meant.
 func locations(p string) []location {
-	clean := path.Clean(p)
-	if real := resolved(p); real != clean {
-		return []location{{path: clean}, {path: real}}
+	at := []location{{path: path.Clean(p)}}
+	switch real, unsure := follow(p); {
+	case unsure:
+		at = append(at, location{any: true})
+	case real != at[0].path:
+		at = append(at, location{path: real})
 	}
-	return []location{{path: clean}}
+	return at
 }
 
 // resolved follows links as far as a path exists.
 func resolved(p string) string {
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		return real
-	}
-	parts := strings.SplitAfter(p, "/")
-	n := sort.Search(len(parts), func(i int) bool {
-		_, err := os.Stat(strings.Join(parts[:i+1], ""))
-		return err != nil
-	})
-	real, err := filepath.EvalSymlinks(strings.Join(parts[:n], ""))
-	if err != nil {
-		return path.Clean(p)
-	}
-	return path.Join(real, strings.Join(parts[n:], ""))
+	real, _ := follow(p)
+	return real
 }
 
 // realPattern follows links in the folders before the first glob of a pattern.

@@ -17,7 +17,7 @@ func (r *reading) take(c simple, depth int) {
 		c.words = append([]word{{}}, c.words[1:]...)
 	}
 	r.found = append(r.found, c)
-	if setsShell(c) {
+	if setsShell(c) || namesUnknownVariable(c) {
 		r.unknown()
 	}
 	r.steered = r.steered || passesOn(c)

@@ -126,7 +126,8 @@ func (r *reading) script(text word, g grammar, in standard, depth int) {
 		r.err = err
 		return
 	}
-	inputs := []standard{in} // of the nodes around, the innermost last
+	inputs := []standard{in}        // of the nodes around, the innermost last
+	data := map[*syntax.Word]bool{} // here-documents
 	piped := map[*syntax.Stmt]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		in := inputs[len(inputs)-1]
@@ -156,6 +157,20 @@ func (r *reading) script(text word, g grammar, in standard, depth int) {
 			}
 		case *syntax.ParamExp:
 			r.expansion(n)
+		case *syntax.Redirect:
+			data[n.Hdoc] = true
+		case *syntax.Word:
+			if !data[n] && mayBeEvaluated(n) {
+				r.unknown()
+			}
+		case *syntax.UnaryTest:
+			if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+				r.variable(n.X)
+			}
+		case *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause:
+			if evaluatesText(n) {
+				r.unknown()
+			}
 		}
 		inputs = append(inputs, in)
 		return true
