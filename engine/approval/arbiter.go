@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	case v.Decision == policy.Deny:
 		return denied(v), nil
 	}
-	sameness := strings.Join(append([]string{caller.Origin.From, in.Host, name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
+	sameness := samenessOf(caller, in)
 	if answer, ok := a.remembered(sameness); ok {
 		return answer, nil
 	}
@@ -91,6 +92,17 @@ func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 		return api.PolicyCheckOutput{}, err
 	}
 	return a.await(ctx, q, timeout)
+}
+
+// samenessOf tells one request from every other: each field stands behind its length, so that
+// no text in one can pass for the next.
+func samenessOf(caller server.Caller, in api.PolicyCheckInput) string {
+	fields := []string{caller.Origin.From, in.Host, caller.Bounds.Name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, strconv.FormatBool(in.Write), strconv.Itoa(len(in.Argv))}
+	var b strings.Builder
+	for _, field := range slices.Concat(fields, in.Argv, in.Paths) {
+		fmt.Fprintf(&b, "%d:%s", len(field), field)
+	}
+	return b.String()
 }
 
 func denied(v policy.Verdict) api.PolicyCheckOutput {
