@@ -415,6 +415,8 @@ func tryAttack(what string, args []string) (string, error) {
 		return eavesdrop(args[0])
 	case "readlink":
 		return os.Readlink(args[0])
+	case "special-mode":
+		return trySpecialMode(args)
 	}
 	return "", fmt.Errorf("no probe %q", what)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -33,7 +34,7 @@ func (l Layers) Confinement(proxyURL string, guarded ...string) (*Confinement, e
 		c.Rulesets = append(c.Rulesets, set.fd)
 	}
 	c.Flags = logFlags(k)
-	c.Filter = inMemory(compile(refusalsFor(l.network(), k)))
+	c.Filter = inMemory(compile(refusalsFor(l.network(), k, specialModes(os.Geteuid() == 0))))
 	c.Keep = keptCapabilities()
 	c.Write = writing & sets[0].handled
 	c.Read = unix.LANDLOCK_ACCESS_FS_READ_FILE

@@ -95,7 +95,8 @@
 // No signal reaches, and no debugger attaches to, a process outside, and none is
 // slowed down by its priority, its scheduling or its limits; only the choice
 // of its processors (sched_setaffinity(2)) is open, which programs make for their own
-// threads. There are no new privileges (set-user-ID does nothing), no io_uring
+// threads. There are no new privileges (set-user-ID does nothing, and no file is
+// given it, nor set-group-ID by root), no io_uring
 // (it goes around system call filters), no new namespaces, which sandboxes of
 // browsers and containers are made of, and of root's capabilities only those over files
 // and users stay. What /proc tells everybody about a process, such as its

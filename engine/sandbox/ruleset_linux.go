@@ -5,6 +5,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -50,9 +51,7 @@ func closeAll(sets []*ruleset) {
 // what another sandbox lets write there, leads nowhere. It tells unix.ENOENT when
 // no such file.
 func (r *ruleset) allowPath(path string, access uint64) error {
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
-	})
+	fd, err := openPath(path)
 	if err != nil {
 		return err
 	}
@@ -62,6 +61,46 @@ func (r *ruleset) allowPath(path string, access uint64) error {
 		err = r.allowFD(fd, access&ruleFile)
 	}
 	return err
+}
+
+// openPath opens an absolute path for naming it. No symbolic link is followed; the
+// last element may be one.
+func openPath(path string) (fd int, err error) {
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err == unix.ENOSYS { // this is a sandbox already
+		return walkPath(path)
+	}
+	return fd, err
+}
+
+// walkPath does what openPath does, an element at a time.
+func walkPath(path string) (fd int, err error) {
+	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	if fd, err = unix.Open("/", flags, 0); err != nil {
+		return -1, err
+	}
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		if name == "" {
+			continue
+		}
+		next, err := unix.Openat(fd, name, flags, 0)
+		if err == unix.ENOTDIR && isLink(fd) {
+			err = unix.ELOOP
+		}
+		unix.Close(fd)
+		if err != nil {
+			return -1, err
+		}
+		fd = next
+	}
+	return fd, nil
+}
+
+func isLink(fd int) bool {
+	var info unix.Stat_t
+	return unix.Fstat(fd, &info) == nil && info.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
 func (r *ruleset) allowFD(fd int, access uint64) error {

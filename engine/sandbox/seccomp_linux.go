@@ -53,8 +53,9 @@ const (
 const ioprioProcess = 1
 
 // refusalsFor are the system calls that a process with a network has to do without.
-func refusalsFor(network access, k kernel) []refusal {
-	all := baseRefusals()
+// special are the bits that no file's mode may get.
+func refusalsFor(network access, k kernel, special uint32) []refusal {
+	all := append(baseRefusals(), modeRefusals(special)...)
 	if !k.resolveUnix {
 		all = append(all, unixRefusals()...)
 	}
@@ -93,11 +94,6 @@ func argHas(arg int, bits uint32) condition {
 func baseRefusals() []refusal {
 	all := []refusal{
 		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
-		// A file that runs as its owner, whoever starts it outside.
-		{unix.SYS_FCHMOD, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
-		{unix.SYS_FCHMODAT, unix.EPERM, []condition{argHas(2, unix.S_ISUID)}},
-		{unix.SYS_FCHMODAT2, unix.EPERM, []condition{argHas(2, unix.S_ISUID)}},
-		{unix.SYS_OPENAT, unix.EPERM, []condition{argHas(2, unix.O_CREAT), argHas(3, unix.S_ISUID)}},
 		{unix.SYS_CLONE, unix.EPERM, []condition{argHas(0, namespaces)}},
 		{unix.SYS_UNSHARE, unix.EPERM, []condition{argHas(0, namespaces|unix.CLONE_NEWTIME)}}, // to clone(2) that is part of a signal's number
 		// Of another process; 0 is oneself.
@@ -113,7 +109,6 @@ func baseRefusals() []refusal {
 	}
 	// Programs have another way then. The flags of clone3(2) are in memory, where
 	// no filter sees them.
-	all = append(all, olderCalls()...)
 	for _, call := range []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
 		all = append(all, refusal{call: call, errno: unix.ENOSYS})
 	}
@@ -129,6 +124,36 @@ func baseRefusals() []refusal {
 		all = append(all, refusal{call: call, errno: unix.EPERM})
 	}
 	return all
+}
+
+// specialModes returns the bits of a mode that no file may get. With S_ISUID a file
+// runs as its owner, whoever starts it outside. S_ISGID does the same for its group,
+// but is also how folders are shared (git init --shared), and the group of an
+// ordinary user gives little away; root's groups give a lot.
+func specialModes(root bool) uint32 {
+	if root {
+		return unix.S_ISUID | unix.S_ISGID
+	}
+	return unix.S_ISUID
+}
+
+// creating are the flags of open(2) with which the mode counts: O_CREAT, and
+// O_TMPFILE without the O_DIRECTORY in it.
+const creating = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+
+// modeRefusals refuse every call that gives a file special bits. The kernel ignores
+// these bits in mkdir(2), umask(2) and the mode of an existing file in open(2).
+// The mode for openat2(2) is in memory, where no filter sees it; programs fall back
+// to openat(2).
+func modeRefusals(special uint32) []refusal {
+	return append(olderModeRefusals(special),
+		refusal{unix.SYS_FCHMOD, unix.EPERM, []condition{argHas(1, special)}},
+		refusal{unix.SYS_FCHMODAT, unix.EPERM, []condition{argHas(2, special)}},
+		refusal{unix.SYS_FCHMODAT2, unix.EPERM, []condition{argHas(2, special)}},
+		refusal{unix.SYS_OPENAT, unix.EPERM, []condition{argHas(2, creating), argHas(3, special)}},
+		refusal{unix.SYS_MKNODAT, unix.EPERM, []condition{argHas(2, special)}},
+		refusal{call: unix.SYS_OPENAT2, errno: unix.ENOSYS},
+	)
 }
 
 // unixRefusals keep Unix sockets inside where Landlock cannot: only pairs can

@@ -21,11 +21,12 @@ func machineCalls() []uint32 {
 	return []uint32{unix.SYS_IOPERM, unix.SYS_IOPL, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MODIFY_LDT}
 }
 
-// olderCalls are refused forms of calls that have newer ones on all architectures.
-func olderCalls() []refusal {
+// olderModeRefusals are about calls that have newer forms on all architectures.
+func olderModeRefusals(special uint32) []refusal {
 	return []refusal{
-		{unix.SYS_CHMOD, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
-		{unix.SYS_OPEN, unix.EPERM, []condition{argHas(1, unix.O_CREAT), argHas(2, unix.S_ISUID)}},
-		{unix.SYS_CREAT, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
+		{unix.SYS_CHMOD, unix.EPERM, []condition{argHas(1, special)}},
+		{unix.SYS_OPEN, unix.EPERM, []condition{argHas(1, creating), argHas(2, special)}},
+		{unix.SYS_CREAT, unix.EPERM, []condition{argHas(1, special)}},
+		{unix.SYS_MKNOD, unix.EPERM, []condition{argHas(1, special)}},
 	}
 }

@@ -15,6 +15,6 @@ func machineCalls() []uint32 {
 	return []uint32{unix.SYS_KEXEC_FILE_LOAD}
 }
 
-// olderCalls are refused forms of calls that have newer ones on all architectures:
+// olderModeRefusals are about calls that have newer forms on all architectures;
 // here there are none.
-func olderCalls() []refusal { return nil }
+func olderModeRefusals(uint32) []refusal { return nil }

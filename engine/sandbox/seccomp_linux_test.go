@@ -74,7 +74,7 @@ func run(t *testing.T, program []unix.SockFilter, arch uint32, c call) uint32 {
 func TestAFilterSaysWhatItsRefusalsSay(t *testing.T) {
 	for _, k := range []kernel{{}, {resolveUnix: true}} {
 		for _, network := range []access{openNetwork, proxyNetwork, noNetwork} {
-			refusals := refusalsFor(network, k)
+			refusals := refusalsFor(network, k, specialModes(true))
 			program := compile(refusals)
 			if got := run(t, program, auditArch+1, call{}); got != unix.SECCOMP_RET_KILL_PROCESS {
 				t.Errorf("another architecture gives %#x", got)
