@@ -65,6 +65,21 @@ func (h *host) confinement(r store.Record) (layers sandbox.Layers, proxyURL stri
 	return layers, proxyURL, err
 }
 
+// confineLike is what holds a thread to the sandbox of a record's child, for files that the
+// child can lead us to; nil if it has none.
+func (h *host) confineLike(r store.Record) func() error {
+	if !r.Sandboxed {
+		return nil
+	}
+	return func() error {
+		layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
+		if err != nil {
+			return err
+		}
+		return layers.ConfineThread(h.closed...)
+	}
+}
+
 func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
 	exe := fmt.Sprintf("/proc/%d/exe", os.Getpid())
 	return sandbox.Command(exe, h.store.SandboxPath(r.ID), argv), sandbox.Environ(env, h.o.DataDir, proxyURL)

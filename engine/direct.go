@@ -66,6 +66,9 @@ func executes(path string) bool {
 		return false
 	}
 	defer f.Close()
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	var magic [4]byte
 	if _, err := io.ReadFull(f, magic[:]); err != nil {
 		return false

@@ -328,7 +328,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		h.sessions.Done()
 	})
 	if master != nil {
-		h.agents.Start(r.ID, pid, r.Agent, s)
+		h.agents.Start(r.ID, pid, r.Agent, s, h.confineLike(r))
 	}
 	s.Admit(r.Keyboard != "", r.Open)
 	return s

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/files"
 	"tandem/persist/store"
 )
 
@@ -176,7 +177,7 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		"codex":  filepath.Join(home, ".codex/sessions/2026/11/23/rollout-2026-11-23T05-00-00-"+id+".jsonl"),
 	}
 	for _, rule := range []Rule{claude, codex} {
-		if got := rule.transcript(home, id, 0); got != nil {
+		if got := rule.transcript(&files.Tree{}, home, id, 0); got != nil {
 			t.Errorf("%s: found %+v before there is one", rule.Name, got)
 		}
 		if err := os.MkdirAll(filepath.Dir(want[rule.Name]), 0o700); err != nil {
@@ -185,11 +186,11 @@ func TestTheFileOfAConversationIsFoundByItsID(t *testing.T) {
 		if err := os.WriteFile(want[rule.Name], nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := rule.transcript(home, id, 0); got == nil || got.Path != want[rule.Name] {
+		if got := rule.transcript(&files.Tree{}, home, id, 0); got == nil || got.Path != want[rule.Name] {
 			t.Errorf("%s: found %+v, want %s", rule.Name, got, want[rule.Name])
 		}
 		for _, odd := range []string{"", "*", "../-home-x/" + id, "?198c5f2-2222-7000-8000-000000000000"} {
-			if got := rule.transcript(home, odd, 0); got != nil {
+			if got := rule.transcript(&files.Tree{}, home, odd, 0); got != nil {
 				t.Errorf("%s: %q leads to %+v", rule.Name, odd, got)
 			}
 		}
@@ -220,10 +221,10 @@ func TestTheFilesOfAnAgentAreWhereItsEnvironmentSays(t *testing.T) {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := ruleNamed(t, name).transcript(home, id, agent.Process.Pid); got == nil || got.Path != path {
+		if got := ruleNamed(t, name).transcript(&files.Tree{}, home, id, agent.Process.Pid); got == nil || got.Path != path {
 			t.Errorf("%s: found %+v, want %s", name, got, path)
 		}
-		if got := ruleNamed(t, name).transcript(home, id, os.Getpid()); got != nil {
+		if got := ruleNamed(t, name).transcript(&files.Tree{}, home, id, os.Getpid()); got != nil {
 			t.Errorf("%s: another process's file: %+v", name, got)
 		}
 	}

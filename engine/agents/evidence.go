@@ -3,7 +3,7 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/files"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
 )
@@ -107,27 +108,48 @@ func variable(pid int, name string) string {
 // maxFile bounds what is read of an agent's own file.
 const maxFile = 256 << 10
 
-// readFile reads the file that an agent keeps; nil if there is none, or one that was
-// left by another process with its number.
-func (r Rule) readFile(home string, who store.Identity) *FileWord {
+// filed is an agent's file as it was read last.
+type filed struct {
+	path string
+	info fs.FileInfo // nil: none was read
+	at   time.Time
+	says *FileWord
+}
+
+// rested is how long a file must not have changed for the same times and size to
+// mean the same content (racy-git in git's documentation).
+const rested = time.Second
+
+// isStill reports whether the file at path is the one that was read.
+func (f filed) isStill(path string) bool {
+	if f.info == nil || f.path != path || f.at.Sub(f.info.ModTime()) < rested {
+		return false
+	}
+	now, err := os.Lstat(path)
+	return err == nil && os.SameFile(now, f.info) && now.ModTime().Equal(f.info.ModTime()) && now.Size() == f.info.Size()
+}
+
+// readFile reads the file that an agent keeps, as far as tree lets it; nil if there is none, or
+// one that was left by another process with its number. The agent decides where its path
+// leads. last is what was read before, to read nothing twice.
+func (r Rule) readFile(tree *files.Tree, last *filed, home string, who store.Identity) *FileWord {
 	if r.File.Path == "" || home == "" {
 		return nil
 	}
 	path := r.place(strings.ReplaceAll(r.File.Path, "{pid}", strconv.Itoa(who.PID)), home, who.PID)
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
+	if last.isStill(path) {
+		return last.says
+	}
+	*last = filed{}
+	if _, err := os.Lstat(path); err != nil { // most have none: it takes no thread to know
 		return nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	text, info, err := tree.ReadRegular(path, maxFile)
+	if err != nil || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
 		return nil
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
-		return nil
-	}
-	return r.fileSays(text)
+	*last = filed{path: path, info: info, at: time.Now(), says: r.fileSays(text)}
+	return last.says
 }
 
 // fileSays is what the content of the agent's file says; nil if it cannot be read, as

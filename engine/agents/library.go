@@ -2,7 +2,6 @@ package agents
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tandem/engine/files"
 )
 
 //go:embed rules/*.toml
@@ -96,16 +97,11 @@ func (l *Library) refresh() {
 }
 
 func readRule(path string) (Rule, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return Rule{}, err
-	case !info.Mode().IsRegular():
-		return Rule{}, errors.New("not a regular file")
-	case info.Size() > maxRule:
-		return Rule{}, fmt.Errorf("it is larger than %d bytes", maxRule)
+	if real, err := filepath.EvalSymlinks(path); err == nil { // dotfiles are often links
+		path = real
 	}
-	text, err := os.ReadFile(path)
+	var anywhere files.Tree
+	text, _, err := anywhere.ReadRegular(path, maxRule)
 	if err != nil {
 		return Rule{}, err
 	}

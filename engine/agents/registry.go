@@ -18,10 +18,10 @@ type Registry struct {
 }
 
 // Start watches a session until it is gone. child is the process that its terminal was
-// made for, before what an engine before this one knew.
-func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal) {
+// made for, before what an engine before this one knew, and confine as in Options.
+func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal, confine func() error) {
 	r.all.Store(session, Start(Options{
-		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Before: before,
+		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: before,
 		Changed: func(now *store.Agent) { r.Changed(session, now) }, OnEnd: r.OnEnd,
 	}, t))
 }

@@ -45,7 +45,7 @@ func (w *Watch) Explain(session string) api.AgentExplainOutput {
 		if rows, err := w.terminal.Rows(context.Background()); err == nil && out.Agent.State == api.AgentBlocked {
 			out.Yes, out.No = w.rule.answers(rows)
 		}
-		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.o.Home, w.known.Conversation, identity(w.known).PID)
+		out.Sources, out.Transcript = w.rule.Sources, w.rule.transcript(w.tree(), w.o.Home, w.known.Conversation, identity(w.known).PID)
 	}
 	return out
 }

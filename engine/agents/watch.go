@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/files"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/pty"
@@ -45,6 +46,7 @@ type Options struct {
 	Child   int // the process that the terminal was made for
 	BootID  string
 	Home    string
+	Confine func() error           // confines the calling thread as the session is; nil: it is not
 	Before  *store.Agent           // what the engine before knew
 	Changed func(now *store.Agent) // an agent has come or gone, or is at something else; it does not block
 	// OnEnd has ended called when a process has ended, until stop is called; nil: nobody does.
@@ -64,6 +66,7 @@ type Watch struct {
 	rule     Rule
 	rules    int // number of the library's rules that rule is of
 	known    *store.Agent
+	filed    filed
 	group    int       // in the foreground, when an agent was looked for last
 	sought   time.Time // when that was
 	vanished bool      // the question was not on the screen at the last look
@@ -79,6 +82,9 @@ func Start(o Options, t Terminal) *Watch {
 	w.Moved()
 	return w
 }
+
+// tree is where the session's programs may read.
+func (w *Watch) tree() *files.Tree { return &files.Tree{Confine: w.o.Confine} }
 
 // Moved tells that the session shows something else, or that its program waits for
 // something else. It does not block.
@@ -121,7 +127,7 @@ func (w *Watch) look() {
 	}
 	e, facts := Evidence{Rows: rows}, w.terminal.Facts()
 	e.Title, e.Progress, e.Reads = facts.Title, facts.Progress, facts.Waiting != prompt.NeedNothing
-	e.File = w.rule.readFile(w.o.Home, identity(next))
+	e.File = w.rule.readFile(w.tree(), &w.filed, w.o.Home, identity(next))
 	next.Cost = cmp.Or(w.rule.spent(rows), next.Cost)
 	words := w.rule.Observe(next.Words, e, time.Now())
 	if has(next.Words, Screened) && !has(words, Screened) && !w.vanished {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tandem/engine/git"
 )
 
 // gitPatience bounds how long git may take.
@@ -97,7 +99,10 @@ func Branch(t *Tree, path string) (string, error) {
 // unlessNone is the error to tell when git has no answer, which is one itself.
 func unlessNone(ctx context.Context, err error) error {
 	var e *Error
-	if ctx.Err() == nil && errors.As(err, &e) {
+	switch {
+	case errors.Is(err, git.ErrPipe):
+		return errorf(Failed, "ask git: %v", err).hint("remove the pipe")
+	case ctx.Err() == nil && errors.As(err, &e):
 		return e
 	}
 	return ctx.Err()

@@ -33,7 +33,7 @@ func newGitView(ctx context.Context, t *Tree, program string, repo repository) (
 		return nil, err
 	}
 	defer p.close()
-	tree, err := p.root.Open(p.rel)
+	tree, err := p.root.Open(asFolder(p.rel))
 	if err != nil {
 		return nil, failure("ask git about", p.path, err)
 	}

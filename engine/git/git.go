@@ -7,8 +7,11 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -34,6 +37,10 @@ type Command struct {
 	Most    int // bytes that are kept of what it prints, and of what it complains of
 }
 
+// ErrPipe is why git was killed that would have waited for a writer: somebody has put a
+// named pipe where git reads a file.
+var ErrPipe = errors.New("a named pipe is in the place of a file that git reads")
+
 // Run runs git with arguments and gives what it prints and what it complains of.
 func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte, err error) {
 	cmd := exec.CommandContext(ctx, c.Program, args...)
@@ -46,8 +53,39 @@ func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte
 	cmd.WaitDelay = endGrace
 	printed, complained := bounded{most: c.Most}, bounded{most: c.Most}
 	cmd.Stdout, cmd.Stderr = &printed, &complained
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		stuck := make(chan bool, 1)
+		done := make(chan struct{})
+		go func() { stuck <- killIfStuck(cmd, done) }()
+		err = cmd.Wait()
+		close(done)
+		if <-stuck {
+			err = ErrPipe
+		}
+	}
 	return printed.Bytes(), complained.Bytes(), err
+}
+
+// stuckLook is how often git is looked at whether it waits for a pipe's writer.
+const stuckLook = 100 * time.Millisecond
+
+// killIfStuck kills git when it opens a named pipe that nobody writes, and reports whether it
+// did. Where the kernel does not tell what a thread waits for, the caller's context has to do,
+// and so for a pipe that somebody has opened and does not write.
+func killIfStuck(cmd *exec.Cmd, done <-chan struct{}) bool {
+	look := time.NewTicker(stuckLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return false
+		case <-look.C:
+		}
+		where, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/wchan") // it may have ended
+		if w := string(where); w == "wait_for_partner" || w == "fifo_open" {         // fs/pipe.c
+			return cmd.Process.Kill() == nil
+		}
+	}
 }
 
 // A bounded buffer lets go of what is too much.

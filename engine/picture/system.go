@@ -1,12 +1,14 @@
 package picture
 
 import (
+	"errors"
 	"image"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -92,7 +94,7 @@ func (s *systemFonts) next() bool {
 	for len(s.paths) > 0 {
 		path := s.paths[0]
 		s.paths = s.paths[1:]
-		f, err := os.Open(path)
+		f, err := openFont(path)
 		if err != nil {
 			continue
 		}
@@ -110,6 +112,20 @@ func (s *systemFonts) next() bool {
 		return true
 	}
 	return false
+}
+
+// openFont opens a font, and nothing that was put in its place since: programs may write in
+// the folders of fonts.
+func openFont(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.New("not a regular file")
+	}
+	return f, nil
 }
 
 // mask is the shape of a character in w by h pixels with its base line; nil if no

@@ -329,7 +329,7 @@ var layers = map[string]layer{
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
-	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
+	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
 	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/git":         {nil, "git is run without knowing for what"},
 	"engine/worktrees":   {[]string{"engine/git"}, "git's worktrees are made without knowing for what"},

@@ -1,0 +1,65 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
+)
+
+// tellsOpening skips the test where the kernel does not say that a process waits for the
+// writer of a pipe.
+func tellsOpening(t *testing.T) {
+	t.Helper()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("cat", pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	proc := "/proc/" + strconv.Itoa(cmd.Process.Pid)
+	for asleep := 0; asleep < 1000; {
+		where, _ := os.ReadFile(proc + "/wchan")
+		stat, _ := os.ReadFile(proc + "/stat")
+		switch {
+		case string(where) == "wait_for_partner" || string(where) == "fifo_open":
+			return
+		case strings.Contains(string(stat), "(cat) S "):
+			asleep++
+		default:
+			asleep = 0
+		}
+	}
+	needs.Kernel(t, "/proc/PID/wchan", "it does not name the function")
+}
+
+func TestGitIsNotHeldUpByAPipe(t *testing.T) {
+	tellsOpening(t)
+	for _, name := range []string{".gitignore", "dir/.gitignore", ".git/index"} {
+		t.Run(name, func(t *testing.T) {
+			needs.Program(t, "git", "git")
+			g := newGitGround(t)
+			g.file("dir/new", "")
+			path := filepath.Join(g.root, name)
+			_ = os.Remove(path)
+			if err := unix.Mkfifo(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := g.Git(t.Context(), g.root)
+			if !errors.Is(err, Failed) || !strings.Contains(err.Error(), "named pipe") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestReadRegularTakesNothingElse(t *testing.T) {
+	g := landlocked(t)
+	g.file("dir/file", "text")
+	g.file("dir/large", "123456789")
+	g.link("dir/file", "link")
+	g.link("dir", "folder")
+	g.link("../root-outside/secret", "out")
+	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"dir/file", "folder/file"} {
+		if data, info, err := g.ReadRegular(path, 8); err != nil || string(data) != "text" || info.Size() != 4 {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	for path, want := range map[string]Reason{
+		"link": NotFile, "out": NotFile, "pipe": NotFile, "dir": NotFile, "dir/large": TooLarge,
+		"missing": NotFound, "/dev/null": Denied, g.outside + "/secret": Denied,
+	} {
+		if data, _, err := g.ReadRegular(path, 8); !errors.Is(err, want) || len(data) > 0 {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	if got := g.Newest(g.root + "/*/*"); got == "" {
+		t.Error("no file was found")
+	}
+	for _, pattern := range []string{g.outside + "/*", g.root + "/li*", g.root + "/pip*", "["} {
+		if got := g.Newest(pattern); got != "" {
+			t.Errorf("%s gave %s", pattern, got)
+		}
+	}
+}
+
+// A pipe, and a link to what is denied, come and go in place of a file.
+func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
+	g := landlocked(t)
+	g.file("file", "inside")
+	g.link(g.outside+"/secret", "trap")
+	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"trap", "pipe"} {
+		stop := g.swap("file", other)
+		for range 300 {
+			if data, _, err := g.ReadRegular("file", 100); err == nil && string(data) != "inside" {
+				t.Errorf("read %q", data)
+			}
+		}
+		stop()
+		os.Remove(g.root + "/file")
+		g.file("file", "inside")
+	}
+}
