@@ -133,3 +133,25 @@ func TestPipeInPlaceOfAnAgentsFileBlocksNothing(t *testing.T) {
 		}
 	}
 }
+
+// The inbox shows what a session's agent asks, and an answer there types into it.
+func TestReportsDoNotLeaveTheSandbox(t *testing.T) {
+	hereAndFromElsewhere(t, func(t *testing.T, p *confinedAgent) {
+		call(p.machine, api.AgentReport, api.AgentReportInput{ID: p.theirs, Agent: "mine", Conversation: "c-1"})
+		for _, body := range []string{
+			`{"id":"$THEIRS","state":"blocked","text":"your password?"}`, `{"id":"$THEIRS","state":"unknown"}`, `{"id":"$THEIRS","conversation":"other"}`,
+		} {
+			p.refused(p.bounds, "agent.report", body, "outside the sandbox")
+		}
+		if a := p.get(p.theirs).Agent; a != nil && (a.Text != "" || a.Conversation != "c-1") {
+			t.Errorf("the session's agent is %+v", a)
+		}
+		if status, answer := p.post(p.bounds, "agent.report", `{"id":"$OWN","state":"done"}`); status != 200 {
+			t.Errorf("of its own session: %d %s", status, answer)
+		}
+		call(p.machine, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.theirs, Open: true})
+		if status, answer := p.post(p.bounds, "agent.report", `{"id":"$THEIRS","state":"working"}`); status != 200 {
+			t.Errorf("of an open session: %d %s", status, answer)
+		}
+	})
+}

@@ -49,7 +49,7 @@ func (e *engine) mux() *server.Mux {
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
 			Usage: e.usage, EndRemains: h.EndRemains,
 		},
-		&service.CodingAgents{Control: h.control, Agents: h.agents},
+		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
 		approvals, members,
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},

@@ -18,22 +18,35 @@ import (
 // MayType refuses agents while a person has the keyboard or where typing would
 // leave their sandbox, and everybody once the program has ended.
 func (g *Guard) MayType(ctx context.Context, view api.Process) error {
+	return g.mayTell(ctx, view, "type into")
+}
+
+// MayReport refuses agents to say what the agent of a session is doing where they may not
+// type: what you answer to its question is typed there.
+func (g *Guard) MayReport(ctx context.Context, view api.Process) error {
+	return g.mayTell(ctx, view, "report the state of")
+}
+
+// mayTell is MayType, for what doing says in a word or two.
+func (g *Guard) mayTell(ctx context.Context, view api.Process, doing string) error {
 	if view.State.Ended() {
-		return api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
+		return api.Errorf(api.CodeEnded, "%s %s: it has ended", doing, view.Name)
 	}
-	if err := MayChange(ctx, view, "type into"); err != nil {
+	if err := MayChange(ctx, view, doing); err != nil {
 		return err
 	}
 	open := view.Terminal != nil && view.Terminal.Open
 	if !open && g.LeavesSandbox(ctx, view.ID) {
-		return ErrOutside(view.Name)
+		return errOutside(doing, view.Name)
 	}
 	return nil
 }
 
 // ErrOutside refuses to type into what runs outside the caller's sandbox.
-func ErrOutside(name string) *api.Error {
-	return api.Errorf(api.CodeForbidden, "type into %s: it runs outside the sandbox that agents are held to", name).
+func ErrOutside(name string) *api.Error { return errOutside("type into", name) }
+
+func errOutside(doing, name string) *api.Error {
+	return api.Errorf(api.CodeForbidden, "%s %s: it runs outside the sandbox that agents are held to", doing, name).
 		WithHint("start a session of your own, or ask the person to open this one to agents in the dashboard")
 }
 

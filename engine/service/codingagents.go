@@ -19,6 +19,7 @@ const textMost = 4 << 10
 // CodingAgents serves what is known of coding agents in sessions.
 type CodingAgents struct {
 	Control *supervise.Control
+	Guard   *access.Guard
 	Agents  *agents.Registry
 }
 
@@ -59,7 +60,7 @@ func (s *CodingAgents) report(ctx context.Context, in api.AgentReportInput) (api
 	}
 	w, view, err := s.watch(ctx, in.ID, "report state")
 	if err == nil {
-		err = access.MayChange(ctx, view, "report the state of")
+		err = s.Guard.MayReport(ctx, view)
 	}
 	if err == nil {
 		w.Report(in.Agent, in.State, in.Text, in.Conversation)
