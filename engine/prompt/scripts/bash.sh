@@ -1,31 +1,28 @@
 # What Tandem has an interactive bash read: the person's own files as bash
 # would read them, and then marks around prompts and commands.
+#
+# Nothing of it shows in a trace (set -x), nor runs a DEBUG trap, once the shell
+# is at its prompt. PROMPT_COMMAND has loops without a round: bash traces no part of these,
+# but carries out what is in the words to loop over. With set -v bash itself
+# prints PROMPT_COMMAND at each prompt. The word that makes marks ours is in no
+# variable but __tandem_nonce, which is not traced either.
 
-if [[ -n ${TANDEM_SHELL_LOGIN-} ]]; then
-	if [[ -z ${TANDEM_SHELL_NOPROFILE-} ]]; then
-		[[ -r /etc/profile ]] && . /etc/profile
-		for __tandem_file in ~/.bash_profile ~/.bash_login ~/.profile; do
-			if [[ -r $__tandem_file ]]; then
-				. "$__tandem_file"
-				break
-			fi
-		done
-	fi
-elif [[ -z ${TANDEM_SHELL_NORC-} ]]; then
-	__tandem_file=${TANDEM_SHELL_RC:-$HOME/.bashrc}
-	[[ -r $__tandem_file ]] && . "$__tandem_file"
-fi
+__tandem_traced=$-
+{ set +xv; } 2>/dev/null
 __tandem_nonce=${TANDEM_SHELL_NONCE-}
-unset __tandem_file TANDEM_SHELL_LOGIN TANDEM_SHELL_NOPROFILE TANDEM_SHELL_NORC TANDEM_SHELL_RC TANDEM_SHELL_NONCE
+
+# __tandem_own has a file of the person's traced as the shell was told to.
+__tandem_own() {
+	if [[ $__tandem_traced == *v* ]]; then set -v; fi
+	if [[ $__tandem_traced == *x* ]]; then set -x; fi
+}
 
 # __tandem_first tells how the last command ended, and the folder. It runs
 # before the person's own PROMPT_COMMAND, which finds the same exit status.
 __tandem_first() {
 	local code=$?
-	if [[ -n ${__tandem_begun-} ]]; then
-		builtin printf '\e]133;D;%s;aid=%s\a' "$code" "$__tandem_nonce"
-	fi
-	__tandem_begun=1
+	set +x
+	builtin printf '\e]133;D;%s;aid=%s\a' "$code" "$__tandem_nonce"
 	__tandem_folder
 	return "$code"
 }
@@ -54,7 +51,8 @@ __tandem_folder() {
 # __tandem_last puts the marks around the prompts, which the person's own
 # PROMPT_COMMAND may have made anew.
 __tandem_last() {
-	local code=$?
+	local __tandem_traced=$-
+	set +x
 	PS1=${PS1-}
 	PS1=${PS1//"$__tandem_a"/}
 	PS1=$__tandem_a${PS1//"$__tandem_b"/}$__tandem_b
@@ -64,12 +62,14 @@ __tandem_last() {
 		PS0=${PS0-}
 		PS0=${PS0//"$__tandem_c"/}$__tandem_c
 	fi
-	return "$code"
+	__tandem_marked=(["x${PS1-}${PS2-}${PS0-}"]='')
+	__tandem_own
 }
 
 # __tandem_line tells the newest line of the history and its number, from which
 # Tandem knows whether it is the command that begins.
 __tandem_line() {
+	set +x
 	local LC_ALL=C HISTTIMEFORMAT='' line number i c out=''
 	line=$(builtin history 1 2>/dev/null)
 	line=${line:0:8192}
@@ -94,23 +94,60 @@ __tandem_line() {
 }
 
 __tandem_install() {
-	__tandem_a="\\[\\e]133;A;aid=$__tandem_nonce\\a\\]"
-	__tandem_b="\\[\\e]133;B;aid=$__tandem_nonce\\a\\]"
-	__tandem_s="\\[\\e]133;P;k=s;aid=$__tandem_nonce\\a\\]"
+	__tandem_traced=$-
+	set +xv
+	local nonce=$__tandem_nonce first last
+	# By its name, the word stays out of the trace of a command that changes PS1.
+	shopt -q promptvars && nonce='$__tandem_nonce'
+	__tandem_a="\\[\\e]133;A;aid=$nonce\\a\\]"
+	__tandem_b="\\[\\e]133;B;aid=$nonce\\a\\]"
+	__tandem_s="\\[\\e]133;P;k=s;aid=$nonce\\a\\]"
 	__tandem_c=''
 	if ((BASH_VERSINFO[0] > 4 || BASH_VERSINFO[0] == 4 && BASH_VERSINFO[1] >= 4)); then
-		__tandem_c="\\e]133;C;aid=$__tandem_nonce\\a"
-		shopt -q promptvars && __tandem_c="\$(__tandem_line)$__tandem_c"
+		__tandem_c="\\e]133;C;aid=$nonce\\a"
+		shopt -q promptvars && __tandem_c="\$({ __tandem_line \$((BASH_XTRACEFD=2)); } 2>/dev/null)$__tandem_c"
 	else
-		__tandem_a="\\[\\e]133;A;c=0;aid=$__tandem_nonce\\a\\]"
+		__tandem_a="\\[\\e]133;A;c=0;aid=$nonce\\a\\]"
 	fi
-	if [[ $(declare -p PROMPT_COMMAND 2>/dev/null) == 'declare -a'* ]] &&
-		((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)); then
-		PROMPT_COMMAND=(__tandem_first ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} __tandem_last)
-	else
-		PROMPT_COMMAND=__tandem_first$'\n'${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}__tandem_last
+	declare -gA __tandem_marked=()
+	last='{ for __tandem_none in ${__tandem_marked["x${PS1-}${PS2-}${PS0-}"]-again}; do __tandem_last; done; } 2>/dev/null'
+	if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)); then
+		first='{ for __tandem_none in $(__tandem_first $((BASH_XTRACEFD=2)) >&3); do :; done; } 3>&1 2>/dev/null'
+		PROMPT_COMMAND=("$first" ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} "$last")
+	else # a subshell has a status for the person's own, and a loop would not
+		first='( __tandem_first ) 2>/dev/null'
+		PROMPT_COMMAND=$first$'\n'${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$last
 	fi
+	unset -f __tandem_install
+	__tandem_own
 }
 
-[[ -n $__tandem_nonce ]] && __tandem_install
-unset -f __tandem_install
+if [[ -n ${TANDEM_SHELL_LOGIN-} ]]; then
+	if [[ -z ${TANDEM_SHELL_NOPROFILE-} ]]; then
+		if [[ -r /etc/profile ]]; then
+			{ __tandem_own; } 2>/dev/null
+			. /etc/profile
+			{ __tandem_traced=$-; set +xv; } 2>/dev/null
+		fi
+		for __tandem_file in ~/.bash_profile ~/.bash_login ~/.profile; do
+			if [[ -r $__tandem_file ]]; then
+				{ __tandem_own; } 2>/dev/null
+				. "$__tandem_file"
+				{ __tandem_traced=$-; set +xv; } 2>/dev/null
+				break
+			fi
+		done
+	fi
+elif [[ -z ${TANDEM_SHELL_NORC-} ]]; then
+	__tandem_file=${TANDEM_SHELL_RC:-$HOME/.bashrc}
+	if [[ -r $__tandem_file ]]; then
+		{ __tandem_own; } 2>/dev/null
+		. "$__tandem_file"
+		{ __tandem_traced=$-; set +xv; } 2>/dev/null
+	fi
+fi
+{
+	unset __tandem_file TANDEM_SHELL_LOGIN TANDEM_SHELL_NOPROFILE TANDEM_SHELL_NORC TANDEM_SHELL_RC TANDEM_SHELL_NONCE
+	__tandem_own
+	if [[ -n $__tandem_nonce ]]; then __tandem_install; fi
+} 2>/dev/null

@@ -1,11 +1,15 @@
 # Marks around prompts and commands for zsh. They are set up at the first
-# prompt, when all of the person's own files have been read.
+# prompt, when all of the person's own files have been read. None of it shows in a
+# trace, which a function switches off for itself; a DEBUG trap runs until it is
+# switched off, too.
 
 typeset -ga precmd_functions
 precmd_functions+=(__tandem_begin)
 
 __tandem_begin() {
+	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
+	trap - DEBUG
 	typeset -g __tandem_a=$'%{\e]133;A;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_b=$'%{\e]133;B;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$__tandem_nonce$'\a%}'
@@ -24,14 +28,16 @@ __tandem_begin() {
 }
 
 __tandem_first() {
-	local -i code=$?
+	{ local -i code=$?; unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
+	trap - DEBUG
 	builtin printf '\e]133;D;%s;aid=%s\a' $code $__tandem_nonce
 	__tandem_folder
 	return code
 }
 
 __tandem_folder() {
+	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
 	setopt no_multibyte
 	local url='' c
@@ -55,14 +61,18 @@ __tandem_folder() {
 # __tandem_last puts the marks around the prompts, which the person's own
 # functions may have made anew.
 __tandem_last() {
+	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
+	trap - DEBUG
 	PS1=${PS1//$__tandem_a/}
 	PS1=$__tandem_a${PS1//$__tandem_b/}$__tandem_b
 	PS2=$__tandem_s${PS2//$__tandem_s/}
 }
 
 __tandem_preexec() {
+	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
+	trap - DEBUG
 	setopt no_multibyte
 	local line=${1[1,8192]} out='' c
 	local -i i
