@@ -3,6 +3,8 @@ package files
 import (
 	"errors"
 	"runtime"
+
+	"tandem/engine/panics"
 )
 
 // confined does what touches the disk: at once, or, if the tree is confined, on
@@ -12,11 +14,8 @@ func (t *Tree) confined(do func() error) error {
 		return do()
 	}
 	var err error
-	var panicked any
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { panicked = recover() }()
+	var thread panics.Group
+	thread.Start(func() {
 		runtime.LockOSThread() // without an end: a thread that is confined must not do anything else
 		if onMainThread() {    // it cannot end, so it is kept while another one is found
 			defer runtime.UnlockOSThread()
@@ -28,11 +27,8 @@ func (t *Tree) confined(do func() error) error {
 			return
 		}
 		err = hinted(do())
-	}()
-	<-done
-	if panicked != nil {
-		panic(panicked)
-	}
+	})
+	thread.Wait()
 	return err
 }
 

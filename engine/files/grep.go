@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 
+	"tandem/engine/panics"
 	"tandem/engine/search"
 )
 
@@ -151,32 +151,41 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 		return GrepResult{}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var crew sync.WaitGroup
+	var crew, workers panics.Group
 	defer crew.Wait()
 	defer cancel()
 	jobs, results := make(chan job), make(chan found, mostWorkers)
 	ahead := make(chan struct{}, mostAhead)
 	walked, failed := make(chan error, 1), make(chan error, mostWorkers)
-	crew.Go(func() {
+	crew.Start(func() {
 		defer close(jobs)
 		walked <- t.confined(func() error { return t.feed(ctx, r.Path, skip, jobs, ahead) })
 	})
 	var passed atomic.Int64
-	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
-		workers.Go(func() {
+		workers.Start(func() {
+			finished := false
+			defer func() {
+				if !finished { // the others must not wait for its files
+					cancel()
+				}
+			}()
 			s := searching{pattern: pattern, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
-			if err := t.confined(func() error { return work(ctx, s, jobs, results) }); err != nil {
+			err := t.confined(func() error { return work(ctx, s, jobs, results) })
+			if finished = err == nil; err != nil {
 				failed <- err
-				cancel()
 			}
 		})
 	}
-	crew.Go(func() {
+	crew.Start(func() {
+		defer close(results)
 		workers.Wait()
-		close(results)
 	})
 	out, enough := collect(results, ahead, r)
+	if enough {
+		cancel()
+	}
+	crew.Wait()
 	out.Passed = int(passed.Load())
 	select {
 	case err := <-failed:

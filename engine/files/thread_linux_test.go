@@ -280,7 +280,7 @@ func TestNothingIsDoneOnAThreadThatCannotBeConfined(t *testing.T) {
 
 func TestAPanicOnAConfinedThreadIsTheCallers(t *testing.T) {
 	defer func() {
-		if got := recover(); got != "broken" {
+		if got := recover(); fmt.Sprint(got) != "broken" {
 			t.Errorf("got %v", got)
 		}
 	}()

@@ -1,10 +1,15 @@
-// Package panics carries a panic from one goroutine to another that waits for it, so
-// that it ends what was asked for and not the engine.
+// Package panics keeps a panic from ending the engine: it carries one to the goroutine
+// that waits for the result, or logs one that nobody waits for.
 package panics
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A Caught panic is what a goroutine panicked with, and where.
@@ -43,4 +48,58 @@ func StackOf(p any) string {
 		return c.Stack
 	}
 	return string(debug.Stack())
+}
+
+// A Group is a set of goroutines whose panics reach the goroutine that waits for them.
+// The zero value is ready for use.
+type Group struct {
+	running sync.WaitGroup
+	first   atomic.Pointer[Caught]
+}
+
+// Start runs f on a goroutine of the group.
+func (g *Group) Start(f func()) {
+	g.running.Go(func() {
+		if c := Catch(f); c != nil {
+			g.first.CompareAndSwap(nil, c)
+		}
+	})
+}
+
+// Wait blocks until all goroutines of the group have returned, and panics with the first
+// panic among them.
+func (g *Group) Wait() {
+	g.running.Wait()
+	g.first.Load().Raise()
+}
+
+// Logged returns f for a goroutine, timer or callback that nobody waits for: what f
+// panics with is logged under what.
+func Logged(log *slog.Logger, what string, f func()) func() {
+	return func() { report(log, what, f) }
+}
+
+// restartPause is the time before a loop that panicked runs again.
+const restartPause = time.Second
+
+// Restarted returns a loop that runs f again, a moment after it panicked, until f returns
+// or ctx ends.
+func Restarted(ctx context.Context, log *slog.Logger, what string, f func()) func() {
+	return func() {
+		for report(log, what, f) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(restartPause):
+			}
+		}
+	}
+}
+
+func report(log *slog.Logger, what string, f func()) (panicked bool) {
+	c := Catch(f)
+	if c != nil {
+		log.Error("goroutine panicked", "at", what, "panic", c.String(), "stack", c.Stack)
+	}
+	return c != nil
 }
