@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	h.agents = h.watchAgents(o.Agents)
 	h.control = supervise.NewControl(ctx, h, log)
 	e.usage = service.NewUsage(h.control.Measurables, &h.table, o.DataDir)
-	e.files = service.NewFiles(ctx, o.DataDir, closed)
+	e.files = service.NewFiles(ctx, o.DataDir, closed, log)
 	e.layouts.Ended, e.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
 	e.arbiter.Keep(data)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -55,10 +56,10 @@ func (y *tidying) soon(names *files.Names) {
 
 // NewFiles makes the service; transfers end with ctx. The closed folders are out of
 // agents' reach, whatever their roots.
-func NewFiles(ctx context.Context, dataDir string, closed []string) *Files {
+func NewFiles(ctx context.Context, dataDir string, closed []string, log *slog.Logger) *Files {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
 	s := &Files{home: home, data: dataDir, closed: closed}
-	s.transfers.ctx = ctx
+	s.transfers.ctx, s.transfers.log = ctx, log
 	return s
 }
 

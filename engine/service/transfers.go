@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/files"
+	"tandem/engine/panics"
 )
 
 const (
@@ -43,6 +45,7 @@ type transfer struct {
 // transfers are the transfers that the engine runs.
 type transfers struct {
 	ctx     context.Context
+	log     *slog.Logger
 	running sync.WaitGroup
 
 	mu   sync.Mutex
@@ -127,18 +130,12 @@ func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.Fi
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.transfers.begin(in.Kind, server.CallerOf(asking).Owner)
+		j, err := s.transfers.begin(in.Kind, server.CallerOf(asking).Owner, func(ctx context.Context, j *transfer) error {
+			return j.run(ctx, t, in, items)
+		})
 		if err != nil {
 			return api.FilesTransferOutput{}, err
 		}
-		ctx, cancel := context.WithCancel(s.transfers.ctx)
-		j.cancel = cancel
-		go func() {
-			defer s.transfers.running.Done()
-			defer cancel()
-			j.run(ctx, t, in, items)
-			time.AfterFunc(keptJobs, func() { s.transfers.forget(j.id) })
-		}()
 		return api.FilesTransferOutput{Job: j.id}, nil
 	})
 }
@@ -248,21 +245,36 @@ func checkTransfer(in api.FilesTransferInput) error {
 	return nil
 }
 
-// begin makes a job. Its runner says Done to running.
-func (js *transfers) begin(kind, owner string) (*transfer, error) {
+// begin publishes a transfer and starts it. A panic of run is the end of this transfer
+// alone.
+func (js *transfers) begin(kind, owner string, run func(ctx context.Context, j *transfer) error) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
 		return nil, api.ErrEnding()
 	}
+	ctx, cancel := context.WithCancel(js.ctx)
 	js.last++
-	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, state: api.JobRunning, over: make(chan struct{})}
+	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, cancel: cancel, state: api.JobRunning, over: make(chan struct{})}
 	if js.jobs == nil {
 		js.jobs = map[string]*transfer{}
 	}
 	js.jobs[j.id] = j
-	js.running.Add(1)
+	js.running.Go(panics.Logged(js.log, "transfer of files", func() {
+		defer cancel()
+		err := errMistake(kind)
+		defer func() {
+			j.end(err)
+			time.AfterFunc(keptJobs, func() { js.forget(j.id) })
+		}()
+		err = run(ctx, j)
+	}))
 	return j, nil
+}
+
+// errMistake is the error of a transfer that panicked.
+func errMistake(kind string) error {
+	return api.Errorf(api.CodeInternal, "%s files: the engine made a mistake", kind).WithHint("engine.log has the details")
 }
 
 func (js *transfers) forget(id string) {
@@ -284,7 +296,7 @@ func (js *transfers) find(ctx context.Context, id string) (*transfer, error) {
 
 // close waits until no transfer runs any more; their context has ended.
 func (js *transfers) close() {
-	js.mu.Lock() // whoever is about to begin a job has begun it
+	js.mu.Lock() // whoever is about to begin a transfer has begun it
 	//lint:ignore SA2001 waiting is the purpose
 	js.mu.Unlock()
 	js.running.Wait()
@@ -314,8 +326,12 @@ func (s *Files) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob
 		return api.FileJob{}, err
 	}
 	j.cancel()
-	<-j.over
-	return j.told(in.FileScope), nil
+	select {
+	case <-j.over:
+		return j.told(in.FileScope), nil
+	case <-ctx.Done():
+		return api.FileJob{}, ctx.Err()
+	}
 }
 
 func (j *transfer) told(scope api.FileScope) api.FileJob {
@@ -332,25 +348,30 @@ func (j *transfer) told(scope api.FileScope) api.FileJob {
 }
 
 // run does the items one after the other, up to the first that fails.
-func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) {
+func (j *transfer) run(ctx context.Context, t *files.Tree, in api.FilesTransferInput, items []api.FileMove) error {
 	ctx = files.WithProgress(ctx, &j.bytes)
 	j.total.Store(bytesOf(ctx, t, j.kind, items))
 	put := putter(t, in, items)
 	if in.Kind == api.TransferPack { // which is one thing that is made
 		items = items[:1]
 	}
-	var err error
 	for _, item := range items {
 		j.mu.Lock()
 		j.current = item.Path
 		j.mu.Unlock()
-		if err = ctx.Err(); err == nil {
+		err := ctx.Err()
+		if err == nil {
 			err = j.one(ctx, t, in.Conflict, item, put)
 		}
 		if err != nil {
-			break
+			return err
 		}
 	}
+	return nil
+}
+
+// end notes how the transfer ended.
+func (j *transfer) end(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch j.state = api.JobDone; {
