@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/panics"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
 )
@@ -30,20 +31,31 @@ func errKeep(verb string, err error) error {
 	return api.Errorf(api.CodeUnavailable, "%s history: %v", verb, err)
 }
 
-// do runs f on the history's goroutine, once the history is in memory.
+// do runs f on the history's goroutine, once the history is in memory. What f panics
+// with is the caller's.
 func (h *History) do(ctx context.Context, f func() error) error {
-	reply := make(chan error, 1)
+	type answer struct {
+		err    error
+		caught *panics.Caught
+	}
+	reply := make(chan answer, 1)
 	h.box.Post(func() {
 		h.asked = time.Now()
-		if err := h.fill(); err != nil {
-			reply <- err
-			return
+		var a answer
+		a.caught = panics.Catch(func() {
+			if a.err = h.fill(); a.err == nil {
+				a.err = f()
+			}
+		})
+		if a.caught != nil {
+			h.setIndex(nil)
 		}
-		reply <- f()
+		reply <- a
 	})
 	select {
-	case err := <-reply:
-		return err
+	case a := <-reply:
+		a.caught.Raise()
+		return a.err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-h.done:

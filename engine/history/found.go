@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/junegunn/fzf/src/util"
+
+	"tandem/engine/panics"
 )
 
 // foundKept is how many queries are remembered with what they have found: those
@@ -244,9 +246,9 @@ const parallelStep = 64
 // It gives up when ctx ends.
 func inParallel(ctx context.Context, n int, part func(worker, from, to int)) error {
 	var next atomic.Int64
-	var workers sync.WaitGroup
+	var workers panics.Group
 	for worker := range max(1, min(runtime.GOMAXPROCS(0), searchWorkers, n/parallelStep)) {
-		workers.Go(func() {
+		workers.Start(func() {
 			for ctx.Err() == nil {
 				from := int(next.Add(parallelStep)) - parallelStep
 				if from >= n {

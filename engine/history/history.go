@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mailbox"
+	"tandem/engine/panics"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
 )
@@ -125,9 +126,7 @@ func (h *History) run() {
 		select {
 		case <-h.ctx.Done():
 		case <-h.box.Wake:
-			for _, f := range h.box.Take() {
-				f()
-			}
+			h.takeIn()
 			h.idleAt.Reset(historyIdle)
 			if h.index != nil { // what is run is no reason to keep it
 				h.idleAt.Reset(max(0, historyIdle-time.Since(h.asked)))
@@ -135,14 +134,33 @@ func (h *History) run() {
 		case <-h.flushAt:
 			h.flush()
 		case <-h.idleAt.C:
-			h.rest()
+			h.step("close history", h.rest)
 		}
 	}
-	for _, f := range h.box.Take() {
-		f()
-	}
+	h.takeIn()
 	h.flush()
-	h.rest()
+	h.step("close history", h.rest)
+}
+
+// takeIn handles what was posted.
+func (h *History) takeIn() {
+	for _, f := range h.box.Take() {
+		h.step("change history", f)
+	}
+}
+
+// step runs f. A panic costs what is in memory, which may be half changed and is read
+// again when somebody asks.
+func (h *History) step(what string, f func()) (panicked bool) {
+	panicked = true
+	panics.Logged(h.log, what, func() {
+		f()
+		panicked = false
+	})()
+	if panicked {
+		h.setIndex(nil)
+	}
+	return panicked
 }
 
 // rest gives the memory back.
@@ -277,7 +295,12 @@ func (h *History) flush() {
 	if len(h.pending) == 0 {
 		return
 	}
-	err := h.commit()
+	var err error
+	if h.step("write history", func() { err = h.commit() }) {
+		h.pending = nil // it would panic again
+		h.notice("some of what was run was not kept in the history; engine.log has the details")
+		return
+	}
 	if err == nil {
 		return
 	}
