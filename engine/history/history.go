@@ -63,15 +63,16 @@ type History struct {
 	announce func(n int64) // told of each change once it is written; nil if nobody asks
 	changes  int64         // since the engine started
 
-	db      *histdb.History // nil until it is needed
-	last    int64           // greatest id given
-	pending []histdb.Change
-	refused bool // the disk did not take what is pending
-	early   []api.Process
-	flushAt <-chan time.Time
-	idleAt  *time.Timer
-	asked   time.Time // when somebody asked last
-	percent int       // GOGC as it was before a large history came into memory; 0 if there is none
+	db       *histdb.History // nil until it is needed
+	last     int64           // greatest id given, once numbered
+	numbered bool            // the database has said which ids are taken
+	pending  []histdb.Change
+	refused  bool // the disk did not take what is pending
+	early    []api.Process
+	flushAt  <-chan time.Time
+	idleAt   *time.Timer
+	asked    time.Time // when somebody asked last
+	percent  int       // GOGC as it was before a large history came into memory; 0 if there is none
 
 	loads     loads
 	scratches sync.Pool
@@ -200,7 +201,7 @@ func (h *History) open() error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	h.db, h.last = db, max(h.last, last)
+	h.db, h.last, h.numbered = db, max(h.last, last), true
 	return nil
 }
 
@@ -229,7 +230,7 @@ func (h *History) record(r histdb.Row) {
 		return
 	}
 	r.Command = secrets.RedactLine(strings.TrimRight(r.Command, " \t\n"))
-	if !h.refused && h.open() == nil { // if not, commit says so
+	if h.numbered || !h.refused && h.open() == nil { // if not, commit says so
 		h.last++
 		r.ID = h.last
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -36,6 +37,9 @@ var ErrDamaged = errors.New("the history is damaged")
 type History struct {
 	path string
 	db   *sql.DB
+
+	checkpoint func() error // empties the journal
+	remains    atomic.Bool  // the journal may hold what was removed
 }
 
 // A HistoryRow is one run of a command. Times are kept to the microsecond.
@@ -109,6 +113,7 @@ func open(path string, steps []string) (*History, error) {
 	}
 	db.SetMaxOpenConns(1)
 	h := &History{path: path, db: db}
+	h.checkpoint = h.emptyJournal
 	if err := h.migrate(steps); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -161,7 +166,8 @@ func (h *History) Last() (int64, error) {
 	return last.Int64, nil
 }
 
-// Apply makes all of the changes, in order, or none.
+// Apply makes all of the changes, in order, or none. The text of removed rows may stay in
+// SQLite's journal while that cannot be emptied; the next Apply tries again.
 func (h *History) Apply(changes []Change) error {
 	tx, err := h.db.Begin()
 	if err != nil {
@@ -174,12 +180,22 @@ func (h *History) Apply(changes []Change) error {
 		return h.failed("change", err)
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Clear || c.Remove != nil }) {
-		// What was removed must not be in the journal either.
-		if _, err := h.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
-			return h.failed("change", err)
-		}
+		h.remains.Store(true)
+	}
+	if h.remains.Load() && h.checkpoint() == nil { // an error must not look like one of the commit
+		h.remains.Store(false)
 	}
 	return nil
+}
+
+// emptyJournal moves what the journal holds to the database.
+func (h *History) emptyJournal() error {
+	var busy, frames, moved int // https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
+	err := h.db.QueryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
+	if err == nil && busy != 0 {
+		err = errors.New("the journal is being read")
+	}
+	return err
 }
 
 // loadStep is how many rows Load adds between two looks at its context.
