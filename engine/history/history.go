@@ -153,12 +153,7 @@ func (h *History) takeIn() {
 // step runs f. A panic costs what is in memory, which may be half changed and is read
 // again when somebody asks.
 func (h *History) step(what string, f func()) (panicked bool) {
-	panicked = true
-	panics.Logged(h.log, what, func() {
-		f()
-		panicked = false
-	})()
-	if panicked {
+	if panicked = panics.Log(h.log, what, f); panicked {
 		h.setIndex(nil)
 	}
 	return panicked

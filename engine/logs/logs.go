@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/engine/panics"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
@@ -188,11 +189,13 @@ func (s *Logs) carryOut() {
 		if len(queue) == 0 {
 			return
 		}
-		s.mu.Lock()
 		for _, order := range queue {
-			order()
+			panics.Log(s.log, "order for logs", func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				order()
+			})
 		}
-		s.mu.Unlock()
 	}
 }
 
@@ -268,23 +271,34 @@ func (s *Logs) loop(g growth) {
 	defer g.close()
 	var until time.Time
 	gap := followGap
-	for {
-		begin := time.Now()
-		ids, all := g.wait(until)
-		fast, due, ended := s.look(ids, all)
-		if ended {
-			return
+	for ended := false; !ended; {
+		panicked := panics.Log(s.log, "growth of logs", func() {
+			begin := time.Now()
+			ids, all := g.wait(until)
+			var fast bool
+			if fast, ended = s.tend(ids, all); ended {
+				return
+			}
+			gap = min(2*gap, boundGap)
+			if fast || time.Since(begin) > time.Second {
+				gap = followGap
+			}
+			s.pause(gap)
+			until = s.nextPoll()
+		})
+		if panicked {
+			s.pause(boundGap)
 		}
-		for _, t := range due {
-			s.trim(t)
-		}
-		gap = min(2*gap, boundGap)
-		if fast || time.Since(begin) > time.Second {
-			gap = followGap
-		}
-		s.pause(gap)
-		until = s.nextPoll()
 	}
+}
+
+// tend looks at the logs that have grown, and trims those that have to be.
+func (s *Logs) tend(ids []int, all bool) (fast, ended bool) {
+	fast, due, ended := s.look(ids, all)
+	for _, t := range due {
+		s.trim(t)
+	}
+	return fast, ended
 }
 
 // look takes note of which logs have grown, and says which may have to be
@@ -401,16 +415,7 @@ func (s *Logs) trim(t trimming) {
 	if t.due {
 		from, bounded, err = trimFile(t.path, t.limit)
 	}
-	s.mu.Lock()
-	f, notice := t.file, func(string) {}
-	if t.due && err == nil {
-		f.from = from
-	}
-	if !bounded && !f.unbounded {
-		f.unbounded, notice = true, f.notice
-	}
-	s.release(f)
-	s.mu.Unlock()
+	notice := s.trimmed(t, from, bounded, err)
 	if err != nil {
 		s.log.Warn("trim log", "path", t.path, "error", err)
 	}
@@ -431,4 +436,20 @@ func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
 	}
 	err = l.Trim()
 	return l.Start(), l.Bounded(), errors.Join(err, l.Close())
+}
+
+// trimmed notes what came of a trimming, and gives what to call if the file system
+// cannot bound the log.
+func (s *Logs) trimmed(t trimming, from int64, bounded bool, err error) (notice func(string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := t.file
+	if t.due && err == nil {
+		f.from = from
+	}
+	if !bounded && !f.unbounded {
+		f.unbounded, notice = true, f.notice
+	}
+	s.release(f)
+	return notice
 }

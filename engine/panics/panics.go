@@ -73,10 +73,19 @@ func (g *Group) Wait() {
 	g.first.Load().Raise()
 }
 
-// Logged returns f for a goroutine, timer or callback that nobody waits for: what f
-// panics with is logged under what.
+// Log runs f, logs what it panics with under what, unless log is nil, and reports whether
+// it panicked.
+func Log(log *slog.Logger, what string, f func()) (panicked bool) {
+	c := Catch(f)
+	if c != nil && log != nil {
+		log.Error("goroutine panicked", "at", what, "panic", c.String(), "stack", c.Stack)
+	}
+	return c != nil
+}
+
+// Logged returns f for a goroutine, timer or callback that nobody waits for, run by Log.
 func Logged(log *slog.Logger, what string, f func()) func() {
-	return func() { report(log, what, f) }
+	return func() { Log(log, what, f) }
 }
 
 // restartPause is the time before a loop that panicked runs again.
@@ -86,7 +95,7 @@ const restartPause = time.Second
 // or ctx ends.
 func Restarted(ctx context.Context, log *slog.Logger, what string, f func()) func() {
 	return func() {
-		for report(log, what, f) {
+		for Log(log, what, f) {
 			select {
 			case <-ctx.Done():
 				return
@@ -94,12 +103,4 @@ func Restarted(ctx context.Context, log *slog.Logger, what string, f func()) fun
 			}
 		}
 	}
-}
-
-func report(log *slog.Logger, what string, f func()) (panicked bool) {
-	c := Catch(f)
-	if c != nil {
-		log.Error("goroutine panicked", "at", what, "panic", c.String(), "stack", c.Stack)
-	}
-	return c != nil
 }

@@ -1,0 +1,34 @@
+package logs
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// stumbling is a growth that panics when it is waited for the first time.
+type stumbling struct {
+	growth
+	waits *atomic.Int32
+}
+
+func (s stumbling) wait(until time.Time) ([]int, bool) {
+	if s.waits.Add(1) == 1 {
+		panic("stumbled")
+	}
+	return s.growth.wait(until)
+}
+
+func TestLogsAreFollowedAfterAPanic(t *testing.T) {
+	r := newLogRig(t)
+	r.logs.growths = func() growth { return stumbling{newGrowth(), new(atomic.Int32)} }
+	r.logs.later(func() { panic("stumbled") })
+	grew, stop := r.logs.follow(r.source.Path, nil)
+	defer stop()
+	r.write("news\n")
+	select {
+	case <-grew:
+	case <-time.After(time.Minute):
+		t.Error("the follower was not told")
+	}
+}
