@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/names"
+	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -97,14 +98,14 @@ const mastersAtOnce = 16
 // its record: one after the other would cost a wait for the keeper each.
 func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) []*os.File {
 	masters := make([]*os.File, len(all))
-	var fetching sync.WaitGroup
+	var fetching panics.Group
 	slots := make(chan struct{}, mastersAtOnce)
 	for i, f := range all {
 		if _, lives := f.Child(); !lives || !f.Rec.TTY {
 			continue
 		}
 		slots <- struct{}{}
-		fetching.Go(func() {
+		fetching.Start(func() {
 			defer func() { <-slots }()
 			master, err := client.Master(ctx, f.Rec.ID)
 			if err != nil {

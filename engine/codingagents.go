@@ -21,6 +21,7 @@ func (h *host) watchAgents(rules string) *agents.Registry {
 		BootID:  h.bootID,
 		Home:    home,
 		OnEnd:   proctree.OnEnd,
+		Log:     h.log,
 		Changed: func(session string, now *store.Agent) { supervise.SetAgent(h.control, session, now) },
 	}
 }

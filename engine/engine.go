@@ -19,6 +19,7 @@ import (
 	"tandem/engine/hosts"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
+	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
 	"tandem/engine/service"
@@ -259,16 +260,17 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
 	e.host.allowReplays()
-	running.Go(func() { e.watchFolder(ctx) })
-	running.Go(func() { e.expireIdle(ctx) })
-	running.Go(func() { e.arbiter.Follow(ctx) })
+	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }
+	loop("watch of the data folder", func() { e.watchFolder(ctx) })
+	loop("end of idle sessions", func() { e.expireIdle(ctx) })
+	loop("policy", func() { e.arbiter.Follow(ctx) })
 	mux := e.mux()
 	e.fleet.Accept = func(c net.Conn, v fleet.Visitor) error { return mux.Receive(c, service.OriginOf(v)) }
-	running.Go(func() {
+	loop("configuration", func() {
 		e.fleet.Set(e.o.Fleet)
 		e.followSettings(ctx)
 	})
-	running.Go(func() { e.usage.Sample(ctx) })
+	loop("usage", func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = mux.Serve(ctx, listener)
 	e.log.Info("end", "error", err)

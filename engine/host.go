@@ -22,6 +22,7 @@ import (
 	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
+	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/service"
@@ -151,7 +152,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	r.Identity = &id
 	live := h.session(r, master, func() (terminal.Log, error) { return log, nil })
 	if resume.typed != "" {
-		go live.TypeAtPrompt(resume.typed)
+		go panics.Logged(h.log, "resumed command", func() { live.TypeAtPrompt(resume.typed) })()
 	}
 	s.Live, s.LogStart = live, begin
 	return s, nil

@@ -71,7 +71,7 @@ func (ps *proxies) listening(known string) (*sandbox.Proxy, error) {
 			return p, nil
 		}
 	}
-	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port})
+	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port, Log: ps.log})
 	if err != nil && port != 0 {
 		ps.log.Warn("open proxy again", "error", err)
 		return ps.listening("")

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"log/slog"
 	"sync"
 
 	"tandem/persist/store"
@@ -13,6 +14,7 @@ type Registry struct {
 	Home    string
 	Changed func(session string, now *store.Agent) // see Options
 	OnEnd   func(who store.Identity, ended func()) (stop func())
+	Log     *slog.Logger // of panics; nil: none
 
 	all sync.Map // id of a session to its *Watch
 }
@@ -22,7 +24,7 @@ type Registry struct {
 func (r *Registry) Start(session string, child int, before *store.Agent, t Terminal, confine func() error) {
 	r.all.Store(session, Start(Options{
 		Library: r.Library, Child: child, BootID: r.BootID, Home: r.Home, Confine: confine, Before: before,
-		Changed: func(now *store.Agent) { r.Changed(session, now) }, OnEnd: r.OnEnd,
+		Changed: func(now *store.Agent) { r.Changed(session, now) }, OnEnd: r.OnEnd, Log: r.Log,
 	}, t))
 }
 

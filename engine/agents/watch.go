@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"os"
 	"reflect"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/files"
+	"tandem/engine/panics"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/pty"
@@ -51,6 +53,7 @@ type Options struct {
 	Changed func(now *store.Agent) // an agent has come or gone, or is at something else; it does not block
 	// OnEnd has ended called when a process has ended, until stop is called; nil: nobody does.
 	OnEnd func(who store.Identity, ended func()) (stop func())
+	Log   *slog.Logger // of panics; nil: none
 }
 
 // A Watch knows which agent a session runs and what it is doing. It looks soon after
@@ -77,7 +80,7 @@ type Watch struct {
 // Start makes the watch of a session, which looks as soon as that is ready.
 func Start(o Options, t Terminal) *Watch {
 	w := &Watch{o: o, terminal: t, known: o.Before}
-	w.settling = time.AfterFunc(time.Hour, w.look)
+	w.settling = time.AfterFunc(time.Hour, w.guarded(w.look))
 	w.settling.Stop()
 	w.Moved()
 	return w
@@ -90,8 +93,13 @@ func (w *Watch) tree() *files.Tree { return &files.Tree{Confine: w.o.Confine} }
 // something else. It does not block.
 func (w *Watch) Moved() {
 	if w != nil && w.terminal.Master() != nil && w.due.CompareAndSwap(false, true) {
-		time.AfterFunc(lookGap, w.lookDue)
+		time.AfterFunc(lookGap, w.guarded(w.lookDue))
 	}
+}
+
+// guarded keeps a mistake over what an agent shows or writes to this look.
+func (w *Watch) guarded(look func()) func() {
+	return panics.Logged(w.o.Log, "look at a coding agent", look)
 }
 
 func (w *Watch) lookDue() {

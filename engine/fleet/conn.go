@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"tandem/engine/panics"
 )
 
 // Config says where the fleet is, and who this engine is there.
@@ -188,4 +190,12 @@ func plainly(err error) error {
 		return errors.New("no answer in time")
 	}
 	return err
+}
+
+// subscribe has f called with what comes on a subject, one message after the other. What
+// f panics with costs that message alone.
+func (l *conn) subscribe(subject, queue string, f func(*nats.Msg)) (*nats.Subscription, error) {
+	return l.nats.QueueSubscribe(subject, queue, func(m *nats.Msg) {
+		panics.Log(l.log, "fleet: message", func() { f(m) })
+	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/panics"
 )
 
 // A Machine is this machine in the fleet: it tells how it is, and is there for who asks.
@@ -50,7 +51,7 @@ func (m *Machine) Start(c Config, creds Credentials) error {
 		return err
 	}
 	m.conn = l
-	if _, err = l.nats.Subscribe(m.presence.storedSubject()+"*.*", m.presence.stored); err == nil {
+	if _, err = l.subscribe(m.presence.storedSubject()+"*.*", "", m.presence.stored); err == nil {
 		err = m.listen(openSubject(creds.Name, "*"), creds.Name, "")
 	}
 	for _, label := range creds.Labels {
@@ -62,16 +63,16 @@ func (m *Machine) Start(c Config, creds Credentials) error {
 		m.Close()
 		return err
 	}
-	m.running.Go(func() { m.presence.run(ctx, l) })
-	m.running.Go(func() { m.presence.follow(ctx, m.Events) })
+	m.running.Go(panics.Restarted(ctx, m.Log, "fleet: rows", func() { m.presence.run(ctx, l) }))
+	m.running.Go(panics.Restarted(ctx, m.Log, "fleet: events", func() { m.presence.follow(ctx, m.Events) }))
 	return nil
 }
 
 // listen serves those who ask on a subject, which ends with who they are.
 func (m *Machine) listen(subject, to, queue string) error {
-	_, err := m.conn.nats.QueueSubscribe(subject, queue, func(msg *nats.Msg) {
+	_, err := m.conn.subscribe(subject, queue, func(msg *nats.Msg) {
 		person := msg.Subject[strings.LastIndexByte(msg.Subject, '.')+1:]
-		go m.open(msg.Data, to, person)
+		go panics.Logged(m.Log, "fleet: connection", func() { m.open(msg.Data, to, person) })()
 	})
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet/search"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/panics"
 )
 
 // A Person is the person of this engine in the fleet: the machines as they tell of
@@ -33,6 +34,7 @@ type Person struct {
 // Start connects, and stays connected until Close.
 func (p *Person) Start(c Config, creds Credentials) error {
 	p.view = newView()
+	p.view.log, p.searches.Log = p.Log, p.Log
 	l, err := connect(c, creds, p.Log, p.view.reconnected)
 	if err != nil {
 		return err
@@ -117,7 +119,7 @@ func (p *Person) greet(ctx context.Context, pipe *Pipe, subject, to, id string, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	go func() { // the machine answers over the pipe; that nobody is there, the hub says at once
+	go panics.Logged(p.Log, "fleet: greeting", func() { // the machine answers over the pipe; that nobody is there, the hub says at once
 		for ctx.Err() == nil { // a machine that goes just now may take the first and not answer
 			once, stop := context.WithTimeout(ctx, askAgain)
 			_, err := p.conn.nats.RequestWithContext(once, subject, request)
@@ -130,7 +132,7 @@ func (p *Person) greet(ctx context.Context, pipe *Pipe, subject, to, id string, 
 				return // the connection that is lost ends the pipe
 			}
 		}
-	}()
+	})()
 	text, from, err := pipe.greeting(ctx)
 	if err != nil {
 		return hello, err

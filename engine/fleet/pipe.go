@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"tandem/engine/api"
+	"tandem/engine/panics"
 )
 
 // A Pipe is a connection through the hub: bytes in both directions, in order. Who
@@ -81,9 +82,9 @@ func (l *conn) newPipe(from, to, peer string) (*Pipe, error) {
 		return nil, err
 	}
 	p.mu.Lock()
-	p.watching = time.AfterFunc(aliveStep, p.watch)
+	p.watching = time.AfterFunc(aliveStep, panics.Logged(l.log, "fleet: pipe", p.watch))
 	p.mu.Unlock()
-	sub, err := l.nats.Subscribe(from, p.receive)
+	sub, err := l.subscribe(from, "", p.receive)
 	if err != nil {
 		p.fail(err)
 		return nil, err

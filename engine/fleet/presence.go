@@ -284,7 +284,19 @@ func (p *presence) flush(l *conn) {
 	if l.now() != nil {
 		return
 	}
+	messages := p.unsent()
+	for _, m := range messages {
+		_ = l.nats.PublishMsg(m) // a connection that is lost has all written again
+	}
+	if len(messages) > 0 {
+		p.beat(l)
+	}
+}
+
+// unsent makes messages of the rows to be written.
+func (p *presence) unsent() []*nats.Msg {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	dirty := p.dirty
 	p.dirty = map[string]bool{}
 	messages := make([]*nats.Msg, 0, len(dirty))
@@ -301,11 +313,5 @@ func (p *presence) flush(l *conn) {
 		}
 		messages = append(messages, m)
 	}
-	p.mu.Unlock()
-	for _, m := range messages {
-		_ = l.nats.PublishMsg(m) // a connection that is lost has all written again
-	}
-	if len(messages) > 0 {
-		p.beat(l)
-	}
+	return messages
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"path"
 	"reflect"
@@ -15,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"tandem/engine/api"
+	"tandem/engine/panics"
 )
 
 // awayAfter is how long a machine says nothing that is away: it has missed two words.
@@ -34,6 +36,7 @@ type view struct {
 	wanted   chan struct{} // is closed when somebody asks for the rows
 	running  sync.WaitGroup
 	watching func(context.Context) // runs beside, from when the view begins; nil: nothing does
+	log      *slog.Logger          // of panics
 }
 
 // A host is a row and when it was written, by this machine's clock.
@@ -57,9 +60,9 @@ func (v *view) begin(nc *nats.Conn) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	v.end = cancel
-	v.running.Go(func() { v.run(ctx, nc) })
+	v.running.Go(panics.Restarted(ctx, v.log, "fleet: view", func() { v.run(ctx, nc) }))
 	if v.watching != nil {
-		v.running.Go(func() { v.watching(ctx) })
+		v.running.Go(panics.Restarted(ctx, v.log, "fleet: machines", func() { v.watching(ctx) }))
 	}
 }
 
@@ -89,15 +92,15 @@ func (v *view) close() {
 func (v *view) run(ctx context.Context, nc *nats.Conn) {
 	for ctx.Err() == nil {
 		once, cancel := context.WithCancel(ctx)
-		var following sync.WaitGroup
+		var following panics.Group
 		follow := func(bucket func(context.Context, *nats.Conn) error) {
 			for once.Err() == nil {
-				_ = bucket(once, nc) // it is tried again
+				panics.Log(v.log, "fleet: bucket", func() { _ = bucket(once, nc) }) // it is tried again
 				sleep(once, firstPause)
 			}
 		}
-		following.Go(func() { follow(v.follow) })
-		following.Go(func() {
+		following.Start(func() { follow(v.follow) })
+		following.Start(func() {
 			select {
 			case <-v.wanted:
 				follow(v.followRows)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/engine/hosts/transport"
+	"tandem/engine/panics"
 )
 
 // A personError says that a link cannot be made without the person.
@@ -40,8 +41,9 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 	}
 	heard := make(chan greeting, 1)
 	go func() {
-		h, err := transport.ReadHello(c.out, c.said)
-		heard <- greeting{h, err}
+		g := greeting{err: errors.New("its greeting could not be read")}
+		panics.Log(h.Log, "greeting of a machine", func() { g.hello, g.err = transport.ReadHello(c.out, c.said) })
+		heard <- g
 	}()
 	tick := time.NewTicker(h.QuestionWait / 4)
 	defer tick.Stop()

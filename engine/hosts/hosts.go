@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/panics"
 )
 
 // Hosts are the machines of one engine. Links begin when somebody first asks for
@@ -136,7 +137,7 @@ func (h *Hosts) begin(l *link) {
 	l.begun = true
 	ctx, cancel := context.WithCancel(h.ctx)
 	l.end = cancel
-	h.running.Go(func() { l.run(ctx) })
+	h.running.Go(panics.Restarted(ctx, h.Log, "link to a machine", func() { l.run(ctx) }))
 }
 
 // Open connects to the engine of a machine, for who is told of there. It waits

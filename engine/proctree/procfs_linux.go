@@ -8,9 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/panics"
 )
 
 // A Process is what /proc/<pid>/stat says about one process,
@@ -85,10 +86,10 @@ func All() ([]Process, error) {
 func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error {
 	const least, most = 64, 4
 	shares := make([]procfs, max(min(runtime.GOMAXPROCS(0), most, n/least), 1))
-	var all sync.WaitGroup
+	var all panics.Group
 	for i := range shares {
 		shares[i].dir = dir
-		all.Go(func() { work(&shares[i], n*i/len(shares), n*(i+1)/len(shares)) })
+		all.Start(func() { work(&shares[i], n*i/len(shares), n*(i+1)/len(shares)) })
 	}
 	all.Wait()
 	var err error

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"tandem/engine/panics"
 	"tandem/engine/pty"
 )
 
@@ -138,8 +140,17 @@ func (s *Shell) AwaitPrompt(ctx context.Context) error {
 // which asks for something is seen to.
 func (s *Shell) lookWhenQuiet() {
 	if s.o.Master != nil && s.quieting.CompareAndSwap(false, true) {
-		time.AfterFunc(quietGap, s.lookIfQuiet)
+		s.lookLater(quietGap, &s.quieting, s.lookIfQuiet)
 	}
+}
+
+// lookLater calls look after a while. One that panics is over: due says so.
+func (s *Shell) lookLater(wait time.Duration, due *atomic.Bool, look func()) {
+	time.AfterFunc(wait, func() {
+		if panics.Log(s.o.Log, "look at what a program waits for", look) {
+			due.Store(false)
+		}
+	})
 }
 
 func (s *Shell) lookIfQuiet() {
@@ -147,7 +158,7 @@ func (s *Shell) lookIfQuiet() {
 	switch {
 	case isClosed(s.o.Closed) || s.isOver():
 	case left > 0:
-		time.AfterFunc(left, s.lookIfQuiet)
+		s.lookLater(left, &s.quieting, s.lookIfQuiet)
 		return
 	default:
 		s.LookAtNeed()
@@ -162,7 +173,7 @@ func (s *Shell) lookWhenAnswered() {
 	asked := s.need
 	s.mu.Unlock()
 	if asked != NeedNothing && s.answering.CompareAndSwap(false, true) {
-		time.AfterFunc(quietGap, func() { s.lookIfAnswered(asked) })
+		s.lookLater(quietGap, &s.answering, func() { s.lookIfAnswered(asked) })
 	}
 }
 
@@ -174,7 +185,7 @@ func (s *Shell) lookIfAnswered(asked Need) {
 	case isClosed(s.o.Closed) || s.isOver():
 	case again == 0 && (s.LookAtNeed() != asked || since > answerMost):
 	default:
-		time.AfterFunc(cmp.Or(again, since), func() { s.lookIfAnswered(asked) })
+		s.lookLater(cmp.Or(again, since), &s.answering, func() { s.lookIfAnswered(asked) })
 		return
 	}
 	s.answering.Store(false)

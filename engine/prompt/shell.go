@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -44,6 +45,7 @@ type Options struct {
 	Exited   <-chan struct{} // closed when the program has ended
 	Over     <-chan struct{} // closed when all that it printed is in the log as well
 	Closed   <-chan struct{} // closed when the session is left
+	Log      *slog.Logger    // of panics; nil: none
 
 	Ran     func(Command) // a command has been run, whose Session and Actor are not filled in; it does not block
 	Changed func()        // what it waits for has changed

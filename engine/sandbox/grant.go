@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tandem/engine/panics"
 )
 
 // credentials are what a client of the proxy shows.
@@ -212,16 +214,23 @@ func (p *Proxy) Dial(ctx context.Context, proxyURL, address string) (net.Conn, e
 	return g.dialAddress(ctx, "tcp", address)
 }
 
-// dialAddress is dial for "host:port".
-func (g *grant) dialAddress(ctx context.Context, _, address string) (net.Conn, error) {
-	host, port, err := splitTarget(address)
-	if err != nil {
-		return nil, err
+// dialAddress is dial for "host:port". An HTTP transport calls it on goroutines of its own.
+func (g *grant) dialAddress(ctx context.Context, _, address string) (c net.Conn, err error) {
+	panicked := panics.Log(g.proxy.o.Log, "connection of a sandbox", func() {
+		var host string
+		var port uint16
+		if host, port, err = splitTarget(address); err != nil {
+			return
+		}
+		// The transport may go on dialing for the next request.
+		ctx, cancel := g.with(ctx)
+		defer cancel()
+		c, err = g.dial(ctx, host, port)
+	})
+	if panicked {
+		return nil, errors.New("the proxy made a mistake; engine.log has the details")
 	}
-	// The transport may go on dialing for the next request.
-	ctx, cancel := g.with(ctx)
-	defer cancel()
-	return g.dial(ctx, host, port)
+	return c, err
 }
 
 func (g *grant) refuse(host string, port uint16, cause error) error {

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"sync"
 	"time"
+
+	"tandem/engine/panics"
 )
 
 // ProxyOptions configure a Proxy. The zero value is for use.
@@ -22,6 +25,8 @@ type ProxyOptions struct {
 	Handshake      time.Duration // from connection to request, default 10 s
 	DialTimeout    time.Duration // for look-up and connection, default 30 s
 	Idle           time.Duration // until a silent tunnel is cut, default 1 h
+
+	Log *slog.Logger // of panics; nil: none
 
 	// Resolve and Dial replace the system's resolver and dialer.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -99,7 +104,7 @@ func NewProxy(o ProxyOptions) (*Proxy, error) {
 		},
 	}
 	p.running.Go(func() { p.server.Serve(p.handoff) })
-	p.running.Go(p.accept)
+	p.running.Go(panics.Restarted(ctx, o.Log, "sandbox proxy", p.accept))
 	return p, nil
 }
 
@@ -150,7 +155,11 @@ func (p *Proxy) accept() {
 			continue
 		}
 		if c := p.admit(accepted); c != nil {
-			p.running.Go(func() { p.serve(c) })
+			p.running.Go(func() {
+				if panics.Log(p.o.Log, "connection of a sandbox", func() { p.serve(c) }) {
+					c.Close()
+				}
+			})
 		}
 	}
 }

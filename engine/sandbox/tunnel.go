@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tandem/engine/panics"
 )
 
 // tunnel copies both ways until both have ended, one fails, nothing was copied
@@ -49,8 +51,8 @@ func tunnel(ctx context.Context, idle time.Duration, client net.Conn, fromClient
 			}
 		}
 	}
-	var both sync.WaitGroup
-	both.Go(func() { carry(upstream, fromClient, client) })
-	both.Go(func() { carry(client, upstream, upstream) })
+	var both panics.Group
+	both.Start(func() { carry(upstream, fromClient, client) })
+	both.Start(func() { carry(client, upstream, upstream) })
 	both.Wait()
 }

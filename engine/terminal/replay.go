@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/invariants"
+	"tandem/engine/panics"
 	"tandem/engine/pty"
 	"tandem/engine/vt"
 	"tandem/persist/store"
@@ -191,10 +192,10 @@ func (s *screen) maybeCheckpoint() {
 	s.saved = at
 	cols, rows := s.term.Size()
 	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendCheckpoint(nil))}
-	s.saves.Go(func() {
+	s.saves.Go(panics.Logged(s.o.Log, "checkpoint", func() {
 		defer s.saving.Store(false)
 		if err := s.o.Journal.SaveCheckpoint(s.o.ID, c); err != nil {
 			s.o.Log.Warn("save checkpoint", "id", s.o.ID, "error", err)
 		}
-	})
+	}))
 }

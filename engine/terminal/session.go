@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/panics"
 	"tandem/engine/prompt"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
@@ -141,7 +142,7 @@ func Start(o Options, done func()) *Session {
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
 		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
-		Ran: s.ran, Changed: s.facts.touch,
+		Ran: s.ran, Changed: s.facts.touch, Log: o.Log,
 	})
 	s.keyboard = newKeyboard(o.Master, s.shell)
 	s.screen = newScreen(s)
@@ -151,7 +152,7 @@ func Start(o Options, done func()) *Session {
 	}
 	go func() {
 		defer done()
-		s.run()
+		panics.Log(o.Log, "session", s.run)
 	}()
 	return s
 }
@@ -171,7 +172,7 @@ func (s *Session) run() {
 	}
 	close(s.ready)
 	if s.options.Master != nil {
-		s.reading.Go(newReader(s).run)
+		s.reading.Go(panics.Restarted(s.ctx, s.options.Log, "output of a session", newReader(s).run))
 	}
 	for {
 		select {

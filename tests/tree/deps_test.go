@@ -212,19 +212,19 @@ var layers = map[string]layer{
 		"whether something answers is found out the same way, whoever waits for it",
 	},
 	"engine/hosts": {
-		[]string{"engine/api", "engine/api/wire", "engine/hosts/transport"},
+		[]string{"engine/api", "engine/api/wire", "engine/hosts/transport", "engine/panics"},
 		"a link carries bytes to another engine, whoever's they are",
 	},
 	"engine/fleet": {
-		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport"},
+		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics"},
 		"a connection through a hub carries bytes to an engine, which it is told how to reach",
 	},
 	"engine/fleet/search": {
-		[]string{"engine/api"},
+		[]string{"engine/api", "engine/panics"},
 		"answers are merged however machines are reached",
 	},
 	"engine/fleet/hub": {
-		[]string{"engine/api", "engine/fleet"},
+		[]string{"engine/api", "engine/fleet", "engine/panics"},
 		"who belongs to a fleet is decided whatever server carries its messages",
 	},
 	"engine/fleet/hub/embedded": {
@@ -240,7 +240,7 @@ var layers = map[string]layer{
 		"how a machine is reached is the same for the engine's link and for a person who adds it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/files/archive": {
@@ -323,13 +323,13 @@ var layers = map[string]layer{
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled"}, "a shell has some terminal, whose session it need not know"},
-	"engine/sandbox":     {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
+	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics"}, "a shell has some terminal, whose session it need not know"},
+	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
-	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
+	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
-	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
-	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
+	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
+	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
 	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/git":         {nil, "git is run without knowing for what"},
 	"engine/worktrees":   {[]string{"engine/git"}, "git's worktrees are made without knowing for what"},

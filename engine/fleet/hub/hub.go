@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/fleet"
+	"tandem/engine/panics"
 )
 
 // DefaultListen is where a hub listens that was told nothing else.
@@ -128,10 +130,12 @@ func (h *Hub) start(keys string) error {
 		fleet.HubSubject("*", "revoke"):  h.serveRevoke,
 	} {
 		_, err := h.nats.Subscribe(subject, func(m *nats.Msg) {
-			text, err := json.Marshal(serve(m))
-			if err == nil {
-				_ = m.Respond(text) // who asked has a time limit
-			}
+			panics.Log(slog.Default(), m.Subject, func() {
+				text, err := json.Marshal(serve(m))
+				if err == nil {
+					_ = m.Respond(text) // who asked has a time limit
+				}
+			})
 		})
 		if err != nil {
 			return fmt.Errorf("start hub: %w", err)

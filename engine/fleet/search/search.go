@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/panics"
 )
 
 const (
@@ -55,6 +57,8 @@ type Question struct {
 // Searches are those under way, and those whose rows are kept for a while, each of whoever
 // gave it its key.
 type Searches struct {
+	Log *slog.Logger // of panics; nil: none
+
 	mu    sync.Mutex
 	known map[string]*search
 	ended bool
@@ -231,22 +235,29 @@ func (o *search) begin(typing bool) {
 
 // run asks machines, and again those of which more may be wanted.
 func (o *search) run(names []string) {
-	for more := true; more; more = len(names) > 0 && o.ctx.Err() == nil {
-		o.askAll(names)
+	panicked := panics.Log(o.of.Log, "fleet: search", func() {
+		for more := true; more; more = len(names) > 0 && o.ctx.Err() == nil {
+			o.askAll(names)
+			names = o.next()
+		}
+	})
+	if panicked || o.ctx.Err() != nil { // somebody may still wait
 		o.mu.Lock()
-		names = o.lacking()
-		o.mu.Unlock()
-	}
-	if o.ctx.Err() != nil { // somebody may still wait
-		o.mu.Lock()
+		defer o.mu.Unlock()
 		o.asking = false
 		o.tell()
-		o.mu.Unlock()
 	}
 }
 
+// next are the machines to ask next.
+func (o *search) next() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lacking()
+}
+
 func (o *search) askAll(names []string) {
-	var all sync.WaitGroup
+	var all panics.Group
 	defer all.Wait()
 	free := make(chan struct{}, atOnce)
 	for _, name := range names {
@@ -257,7 +268,7 @@ func (o *search) askAll(names []string) {
 		if o.ctx.Err() != nil {
 			return
 		}
-		all.Go(func() {
+		all.Start(func() {
 			defer func() { <-free }()
 			o.page(name)
 		})
@@ -370,10 +381,16 @@ func (o *search) page(name string) {
 		in.Offset = h.got
 	}
 	var out api.HistorySearchOutput
-	conn, err := o.q.Open(ctx, name)
-	if err == nil {
-		out, err = ask(ctx, conn, in)
-		conn.Close()
+	var err error
+	panicked := panics.Log(o.of.Log, "fleet: answer", func() {
+		var conn net.Conn
+		if conn, err = o.q.Open(ctx, name); err == nil {
+			defer conn.Close()
+			out, err = ask(ctx, conn, in)
+		}
+	})
+	if panicked {
+		err = errors.New("its answer could not be read")
 	}
 	if o.ctx.Err() != nil {
 		return

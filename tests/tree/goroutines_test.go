@@ -1,0 +1,107 @@
+package tree
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// otherProcesses are packages below engine whose goroutines do not run in the engine.
+var otherProcesses = []string{"engine/api/client", "engine/api/logmerge", "engine/hosts/bridge", "engine/keeper", "engine/mcp", "engine/page"}
+
+// trusted are files of the engine with goroutines outside of engine/panics: how many, and
+// why a panic in them needs no boundary of its own.
+var trusted = map[string]struct {
+	goroutines int
+	reason     string
+}{
+	"engine/api/server/open.go":       {2, "they copy bytes"},
+	"engine/api/server/server.go":     {1, "net/http has a boundary for each connection"},
+	"engine/conditions/conditions.go": {1, "it catches and carries the panic itself"},
+	"engine/ending.go":                {1, "it catches and carries the panic itself"},
+	"engine/engine.go":                {2, "the control loop and the link to the keeper own the state of all processes: the engine exits, and the next one finds them as they are"},
+	"engine/fleet/search/search.go":   {2, "run has the boundary"},
+	"engine/history/history.go":       {1, "each step has a boundary"},
+	"engine/hosts/dial.go":            {4, "the greeting has a boundary; the others wait for a process"},
+	"engine/hosts/link.go":            {3, "they open, write and close streams"},
+	"engine/hosts/transport/join.go":  {2, "they copy bytes"},
+	"engine/keeperproc_linux.go":      {1, "it waits for a process"},
+	"engine/logs/logs.go":             {2, "each order and each look has a boundary"},
+	"engine/panics/panics.go":         {1, "it is the boundary"},
+	"engine/proctree/end_linux.go":    {1, "it waits for a process"},
+	"engine/sandbox/proxy.go":         {2, "net/http and serve have boundaries"},
+	"engine/supervise/effects.go":     {3, "guarded is the boundary of each effect"},
+	"engine/terminal/attach.go":       {1, "it catches and carries the panic itself"},
+	"engine/terminal/input.go":        {1, "it writes bytes"},
+	"engine/terminal/session.go":      {1, "it has the boundary inside"},
+}
+
+// A panic over untrusted input must not end the engine: each of its goroutines starts
+// through engine/panics, or is named in trusted.
+func TestGoroutinesOfTheEngineHaveAPanicBoundary(t *testing.T) {
+	bare := map[string]int{}
+	for dir, files := range packageFiles(t) {
+		if dir != "engine" && !strings.HasPrefix(dir, "engine/") || slices.ContainsFunc(otherProcesses, func(other string) bool {
+			return dir == other || strings.HasPrefix(dir, other+"/")
+		}) {
+			continue
+		}
+		for _, file := range files {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bareGoroutines(parsed); n > 0 {
+				bare[filepath.ToSlash(file)] = n
+			}
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(bare)) {
+		if bare[file] != trusted[file].goroutines {
+			t.Errorf("%s starts %d goroutines without engine/panics, want %d: use panics.Group, Logged or Restarted", file, bare[file], trusted[file].goroutines)
+		}
+	}
+	for file := range trusted {
+		if bare[file] == 0 {
+			t.Errorf("%s starts no goroutine without engine/panics; take it out of trusted", file)
+		}
+	}
+}
+
+// bareGoroutines counts go statements, and calls of a WaitGroup's Go, whose function does
+// not come from engine/panics.
+func bareGoroutines(file *ast.File) (n int) {
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.GoStmt:
+			if !ofPanics(node.Call.Fun) {
+				n++
+			}
+		case *ast.CallExpr:
+			if f, ok := node.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Go" && len(node.Args) == 1 && !ofPanics(node.Args[0]) {
+				n++
+			}
+		}
+		return true
+	})
+	return n
+}
+
+// ofPanics reports whether an expression is what a function of engine/panics returned.
+func ofPanics(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	of, ok := f.X.(*ast.Ident)
+	return ok && of.Name == "panics"
+}
