@@ -1,12 +1,14 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"sync"
+	"time"
 )
 
 // ErrLost is what calls on a Client give once its connection is gone: the
@@ -19,6 +21,7 @@ type Client struct {
 	pid      int
 	confines bool
 	exits    *exitQueue
+	timeout  time.Duration // of Dial and Ready
 
 	mu      sync.Mutex // guards what follows
 	lastID  uint64
@@ -29,20 +32,32 @@ type Client struct {
 type reply struct {
 	message
 	fds []int
+	bad error // it came and was not understood
+}
+
+// A Dialer connects to keepers. The zero value is ready for use.
+type Dialer struct {
+	Timeout time.Duration // how long a keeper may take to answer Dial and Ready; default 10 s
+}
+
+// Dial is Dialer.Dial with the default timeout.
+func Dial(ctx context.Context, socket string) (*Client, error) {
+	return Dialer{}.Dial(ctx, socket)
 }
 
 // Dial connects to a keeper and announces this process as the engine: when it
 // dies, the keeper starts another one. Only one process is announced at a time:
 // while another one lives, Dial fails; from the same process, the newer
-// connection replaces the older.
-func Dial(ctx context.Context, socket string) (*Client, error) {
+// connection replaces the older. The error is ErrVersion if the keeper is of a release
+// that cannot be talked to.
+func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 	conn, err := connect(ctx, socket)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{link: newLink(conn), exits: newExitQueue(), waiting: map[uint64]chan<- reply{}}
+	c := &Client{link: newLink(conn), exits: newExitQueue(), waiting: map[uint64]chan<- reply{}, timeout: cmp.Or(d.Timeout, 10*time.Second)}
 	go c.read()
-	r, err := c.call(ctx, message{Op: opHello})
+	r, err := c.callSoon(ctx, message{Op: opHello})
 	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
@@ -79,8 +94,19 @@ func (c *Client) Confines() bool { return c.confines }
 
 // Ready tells the keeper that clients can connect to the engine now.
 func (c *Client) Ready() error {
-	_, err := c.call(context.Background(), message{Op: opReady})
+	_, err := c.callSoon(context.Background(), message{Op: opReady})
 	return err
+}
+
+// callSoon is call for what a keeper answers at once.
+func (c *Client) callSoon(ctx context.Context, m message) (reply, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	r, err := c.call(bounded, m)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the keeper has not answered within %v: %w", c.timeout, err)
+	}
+	return r, err
 }
 
 // Start starts a child and gives its identity and, for a terminal, the PTY
@@ -213,6 +239,9 @@ func (c *Client) call(ctx context.Context, m message, fds ...int) (reply, error)
 		if !ok {
 			return reply{}, ErrLost
 		}
+		if r.bad != nil {
+			return reply{}, r.bad
+		}
 		if r.Error != "" {
 			closeFDs(r.fds)
 			return reply{}, errors.New(r.Error)
@@ -276,11 +305,12 @@ func (c *Client) read() {
 		var bad *badMessage
 		switch {
 		case errors.As(err, &bad):
+			c.answer(reply{message: message{ID: bad.id}, bad: bad.ofReply(c.link)})
 		case err != nil:
 			c.lost()
 			return
 		case m.Op == opReply:
-			c.answer(reply{m, fds})
+			c.answer(reply{message: m, fds: fds})
 		case m.Op == opExit && m.Child != nil:
 			closeFDs(fds)
 			c.exits.add(*m.Child)

@@ -161,9 +161,12 @@ func wake(ctx context.Context, socket string) error {
 	}
 	m, fds, err := l.receive()
 	closeFDs(fds)
+	var bad *badMessage
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("wait for the engine: %w", ctx.Err())
+	case errors.As(err, &bad):
+		return bad.ofReply(l)
 	case err != nil:
 		return errNoKeeper
 	case m.Error != "":

@@ -96,11 +96,31 @@ func encode(m message, fds ...int) (packet, error) {
 // A badMessage is a packet that came whole and makes no sense. The connection is
 // fine.
 type badMessage struct {
-	id  uint64
-	why string
+	id      uint64
+	why     string
+	version int // its wireVersion, where that is what is wrong
 }
 
 func (e *badMessage) Error() string { return e.why }
+
+// ErrVersion is in the error of a call to a keeper that speaks another wireVersion.
+var ErrVersion = errors.New("the keeper that runs here is of another release")
+
+// ofReply is what a reply that makes no sense means for the call that it answers. It came
+// over l.
+func (e *badMessage) ofReply(l *link) error {
+	if e.version == wireVersion {
+		return fmt.Errorf("read the keeper's reply: %w", e)
+	}
+	p, err := peerOf(l.conn)
+	closeFD(p.pidfd)
+	who := fmt.Sprintf("pid %d", p.pid)
+	if err != nil {
+		who = "its pid is unknown"
+	}
+	return fmt.Errorf("%w (%s): it speaks version %d of its protocol, this tandem version %d. Its programs keep running: "+
+		"start the release of tandem that it belongs to, or end it with kill, which hangs up its terminals", ErrVersion, who, e.version, wireVersion)
+}
 
 // decode reads the message of a packet. It returns the descriptors that belong to
 // the message; on an error it has closed them all.
@@ -119,34 +139,38 @@ func decode(body []byte, fds []int) (message, []int, error) {
 // decodeLarge reads the memfd in front of fds and takes it away.
 func decodeLarge(head message, fds []int) (message, []int, error) {
 	if len(fds) == 0 {
-		return message{}, nil, &badMessage{head.ID, "large message without its content"}
+		return message{}, nil, badFor(head, "large message without its content")
 	}
 	body, err := readMemfd(fds[0])
 	closeFDs(fds[:1])
 	fds = fds[1:]
 	if err != nil {
-		return message{}, fds, &badMessage{head.ID, err.Error()}
+		return message{}, fds, badFor(head, err.Error())
 	}
 	m, err := unmarshal(body)
 	if err == nil && m.Large {
-		err = &badMessage{head.ID, "large message within a large message"}
+		err = badFor(head, "large message within a large message")
 	}
 	return m, fds, err
 }
 
 func unmarshal(body []byte) (message, error) {
 	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
-		return message{}, &badMessage{m.ID, "message is not understood: " + err.Error()}
+	err := json.Unmarshal(body, &m)
+	if m.V != wireVersion && (err == nil || m.V != 0) { // another version may differ in anything else too
+		return message{}, badFor(m, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion))
 	}
-	if m.V != wireVersion {
-		return message{}, &badMessage{m.ID, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion)}
+	if err == nil {
+		err = m.disarm()
 	}
-	if err := m.disarm(); err != nil {
-		return message{}, &badMessage{m.ID, "message is not understood: " + err.Error()}
+	if err != nil {
+		m.V = wireVersion
+		return message{}, badFor(m, "message is not understood: "+err.Error())
 	}
 	return m, nil
 }
+
+func badFor(m message, why string) *badMessage { return &badMessage{id: m.ID, why: why, version: m.V} }
 
 // A link sends and receives packets over one connection. Sending is safe for
 // concurrent use, receiving is not.

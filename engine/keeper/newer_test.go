@@ -1,0 +1,120 @@
+package keeper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fakeKeeper listens as a keeper and answers each message with what answer returns, or
+// not at all.
+func fakeKeeper(t *testing.T, answer func(m message) string) (socket string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "keeper.sock")
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: socket, Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				return
+			}
+			for buffer := make([]byte, maxPacket); ; {
+				n, err := c.Read(buffer)
+				var m message
+				if err != nil || json.Unmarshal(buffer[:n], &m) != nil {
+					break
+				}
+				if text := answer(m); text != "" {
+					_, _ = c.Write([]byte(text))
+				}
+			}
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return socket
+}
+
+// bounded is a context that a call which hangs outlives.
+func bounded(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestKeeperOfAnotherProtocolIsAClearError(t *testing.T) {
+	for name, text := range map[string]string{
+		"newer":       `{"v":2,"id":%d,"op":"reply","what":{"is":"new"}}`,
+		"older":       `{"v":0,"id":%d,"op":"reply","error":"message has version 1, the keeper speaks 0"}`,
+		"other types": `{"v":2,"id":%d,"op":"reply","pid":"seven"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			socket := fakeKeeper(t, func(m message) string { return fmt.Sprintf(text, m.ID) })
+			c, err := Dial(bounded(t), socket)
+			if err == nil {
+				c.Close()
+			}
+			if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) {
+				t.Errorf("Dial = %v", err)
+			}
+			if err := wake(bounded(t), socket); !errors.Is(err, ErrVersion) {
+				t.Errorf("wake = %v", err)
+			}
+		})
+	}
+}
+
+func TestReplyThatIsNotUnderstoodFailsItsCall(t *testing.T) {
+	socket := fakeKeeper(t, func(m message) string {
+		if m.Op == opHello {
+			return fmt.Sprintf(`{"v":1,"id":%d,"op":"reply"}`, m.ID)
+		}
+		return fmt.Sprintf(`{"v":1,"id":%d,"op":"reply","children":7}`, m.ID)
+	})
+	c, err := Dial(bounded(t), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.List(bounded(t)); err == nil || !strings.Contains(err.Error(), "not understood") {
+		t.Errorf("List = %v", err)
+	}
+	if err := c.Forget(bounded(t), "x"); err == nil || errors.Is(err, ErrLost) {
+		t.Errorf("Forget = %v", err)
+	}
+}
+
+func TestKeeperThatNeverAnswersDoesNotHoldUpTheEngine(t *testing.T) {
+	silent := fakeKeeper(t, func(message) string { return "" })
+	d := Dialer{Timeout: 10 * time.Millisecond}
+	if c, err := d.Dial(t.Context(), silent); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "10ms") {
+		t.Errorf("Dial = %v, %v", c, err)
+	}
+	half := fakeKeeper(t, func(m message) string {
+		if m.Op == opHello {
+			return fmt.Sprintf(`{"v":1,"id":%d,"op":"reply"}`, m.ID)
+		}
+		return ""
+	})
+	c, err := Dialer{Timeout: 5 * time.Second}.Dial(t.Context(), half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.timeout = 10 * time.Millisecond
+	if err := c.Ready(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Ready = %v", err)
+	}
+}
