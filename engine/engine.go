@@ -25,6 +25,7 @@ import (
 	"tandem/engine/service"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
@@ -79,7 +80,7 @@ type engine struct {
 // standard error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	out := newOwnLog(filepath.Join(o.DataDir, "engine.log"))
+	out := newOwnLog(filepath.Join(o.DataDir, datadir.EngineLog))
 	log := newLogger(out)
 	data, fault := store.Open(o.DataDir)
 	if data == nil {

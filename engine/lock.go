@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/datadir"
 )
 
-const lockName = "engine.lock"
+const lockName = datadir.EngineLock
 
 // lockTimeout is how long an engine that was killed may still hold the lock:
 // its parent knows of its end before the last of its threads is gone.

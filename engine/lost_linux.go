@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/engine/proctree"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
@@ -21,7 +22,7 @@ type Lost struct {
 // deletedLock is how the kernel shows the lock of a data folder that was deleted,
 // see proc_pid_fd(5).
 func deletedLock(dataDir string) string {
-	return filepath.Join(dataDir, "keeper.lock") + " (deleted)"
+	return filepath.Join(dataDir, datadir.KeeperLock) + " (deleted)"
 }
 
 // FindLost looks for keepers of a data folder that was deleted and perhaps made

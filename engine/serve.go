@@ -16,11 +16,12 @@ import (
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/engine/worktrees"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
 // auditName is the log of what agents did, in the data folder.
-const auditName = "audit.jsonl"
+const auditName = datadir.Audit
 
 // mux serves the operation table. Every call passes the guard's check.
 func (e *engine) mux() *server.Mux {

@@ -11,11 +11,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/prompt"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
 const (
-	shellFolder  = "shell" // of the data folder: scripts and key
+	shellFolder  = datadir.Shell // of the data folder: scripts and key
 	shellKeyName = "key"
 	shellKeySize = 32
 	// shellScripts is the folder of the scripts; a shell may read one of them

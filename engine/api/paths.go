@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"tandem/persist/datadir"
 )
 
 // MaxSocketPath is the length of sun_path less its final NUL (unix(7)).
@@ -40,7 +42,7 @@ func DataDir() (string, error) {
 // name made from a hash of the data folder. Activate and Listen make the folder.
 func Sockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
-	engine, keeper = filepath.Join(dataDir, "tandem.sock"), filepath.Join(dataDir, "keeper.sock")
+	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
 	if fits(engine, keeper) {
 		return engine, keeper
 	}

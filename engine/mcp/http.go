@@ -20,6 +20,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/persist/datadir"
 )
 
 const (
@@ -77,9 +78,6 @@ func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	return w.serve(ctx, l)
 }
 
-// TokensName is the tokens file in the data folder.
-const TokensName = "agent-tokens"
-
 // closeEmpty closes an empty data folder to others before anything of ours is
 // in it: the engine takes one that is open and holds something for a mistake.
 func closeEmpty(dir string) error {
@@ -98,7 +96,7 @@ func closeEmpty(dir string) error {
 
 // TokenFiles are where the tokens of agents are, and where they are by default.
 func (h HTTPOptions) TokenFiles() []string {
-	files := []string{filepath.Join(h.DataDir, TokensName)}
+	files := []string{filepath.Join(h.DataDir, datadir.AgentTokens)}
 	if h.TokenFile != "" {
 		files = append(files, h.TokenFile)
 	}
@@ -109,7 +107,7 @@ func (h HTTPOptions) tokenFile() string {
 	if h.TokenFile != "" {
 		return h.TokenFile
 	}
-	return filepath.Join(h.DataDir, TokensName)
+	return filepath.Join(h.DataDir, datadir.AgentTokens)
 }
 
 // A web is what is served over HTTP: for each token, servers of its own.

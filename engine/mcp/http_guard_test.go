@@ -19,6 +19,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/persist/datadir"
 )
 
 func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
@@ -351,7 +352,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 		t.Error("the options have changed")
 	}
 	r := newRig(t, toolkit.Native)
-	tokens := filepath.Join(r.dir, TokensName)
+	tokens := filepath.Join(r.dir, datadir.AgentTokens)
 	if err := os.WriteFile(tokens, []byte(masterToken), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"tandem/engine/api"
+	"tandem/persist/datadir"
 )
 
 // ownHost is where the page is served when nobody says where: on the loopback interface.
@@ -157,7 +158,7 @@ const certLife = 825 * 24 * time.Hour
 // ownCertificate gives the files of a certificate for names, which is made when there is none
 // that covers them or it is about to expire.
 func ownCertificate(dataDir string, names []string) (certFile, keyFile string, err error) {
-	dir := filepath.Join(dataDir, "page")
+	dir := filepath.Join(dataDir, datadir.Page)
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	text, err := os.ReadFile(certFile)
 	if err == nil && covers(text, names) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/datadir"
 )
 
 const (
@@ -33,7 +35,7 @@ type Serving struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 }
 
-func servingPath(dataDir string) string { return filepath.Join(dataDir, "page", "serving.json") }
+func servingPath(dataDir string) string { return filepath.Join(dataDir, datadir.Page, "serving.json") }
 
 // Served is the page of a data folder that is served now, if one is.
 func Served(dataDir string) (s Serving, ok bool, err error) {

@@ -12,12 +12,13 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/persist/datadir"
 	"tandem/ui/overlay"
 )
 
 // BookmarksFile is the file in the data folder that holds bookmarks, a path a
 // line.
-const BookmarksFile = "bookmarks"
+const BookmarksFile = datadir.Bookmarks
 
 func (f *Pane) bookmarksFile() string {
 	return filepath.Join(f.env.News().Info.DataDir, BookmarksFile)

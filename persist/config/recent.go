@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/datadir"
 )
 
-// recentFile is the file of the data folder that has what was chosen in the palette.
-const recentFile = "recent.json"
-
+// datadir.Recent is the file of the data folder that has what was chosen in the palette.
 // Recent is what was chosen in the palette, the latest first, and what keeps that for
 // the next dashboard. dir is the data folder. It is never worth an error.
 func Recent(dir string) (names []string, keep func([]string)) {
-	path := filepath.Join(dir, recentFile)
+	path := filepath.Join(dir, datadir.Recent)
 	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &names) != nil {
 		names = nil
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"tandem/persist/datadir"
 )
 
 func TestWhatWasChosenIsKeptForTheNextDashboard(t *testing.T) {
@@ -17,7 +19,7 @@ func TestWhatWasChosenIsKeptForTheNextDashboard(t *testing.T) {
 	if names, _ = Recent(dir); !slices.Equal(names, []string{"action pane.zoom", "session s1"}) {
 		t.Errorf("kept are %q", names)
 	}
-	if err := os.WriteFile(filepath.Join(dir, recentFile), []byte(`["half`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.Recent), []byte(`["half`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if names, _ = Recent(dir); names != nil {

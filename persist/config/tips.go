@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/datadir"
 )
 
 // tipsShown is in how many starts of the dashboard newcomers see the tips.
@@ -21,7 +23,7 @@ func Tips(c Config, dir string) (show bool, hide func()) {
 	if c.Tips != nil && !*c.Tips {
 		return false, func() {}
 	}
-	path := filepath.Join(dir, "tips.json")
+	path := filepath.Join(dir, datadir.Tips)
 	var seen tipsSeen
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &seen) != nil {
 		return false, func() {}

@@ -21,10 +21,11 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
-const fileName = "history.db"
+const fileName = datadir.History
 
 // ErrDamaged is in the error of a history that cannot be read any more; opened
 // again it is set aside and an empty one begun.

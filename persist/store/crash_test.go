@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/persist/datadir"
 	"tandem/persist/logtest"
 )
 
@@ -21,7 +22,7 @@ func TestAKilledSaverLeavesWholeFiles(t *testing.T) {
 			continue
 		}
 		for _, name := range fileNames(t, s.Dir("p")) {
-			if strings.HasPrefix(name, tempPrefix) {
+			if strings.HasPrefix(name, datadir.TempPrefix) {
 				t.Errorf("%s is left of a killed write", name)
 			}
 		}

@@ -7,13 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tandem/persist/datadir"
 )
 
-const (
-	sandboxName = "sandbox.json"
-	envName     = "env.json"
-	policyName  = "policy.last"
-)
+const sandboxName = "sandbox.json"
 
 // SaveSandbox writes sandbox.json, which says how a process is confined, before
 // there is a record of it; it makes the process's folder. Whoever finds that it
@@ -50,7 +48,7 @@ type Env struct {
 
 // SaveEnv writes the environment overlay durably, readable by this user alone.
 func (s *Store) SaveEnv(env Env) error {
-	return s.saveShared("environment", envName, true, envFile{SchemaVersion, env})
+	return s.saveShared("environment", datadir.Environment, true, envFile{SchemaVersion, env})
 }
 
 // saveShared writes a file that is of no single process.
@@ -80,7 +78,7 @@ func (s *Store) loadShared(what, name string, v any) error {
 // file is set aside as env.json.bad and is an error.
 func (s *Store) LoadEnv() (Env, error) {
 	var f envFile
-	if err := s.loadShared("environment", envName, &f); err != nil {
+	if err := s.loadShared("environment", datadir.Environment, &f); err != nil {
 		return Env{}, err
 	}
 	if f.Variables == nil {
@@ -91,7 +89,7 @@ func (s *Store) LoadEnv() (Env, error) {
 
 // SavePolicy keeps the text of the user's policy for agents, durably.
 func (s *Store) SavePolicy(text []byte) error {
-	path := filepath.Join(s.dir, policyName)
+	path := filepath.Join(s.dir, datadir.LastPolicy)
 	if err := replaceFile(path, true, text); err != nil {
 		return fmt.Errorf("save policy %s: %w", path, err)
 	}
@@ -103,7 +101,7 @@ func (s *Store) LoadPolicy() ([]byte, error) { return LastPolicy(s.dir) }
 
 // LastPolicy is LoadPolicy for whoever has not opened the data folder.
 func LastPolicy(dir string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(dir, policyName))
+	text, err := os.ReadFile(filepath.Join(dir, datadir.LastPolicy))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -2,9 +2,9 @@ package store
 
 import (
 	"encoding/json"
-)
 
-const layoutsName = "layouts.json"
+	"tandem/persist/datadir"
+)
 
 // Layouts are how terminals are laid out, as whoever shows them writes it down.
 type Layouts struct {
@@ -17,13 +17,13 @@ type Layouts struct {
 // of power an earlier one may be there.
 func (s *Store) SaveLayouts(l Layouts) error {
 	l.Schema = SchemaVersion
-	return s.saveShared("layouts", layoutsName, false, l)
+	return s.saveShared("layouts", datadir.Layouts, false, l)
 }
 
 // LoadLayouts reads the layouts; without a file there are none. A damaged file
 // is set aside as layouts.json.bad and is an error.
 func (s *Store) LoadLayouts() (l Layouts, err error) {
-	if err = s.loadShared("layouts", layoutsName, &l); err != nil {
+	if err = s.loadShared("layouts", datadir.Layouts, &l); err != nil {
 		return Layouts{}, err
 	}
 	return l, nil

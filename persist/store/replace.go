@@ -9,12 +9,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tandem/persist/datadir"
 )
 
 const (
-	tempPrefix = ".persist-"
-	tempSuffix = ".tmp"
-
 	// A temporary file this old was left by a crash, whoever has its writer's
 	// number now: nobody takes that long to write and rename one.
 	tempAge = 10 * time.Minute
@@ -23,7 +22,7 @@ const (
 // createTemp makes a temporary file (0600) in dir for writing name. It is called
 // after this process, so that it goes at the next start if this one is killed.
 func createTemp(dir, name string) (*os.File, error) {
-	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", tempPrefix, name, os.Getpid(), tempSuffix))
+	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", datadir.TempPrefix, name, os.Getpid(), datadir.TempSuffix))
 }
 
 // writerGone reports whether nobody writes the temporary file of a name any
@@ -122,7 +121,7 @@ func removeStaleTemps(dir string) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), tempPrefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
+		if !strings.HasPrefix(e.Name(), datadir.TempPrefix) || !strings.HasSuffix(e.Name(), datadir.TempSuffix) {
 			continue
 		}
 		info, err := e.Info()

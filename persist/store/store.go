@@ -12,11 +12,9 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-)
 
-// processesName is the folder of the data folder that holds one folder per
-// process.
-const processesName = "processes"
+	"tandem/persist/datadir"
+)
 
 // removedPrefix marks a process folder whose deletion was begun. No id starts
 // with a dot.
@@ -74,24 +72,8 @@ func holdsOther(dir string) bool {
 		return true
 	}
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return !isOurs(e.Name())
+		return !datadir.Ours(e.Name())
 	})
-}
-
-// isOurs reports whether something in a data folder has a name that Tandem
-// gives; ARCHITECTURE.md lists them.
-func isOurs(name string) bool {
-	switch filepath.Ext(name) {
-	case ".lock", ".log", ".sock", tempSuffix:
-		return true
-	}
-	for _, own := range []string{"history.db", "audit.jsonl"} { // and what belongs to it
-		if strings.HasPrefix(name, own) {
-			return true
-		}
-	}
-	name, _, _ = strings.Cut(name, ".bad")
-	return slices.Contains([]string{processesName, envName, layoutsName, "shell", "tips.json", "recent.json", "bookmarks", "agent-tokens", policyName}, name)
 }
 
 // makePrivate sees to it that nobody but this user can enter dir. Root may use
@@ -109,7 +91,7 @@ func makePrivate(dir string) error {
 	if !open {
 		return nil
 	}
-	if filepath.Base(dir) != processesName && holdsOther(dir) {
+	if filepath.Base(dir) != datadir.Processes && holdsOther(dir) {
 		return fmt.Errorf("data folder %s is open to others and holds other things than Tandem's; close it (chmod 700) or %s", dir, adviseFolder)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
@@ -129,7 +111,7 @@ func checkWritable(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-func (s *Store) processes() string { return filepath.Join(s.dir, processesName) }
+func (s *Store) processes() string { return filepath.Join(s.dir, datadir.Processes) }
 
 // Dir is the folder of one process. Save makes it.
 func (s *Store) Dir(id string) string { return filepath.Join(s.processes(), id) }

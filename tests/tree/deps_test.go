@@ -70,7 +70,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag", "persist/datadir"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -86,7 +86,7 @@ var layers = map[string]layer{
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {
-		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output", "persist/datadir"},
 		"what is wrong is looked for from outside: the engine may be what does not work",
 	},
 	"ui/cli/web": {
@@ -111,7 +111,7 @@ var layers = map[string]layer{
 		"who adds a machine talks to it as a link does, and else to the own engine",
 	},
 	"ui/cli/fleet": {
-		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir"},
 		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
 	},
 	"ui/cli/settings": {
@@ -131,12 +131,12 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/setup": {
-		[]string{"engine/api"},
+		[]string{"engine/api", "persist/datadir"},
 		"settings of other programs are edited whatever is asked and printed; of ours it knows where the socket is",
 	},
 	"ui/cli/procfs": {nil, "what /proc tells is known without knowing for what"},
 	"ui/cli/tmux": {
-		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server"},
+		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/procfs", "ui/cli/tmux/cells", "ui/cli/tmux/format", "ui/cli/tmux/server", "persist/datadir"},
 		"another program's command line over the API: what a pane runs is the engine's, how it is drawn the dashboard's",
 	},
 	"ui/cli/tmux/cells": {
@@ -172,7 +172,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir"},
 		"as panes/processes, but for the preview, which it shows beside the folder",
 	},
 	"panes/preview": {
@@ -200,7 +200,7 @@ var layers = map[string]layer{
 		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -261,17 +261,17 @@ var layers = map[string]layer{
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir"},
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
-	"engine/page/push":    {[]string{"engine/api", "engine/page/devices"}, "it reads events and sends pushes; it needs nothing of the page"},
-	"engine/page/devices": {nil, "who may use the page is a file, whatever the page shows"},
+	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
+	"engine/page/devices": {[]string{"persist/datadir"}, "who may use the page is a file, whatever the page shows"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/wire"},
+		[]string{"engine/api", "engine/api/wire", "persist/datadir"},
 		"a client knows the operations and the connection, nothing of what serves them",
 	},
 	"engine/api/logmerge": {
@@ -291,7 +291,7 @@ var layers = map[string]layer{
 		"what both ends share must not pull either end in",
 	},
 	"engine/api": {
-		[]string{"keys", "engine/styled"},
+		[]string{"keys", "engine/styled", "persist/datadir"},
 		"the language both sides speak must not pull either side in",
 	},
 	"engine/picture": {
@@ -339,13 +339,14 @@ var layers = map[string]layer{
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
-	"persist/store":      {nil, "how things lie on disk is independent of who asks"},
+	"persist/store":      {[]string{"persist/datadir"}, "how things lie on disk is independent of who asks"},
+	"persist/datadir":    {nil, "a name on disk is the same for all who use the file"},
 	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
 	"persist/diag":       {nil, "a mistake in a text is shown the same way, whatever the text is for"},
-	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes"}, "the configuration is read without what it configures"},
-	"persist/histdb":     {[]string{"persist/store"}, "the history is rows, whoever searches them"},
+	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir"}, "the configuration is read without what it configures"},
+	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "the history is rows, whoever searches them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},
 	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "what stands in for the dashboard and the engine offers what panes ask of them"},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tandem/engine/api"
+	"tandem/persist/datadir"
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/setup"
@@ -277,6 +278,6 @@ func setupText(c setup.Client, answer setupAnswer, remove bool) string {
 // tellToken tells where the token of a server over HTTP is to come from.
 func (a *app) tellToken(m setup.Machine, f setupFlags) {
 	if f.wish.HTTP != "" {
-		a.out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, "agent-tokens"))
+		a.out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, datadir.AgentTokens))
 	}
 }

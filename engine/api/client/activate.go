@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
+	"tandem/persist/datadir"
 )
 
 const (
@@ -119,7 +120,7 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	if err := wire.PrivateFolder(a.DataDir); err != nil {
 		return nil, verdictAbsent, err
 	}
-	path := filepath.Join(a.DataDir, "activate.lock")
+	path := filepath.Join(a.DataDir, datadir.ActivateLock)
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	poll := time.NewTicker(activatePoll)
 	defer poll.Stop()
@@ -183,4 +184,4 @@ func (a *activation) await(ctx context.Context) error {
 	}
 }
 
-func logPath(dataDir string) string { return filepath.Join(dataDir, "engine.log") }
+func logPath(dataDir string) string { return filepath.Join(dataDir, datadir.EngineLog) }

@@ -238,7 +238,9 @@ func (o *search) run(names []string) {
 	panicked := panics.Log(o.of.Log, "fleet: search", func() {
 		for more := true; more; more = len(names) > 0 && o.ctx.Err() == nil {
 			o.askAll(names)
-			names = o.next()
+			o.mu.Lock()
+			names = o.lacking()
+			o.mu.Unlock()
 		}
 	})
 	if panicked || o.ctx.Err() != nil { // somebody may still wait
@@ -247,13 +249,6 @@ func (o *search) run(names []string) {
 		o.asking = false
 		o.tell()
 	}
-}
-
-// next are the machines to ask next.
-func (o *search) next() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.lacking()
 }
 
 func (o *search) askAll(names []string) {

@@ -22,6 +22,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/datadir"
 )
 
 const (
@@ -75,7 +77,7 @@ type Book struct {
 
 // Open is the book in a data folder. The file is made when something is written to it.
 func Open(dataDir string) *Book {
-	return &Book{filepath.Join(dataDir, "page", "devices.json"), time.Now}
+	return &Book{filepath.Join(dataDir, datadir.Page, "devices.json"), time.Now}
 }
 
 // Path is where the file is.

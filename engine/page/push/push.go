@@ -20,6 +20,7 @@ import (
 	"github.com/SherClockHolmes/webpush-go"
 
 	"tandem/engine/page/devices"
+	"tandem/persist/datadir"
 )
 
 const (
@@ -50,7 +51,7 @@ type Sender struct {
 // It writes to log what a person should hear.
 func New(dataDir string, book *devices.Book, log io.Writer) *Sender {
 	return &Sender{
-		book: book, log: log, keys: keyFile{path: filepath.Join(dataDir, "page", "push.json")},
+		book: book, log: log, keys: keyFile{path: filepath.Join(dataDir, datadir.Page, "push.json")},
 		HTTP: &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api/client"
+	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
 )
 
@@ -177,14 +178,14 @@ func existing(dir string) string {
 // examineRecords looks for records that are damaged, and for those that an
 // engine has set aside because they were.
 func examineRecords(dir string) []Finding {
-	folders, err := os.ReadDir(filepath.Join(dir, "processes"))
+	folders, err := os.ReadDir(filepath.Join(dir, datadir.Processes))
 	if err != nil {
 		return nil
 	}
 	count := 0
 	var damaged []string
 	for _, folder := range folders {
-		path := filepath.Join(dir, "processes", folder.Name(), "record.json")
+		path := filepath.Join(dir, datadir.Processes, folder.Name(), "record.json")
 		aside, _ := filepath.Glob(path + ".bad*") // fails for no such pattern
 		text, err := os.ReadFile(path)
 		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)

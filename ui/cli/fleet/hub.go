@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
+	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
 )
 
@@ -66,7 +67,7 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 
 func (v *Verbs) hubFolder() (string, error) {
 	dir, err := v.DataDir()
-	return filepath.Join(dir, "hub"), err
+	return filepath.Join(dir, datadir.Hub), err
 }
 
 // ask asks the hub of this machine, or that of the fleet in which the person here is an admin.

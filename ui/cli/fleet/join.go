@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/fleet"
+	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
 )
 
@@ -104,7 +105,7 @@ func (v *Verbs) keep(c fleet.Config, joined fleet.Joined) (fleet.Config, error) 
 
 func (v *Verbs) folder() (string, error) {
 	dir, err := v.DataDir()
-	return filepath.Join(dir, "fleet"), err
+	return filepath.Join(dir, datadir.Fleet), err
 }
 
 const (

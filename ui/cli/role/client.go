@@ -19,6 +19,7 @@ import (
 	"tandem/engine/policy"
 	"tandem/keys"
 	"tandem/persist/config"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 	"tandem/ui/cli"
 	"tandem/ui/cli/doctor"
@@ -150,7 +151,7 @@ func configVerbs() settings.Files {
 		Policy:      config.PolicyPath(),
 		CheckPolicy: checkPolicy,
 		DoubtPolicy: func(text []byte) error {
-			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDirOrNone(), mcp.TokensName)))
+			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDirOrNone(), datadir.AgentTokens)))
 		},
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"tandem/persist/datadir"
 )
 
 // recordName is the file in the data folder that tells what was done to which
 // settings, so that it can be undone.
-const recordName = "agent-setup.json"
+const recordName = datadir.AgentSetup
 
 // An undo is what was done to a file: where After stands now, Before stood.
 type undo struct {

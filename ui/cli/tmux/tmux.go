@@ -16,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/persist/datadir"
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
 )
@@ -184,7 +185,7 @@ func serverPath(c *call, g global) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(data, "tmux")
+	dir := filepath.Join(data, datadir.Tmux)
 	path, _, _ := strings.Cut(c.env("TMUX"), ",")
 	switch {
 	case g.path != "":

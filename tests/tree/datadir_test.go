@@ -1,0 +1,23 @@
+package tree
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"tandem/persist/datadir"
+)
+
+func TestArchitectureListsTheDataFolder(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "$TANDEM_DATA_DIR, or ")
+	list, _, _ = strings.Cut(list, "```")
+	for _, name := range datadir.Names() {
+		if !strings.Contains(list, name) {
+			t.Errorf("the list of what lies in a data folder lacks %s", name)
+		}
+	}
+}
