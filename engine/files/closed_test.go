@@ -20,6 +20,7 @@ func closedGround(t testing.TB) *ground {
 }
 
 func TestNothingClosedIsReached(t *testing.T) {
+	t.Parallel()
 	for name, roots := range map[string]func(g *ground) []string{
 		"anywhere":                func(*ground) []string { return nil },
 		"below a folder above":    func(g *ground) []string { return []string{g.root} },

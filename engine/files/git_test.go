@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/tests/needs"
 )
 
 // A gitGround is a ground whose root is a repository with one commit.
@@ -435,6 +437,7 @@ func (g *gitGround) promise(url, uploadpack string) {
 
 // A filter is configured between any check and its use.
 func TestAConfigurationThatChangesMeanwhileRunsNothing(t *testing.T) {
+	needs.FullRun(t)
 	g := newGitGround(t)
 	if g == nil {
 		return

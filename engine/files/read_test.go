@@ -260,6 +260,7 @@ func (g *ground) shortRoot() string {
 }
 
 func TestFilesOfTheKernelAreRead(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		return
 	}

@@ -286,6 +286,7 @@ func TestASearchEndsWhenNobodyWaitsForIt(t *testing.T) {
 }
 
 func TestManyFilesComeInOrder(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	var want []string
 	for i := range 3000 {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // swap exchanges two names below the root until it is stopped.
@@ -86,6 +88,7 @@ func (g *ground) untouched(dir string) {
 // A folder becomes a link to the outside and back while files in it are read
 // and written.
 func TestASwapLeadsNobodyOut(t *testing.T) {
+	needs.FullRun(t)
 	g := newGround(t)
 	g.file("door/secret", "inside")
 	g.put("root-outside/marker", "")
@@ -98,6 +101,7 @@ func TestASwapLeadsNobodyOut(t *testing.T) {
 
 // The same with a link to what is closed, which is inside.
 func TestASwapLeadsNobodyToWhatIsClosed(t *testing.T) {
+	needs.FullRun(t)
 	for name, roots := range map[string]bool{"confined": true, "anywhere": false} {
 		t.Run(name, func(t *testing.T) {
 			g := closedGround(t)
@@ -116,6 +120,7 @@ func TestASwapLeadsNobodyToWhatIsClosed(t *testing.T) {
 
 // A file becomes a link to one that is closed, and back.
 func TestASwappedFileLeadsNobodyToWhatIsClosed(t *testing.T) {
+	needs.FullRun(t)
 	g := closedGround(t)
 	g.Roots, g.Base = nil, g.root
 	g.file("file", "inside")

@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // onlyBelow is a Confine with which the calling thread reaches files below dir
@@ -50,17 +52,17 @@ func onlyBelow(dir string) error {
 func landlocked(t *testing.T) *ground {
 	t.Helper()
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); errno != 0 {
-		t.Skipf("the kernel lacks Landlock: %v", errno)
+		needs.Kernel(t, "Landlock", errno)
 	}
 	g := newGround(t)
 	g.Roots, g.Base = nil, g.root
 	g.Confine = func() error { return onlyBelow(g.root) }
-	t.Setenv("XDG_DATA_HOME", g.root+"/data")
 	return g
 }
 
 func TestAConfinedOperationReachesWhatItsThreadMay(t *testing.T) {
 	g := landlocked(t)
+	t.Setenv("XDG_DATA_HOME", g.root+"/data")
 	g.file("dir/file", "secret")
 	g.link("../root-outside", "out")
 	ctx := t.Context()
@@ -128,6 +130,7 @@ func TestAConfinedOperationReachesWhatItsThreadMay(t *testing.T) {
 
 // A file and a folder inside become links to the outside while they are used.
 func TestASwapLeadsNobodyOutOfTheSandbox(t *testing.T) {
+	needs.FullRun(t)
 	g := landlocked(t)
 	g.file("door/secret", "inside")
 	g.put("root-outside/marker", "")

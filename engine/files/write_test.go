@@ -78,6 +78,7 @@ func TestWriteKeepsPermissions(t *testing.T) {
 }
 
 func TestAReaderSeesTheOldFileOrTheNewOne(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	old, young := strings.Repeat("o", 1<<20), strings.Repeat("n", 1<<20)
 	g.file("f", old)
