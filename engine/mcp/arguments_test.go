@@ -15,6 +15,7 @@ import (
 )
 
 func TestWrongArgumentsAreToldInWords(t *testing.T) {
+	t.Parallel()
 	logTool := toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()}
 	takes := "it takes: id, stream, since, tail, grep, context, wait_ms, max_output"
 	for _, tc := range []struct{ args, want, hint string }{
@@ -42,6 +43,7 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 }
 
 func TestWhatIsInAnArgumentIsTold(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]string{
 		`{"command":"x","env":{"A":null,"B":{}}}`: `call process_start: argument "env.A" must be a string, not null`,
 		`{"command":"x","env":{"A":"x","B":[1]}}`: `call process_start: argument "env.B" must be a string, not an array`,
@@ -60,6 +62,7 @@ func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 }
 
 func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
+	t.Parallel()
 	in, err := toolkit.Decode[native.ProcessLogInput](toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()},
 		json.RawMessage(`{"id":"x","since":-1.0,"tail":2e1,"maxOutput":3.0}`))
 	since := toolkit.Cursor{At: -1}
@@ -69,6 +72,7 @@ func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
 }
 
 func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
+	t.Parallel()
 	tool := toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}
 	in, err := toolkit.Decode[plugin.StartInput](tool, json.RawMessage(`{"command":"x","env":{"PORT":8080,"RATIO":1.50,"DEBUG":true,"S":"1"}}`))
 	want := toolkit.Env{"PORT": "8080", "RATIO": "1.50", "DEBUG": "true", "S": "1"}
@@ -81,6 +85,7 @@ func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
 }
 
 func TestNullIsNoElementOfAList(t *testing.T) {
+	t.Parallel()
 	type lists struct {
 		Command []string   `json:"command"`
 		Rows    [][]string `json:"rows,omitempty"`
@@ -98,6 +103,7 @@ func TestNullIsNoElementOfAList(t *testing.T) {
 }
 
 func TestAnIDIsTakenUnderEachOfItsNames(t *testing.T) {
+	t.Parallel()
 	tool := toolkit.Tool{Name: "process_get", In: reflect.TypeFor[toolkit.IDInput]()}
 	for _, args := range []string{`{"id":"x"}`, `{"processId":"x"}`, `{"process_id":"x"}`, `{"session_id":"x"}`} {
 		if in, err := toolkit.Decode[toolkit.IDInput](tool, json.RawMessage(args)); err != nil || in.ID != "x" {

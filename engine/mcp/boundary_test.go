@@ -303,6 +303,7 @@ func (b *bounds) finished() string {
 }
 
 func TestEveryToolIsHeldToItsBounds(t *testing.T) {
+	t.Parallel()
 	known := ways()
 	seen := map[string]bool{}
 	for _, profile := range toolkit.Profiles() {

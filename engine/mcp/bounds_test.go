@@ -172,6 +172,7 @@ func TestOtherProfilesTellWhereTheRestOfLongOutputIs(t *testing.T) {
 }
 
 func TestWhatIsLeftOutOfATextIsTold(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		text string
 		most int

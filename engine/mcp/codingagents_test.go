@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tandem/engine/api"
@@ -39,7 +40,10 @@ func (r *rig) claude(name string) api.Process {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		r.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(fakeClaude), 0o700); err != nil {
+	syscall.ForkLock.RLock() // a child forked meanwhile would hold the program open for writing
+	err := os.WriteFile(filepath.Join(dir, "claude"), []byte(fakeClaude), 0o700)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		r.Fatal(err)
 	}
 	r.facts("session_start", object{"name": name, "command": filepath.Join(dir, "claude")})
@@ -218,6 +222,7 @@ func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
 }
 
 func TestToolsWithLargeResultsSaySo(t *testing.T) {
+	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
 	large := map[string]bool{"exec": true, "session_exec": true, "session_read": true, "process_log": true}
 	for _, l := range tools {
@@ -233,6 +238,7 @@ func TestToolsWithLargeResultsSaySo(t *testing.T) {
 
 // Claude Code cuts them at 2 KB.
 func TestTheInstructionsAreShort(t *testing.T) {
+	t.Parallel()
 	for _, p := range toolkit.Profiles() {
 		o := toolkit.Options{Profiles: []toolkit.Profile{p}, ToolPrefix: "a_long_prefix_of_tools_"}
 		if said := instructions(o.ToolPrefix, toolset(o)); len(said) >= descriptionMost {

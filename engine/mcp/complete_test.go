@@ -13,6 +13,7 @@ import (
 )
 
 func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	started, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Name: "web"})
 	if err != nil {
@@ -64,6 +65,7 @@ func TestArgumentsAreCompletedFromWhatThereIs(t *testing.T) {
 func sorted(s string) string { return strings.Replace(s, "[work web]", "[web work]", 1) }
 
 func TestAHundredCompletionsAreOfferedAndTheLiveFirst(t *testing.T) {
+	t.Parallel()
 	all := []api.Process{
 		{ID: "a1", Name: "old", State: api.StateExited}, {ID: "a2", Name: "now", State: api.StateRunning},
 		{ID: "a3", Name: "a b/c", State: api.StateRunning}, {ID: "a4", Name: "now", State: api.StateExited},

@@ -137,6 +137,7 @@ func (s *server) addRoundPrompt() {
 }
 
 func TestRoundsOfTheFixturesEndWithTheirAnswers(t *testing.T) {
+	t.Parallel()
 	rounds := askedInRounds()["test_input_required_result_multi_round"]
 	given := sdk.InputResponseMap{}
 	state := ""

@@ -114,6 +114,7 @@ func listFixtures(next sdk.MethodHandler) sdk.MethodHandler {
 }
 
 func TestConformanceFixturesAreServedWithoutAToken(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	w, err := newConformanceWeb(ctx)
 	if err != nil {

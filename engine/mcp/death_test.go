@@ -51,6 +51,7 @@ func touch(t *testing.T, path string) {
 }
 
 func TestACallAfterTheEnginesDeathReachesTheNext(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran := filepath.Join(r.home, "ran")
 	r.engineDies()
@@ -75,6 +76,7 @@ func TestACallAfterTheEnginesDeathReachesTheNext(t *testing.T) {
 }
 
 func TestACommandInFlightOutlivesTheEngine(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran, end := filepath.Join(r.home, "ran"), filepath.Join(r.home, "end")
 	for _, also := range []string{"", "kill the next one too"} {
@@ -98,6 +100,7 @@ func TestACommandInFlightOutlivesTheEngine(t *testing.T) {
 
 // What was sent to an engine that never read it is not lost either.
 func TestACommandThatTheEngineHasNotReadRunsOnce(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran := filepath.Join(r.home, "ran")
 	for range 5 {
@@ -119,6 +122,7 @@ func TestACommandThatTheEngineHasNotReadRunsOnce(t *testing.T) {
 
 // However far a command has come when the engine dies, it runs once.
 func TestCommandsRunOnceWhereverTheEngineDies(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	for range 20 {
 		ran := filepath.Join(t.TempDir(), "ran")
@@ -144,6 +148,7 @@ func TestCommandsRunOnceWhereverTheEngineDies(t *testing.T) {
 }
 
 func TestWaitsAndReadsInFlightOutliveTheEngine(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	end, next := filepath.Join(r.home, "end"), filepath.Join(r.home, "next")
 	id := r.call("process_start", object{"command": "until test -e " + next + "; do sleep 0.01; done; echo news; until test -e " + end + "; do sleep 0.01; done; exit 3"}).Process

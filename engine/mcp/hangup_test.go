@@ -17,6 +17,7 @@ import (
 const busy = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`
 
 func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reach := make(chan struct{})
 		k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
@@ -36,6 +37,7 @@ func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
 }
 
 func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	reach := make(chan struct{})
 	k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
 	k.say(hello)
@@ -55,6 +57,7 @@ func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
 }
 
 func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -76,6 +79,7 @@ func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
 }
 
 func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
+	t.Parallel()
 	for name, open := range map[string]func() (r, w *os.File, err error){"pipe": os.Pipe, "socket": socketPair} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := open()
@@ -112,6 +116,7 @@ func socketPair() (r, w *os.File, err error) {
 }
 
 func TestAnOutputThatHasNoReaderToLoseIsNotWatched(t *testing.T) {
+	t.Parallel()
 	file, err := os.Create(t.TempDir() + "/out")
 	if err != nil {
 		t.Fatal(err)

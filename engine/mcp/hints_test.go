@@ -78,6 +78,7 @@ var (
 )
 
 func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
+	t.Parallel()
 	hints := hintsOf(t, "..")
 	if len(hints) < 80 {
 		t.Fatalf("only %d hints were found", len(hints))
@@ -106,6 +107,7 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 var otherWords = []string{"next_cursor", "from_line", "completed_successfully", "denyRead", "allowWrite", "denyWrite", "allowedDomains", "deniedDomains"}
 
 func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
+	t.Parallel()
 	folders := map[string][]toolkit.Profile{"..": {toolkit.All}}
 	for _, p := range []toolkit.Profile{toolkit.Android, toolkit.Core, toolkit.Native, toolkit.Plugin, toolkit.Terminal} {
 		folders["profiles/"+string(p)] = []toolkit.Profile{p}
@@ -149,6 +151,7 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 
 // What the tools for processes and sessions tell a caller to give, they take.
 func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, state := r.timedOut("exec sleep 600")
 	r.facts("process_start", object{"command": "exec sleep 600", "name": "web"})

@@ -23,6 +23,7 @@ import (
 )
 
 func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		addr     string
 		insecure bool
@@ -120,6 +121,7 @@ func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
 }
 
 func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
+	t.Parallel()
 	s, write, _ := ring(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		if _, err := s.connect(masterToken, version).ListResources(t.Context(), nil); err != nil {
@@ -165,6 +167,7 @@ func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
 }
 
 func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
+	t.Parallel()
 	s, write, told := ring(t, masterToken+" name=master\n")
 	bearer := []string{"Authorization", "Bearer " + masterToken}
 	may := func(path string, want int) {
@@ -202,6 +205,7 @@ func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
 }
 
 func TestABodyThatDoesNotArriveIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.web.bodyTime = 20 * time.Millisecond // before the first request
 	for token, want := range map[string]int{masterToken: http.StatusRequestTimeout, "nope": http.StatusUnauthorized} {
@@ -242,6 +246,7 @@ func (connected) Accept() (net.Conn, error) {
 func (connected) Close() error { return nil }
 
 func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := atMost(connected{}, 2)
 		first, _ := l.Accept()
@@ -278,6 +283,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 // What a client says of itself in headers, in any spelling and place, is not
 // what the engine hears.
 func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	forged := (&api.Bounds{Name: "forged"}).Header()
 	for _, head := range []string{
@@ -309,6 +315,7 @@ func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
 }
 
 func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	p, err := api.SessionStart.Call(t.Context(), r.person(), api.SessionStartInput{Command: []string{"cat"}, Name: "mine", CWD: "/"})
 	if err != nil {
@@ -340,6 +347,7 @@ func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
 }
 
 func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
+	t.Parallel()
 	here := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(here, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -366,6 +374,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 }
 
 func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	p, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
 	if err != nil {

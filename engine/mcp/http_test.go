@@ -91,6 +91,7 @@ func (s *site) send(method, path, body string, headers ...string) (status int, a
 }
 
 func TestOnlyWhoMayIsLetIn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	authorized := []string{"Authorization", "Bearer " + masterToken}
 	for _, tc := range []struct {
@@ -138,6 +139,7 @@ func TestOnlyWhoMayIsLetIn(t *testing.T) {
 }
 
 func TestAPageMayAskWhetherItMay(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	ask := []string{"Access-Control-Request-Method", "POST", "Origin"}
 	if got, _, h := s.send(http.MethodOptions, "/mcp", "", append(ask, "https://app.example")...); got != 204 ||
@@ -160,6 +162,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/mcp", "/v1/process.list"} {
 		body := &endless{}
@@ -202,6 +205,7 @@ func (s *site) announceBody(path string, size int) (status int) {
 }
 
 func TestWhatIsNoMessageIsRefusedOverHTTP(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, body := range []string{"", "{", "[]", `{"jsonrpc":"1.0"}`, "\x00"} {
 		if got, answer, _ := s.send(http.MethodPost, "/mcp", body, "Authorization", "Bearer "+masterToken); got != http.StatusBadRequest {
@@ -246,6 +250,7 @@ func (s *site) connectWith(token, version string, o *sdk.ClientOptions) *sdk.Cli
 }
 
 func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"2025-06-18", withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			s := newSite(t)
@@ -272,6 +277,7 @@ func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
 }
 
 func TestASessionBelongsToItsToken(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	session := s.connect(masterToken, withHandshake)
 	got, answer, _ := s.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
@@ -282,6 +288,7 @@ func TestASessionBelongsToItsToken(t *testing.T) {
 }
 
 func TestASessionThatIsDeletedIsGone(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	session := s.connect(masterToken, withHandshake)
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"}); err != nil {
@@ -293,6 +300,7 @@ func TestASessionThatIsDeletedIsGone(t *testing.T) {
 }
 
 func TestATokenIsHeldToItsProfileAndToReading(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	names := func(token string) map[string]bool {
 		list, err := s.connect(token, withHandshake).ListTools(t.Context(), nil)
@@ -325,6 +333,7 @@ func TestATokenIsHeldToItsProfileAndToReading(t *testing.T) {
 }
 
 func TestWhoComesWithATokenIsAnAgentToTheEngine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "", "Authorization", "Bearer "+readerToken,
 		"Tandem-Client", "dashboard", "Tandem-Owner", ""); got != 200 || !json.Valid([]byte(answer)) {
@@ -336,6 +345,7 @@ func TestWhoComesWithATokenIsAnAgentToTheEngine(t *testing.T) {
 }
 
 func TestEventsAreStreamed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/events.watch", nil)
 	if err != nil {
@@ -354,6 +364,7 @@ func TestEventsAreStreamed(t *testing.T) {
 }
 
 func TestStatelessAgentsAreForgotten(t *testing.T) {
+	t.Parallel()
 	f := agents{byKey: map[any]*connection{}}
 	ended := 0
 	for i := range statelessLimit {
@@ -365,6 +376,7 @@ func TestStatelessAgentsAreForgotten(t *testing.T) {
 }
 
 func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "agent-tokens")
 	var told bytes.Buffer
 	made, err := readKeyring(path, &told)
@@ -392,6 +404,7 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 }
 
 func TestATokensFileSaysWhatIsWrongWithIt(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                      "there is no token",
 		"# only\n\n":                            "there is no token",
@@ -460,6 +473,7 @@ func (s *site) initialize() []string {
 }
 
 func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	session := s.initialize()
 	ping := `{"jsonrpc":"2.0","id":7,"method":"ping"}`
@@ -493,6 +507,7 @@ func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
 }
 
 func TestABatchIsTakenWhereTheVersionHasThem(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	session := append(s.initialize(), "MCP-Protocol-Version", "2025-03-26")
 	status, answer, _ := s.send(http.MethodPost, "/mcp", "["+callText("ping", "{}")+","+callText("ping", "{}")+"]", session...)
@@ -506,6 +521,7 @@ func TestABatchIsTakenWhereTheVersionHasThem(t *testing.T) {
 }
 
 func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
+	t.Parallel()
 	if a, b := toolkit.LastingOwner("master", "agent:x/1"), toolkit.LastingOwner("master", "agent:x/1"); a != b || len(a) != 12 {
 		t.Errorf("owners %s and %s", a, b)
 	}
@@ -522,6 +538,7 @@ func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
 }
 
 func TestAnEmptyDataFolderIsClosedBeforeATokenIsPutThere(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		holds string
 		want  os.FileMode

@@ -9,6 +9,7 @@ import (
 )
 
 func TestInstructionsNameOnlyToolsThatThereAre(t *testing.T) {
+	t.Parallel()
 	all := toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}})
 	name := regexp.MustCompile(`[a-z_]+`)
 	for _, o := range []toolkit.Options{

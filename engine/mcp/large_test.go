@@ -12,6 +12,7 @@ import (
 )
 
 func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.LargeText/16)
 	for name, r := range map[string]*sdk.CallToolResult{
 		"text":    {Content: []sdk.Content{&sdk.TextContent{Text: text}}},
@@ -44,6 +45,7 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 
 // What the transport writes is what the SDK would.
 func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
+	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	for i, text := range []string{
 		strings.Repeat("é", toolkit.TextPiece),
@@ -80,6 +82,7 @@ func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
 }
 
 func TestATicketIsGoodOnce(t *testing.T) {
+	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	one, other := &toolkit.LargeResult{}, &toolkit.LargeResult{}
 	first, second := kept.Put(one), kept.Put(other)

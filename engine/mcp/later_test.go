@@ -33,6 +33,7 @@ func (e *fakeEngine) audited() (tools []string, requests int) {
 }
 
 func TestCallsAreRecordedInTheirOrderBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	var want []string
@@ -47,6 +48,7 @@ func TestCallsAreRecordedInTheirOrderBeforeTheEnd(t *testing.T) {
 }
 
 func TestCallsThatWaitAreRecordedTogether(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	if failed := s.record(calls(s.reached(t), 0, 50)); len(failed) != 0 {
@@ -58,6 +60,7 @@ func TestCallsThatWaitAreRecordedTogether(t *testing.T) {
 }
 
 func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	f := s.reached(t)
@@ -73,6 +76,7 @@ func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
 }
 
 func TestALargeCallHidesNoOther(t *testing.T) {
+	t.Parallel()
 	big := map[string]any{"list": []any{strings.Repeat("<", batchMost)}}
 	f := &toolkit.Agent{}
 	entry := func(args map[string]any) recorded {
@@ -88,6 +92,7 @@ func TestALargeCallHidesNoOther(t *testing.T) {
 }
 
 func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
+	t.Parallel()
 	text, _ := json.Marshal(map[string]any{
 		"a": strings.Repeat("x", 10<<20), "b": map[string]any{"c": strings.Repeat("ü", 10<<20)}, "d": slices.Repeat([]any{strings.Repeat("y", 5000)}, 500), "e": "short", "f": 1,
 	})
@@ -101,6 +106,7 @@ func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
 }
 
 func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	all := calls(s.reached(t), 0, backlogMost+1)
@@ -112,6 +118,7 @@ func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
 }
 
 func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
+	t.Parallel()
 	at := time.Now().Add(-time.Second)
 	entry := entryOf(t.Context(), &toolkit.Agent{Actor: "agent:a"}, toolkit.Tool{Name: "exec"}, nil, toolkit.Result{}, nil, time.Minute, at)
 	if !entry.Time.Equal(at) || entry.DurationMS != 60_000 {

@@ -33,6 +33,7 @@ func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 const descriptionMost = 2048
 
 func TestTheListOfToolsIsShort(t *testing.T) {
+	t.Parallel()
 	seeds := []toolkit.Profile{toolkit.Core, toolkit.Android, toolkit.OS, toolkit.Terminal, toolkit.Plugin}
 	for _, tc := range []struct {
 		profiles []toolkit.Profile
@@ -79,6 +80,7 @@ func checkDescriptions(t *testing.T, l listedTool) {
 }
 
 func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
+	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}})
 	names := map[string]bool{}
 	for _, l := range tools {
@@ -106,6 +108,7 @@ func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
 }
 
 func TestTheNativeToolsAreThere(t *testing.T) {
+	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
 	var names []string
 	for _, l := range tools {
@@ -122,6 +125,7 @@ func TestTheNativeToolsAreThere(t *testing.T) {
 }
 
 func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
+	t.Parallel()
 	var want, got []string
 	files := strings.Fields("read read_json write edit write_output grep find ls")
 	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
@@ -138,6 +142,7 @@ func TestTheProfileTerminalToolsIsTheNativeOneWithoutFileTools(t *testing.T) {
 }
 
 func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
+	t.Parallel()
 	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}, ReadOnly: true})
 	if len(tools) == 0 {
 		t.Fatal("nothing is left")
@@ -150,6 +155,7 @@ func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
 }
 
 func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
+	t.Parallel()
 	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
 		schema := toolkit.InputSchema(one.In)
 		var s map[string]any
@@ -201,6 +207,7 @@ func fits(schema map[string]any, value any) bool {
 }
 
 func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
+	t.Parallel()
 	defaults := map[string]any{}
 	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
 		var s struct {
@@ -232,6 +239,7 @@ func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 }
 
 func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
+	t.Parallel()
 	type part struct {
 		N *int `json:"n,omitempty"`
 	}
@@ -257,6 +265,7 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 }
 
 func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
+	t.Parallel()
 	s := newServer(t.Context(), toolkit.Options{Profiles: []toolkit.Profile{toolkit.Core}, ToolPrefix: "p_", CWD: "/"})
 	s.names["p_some-tool-name"] = true
 	for called, want := range map[string]string{
@@ -270,6 +279,7 @@ func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
 }
 
 func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		o     toolkit.Options
 		roots []string
@@ -291,6 +301,7 @@ func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
 }
 
 func TestActorsAreNamedAfterTheirClient(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"":                       "agent:unknown",
 		"Claude Code":            "agent:Claude-Code/1",
@@ -306,6 +317,7 @@ func TestActorsAreNamedAfterTheirClient(t *testing.T) {
 }
 
 func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]string{
 		"":                 nil,
 		" python3  -i ":    {"python3", "-i"},
@@ -320,6 +332,7 @@ func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
 }
 
 func TestEveryEffectHasItsHint(t *testing.T) {
+	t.Parallel()
 	for effect, want := range map[api.Effect]string{
 		api.Read: `{"readOnlyHint":true}`, api.Write: `{"destructiveHint":false}`, api.Destructive: `{"destructiveHint":true}`,
 	} {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestPlainTextIsWhatATerminalSays(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"plain\tnö\n":                       "plain\tnö\n",
 		"\x1b[1;31mred\x1b[0m\r\n":          "red\n",
@@ -36,6 +37,7 @@ func TestPlainTextIsWhatATerminalSays(t *testing.T) {
 }
 
 func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]int{
 		"":                  0,
 		"whole":             5,
@@ -59,6 +61,7 @@ func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
 
 // A log that is read in pieces says what it says when it is read at once.
 func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	client, err := e.options().Connect(t.Context(), "test", "", nil)
 	if err != nil {
@@ -112,6 +115,7 @@ func FuzzPlainText(f *testing.F) {
 }
 
 func TestAskingForMuchIsBounded(t *testing.T) {
+	t.Parallel()
 	for asked, want := range map[int]int{0: toolkit.Bulk, 10: 10, 1 << 30: toolkit.BulkMost} {
 		if got, err := native.BulkOf(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)

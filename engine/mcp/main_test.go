@@ -2,10 +2,13 @@ package mcp
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -41,6 +44,8 @@ func TestMain(m *testing.M) {
 	if addr := os.Getenv("TANDEM_CONFORMANCE"); addr != "" {
 		os.Exit(runConformance(addr))
 	}
+	// Most tests wait for other processes. The command line may say otherwise.
+	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	goleak.VerifyTestMain(m)
 }
 

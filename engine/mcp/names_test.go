@@ -78,6 +78,7 @@ func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
 }
 
 func TestAnyNameComesBackAsItWasShown(t *testing.T) {
+	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"))
@@ -93,6 +94,7 @@ func TestAnyNameComesBackAsItWasShown(t *testing.T) {
 }
 
 func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"plain", "two words", "it's", "bad\xff'%d\\x $HOME\n.", "new\nline"} {
 		out, err := exec.Command("/bin/sh", "-c", "printf %s "+toolkit.ShellQuoted(name)).Output()
 		if err != nil || string(out) != name {
@@ -102,6 +104,7 @@ func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
 }
 
 func TestThePolicyIsAskedAboutWhereALinkWithAnOddNameLeads(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,7 @@ func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 }
 
 func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
+	t.Parallel()
 	f := &toolkit.Agent{Actor: "agent:x/1", Owner: "abc"}
 	of := func(id, actor string, left bool) api.Process {
 		return api.Process{ID: id, Actor: actor, Owner: &api.Ownership{Client: "def", Left: left}}
@@ -111,6 +112,7 @@ func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
 }
 
 func TestStopAllOfTheProfilePluginIsAsItWas(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		profiles []toolkit.Profile
 		all      bool

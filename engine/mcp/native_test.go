@@ -42,6 +42,7 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 }
 
 func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
 	id := started["id"].(string)
@@ -86,6 +87,7 @@ func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
 }
 
 func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "sh", "command": "sh"})
 	r.facts("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
@@ -104,6 +106,7 @@ func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
 }
 
 func TestAScreenIsGivenAsAPicture(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "cat", "command": "cat"})
 	answer := r.call("session_screen", object{"id": "cat", "format": "png"})
@@ -117,6 +120,7 @@ func TestAScreenIsGivenAsAPicture(t *testing.T) {
 }
 
 func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	started := r.call("process_start", object{"command": "echo first; echo second line; exec sleep 600", "name": "web"})
 	if started.Failed {
@@ -156,6 +160,7 @@ func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
 }
 
 func TestHistoryTellsWhatWasRun(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.call("exec", object{"command": "exit 3"})
 	r.eventually("the command in the history", func() bool {
@@ -174,6 +179,7 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 }
 
 func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})
 	person, err := r.connect(t.Context(), "dashboard", "", nil)

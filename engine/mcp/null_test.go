@@ -13,6 +13,7 @@ import (
 )
 
 func TestNoAnswerToAListIsNull(t *testing.T) {
+	t.Parallel()
 	nobody := func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}

@@ -63,6 +63,7 @@ func callText(method, params string) string {
 }
 
 func TestMistakesInParamsAreToldInWords(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	k.say(hello)
 	k.hears()
@@ -75,6 +76,7 @@ func TestMistakesInParamsAreToldInWords(t *testing.T) {
 }
 
 func TestMistakesInParamsAreToldInWordsOverHTTP(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	session := s.initialize()
 	for _, tc := range mistakes() {
@@ -86,6 +88,7 @@ func TestMistakesInParamsAreToldInWordsOverHTTP(t *testing.T) {
 }
 
 func TestACallBeforeTheHandshakeIsToldWhatComesFirst(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	k.say(callText("tools/list", `{}`))
 	if diff := cmp.Diff(echo{7.0, -32600, "tools/list: call initialize first"}, k.hears()); diff != "" {
@@ -94,6 +97,7 @@ func TestACallBeforeTheHandshakeIsToldWhatComesFirst(t *testing.T) {
 }
 
 func TestAMistakeCostsNoHandshake(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	k.say(callText("initialize", `{"protocolVersion":[]}`))
 	if got := k.hears(); got.Code != -32602 {

@@ -427,6 +427,7 @@ func TestPluginLooksAfterProcesses(t *testing.T) {
 }
 
 func TestPluginSaysWhatACallWouldDo(t *testing.T) {
+	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/work", Home: "/home/me"}}
 	for _, c := range []struct {
 		tool, args string

@@ -104,6 +104,7 @@ func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 // The engine judges these calls with what they do, so a refusal has to come
 // before anything is done.
 func TestNothingOfARefusedCallIsDone(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.All)
 	r.file("there", "old")
 	p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
@@ -155,6 +156,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 
 // A rule counts from the next call on, and so does its end.
 func TestARuleCountsFromTheNextCallOn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	session := r.served(nil)
 	for i := range 6 {
@@ -167,6 +169,7 @@ func TestARuleCountsFromTheNextCallOn(t *testing.T) {
 }
 
 func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.All)
 	r.policy(careful)
 	session := r.served(nil)
@@ -208,6 +211,7 @@ func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 }
 
 func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.All)
 	r.policy(careful)
 	session := r.served(nil)
@@ -222,6 +226,7 @@ func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
 }
 
 func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
@@ -258,6 +263,7 @@ func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 }
 
 func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
@@ -278,6 +284,7 @@ func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
 }
 
 func TestNobodyAnsweringIsARefusal(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy("default = \"ask\"\nask_timeout = \"1s\"")
 	text, failed := r.calls(r.served(nil), "exec", object{"command": "true"})
@@ -287,6 +294,7 @@ func TestNobodyAnsweringIsARefusal(t *testing.T) {
 }
 
 func TestARequestIsAboutOneProcess(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy("[[rule]]\ndecision = \"ask\"\ntool = [\"process?stop\"]")
 	session := r.served(nil)
@@ -312,6 +320,7 @@ func TestARequestIsAboutOneProcess(t *testing.T) {
 }
 
 func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
@@ -333,6 +342,7 @@ func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
 }
 
 func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) { testProgramAsks(t, version) })
 	}
@@ -367,6 +377,7 @@ func testProgramAsks(t *testing.T, version string) {
 }
 
 func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(strings.Replace(careful, "20s", "10ms", 1))
 	r.agent.Options.NoElicit = true
@@ -382,6 +393,7 @@ func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
 }
 
 func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
@@ -427,6 +439,7 @@ func (s *site) operation(name, body string) (status int, answer string) {
 }
 
 func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	s := r.site(nil)
@@ -472,6 +485,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 }
 
 func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	s := r.site(nil)
@@ -491,6 +505,7 @@ func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
 }
 
 func TestThePersonsSandboxHoldsForOperationsOverHTTP(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	out := filepath.Join(t.TempDir(), "out")
 	s := r.site(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })

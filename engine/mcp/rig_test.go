@@ -19,7 +19,7 @@ import (
 )
 
 // testTimeout bounds how long a test waits for something that must come.
-const testTimeout = 20 * time.Second
+const testTimeout = 60 * time.Second
 
 // A rig is a real engine on a data folder of its own, and an agent of it.
 type rig struct {
@@ -109,10 +109,13 @@ func alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
 // eventually waits until something holds.
 func (r *rig) eventually(what string, holds func() bool) {
 	r.Helper()
-	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
+	begin := time.Now()
+	for !holds() {
+		waited := time.Since(begin)
+		if waited > testTimeout {
 			r.Fatalf("waited in vain for %s", what)
 		}
+		time.Sleep(min(max(waited/16, 5*time.Millisecond), 200*time.Millisecond))
 	}
 }
 

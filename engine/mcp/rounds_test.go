@@ -51,6 +51,7 @@ func yes() *sdk.ElicitResult {
 }
 
 func TestAProgramThatTakesQuestionsAsAnswersAsksItsPerson(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	overHTTP := func(o *sdk.ClientOptions) *sdk.ClientSession {
 		return r.site(nil).connectWith(masterToken, toolkit.WithoutSessions, o)
@@ -90,6 +91,7 @@ func testAskedInRounds(r *rig, session *sdk.ClientSession) {
 }
 
 func TestAnAnswerAllowsOnlyTheCallThatWasAskedAbout(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	session := r.inRounds(r.newEra)
 	_, first := r.round(session, ": || git push", "", nil)
@@ -107,6 +109,7 @@ func TestAnAnswerAllowsOnlyTheCallThatWasAskedAbout(t *testing.T) {
 }
 
 func TestTheDashboardAnswersFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	session := r.inRounds(r.newEra)
 	for _, c := range []struct {
@@ -122,6 +125,7 @@ func TestTheDashboardAnswersFirst(t *testing.T) {
 }
 
 func TestOnlySoManyQuestionsStayOpen(t *testing.T) {
+	t.Parallel()
 	withdrawn := 0
 	var q rounds
 	var states []string

@@ -248,6 +248,7 @@ func servedTo(t testing.TB, o toolkit.Options, c *sdk.Client, version string) *s
 }
 
 func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			e := newFakeEngine(t)
@@ -266,6 +267,7 @@ func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
 }
 
 func TestToolsAreListedWithoutAnEngine(t *testing.T) {
+	t.Parallel()
 	o := toolkit.Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -278,6 +280,7 @@ func TestToolsAreListedWithoutAnEngine(t *testing.T) {
 }
 
 func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
+	t.Parallel()
 	o := toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
 	}}
@@ -289,6 +292,7 @@ func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
 }
 
 func TestCancellingACallStopsTheWait(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	session := served(t, e.options(), withHandshake, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -304,6 +308,7 @@ func TestCancellingACallStopsTheWait(t *testing.T) {
 }
 
 func TestAListThatChangesIsAnnounced(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) { announce(t, version) })
 	}
@@ -325,6 +330,7 @@ func announce(t *testing.T, version string) {
 }
 
 func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	updated := make(chan string, 8)
 	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
@@ -367,6 +373,7 @@ func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
 }
 
 func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	e.denied = "process_log"
 	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{})
@@ -383,6 +390,7 @@ func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
 
 // The two ways of the protocol, and the two places where clients show text.
 func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeText/16)
 	for _, name := range []string{"tester", "claude-code"} {
@@ -410,6 +418,7 @@ func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 // A client that asks for a version without structured content finds all in the
 // text, whatever its name.
 func TestAnOlderClientFindsEverythingInTheText(t *testing.T) {
+	t.Parallel()
 	e := newFakeEngine(t)
 	e.log = "ready\n"
 	session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: "claude-code", Version: "1"}, nil), "2025-03-26")
@@ -427,6 +436,7 @@ func TestAnOlderClientFindsEverythingInTheText(t *testing.T) {
 }
 
 func TestPromptsNameTheirArgument(t *testing.T) {
+	t.Parallel()
 	session := served(t, newFakeEngine(t).options(), withHandshake, nil)
 	for _, r := range recipes() {
 		got, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: r.name, Arguments: map[string]string{r.argument: "x-y-z"}})
@@ -440,6 +450,7 @@ func TestPromptsNameTheirArgument(t *testing.T) {
 }
 
 func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
+	t.Parallel()
 	facts := struct {
 		Code int `json:"code"`
 	}{3}

@@ -99,6 +99,7 @@ const (
 )
 
 func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
+	t.Parallel()
 	long := `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"}}`
 	for _, tc := range []struct {
 		name, line string
@@ -148,6 +149,7 @@ func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
 }
 
 func TestABatchIsTakenApart(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	k.say(hello)
 	k.hears()
@@ -159,6 +161,7 @@ func TestABatchIsTakenApart(t *testing.T) {
 }
 
 func TestTheEndOfInputEndsTheServerOnceCallsAreAnswered(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	k.say(hello)
 	k.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
@@ -175,6 +178,7 @@ func TestTheEndOfInputEndsTheServerOnceCallsAreAnswered(t *testing.T) {
 }
 
 func TestTheEndOfInputWithinAMessageEndsTheServer(t *testing.T) {
+	t.Parallel()
 	k := newTalk(t)
 	if _, err := io.WriteString(k.in, hello[:40]); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy("default = \"deny\"\n[[rule]]\ndecision = \"allow\"\nagent = [\"ci\", \"tester*\"]")
 	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
@@ -46,6 +47,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 
 // It would run another program than the one that the rules and the person see.
 func TestVariablesThatChooseTheProgramArePartOfWhatIsJudged(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.All)
 	r.policy("[[rule]]\ndecision = \"deny\"\ncommand = [\"env PATH=*\", \"env LD_PRELOAD=*\", \"env BASH_ENV=*\"]\nreason = \"no detours\"")
 	session := r.served(nil)
@@ -76,6 +78,7 @@ func TestVariablesThatChooseTheProgramArePartOfWhatIsJudged(t *testing.T) {
 }
 
 func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
+	t.Parallel()
 	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	asked := func(tool string, args string) api.PolicyCheckInput {
 		for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
@@ -95,6 +98,7 @@ func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
 }
 
 func TestAnAgentSetsVariablesForItselfAndNoneThatChooseThePrograms(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, toolkit.All)
 	if got := r.call("env_set", object{"key": "GREETING", "value": "hi", "client": false}); got.Failed {
 		t.Fatal(said(got))

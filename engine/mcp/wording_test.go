@@ -11,6 +11,7 @@ import (
 )
 
 func TestErrorsAreToldInWordsForAgents(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("ä", 5000)
 	for _, tc := range []struct {
 		err  error
@@ -32,6 +33,7 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 }
 
 func TestACallOfASessionThatHasEndedSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
 	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
@@ -39,6 +41,7 @@ func TestACallOfASessionThatHasEndedSaysWhatToDo(t *testing.T) {
 }
 
 func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("x", 128<<10)
 	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
 		": it is longer than 128 KB\nhint: write the value to a file and give the file's path"
