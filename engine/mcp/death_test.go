@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // engineDies kills the engine and returns when it is gone.
@@ -51,6 +52,7 @@ func touch(t *testing.T, path string) {
 }
 
 func TestACallAfterTheEnginesDeathReachesTheNext(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran := filepath.Join(r.home, "ran")
@@ -76,6 +78,7 @@ func TestACallAfterTheEnginesDeathReachesTheNext(t *testing.T) {
 }
 
 func TestACommandInFlightOutlivesTheEngine(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran, end := filepath.Join(r.home, "ran"), filepath.Join(r.home, "end")
@@ -100,6 +103,7 @@ func TestACommandInFlightOutlivesTheEngine(t *testing.T) {
 
 // What was sent to an engine that never read it is not lost either.
 func TestACommandThatTheEngineHasNotReadRunsOnce(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	ran := filepath.Join(r.home, "ran")
@@ -122,6 +126,7 @@ func TestACommandThatTheEngineHasNotReadRunsOnce(t *testing.T) {
 
 // However far a command has come when the engine dies, it runs once.
 func TestCommandsRunOnceWhereverTheEngineDies(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	for range 20 {
@@ -148,6 +153,7 @@ func TestCommandsRunOnceWhereverTheEngineDies(t *testing.T) {
 }
 
 func TestWaitsAndReadsInFlightOutliveTheEngine(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	end, next := filepath.Join(r.home, "end"), filepath.Join(r.home, "next")
