@@ -9,13 +9,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
+	"tandem/tests/needs"
 )
 
 // needsCgroups skips where the system gives this user no cgroup.
 func needsCgroups(t *testing.T) {
 	t.Helper()
 	if proctree.CgroupFolder() == "" {
-		t.Skip("no cgroup of version 2 that this user may write")
+		needs.Kernel(t, "a writable cgroup of version 2", "there is none for this user")
 	}
 }
 

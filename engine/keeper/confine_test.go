@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // confinement is one that lets nothing be written but what a child has open, and
@@ -21,7 +23,7 @@ func (r *rig) confinement() *Confinement {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: unix.LANDLOCK_ACCESS_FS_WRITE_FILE, Scoped: r.scopes()}
 	ruleset, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
-		r.t.Skipf("the kernel lacks Landlock: %v", errno)
+		needs.Kernel(r.t, "Landlock", errno)
 	}
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS},
@@ -125,7 +127,7 @@ func TestAConfinedChildIsHeldAndItsKeeperIsNot(t *testing.T) {
 func TestAConfinedChildDoesNotReachItsKeeper(t *testing.T) {
 	r := newRig(t)
 	if r.scopes() == 0 {
-		t.Skip("the kernel's Landlock does not confine signals")
+		needs.Kernel(t, "Landlock that confines signals", "this one does not")
 	}
 	k := r.keeper("").mustBeReady()
 	c := r.dial()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 // held is how many bytes of a file there are on disk, and where it ends.
@@ -39,6 +41,7 @@ func (r *rig) wantTrimmed(path string, end int64) {
 }
 
 func TestLogsStayWithinTheirLimitWhileNoEngineIsConnected(t *testing.T) {
+	needs.FullRun(t)
 	const length = 6888896
 	for name, begin := range map[string]func(r *rig, s Spec) *Client{
 		"started": func(r *rig, s Spec) *Client {

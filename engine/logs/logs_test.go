@@ -21,6 +21,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/search"
 	"tandem/persist/sparse"
+	"tandem/tests/needs"
 )
 
 // A logRig is the log of a process that only the test writes.
@@ -576,6 +577,7 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 // Who follows a bounded log gets what was written, in order, and is told what
 // it missed.
 func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
+	needs.FullRun(t)
 	const limit, lines = 4 << 20, 2 << 20
 	r := newLogRig(t)
 	stop := r.logs.Bound(r.source.Path, limit, func(text string) { t.Error(text) })
