@@ -28,7 +28,12 @@ func (s *Shell) look() pty.Look {
 	if s.o.Master == nil || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
-	return pty.LookAt(s.o.Master, s.o.PID)
+	look := pty.LookAt(s.o.Master, s.o.PID)
+	// It may have printed something before it began to read.
+	if pty.HasOutput(s.o.Master) || s.t.Shown() < s.t.Log().End() {
+		return pty.Look{}
+	}
+	return look
 }
 
 // othersRead reports whether a program that the shell has started waits for input.
