@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/tests/needs"
 	"tandem/ui/screen"
 )
 
@@ -51,6 +52,7 @@ func TestKeysTypedBeforeTheNewSessionIsThereReachItInOrder(t *testing.T) {
 }
 
 func TestTenThousandKeysArriveInOrder(t *testing.T) {
+	needs.FullRun(t)
 	e := newFakeEngine()
 	s := e.add("first", "$ ")
 	d := drive(t, e, 120, 36)
@@ -370,6 +372,7 @@ func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
 }
 
 func TestEveryRowIsAsWideAsTheScreen(t *testing.T) {
+	needs.FullRun(t)
 	e := newFakeEngine()
 	e.add("first", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字x", "b")
 	e.add("second", "two$ ")

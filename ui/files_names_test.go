@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 func TestNamesThatCannotBeShownAreRenamed(t *testing.T) {
@@ -138,6 +139,7 @@ func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
 }
 
 func TestTheFilterReachesEntriesThatAreTooManyToShow(t *testing.T) {
+	needs.FullRun(t)
 	files := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "needle 1", "needle 2", "other"} {
 		files[name] = name + " inside\n"

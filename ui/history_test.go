@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/tests/needs"
 	"tandem/ui/screen"
 )
 
@@ -495,6 +496,7 @@ func TestHistoryOverATerminalTakesMouseFiltersAndPaste(t *testing.T) {
 }
 
 func TestHistoryFillsTheScreenAtEverySize(t *testing.T) {
+	needs.FullRun(t)
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {100, 17}, {120, 36}, {149, 40}, {150, 40}, {200, 60}} {
 		d := onHistory(t, size[0], size[1], func(e *fakeEngine) {
 			for i := range 100 {

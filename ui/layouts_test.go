@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/widget"
+	"tandem/tests/needs"
 	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
@@ -458,6 +459,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 }
 
 func TestOverlaysAreDrawnOnSmallTerminalsWhereTheyFit(t *testing.T) {
+	needs.FullRun(t)
 	d := threePanes(t)
 	d.press("ctrl+b", "S", "'one", "enter")
 	d.shows("saved as one")

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 // supervised is a record of a process without a terminal.
@@ -57,6 +58,7 @@ func (r *rig) spawns() (n int) {
 }
 
 func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
+	needs.FullRun(t)
 	withRig(t, func(r *rig) {
 		p := r.launch(supervised("a", api.PolicyAlways))
 		began := time.Now()

@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist/ptylog"
+	"tandem/tests/needs"
 )
 
 // openPTY opens a terminal whose master is as the keeper hands it over.
@@ -54,6 +55,7 @@ func (l *fullLog) Space(min int) ([]byte, error) {
 }
 
 func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	master, slave := openPTY(t)
 	l := &fullLog{memoryLog: &memoryLog{}}
@@ -76,6 +78,7 @@ func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
 }
 
 func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
+	needs.FullRun(t)
 	master, slave := openPTY(t)
 	l, err := ptylog.Open(filepath.Join(t.TempDir(), "log"), ptylog.Options{})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tandem/engine/vt"
+	"tandem/tests/needs"
 )
 
 // hostile are inputs that have hung or killed terminals.
@@ -73,6 +74,7 @@ func FuzzWrite(f *testing.F) {
 }
 
 func TestHostileInputIsBounded(t *testing.T) {
+	needs.FullRun(t)
 	flood := func(s string) []byte { return bytes.Repeat([]byte(s), 1<<21/len(s)) }
 	inputs := map[string][]byte{
 		"endless title":      append([]byte("\x1b]2;"), flood("x")...),

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/tests/needs"
 )
 
 func numbered(n int) []byte {
@@ -193,6 +194,7 @@ func TestDiffFromAnUnknownStateIsFull(t *testing.T) {
 }
 
 func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
+	needs.FullRun(t)
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
 			term := vt.New(vt.Options{Cols: 20, Rows: 3, Grid: grid, ScrollbackLines: 10})
@@ -221,6 +223,7 @@ func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
 }
 
 func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
+	needs.FullRun(t)
 	inputs := map[string]func(b *bytes.Buffer, i int){
 		"styles": func(b *bytes.Buffer, i int) {
 			fmt.Fprintf(b, "\x1b[38;2;%d;%d;%dm.", i>>16, i>>8&255, i&255)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tandem/tests/needs"
 )
 
 // painted is a picture of a size with a colour for each pixel.
@@ -111,6 +113,7 @@ func TestAPictureForKittyFillsWholeCellsInItsProportions(t *testing.T) {
 }
 
 func TestWhatIsSentIsBounded(t *testing.T) {
+	needs.FullRun(t)
 	big := painted(2500, 1500, noise)
 	for _, p := range []Protocol{Kitty, Sixel} {
 		pic, err := Encode(big, Screen{Protocol: p, Cell: image.Pt(10, 20)}, 250, 75)

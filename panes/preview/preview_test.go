@@ -18,6 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/widget"
+	"tandem/tests/needs"
 	"tandem/themes"
 )
 
@@ -102,6 +103,7 @@ func (v *viewing) atTop() int {
 }
 
 func TestLongTextIsReadAsItIsScrolled(t *testing.T) {
+	needs.FullRun(t)
 	const n = 700_000
 	v := view(t, "/long.txt", countedLines(n))
 	v.shows("1  line number 1 ")

@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes/widget"
+	"tandem/tests/needs"
 	"tandem/themes"
 )
 
@@ -203,6 +204,7 @@ func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
 }
 
 func TestSearchGoesThroughTheWholeLog(t *testing.T) {
+	needs.FullRun(t)
 	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", false)
 	f.shownLog(t, l, 20, 3)
 	if l.Seek(true) != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -61,21 +62,23 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 }
 
 func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
-	p, e := shownPane(service("1", "web", nil))
-	if p.Fetch() == nil {
-		t.Error("nothing is asked for while it is shown")
-	}
-	p.measured(api.ProcessListOutput{}, nil)().(panes.Result)()
-	p.Hide()
-	if p.Fetch() != nil {
-		t.Error("something is asked for while it is hidden")
-	}
-	p.Resize(0, 0)
-	p.Show()
-	if p.Fetch() != nil {
-		t.Error("something is asked for where there is no room")
-	}
-	e.Known.Connected = false
+	synctest.Test(t, func(t *testing.T) {
+		p, e := shownPane(service("1", "web", nil))
+		if p.Fetch() == nil {
+			t.Error("nothing is asked for while it is shown")
+		}
+		p.measured(api.ProcessListOutput{}, nil)().(panes.Result)()
+		p.Hide()
+		if p.Fetch() != nil {
+			t.Error("something is asked for while it is hidden")
+		}
+		p.Resize(0, 0)
+		p.Show()
+		if p.Fetch() != nil {
+			t.Error("something is asked for where there is no room")
+		}
+		e.Known.Connected = false
+	})
 }
 
 func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {

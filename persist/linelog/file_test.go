@@ -16,6 +16,7 @@ import (
 	"tandem/persist/logtest"
 	"tandem/persist/ptylog"
 	"tandem/persist/sparse"
+	"tandem/tests/needs"
 )
 
 func mustOpenFile(t testing.TB, path string, o Options, d sparse.Disk) *File {
@@ -162,6 +163,7 @@ func TestAFileThatIsCutEndsThere(t *testing.T) {
 // A follower and a trimmer beside a child that writes at full speed: the
 // follower gets each line, and what is kept at the end is whole.
 func TestNoLineIsLostWhileAFileIsTrimmedUnderLoad(t *testing.T) {
+	needs.FullRun(t)
 	const limit, total = 8 << 20, 300 << 20
 	path := logtest.LogPath(t)
 	appendTo(t, path, nil)
@@ -237,6 +239,7 @@ func checkLines(t *testing.T, r *File) {
 // What a search or a page gives is what was written there, even while heads are
 // freed under it by another FileLog.
 func TestReadersOfATrimmedFileNeverSeeTheHole(t *testing.T) {
+	needs.FullRun(t)
 	const limit, total = 1 << 20, 100 << 20
 	path := logtest.LogPath(t)
 	appendTo(t, path, nil)

@@ -8,9 +8,11 @@ import (
 
 	"tandem/persist/logtest"
 	"tandem/persist/sparse"
+	"tandem/tests/needs"
 )
 
 func TestAKilledWriterLosesNothingItHasCommitted(t *testing.T) {
+	needs.FullRun(t)
 	for _, limit := range []int64{0, 200_000} {
 		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {
 			path := logtest.LogPath(t)

@@ -17,6 +17,7 @@ import (
 
 	"tandem/persist/logtest"
 	"tandem/persist/sparse"
+	"tandem/tests/needs"
 )
 
 // onEveryDisk runs a test on the system's disk and on one without mappings.
@@ -338,6 +339,7 @@ func TestReadersFollowAnAppenderWithoutAGap(t *testing.T) {
 }
 
 func TestReadersOfALimitedLogNeverSeeTheHole(t *testing.T) {
+	needs.FullRun(t)
 	l := mustOpen(t, logtest.LogPath(t), Options{Limit: 64 << 10}, sparse.System())
 	done := make(chan struct{})
 	var wg sync.WaitGroup

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
+	"tandem/tests/needs"
 )
 
 // muxOf serves one operation that always answers the same.
@@ -58,6 +59,7 @@ func plainTrip[In, Out any](t *testing.T, op api.Operation[In, Out], out Out, he
 }
 
 func TestMuchOutputComesAsItIs(t *testing.T) {
+	needs.FullRun(t)
 	much := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀\u2028\n", 20_000)
 	data := bytes.Repeat([]byte{0, 0xff, 0x80, 'x'}, 50_000)
 	exec := api.ExecOutput{Process: api.Process{ID: "abc"}, Stdout: much, Stderr: "few words", StdoutDropped: 3, DurationMS: 1.5}

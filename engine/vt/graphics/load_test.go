@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"tandem/tests/needs"
 )
 
 // load gives a loader commands and what came of the last.
@@ -168,6 +170,7 @@ func filled(side int) *Picture {
 }
 
 func TestAStoreIsBoundedOldestFirst(t *testing.T) {
+	needs.FullRun(t)
 	var s Store
 	var gone []*Image
 	noise := filled(1024)
