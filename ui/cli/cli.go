@@ -150,21 +150,25 @@ func newRoot(o Options) *cobra.Command {
 	a := &app{Options: o, out: o.printer(), target: &target{options: o}}
 	a.completer = completer{a.running}
 	var serving serveFlags
-	var nested bool
+	var nested, version bool
 	root := &cobra.Command{
-		Use:           "tandem",
-		Short:         "A terminal and process manager that keeps everything running",
-		Long:          "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
-		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
-		Version:       a.Version,
-		Args:          noVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return a.run(cmd, &serving, nested) },
+		Use:     "tandem",
+		Short:   "A terminal and process manager that keeps everything running",
+		Long:    "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
+		Example: "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
+		Args:    noVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				_, err := fmt.Fprintln(a.Stdout, "tandem", a.Version)
+				return err
+			}
+			return a.run(cmd, &serving, nested)
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.SetVersionTemplate("tandem {{.Version}}\n")
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
@@ -172,6 +176,9 @@ func newRoot(o Options) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
+	// Not cobra's Version: its template needs text/template, which looks methods up
+	// by name, so that the linker would keep every exported method.
+	root.Flags().BoolVarP(&version, "version", "v", false, "version for tandem")
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
 	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
 	a.addHosts(root)
