@@ -5,28 +5,28 @@ import "time"
 // The operations that agents need beyond those of a person: running a command
 // in a live shell, waiting, the keyboard, and what an agent may do.
 var (
-	SessionExec = Operation[SessionExecInput, SessionExecOutput]{"session.exec",
-		"Runs one command line in a session's shell, or gives it to the program that reads there, and tells its output.", Destructive}
-	SessionWait = Operation[SessionWaitInput, SessionWaitOutput]{"session.wait",
-		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read}
-	SessionForeground = Operation[IDInput, SessionForegroundOutput]{"session.foreground",
-		"Tells whether a session's shell waits at its prompt, and if not, what runs there.", Read}
-	SessionKeyboard = Operation[SessionKeyboardInput, Process]{"session.keyboard",
-		"Takes a session's keyboard away from agents, or gives it back.", Write}
+	SessionExec = NewOperation[SessionExecInput, SessionExecOutput]("session.exec",
+		"Runs one command line in a session's shell, or gives it to the program that reads there, and tells its output.", Destructive)
+	SessionWait = NewOperation[SessionWaitInput, SessionWaitOutput]("session.wait",
+		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read)
+	SessionForeground = NewOperation[IDInput, SessionForegroundOutput]("session.foreground",
+		"Tells whether a session's shell waits at its prompt, and if not, what runs there.", Read)
+	SessionKeyboard = NewOperation[SessionKeyboardInput, Process]("session.keyboard",
+		"Takes a session's keyboard away from agents, or gives it back.", Write)
 
-	ProcessWrite = Operation[ProcessWriteInput, Empty]{"process.write",
-		"Writes to the standard input of a process that was started with stdin.", Write}
+	ProcessWrite = NewOperation[ProcessWriteInput, Empty]("process.write",
+		"Writes to the standard input of a process that was started with stdin.", Write)
 
-	PolicyCheck = Operation[PolicyCheckInput, PolicyCheckOutput]{"policy.check",
-		"Says whether an agent may do something, after asking the person where the policy says so.", Read}
-	RequestList = Operation[Empty, RequestListOutput]{"request.list",
-		"Lists what agents wait to be allowed.", Read}
-	RequestAnswer = Operation[RequestAnswerInput, Request]{"request.answer",
-		"Allows or refuses what an agent asks for.", Write}
-	AuditAdd = Operation[AuditAddInput, Empty]{"audit.add",
-		"Adds what an agent did to the audit log.", Write}
-	AuditList = Operation[AuditListInput, AuditListOutput]{"audit.list",
-		"Reads the audit log, newest first.", Read}
+	PolicyCheck = NewOperation[PolicyCheckInput, PolicyCheckOutput]("policy.check",
+		"Says whether an agent may do something, after asking the person where the policy says so.", Read)
+	RequestList = NewOperation[Empty, RequestListOutput]("request.list",
+		"Lists what agents wait to be allowed.", Read)
+	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
+		"Allows or refuses what an agent asks for.", Write)
+	AuditAdd = NewOperation[AuditAddInput, Empty]("audit.add",
+		"Adds what an agent did to the audit log.", Write)
+	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
+		"Reads the audit log, newest first.", Read)
 )
 
 // SessionExecInput is the input of session.exec.

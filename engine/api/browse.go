@@ -5,20 +5,20 @@ import "time"
 // The operations on files that a person's file browser needs beside those that
 // agents use. What they take is not confined.
 var (
-	FilesTransfer = Operation[FilesTransferInput, FilesTransferOutput]{"files.transfer",
-		"Copies files, moves them, puts them into the trash, takes them out of it, deletes them for good, packs them into an archive or extracts one, in the background.", Destructive}
-	FilesJob = Operation[FileJobInput, FileJob]{"files.job",
-		"Tells how far a transfer is, or waits for news of it.", Read}
-	FilesCancel = Operation[FileJobInput, FileJob]{"files.cancel",
-		"Ends a transfer; what it has finished stays.", Write}
-	FilesRestore = Operation[FilesRestoreInput, Empty]{"files.restore",
-		"Takes files out of the trash and puts them back where they were.", Write}
-	FilesTrashed = Operation[FilesTrashedInput, FilesTrashedOutput]{"files.trashed",
-		"Lists what is in the person's trash, what was deleted last first.", Read}
-	FilesWatch = Operation[FilesWatchInput, FilesWatchOutput]{"files.watch",
-		"Waits until something in a folder changes.", Read}
-	FilesGit = Operation[FilesGitInput, FilesGitOutput]{"files.git",
-		"Tells what git says of the entries of a folder.", Read}
+	FilesTransfer = NewOperation[FilesTransferInput, FilesTransferOutput]("files.transfer",
+		"Copies files, moves them, puts them into the trash, takes them out of it, deletes them for good, packs them into an archive or extracts one, in the background.", Destructive)
+	FilesJob = NewOperation[FileJobInput, FileJob]("files.job",
+		"Tells how far a transfer is, or waits for news of it.", Read)
+	FilesCancel = NewOperation[FileJobInput, FileJob]("files.cancel",
+		"Ends a transfer; what it has finished stays.", Write)
+	FilesRestore = NewOperation[FilesRestoreInput, Empty]("files.restore",
+		"Takes files out of the trash and puts them back where they were.", Write)
+	FilesTrashed = NewOperation[FilesTrashedInput, FilesTrashedOutput]("files.trashed",
+		"Lists what is in the person's trash, what was deleted last first.", Read)
+	FilesWatch = NewOperation[FilesWatchInput, FilesWatchOutput]("files.watch",
+		"Waits until something in a folder changes.", Read)
+	FilesGit = NewOperation[FilesGitInput, FilesGitOutput]("files.git",
+		"Tells what git says of the entries of a folder.", Read)
 )
 
 // Kinds of transfer.

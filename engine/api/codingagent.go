@@ -7,14 +7,14 @@ import (
 
 // The operations about coding agents that run in sessions.
 var (
-	AgentReport = Operation[AgentReportInput, Empty]{"agent.report",
-		"Says what the coding agent in a session is doing.", Write}
-	AgentExplain = Operation[IDInput, AgentExplainOutput]{"agent.explain",
-		"Tells what the state of a session's coding agent was decided from.", Read}
-	AgentSeen = Operation[AgentSeenInput, Empty]{"agent.seen",
-		"Notes that the person has looked at what the coding agent in a session has done.", Write}
-	AgentWait = Operation[AgentWaitInput, AgentWaitOutput]{"agent.wait",
-		"Waits until the coding agent of one of some sessions is in one of some states.", Read}
+	AgentReport = NewOperation[AgentReportInput, Empty]("agent.report",
+		"Says what the coding agent in a session is doing.", Write)
+	AgentExplain = NewOperation[IDInput, AgentExplainOutput]("agent.explain",
+		"Tells what the state of a session's coding agent was decided from.", Read)
+	AgentSeen = NewOperation[AgentSeenInput, Empty]("agent.seen",
+		"Notes that the person has looked at what the coding agent in a session has done.", Write)
+	AgentWait = NewOperation[AgentWaitInput, AgentWaitOutput]("agent.wait",
+		"Waits until the coding agent of one of some sessions is in one of some states.", Read)
 )
 
 // An AgentState is what a coding agent is doing.

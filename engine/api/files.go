@@ -5,34 +5,34 @@ import "time"
 // The operations on files. Each takes a FileScope; what lies outside it is
 // refused with CodeForbidden, whatever links or names lead there.
 var (
-	FilesRead = Operation[FilesReadInput, FilesReadOutput]{"files.read",
-		"Reads a text file by lines, or any file by bytes.", Read}
-	FilesReadJSON = Operation[FilesReadJSONInput, FilesReadJSONOutput]{"files.read_json",
-		"Reads a JSON file.", Read}
-	FilesWrite = Operation[FilesWriteInput, FilesWriteOutput]{"files.write",
-		"Writes or appends to a file, at once or not at all.", Destructive}
-	FilesEdit = Operation[FilesEditInput, FilesEditOutput]{"files.edit",
-		"Replaces exact text in a file, all edits or none.", Destructive}
-	FilesReport = Operation[FilesWriteOutputInput, FilesWriteOutput]{"files.write_output",
-		"Writes a report to a new file with the date in its name.", Write}
-	FilesList = Operation[FilesListInput, FilesListOutput]{"files.list",
-		"Lists a folder.", Read}
-	FilesStat = Operation[FilesPathInput, FileInfo]{"files.stat",
-		"Tells about a file; of a link, the link itself.", Read}
-	FilesMkdir = Operation[FilesMkdirInput, FileInfo]{"files.mkdir",
-		"Makes a folder.", Write}
-	FilesDelete = Operation[FilesDeleteInput, Empty]{"files.delete",
-		"Deletes a file or folder.", Destructive}
-	FilesMove = Operation[FilesMoveInput, FileInfo]{"files.move",
-		"Moves or renames a file or folder.", Destructive}
-	FilesCopy = Operation[FilesMoveInput, FileInfo]{"files.copy",
-		"Copies a file or folder.", Write}
-	FilesSet = Operation[FilesSetInput, FileInfo]{"files.set",
-		"Sets the permissions and the time of a file or folder, or makes a symbolic link.", Write}
-	FilesFind = Operation[FilesFindInput, FilesFindOutput]{"files.find",
-		"Finds files by a pattern for their names, and leaves out what git ignores.", Read}
-	FilesGrep = Operation[FilesGrepInput, FilesGrepOutput]{"files.grep",
-		"Searches the contents of files, and leaves out what git ignores.", Read}
+	FilesRead = NewOperation[FilesReadInput, FilesReadOutput]("files.read",
+		"Reads a text file by lines, or any file by bytes.", Read)
+	FilesReadJSON = NewOperation[FilesReadJSONInput, FilesReadJSONOutput]("files.read_json",
+		"Reads a JSON file.", Read)
+	FilesWrite = NewOperation[FilesWriteInput, FilesWriteOutput]("files.write",
+		"Writes or appends to a file, at once or not at all.", Destructive)
+	FilesEdit = NewOperation[FilesEditInput, FilesEditOutput]("files.edit",
+		"Replaces exact text in a file, all edits or none.", Destructive)
+	FilesReport = NewOperation[FilesWriteOutputInput, FilesWriteOutput]("files.write_output",
+		"Writes a report to a new file with the date in its name.", Write)
+	FilesList = NewOperation[FilesListInput, FilesListOutput]("files.list",
+		"Lists a folder.", Read)
+	FilesStat = NewOperation[FilesPathInput, FileInfo]("files.stat",
+		"Tells about a file; of a link, the link itself.", Read)
+	FilesMkdir = NewOperation[FilesMkdirInput, FileInfo]("files.mkdir",
+		"Makes a folder.", Write)
+	FilesDelete = NewOperation[FilesDeleteInput, Empty]("files.delete",
+		"Deletes a file or folder.", Destructive)
+	FilesMove = NewOperation[FilesMoveInput, FileInfo]("files.move",
+		"Moves or renames a file or folder.", Destructive)
+	FilesCopy = NewOperation[FilesMoveInput, FileInfo]("files.copy",
+		"Copies a file or folder.", Write)
+	FilesSet = NewOperation[FilesSetInput, FileInfo]("files.set",
+		"Sets the permissions and the time of a file or folder, or makes a symbolic link.", Write)
+	FilesFind = NewOperation[FilesFindInput, FilesFindOutput]("files.find",
+		"Finds files by a pattern for their names, and leaves out what git ignores.", Read)
+	FilesGrep = NewOperation[FilesGrepInput, FilesGrepOutput]("files.grep",
+		"Searches the contents of files, and leaves out what git ignores.", Read)
 )
 
 // A FileScope says where a call on files may reach and where relative paths

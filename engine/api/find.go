@@ -8,10 +8,10 @@ import (
 
 // The operations on the text of a session's scrollback and screen.
 var (
-	SessionFind = Operation[SessionFindInput, SessionFindOutput]{"session.find",
-		"Searches a session's scrollback and screen for text, or for where a command's prompt or output begins.", Read}
-	SessionText = Operation[SessionTextInput, SessionTextOutput]{"session.text",
-		"Reads the text between two places of a session's scrollback and screen.", Read}
+	SessionFind = NewOperation[SessionFindInput, SessionFindOutput]("session.find",
+		"Searches a session's scrollback and screen for text, or for where a command's prompt or output begins.", Read)
+	SessionText = NewOperation[SessionTextInput, SessionTextOutput]("session.text",
+		"Reads the text between two places of a session's scrollback and screen.", Read)
 )
 
 // A Place is a cell in the sequence of a session's scrollback and screen. Lines

@@ -43,16 +43,16 @@ type FleetSelf struct {
 
 // What can be asked about the fleet.
 var (
-	FleetStatus = Operation[Empty, FleetStatusOutput]{"fleet.status",
-		"Tells who this engine is in the fleet, and whether the hub can be reached.", Read}
-	FleetList = Operation[FleetListInput, FleetListOutput]{"fleet.list",
-		"Lists the machines of the fleet, as they have told the hub.", Read}
-	FleetProcesses = Operation[FleetProcessesInput, FleetProcessesOutput]{"fleet.processes",
-		"Lists what runs on the machines of the fleet, as they have told the hub: a window of it, sorted, filtered and grouped.", Read}
-	FleetHistory = Operation[FleetHistoryInput, FleetHistoryOutput]{"fleet.history",
-		"Searches the histories of machines of the fleet, which are asked 64 at a time: tells what has come, best match or newest first.", Read}
-	FleetAny = Operation[FleetAnyInput, FleetAnyOutput]{"fleet.any",
-		"Asks the connected machines with a label, and tells which one has answered.", Read}
+	FleetStatus = NewOperation[Empty, FleetStatusOutput]("fleet.status",
+		"Tells who this engine is in the fleet, and whether the hub can be reached.", Read)
+	FleetList = NewOperation[FleetListInput, FleetListOutput]("fleet.list",
+		"Lists the machines of the fleet, as they have told the hub.", Read)
+	FleetProcesses = NewOperation[FleetProcessesInput, FleetProcessesOutput]("fleet.processes",
+		"Lists what runs on the machines of the fleet, as they have told the hub: a window of it, sorted, filtered and grouped.", Read)
+	FleetHistory = NewOperation[FleetHistoryInput, FleetHistoryOutput]("fleet.history",
+		"Searches the histories of machines of the fleet, which are asked 64 at a time: tells what has come, best match or newest first.", Read)
+	FleetAny = NewOperation[FleetAnyInput, FleetAnyOutput]("fleet.any",
+		"Asks the connected machines with a label, and tells which one has answered.", Read)
 )
 
 // FleetStatusOutput is the output of fleet.status.

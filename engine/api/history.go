@@ -4,29 +4,29 @@ import "time"
 
 // The operations of the history: what was run, by whom, where, and how it ended.
 var (
-	HistorySearch = Operation[HistorySearchInput, HistorySearchOutput]{"history.search",
-		"Finds commands that were run, best match or newest first.", Read}
-	HistoryAdd = Operation[HistoryAddInput, Command]{"history.add",
-		"Adds a command that was run elsewhere.", Write}
-	HistoryRemove = Operation[HistoryRemoveInput, HistoryCount]{"history.remove",
-		"Forgets commands.", Destructive}
-	HistoryClear = Operation[Empty, HistoryCount]{"history.clear",
-		"Forgets every command.", Destructive}
-	HistorySave = Operation[HistorySaveInput, HistoryCount]{"history.save",
-		"Writes the commands, oldest first, to a text file, one a line.", Write}
-	HistoryLoad = Operation[HistoryLoadInput, HistoryCount]{"history.load",
-		"Adds the commands of a text file.", Write}
-	HistoryLoading = Operation[Empty, HistoryLoadingOutput]{"history.loading",
-		"Tells how far calls of history.load are that are under way.", Read}
-	HistoryStats = Operation[HistoryStatsInput, HistoryStatsOutput]{"history.stats",
-		"Counts commands: how many, how often, how many failed.", Read}
+	HistorySearch = NewOperation[HistorySearchInput, HistorySearchOutput]("history.search",
+		"Finds commands that were run, best match or newest first.", Read)
+	HistoryAdd = NewOperation[HistoryAddInput, Command]("history.add",
+		"Adds a command that was run elsewhere.", Write)
+	HistoryRemove = NewOperation[HistoryRemoveInput, HistoryCount]("history.remove",
+		"Forgets commands.", Destructive)
+	HistoryClear = NewOperation[Empty, HistoryCount]("history.clear",
+		"Forgets every command.", Destructive)
+	HistorySave = NewOperation[HistorySaveInput, HistoryCount]("history.save",
+		"Writes the commands, oldest first, to a text file, one a line.", Write)
+	HistoryLoad = NewOperation[HistoryLoadInput, HistoryCount]("history.load",
+		"Adds the commands of a text file.", Write)
+	HistoryLoading = NewOperation[Empty, HistoryLoadingOutput]("history.loading",
+		"Tells how far calls of history.load are that are under way.", Read)
+	HistoryStats = NewOperation[HistoryStatsInput, HistoryStatsOutput]("history.stats",
+		"Counts commands: how many, how often, how many failed.", Read)
 
-	CommandsList = Operation[Empty, CommandsOutput]{"commands.list",
-		"Lists the commands that agents ran with success since the engine started, oldest first.", Read}
-	CommandsAdd = Operation[CommandsInput, CommandsOutput]{"commands.add",
-		"Adds to the list of commands.list; nothing else changes.", Write}
-	CommandsReplace = Operation[CommandsInput, CommandsOutput]{"commands.replace",
-		"Replaces the list of commands.list; the history stays.", Write}
+	CommandsList = NewOperation[Empty, CommandsOutput]("commands.list",
+		"Lists the commands that agents ran with success since the engine started, oldest first.", Read)
+	CommandsAdd = NewOperation[CommandsInput, CommandsOutput]("commands.add",
+		"Adds to the list of commands.list; nothing else changes.", Write)
+	CommandsReplace = NewOperation[CommandsInput, CommandsOutput]("commands.replace",
+		"Replaces the list of commands.list; the history stays.", Write)
 )
 
 // A Command is one run of a command: a line typed at a session's prompt, a

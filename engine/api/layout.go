@@ -5,12 +5,12 @@ import "slices"
 // The operations of layouts: how sessions are laid out in dashboards. The engine
 // keeps them and does not look at what is in them.
 var (
-	LayoutGet = Operation[Empty, LayoutGetOutput]{"layout.get",
-		"Gives the layout of the dashboard that changed its own last, and those kept under names.", Read}
-	LayoutPut = Operation[LayoutPutInput, LayoutPutOutput]{"layout.put",
-		"Keeps a layout, under a name or as the one that the next dashboard begins with.", Write}
-	LayoutRemove = Operation[LayoutRemoveInput, Empty]{"layout.remove",
-		"Forgets a layout that was kept under a name.", Destructive}
+	LayoutGet = NewOperation[Empty, LayoutGetOutput]("layout.get",
+		"Gives the layout of the dashboard that changed its own last, and those kept under names.", Read)
+	LayoutPut = NewOperation[LayoutPutInput, LayoutPutOutput]("layout.put",
+		"Keeps a layout, under a name or as the one that the next dashboard begins with.", Write)
+	LayoutRemove = NewOperation[LayoutRemoveInput, Empty]("layout.remove",
+		"Forgets a layout that was kept under a name.", Destructive)
 )
 
 // A Layout says how sessions are laid out.

@@ -30,10 +30,10 @@ type Machine struct {
 
 // What can be asked about machines.
 var (
-	MachineList = Operation[MachineListInput, MachineListOutput]{"machine.list",
-		"Lists the machines of config.toml, and begins to connect to them.", Read}
-	MachineConnect = Operation[MachineConnectInput, Machine]{"machine.connect",
-		"Tries at once to reach a machine, and answers when that is decided.", Write}
+	MachineList = NewOperation[MachineListInput, MachineListOutput]("machine.list",
+		"Lists the machines of config.toml, and begins to connect to them.", Read)
+	MachineConnect = NewOperation[MachineConnectInput, Machine]("machine.connect",
+		"Tries at once to reach a machine, and answers when that is decided.", Write)
 )
 
 // MachineListInput is the input of machine.list.

@@ -14,10 +14,32 @@ const (
 // An Operation is one entry of the table: a name, what it does in a sentence,
 // and, as type parameters, the shapes that go in and out. Everything that
 // offers operations (routes, client, CLI, agents' tools) is made from it.
+//
+// Call and Run are fields because every package that names an operation would
+// compile the methods of its type again.
 type Operation[In, Out any] struct {
-	Name   string
-	Doc    string
-	Effect Effect
+	Entry
+
+	// Call runs the operation on an engine. Errors are *Error, or wrap ctx's when
+	// that has ended. After CodeUnavailable it is not known whether an operation
+	// that writes was carried out.
+	Call func(ctx context.Context, e Engine, in In) (Out, error)
+	// Run is Call for its effect alone.
+	Run func(ctx context.Context, e Engine, in In) error
+}
+
+// NewOperation returns an operation that can be called.
+func NewOperation[In, Out any](name, doc string, effect Effect) Operation[In, Out] {
+	return Operation[In, Out]{
+		Entry: Entry{Name: name, Doc: doc, Effect: effect, In: *new(In), Out: *new(Out)},
+		Call: func(ctx context.Context, e Engine, in In) (out Out, err error) {
+			err = e.Do(ctx, name, effect, in, &out)
+			return out, err
+		},
+		Run: func(ctx context.Context, e Engine, in In) error {
+			return e.Do(ctx, name, effect, in, new(Out))
+		},
+	}
 }
 
 // An Entry is an Operation without its types, for listings of the table.
@@ -29,12 +51,6 @@ type Entry struct {
 	Out    any // zero value of the output
 }
 
-func (o Operation[In, Out]) entry() Entry {
-	var in In
-	var out Out
-	return Entry{Name: o.Name, Doc: o.Doc, Effect: o.Effect, In: in, Out: out}
-}
-
 // Empty is the input or output of an operation that takes or gives nothing.
 type Empty struct{}
 
@@ -43,19 +59,4 @@ type Engine interface {
 	// Do runs the operation called name and reads its output into what out points
 	// to.
 	Do(ctx context.Context, name string, effect Effect, in, out any) error
-}
-
-// Call runs an operation on an engine. Errors are *Error, or wrap ctx's when
-// that has ended. After CodeUnavailable it is not known whether an operation
-// that writes was carried out.
-func (o Operation[In, Out]) Call(ctx context.Context, e Engine, in In) (Out, error) {
-	var out Out
-	err := e.Do(ctx, o.Name, o.Effect, in, &out)
-	return out, err
-}
-
-// Run is Call for its effect alone.
-func (o Operation[In, Out]) Run(ctx context.Context, e Engine, in In) error {
-	_, err := o.Call(ctx, e, in)
-	return err
 }

@@ -3,93 +3,93 @@ package api
 // The operation table. An operation is called with its Call method and served
 // with Handle; docs/api.md is made from this list.
 var (
-	EngineInfo = Operation[Empty, Info]{"engine.info",
-		"Tells the engine's and keeper's pids, version and paths.", Read}
-	EngineStop = Operation[EngineStopInput, Empty]{"engine.stop",
-		"Stops the engine; sessions and processes go on unless all is set.", Destructive}
-	EngineOperations = Operation[Empty, EngineOperationsOutput]{"engine.operations",
-		"Lists the operations that the engine has, and the fields that each understands.", Read}
+	EngineInfo = NewOperation[Empty, Info]("engine.info",
+		"Tells the engine's and keeper's pids, version and paths.", Read)
+	EngineStop = NewOperation[EngineStopInput, Empty]("engine.stop",
+		"Stops the engine; sessions and processes go on unless all is set.", Destructive)
+	EngineOperations = NewOperation[Empty, EngineOperationsOutput]("engine.operations",
+		"Lists the operations that the engine has, and the fields that each understands.", Read)
 
-	SessionStart = Operation[SessionStartInput, Process]{"session.start",
-		"Starts a program in a new terminal.", Write}
-	SessionList = Operation[Empty, SessionListOutput]{"session.list",
-		"Lists sessions, those that have ended included.", Read}
-	SessionGet = Operation[IDInput, Process]{"session.get",
-		"Tells all about one session.", Read}
-	SessionWrite = Operation[SessionWriteInput, Empty]{"session.write",
-		"Types text or named keys into a session.", Write}
-	SessionRead = Operation[SessionReadInput, SessionReadOutput]{"session.read",
-		"Reads a session's output from an absolute byte offset.", Read}
-	SessionScreen = Operation[SessionScreenInput, Screen]{"session.screen",
-		"Shows what a session's terminal displays now.", Read}
-	SessionResize = Operation[SessionResizeInput, Empty]{"session.resize",
-		"Sets the size of a session's terminal.", Write}
-	SessionRename = Operation[SessionRenameInput, Process]{"session.rename",
-		"Gives a session another name.", Write}
-	SessionKill = Operation[IDInput, Process]{"session.kill",
-		"Ends a session and all that runs in it, and answers when it has ended.", Destructive}
+	SessionStart = NewOperation[SessionStartInput, Process]("session.start",
+		"Starts a program in a new terminal.", Write)
+	SessionList = NewOperation[Empty, SessionListOutput]("session.list",
+		"Lists sessions, those that have ended included.", Read)
+	SessionGet = NewOperation[IDInput, Process]("session.get",
+		"Tells all about one session.", Read)
+	SessionWrite = NewOperation[SessionWriteInput, Empty]("session.write",
+		"Types text or named keys into a session.", Write)
+	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
+		"Reads a session's output from an absolute byte offset.", Read)
+	SessionScreen = NewOperation[SessionScreenInput, Screen]("session.screen",
+		"Shows what a session's terminal displays now.", Read)
+	SessionResize = NewOperation[SessionResizeInput, Empty]("session.resize",
+		"Sets the size of a session's terminal.", Write)
+	SessionRename = NewOperation[SessionRenameInput, Process]("session.rename",
+		"Gives a session another name.", Write)
+	SessionKill = NewOperation[IDInput, Process]("session.kill",
+		"Ends a session and all that runs in it, and answers when it has ended.", Destructive)
 
-	ProcessStart = Operation[ProcessStartInput, Process]{"process.start",
-		"Starts a program that goes on by itself, and looks after it.", Write}
-	ProcessList = Operation[ProcessListInput, ProcessListOutput]{"process.list",
-		"Lists sessions and processes, those that have ended included.", Read}
-	ProcessGet = Operation[IDInput, Process]{"process.get",
-		"Tells all about one session or process, measured.", Read}
-	ProcessStop = Operation[ProcessStopInput, Process]{"process.stop",
-		"Ends a process and all that it started, and answers when nothing of it is left.", Destructive}
-	ProcessStopAll = Operation[ProcessStopAllInput, ProcessStopAllOutput]{"process.stop_all",
-		"Ends all processes.", Destructive}
-	ProcessRestart = Operation[ProcessRestartInput, Process]{"process.restart",
-		"Restarts a process; one that has ended is started again.", Destructive}
-	ProcessSignal = Operation[ProcessSignalInput, Empty]{"process.signal",
-		"Sends a signal to a process and all in its group.", Destructive}
-	ProcessLog = Operation[ProcessLogInput, ProcessLogOutput]{"process.log",
-		"Reads or searches the log of a session or process.", Read}
-	ProcessWait = Operation[ProcessWaitInput, ProcessWaitOutput]{"process.wait",
-		"Waits until a process has ended, is ready, prints something, listens or falls silent.", Read}
-	ProcessUpdate = Operation[ProcessUpdateInput, Process]{"process.update",
-		"Changes the name, restart policy or log bound of a process.", Write}
-	ProcessRemove = Operation[IDInput, Empty]{"process.remove",
-		"Forgets a session or process that has ended, with its log.", Destructive}
+	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
+		"Starts a program that goes on by itself, and looks after it.", Write)
+	ProcessList = NewOperation[ProcessListInput, ProcessListOutput]("process.list",
+		"Lists sessions and processes, those that have ended included.", Read)
+	ProcessGet = NewOperation[IDInput, Process]("process.get",
+		"Tells all about one session or process, measured.", Read)
+	ProcessStop = NewOperation[ProcessStopInput, Process]("process.stop",
+		"Ends a process and all that it started, and answers when nothing of it is left.", Destructive)
+	ProcessStopAll = NewOperation[ProcessStopAllInput, ProcessStopAllOutput]("process.stop_all",
+		"Ends all processes.", Destructive)
+	ProcessRestart = NewOperation[ProcessRestartInput, Process]("process.restart",
+		"Restarts a process; one that has ended is started again.", Destructive)
+	ProcessSignal = NewOperation[ProcessSignalInput, Empty]("process.signal",
+		"Sends a signal to a process and all in its group.", Destructive)
+	ProcessLog = NewOperation[ProcessLogInput, ProcessLogOutput]("process.log",
+		"Reads or searches the log of a session or process.", Read)
+	ProcessWait = NewOperation[ProcessWaitInput, ProcessWaitOutput]("process.wait",
+		"Waits until a process has ended, is ready, prints something, listens or falls silent.", Read)
+	ProcessUpdate = NewOperation[ProcessUpdateInput, Process]("process.update",
+		"Changes the name, restart policy or log bound of a process.", Write)
+	ProcessRemove = NewOperation[IDInput, Empty]("process.remove",
+		"Forgets a session or process that has ended, with its log.", Destructive)
 
-	Exec = Operation[ExecInput, ExecOutput]{"exec",
-		"Runs a command and gives its output and exit status.", Destructive}
+	Exec = NewOperation[ExecInput, ExecOutput]("exec",
+		"Runs a command and gives its output and exit status.", Destructive)
 
-	EnvGet = Operation[EnvInput, EnvVar]{"env.get",
-		"Reads a variable of the environment for what is started from now on.", Read}
-	EnvSet = Operation[EnvSetInput, Empty]{"env.set",
-		"Sets a variable of the environment for what is started from now on.", Write}
-	EnvUnset = Operation[EnvInput, Empty]{"env.unset",
-		"Removes a variable that env.set has set.", Write}
-	EnvList = Operation[EnvListInput, EnvListOutput]{"env.list",
-		"Lists what env.set has set.", Read}
+	EnvGet = NewOperation[EnvInput, EnvVar]("env.get",
+		"Reads a variable of the environment for what is started from now on.", Read)
+	EnvSet = NewOperation[EnvSetInput, Empty]("env.set",
+		"Sets a variable of the environment for what is started from now on.", Write)
+	EnvUnset = NewOperation[EnvInput, Empty]("env.unset",
+		"Removes a variable that env.set has set.", Write)
+	EnvList = NewOperation[EnvListInput, EnvListOutput]("env.list",
+		"Lists what env.set has set.", Read)
 )
 
 // Operations lists the whole table in a fixed order.
 func Operations() []Entry {
 	return []Entry{
-		EngineInfo.entry(), EngineStop.entry(), EngineOperations.entry(),
-		SessionStart.entry(), SessionList.entry(), SessionGet.entry(), SessionWrite.entry(),
-		SessionRead.entry(), SessionScreen.entry(), SessionResize.entry(), SessionRename.entry(),
-		SessionKill.entry(), SessionFind.entry(), SessionText.entry(), SessionRecord.entry(),
-		ProcessStart.entry(), ProcessList.entry(), ProcessGet.entry(), ProcessStop.entry(),
-		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
-		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),
-		SessionExec.entry(), SessionWait.entry(), SessionForeground.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
-		AgentReport.entry(), AgentExplain.entry(), AgentSeen.entry(), AgentWait.entry(),
-		Exec.entry(),
-		HistorySearch.entry(), HistoryAdd.entry(), HistoryRemove.entry(), HistoryClear.entry(),
-		HistorySave.entry(), HistoryLoad.entry(), HistoryLoading.entry(), HistoryStats.entry(),
-		CommandsList.entry(), CommandsAdd.entry(), CommandsReplace.entry(),
-		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
-		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesSet.entry(), FilesDelete.entry(), FilesMove.entry(),
-		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(), FilesTransfer.entry(), FilesJob.entry(),
-		FilesCancel.entry(), FilesRestore.entry(), FilesTrashed.entry(), FilesWatch.entry(), FilesGit.entry(),
-		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
-		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
-		MachineList.entry(), MachineConnect.entry(), FleetStatus.entry(), FleetList.entry(), FleetProcesses.entry(), FleetHistory.entry(), FleetAny.entry(),
-		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),
-		WorktreeAdd.entry(), WorktreeList.entry(), WorktreeRemove.entry(),
+		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry,
+		SessionStart.Entry, SessionList.Entry, SessionGet.Entry, SessionWrite.Entry,
+		SessionRead.Entry, SessionScreen.Entry, SessionResize.Entry, SessionRename.Entry,
+		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry,
+		ProcessStart.Entry, ProcessList.Entry, ProcessGet.Entry, ProcessStop.Entry,
+		ProcessStopAll.Entry, ProcessRestart.Entry, ProcessSignal.Entry, ProcessLog.Entry,
+		ProcessWait.Entry, ProcessUpdate.Entry, ProcessRemove.Entry,
+		SessionExec.Entry, SessionWait.Entry, SessionForeground.Entry, SessionKeyboard.Entry, ProcessWrite.Entry,
+		AgentReport.Entry, AgentExplain.Entry, AgentSeen.Entry, AgentWait.Entry,
+		Exec.Entry,
+		HistorySearch.Entry, HistoryAdd.Entry, HistoryRemove.Entry, HistoryClear.Entry,
+		HistorySave.Entry, HistoryLoad.Entry, HistoryLoading.Entry, HistoryStats.Entry,
+		CommandsList.Entry, CommandsAdd.Entry, CommandsReplace.Entry,
+		FilesRead.Entry, FilesReadJSON.Entry, FilesWrite.Entry, FilesEdit.Entry, FilesReport.Entry,
+		FilesList.Entry, FilesStat.Entry, FilesMkdir.Entry, FilesSet.Entry, FilesDelete.Entry, FilesMove.Entry,
+		FilesCopy.Entry, FilesFind.Entry, FilesGrep.Entry, FilesTransfer.Entry, FilesJob.Entry,
+		FilesCancel.Entry, FilesRestore.Entry, FilesTrashed.Entry, FilesWatch.Entry, FilesGit.Entry,
+		PolicyCheck.Entry, RequestList.Entry, RequestAnswer.Entry, AuditAdd.Entry, AuditList.Entry,
+		EnvGet.Entry, EnvSet.Entry, EnvUnset.Entry, EnvList.Entry,
+		MachineList.Entry, MachineConnect.Entry, FleetStatus.Entry, FleetList.Entry, FleetProcesses.Entry, FleetHistory.Entry, FleetAny.Entry,
+		LayoutGet.Entry, LayoutPut.Entry, LayoutRemove.Entry,
+		WorktreeAdd.Entry, WorktreeList.Entry, WorktreeRemove.Entry,
 	}
 }
 

@@ -1,8 +1,8 @@
 package api
 
 // SessionRecord is what recordings are made of.
-var SessionRecord = Operation[SessionRecordInput, SessionRecordOutput]{"session.record",
-	"Reads a session's output byte for byte, with its times and the sizes of its terminal.", Read}
+var SessionRecord = NewOperation[SessionRecordInput, SessionRecordOutput]("session.record",
+	"Reads a session's output byte for byte, with its times and the sizes of its terminal.", Read)
 
 // SessionRecordInput is the input of session.record.
 type SessionRecordInput struct {

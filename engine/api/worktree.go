@@ -2,12 +2,12 @@ package api
 
 // The operations on git's worktrees, for the person alone.
 var (
-	WorktreeAdd = Operation[WorktreeAddInput, Worktree]{"worktree.add",
-		"Makes a git worktree with a new branch beside a repository; a session can then be started in its path.", Write}
-	WorktreeList = Operation[WorktreeListInput, WorktreeListOutput]{"worktree.list",
-		"Lists the worktrees of a repository, with what is uncommitted and unmerged in them.", Read}
-	WorktreeRemove = Operation[WorktreeRemoveInput, WorktreeRemoveOutput]{"worktree.remove",
-		"Removes a worktree, and its branch if that is merged.", Destructive}
+	WorktreeAdd = NewOperation[WorktreeAddInput, Worktree]("worktree.add",
+		"Makes a git worktree with a new branch beside a repository; a session can then be started in its path.", Write)
+	WorktreeList = NewOperation[WorktreeListInput, WorktreeListOutput]("worktree.list",
+		"Lists the worktrees of a repository, with what is uncommitted and unmerged in them.", Read)
+	WorktreeRemove = NewOperation[WorktreeRemoveInput, WorktreeRemoveOutput]("worktree.remove",
+		"Removes a worktree, and its branch if that is merged.", Destructive)
 )
 
 // WorktreeAddInput is the input of worktree.add.

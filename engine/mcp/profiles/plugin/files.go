@@ -107,7 +107,7 @@ func (in jsonInput) Subject(f *toolkit.Agent) toolkit.Subject {
 // readExactJSON is files.read_json with the value as it stands in the file, so
 // that no number is rounded and no key moved.
 func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
-	return api.Operation[api.FilesReadJSONInput, exactJSON]{Name: api.FilesReadJSON.Name}
+	return api.NewOperation[api.FilesReadJSONInput, exactJSON](api.FilesReadJSON.Name, "", "")
 }
 
 type exactJSON struct {
