@@ -84,34 +84,49 @@ func NewMux(check Check) *Mux {
 // Handling one operation twice is a mistake of the program and panics. What
 // serves PolicyCheck judges requests for other operations that ask for it.
 func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
-	if policy, ok := any(f).(func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error)); ok && op.Name == api.PolicyCheck.Name {
-		m.policy = policy
+	if op.Name == api.PolicyCheck.Name {
+		m.policy, _ = any(f).(func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error))
 	}
-	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) {
-		ctx, wrong := m.withCaller(r)
-		var in In
-		if wrong == nil {
-			wrong = m.readInput(ctx, w, r, op.Name, &in)
+	served := operation{op.Name, op.Effect, func() any { return new(In) }, func(ctx context.Context, in any) (any, error) {
+		out, err := f(ctx, *in.(*In))
+		return &out, err
+	}}
+	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, served) })
+}
+
+// An operation is what Handle serves, without its types: the compiler makes what has
+// them anew for every operation.
+type operation struct {
+	name   string
+	effect api.Effect
+	input  func() any                                     // a pointer to a zero input
+	run    func(ctx context.Context, in any) (any, error) // takes and returns pointers
+}
+
+func (m *Mux) serve(w http.ResponseWriter, r *http.Request, op operation) {
+	ctx, wrong := m.withCaller(r)
+	in := op.input()
+	if wrong == nil {
+		wrong = m.readInput(ctx, w, r, op.name, in)
+	}
+	if wrong != nil {
+		writeError(w, wrong)
+		return
+	}
+	var out any
+	began := time.Now()
+	err := m.guard(op.name, func() (err error) {
+		if err = m.allow(ctx, op.name, op.effect, in); err == nil {
+			out, err = op.run(ctx, in)
 		}
-		if wrong != nil {
-			writeError(w, wrong)
-			return
-		}
-		var out Out
-		began := time.Now()
-		err := m.guard(op.Name, func() (err error) {
-			if err = m.allow(ctx, op.Name, op.Effect, &in); err == nil {
-				out, err = f(ctx, in)
-			}
-			return err
-		})
-		m.visited(ctx, op.Name, op.Effect, &in, began, err)
-		if err != nil {
-			writeError(w, handlerError(err))
-			return
-		}
-		writeOutput(w, r, &out)
+		return err
 	})
+	m.visited(ctx, op.name, op.effect, in, began, err)
+	if err != nil {
+		writeError(w, handlerError(err))
+		return
+	}
+	writeOutput(w, r, out)
 }
 
 // allow is the check of a call, behind what the connection may be used for.
