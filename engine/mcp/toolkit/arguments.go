@@ -18,24 +18,33 @@ import (
 // an error that names it.
 func Decode[In any](t Tool, args json.RawMessage) (In, error) {
 	var in In
+	err := decode(t, args, &in)
+	return in, err
+}
+
+// decode is Decode without the type: in points to where the arguments go. The compiler
+// makes Decode anew for each tool.
+func decode(t Tool, args json.RawMessage, in any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
 	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		if known := spelled(t, args); known != nil {
-			return Decode[In](t, known)
+	if err := d.Decode(in); err != nil {
+		mended := spelled(t, args)
+		if mended == nil {
+			mended = wholeNumbers(args)
 		}
-		if whole := wholeNumbers(args); whole != nil {
-			return Decode[In](t, whole)
+		if mended == nil {
+			return argumentError(t, err)
 		}
-		return in, argumentError(t, err)
+		reflect.ValueOf(in).Elem().SetZero()
+		return decode(t, mended, in)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return in, api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.Name)
+		return api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.Name)
 	}
-	return in, missing(t, args)
+	return missing(t, args)
 }
 
 // spelled is arguments with the names that the tool knows where they differ in

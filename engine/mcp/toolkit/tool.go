@@ -33,8 +33,6 @@ type Tool struct {
 
 	// Call runs the tool. An error is told to the agent as a failed result.
 	Call func(ctx context.Context, f *Agent, args json.RawMessage) (Result, error)
-	// About says what a call would do, for the person's policy.
-	About func(f *Agent, args json.RawMessage) Subject
 }
 
 // HostArgument is the argument of Hosted tools.
@@ -84,16 +82,20 @@ func Define[In, Out any](t Tool, do func(ctx context.Context, f *Agent, in In) (
 		}
 		return do(ctx, f, in)
 	}
-	t.About = func(f *Agent, args json.RawMessage) Subject {
-		in, err := Decode[In](t, args)
-		var about Subject
-		if s, ok := any(in).(subjected); ok && err == nil {
-			about = s.Subject(f)
-		}
-		about.Session = cmp.Or(about.Session, IdIn(in))
-		return about
-	}
 	return t
+}
+
+// About says what a call would do, for the person's policy.
+func (t Tool) About(f *Agent, args json.RawMessage) Subject {
+	value := reflect.New(t.In)
+	err := decode(t, args, value.Interface())
+	in := value.Elem().Interface()
+	var about Subject
+	if s, ok := in.(subjected); ok && err == nil {
+		about = s.Subject(f)
+	}
+	about.Session = cmp.Or(about.Session, IdIn(in))
+	return about
 }
 
 // A Result is what a tool answers.
