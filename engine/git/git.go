@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"tandem/engine/panics"
 )
 
 // Nowhere is a path in which nothing can be found.
@@ -54,12 +56,12 @@ func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte
 	printed, complained := bounded{most: c.Most}, bounded{most: c.Most}
 	cmd.Stdout, cmd.Stderr = &printed, &complained
 	if err = cmd.Start(); err == nil {
-		stuck := make(chan bool, 1)
-		done := make(chan struct{})
-		go func() { stuck <- killIfStuck(cmd, done) }()
+		var watch panics.Group
+		stuck, done := false, make(chan struct{})
+		watch.Start(func() { stuck = killIfStuck(cmd, done) })
 		err = cmd.Wait()
 		close(done)
-		if <-stuck {
+		if watch.Wait(); stuck {
 			err = ErrPipe
 		}
 	}

@@ -29,7 +29,7 @@ func (s *Shell) look() pty.Look {
 		return pty.Look{}
 	}
 	look := pty.LookAt(s.o.Master, s.o.PID)
-	// It may have printed something before it began to read.
+	// It may have printed something just before it started to read.
 	if pty.HasOutput(s.o.Master) || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}

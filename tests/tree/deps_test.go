@@ -26,7 +26,7 @@ type layer struct {
 var layers = map[string]layer{
 	"": {[]string{"ui/cli/role"}, "main calls one function"},
 	"ui/cli/role": {
-		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/cli/fleet", "ui/cli/machines", "ui/cli/settings", "ui/attach", "engine", "engine/access", "engine/api", "engine/api/client", "engine/fleet", "engine/hosts/transport", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/datadir", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"roles are wired in one place, which knows nothing of what a pane or an emulator is made of",
 	},
 	"ui": {
@@ -331,7 +331,7 @@ var layers = map[string]layer{
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
 	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
 	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics"}, "the loop decides what becomes of processes; how that is done is its world's"},
-	"engine/git":         {nil, "git is run without knowing for what"},
+	"engine/git":         {[]string{"engine/panics"}, "git is run without knowing for what"},
 	"engine/worktrees":   {[]string{"engine/git"}, "git's worktrees are made without knowing for what"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
