@@ -28,8 +28,8 @@ func TestRequestsThatDifferAreNotTheSame(t *testing.T) {
 		}
 		seen[key] = in
 	}
-	in := api.PolicyCheckInput{Tool: "exec", Argv: []string{"rm"}}
-	if samenessOf(server.Caller{}, in) != samenessOf(server.Caller{}, in) {
+	in, again := api.PolicyCheckInput{Tool: "exec", Argv: []string{"rm"}}, api.PolicyCheckInput{Tool: "exec", Argv: []string{"rm"}}
+	if samenessOf(server.Caller{}, in) != samenessOf(server.Caller{}, again) {
 		t.Error("the same request is another")
 	}
 	if samenessOf(server.Caller{Bounds: api.Bounds{Name: "ci"}}, in) == samenessOf(server.Caller{}, in) {
