@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/persist/trust"
 )
 
 // ReadSandbox reads the confinement of what agents run; nil without a path. One that
@@ -28,6 +29,9 @@ func ReadSandbox(path string) (*api.Sandbox, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %w", err)
+	}
+	if err := trust.File(path); err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
 	}
 	if _, err := sandbox.Parse(text); err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)

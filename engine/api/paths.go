@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"tandem/persist/datadir"
@@ -60,14 +61,24 @@ func SpareSocket(dataDir string) string {
 func elsewhere(dataDir string) (engine, keeper string) {
 	sum := sha256.Sum256([]byte(dataDir))
 	name := hex.EncodeToString(sum[:10])
-	private := "tandem-" + strconv.Itoa(os.Geteuid())
-	for _, dir := range []string{runtimeDir(), filepath.Join(os.TempDir(), private), "/tmp/" + private} {
+	for _, dir := range socketFolders() {
 		engine, keeper = filepath.Join(dir, name+".sock"), filepath.Join(dir, name+"-keeper.sock")
 		if filepath.IsAbs(dir) && fits(engine, keeper) {
 			break
 		}
 	}
 	return engine, keeper
+}
+
+// socketFolders are the folders of sockets outside data folders; nothing else is in them.
+func socketFolders() []string {
+	private := "tandem-" + strconv.Itoa(os.Geteuid())
+	return []string{runtimeDir(), filepath.Join(os.TempDir(), private), "/tmp/" + private}
+}
+
+// HoldsSocketsOnly reports whether a folder is one that Tandem makes for its sockets alone.
+func HoldsSocketsOnly(dir string) bool {
+	return dir != "" && slices.Contains(socketFolders(), filepath.Clean(dir))
 }
 
 // runtimeDir is "" where the session has no runtime folder.

@@ -40,7 +40,7 @@ type Arbiter struct {
 	policy  policy.Policy
 	kept    []byte      // the text of the last valid policy; nil for none
 	read    fileVersion // of the file that was looked at last
-	loaded  bool        // it was looked at
+	loaded  bool        // it could be read
 
 	mu     sync.Mutex // never held while the file is read: the control loop lists requests
 	fault  string     // why the policy is another than that of the file; "" if it is not

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/policy"
 	"tandem/persist/store"
+	"tandem/persist/trust"
 )
 
 // An editor that saves policy.toml may truncate it, rename it away or write it in parts, and
@@ -36,6 +37,7 @@ const (
 type fileVersion struct {
 	modified time.Time
 	size     int64
+	mode     fs.FileMode
 	exists   bool
 	fresh    bool // it may change again without another time
 }
@@ -80,13 +82,13 @@ func (a *Arbiter) current() policy.Policy {
 	if a.loaded && now == a.read && !now.fresh {
 		return a.policy
 	}
-	text, err := readPolicy(a.path)
-	p, keep, err := policy.InEffect(text, err, a.kept)
+	text, readErr := readPolicy(a.path)
+	p, keep, err := policy.InEffect(text, readErr, a.kept)
 	if keep && !bytes.Equal(text, a.kept) {
 		a.keep(text)
 	}
 	a.tell(err)
-	a.policy, a.read, a.loaded = p, now, true
+	a.policy, a.read, a.loaded = p, now, readErr == nil
 	return p
 }
 
@@ -129,7 +131,7 @@ func versionOf(path string) fileVersion {
 	if err != nil {
 		return fileVersion{exists: !errors.Is(err, fs.ErrNotExist)}
 	}
-	return fileVersion{modified: info.ModTime(), size: info.Size(), exists: true, fresh: time.Since(info.ModTime()) < sameTime}
+	return fileVersion{modified: info.ModTime(), size: info.Size(), mode: info.Mode(), exists: true, fresh: time.Since(info.ModTime()) < sameTime}
 }
 
 // readPolicy reads policy.toml; nil if there is none.
@@ -156,5 +158,5 @@ func readPolicy(path string) ([]byte, error) {
 	case len(text) > maxPolicy:
 		return nil, fmt.Errorf("it is larger than %d bytes", maxPolicy)
 	}
-	return text, nil
+	return text, trust.File(path)
 }

@@ -15,6 +15,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/persist/diag"
+	"tandem/persist/trust"
 	"tandem/themes"
 )
 
@@ -92,6 +93,9 @@ func readConfig(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	if err := trust.File(path); err != nil {
+		return nil, fmt.Errorf("read configuration: %s: %w", path, err)
 	}
 	return text, nil
 }

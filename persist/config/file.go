@@ -45,10 +45,10 @@ func (f *File) Load() (Config, error) {
 	}
 	f.seen = f.look()
 	text, err := readConfig(f.path)
+	f.text = text
 	if err != nil {
 		return Config{}, err
 	}
-	f.text = text
 	c, err := Parse(text)
 	if err != nil {
 		return Config{}, &fileError{f.path, err}
@@ -146,5 +146,5 @@ func (s stamp) same(other stamp) bool {
 	if s.info == nil || other.info == nil {
 		return s.info == other.info
 	}
-	return os.SameFile(s.info, other.info) && s.info.Size() == other.info.Size() && s.info.ModTime().Equal(other.info.ModTime())
+	return os.SameFile(s.info, other.info) && s.info.Size() == other.info.Size() && s.info.Mode() == other.info.Mode() && s.info.ModTime().Equal(other.info.ModTime())
 }

@@ -115,7 +115,7 @@ var layers = map[string]layer{
 		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
 	},
 	"ui/cli/settings": {
-		[]string{"ui/cli/doctor", "ui/cli/output"},
+		[]string{"persist/trust", "ui/cli/doctor", "ui/cli/output"},
 		"a configuration is shown and checked without knowing what it says",
 	},
 	"ui/cli/manual": {
@@ -127,7 +127,7 @@ var layers = map[string]layer{
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "persist/diag", "ui/cli/output", "engine/api/client/retry"},
+		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry"},
 		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/setup": {
@@ -204,7 +204,7 @@ var layers = map[string]layer{
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
-		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store"},
+		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store", "persist/trust"},
 		"who may call what is decided before anything serves the call",
 	},
 	"engine/readiness": {
@@ -337,15 +337,16 @@ var layers = map[string]layer{
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
 	"engine/passthrough": {[]string{"engine/api"}, "bytes pass or do not, whichever side of the socket writes them"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {[]string{"persist/datadir"}, "how things lie on disk is independent of who asks"},
 	"persist/datadir":    {nil, "a name on disk is the same for all who use the file"},
 	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},
 	"persist/ptylog":     {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
 	"persist/linelog":    {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
+	"persist/trust":      {nil, "who may have written a file does not depend on what it is for"},
 	"persist/diag":       {nil, "a mistake in a text is shown the same way, whatever the text is for"},
-	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir"}, "the configuration is read without what it configures"},
+	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "the configuration is read without what it configures"},
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "the history is rows, whoever searches them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"panes/enginetest":   {[]string{"panes", "engine/api", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},

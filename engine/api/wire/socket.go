@@ -33,6 +33,7 @@ func TrustFor(self int) func(uid int) bool {
 // PrivateFolder makes a folder (0700) or checks that the one there can be
 // trusted: in a shared temporary folder somebody else may have made it. Root
 // may use another user's folder anywhere else, a mounted volume for example.
+// One for sockets alone that others may enter is closed to them.
 func PrivateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return folderError(dir, err)
@@ -46,6 +47,11 @@ func PrivateFolder(dir string) error {
 	}
 	if !OwnedBySelf(info) && (os.Geteuid() != 0 || shared(filepath.Dir(dir))) {
 		return api.Errorf(api.CodeConflict, "use folder %s: it belongs to another user", dir).WithHint(HintOwnFolder)
+	}
+	if info.Mode().Perm()&0o077 != 0 && api.HoldsSocketsOnly(dir) {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return folderError(dir, err)
+		}
 	}
 	return nil
 }

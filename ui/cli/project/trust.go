@@ -1,12 +1,12 @@
 package project
 
 import (
+	"errors"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
-	"syscall"
+
+	"tandem/persist/trust"
 )
 
 // Trusted says why a project file that was found from a folder should not be
@@ -40,22 +40,11 @@ func checkOwner(path string, me int, look func(string) (fs.FileInfo, error)) err
 		return &Error{Path: path, What: err.Error()}
 	}
 	const hint = "look at the project file, then give --trust to read it this once"
-	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != me && owner.Uid != 0 {
-		return &Error{Path: path, What: "it belongs to " + ownerName(owner), Hint: hint}
-	}
-	if mode := info.Mode(); mode&fs.ModeSymlink == 0 && mode.Perm()&0o002 != 0 && mode&fs.ModeSticky == 0 {
-		return &Error{Path: path, What: "everybody can write it", Hint: "chmod o-w " + path + ", or " + hint}
+	switch err := trust.Owner(info, me); {
+	case errors.Is(err, trust.ErrEverybody):
+		return &Error{Path: path, What: err.Error(), Hint: "chmod o-w " + path + ", or " + hint}
+	case err != nil:
+		return &Error{Path: path, What: err.Error(), Hint: hint}
 	}
 	return nil
-}
-
-func ownerName(owner *syscall.Stat_t) string {
-	if owner == nil {
-		return "somebody unknown"
-	}
-	id := strconv.FormatUint(uint64(owner.Uid), 10)
-	if u, err := user.LookupId(id); err == nil {
-		return u.Username
-	}
-	return "user " + id
 }

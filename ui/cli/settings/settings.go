@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/persist/trust"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 )
@@ -182,7 +183,7 @@ func (a *Verbs) checkConfig() error {
 			wrong = append(wrong, fmt.Errorf("read configuration: %w", err))
 			continue
 		}
-		wrong = append(wrong, mistaken(f.path, f.check(text)))
+		wrong = append(wrong, mistaken(f.path, trust.File(f.path)), mistaken(f.path, f.check(text)))
 		says.WriteString(f.verdict(text))
 	}
 	if err := errors.Join(wrong...); err != nil {
@@ -276,6 +277,9 @@ func (a *Verbs) Examine() (findings []doctor.Finding) {
 func (f configFile) examine() doctor.Finding {
 	text, err := os.ReadFile(f.path)
 	gone := errors.Is(err, fs.ErrNotExist)
+	if err == nil {
+		err = trust.File(f.path)
+	}
 	if err == nil || gone {
 		err = f.check(text)
 	}
