@@ -39,7 +39,7 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 | ` + "`tandem config path`" + ` | prints only the path |
 
 Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the rest to whatever starts from
-then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, Tandem keeps the old settings
+then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, belongs to somebody else or can be written by everybody, Tandem keeps the old settings
 and dashboards show the line.
 
 | key | default | meaning |
