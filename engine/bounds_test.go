@@ -139,7 +139,7 @@ var ways = map[string]struct {
 	reads  []string // inputs that would read work/secret
 	writes []string // inputs that would change something outside work, or in work/frozen
 }{
-	"engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "fleet.status": {}, "fleet.list": {}, "fleet.processes": {}, "fleet.history": {}, "fleet.any": {in: `{"label":"a=b"}`}, "engine.stop": {in: `{"all":true}`},
+	"engine.peer": {in: `{"client":"127.0.0.1:1","server":"127.0.0.1:2"}`}, "engine.info": {}, "engine.operations": {}, "machine.list": {}, "machine.connect": {in: `{"name":"x"}`}, "fleet.status": {}, "fleet.list": {}, "fleet.processes": {}, "fleet.history": {}, "fleet.any": {in: `{"label":"a=b"}`}, "engine.stop": {in: `{"all":true}`},
 	"session.start": {in: `{"command":["sh","-c","CANARY"]}`, writes: []string{
 		`{"command":["sh","-c","CANARY"]}`, `{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`}},
 	"session.list": {}, "session.get": {in: `{"id":"$OWN"}`},
@@ -225,7 +225,7 @@ var treatments = byOperation(map[treatment][]string{
 	},
 	personOnly: {
 		"session.keyboard", "agent.seen", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
-		"layout.remove", "files.trashed", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
+		"layout.remove", "files.trashed", "engine.peer", "machine.connect", "fleet.processes", "fleet.history", "worktree.add", "worktree.list", "worktree.remove",
 	},
 	bookkeeping: {
 		"policy.check", "audit.add",

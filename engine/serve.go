@@ -54,7 +54,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
 		approvals, members,
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
-		&service.Machines{Hosts: e.hosts, Guard: guard},
+		&service.Machines{Hosts: e.hosts, Guard: guard}, service.Peers{Guard: guard},
 		&service.Worktrees{Trees: worktrees.Trees{Private: e.o.DataDir}, Files: e.files, Control: h.control},
 		h.env, e.files, e.layouts,
 	} {

@@ -35,7 +35,8 @@ const (
 // rules has every way into the engine. What is not in it is refused to agents.
 var rules = map[string]rule{
 	api.EngineInfo.Name: open, api.EngineOperations.Name: open, api.EngineStop.Name: open, // see mayStop
-	"engine.open": open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
+	api.EnginePeer.Name: personOnly,
+	"engine.open":       open, api.MachineList.Name: open, api.MachineConnect.Name: personOnly,
 	api.FleetStatus.Name: open, api.FleetList.Name: open, api.FleetProcesses.Name: personOnly, api.FleetHistory.Name: personOnly, api.FleetAny.Name: open,
 	"events.watch": open, "session.attach": typing,
 

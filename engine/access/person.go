@@ -229,7 +229,21 @@ func (g *Guard) whoIsBehind(ctx context.Context) (behind, unknown string, err er
 	if process.Elsewhere() {
 		return "", "", nil // whoever received it knows who that is
 	}
-	a := g.ancestryHeld(caller, process)
+	return g.agentAbove(ctx, g.ancestryHeld(caller, process))
+}
+
+// agentBehind is AgentBehind for any process.
+func (g *Guard) agentBehind(ctx context.Context, pid int) (string, error) {
+	behind, unknown, err := g.agentAbove(ctx, g.ancestryOf(pid))
+	if unknown != "" {
+		behind = "an unknown program (" + unknown + ")"
+	}
+	return behind, err
+}
+
+// agentAbove names the agent's session or process in an ancestry, or says why it
+// is unknown whether there is one.
+func (g *Guard) agentAbove(ctx context.Context, a ancestry) (behind, unknown string, err error) {
 	if a.unknown != "" {
 		return "", a.unknown, nil
 	}

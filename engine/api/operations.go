@@ -68,7 +68,7 @@ var (
 // Operations lists the whole table in a fixed order.
 func Operations() []Entry {
 	return []Entry{
-		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry,
+		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry, EnginePeer.Entry,
 		SessionStart.Entry, SessionList.Entry, SessionGet.Entry, SessionWrite.Entry,
 		SessionRead.Entry, SessionScreen.Entry, SessionResize.Entry, SessionRename.Entry,
 		SessionKill.Entry, SessionFind.Entry, SessionText.Entry, SessionRecord.Entry,

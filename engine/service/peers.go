@@ -1,0 +1,29 @@
+package service
+
+import (
+	"context"
+	"net/netip"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+)
+
+// Peers tells servers of the user's own whose processes connect to them.
+type Peers struct{ Guard *access.Guard }
+
+// Handle serves engine.peer.
+func (s Peers) Handle(m *server.Mux) {
+	server.Handle(m, api.EnginePeer, func(ctx context.Context, in api.EnginePeerInput) (api.EnginePeerOutput, error) {
+		client, err := netip.ParseAddrPort(in.Client)
+		if err != nil {
+			return api.EnginePeerOutput{}, api.Errorf(api.CodeInvalid, "read client %q: must be IP:port", in.Client)
+		}
+		own, err := netip.ParseAddrPort(in.Server)
+		if err != nil {
+			return api.EnginePeerOutput{}, api.Errorf(api.CodeInvalid, "read server %q: must be IP:port", in.Server)
+		}
+		agent, err := s.Guard.AgentAt(ctx, client, own)
+		return api.EnginePeerOutput{Agent: agent}, err
+	})
+}
