@@ -20,6 +20,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/httplimit"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -43,7 +44,7 @@ func serveConformance(ctx context.Context, addr string) error {
 	defer w.close()
 	defer cancel()
 	fmt.Fprintf(os.Stderr, "serving the conformance fixtures at http://%s/mcp\n", l.Addr())
-	server := &http.Server{Handler: withConformanceToken(w), ReadHeaderTimeout: headerTime}
+	server := &http.Server{Handler: withConformanceToken(w), ReadHeaderTimeout: httplimit.HeaderTime}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(l); ctx.Err() == nil {

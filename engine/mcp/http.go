@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/httplimit"
 	"tandem/engine/mcp/toolkit"
 	"tandem/persist/datadir"
 )
@@ -33,15 +34,6 @@ const (
 	replayBytes = 1 << 20
 	// shutdownTimeout is how long requests may take to end when the server does.
 	shutdownTimeout = 2 * time.Second
-	// headerTime is how long a client may take to send its headers.
-	headerTime = 10 * time.Second
-	headerMost = 64 << 10
-	// bodyTime is how long the rest of a request may take, and idleTime how long
-	// a connection may be without one.
-	bodyTime = time.Minute
-	idleTime = 2 * time.Minute
-	// connectionsMost is how many connections there may be; others wait.
-	connectionsMost = 256
 )
 
 // HTTPOptions say where a server listens and whom it lets in.
@@ -133,7 +125,7 @@ type serverKey struct {
 }
 
 func newWeb(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *web {
-	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: bodyTime, servers: map[serverKey]*server{}}
+	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: httplimit.BodyTime, servers: map[serverKey]*server{}}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
 	w.stateful = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
@@ -215,9 +207,9 @@ func optionsOf(o toolkit.Options, t token) toolkit.Options {
 func (w *web) serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:           w,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerMost,
+		ReadHeaderTimeout: httplimit.HeaderTime,
+		IdleTimeout:       httplimit.IdleTime,
+		MaxHeaderBytes:    httplimit.MaxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	done := make(chan struct{})
@@ -229,7 +221,7 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
-	err := s.Serve(atMost(l, connectionsMost))
+	err := s.Serve(httplimit.Connections(l, httplimit.MaxConnections))
 	if stop() {
 		s.Close()
 		return fmt.Errorf("serve agents: %w", err)
@@ -240,7 +232,7 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 
 // ServeHTTP checks who asks for what from where, and passes it on.
 func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w.limit(rw, r)
+	httplimit.Body(rw, r, w.bodyTime, 0)
 	switch {
 	case !w.knowsHost(r.Host):
 		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").

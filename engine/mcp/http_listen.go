@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"sync"
-	"time"
 
 	"tandem/engine/api"
 )
@@ -40,75 +36,4 @@ func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	}
 	fmt.Fprintf(h.Tell, "tandem: warning: no TLS at http://%s: anyone on the network can read tokens and output\n", h.Addr)
 	return l, nil
-}
-
-// A limited listener has no more than a number of connections open at a time.
-type limited struct {
-	net.Listener
-	free   chan struct{} // a place each
-	closed chan struct{}
-	once   sync.Once
-}
-
-func atMost(inner net.Listener, n int) net.Listener {
-	return &limited{Listener: inner, free: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-// Accept implements net.Listener. It waits while all places are taken.
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.free <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.free
-		return nil, err
-	}
-	return &placed{Conn: c, leave: sync.OnceFunc(func() { <-l.free })}, nil
-}
-
-// Close implements net.Listener.
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// A placed connection gives its place back when it is closed.
-type placed struct {
-	net.Conn
-	leave func()
-}
-
-// Close implements net.Conn.
-func (p *placed) Close() error {
-	defer p.leave()
-	return p.Conn.Close()
-}
-
-// limit bounds how long a request may take to arrive, also one that is refused,
-// which the server reads to its end. Once it is here, answering it may take hours.
-func (w *web) limit(rw http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(rw)
-	if r.Body == nil || r.Body == http.NoBody || control.SetReadDeadline(time.Now().Add(w.bodyTime)) != nil {
-		return
-	}
-	r.Body = &arriving{r.Body, control}
-}
-
-// arriving is the body of a request with a time limit, which is lifted at its
-// end.
-type arriving struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-// Read implements io.Reader.
-func (a *arriving) Read(p []byte) (int, error) {
-	n, err := a.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = a.control.SetReadDeadline(time.Time{}) // it could be set
-	}
-	return n, err
 }

@@ -18,6 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/httplimit"
 	"tandem/engine/mcp/toolkit"
 )
 
@@ -260,7 +261,7 @@ func refusal(err error) (status int, e *api.Error) {
 		return http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", large.Limit)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return http.StatusRequestTimeout, api.Errorf(api.CodeInvalid, "the request took longer than %v to arrive", bodyTime)
+		return http.StatusRequestTimeout, api.Errorf(api.CodeInvalid, "the request took longer than %v to arrive", httplimit.BodyTime)
 	}
 	e = api.AsError(err)
 	switch e.Code {

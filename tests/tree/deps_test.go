@@ -260,12 +260,13 @@ var layers = map[string]layer{
 	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/httplimit":             {nil, "what a client of HTTP may hold open does not depend on what it asks for"},
 	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit"},
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
