@@ -69,7 +69,7 @@ func (p *Page) attach(w http.ResponseWriter, r *http.Request, d devices.Device) 
 		return
 	}
 	defer a.Close()
-	conn, err := websocket.Accept(w, r, nil) // the origin has been checked
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}}) // the origin has been checked
 	if err != nil {
 		return
 	}

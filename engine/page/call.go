@@ -66,7 +66,7 @@ func (p *Page) call(w http.ResponseWriter, r *http.Request, d devices.Device) {
 		return
 	}
 	var input json.RawMessage
-	if err := readJSON(w, r, &input); err != nil {
+	if err := readJSON(w, r, &input, maxBody); err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}

@@ -22,7 +22,7 @@ func (p *Page) during(r *http.Request, d devices.Device) (context.Context, func(
 	p.mu.Lock()
 	p.open[l] = struct{}{}
 	p.mu.Unlock()
-	go p.follow(ctx, r, d, cut)
+	go p.follow(ctx, d, cut)
 	return ctx, func() {
 		cut()
 		p.mu.Lock()
@@ -33,7 +33,7 @@ func (p *Page) during(r *http.Request, d devices.Device) (context.Context, func(
 
 // follow cuts what is open once its device is not paired any more. A book that cannot be
 // read cuts nothing: it says nothing about the device.
-func (p *Page) follow(ctx context.Context, r *http.Request, d devices.Device, cut func()) {
+func (p *Page) follow(ctx context.Context, d devices.Device, cut func()) {
 	tick := time.NewTicker(revokedLook)
 	defer tick.Stop()
 	for {
@@ -42,7 +42,7 @@ func (p *Page) follow(ctx context.Context, r *http.Request, d devices.Device, cu
 			return
 		case <-tick.C:
 		}
-		if now, ok, err := p.deviceOf(r); err == nil && (!ok || now.ID != d.ID) {
+		if _, ok, err := p.o.Book.Get(d.ID); err == nil && !ok {
 			cut()
 			return
 		}

@@ -76,6 +76,10 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 		}
 	}
 	shown := host
+	if bound.IP.IsLoopback() && !p.Origin.Secure {
+		p.Origin.Loopback = bound.IP.String()
+		shown = p.Origin.Loopback
+	}
 	switch {
 	case len(w.Hosts) > 0:
 		shown = w.Hosts[0]

@@ -20,9 +20,13 @@ import (
 func (b *browser) attach(id string) *websocket.Conn {
 	b.Helper()
 	header := http.Header{"Origin": {b.server.URL}, "Sec-Fetch-Site": {"same-origin"}}
-	conn, _, err := websocket.Dial(b.Context(), b.server.URL+b.base+"/attach?id="+id+"&cols=80&rows=24", &websocket.DialOptions{HTTPClient: &b.http, HTTPHeader: header})
+	protocols := []string{subprotocol, bearerPrefix + b.keys[b.base].bearer}
+	conn, _, err := websocket.Dial(b.Context(), b.server.URL+b.base+"/attach?id="+id+"&cols=80&rows=24", &websocket.DialOptions{HTTPClient: &b.http, HTTPHeader: header, Subprotocols: protocols})
 	if err != nil {
 		b.Fatal(err)
+	}
+	if conn.Subprotocol() != subprotocol {
+		b.Errorf("the subprotocol is %q, which is told to the page", conn.Subprotocol())
 	}
 	b.Cleanup(func() { conn.CloseNow() })
 	return conn

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // An Origin is where the page is served.
 type Origin struct {
-	Secure bool     // over TLS
-	Port   int      // that is listened on
-	Hosts  []string // names and addresses that requests may be for, beside the loopback interface's
+	Secure   bool     // over TLS
+	Port     int      // that is listened on
+	Hosts    []string // names and addresses that requests may be for, beside the loopback interface's
+	Loopback string   // the loopback address that is listened on in the clear, if one is
 }
 
 // protect sets what a browser has to keep to with everything that is served.
@@ -101,31 +101,33 @@ func hostOf(header string, secure bool) (host, port string) {
 	return strings.TrimSuffix(strings.ToLower(host), "."), port
 }
 
-// cookie is the name of the page's cookie, or of that of a link to a session: browsers do not
-// tell ports apart.
-func (o Origin) cookie(link string) string {
-	name := "tandem-" + strconv.Itoa(o.Port)
-	switch {
-	case link != "" && o.Secure:
-		return "__Secure-" + name + "-link" // __Host- goes with no path
-	case link != "":
-		return name + "-link"
-	case o.Secure:
-		return "__Host-" + name
+// of is the origin that a request is for, as browsers write it.
+func (o Origin) of(r *http.Request) string { return o.scheme() + "://" + strings.ToLower(r.Host) }
+
+// elsewhere is where a request for another loopback name than Loopback belongs: others may listen
+// at localhost's other address, or at another one, with the same port. Keys are at one origin only.
+func (o Origin) elsewhere(r *http.Request) (to string, ok bool) {
+	host, port := hostOf(r.Host, o.Secure)
+	ip := net.ParseIP(host)
+	if o.Loopback == "" || host == o.Loopback || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", false
 	}
-	return name
+	return o.scheme() + "://" + net.JoinHostPort(o.Loopback, port) + r.URL.RequestURI(), true
 }
 
-// cookieLife is how long a browser keeps a cookie without an end: browsers allow 400 days.
-const cookieLife = 400 * 24 * time.Hour
+// oldCookie is the name of a cookie of release 0.2.0, which opens nothing any more.
+var oldCookie = regexp.MustCompile(`^(__Host-|__Secure-)?tandem-([0-9]+)(-link)?$`)
 
-func (o Origin) newCookie(link, token string, until time.Time) *http.Cookie {
-	if until.IsZero() {
-		until = time.Now().Add(cookieLife)
-	}
+func (o Origin) isOldCookie(name string) bool {
+	m := oldCookie.FindStringSubmatch(name)
+	return m != nil && m[2] == strconv.Itoa(o.Port)
+}
+
+// noCookie ends one.
+func (o Origin) noCookie(name, link string) *http.Cookie {
 	path := "/"
 	if link != "" {
 		path += LinkPath(link)
 	}
-	return &http.Cookie{Name: o.cookie(link), Value: token, Path: path, Expires: until, HttpOnly: true, Secure: o.Secure, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: name, Path: path, MaxAge: -1, HttpOnly: true, Secure: o.Secure, SameSite: http.SameSiteStrictMode}
 }

@@ -2,10 +2,11 @@
 // of its API that the page needs. It is a person's device, never an agent's: whoever pairs
 // one may do what the person may, unless it was given less.
 //
-// Everything but the files of the page itself asks for the cookie of a paired device and
-// comes from the page's own origin:
+// Everything but the files of the page itself comes from the page's own origin and shows a
+// bearer, which a paired browser gets for a signature of its key:
 //
-//	POST /pair        trades a one-time code for the cookie
+//	POST /pair        trades a one-time code and a new public key for a device
+//	POST /session     gives a nonce, and a bearer for its signature
 //	POST /leave       forgets this device
 //	GET  /me          what this device may do
 //	GET  /events      the engine's events, as server-sent events
@@ -31,6 +32,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/httplimit"
 	"tandem/engine/page/devices"
 )
 
@@ -42,9 +44,13 @@ type Options struct {
 	Origin Origin
 	Notify Notify
 
-	ReadOnly bool      // nobody changes anything
-	Version  string    // of this program
-	Log      io.Writer // what a person should hear
+	ReadOnly   bool          // nobody changes anything
+	BearerTime time.Duration // that a proof is good for; zero: 10 minutes
+	BodyTime   time.Duration // that a request's body may take to arrive; zero: a minute
+	BodyPause  time.Duration // without a byte of it; zero: 10 seconds
+
+	Version string    // of this program
+	Log     io.Writer // what a person should hear
 }
 
 // A Page is the server. It is an http.Handler.
@@ -52,6 +58,7 @@ type Page struct {
 	o       Options
 	mux     *http.ServeMux
 	tries   limiter
+	proofs  *proofs
 	engines engines
 
 	mu   sync.Mutex
@@ -60,8 +67,9 @@ type Page struct {
 
 // New is a page that nobody sees yet. Close it.
 func New(o Options) *Page {
-	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, time.Minute), open: map[*lifeline]struct{}{}}
+	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, maxTriesPerMinute, time.Minute), proofs: newProofs(o.BearerTime), open: map[*lifeline]struct{}{}}
 	p.engines.connect = o.Engine
+	p.o.BodyTime, p.o.BodyPause = cmp.Or(o.BodyTime, httplimit.BodyTime), cmp.Or(o.BodyPause, bodyPause)
 	p.o.Notify.settle = cmp.Or(o.Notify.settle, settleTime)
 	f := files()
 	p.mux.Handle("GET /", f)
@@ -69,7 +77,8 @@ func New(o Options) *Page {
 		http.StripPrefix("/link/"+r.PathValue("session"), f).ServeHTTP(w, r)
 	})
 	for _, base := range []string{"", "/link/{session}"} {
-		p.mux.HandleFunc("POST "+base+"/pair", p.pair)
+		p.mux.HandleFunc("POST "+base+"/pair", p.refuseAgents(p.pair))
+		p.mux.HandleFunc("POST "+base+"/session", p.refuseAgents(p.prove))
 		p.mux.HandleFunc("POST "+base+"/leave", p.known(p.leave))
 		p.mux.HandleFunc("GET "+base+"/me", p.known(p.me))
 		p.mux.HandleFunc("GET "+base+"/events", p.known(p.events))
@@ -82,15 +91,28 @@ func New(o Options) *Page {
 	return p
 }
 
-// LinkPath is where a link to a session is opened: with a cookie of its own, beside that of a
+// LinkPath is where a link to a session is opened: with a key of its own, beside that of a
 // browser that is paired.
 func LinkPath(session string) string { return "link/" + session + "/" }
 
-// ServeHTTP implements http.Handler.
+// Server returns the HTTP server of the page, with its limits.
+func (p *Page) Server() *http.Server {
+	return &http.Server{
+		Handler: p, ReadHeaderTimeout: httplimit.HeaderTime, IdleTimeout: httplimit.IdleTime, MaxHeaderBytes: httplimit.MaxHeader,
+		ConnContext: withConnection,
+	}
+}
+
+// ServeHTTP implements http.Handler, for Server.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	httplimit.Body(w, r, p.o.BodyTime, p.o.BodyPause)
 	protect(w.Header())
 	if err := p.o.Origin.check(r); err != nil {
 		refuse(w, http.StatusForbidden, err)
+		return
+	}
+	if to, ok := p.o.Origin.elsewhere(r); ok {
+		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		return
 	}
 	p.mux.ServeHTTP(w, r)
@@ -109,53 +131,81 @@ func (p *Page) Close() {
 // A handler serves a device that is paired.
 type handler func(w http.ResponseWriter, r *http.Request, d devices.Device)
 
-// known serves requests that show the cookie of a paired device.
+// errNotPaired refuses who shows no bearer, or that of a device that was revoked.
+var errNotPaired = errors.New("this browser is not paired: open the link that `tandem web` prints")
+
+// known serves requests that show the bearer of a paired device.
 func (p *Page) known(serve handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return p.refuseAgents(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		d, ok, err := p.deviceOf(r)
 		switch {
 		case err != nil:
 			refuse(w, http.StatusInternalServerError, err)
 		case !ok:
-			refuse(w, http.StatusUnauthorized, errors.New("this browser is not paired: open the link that `tandem web` prints"))
+			refuse(w, http.StatusUnauthorized, errNotPaired)
 		default:
 			serve(w, r, d)
 		}
-	}
+	})
 }
 
 func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
-	link := r.PathValue("session")
-	cookie, err := r.Cookie(p.o.Origin.cookie(link))
-	if err != nil {
+	id, ok := p.proofs.deviceOf(bearerOf(r), p.o.Origin.of(r))
+	if !ok {
 		return devices.Device{}, false, nil
 	}
-	d, ok, err := p.o.Book.Find(cookie.Value)
-	if err != nil || !ok || d.Session != link {
+	d, ok, err := p.device(id, r.PathValue("session"))
+	if err != nil || !ok {
 		return d, false, err
 	}
-	d.ReadOnly = d.ReadOnly || p.o.ReadOnly || d.Session != ""
 	if err := p.o.Book.Saw(d); err != nil {
 		fmt.Fprintf(p.o.Log, "tandem: note that a device was here: %v\n", err)
 	}
 	return d, true, nil
 }
 
-// pair trades a code for a cookie.
+// device returns a device with what it may do, if it is one of a link's, or of no link.
+func (p *Page) device(id, link string) (devices.Device, bool, error) {
+	d, ok, err := p.o.Book.Get(id)
+	if err != nil || !ok || d.PairAgain() || d.Session != link {
+		return d, false, err
+	}
+	d.ReadOnly = d.ReadOnly || p.o.ReadOnly || d.Session != ""
+	return d, true, nil
+}
+
+// oldDevice returns the device that a browser was paired as with release 0.2.0.
+func (p *Page) oldDevice(r *http.Request) (devices.Device, bool, error) {
+	for _, c := range r.Cookies() {
+		if p.o.Origin.isOldCookie(c.Name) {
+			if d, ok, err := p.o.Book.FindOld(c.Value); ok || err != nil {
+				return d, ok, err
+			}
+		}
+	}
+	return devices.Device{}, false, nil
+}
+
+// pair trades a code for a device that is known by a key.
 func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	var in struct{ Code string }
-	if err := readJSON(w, r, &in); err != nil {
+	var in struct{ Code, Key string }
+	if err := readJSON(w, r, &in, maxSecret); err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	if !p.tries.take(time.Now()) {
+	if _, err := devices.ParseKey(in.Key); err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	who := whoTries(r)
+	if !p.tries.take(who, time.Now()) {
 		w.Header().Set("Retry-After", "60")
 		refuse(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
 		return
 	}
-	d, token, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()))
+	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key)
 	switch {
 	case errors.Is(err, devices.ErrNoCode):
 		refuse(w, http.StatusForbidden, err)
@@ -164,9 +214,24 @@ func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, err)
 		return
 	}
-	p.tries.giveBack()
-	http.SetCookie(w, p.o.Origin.newCookie(d.Session, token, d.Until))
-	p.tell(w, d)
+	p.tries.giveBack(who)
+	p.forgetOld(w, r)
+	clearCache(w)
+	answer(w, p.tell(d))
+}
+
+// forgetOld ends what a browser had of release 0.2.0, once it is paired again.
+func (p *Page) forgetOld(w http.ResponseWriter, r *http.Request) {
+	if d, ok, err := p.oldDevice(r); ok && err == nil {
+		if _, err := p.o.Book.Revoke(d.ID); err != nil {
+			fmt.Fprintf(p.o.Log, "tandem: forget %s, which was paired again: %v\n", d.Name, err)
+		}
+	}
+	for _, c := range r.Cookies() {
+		if p.o.Origin.isOldCookie(c.Name) {
+			http.SetCookie(w, p.o.Origin.noCookie(c.Name, r.PathValue("session")))
+		}
+	}
 }
 
 func (p *Page) leave(w http.ResponseWriter, _ *http.Request, d devices.Device) {
@@ -174,11 +239,10 @@ func (p *Page) leave(w http.ResponseWriter, _ *http.Request, d devices.Device) {
 		refuse(w, http.StatusInternalServerError, err)
 		return
 	}
-	http.SetCookie(w, p.o.Origin.newCookie(d.Session, "", time.Unix(1, 0)))
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Me is the answer of /me and /pair.
+// Me is the answer of /me and /pair, and a part of that of /session.
 type Me struct {
 	Device   string    `json:"device"` // id
 	Name     string    `json:"name"`
@@ -188,10 +252,10 @@ type Me struct {
 	Version  string    `json:"version"`
 }
 
-func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) { p.tell(w, d) }
+func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) { answer(w, p.tell(d)) }
 
-func (p *Page) tell(w http.ResponseWriter, d devices.Device) {
-	answer(w, Me{d.ID, d.Name, d.ReadOnly || p.o.ReadOnly || d.Session != "", d.Session, d.Until, p.o.Version})
+func (p *Page) tell(d devices.Device) Me {
+	return Me{d.ID, d.Name, d.ReadOnly || p.o.ReadOnly || d.Session != "", d.Session, d.Until, p.o.Version}
 }
 
 func answer(w http.ResponseWriter, v any) {
@@ -199,11 +263,17 @@ func answer(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
 }
 
-// maxBody bounds a request, in bytes.
-const maxBody = 4 << 20
+const (
+	// maxBody bounds a request, in bytes.
+	maxBody = 4 << 20
+	// maxSecret bounds one of somebody who is not known yet.
+	maxSecret = 1 << 10
+	// bodyPause is how long a request's body may make no progress.
+	bodyPause = 10 * time.Second
+)
 
-func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+func readJSON(w http.ResponseWriter, r *http.Request, into any, most int64) error {
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}

@@ -2,6 +2,10 @@ package page
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -41,27 +45,38 @@ func TestACodePairsOneDeviceOnce(t *testing.T) {
 	}
 }
 
-func TestTheCookieIsOutOfReach(t *testing.T) {
+func TestPageSetsNoCookie(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.browser()
-	answer, err := b.http.Do(b.request(http.MethodPost, "/pair", `{"code":"`+r.code(devices.Grant{})+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	cookie := answer.Header.Get("Set-Cookie")
-	for _, part := range []string{"HttpOnly", "SameSite=Strict", "Path=/"} {
-		if !strings.Contains(cookie, part) {
-			t.Errorf("%s is missing in %s", part, cookie)
+	for _, q := range []*http.Request{
+		b.request(http.MethodGet, "/", ""), b.request(http.MethodPost, "/session", "{}"),
+		b.request(http.MethodPost, "/pair", `{"code":"`+r.code(devices.Grant{})+`","key":"`+base64.StdEncoding.EncodeToString(publicKey(t))+`"}`),
+	} {
+		answer, err := b.http.Do(q)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	secure := Origin{Secure: true, Port: 8443}.newCookie("", "x", time.Time{}).String()
-	if !strings.HasPrefix(secure, "__Host-tandem-8443=") || !strings.Contains(secure, "Secure") {
-		t.Errorf("over TLS: %s", secure)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || len(answer.Header.Values("Set-Cookie")) > 0 {
+			t.Errorf("%s: %s, cookies %v", q.URL.Path, answer.Status, answer.Header.Values("Set-Cookie"))
+		}
 	}
 }
 
-func TestALinkLeavesThePairedBrowserItsCookie(t *testing.T) {
+func publicKey(t testing.TB) []byte {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := private.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public
+}
+
+func TestALinkLeavesThePairedBrowserItsKey(t *testing.T) {
 	r := newRig(t, sessionMux(t), nil)
 	b := r.paired(devices.Grant{})
 	for _, session := range []string{"0123456789ab", "ba9876543210"} {
@@ -76,6 +91,13 @@ func TestALinkLeavesThePairedBrowserItsCookie(t *testing.T) {
 		if status, body := b.get("/me"); status != http.StatusOK || json.Unmarshal([]byte(body), &me) != nil || me.Session != session || me.ReadOnly != (session != "") {
 			t.Errorf("%s/me: %d %s", base, status, body)
 		}
+		for _, other := range []string{"", "/link/0123456789ab", "/link/ba9876543210", "/link/cccccccccccc"} {
+			q := b.request(http.MethodGet, "/me", "")
+			q.URL.Path = other + "/me"
+			if status, body := b.send(q); other != base && status != http.StatusUnauthorized {
+				t.Errorf("the bearer of %q gives %d %s at %q", base, status, body, other)
+			}
+		}
 	}
 	b.base = "/link/cccccccccccc"
 	if status, _ := b.get("/me"); status != http.StatusUnauthorized {
@@ -83,10 +105,6 @@ func TestALinkLeavesThePairedBrowserItsCookie(t *testing.T) {
 	}
 	if status, body := b.get("/"); status != http.StatusOK || !strings.Contains(body, "<title>Tandem</title>") {
 		t.Errorf("its page: %d %s", status, body)
-	}
-	secure := Origin{Secure: true, Port: 8443}.newCookie("cccccccccccc", "x", time.Time{}).String()
-	if !strings.HasPrefix(secure, "__Secure-tandem-8443-link=x; Path=/link/cccccccccccc/;") {
-		t.Errorf("over TLS: %s", secure)
 	}
 }
 

@@ -60,7 +60,7 @@ func (p *Page) subscribe(w http.ResponseWriter, r *http.Request, d devices.Devic
 	var in struct {
 		Subscription json.RawMessage `json:"subscription"` // null: none
 	}
-	if err := readJSON(w, r, &in); err != nil {
+	if err := readJSON(w, r, &in, maxBody); err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}

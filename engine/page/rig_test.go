@@ -4,6 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -27,9 +32,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // A rig is a page over an engine that a test makes up.
 type rig struct {
 	testing.TB
-	book   *devices.Book
-	page   *Page
-	server *httptest.Server
+	book    *devices.Book
+	page    *Page
+	server  *httptest.Server
+	dir     string
+	options Options
 }
 
 func newRig(t testing.TB, m *server.Mux, change func(o *Options)) *rig {
@@ -55,8 +62,9 @@ func newRig(t testing.TB, m *server.Mux, change func(o *Options)) *rig {
 	if change != nil {
 		change(&o)
 	}
+	r.dir, r.options = dir, o
 	r.page = New(o)
-	r.server.Config.Handler = r.page
+	r.server.Config = r.page.Server()
 	r.server.Start()
 	t.Cleanup(func() {
 		r.page.Close()
@@ -75,14 +83,25 @@ func infoMux() *server.Mux {
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{EnginePID: os.Getpid(), Version: "1.2.3", Protocol: api.Protocol}, nil
 	})
+	server.Handle(m, api.EnginePeer, func(context.Context, api.EnginePeerInput) (api.EnginePeerOutput, error) {
+		return api.EnginePeerOutput{}, nil
+	})
 	return m
 }
 
-// A browser keeps a cookie.
+// A browser keeps cookies and, for each link and for the page, a key.
 type browser struct {
 	*rig
 	http http.Client
 	base string // of a link
+	keys map[string]*browserKey
+}
+
+// A browserKey is a key with what it was paired as, and the bearer for its last proof.
+type browserKey struct {
+	private *ecdsa.PrivateKey
+	device  string
+	bearer  string
 }
 
 func (r *rig) browser() *browser {
@@ -90,12 +109,12 @@ func (r *rig) browser() *browser {
 	if err != nil {
 		r.Fatal(err)
 	}
-	b := &browser{rig: r, http: http.Client{Jar: jar, Transport: &http.Transport{}}}
+	b := &browser{rig: r, http: http.Client{Jar: jar, Transport: &http.Transport{}}, keys: map[string]*browserKey{}}
 	r.Cleanup(b.http.CloseIdleConnections)
 	return b
 }
 
-// paired is a browser that was paired.
+// paired is a browser that was paired and has proven its key.
 func (r *rig) paired(grant devices.Grant) *browser {
 	r.Helper()
 	b := r.browser()
@@ -117,9 +136,68 @@ func (r *rig) code(grant devices.Grant) string {
 	return code
 }
 
+// pair makes a key, pairs with it and proves it.
 func (b *browser) pair(code string) (status int, body string) {
 	b.Helper()
-	return b.post("/pair", `{"code":"`+code+`"}`)
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		b.Fatal(err)
+	}
+	public, err := private.PublicKey.Bytes()
+	if err != nil {
+		b.Fatal(err)
+	}
+	status, body = b.post("/pair", `{"code":"`+code+`","key":"`+base64.StdEncoding.EncodeToString(public)+`"}`)
+	if status != http.StatusOK {
+		return status, body
+	}
+	var me Me
+	if err := json.Unmarshal([]byte(body), &me); err != nil {
+		b.Fatalf("%s: %v", body, err)
+	}
+	b.keys[b.base] = &browserKey{private: private, device: me.Device}
+	if status, body := b.prove(b.nonce(), b.server.URL); status != http.StatusOK {
+		b.Fatalf("prove: %d %s", status, body)
+	}
+	return status, body
+}
+
+func (b *browser) nonce() string {
+	b.Helper()
+	var c challenge
+	if status, body := b.post("/session", `{}`); status != http.StatusOK || json.Unmarshal([]byte(body), &c) != nil {
+		b.Fatalf("%d %s", status, body)
+	}
+	return c.Nonce
+}
+
+// signed is a nonce, signed at an origin.
+func (b *browser) signed(nonce, origin string) string {
+	b.Helper()
+	k := b.keys[b.base]
+	sum := sha256.Sum256([]byte(toSign(origin, k.device, nonce)))
+	x, y, err := ecdsa.Sign(rand.Reader, k.private, sum[:])
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw := make([]byte, 64)
+	x.FillBytes(raw[:32])
+	y.FillBytes(raw[32:])
+	return `{"device":"` + k.device + `","nonce":"` + nonce + `","signature":"` + base64.StdEncoding.EncodeToString(raw) + `"}`
+}
+
+// prove signs a nonce at an origin and keeps the bearer for it.
+func (b *browser) prove(nonce, origin string) (status int, body string) {
+	b.Helper()
+	status, body = b.post("/session", b.signed(nonce, origin))
+	var out session
+	if status == http.StatusOK {
+		if err := json.Unmarshal([]byte(body), &out); err != nil {
+			b.Fatalf("%s: %v", body, err)
+		}
+		b.keys[b.base].bearer = out.Bearer
+	}
+	return status, body
 }
 
 func (b *browser) post(path, body string) (int, string) {
@@ -142,6 +220,9 @@ func (b *browser) request(method, path, body string) *http.Request {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	if method != http.MethodGet {
 		r.Header.Set("Origin", b.server.URL)
+	}
+	if k := b.keys[b.base]; k != nil {
+		r.Header.Set("Authorization", "Bearer "+k.bearer)
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -16,13 +15,12 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
+	"tandem/engine/httplimit"
 	"tandem/persist/datadir"
 )
 
 const (
-	headerTime = 10 * time.Second // for a request's header to arrive
-	idleTime   = 2 * time.Minute  // a connection without a request is kept
-	endTime    = 2 * time.Second  // for answers under way when it ends
+	endTime = 2 * time.Second // for answers under way when it ends
 
 	lockTime = time.Second // until another program counts as serving the page
 	lockPace = 5 * time.Millisecond
@@ -101,9 +99,9 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 	telling.Go(func() { p.notify(ctx) })
 	defer telling.Wait()
 	defer end()
-	s := &http.Server{Handler: p, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10}
+	s := p.Server()
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(at) }()
+	go func() { ended <- s.Serve(httplimit.Connections(at, httplimit.MaxConnections)) }()
 	select {
 	case err := <-ended:
 		p.Close()

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -23,11 +25,19 @@ type file struct {
 	tag  string // ETag
 	text []byte
 	zip  []byte // text compressed; nil where that saves nothing
+
+	lasting bool // nothing else is ever at its address
 }
 
 // files serves the files of the page. They are compressed when the first is asked for.
+//
+// Another server that had this port before may have had browsers keep scripts of its own under
+// any address that it knew. So scripts and styles are at addresses that this server has made up,
+// the tags of all files are this server's, and every other script that a browser asks for as a
+// service worker is one that ends itself.
 func files() http.Handler {
-	load := sync.OnceValues(loadFiles)
+	own := "v-" + strings.ToLower(rand.Text()) + "/"
+	load := sync.OnceValues(func() (map[string]file, error) { return loadFiles(own) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		all, err := load()
 		if err != nil {
@@ -39,6 +49,9 @@ func files() http.Handler {
 			name = "index.html"
 		}
 		f, ok := all[name]
+		if r.Header.Get("Service-Worker") == "script" && name != workerName { // a browser says so (Service Workers, 4.4)
+			f, ok = all[retiringName], true
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -47,10 +60,17 @@ func files() http.Handler {
 	})
 }
 
+const (
+	workerName   = "sw.js"
+	retiringName = "retire.js"
+)
+
 func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
-	h.Set("Cache-Control", "no-cache") // it may be kept, and is asked about each time
+	if h.Set("Cache-Control", "no-cache"); f.lasting {
+		h.Set("Cache-Control", "max-age=31536000, immutable")
+	}
 	h.Set("ETag", f.tag)
 	h.Add("Vary", "Accept-Encoding")
 	if r.Header.Get("If-None-Match") == f.tag {
@@ -65,7 +85,8 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the browser may have gone
 }
 
-func loadFiles() (map[string]file, error) {
+// loadFiles reads the files, with scripts and styles in the folder own, which ends in a slash.
+func loadFiles(own string) (map[string]file, error) {
 	all := map[string]file{}
 	err := fs.WalkDir(embedded, "files", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -75,14 +96,25 @@ func loadFiles() (map[string]file, error) {
 		if err != nil {
 			return err
 		}
-		all[strings.TrimPrefix(name, "files/")] = newFile(name, text)
+		name = strings.TrimPrefix(name, "files/")
+		if name == "index.html" {
+			text = ownScript.ReplaceAll(text, []byte(`="`+own+`$1`))
+		}
+		f := newFile(name, own, text)
+		if ext := path.Ext(name); strings.Contains(name, "/") || ext == ".css" {
+			name, f.lasting = own+name, true
+		}
+		all[name] = f
 		return nil
 	})
 	return all, err
 }
 
-func newFile(name string, text []byte) file {
-	sum := sha256.Sum256(text)
+// ownScript matches the addresses of scripts and styles in index.html.
+var ownScript = regexp.MustCompile(`="((?:app|vendor)/|app\.css)`)
+
+func newFile(name, own string, text []byte) file {
+	sum := sha256.Sum256(append([]byte(own), text...))
 	f := file{kind: kindOf(name), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, text: text}
 	var zipped bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level exists

@@ -36,6 +36,7 @@ type machine struct {
 	dir    string
 	url    string // of the page
 	code   string // of the first link
+	stop   func() // ends the page
 	chrome context.Context
 }
 
@@ -54,7 +55,7 @@ func newMachine(t testing.TB) *machine {
 	m.env = []string{"TANDEM_DATA_DIR=" + dir + "/d", "XDG_CONFIG_HOME=" + dir + "/c", "HOME=" + dir, "SHELL=/bin/sh", "PS1=ready> ", "ENV=",
 		"TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}
 	t.Cleanup(func() { m.run("shutdown", "--all", "--yes") })
-	m.serve()
+	m.serve("127.0.0.1:0")
 	m.open(browser)
 	return m
 }
@@ -71,10 +72,10 @@ func (m *machine) run(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// serve runs `tandem web` until the test ends.
-func (m *machine) serve() {
+// serve runs `tandem web` until the test ends or stops it.
+func (m *machine) serve(address string) {
 	m.Helper()
-	cmd := exec.Command(m.tandem, "web", "--listen", "127.0.0.1:0")
+	cmd := exec.Command(m.tandem, "web", "--listen", address)
 	cmd.Env, cmd.Dir, cmd.Stderr = m.env, m.dir, os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -83,10 +84,11 @@ func (m *machine) serve() {
 	if err := cmd.Start(); err != nil {
 		m.Fatal(err)
 	}
-	m.Cleanup(func() {
+	m.stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
+	m.Cleanup(m.stop)
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() {
 		m.Fatal("tandem web prints nothing")
@@ -319,6 +321,9 @@ func (m *machine) at(code string) string {
 	}
 	return m.url + "#" + code
 }
+
+// pageAPI is what a page asks its server with.
+const pageAPI = `import(new URL('api.js', document.querySelector('script[type=module]').src))`
 
 // link makes another link: a code, or the path with one.
 func (m *machine) link(args ...string) string {

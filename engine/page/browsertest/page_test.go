@@ -52,6 +52,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"Installing", installing},
 		{"Machines", machines},
 		{"Revoking", revoking},
+		{"Impostors", impostors}, // which stop the page
 	} {
 		ok := t.Run(part.name, func(t *testing.T) { part.test(m, t) })
 		if !ok {
@@ -312,10 +313,10 @@ func aLinkToOneSession(m *machine, t *testing.T) {
 	}
 	p.script(`document.querySelector('.pane.current .xterm-helper-textarea').focus()`)
 	p.keys("not typed")
-	if status := value[int](p, `fetch('call/session.start', { method: 'POST', body: '{}' }).then((r) => r.status)`); status != http.StatusForbidden {
+	if status := value[int](p, pageAPI+`.then((a) => new a.Api('').call('session.start', {})).then(() => 200, (e) => e.status)`); status != http.StatusForbidden {
 		t.Errorf("starting a session through the link is answered %d", status)
 	}
-	if value[string](p, `fetch('me').then((r) => r.json()).then((me) => me.until || '')`) == "" {
+	if value[string](p, pageAPI+`.then((a) => a.me()).then((me) => me.until || '')`) == "" {
 		t.Error("the link does not end")
 	}
 	m.expire()

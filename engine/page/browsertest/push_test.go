@@ -63,12 +63,12 @@ func notifications(m *machine, t *testing.T) {
 		}
 		return n
 	}
-	p.until(`fetch('push').then((r) => r.json()).then((is) => is.on)`)
+	p.until(pageAPI + `.then((a) => a.pushing()).then((is) => is.on)`)
 	if n := subscribed(); n != 1 {
 		t.Errorf("%d devices are subscribed", n)
 	}
 	p.switchNotifications(false)
-	p.until(`fetch('push').then((r) => r.json()).then((is) => !is.on)`)
+	p.until(pageAPI + `.then((a) => a.pushing()).then((is) => !is.on)`)
 	if n := subscribed(); n != 0 {
 		t.Errorf("%d devices are subscribed still", n)
 	}

@@ -5,15 +5,19 @@ package devices
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,9 +48,10 @@ type Grant struct {
 
 // A Device is a browser that has been paired.
 type Device struct {
-	ID    string          `json:"id"`   // 8 hex digits
-	Name  string          `json:"name"` // as its browser calls itself
-	Token string          `json:"token"`
+	ID    string          `json:"id"`              // 8 hex digits
+	Name  string          `json:"name"`            // as its browser calls itself
+	Key   string          `json:"key,omitempty"`   // its public key, as ParseKey reads it; "" in a record of release 0.2.0
+	Token string          `json:"token,omitempty"` // hash of the cookie of release 0.2.0, which opens nothing any more
 	Added time.Time       `json:"added"`
 	Seen  time.Time       `json:"seen"`
 	Push  json.RawMessage `json:"push,omitempty"` // its push subscription, as the browser gave it (W3C Push API)
@@ -98,11 +103,39 @@ func (b *Book) NewCode(grant Grant) (string, error) {
 	return text, nil
 }
 
-// Pair uses a code up, and gives the new device with the token that it shows from now on.
-func (b *Book) Pair(text, name string) (d Device, token string, err error) {
-	var raw [32]byte
-	_, _ = rand.Read(raw[:])
-	token = hex.EncodeToString(raw[:])
+// PairAgain reports whether a record was made before browsers had keys: it opens nothing.
+func (d Device) PairAgain() bool { return d.Key == "" }
+
+// ParseKey reads the public key of a browser: a point on P-256 as WebCrypto exports it "raw"
+// (SEC 1, uncompressed), in base64.
+func ParseKey(text string) (*ecdsa.PublicKey, error) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the browser's key: %w", err)
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the browser's key: %w", err)
+	}
+	return key, nil
+}
+
+// Signed reports whether the device's key has signed message (ECDSA with SHA-256). signature is
+// r and s as WebCrypto writes them, 32 bytes each.
+func (d Device) Signed(message string, signature []byte) bool {
+	key, err := ParseKey(d.Key)
+	if err != nil || len(signature) != 64 {
+		return false
+	}
+	sum := sha256.Sum256([]byte(message))
+	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+}
+
+// Pair uses a code up and records the new device, which is known by key from now on.
+func (b *Book) Pair(text, name, key string) (d Device, err error) {
+	if _, err := ParseKey(key); err != nil {
+		return d, err
+	}
 	hash := hashOf(strings.ToUpper(strings.TrimSpace(text)))
 	err = b.change(func(c *contents) error {
 		i := slices.IndexFunc(c.Codes, func(k code) bool { return same(k.Hash, hash) })
@@ -113,13 +146,13 @@ func (b *Book) Pair(text, name string) (d Device, token string, err error) {
 			return fmt.Errorf("pair: %d devices are paired already; revoke some with `tandem web revoke`", len(c.Devices))
 		}
 		var id [4]byte
-		_, _ = rand.Read(id[:])
-		d = Device{ID: hex.EncodeToString(id[:]), Name: name, Token: hashOf(token), Added: b.now(), Seen: b.now(), Grant: c.Codes[i].Grant}
+		_, _ = rand.Read(id[:]) // it never fails
+		d = Device{ID: hex.EncodeToString(id[:]), Name: name, Key: key, Added: b.now(), Seen: b.now(), Grant: c.Codes[i].Grant}
 		c.Codes = slices.Delete(c.Codes, i, i+1)
 		c.Devices = append(c.Devices, d)
 		return nil
 	})
-	return d, token, err
+	return d, err
 }
 
 // List is the devices that are paired now, oldest first.
@@ -128,14 +161,23 @@ func (b *Book) List() ([]Device, error) {
 	return c.Devices, err
 }
 
-// Find is the device that shows a token.
-func (b *Book) Find(token string) (Device, bool, error) {
+// Get returns the device with an id.
+func (b *Book) Get(id string) (Device, bool, error) {
+	return b.find(func(d Device) bool { return d.ID == id })
+}
+
+// FindOld returns the device of release 0.2.0 with a cookie.
+func (b *Book) FindOld(cookie string) (Device, bool, error) {
+	hash := hashOf(cookie)
+	return b.find(func(d Device) bool { return d.PairAgain() && same(d.Token, hash) })
+}
+
+func (b *Book) find(is func(Device) bool) (Device, bool, error) {
 	c, err := b.read()
-	if err != nil || token == "" {
+	if err != nil {
 		return Device{}, false, err
 	}
-	hash := hashOf(token)
-	i := slices.IndexFunc(c.Devices, func(d Device) bool { return same(d.Token, hash) })
+	i := slices.IndexFunc(c.Devices, is)
 	if i < 0 {
 		return Device{}, false, nil
 	}

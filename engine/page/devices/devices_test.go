@@ -1,14 +1,67 @@
 package devices
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
+
+// aKey makes the public key of a browser.
+func aKey(t *testing.T) string {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := private.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(raw)
+}
+
+func TestPairRefusesAKeyThatIsNone(t *testing.T) {
+	b := Open(t.TempDir())
+	code, err := b.NewCode(Grant{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []string{"", "x", "AAAA", base64.StdEncoding.EncodeToString(make([]byte, 65))} {
+		if _, err := b.Pair(code, "Firefox", wrong); err == nil || errors.Is(err, ErrNoCode) {
+			t.Errorf("key %q: %v", wrong, err)
+		}
+	}
+	if _, err := b.Pair(code, "Firefox", aKey(t)); err != nil {
+		t.Errorf("the code was used up: %v", err)
+	}
+}
+
+func TestDeviceOfRelease020HasToBePairedAgain(t *testing.T) {
+	b := Open(t.TempDir())
+	record := `{"devices":[{"id":"3f9a2c11","name":"Firefox","token":"` + hashOf("cookie") + `","added":"2026-01-02T15:04:05Z","seen":"2026-01-02T15:04:05Z"}]}`
+	if err := os.MkdirAll(filepath.Dir(b.Path()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(b.Path(), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, ok, err := b.FindOld("cookie")
+	if err != nil || !ok || !d.PairAgain() || d.Signed("", make([]byte, 64)) {
+		t.Errorf("%+v %v %v", d, ok, err)
+	}
+	if _, ok, _ := b.FindOld("another"); ok {
+		t.Error("another cookie finds it")
+	}
+}
 
 func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
 	b := Open(t.TempDir())
@@ -22,23 +75,23 @@ func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, token, err := b.Pair(" "+strings.ToLower(first)+"\n", "Firefox")
+	d, err := b.Pair(" "+strings.ToLower(first)+"\n", "Firefox", aKey(t))
 	if err != nil || !d.ReadOnly || d.Name != "Firefox" {
 		t.Fatal(d, err)
 	}
-	if _, _, err := b.Pair(first, "Chrome"); !errors.Is(err, ErrNoCode) {
+	if _, err := b.Pair(first, "Chrome", aKey(t)); !errors.Is(err, ErrNoCode) {
 		t.Errorf("used again: %v", err)
 	}
-	if found, ok, err := b.Find(token); err != nil || !ok || found.ID != d.ID {
-		t.Errorf("its token finds %+v %v %v", found, ok, err)
+	if found, ok, err := b.Get(d.ID); err != nil || !ok || found.ID != d.ID {
+		t.Errorf("its id finds %+v %v %v", found, ok, err)
 	}
-	for _, wrong := range []string{"", "x", token[1:], d.Token} {
-		if _, ok, _ := b.Find(wrong); ok {
-			t.Errorf("token %q finds a device", wrong)
+	for _, wrong := range []string{"", "x", d.ID[1:], d.Name} {
+		if _, ok, _ := b.Get(wrong); ok {
+			t.Errorf("id %q finds a device", wrong)
 		}
 	}
 	now = now.Add(CodeLife)
-	if _, _, err := b.Pair(second, "Chrome"); !errors.Is(err, ErrNoCode) {
+	if _, err := b.Pair(second, "Chrome", aKey(t)); !errors.Is(err, ErrNoCode) {
 		t.Errorf("expired: %v", err)
 	}
 }
@@ -51,15 +104,15 @@ func TestALinkEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, token, err := b.Pair(code, "Firefox")
+	d, err := b.Pair(code, "Firefox", aKey(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, _ := b.Find(token); !ok {
+	if _, ok, _ := b.Get(d.ID); !ok {
 		t.Error("it has ended already")
 	}
 	now = now.Add(time.Hour)
-	if _, ok, _ := b.Find(token); ok {
+	if _, ok, _ := b.Get(d.ID); ok {
 		t.Error("it has not ended")
 	}
 	if all, _ := b.List(); len(all) != 0 {
@@ -71,15 +124,14 @@ func TestNoSecretIsInTheFile(t *testing.T) {
 	b := Open(t.TempDir())
 	code, _ := b.NewCode(Grant{})
 	used, _ := b.NewCode(Grant{})
-	_, token, err := b.Pair(used, "Firefox")
-	if err != nil {
+	if _, err := b.Pair(used, "Firefox", aKey(t)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(b.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{code, used, token} {
+	for _, secret := range []string{code, used} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%s is in %s", secret, text)
 		}
@@ -96,7 +148,7 @@ func TestRevokeMeansOneDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, _, err := b.Pair(code, name)
+		d, err := b.Pair(code, name, aKey(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +203,7 @@ func TestManyChangeTheBookAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			d, _, err := b.Pair(code, "Firefox")
+			d, err := b.Pair(code, "Firefox", aKey(t))
 			if err != nil {
 				t.Error(err)
 				return

@@ -1,7 +1,19 @@
 // The service worker makes the page installable and shows notifications. It keeps nothing: what
 // the page shows comes from the engine each time.
-self.addEventListener('install', () => self.skipWaiting());
-self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+let replaces = false;
+self.addEventListener('install', () => {
+  replaces = Boolean(self.registration.active);
+  self.skipWaiting();
+});
+
+// What it replaces is of another release, or another server's that had this address for a while:
+// what that showed is loaded anew.
+self.addEventListener('activate', (event) => event.waitUntil((async () => {
+  await self.clients.claim();
+  if (!replaces) return;
+  const pages = await self.clients.matchAll({ type: 'window' });
+  await Promise.all(pages.map((p) => p.navigate(p.url).catch(() => {}))); // one may have gone
+})()));
 self.addEventListener('fetch', () => {});
 
 // A push says which machine needs the person and nothing else. Who looks at the page sees that.

@@ -90,12 +90,15 @@ func decoded(key string) []byte {
 func (s *Sender) Wanted() bool {
 	all, _ := s.book.List() // one that cannot be read is told of by whoever uses the page
 	for _, d := range all {
-		if d.Push != nil {
+		if wants(d) {
 			return true
 		}
 	}
 	return false
 }
+
+// wants reports whether a device is told; one that has to be paired again is not.
+func wants(d devices.Device) bool { return d.Push != nil && !d.PairAgain() }
 
 // Send tells all devices that want to hear it. A subscription that has ended is forgotten.
 func (s *Sender) Send(ctx context.Context, text string) {
@@ -106,7 +109,7 @@ func (s *Sender) Send(ctx context.Context, text string) {
 	}
 	var each sync.WaitGroup
 	for _, d := range all {
-		if d.Push == nil {
+		if !wants(d) {
 			continue
 		}
 		each.Go(func() {

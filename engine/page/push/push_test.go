@@ -111,7 +111,15 @@ func told(t *testing.T, book *devices.Book, push json.RawMessage) devices.Device
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, _, err := book.Pair(code, "Chrome on Android")
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := private.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := book.Pair(code, "Chrome on Android", base64.StdEncoding.EncodeToString(public))
 	if err != nil {
 		t.Fatal(err)
 	}

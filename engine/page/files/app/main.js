@@ -2,6 +2,8 @@ import './styles.js';
 import { text } from './strings.js';
 import { h } from './dom.js';
 import * as server from './api.js';
+import { possible } from './proof.js';
+import { tidy } from './tidy.js';
 import { App } from './app.js';
 
 const root = document.getElementById('app');
@@ -23,20 +25,26 @@ function enter(me) {
   app.open();
 }
 
-// start lets a browser in that brings a code, in the fragment of the address, or a cookie. A
+// start lets a browser in that brings a code, in the fragment of the address, or has a key. A
 // code works once: it is taken out of the address at once.
 async function start() {
+  if (!possible) {
+    gate(text.noKeys, { detail: text.howToSecure, command: false });
+    return;
+  }
   const code = location.hash.slice(1);
   if (code) history.replaceState(null, '', location.pathname);
   try {
     const me = code ? await server.pair(code) : await server.me();
     const link = me.session ? `/link/${me.session}/` : '/';
     if (location.pathname === link) enter(me);
-    else location.replace(link); // where its cookie is good
+    else location.replace(link); // where its key is good
   } catch (err) {
     const known = err instanceof server.Refused;
     if (code && known) gate(text.badCode, { detail: err.message });
+    else if (known && err.code === 'pair_again') gate(text.pairAgain, {});
     else if (known && err.status === 401) gate(text.notPaired, {});
+    else if (err instanceof DOMException) gate(text.noKeys, { detail: text.howToKeep(err.message), command: false });
     else gate(text.serverAway, { detail: err.message, command: true });
   }
 }
@@ -47,5 +55,5 @@ addEventListener('hashchange', () => {
   start();
 });
 
-if (!location.pathname.startsWith('/link/')) navigator.serviceWorker?.register('sw.js').catch(() => {}); // it only makes the page installable
+tidy();
 start();

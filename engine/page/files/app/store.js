@@ -23,10 +23,11 @@ export class Store extends EventTarget {
   }
 
   open() {
-    this.source = this.api.events();
-    this.source.onmessage = (m) => { this.take(JSON.parse(m.data)); };
-    this.source.addEventListener('away', (m) => { this.setAway(text.away(JSON.parse(m.data).error || text.engineAway)); });
-    this.source.onerror = () => this.lost();
+    this.source = this.api.events({
+      message: (e) => this.take(e),
+      away: (e) => this.setAway(text.away(e.error || text.engineAway)),
+      lost: () => this.lost(),
+    });
   }
 
   close() {
@@ -101,14 +102,20 @@ export class Store extends EventTarget {
 
   watchUsage(on) {
     if (on === Boolean(this.usageSource)) return;
+    clearTimeout(this.usageTimer);
     this.usageSource?.close();
     this.usageSource = null;
-    if (!on) return;
-    this.usageSource = this.api.usage();
-    this.usageSource.onmessage = (m) => {
-      this.usage = new Map(JSON.parse(m.data).map((u) => [u.id, u]));
-      this.change();
-    };
+    if (on) this.openUsage();
+  }
+
+  openUsage() {
+    this.usageSource = this.api.usage({
+      message: (all) => {
+        this.usage = new Map(all.map((u) => [u.id, u]));
+        this.change();
+      },
+      lost: () => { this.usageTimer = setTimeout(() => this.openUsage(), retryMost); },
+    });
   }
 
   sessions() {

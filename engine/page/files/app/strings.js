@@ -4,6 +4,10 @@ export const text = {
   views: 'Views', machine: 'Machine', thisMachine: 'this machine', settings: 'Settings',
 
   notPaired: 'This browser is not paired',
+  pairAgain: 'Pair this browser again: Tandem now asks for a key, which this browser does not have yet',
+  noKeys: 'This browser cannot keep a key here',
+  howToSecure: 'Browsers keep keys for pages over https and for those at http://127.0.0.1 only. Open the link that "tandem web" prints, through an SSH tunnel if Tandem runs on another machine, or serve the page over TLS with "tandem web --listen".',
+  howToKeep: (why) => `Allow this page to store data, or leave the private window (${why}).`,
   howToPair: 'Run this where Tandem runs, then open the link that it prints:',
   pairCommand: 'tandem web',
   revoked: 'This browser was revoked',

@@ -131,11 +131,22 @@ export class TerminalView {
     const size = others ? p.terminal : own;
     if (size) this.resize(size.cols, size.rows);
     this.socket?.close();
+    this.socket = null;
     this.sent = own;
     this.drawn = 0;
     this.calm();
-    const socket = this.socket = this.app.api.attach(this.id, own?.cols || 0, own?.rows || 0);
     const before = first && this.fetchHistory(); // is written before what comes
+    const turn = this.turn = {};
+    const socket = await this.app.api.attach(this.id, own?.cols || 0, own?.rows || 0).catch(() => null);
+    if (turn !== this.turn || this.gone) { // another one is asked for by now
+      socket?.close();
+      return;
+    }
+    if (!socket) {
+      this.closed(null);
+      return;
+    }
+    this.socket = socket;
     socket.onopen = () => this.flush();
     socket.onmessage = async (m) => {
       await before;

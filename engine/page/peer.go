@@ -1,0 +1,95 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/proctree"
+)
+
+// A connection is what a request came over, with what is known of its other end.
+type connection struct {
+	client, server netip.AddrPort
+
+	mu    sync.Mutex
+	known bool
+	agent string
+}
+
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{client: addressOf(c.RemoteAddr()), server: addressOf(c.LocalAddr())})
+}
+
+func addressOf(a net.Addr) netip.AddrPort {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	at := t.AddrPort()
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+}
+
+// refuseAgents refuses connections of agents' processes on this machine: they are the user's as
+// little as a client of the engine that an agent started. One whose process is not found counts
+// as an agent's.
+func (p *Page) refuseAgents(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		agent, err := p.agentAt(r)
+		switch {
+		case err != nil:
+			refuse(w, http.StatusBadGateway, fmt.Errorf("find out whose connection this is: %w", err))
+		case agent != "":
+			refuse(w, http.StatusForbidden, fmt.Errorf("the page is not for agents, and this connection is held by %s", agent))
+		default:
+			serve(w, r)
+		}
+	}
+}
+
+// agentAt names the agent at the other end of a request's connection; "" if there is none.
+func (p *Page) agentAt(r *http.Request) (string, error) {
+	c, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok || !c.client.IsValid() {
+		return "", errors.New("it is not a TCP connection")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known {
+		return c.agent, nil
+	}
+	engine, err := p.engines.of(r.Context(), "")
+	if err != nil {
+		return "", err
+	}
+	out, err := api.EnginePeer.Call(r.Context(), engine, api.EnginePeerInput{Client: c.client.String(), Server: c.server.String()})
+	if err != nil {
+		return "", err
+	}
+	c.known, c.agent = true, out.Agent
+	return c.agent, nil
+}
+
+// whoTries names who sends a request, for the limits on codes: an address, a network of IPv6,
+// where one host has many, or a user of this machine.
+func whoTries(r *http.Request) string {
+	c, ok := r.Context().Value(connectionKey{}).(*connection)
+	if !ok {
+		return ""
+	}
+	if s, ok, err := proctree.FindSocket(c.client, c.server); ok && err == nil {
+		return fmt.Sprintf("user %d", s.UID)
+	}
+	ip := c.client.Addr().WithZone("")
+	if network, err := ip.Prefix(64); err == nil && ip.Is6() {
+		return network.String()
+	}
+	return ip.String()
+}
