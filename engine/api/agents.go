@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // The operations that agents need beyond those of a person: running a command
 // in a live shell, waiting, the keyboard, and what an agent may do.
@@ -157,6 +161,37 @@ type Request struct {
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
+
+	Shown *RequestText `json:"shown,omitempty" jsonschema:"what to show of it: all of it, with every character that does not show spelled out"`
+}
+
+// RequestText is what the user reads of a request before they allow it.
+type RequestText struct {
+	Asker   string   `json:"asker" jsonschema:"who asks: the name that the user gave it, or what it says itself"`
+	Tool    string   `json:"tool" jsonschema:"what it wants to call"`
+	Host    string   `json:"host,omitempty" jsonschema:"on which machine, if that is another one"`
+	From    string   `json:"from,omitempty" jsonschema:"the machine that it comes from, if that is another one"`
+	Command string   `json:"command,omitempty" jsonschema:"what would run, in lines"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"what would be read or written"`
+	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about"`
+	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it would run in"`
+	Rule    string   `json:"rule,omitempty" jsonschema:"the rule that asks"`
+}
+
+// Text returns what to show of a request. Engines of release 0.2.0 do not say; spell and, for
+// several lines, spellLines spell out what does not show then.
+func (r Request) Text(spell, spellLines func(string) string) RequestText {
+	if r.Shown != nil {
+		return *r.Shown
+	}
+	t := RequestText{
+		Asker: spell(cmp.Or(r.Agent, strings.TrimPrefix(r.Actor, "agent:"))), Tool: spell(r.Tool), Host: spell(r.Host), From: spell(r.From),
+		Command: spellLines(r.Command), Session: spell(r.Session), CWD: spell(r.CWD), Rule: spell(r.Rule),
+	}
+	for _, path := range r.Paths {
+		t.Paths = append(t.Paths, spell(path))
+	}
+	return t
 }
 
 // RequestListOutput is the output of request.list, oldest first.

@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/cellwidth"
 	"tandem/engine/names"
 	"tandem/engine/policy"
 	"tandem/persist/store"
@@ -147,6 +148,8 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 		sameness: sameness,
 		answered: make(chan api.PolicyCheckOutput, 1),
 	}
+	shown := q.request.Text(cellwidth.Spell, cellwidth.SpellLines)
+	q.request.Shown = &shown
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	own := 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 	"tandem/engine/page/devices"
 )
 
@@ -119,6 +120,11 @@ func (p *Page) relay(ctx context.Context, machine string, d devices.Device, s se
 // its link.
 func shownTo(d devices.Device, e api.Event) (api.Event, bool) {
 	if d.Session == "" {
+		if e.Request != nil {
+			shown := *e.Request
+			text := shown.Text(cellwidth.Spell, cellwidth.SpellLines) // an engine of release 0.2.0 does not say
+			shown.Shown, e.Request = &text, &shown
+		}
 		return e, true
 	}
 	switch e.Type {

@@ -266,7 +266,7 @@ var layers = map[string]layer{
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
@@ -338,7 +338,7 @@ var layers = map[string]layer{
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
 	"engine/passthrough": {[]string{"engine/api"}, "bytes pass or do not, whichever side of the socket writes them"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust"}, "whether an agent may is decided without knowing what would run"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust", "engine/cellwidth"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {[]string{"persist/datadir"}, "how things lie on disk is independent of who asks"},
 	"persist/datadir":    {nil, "a name on disk is the same for all who use the file"},

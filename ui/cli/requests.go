@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 	"tandem/ui/cli/output"
 )
 
@@ -44,8 +45,9 @@ func requestTable(out output.Printer, list []api.Request, now time.Time) string 
 	t.Whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
-		t.Add(output.Text(r.ID), output.Tinted(output.Visible(strings.TrimPrefix(r.Actor, "agent:")), output.Strong), output.Text(output.Visible(r.Tool)+elsewhere(r)),
-			output.Text(left.String()), output.Text(output.Visible(home(r.CWD))), output.Text(excerpt(wants(r))))
+		shown := textOf(r)
+		t.Add(output.Text(r.ID), output.Tinted(shown.Asker, output.Strong), output.Text(shown.Tool+elsewhere(shown)),
+			output.Text(left.String()), output.Text(cellwidth.Spell(home(r.CWD))), output.Text(excerpt(wants(r))))
 	}
 	return t.String()
 }
@@ -59,9 +61,9 @@ const excerptEnds = 200
 func excerpt(s string) string {
 	all := []rune(s)
 	if len(all) <= 2*excerptEnds {
-		return output.ExactLine(s)
+		return cellwidth.Spell(s)
 	}
-	return fmt.Sprintf("%s … %s characters in all … %s", output.ExactLine(string(all[:excerptEnds])), grouped(len(all)), output.ExactLine(string(all[len(all)-excerptEnds:])))
+	return fmt.Sprintf("%s … %s characters in all … %s", cellwidth.Spell(string(all[:excerptEnds])), grouped(len(all)), cellwidth.Spell(string(all[len(all)-excerptEnds:])))
 }
 
 // grouped is a number with commas.
@@ -84,29 +86,26 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	return a.out.Answer(list[0], func() string { return requestText(list[0], "wants to call") })
 }
 
+// textOf returns what to show of a request.
+func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
+
 // requestText is all of a request.
 func requestText(r api.Request, does string) string {
-	text := fmt.Sprintf("%s %s %s", output.ExactLine(strings.TrimPrefix(r.Actor, "agent:")), does, output.ExactLine(r.Tool))
-	text += elsewhere(r)
-	if r.Session != "" {
-		text += " for " + output.ExactLine(r.Session)
+	shown := textOf(r)
+	text := fmt.Sprintf("%s %s %s", shown.Asker, does, shown.Tool) + elsewhere(shown)
+	text += prefixed(" for ", shown.Session) + prefixed(" in ", shown.CWD) + ":\n"
+	if shown.Command != "" {
+		text += shown.Command + "\n"
 	}
-	if r.CWD != "" {
-		text += " in " + output.ExactLine(r.CWD)
-	}
-	text += ":\n"
-	if r.Command != "" {
-		text += output.Exact(r.Command) + "\n"
-	}
-	for _, path := range r.Paths {
-		text += output.ExactLine(path) + "\n"
+	for _, path := range shown.Paths {
+		text += path + "\n"
 	}
 	return text
 }
 
 // elsewhere is the other machine that a request is about or comes from.
-func elsewhere(r api.Request) string {
-	return output.ExactLine(prefixed(" on ", r.Host) + prefixed(" from ", r.From))
+func elsewhere(t api.RequestText) string {
+	return prefixed(" on ", t.Host) + prefixed(" from ", t.From)
 }
 
 // prefixed is a text behind a prefix; "" for none.

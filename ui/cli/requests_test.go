@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/engine/cellwidth"
 	"tandem/ui/cli/output"
 )
 
@@ -47,19 +48,19 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 		api.Request{ID: "3f2a00000000", Actor: "agent:a\x1b[1mb", Tool: "exec", Command: long, CWD: "/work\u202e", ExpiresAt: time.Now().Add(time.Minute)},
 		api.Request{ID: "3f2b00000000", Actor: "agent:x", Tool: "write", Paths: []string{"/a\nb"}, ExpiresAt: time.Now().Add(time.Minute)})
 	list := r.succeeds("requests")
-	for _, want := range []string{"echo safe", fmt.Sprintf("… 15,%03d characters in all …", len([]rune(long))-15000), "^J; rm -rf ~\n", "/a^Jb"} {
+	for _, want := range []string{"echo safe", fmt.Sprintf("… 15,%03d characters in all …", len([]rune(long))-15000), `\u{a}; rm -rf ~` + "\n", `/a\u{a}b`} {
 		if !strings.Contains(list, want) {
 			t.Errorf("%q is not in %q", want, list)
 		}
 	}
-	shown := `a^[[2Jb\u009b2Jc\u202ed\u200be\u3164f^?g` + "\n; rm -rf ~\n"
-	for args, head := range map[string]string{"requests 3f2a": "a^[[1mb wants to call exec in /work\\u202e:\necho safe", "allow 3f2a": "a^[[1mb may call exec in /work\\u202e:\necho safe"} {
+	shown := `a\u{1b}[2Jb\u{9b}2Jc\u{202e}d\u{200b}e\u{3164}f\u{7f}g` + "\n; rm -rf ~\n"
+	for args, head := range map[string]string{"requests 3f2a": `a\u{1b}[1mb wants to call exec in /work\u{202e}:` + "\necho safe", "allow 3f2a": `a\u{1b}[1mb may call exec in /work\u{202e}:` + "\necho safe"} {
 		got := r.succeeds(strings.Fields(args)...)
 		if !strings.HasPrefix(got, head) || !strings.HasSuffix(got, shown) || strings.Count(got, "safe") != 3000 {
 			t.Errorf("%s prints %.100q … %.100q", args, got, got[max(len(got)-100, 0):])
 		}
 	}
-	if got := r.onTerminal("requests"); !strings.Contains(got, "^J; rm -rf ~\n") {
+	if got := r.onTerminal("requests"); !strings.Contains(got, `\u{a}; rm -rf ~`+"\n") {
 		t.Errorf("a narrow terminal is sent %q", got)
 	}
 	if got := r.succeeds("deny", "3f2a"); got != "" {
@@ -104,7 +105,7 @@ func TestJSONShowsNothingRawOnATerminal(t *testing.T) {
 		t.Errorf("what is piped is not as it is: %q", piped)
 	}
 	got := r.onTerminal("requests", "--json")
-	if shown := output.Exact(got); shown != got {
+	if shown := cellwidth.SpellLines(got); shown != got {
 		t.Errorf("what hides reaches the terminal in %q", shown)
 	}
 	if !strings.Contains(got, `\u009b2Jc\u202ed\u200be\u3164f\u007fg`+`é漢👩\u200d🚀\udb40\udc41\u2066\u061c`) {

@@ -98,13 +98,14 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
 		return rows, width, -1, 0
 	}
-	title := fmt.Sprintf("%s wants to call %s", widget.Clip(Asker(r), width/2), toolOf(r))
+	shown := textOf(r)
+	title := fmt.Sprintf("%s wants to call %s", widget.Clip(shown.Asker, width/2), toolOf(shown))
 	if n := len(a.Requests()); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
 	rows = append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.rows(r, width, max(height-11, 3), look)...)
 	rows = append(rows, widget.Spaces(width))
-	for _, fact := range requestFacts(r) {
+	for _, fact := range requestFacts(r, shown) {
 		rows = append(rows, look.Dim.Text(widget.Fit(fact, width)))
 	}
 	if a.pager.view.AtBottom() && width+4 <= w && len(rows)+2 < height {
@@ -123,7 +124,7 @@ func (a *Approval) rows(r api.Request, width, most int, look *widget.Look) (rows
 		a.wants = len(page)
 		if r.CWD != "" {
 			page = append(page, widget.Spaces(width))
-			page = append(page, folded("in "+escaped(r.CWD), width)...)
+			page = append(page, folded("in "+textOf(r).CWD, width)...)
 		}
 	}
 	a.pager.show(page, min(len(page), most))
@@ -142,15 +143,18 @@ func (a *Approval) rows(r api.Request, width, most int, look *widget.Look) (rows
 	return rows
 }
 
+// textOf returns what to show of a request.
+func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cellwidth.SpellLines) }
+
 // Asker is an agent's name in words.
-func Asker(r api.Request) string { return widget.Clean(strings.TrimPrefix(r.Actor, "agent:")) }
+func Asker(r api.Request) string { return textOf(r).Asker }
 
 // toolOf is what a request wants to call, and where if that is another machine.
-func toolOf(r api.Request) string {
-	if r.Host == "" {
-		return widget.Clean(r.Tool)
+func toolOf(t api.RequestText) string {
+	if t.Host == "" {
+		return t.Tool
 	}
-	return widget.Clean(r.Tool) + " on " + widget.Clean(r.Host)
+	return t.Tool + " on " + t.Host
 }
 
 // sameWish reports whether two requests are one, for the same.
@@ -185,38 +189,25 @@ const (
 // requestLines are what would run or be touched. Of several rows each tells
 // whether a line begins there, which nothing that is asked for can feign.
 func requestLines(r api.Request, width int) []string {
-	parts := r.Paths
-	if r.Command != "" {
-		parts = append(strings.Split(r.Command, "\n"), parts...)
+	shown := textOf(r)
+	parts := shown.Paths
+	if shown.Command != "" {
+		parts = append(strings.Split(shown.Command, "\n"), parts...)
 	}
 	if len(parts) == 1 {
-		if lines := folded(escaped(parts[0]), width); len(lines) == 1 {
+		if lines := folded(parts[0], width); len(lines) == 1 {
 			return lines
 		}
 	}
 	var lines []string
 	for _, p := range parts {
 		margin := lineBegins
-		for _, line := range folded(escaped(p), width-lineMargins) {
+		for _, line := range folded(p, width-lineMargins) {
 			lines = append(lines, margin+line)
 			margin = lineGoesOn
 		}
 	}
 	return lines
-}
-
-// escaped writes out the characters that do not show: what is allowed has to be
-// what was read.
-func escaped(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if cellwidth.Invisible(r) {
-			fmt.Fprintf(&b, "\\u{%x}", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // folded cuts a text into lines of a width.
@@ -235,16 +226,16 @@ func folded(s string, width int) []string {
 	return append(lines, s[begin:])
 }
 
-func requestFacts(r api.Request) []string {
+func requestFacts(r api.Request, shown api.RequestText) []string {
 	var facts []string
-	if r.Session != "" {
-		facts = append(facts, "for "+widget.Clean(r.Session))
+	if shown.Session != "" {
+		facts = append(facts, "for "+shown.Session)
 	}
-	if r.From != "" {
-		facts = append(facts, "comes from "+widget.Clean(r.From))
+	if shown.From != "" {
+		facts = append(facts, "comes from "+shown.From)
 	}
-	if r.Rule != "" {
-		facts = append(facts, "asked because of: "+widget.Clean(r.Rule))
+	if shown.Rule != "" {
+		facts = append(facts, "asked because of: "+shown.Rule)
 	}
 	return append(facts, "refused if nobody answers by "+r.ExpiresAt.Local().Format("15:04:05"))
 }

@@ -40,6 +40,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
 		{"Requests", requests},
+		{"ALongRequest", aLongRequest},
 		{"ByKeyboard", byKeyboard},
 		{"Readable", readable},
 		{"Notifications", notifications},
@@ -238,12 +239,43 @@ func requests(m *machine, t *testing.T) {
 		button, want := ".asked button.danger", "deny"
 		if allow {
 			button, want = ".asked button.primary", "allow"
+			p.until(`!document.querySelector('.asked button.primary').disabled`) // all of it is in sight
 		}
 		p.click(button)
 		if got := <-decided; got != want {
 			t.Errorf("the agent hears %q, want %s", got, want)
 		}
 		p.until(`document.querySelectorAll('.asked li').length === 0`)
+	}
+}
+
+// aLongRequest is allowed only once its end has been in sight, and hides nothing.
+func aLongRequest(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	agent := p.engine("agent:test/1")
+	defer agent.Close()
+	decided := make(chan string, 1)
+	command := "touch README.md # tidy up" + strings.Repeat("\n", 120) + "rm -rf ~/everything # \u202e\u2066\u200b"
+	go func() {
+		out, err := api.PolicyCheck.Call(t.Context(), agent, api.PolicyCheckInput{Tool: "exec", Actor: "agent:test/1", Command: command, CWD: "/tmp"})
+		if err != nil {
+			out.Decision = err.Error()
+		}
+		decided <- out.Decision
+	}()
+	p.until(`document.querySelector('#tab-requests .badge').textContent === '1'`)
+	p.click("#tab-requests")
+	p.until(`document.querySelector('.asked pre').textContent.endsWith(` + quoted(`\u{202e}\u{2066}\u{200b}`) + `)`)
+	p.script(`globalThis.frames = new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))`)
+	p.until(`globalThis.frames.then(() => true)`)
+	if !value[bool](p, `document.querySelector('.asked button.primary').disabled`) {
+		t.Error("it can be allowed while its end is out of sight")
+	}
+	p.script(`document.querySelector('.asked pre').scrollTo(0, 1e6)`)
+	p.until(`!document.querySelector('.asked button.primary').disabled && !document.querySelector('.asked .hint')`)
+	p.click(".asked button.primary")
+	if got := <-decided; got != "allow" {
+		t.Errorf("the agent hears %q", got)
 	}
 }
 

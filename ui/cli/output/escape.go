@@ -21,15 +21,6 @@ func Escape(s, keep string) string {
 	return escapeAllBut(s, func(r rune) bool { return printed(r) || strings.ContainsRune(keep, r) })
 }
 
-// Exact shows text of several lines that somebody allows: no character goes
-// unseen, and none looks like a space that is none.
-func Exact(s string) string {
-	return escapeAllBut(s, func(r rune) bool { return r == '\n' || !cellwidth.Invisible(r) })
-}
-
-// ExactLine is exact on one line.
-func ExactLine(s string) string { return strings.ReplaceAll(Exact(s), "\n", "^J") }
-
 // escapeAllBut shows all but plain characters as what they are.
 func escapeAllBut(s string, isPlain func(rune) bool) string {
 	plain := func(r rune) bool { return r != utf8.RuneError && isPlain(r) }

@@ -50,6 +50,7 @@ export const text = {
 
   noRequests: 'Nothing waits for your answer.', allow: 'Allow', deny: 'Deny',
   asks: (who, tool) => `${who} wants to call ${tool}`, expires: (when) => `refused at ${when} unless you answer`,
+  scrollFirst: 'Scroll to the end of the command to allow it.', comesFrom: (machine) => `comes from ${machine}`,
   inFolder: (folder) => `in ${folder}`, rule: (rule) => `rule: ${rule}`, gone: 'Already answered, or it timed out.',
   waiting: (n) => (n === 1 ? '1 request waits for you' : `${n} requests wait for you`),
 
