@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,26 +24,29 @@ import (
 const maxHeld = 32 << 20
 
 func TestBodiesThatNeverEndHoldLittle(t *testing.T) {
-	r := newRig(t, infoMux(), func(o *Options) { o.BodyPause = time.Second })
+	r := newRig(t, infoMux(), func(o *Options) { o.BodyPause = 5 * time.Second })
 	address := strings.TrimPrefix(r.server.URL, "http://")
+	body := bytes.Repeat([]byte("a"), 4<<20-1000)
 	before := held()
 	var open []net.Conn
+	var sending sync.WaitGroup
 	for i := range 200 {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
+		open = append(open, conn)
 		path := []string{"/pair", "/session", "/call/engine.info", "/nothing"}[i%4]
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nContent-Length: 4194000\r\n\r\n{\"code\":\"", path, address, r.server.URL)
-		if i%2 == 0 { // as much as is taken
-			if err := conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nContent-Length: %d\r\n\r\n{\"code\":\"", path, address, r.server.URL, len(body)+1000)
+		if i%4 < 2 { // as much as is taken
+			if err := conn.SetWriteDeadline(time.Now().Add(2 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			_, _ = conn.Write(make([]byte, 4<<20))
+			sending.Go(func() { _, _ = conn.Write(body) })
 		}
-		open = append(open, conn)
 	}
+	sending.Wait()
 	if now := held(); now > before+maxHeld {
 		t.Errorf("200 bodies hold %d MB", (now-before)>>20)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -278,14 +279,18 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 			}
 			rows := make([]deviceRow, 0, len(all))
 			for _, d := range all {
-				rows = append(rows, deviceRow{d.ID, d.Name, allowed(d.Grant), d.Session, d.Added, d.Seen, d.Until})
+				rows = append(rows, deviceRow{d.ID, d.Name, allowed(d), d.Session, d.Added, d.Seen, d.Until, d.PairAgain()})
 			}
 			return output.AnswerList(*v.Out, rows, "no browser is paired: `tandem web` prints a link", func() string {
 				t := v.Out.Table("id", "device", "may", "paired", "seen")
 				for _, r := range rows {
 					t.Add(output.Text(r.ID), output.Text(output.Visible(r.Name)), output.Text(r.May), output.Text(r.Added.Local().Format("2006-01-02 15:04")), output.Text(ago(r.Seen)))
 				}
-				return t.String()
+				text := t.String()
+				if slices.ContainsFunc(rows, func(r deviceRow) bool { return r.PairAgain }) {
+					text += "Browsers that were paired with Tandem 0.2.0 have no key yet: open a new link of `tandem web` in each.\n"
+				}
+				return text
 			})
 		},
 	}
@@ -295,18 +300,22 @@ func (v *Verbs) devicesCommand() *cobra.Command {
 type deviceRow struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
-	May     string    `json:"may"` // all, look, or see one session
+	May     string    `json:"may"` // all, look, see one session, or nothing
 	Session string    `json:"session,omitempty"`
 	Added   time.Time `json:"added"`
 	Seen    time.Time `json:"seen"`
 	Until   time.Time `json:"until,omitzero"`
+
+	PairAgain bool `json:"pair_again,omitempty"` // it has no key
 }
 
-func allowed(g devices.Grant) string {
+func allowed(d devices.Device) string {
 	switch {
-	case g.Session != "":
-		return "see " + g.Session + " until " + g.Until.Local().Format("15:04")
-	case g.ReadOnly:
+	case d.PairAgain():
+		return "nothing, pair again"
+	case d.Session != "":
+		return "see " + d.Session + " until " + d.Until.Local().Format("15:04")
+	case d.ReadOnly:
 		return "look"
 	}
 	return "all"
