@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -88,6 +89,8 @@ type Guard struct {
 
 	processes *processTable // nil for this machine's
 	followed  ancestries
+	followed  ancestries
+	lastPeer  atomic.Int64 // pid of the last process that AgentAt found to be no agent's
 }
 
 // Check is the one place that every call passes. It refuses what the caller may

@@ -23,27 +23,51 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 		return "", nil // another machine's
 	}
 	if !ok || end.Inode == 0 {
-		return "a process that has exited already", nil
+		return exited, nil
+	}
+	if last := int(g.lastPeer.Load()); last > 0 && end.HeldBy(last) { // a browser has many connections, and /proc is large
+		return g.agentHolding(ctx, end, last)
 	}
 	owners, hidden, err := end.Owners()
 	if err != nil {
 		return "", api.Errorf(api.CodeInternal, "find the process at %s: %v", client, err)
 	}
-	if len(owners) == 0 {
-		owners = hidden // of another user's process nothing is read, and it is no agent's
-		if end.UID != os.Getuid() {
-			return "", nil
+	switch {
+	case len(owners) > 0:
+		for _, pid := range owners {
+			if agent, err := g.agentHolding(ctx, end, pid); err != nil || agent != "" {
+				return agent, err
+			}
 		}
+		g.lastPeer.Store(int64(owners[0]))
+		return "", nil
+	case end.UID != os.Getuid():
+		return "", nil // nothing of another user's process is read, and it is no agent's
+	case len(hidden) == 0:
+		return exited, nil
 	}
-	for _, pid := range owners {
-		if pid == os.Getpid() {
-			return "a confined process, through the engine's proxy", nil
-		}
-		if behind, err := g.agentBehind(ctx, pid); err != nil || behind != "" {
-			return behind, err
+	for _, pid := range hidden {
+		if agent, err := g.agentBehind(ctx, pid); err != nil || agent != "" {
+			return agent, err
 		}
 	}
 	return "", nil
+}
+
+// exited stands for a process that nothing can be found out about any more.
+const exited = "a process that has exited already"
+
+// agentHolding is agentBehind for a process that holds a connection, and still does afterwards: of
+// one that exits meanwhile nothing was found out.
+func (g *Guard) agentHolding(ctx context.Context, end proctree.Socket, pid int) (string, error) {
+	if pid == os.Getpid() {
+		return "a confined process, through the engine's proxy", nil
+	}
+	agent, err := g.agentBehind(ctx, pid)
+	if err == nil && agent == "" && !end.HeldBy(pid) {
+		return exited, nil
+	}
+	return agent, err
 }
 
 // isOwnAddress reports whether an address is one of this machine's; true if that cannot be found out.

@@ -96,7 +96,7 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 }
 
 // freePort is the port of the last time if it is free: browsers know the page by it, and their
-// cookies. Else any is good.
+// keys are for it. Else any is good.
 func freePort(ctx context.Context, dataDir string) string {
 	last, err := lastServed(dataDir)
 	if err != nil {

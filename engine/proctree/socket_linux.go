@@ -77,6 +77,14 @@ func unmapped(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
+// HeldBy reports whether a process holds the socket, as far as this process may know.
+func (s Socket) HeldBy(pid int) bool {
+	holds, _ := holdsLink(pid, s.link())
+	return holds
+}
+
+func (s Socket) link() string { return fmt.Sprintf("socket:[%d]", s.Inode) }
+
 // Owners lists the processes that hold the socket. hidden are those of the same user whose
 // descriptors this process may not read, any of which may hold it too.
 func (s Socket) Owners() (owners, hidden []int, err error) {
@@ -89,7 +97,7 @@ func (s Socket) Owners() (owners, hidden []int, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("list processes: %w", err)
 	}
-	link := fmt.Sprintf("socket:[%d]", s.Inode)
+	link := s.link()
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
