@@ -89,7 +89,6 @@ type Guard struct {
 
 	processes *processTable // nil for this machine's
 	followed  ancestries
-	followed  ancestries
 	lastPeer  atomic.Int64 // pid of the last process that AgentAt found to be no agent's
 }
 

@@ -23,7 +23,7 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 		return "", nil // another machine's
 	}
 	if !ok || end.Inode == 0 {
-		return exited, nil
+		return exitedProcess, nil
 	}
 	if last := int(g.lastPeer.Load()); last > 0 && end.HeldBy(last) { // a browser has many connections, and /proc is large
 		return g.agentHolding(ctx, end, last)
@@ -44,7 +44,7 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 	case end.UID != os.Getuid():
 		return "", nil // nothing of another user's process is read, and it is no agent's
 	case len(hidden) == 0:
-		return exited, nil
+		return exitedProcess, nil
 	}
 	for _, pid := range hidden {
 		if agent, err := g.agentBehind(ctx, pid); err != nil || agent != "" {
@@ -54,8 +54,8 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 	return "", nil
 }
 
-// exited stands for a process that nothing can be found out about any more.
-const exited = "a process that has exited already"
+// exitedProcess stands for a process that nothing can be found out about any more.
+const exitedProcess = "a process that has exited already"
 
 // agentHolding is agentBehind for a process that holds a connection, and still does afterwards: of
 // one that exits meanwhile nothing was found out.
@@ -65,7 +65,7 @@ func (g *Guard) agentHolding(ctx context.Context, end proctree.Socket, pid int) 
 	}
 	agent, err := g.agentBehind(ctx, pid)
 	if err == nil && agent == "" && !end.HeldBy(pid) {
-		return exited, nil
+		return exitedProcess, nil
 	}
 	return agent, err
 }
