@@ -67,16 +67,16 @@ func (h *host) confinement(r store.Record) (layers sandbox.Layers, proxyURL stri
 
 // confineLike is what holds a thread to the sandbox of a record's child, for files that the
 // child can lead us to; nil if it has none.
-func (h *host) confineLike(r store.Record) func() error {
+func confineLike(r store.Record, data *store.Store, closed []string) func() error {
 	if !r.Sandboxed {
 		return nil
 	}
 	return func() error {
-		layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
+		layers, err := sandbox.LoadLayers(data.SandboxPath(r.ID))
 		if err != nil {
 			return err
 		}
-		return layers.ConfineThread(h.closed...)
+		return layers.ConfineThread(closed...)
 	}
 }
 

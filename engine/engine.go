@@ -114,6 +114,7 @@ func Run(ctx context.Context, o Options) error {
 		proxies: proxies{log: log},
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
+	h.logs.Secret = func(session string) string { return h.settings().shells.secret(session) }
 	h.holdReplays()
 	e.load()
 	h.agents = h.watchAgents(o.Agents)

@@ -299,6 +299,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		ID:       r.ID,
 		PID:      pid,
 		Nonce:    h.settings().shells.nonce(r),
+		Secret:   h.settings().shells.secret(r.ID),
 		Kind:     prompt.KindOf(r.Argv),
 		Actor:    r.Actor,
 		From:     r.From,
@@ -329,7 +330,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		h.sessions.Done()
 	})
 	if master != nil {
-		h.agents.Start(r.ID, pid, r.Agent, s, h.confineLike(r))
+		h.agents.Start(r.ID, pid, r.Agent, s, confineLike(r, h.store, h.closed))
 	}
 	s.Admit(r.Keyboard != "", r.Open)
 	return s

@@ -67,5 +67,8 @@ func (h *host) LastLines(r store.Record) []string {
 	if r.SplitLog {
 		source.ErrPath = h.store.ErrorLogPath(r)
 	}
-	return logs.LastLines(source, shownLines)
+	if r.TTY {
+		source.Session = r.ID
+	}
+	return h.logs.LastLines(source, shownLines)
 }

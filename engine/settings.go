@@ -89,7 +89,7 @@ func (h *host) settings() current {
 func (h *host) set(s Settings) error {
 	next := current{Settings: s.withDefaults()}
 	var err error
-	if s.marksShells() {
+	if next.shells = closedShells(h.o.DataDir); s.marksShells() {
 		next.shells, err = openShells(h.o.DataDir)
 	}
 	h.now.Store(&next)

@@ -31,6 +31,12 @@ type shellKeys struct {
 	key []byte
 }
 
+// closedShells has the key alone, of sessions that were started before.
+func closedShells(dataDir string) shellKeys {
+	key, _ := os.ReadFile(filepath.Join(dataDir, shellFolder, shellKeyName)) // without one there were none
+	return shellKeys{key: key}
+}
+
 // openShells gets the scripts and the key ready.
 func openShells(dataDir string) (shellKeys, error) {
 	dir := filepath.Join(dataDir, shellFolder)
@@ -57,8 +63,17 @@ func (k shellKeys) nonce(r store.Record) string {
 	if k.dir == "" || !r.TTY || r.Sandboxed || prompt.KindOf(r.Argv) == prompt.None {
 		return ""
 	}
+	return k.secret(r.ID)
+}
+
+// secret is the word of a session, if it has one; "" without a key, with which none was
+// ever given.
+func (k shellKeys) secret(session string) string {
+	if len(k.key) != shellKeySize {
+		return ""
+	}
 	mac := hmac.New(sha256.New, k.key)
-	mac.Write([]byte(r.ID))
+	mac.Write([]byte(session))
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 

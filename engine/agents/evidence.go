@@ -144,7 +144,7 @@ func (r Rule) readFile(tree *files.Tree, last *filed, home string, who store.Ide
 	if _, err := os.Lstat(path); err != nil { // most have none: it takes no thread to know
 		return nil
 	}
-	text, info, err := tree.ReadRegular(path, maxFile)
+	text, info, err := files.ReadRegular(tree, path, maxFile)
 	if err != nil || info.ModTime().Before(proctree.BornAt(who).Add(-time.Second)) {
 		return nil
 	}

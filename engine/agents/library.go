@@ -100,8 +100,7 @@ func readRule(path string) (Rule, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil { // dotfiles are often links
 		path = real
 	}
-	var anywhere files.Tree
-	text, _, err := anywhere.ReadRegular(path, maxRule)
+	text, _, err := files.ReadRegular(&files.Tree{}, path, maxRule)
 	if err != nil {
 		return Rule{}, err
 	}

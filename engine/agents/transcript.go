@@ -22,7 +22,7 @@ func (r Rule) transcript(tree *files.Tree, home, conversation string, pid int) *
 	if r.Transcript.Path == "" || home == "" || !isConversation(conversation) {
 		return nil
 	}
-	path := tree.Newest(r.place(strings.ReplaceAll(r.Transcript.Path, "{id}", conversation), home, pid))
+	path := files.Newest(tree, r.place(strings.ReplaceAll(r.Transcript.Path, "{id}", conversation), home, pid))
 	if path == "" {
 		return nil
 	}

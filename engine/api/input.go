@@ -40,7 +40,7 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 	if json.Unmarshal(body, &given) != nil {
 		return nil, wrong
 	}
-	known := FieldsOf(in)
+	known := FieldsOf(reflect.TypeOf(in))
 	for field := range given {
 		if !slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, field) }) {
 			ignored = append(ignored, field)
@@ -56,8 +56,7 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 
 // FieldsOf names the fields that the JSON of a struct, or of what points to one,
 // has at its top.
-func FieldsOf(v any) []string {
-	t := reflect.TypeOf(v)
+func FieldsOf(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

@@ -1,6 +1,9 @@
 package api
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 // An Effect says what calling an operation may change.
 type Effect string
@@ -31,7 +34,7 @@ type Operation[In, Out any] struct {
 // NewOperation returns an operation that can be called.
 func NewOperation[In, Out any](name, doc string, effect Effect) Operation[In, Out] {
 	return Operation[In, Out]{
-		Entry: Entry{Name: name, Doc: doc, Effect: effect, In: *new(In), Out: *new(Out)},
+		Entry: Entry{Name: name, Doc: doc, Effect: effect, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out]()},
 		Call: func(ctx context.Context, e Engine, in In) (out Out, err error) {
 			err = e.Do(ctx, name, effect, in, &out)
 			return out, err
@@ -47,8 +50,8 @@ type Entry struct {
 	Name   string
 	Doc    string
 	Effect Effect
-	In     any // zero value of the input
-	Out    any // zero value of the output
+	In     reflect.Type
+	Out    reflect.Type
 }
 
 // Empty is the input or output of an operation that takes or gives nothing.

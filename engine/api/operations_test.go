@@ -29,8 +29,8 @@ func TestEveryFieldOnTheWireHasASnakeCaseNameAndADescription(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	checkFields(t, reflect.TypeFor[Event](), seen)
 	for _, e := range Operations() {
-		checkFields(t, reflect.TypeOf(e.In), seen)
-		checkFields(t, reflect.TypeOf(e.Out), seen)
+		checkFields(t, e.In, seen)
+		checkFields(t, e.Out, seen)
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 
 // ReadRegular reads a whole regular file of at most limit bytes, and describes it.
 // A link in the last place is refused, as is whatever a read could wait for.
-func (t *Tree) ReadRegular(path string, limit int64) (data []byte, info fs.FileInfo, err error) {
+func ReadRegular(t *Tree, path string, limit int64) (data []byte, info fs.FileInfo, err error) {
 	err = t.confined(func() (err error) {
-		data, info, err = t.readRegular(path, limit)
+		data, info, err = readRegular(t, path, limit)
 		return err
 	})
 	return data, info, err
 }
 
-func (t *Tree) readRegular(path string, limit int64) ([]byte, fs.FileInfo, error) {
+func readRegular(t *Tree, path string, limit int64) ([]byte, fs.FileInfo, error) {
 	p, err := t.locate(path, way{verb: "read", link: true})
 	if err != nil {
 		return nil, nil, err
@@ -53,7 +53,7 @@ func (t *Tree) readRegular(path string, limit int64) ([]byte, fs.FileInfo, error
 
 // Newest returns the regular file that was changed last among those whose absolute
 // paths match a pattern (path/filepath.Match); "" if there is none.
-func (t *Tree) Newest(pattern string) (newest string) {
+func Newest(t *Tree, pattern string) (newest string) {
 	_ = t.confined(func() error {
 		paths, _ := filepath.Glob(pattern) // a mistaken pattern matches nothing
 		var at time.Time

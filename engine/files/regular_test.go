@@ -19,7 +19,7 @@ func TestReadRegularTakesNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"dir/file", "folder/file"} {
-		if data, info, err := g.ReadRegular(path, 8); err != nil || string(data) != "text" || info.Size() != 4 {
+		if data, info, err := ReadRegular(g.Tree, path, 8); err != nil || string(data) != "text" || info.Size() != 4 {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
@@ -27,15 +27,15 @@ func TestReadRegularTakesNothingElse(t *testing.T) {
 		"link": NotFile, "out": NotFile, "pipe": NotFile, "dir": NotFile, "dir/large": TooLarge,
 		"missing": NotFound, "/dev/null": Denied, g.outside + "/secret": Denied,
 	} {
-		if data, _, err := g.ReadRegular(path, 8); !errors.Is(err, want) || len(data) > 0 {
+		if data, _, err := ReadRegular(g.Tree, path, 8); !errors.Is(err, want) || len(data) > 0 {
 			t.Errorf("%s: %q, %v", path, data, err)
 		}
 	}
-	if got := g.Newest(g.root + "/*/*"); got == "" {
+	if got := Newest(g.Tree, g.root+"/*/*"); got == "" {
 		t.Error("no file was found")
 	}
 	for _, pattern := range []string{g.outside + "/*", g.root + "/li*", g.root + "/pip*", "["} {
-		if got := g.Newest(pattern); got != "" {
+		if got := Newest(g.Tree, pattern); got != "" {
 			t.Errorf("%s gave %s", pattern, got)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
 	for _, other := range []string{"trap", "pipe"} {
 		stop := g.swap("file", other)
 		for range 300 {
-			if data, _, err := g.ReadRegular("file", 100); err == nil && string(data) != "inside" {
+			if data, _, err := ReadRegular(g.Tree, "file", 100); err == nil && string(data) != "inside" {
 				t.Errorf("read %q", data)
 			}
 		}

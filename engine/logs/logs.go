@@ -43,6 +43,10 @@ const (
 // a process that failed leaves to be shown. None of them may be called on the
 // control goroutine: they read files.
 type Logs struct {
+	// Secret is the word in the marks of a session's shell, which nobody is to read in its
+	// log; "" for none, and nil if no session has one.
+	Secret func(session string) string
+
 	log     *slog.Logger
 	kick    chan struct{} // of 1: something was asked of the goroutine
 	linger  time.Duration // logsLinger but in tests

@@ -147,7 +147,7 @@ func TestASplitLogIsReadByStream(t *testing.T) {
 			t.Errorf("stream %q is %q", stream, out.Data)
 		}
 	}
-	if got := LastLines(r.source, 3); !cmp.Equal(got, []string{"err"}) {
+	if got := r.logs.LastLines(r.source, 3); !cmp.Equal(got, []string{"err"}) {
 		t.Errorf("last lines %q", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
 			t.Errorf("%+v: %s", in, diff)
 		}
 	}
-	if got := LastLines(r.source, 3); got != nil {
+	if got := r.logs.LastLines(r.source, 3); got != nil {
 		t.Errorf("last lines %q", got)
 	}
 }
@@ -320,7 +320,7 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 		r.write("line %d\n", i)
 	}
 	r.write("%s\xff", strings.Repeat("x", 10_000))
-	got := LastLines(r.source, 3)
+	got := r.logs.LastLines(r.source, 3)
 	want := []string{"line 98", "line 99", strings.Repeat("x", 4<<10)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -662,7 +662,7 @@ func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
 	if err != nil || dropped == 0 || int(dropped)+len(end) != 40_000*14 || !bytes.HasPrefix(end, []byte("line ")) || bytes.IndexByte(end, 0) >= 0 {
 		t.Errorf("%d bytes behind %d that begin with %.20q, %v", len(end), dropped, end, err)
 	}
-	if lines := LastLines(r.source, 100_000); len(lines) != len(end)/14 || lines[0] != string(end[:13]) {
+	if lines := r.logs.LastLines(r.source, 100_000); len(lines) != len(end)/14 || lines[0] != string(end[:13]) {
 		t.Errorf("%d lines, the first %.20q", len(lines), lines[0])
 	}
 }

@@ -41,6 +41,10 @@ type Source struct {
 	End    func() int64
 	Opened <-chan struct{} // closed once end tells; nil if it always does
 
+	// Session is the id of the session whose shell's marks are in the log; "" if there are none.
+	Session string
+	secret  string // of these marks
+
 	Started time.Time        // of the process
 	State   func() api.State // now; any goroutine may call it, and it does not block
 }
@@ -73,13 +77,33 @@ func (p Source) await(ctx context.Context) error {
 	}
 }
 
+// A reader is a log that is open for reading.
+type reader struct {
+	linelog.Reader // without the secret
+	file           *linelog.File
+}
+
+func (r *reader) Close() error                { return r.file.Close() }
+func (r *reader) Written() (time.Time, error) { return r.file.Written() }
+
 // open opens the log; it is nil if there is none yet.
-func (p Source) open() (*linelog.File, error) {
+func (p Source) open() (*reader, error) {
 	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	return l, err
+	if err != nil {
+		return nil, err
+	}
+	return &reader{Hide(l, p.secret), l}, nil
+}
+
+// hiding is a source whose marks can be read without what makes them believed.
+func (s *Logs) hiding(p Source) Source {
+	if s.Secret != nil && p.Session != "" {
+		p.secret = s.Secret(p.Session)
+	}
+	return p
 }
 
 // A logQuery is a process.log under way.
@@ -96,6 +120,7 @@ type logQuery struct {
 
 // Read answers process.log.
 func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.ProcessLogOutput, error) {
+	p = s.hiding(p)
 	run, err := s.reading(in, p)
 	if err == nil {
 		err = p.await(ctx)
@@ -256,7 +281,7 @@ func (q *logQuery) start(ctx context.Context, l linelog.Reader, first, end int64
 }
 
 // data reads text from out.Start on.
-func (q *logQuery) data(l *linelog.File, out *api.ProcessLogOutput) error {
+func (q *logQuery) data(l *reader, out *api.ProcessLogOutput) error {
 	text, err := readText(l, out.Start, out.End, q.in.Max, out.State.Ended())
 	if err != nil {
 		return err
@@ -301,7 +326,7 @@ func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, 
 }
 
 // grep searches from out.Start on, or before it.
-func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLogOutput) error {
+func (q *logQuery) grep(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
 	m := &matches{log: l, q: q}
 	var err error
 	if q.in.Backward {
@@ -318,7 +343,7 @@ func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLo
 }
 
 // count tells how many lines match, and how many of them are before out.Start.
-func (q *logQuery) count(ctx context.Context, l *linelog.File, out *api.ProcessLogOutput) error {
+func (q *logQuery) count(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
 	out.Total, out.Before = 0, 0
 	_, err := linelog.Forward(ctx, l, q.pattern, out.Dropped, out.End, func(line linelog.Line) bool {
 		if out.Total++; line.Offset < out.Start {
@@ -332,7 +357,7 @@ func (q *logQuery) count(ctx context.Context, l *linelog.File, out *api.ProcessL
 // forward searches forward. The last line of a log that is still written may
 // not be whole: who waits for matches gets it when it is; who does not, gets it
 // as it is, but a next search begins with it again unless it has matched.
-func (q *logQuery) forward(ctx context.Context, l *linelog.File, m *matches, out *api.ProcessLogOutput) (int64, error) {
+func (q *logQuery) forward(ctx context.Context, l *reader, m *matches, out *api.ProcessLogOutput) (int64, error) {
 	from, to := out.Start, out.End
 	if out.State.Ended() {
 		return linelog.Forward(ctx, l, q.pattern, from, to, m.add)
@@ -354,7 +379,7 @@ func (q *logQuery) forward(ctx context.Context, l *linelog.File, m *matches, out
 
 // matches collects what a search finds.
 type matches struct {
-	log   *linelog.File
+	log   linelog.Reader
 	q     *logQuery
 	found []api.LogMatch
 	size  int   // of all text so far

@@ -99,7 +99,7 @@ func readOperation(r *http.Request, name string) (operationCall, error) {
 	if err != nil {
 		return call, err
 	}
-	in := reflect.New(reflect.TypeOf(entry.In)).Interface()
+	in := reflect.New(entry.In).Interface()
 	if err := api.DecodeInput(name, body, in); err != nil {
 		return call, err
 	}

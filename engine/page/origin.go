@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // An Origin is where the page is served.
@@ -53,11 +54,11 @@ func (o Origin) check(r *http.Request) error {
 }
 
 // linkPage is the page of a link to one session.
-var linkPage = regexp.MustCompile(`^/link/[^/]+/$`)
+var linkPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/link/[^/]+/$`) })
 
 // isPageItself reports whether a link of another page leads here: that may be followed.
 func isPageItself(r *http.Request) bool {
-	return r.Method == http.MethodGet && (r.URL.Path == "/" || linkPage.MatchString(r.URL.Path)) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	return r.Method == http.MethodGet && (r.URL.Path == "/" || linkPage().MatchString(r.URL.Path)) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // isFor reports whether a Host header means this server.
@@ -116,10 +117,10 @@ func (o Origin) elsewhere(r *http.Request) (to string, ok bool) {
 }
 
 // oldCookie is the name of a cookie of release 0.2.0, which opens nothing any more.
-var oldCookie = regexp.MustCompile(`^(__Host-|__Secure-)?tandem-([0-9]+)(-link)?$`)
+var oldCookie = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(__Host-|__Secure-)?tandem-([0-9]+)(-link)?$`) })
 
 func (o Origin) isOldCookie(name string) bool {
-	m := oldCookie.FindStringSubmatch(name)
+	m := oldCookie().FindStringSubmatch(name)
 	return m != nil && m[2] == strconv.Itoa(o.Port)
 }
 

@@ -98,7 +98,7 @@ func loadFiles(own string) (map[string]file, error) {
 		}
 		name = strings.TrimPrefix(name, "files/")
 		if name == "index.html" {
-			text = ownScript.ReplaceAll(text, []byte(`="`+own+`$1`))
+			text = ownScript().ReplaceAll(text, []byte(`="`+own+`$1`))
 		}
 		f := newFile(name, own, text)
 		if ext := path.Ext(name); strings.Contains(name, "/") || ext == ".css" {
@@ -111,7 +111,7 @@ func loadFiles(own string) (map[string]file, error) {
 }
 
 // ownScript matches the addresses of scripts and styles in index.html.
-var ownScript = regexp.MustCompile(`="((?:app|vendor)/|app\.css)`)
+var ownScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`="((?:app|vendor)/|app\.css)`) })
 
 func newFile(name, own string, text []byte) file {
 	sum := sha256.Sum256(append([]byte(own), text...))

@@ -44,6 +44,9 @@ func (e Entry) Source() logs.Source {
 	if e.Rec.SplitLog {
 		s.ErrPath = filepath.Join(filepath.Dir(e.logPath), store.StderrName)
 	}
+	if e.Rec.TTY {
+		s.Session = e.Rec.ID
+	}
 	if e.Session != nil {
 		s.End = func() int64 { return e.shared.written(s.Path) }
 		s.Opened = e.Session.LogOpened()

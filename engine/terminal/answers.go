@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/picture"
 	"tandem/engine/prompt"
 	"tandem/engine/styled"
@@ -28,8 +29,12 @@ func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bo
 	if in.Plain {
 		return s.plain(in.Since, min(most, readMost))
 	}
-	return ReadLog(s.log, in.Since, min(most, readMost), ended)
+	return ReadLog(s.shownLog(), in.Since, min(most, readMost), ended)
 }
+
+// shownLog is the log as others may read it: whoever has the word in the shell's marks could
+// print some that are believed.
+func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
 // plain is the end of what was printed from an offset on, as the terminal shows it.
 func (s *Session) plain(since int64, most int) (out api.SessionReadOutput, err error) {
@@ -77,7 +82,7 @@ func (s *Session) NoteUse() { s.used.Store(time.Now().UnixNano()) }
 func (s *Session) Shell() *prompt.Shell { return s.shell }
 
 // Log is the session's output. The session is ready.
-func (s *Session) Log() prompt.Log { return s.log }
+func (s *Session) Log() prompt.Log { return s.shownLog() }
 
 // Size is that of the terminal.
 func (s *Session) Size() (cols, rows int) {
@@ -126,7 +131,7 @@ func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err e
 
 // ReadLog reads up to most bytes as text. A character that is not complete yet
 // is left for the next call, unless nothing more comes.
-func ReadLog(log Log, since int64, most int, ended bool) (api.SessionReadOutput, error) {
+func ReadLog(log prompt.Log, since int64, most int, ended bool) (api.SessionReadOutput, error) {
 	start, end := log.Start(), log.End()
 	if since < 0 {
 		since = max(0, end+since)

@@ -196,6 +196,7 @@ func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
 // sendBytes sends a repaint of the screen and then what the program writes.
 func (a attachment) sendBytes(ctx context.Context) error {
 	s, v := a.session, a.viewer
+	shown := s.shownLog()
 	v.repaint.Store(true)
 	var at int64
 	buffer := make([]byte, rawChunk)
@@ -214,7 +215,7 @@ func (a attachment) sendBytes(ctx context.Context) error {
 			}
 		}
 		due := v.marks.due()
-		n, _ := s.log.ReadAt(buffer, at)
+		n, _ := shown.ReadAt(buffer, at)
 		if n > 0 {
 			at += int64(n)
 			if err := a.to.Send(api.Output{Bytes: buffer[:n:n]}); err != nil {

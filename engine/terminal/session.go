@@ -72,6 +72,7 @@ type Options struct {
 	Journal    journal
 	PID        int         // of the child; 0 when it has ended
 	Nonce      string      // of its shell's marks; "" if it makes none
+	Secret     string      // blanked where others read the log: the Nonce, or that of an engine before
 	Kind       prompt.Kind // of interactive shell that the child is
 	Actor      string      // who has started it
 	From       string      // on which other machine, user@host; "" for this one

@@ -53,8 +53,8 @@ An error has an HTTP status of 400 or above and a body of code, message and, whe
 
 func (p *page) operation(e api.Entry) {
 	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.\n\n", e.Name, e.Doc, e.Effect)
-	p.fields("Input", reflect.TypeOf(e.In))
-	p.result(reflect.TypeOf(e.Out))
+	p.fields("Input", e.In)
+	p.result(e.Out)
 }
 
 // result lists an output's fields, or refers to the shape it shares with others.

@@ -29,8 +29,6 @@ var alarms = map[string]int{
 var records = map[string]int{
 	"files of package ui":                      41,
 	"lines of package ui":                      6039,
-	"methods of type engine/files/Tree":        63,
-	"methods of type engine/host":              61,
 	"methods of type engine/supervise/Control": 61,
 	"methods of type engine/vt/Terminal":       62,
 	"methods of type ui/sessionsView":          61,

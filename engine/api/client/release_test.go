@@ -67,7 +67,7 @@ func TestAnEngineOfRelease020Understands(t *testing.T) {
 		})
 		c := newClient(o)
 		defer c.Close()
-		in, out := reflect.New(reflect.TypeOf(entry.In)), reflect.New(reflect.TypeOf(entry.Out))
+		in, out := reflect.New(entry.In), reflect.New(entry.Out)
 		if err := json.Unmarshal(old.Body, in.Interface()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
