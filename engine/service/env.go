@@ -33,6 +33,8 @@ type Env struct {
 	store envStore
 	log   *slog.Logger
 
+	changing sync.Mutex // one change at a time; held while it is written
+
 	mu        sync.Mutex
 	variables map[string]string            // replaced, never changed
 	clients   map[string]map[string]string // by owner; the same holds for each
@@ -67,24 +69,31 @@ func (s *Env) All() map[string]string {
 
 // change saves a changed copy, and then makes it current.
 func (s *Env) change(f func(variables map[string]string)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed := maps.Clone(s.variables)
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	variables, clients := s.now()
+	changed := maps.Clone(variables)
 	if changed == nil {
 		changed = make(map[string]string)
 	}
 	f(changed)
-	if err := s.save(changed, s.clients); err != nil {
-		return err
-	}
-	s.variables = changed
-	return nil
+	return s.save(changed, clients)
 }
 
+func (s *Env) now() (variables map[string]string, clients map[string]map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.variables, s.clients
+}
+
+// save writes the variables and then makes them current. The lock for changes is held.
 func (s *Env) save(variables map[string]string, clients map[string]map[string]string) error {
 	if err := s.store.SaveEnv(store.Env{Variables: variables, Clients: clients}); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.variables, s.clients = variables, clients
 	return nil
 }
 
@@ -97,9 +106,10 @@ func (s *Env) of(owner string) map[string]string {
 
 // changeOf saves a changed copy of a client's variables, and then makes it current.
 func (s *Env) changeOf(owner string, f func(variables map[string]string)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed, clients := maps.Clone(s.clients[owner]), maps.Clone(s.clients)
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	variables, clients := s.now()
+	changed, clients := maps.Clone(clients[owner]), maps.Clone(clients)
 	if changed == nil {
 		changed = make(map[string]string)
 	}
@@ -110,11 +120,7 @@ func (s *Env) changeOf(owner string, f func(variables map[string]string)) error 
 	if clients[owner] = changed; len(changed) == 0 {
 		delete(clients, owner)
 	}
-	if err := s.save(s.variables, clients); err != nil {
-		return err
-	}
-	s.clients = clients
-	return nil
+	return s.save(variables, clients)
 }
 
 // with is what a client asks to set for something that it starts, with what it has

@@ -20,3 +20,40 @@ func TestAnOverlayIsLoadedWithoutWhatNothingCouldBeStartedWith(t *testing.T) {
 		t.Errorf("%v, %v", len(all), err)
 	}
 }
+
+// A slow disk holds up whoever changes a variable, and nobody else.
+func TestVariablesAreReadWhileTheDiskIsSlow(t *testing.T) {
+	saving, saved := make(chan struct{}), make(chan struct{})
+	o, err := NewEnv(slowEnv{saving, saved}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- o.change(func(v map[string]string) { v["A"] = "a" }) }()
+	<-saving
+	if all := o.All(); len(all) != 0 {
+		t.Errorf("%v before it is on disk", all)
+	}
+	_, _ = o.of("x"), o.Owners()
+	other := make(chan error)
+	go func() { other <- o.changeOf("x", func(v map[string]string) { v["B"] = "b" }) }()
+	saved <- struct{}{}
+	if err := <-done; err != nil || o.All()["A"] != "a" {
+		t.Errorf("%v, %v", o.All(), err)
+	}
+	<-saving
+	saved <- struct{}{}
+	if err := <-other; err != nil || o.of("x")["B"] != "b" || o.All()["A"] != "a" {
+		t.Errorf("%v, %v, %v", o.of("x"), o.All(), err)
+	}
+}
+
+// A slowEnv is an overlay on a disk that takes until saved has a token.
+type slowEnv struct{ saving, saved chan struct{} }
+
+func (slowEnv) LoadEnv() (store.Env, error) { return store.Env{}, nil }
+func (s slowEnv) SaveEnv(store.Env) error {
+	s.saving <- struct{}{}
+	<-s.saved
+	return nil
+}

@@ -40,6 +40,8 @@ type Layouts struct {
 
 	current atomic.Pointer[keptLayout] // read without waiting for the disk; nil if there is none
 
+	changing sync.Mutex // one change at a time; held while it is written
+
 	mu    sync.Mutex
 	saved map[string]api.Layout
 }
@@ -98,9 +100,9 @@ func (l *Layouts) get() api.LayoutGetOutput {
 
 // change saves a changed copy, and then makes it current.
 func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	kept, saved := l.now(), maps.Clone(l.saved)
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	kept, saved := l.now(), maps.Clone(l.saved) // which nobody else changes
 	if err := f(&kept, saved); err != nil {
 		return err
 	}
@@ -119,6 +121,8 @@ func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 	if err := l.store.SaveLayouts(on); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.current.Store(&kept)
 	l.saved = saved
 	return nil

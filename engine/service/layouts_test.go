@@ -119,3 +119,33 @@ func TestALayoutThatIsNoTreeIsRefused(t *testing.T) {
 		t.Errorf("too many tabs: %v", err)
 	}
 }
+
+func TestLayoutsAreReadWhileTheDiskIsSlow(t *testing.T) {
+	saving, saved := make(chan struct{}), make(chan struct{})
+	l, err := NewLayouts(slowLayouts{saving, saved})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		done <- l.change(func(_ *keptLayout, saved map[string]api.Layout) error { saved["x"] = api.Layout{}; return nil })
+	}()
+	<-saving
+	if got := l.get(); len(got.Saved) != 0 {
+		t.Errorf("%+v before it is on disk", got)
+	}
+	saved <- struct{}{}
+	if err := <-done; err != nil || len(l.get().Saved) != 1 {
+		t.Errorf("%+v, %v", l.get(), err)
+	}
+}
+
+// slowLayouts is a disk that takes until saved has a token.
+type slowLayouts struct{ saving, saved chan struct{} }
+
+func (slowLayouts) LoadLayouts() (store.Layouts, error) { return store.Layouts{}, nil }
+func (s slowLayouts) SaveLayouts(store.Layouts) error {
+	s.saving <- struct{}{}
+	<-s.saved
+	return nil
+}

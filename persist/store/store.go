@@ -27,7 +27,10 @@ const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 type Store struct {
 	dir string // absolute
 
+	mkdir func(path string, mode fs.FileMode) error // os.Mkdir but in tests
+
 	mu     sync.Mutex          // guards what follows
+	claims map[string]struct{} // ids that are being claimed
 	fresh  map[string]struct{} // ids whose folder's name may not be on disk yet
 	next   *dirSync            // not begun yet; nil if nobody waits
 	during sync.Mutex          // held during a synchronisation of processes
@@ -49,7 +52,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
 	}
-	s := &Store{dir: abs, fresh: make(map[string]struct{})}
+	s := &Store{dir: abs, mkdir: os.Mkdir, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
 	for _, d := range []string{abs, s.processes()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", d, Cause(err), adviseFolder)
@@ -190,8 +193,21 @@ func (s *Store) Claim(id string) error {
 		return fmt.Errorf("claim id %q: %w", id, ErrNoID)
 	}
 	s.mu.Lock()
+	_, busy := s.claims[id]
+	_, ours := s.fresh[id]
+	s.claims[id] = struct{}{}
+	s.mu.Unlock()
+	if busy {
+		return fmt.Errorf("claim id %s: %w", id, fs.ErrExist)
+	}
+	err := s.mkdir(s.Dir(id), 0o700)
+	if err != nil && !ours && s.leftOver(id) {
+		err = nil
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.Mkdir(s.Dir(id), 0o700); err != nil && !s.leftOver(id) {
+	delete(s.claims, id)
+	if err != nil {
 		return fmt.Errorf("claim id: %w", err)
 	}
 	s.fresh[id] = struct{}{}
@@ -199,11 +215,8 @@ func (s *Store) Claim(id string) error {
 }
 
 // leftOver reports whether a crash has left an id's folder before there was a
-// record in it. The lock is held.
+// record in it.
 func (s *Store) leftOver(id string) bool {
-	if _, ours := s.fresh[id]; ours {
-		return false
-	}
 	entries, err := os.ReadDir(s.Dir(id))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName })
 }
