@@ -56,7 +56,7 @@ func (u User) claims(key string) *jwt.UserClaims {
 
 // permit is the whole of what a user may publish and subscribe to.
 func (u User) permit(p *jwt.Permissions) {
-	inbox := inboxPrefix(u.Kind, u.Name) + ".>"
+	inbox := Inbox(u.Kind, u.Name) + ".>"
 	switch u.Kind {
 	case KindHub:
 		p.Pub.Allow.Add(">")

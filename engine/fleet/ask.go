@@ -21,7 +21,7 @@ func Ask(c Config, creds Credentials, subject string, question []byte) ([]byte, 
 		return nil, err
 	}
 	nc, err := nats.Connect(c.Hub, nats.Name("verb"), nats.UserJWTAndSeed(creds.JWT, string(seed)), nats.Secure(trust), nats.Timeout(askTimeout),
-		nats.MaxReconnects(0), nats.CustomInboxPrefix(inboxPrefix(creds.Kind, creds.Name)))
+		nats.MaxReconnects(0), nats.CustomInboxPrefix(Inbox(creds.Kind, creds.Name)))
 	if err != nil {
 		return nil, plainly(err)
 	}

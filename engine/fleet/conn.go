@@ -68,7 +68,7 @@ func connect(c Config, creds Credentials, log *slog.Logger, up func()) (*conn, e
 	l := &conn{user: creds, log: log, pipes: map[*Pipe]struct{}{}, fault: errors.New("connecting")}
 	l.nats, err = nats.Connect(c.Hub,
 		nats.Name(string(creds.Kind)+" "+creds.Name), nats.UserJWTAndSeed(creds.JWT, string(seed)), nats.Secure(trust),
-		nats.CustomInboxPrefix(inboxPrefix(creds.Kind, creds.Name)), nats.NoEcho(),
+		nats.CustomInboxPrefix(Inbox(creds.Kind, creds.Name)), nats.NoEcho(),
 		nats.Timeout(dialTimeout), nats.PingInterval(pingStep), nats.MaxPingsOutstanding(mostSilent),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.CustomReconnectDelay(pause),
 		nats.ReconnectBufSize(-1), // what is not sent now is out of date by then
@@ -192,10 +192,13 @@ func plainly(err error) error {
 	return err
 }
 
-// subscribe has f called with what comes on a subject, one message after the other. What
-// f panics with costs that message alone.
+// subscribe has f called with what comes on a subject, one message after the other; not
+// with rows that somebody's consumer delivers there. What f panics with costs that message
+// alone.
 func (l *conn) subscribe(subject, queue string, f func(*nats.Msg)) (*nats.Subscription, error) {
 	return l.nats.QueueSubscribe(subject, queue, func(m *nats.Msg) {
-		panics.Log(l.log, "fleet: message", func() { f(m) })
+		if Covers(subject, m.Subject) {
+			panics.Log(l.log, "fleet: message", func() { f(m) })
+		}
 	})
 }

@@ -69,5 +69,23 @@ const JoinSubject = "tandem.join"
 // and by whoever has the hub's folder.
 func HubSubject(asker, what string) string { return "tandem.hub." + asker + "." + what }
 
-// An inbox of its own keeps the answers to one user from all others.
-func inboxPrefix(kind Kind, name string) string { return "_INBOX_" + string(kind) + "_" + name }
+// InboxPrefix begins all inboxes.
+const InboxPrefix = "_INBOX_"
+
+// Inbox begins the subjects that one user alone hears.
+func Inbox(kind Kind, name string) string { return InboxPrefix + string(kind) + "_" + name }
+
+// Covers reports whether a subject is one that a subscription to pattern, with wildcards *
+// alone, is for. JetStream delivers rows under their own subject to subscriptions that a
+// consumer names, so what comes has to be looked at.
+func Covers(pattern, subject string) bool {
+	for pattern != "" && subject != "" {
+		var want, is string
+		want, pattern, _ = strings.Cut(pattern, ".")
+		is, subject, _ = strings.Cut(subject, ".")
+		if want != is && (want != "*" || is == "") {
+			return false
+		}
+	}
+	return pattern == "" && subject == ""
+}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -24,6 +25,8 @@ type Machine struct {
 	// Events tells of everything and then of what changes, as events.watch does.
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
+	// CheckEvery is how often it sees whether what it wrote is still there; default 30 s.
+	CheckEvery time.Duration
 
 	// BeatStep is the time between two heartbeats of the machine, less up to a fifth so that
 	// those of many machines do not coincide; default 5 s.
@@ -63,7 +66,7 @@ func (m *Machine) Start(c Config, creds Credentials) error {
 		m.Close()
 		return err
 	}
-	m.running.Go(panics.Restarted(ctx, m.Log, "fleet: rows", func() { m.presence.run(ctx, l) }))
+	m.running.Go(panics.Restarted(ctx, m.Log, "fleet: rows", func() { m.presence.run(ctx, l, cmp.Or(m.CheckEvery, checkStep)) }))
 	m.running.Go(panics.Restarted(ctx, m.Log, "fleet: events", func() { m.presence.follow(ctx, m.Events) }))
 	return nil
 }

@@ -28,6 +28,8 @@ const (
 	spreadOut = 2 * time.Second
 	// shownText bounds a command line and an error in a row.
 	shownText = 200
+	// checkStep is how often a machine sees whether one of its rows is still there.
+	checkStep = 30 * time.Second
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
 )
@@ -64,6 +66,9 @@ type presence struct {
 	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
 	sent   map[string]sending // rows of which the hub has not said yet that they are stored
 	serial int64              // counts what was sent
+
+	numbers map[string]uint64 // of stored rows, in the stream
+	checked string            // the row to be written only if it is there
 }
 
 // A sending is what was written of a row last.
@@ -85,7 +90,7 @@ func newPresence(u User, m *Machine) *presence {
 	return &presence{
 		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: m.Hello.Version, Epoch: newID()[:8]},
 		step: cmp.Or(m.BeatStep, 5*time.Second), storedWait: cmp.Or(m.StoredWait, 8*time.Second),
-		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{},
+		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{}, numbers: map[string]uint64{},
 	}
 }
 
@@ -172,7 +177,9 @@ func small(p api.Process) api.Process {
 }
 
 // run writes until ctx ends, and says then that the machine goes.
-func (p *presence) run(ctx context.Context, l *conn) {
+func (p *presence) run(ctx context.Context, l *conn, checkEvery time.Duration) {
+	check := time.NewTicker(checkEvery)
+	defer check.Stop()
 	beat := time.NewTimer(0)
 	defer beat.Stop()
 	refresh := time.NewTimer(refreshStep)
@@ -201,6 +208,8 @@ func (p *presence) run(ctx context.Context, l *conn) {
 			p.beat(l)
 			p.again()
 			beat.Reset(p.step - rand.N(p.step/5))
+		case <-check.C:
+			p.check()
 		case <-p.kick:
 			sleep(ctx, settle)
 		}
@@ -247,23 +256,53 @@ func (p *presence) beat(l *conn) {
 }
 
 // storedSubject is where the hub says that rows are stored.
-func (p *presence) storedSubject() string { return inboxPrefix(KindMachine, p.user.Name) + ".stored." }
+func (p *presence) storedSubject() string { return Inbox(KindMachine, p.user.Name) + ".stored." }
 
 // stored takes in that a row is stored, which the server answers to each message that its
 // streams take (https://docs.nats.io/reference/reference-protocols/nats_api_reference).
 func (p *presence) stored(m *nats.Msg) {
 	var answer struct {
-		Stream string          `json:"stream"`
-		Error  json.RawMessage `json:"error"`
+		Stream string `json:"stream"`
+		Seq    uint64 `json:"seq"`
+		Error  *struct {
+			Code int `json:"err_code"`
+		} `json:"error"`
 	}
-	if json.Unmarshal(m.Data, &answer) != nil || answer.Stream == "" || answer.Error != nil {
+	if json.Unmarshal(m.Data, &answer) != nil {
 		return // it is written again
 	}
 	number, id, _ := strings.Cut(strings.TrimPrefix(m.Subject, p.storedSubject()), ".")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if number == strconv.FormatInt(p.sent[id].serial, 36) {
+	switch {
+	case number != strconv.FormatInt(p.sent[id].serial, 36):
+	case answer.Error != nil && answer.Error.Code == wrongLastSequence:
+		for id := range p.rows {
+			p.dirty[id] = true
+		}
+		nudge(p.kick)
+	case answer.Error == nil && answer.Stream != "":
 		delete(p.sent, id)
+		if _, there := p.rows[id]; there {
+			p.numbers[id] = answer.Seq
+		}
+	}
+}
+
+// wrongLastSequence is the server's JSStreamWrongLastSequenceErr: a row is not the one that
+// was meant.
+const wrongLastSequence = 10071
+
+// check has one row written again if the hub still has it as it was stored, another row
+// each time. The hub refuses that if somebody has deleted it, with or without the others.
+func (p *presence) check() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.numbers { // in an order that changes
+		if _, sent := p.sent[id]; !sent && !p.dirty[id] {
+			p.dirty[id], p.checked = true, id
+			return
+		}
 	}
 }
 
@@ -306,6 +345,10 @@ func (p *presence) unsent() []*nats.Msg {
 		p.sent[id] = sending{p.serial, now, max(p.sent[id].wait, p.storedWait)}
 		m := nats.NewMsg("$KV." + ProcessesBucket + "." + p.user.Name + "." + id)
 		m.Reply = answers + strconv.FormatInt(p.serial, 36) + "." + id
+		if id == p.checked {
+			m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(p.numbers[id], 10))
+		}
+		delete(p.numbers, id) // until it is stored
 		if row, ok := p.rows[id]; ok {
 			m.Data, _ = json.Marshal(row) // texts and numbers
 		} else {
@@ -313,5 +356,6 @@ func (p *presence) unsent() []*nats.Msg {
 		}
 		messages = append(messages, m)
 	}
+	p.checked = ""
 	return messages
 }

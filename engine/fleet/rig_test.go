@@ -15,7 +15,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
-	"tandem/engine/fleet/hub/embedded"
 	"tandem/engine/hosts/transport"
 )
 
@@ -30,12 +29,14 @@ type rig struct {
 	options hub.Options
 	retry   time.Duration // of rows and heartbeats; zero for the product's
 	hub     *hub.Hub
+	server  hub.Server
 	address string
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{T: t, options: hub.Options{Folder: t.TempDir(), Listen: "127.0.0.1:0", Start: embedded.Start}}
+	r := &rig{T: t, options: hub.Options{Folder: t.TempDir(), Listen: "127.0.0.1:0"}}
+	r.options.Start = r.started
 	r.start()
 	t.Cleanup(func() {
 		if r.hub != nil {
@@ -114,7 +115,7 @@ func (r *rig) run(c fleet.Config, creds fleet.Credentials) *box {
 	r.Helper()
 	b := &box{events: make(chan api.Event, 100), visits: make(chan fleet.Visitor, 100)}
 	b.Machine = &fleet.Machine{
-		BeatStep: r.retry, StoredWait: r.retry,
+		BeatStep: r.retry, StoredWait: r.retry, CheckEvery: 50 * time.Millisecond,
 		Hello: transport.Hello{Version: "1.2.3", Protocol: 1}, Facts: map[string]string{"os": "linux"}, Log: slog.New(slog.DiscardHandler),
 		Accept: func(c net.Conn, v fleet.Visitor) error {
 			b.visits <- v

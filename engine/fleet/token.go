@@ -129,7 +129,7 @@ func Join(i Invitation) (Joined, error) {
 // send asks the hub, which is known by its authority's certificate alone.
 func (i Invitation) send(r JoinRequest) (answer JoinAnswer, err error) {
 	nc, err := nats.Connect("tls://"+i.Address, nats.Name("join"), nats.Timeout(joinTimeout), nats.MaxReconnects(0), nats.Secure(i.trust()),
-		nats.CustomInboxPrefix(inboxPrefix(KindJoiner, JoinerName)))
+		nats.CustomInboxPrefix(Inbox(KindJoiner, JoinerName)))
 	if err != nil {
 		return answer, api.Errorf(api.CodeUnavailable, "reach hub %s: %v", i.Address, plainly(err))
 	}

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,12 +22,10 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
 	"tandem/engine/api"
 	"tandem/engine/fleet"
-	"tandem/engine/panics"
 )
 
 // DefaultListen is where a hub listens that was told nothing else.
@@ -59,9 +56,13 @@ type Hub struct {
 	operator  nkeys.KeyPair
 	server    Server
 	nats      *nats.Conn
+	end       context.CancelFunc // of what runs beside
+	running   sync.WaitGroup
 
-	mu    sync.Mutex
-	cert  *tls.Certificate
+	certifying sync.Mutex
+	cert       *tls.Certificate
+
+	mu    sync.Mutex // held while hub.json is written
 	state state
 }
 
@@ -119,25 +120,22 @@ func (h *Hub) start(keys string) error {
 	if h.nats, err = h.server.Connect(h.credentials(fleet.User{Kind: fleet.KindHub, Name: "hub"})); err != nil {
 		return fmt.Errorf("start hub: %w", err)
 	}
-	if err := h.buckets(); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	h.end = cancel
+	if err := h.buckets(ctx); err != nil {
 		return fmt.Errorf("start hub: make the buckets: %w", err)
 	}
-	for subject, serve := range map[string]func(*nats.Msg) any{
+	if err := h.guardConsumers(ctx); err != nil {
+		return fmt.Errorf("start hub: %w", err)
+	}
+	for subject, answer := range map[string]func(*nats.Msg) any{
 		fleet.JoinSubject:                h.serveJoin,
 		fleet.HubSubject("*", "invite"):  h.serveInvite,
 		fleet.HubSubject("*", "members"): func(*nats.Msg) any { return Answer{Members: h.members()} },
 		fleet.HubSubject("*", "status"):  func(*nats.Msg) any { s := h.Status(); return Answer{Status: &s} },
 		fleet.HubSubject("*", "revoke"):  h.serveRevoke,
 	} {
-		_, err := h.nats.Subscribe(subject, func(m *nats.Msg) {
-			panics.Log(slog.Default(), m.Subject, func() {
-				text, err := json.Marshal(serve(m))
-				if err == nil {
-					_ = m.Respond(text) // who asked has a time limit
-				}
-			})
-		})
-		if err != nil {
+		if err := h.serve(subject, answer); err != nil {
 			return fmt.Errorf("start hub: %w", err)
 		}
 	}
@@ -189,8 +187,8 @@ func (h *Hub) config(keys string) (c Config, err error) {
 
 // certificate is the hub's own, made anew before it expires.
 func (h *Hub) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.certifying.Lock()
+	defer h.certifying.Unlock()
 	if now := h.o.Now(); h.cert == nil || now.Add(renewBefore).After(h.cert.Leaf.NotAfter) {
 		cert, err := h.authority.certificate(now)
 		if err != nil {
@@ -209,7 +207,7 @@ func (h *Hub) accountJWT() (string, error) {
 	}
 	claims := jwt.NewAccountClaims(key)
 	claims.Name = "fleet"
-	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: maxConsumers}
 	for public, at := range h.state.Revoked {
 		claims.RevokeAt(public, at)
 	}
@@ -243,30 +241,6 @@ func (h *Hub) credentials(u fleet.User) nats.Option {
 	return nats.UserJWT(func() (string, error) { return token, err }, func(nonce []byte) ([]byte, error) { return key.Sign(nonce) })
 }
 
-const (
-	// hostsLife is how long a machine is known that says nothing any more, processesLife
-	// how long a row that nobody writes again.
-	hostsLife     = 90 * 24 * time.Hour
-	processesLife = 24 * time.Hour
-	startTimeout  = 10 * time.Second
-)
-
-// buckets makes the buckets that are not there.
-func (h *Hub) buckets() error {
-	js, err := jetstream.New(h.nats)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-	defer cancel()
-	for bucket, life := range map[string]time.Duration{fleet.HostsBucket: hostsLife, fleet.ProcessesBucket: processesLife} {
-		if _, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, TTL: life, MaxValueSize: 16 << 10}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // load reads hub.json.
 func (h *Hub) load() error {
 	text, err := os.ReadFile(filepath.Join(h.o.Folder, "hub.json"))
@@ -298,6 +272,10 @@ func (h *Hub) save() error {
 
 // Close ends the hub.
 func (h *Hub) Close() {
+	if h.end != nil {
+		h.end()
+		h.running.Wait()
+	}
 	if h.nats != nil {
 		h.nats.Close()
 	}
