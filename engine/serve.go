@@ -41,7 +41,7 @@ func (e *engine) mux() *server.Mux {
 	m.Visited = approvals.Visited
 	for _, s := range []interface{ Handle(*server.Mux) }{
 		&service.Engine{
-			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Info: e.info, Problems: h.problems,
+			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.info, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, EndRemains: h.EndRemains,
 		},

@@ -69,7 +69,11 @@ func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine 
 	} else {
 		engine.ServeHTTP(answer, r)
 	}
-	w.record(r.Context(), client, call, t, answer.outcome(r.Context(), err), time.Since(began))
+	outcome := answer.outcome(r.Context(), err)
+	if name == api.EngineStop.Name && outcome == "ok" {
+		return // the engine has written it before it stopped
+	}
+	w.record(r.Context(), client, call, t, outcome, time.Since(began))
 }
 
 // stream has the engine tell of events, which are not recorded: a client that

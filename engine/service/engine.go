@@ -27,6 +27,7 @@ type Engine struct {
 	Layouts *Layouts
 	Arbiter *approval.Arbiter
 	Log     *slog.Logger
+	Audit   *store.Lines
 
 	Info     func() api.Info                           // but for what runs
 	Keeper   func(ctx context.Context) (Keeper, error) // after a while if there is none at the moment
@@ -90,6 +91,9 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 	case in.All && (in.Replace != "" || in.Restart) || in.Replace != "" && in.Restart:
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "stop engine: give only one of all, replace and restart")
 	case in.Restart:
+		if err := s.auditRestart(ctx); err != nil {
+			return api.Empty{}, err
+		}
 		return api.Empty{}, replaceBy(ctx, client, "/proc/self/exe")
 	case in.Replace != "":
 		return api.Empty{}, replaceBy(ctx, client, in.Replace)
@@ -105,6 +109,23 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 	s.announceStop(ctx, in.All)
 	s.Stop()
 	return api.Empty{}, nil
+}
+
+// auditRestart writes the line of an agent's restart: who could write it later has no engine
+// to tell.
+func (s *Engine) auditRestart(ctx context.Context) error {
+	caller := server.CallerOf(ctx)
+	if !caller.Agent() {
+		return nil
+	}
+	err := s.Audit.Append(api.AuditEntry{
+		Time: time.Now(), Actor: caller.Actor(), Agent: caller.Bounds.Name, Client: caller.Owner, From: caller.Origin.From,
+		Tool: api.EngineStop.Name, Arguments: map[string]any{"restart": true}, Outcome: "ok",
+	})
+	if err != nil {
+		return api.Errorf(api.CodeUnavailable, "restart engine: %v", err)
+	}
+	return nil
 }
 
 // pauseKeeper has the keeper start no engine when this one ends; one that has
