@@ -139,5 +139,5 @@ func resourceText(ctx context.Context, f *toolkit.Agent, what resourceURI) (stri
 	}
 	end := int64(-resourceBytes)
 	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: what.id, Stream: "both", Since: &end, Max: resourceBytes})
-	return out.Data, err
+	return toolkit.PlainText(out.Data), err
 }

@@ -74,6 +74,7 @@ const CutMost = 256
 const (
 	esc = 0x1b
 	bel = 0x07
+	c1  = 0xc2 // the first byte of U+0080 … U+00BF in UTF-8
 )
 
 // sequenceLength is the length of the escape sequence (ECMA-48, 5.4 and 5.6)
@@ -130,8 +131,15 @@ func stringLength(s string) int {
 // PlainText is what a terminal's output says: without escape sequences and
 // control characters, and of a line that was drawn over with carriage returns
 // what was drawn last.
-func PlainText(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }) {
+func PlainText(s string) string { return stripped(s, false) }
+
+// Stripped is all that a program has printed without escape sequences and control characters
+// but tabs and ends of lines, carriage returns among them. Of a sequence that has no end
+// the text stays.
+func Stripped(s string) string { return stripped(s, true) }
+
+func stripped(s string, whole bool) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return isControl(r) && (r != '\r' || !whole) }) {
 		return s
 	}
 	out := make([]byte, 0, len(s))
@@ -141,15 +149,19 @@ func PlainText(s string) string {
 		c := s[i]
 		if c == esc {
 			n := sequenceLength(s[i:])
-			if n < 0 {
+			if n < 0 && !whole {
 				break
 			}
-			i += n
+			i += max(n, 1)
+			continue
+		}
+		if c == c1 && i+1 < len(s) && s[i+1] < 0xa0 {
+			i += 2
 			continue
 		}
 		i++
 		switch {
-		case c == '\n':
+		case c == '\n', c == '\r' && whole:
 			out, returned = append(out, c), false
 			line = len(out)
 		case c == '\r':
@@ -168,6 +180,11 @@ func PlainText(s string) string {
 		}
 	}
 	return string(out)
+}
+
+// isControl reports whether a terminal would do anything but show r.
+func isControl(r rune) bool {
+	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }
 
 // LastDrawn is a text with what was drawn last of each line that was drawn over with

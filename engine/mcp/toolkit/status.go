@@ -85,7 +85,7 @@ func (f *Agent) Printed(ctx context.Context, p api.Process, stream string) (outp
 		}
 		b.WriteString(out.Data)
 		if out.NextCursor <= max(since, out.Start) || out.NextCursor >= out.End || b.Len() >= 2*StreamMost {
-			return b.String(), dropped, nil
+			return Stripped(b.String()), dropped, nil
 		}
 		since = out.NextCursor
 	}
@@ -231,3 +231,11 @@ const (
 	firstPrompt  = 5 * time.Second
 	firstSilence = 500 * time.Millisecond
 )
+
+// Exec runs a command. Its output is text for an agent, without what only a terminal makes
+// sense of.
+func (f *Agent) Exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	out, err := api.Exec.Call(ctx, f.Engine, in)
+	out.Stdout, out.Stderr = Stripped(out.Stdout), Stripped(out.Stderr)
+	return out, err
+}

@@ -196,7 +196,7 @@ func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string,
 	if in.TimeoutMS > 0 {
 		timeout = min(in.TimeoutMS, androidTimeoutMost)
 	}
-	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.StreamMost,
 	})

@@ -68,7 +68,7 @@ func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
 }
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
-	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: int(toolkit.UntilDone.Milliseconds()), MaxOutput: 16 * toolkit.StreamMost,
 	})

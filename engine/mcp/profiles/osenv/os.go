@@ -118,7 +118,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	}
 	lines := cmp.Or(in.BufferSize, shellLines)
 	argv := []string{in.shell(), "-c", string(in.Command)}
-	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
 	})

@@ -72,7 +72,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 	if in.TimeoutMS != nil {
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
-	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
@@ -147,7 +147,7 @@ func shorten(ctx context.Context, f *toolkit.Agent, out *api.ExecOutput, ends bo
 func logHead(ctx context.Context, f *toolkit.Agent, id, stream string) (string, error) {
 	since := int64(0)
 	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: id, Stream: stream, Since: &since, Max: execChars})
-	return toolkit.LastDrawn(out.Data), err
+	return toolkit.LastDrawn(toolkit.Stripped(out.Data)), err
 }
 
 // headAndTail is the beginning of one text and the end of another, with a note between them

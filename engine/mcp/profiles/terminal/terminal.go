@@ -58,7 +58,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 		seconds = min(in.TimeoutSeconds, int(toolkit.UntilDone.Seconds()))
 	}
 	cwd := f.Folder(in.WorkingDirectory)
-	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.StreamMost,
 	})
