@@ -50,7 +50,7 @@ func plain(p []byte) (n int) {
 			n += 2
 		default:
 			r, size := utf8.DecodeRune(p[n:])
-			if r < 0xa0 || r == utf8.RuneError && size == 1 {
+			if r < 0xa0 || r == utf8.RuneError && size == 1 || r == flag || isTag(r) {
 				return n
 			}
 			n += size
@@ -75,3 +75,13 @@ func illFormed(p []byte) (n int) {
 	}
 	return n
 }
+
+// flag is what tags stand behind: the flag of a part of a country. Elsewhere tags are text
+// that is not shown (Unicode Technical Standard 51, section 2.4).
+const (
+	flag     = 0x1f3f4
+	lastTag  = 0xe007f
+	flagTags = 6 // of a flag at most
+)
+
+func isTag(r rune) bool { return r >= 0xe0000 && r <= lastTag }

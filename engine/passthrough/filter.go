@@ -44,6 +44,7 @@ type Filter struct {
 
 	Colored   bool // the terminal's palette may be changed
 	clustered bool // mode 2027 may be set
+	tags      int  // how many more of a flag may follow at once
 }
 
 // inside says what the bytes at hand belong to.
@@ -123,7 +124,9 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	for at := 0; ; {
 		leaves := false
 		if f.inside == insideNothing {
-			at += plain(p[at:])
+			if n := plain(p[at:]); n > 0 {
+				at, f.tags = at+n, 0
+			}
 		}
 		if at == len(p) {
 			break
@@ -173,6 +176,12 @@ func (f *Filter) control(e *edit, at int) (n int, left bool) {
 		return 1, false
 	case len(p) == 1 && p[0] == esc, !utf8.FullRune(p):
 		return 0, false
+	case p[0] >= 0xf0:
+		if r, n := utf8.DecodeRune(p); r == flag || isTag(r) {
+			f.tag(e, at, r)
+			return n, false
+		}
+		fallthrough
 	case p[0] != esc && (p[0] != c1 || p[1] > 0x9f || p[1] < 0x80):
 		// Some terminals take single bytes for controls, and what is broken off
 		// must not become a character with what passes next.
@@ -185,6 +194,20 @@ func (f *Filter) control(e *edit, at int) (n int, left bool) {
 		e.replace(at, at+n, v.text)
 	}
 	return n, v.left
+}
+
+// tag passes a flag and its tags, and no others.
+func (f *Filter) tag(e *edit, at int, r rune) {
+	switch {
+	case r == flag:
+		f.tags = flagTags
+	case f.tags == 0:
+		e.drop(at, at+utf8.RuneLen(r))
+	case r == lastTag:
+		f.tags = 0
+	default:
+		f.tags--
+	}
 }
 
 // A verdict says what becomes of a sequence.
