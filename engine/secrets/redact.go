@@ -102,6 +102,8 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 		shape(nameHints, secretFlag+`=(`+wordValue+`)`),
 		shape(nameHints, secretFlag+`\s+(`+noFlag+`)`),
 		shape([]string{"-pass"}, `(?:^|\s)-pass(?:in|out)?\s+["']?pass:([^\s"']+)`),
+		of("openssl", `openssl`+options+`-[kK]\s+(`+wordValue+`)`),
+		of("mc", `mc(?:li)?`+options+`(?:alias\s+(?:set|s)|config\s+host\s+(?:add|a))`+options+`\S*://\S*\s+`+wordValue+`\s+(`+wordValue+`)`),
 		of("curl", `curl`+options+`(?:-[A-Za-z]*u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
 		of("sshpass", `sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
 		of("mysql", `mysql[a-z_-]*`+options+`-p(`+wordValue+`)`),

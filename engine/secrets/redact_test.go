@@ -196,3 +196,27 @@ func FuzzRedactLine(f *testing.F) {
 		}
 	})
 }
+
+func TestKeysOfOpensslAndMinioAreReplaced(t *testing.T) {
+	for line, want := range map[string]string{
+		"openssl enc -k hunter2 -in a":                            "openssl enc -k *** -in a",
+		"openssl aes-256-cbc -d -pbkdf2 -k 'a b' -in x":           "openssl aes-256-cbc -d -pbkdf2 -k '***' -in x",
+		"openssl enc -aes-256-cbc -K 00ff -iv 11":                 "openssl enc -aes-256-cbc -K *** -iv 11",
+		"openssl enc -k $PASS -in a":                              "openssl enc -k $PASS -in a",
+		"openssl req -newkey rsa:2048 -keyout k":                  "openssl req -newkey rsa:2048 -keyout k",
+		"openssl x509 -in k -noout; ls -k x":                      "openssl x509 -in k -noout; ls -k x",
+		"mc alias set x https://h:9000 user secret":               "mc alias set x https://h:9000 user ***",
+		"mc --insecure alias set x http://h 'u' 's t' --api S3v4": "mc --insecure alias set x http://h 'u' '***' --api S3v4",
+		"/usr/bin/mcli alias s x http://h u s":                    "/usr/bin/mcli alias s x http://h u ***",
+		"mc config host add x http://h u s":                       "mc config host add x http://h u ***",
+		"mc alias list x":                                         "mc alias list x",
+		"mc alias set x http://h":                                 "mc alias set x http://h",
+	} {
+		if got := RedactLine(line); got != want {
+			t.Errorf("%s\n got %s\nwant %s", line, got, want)
+		}
+		if got := RedactLine(want); got != want {
+			t.Errorf("%s is changed again, to %s", want, got)
+		}
+	}
+}
