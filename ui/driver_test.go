@@ -84,6 +84,7 @@ func (d *driver) send(msg tea.Msg) {
 
 func (d *driver) update(msg tea.Msg) {
 	_, cmd := d.m.Update(msg)
+	checkPanes(d.m.sessions)
 	d.run(cmd)
 }
 

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
-	"tandem/engine/invariants"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/files"
@@ -96,11 +95,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	waited := m.input.waiter() != nil
 	cmd := tea.Batch(m.handle(msg), m.input.afterWaiting(waited))
 	m.seeTerminal(msg)
-	cmd = tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
-	if invariants.Enabled {
-		m.sessions.check()
-	}
-	return m, cmd
+	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.

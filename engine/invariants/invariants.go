@@ -17,3 +17,19 @@ func (b broken) Error() string { return "invariant broken: " + string(b) }
 
 // Failf panics with a message that says which invariant is broken, and what is there instead.
 func Failf(format string, args ...any) { panic(broken(fmt.Sprintf(format, args...))) }
+
+// Broken runs f and returns the message of the invariant it breaks, "" if it breaks none. The
+// tests of checks use it.
+func Broken(f func()) (message string) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case broken:
+			message = string(p)
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return ""
+}

@@ -81,19 +81,3 @@ func Repanic(p any) {
 		panic(b)
 	}
 }
-
-// Broken runs f and returns the message of the invariant it breaks, "" if it breaks none. The
-// tests of checks use it.
-func Broken(f func()) (message string) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case broken:
-			message = string(p)
-		default:
-			panic(p)
-		}
-	}()
-	f()
-	return ""
-}

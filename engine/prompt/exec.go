@@ -156,7 +156,8 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			return false, nil
 		}
 	}
-	if state.touched { // also by a ctrl+c that the shell has lost
+	echoed := state.unsure && e.s.t.Log().End() > state.prompt
+	if state.touched || echoed { // also by a ctrl+c that the shell has lost
 		c, err := e.s.t.Cursor(ctx)
 		if err != nil {
 			return true, err

@@ -65,6 +65,7 @@ type marks struct {
 	noStart  bool  // the shell cannot tell when a command begins
 	entered  bool  // a line was sent since the prompt was drawn
 	touched  bool  // something was typed since then
+	replayed bool  // or may have been, before an engine that replayed the log
 	ahead    int   // lines sent while no prompt was there, that no command has taken
 	prompt   int64 // offset behind the last prompt, or prompt for more
 	drawn    time.Time
@@ -133,7 +134,7 @@ func (m *marks) note(f markFound) (ended *Command) {
 		}
 	case 'B':
 		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, f.at, f.cursor, f.now
-		m.entered, m.touched, m.leftover = false, false, 0
+		m.entered, m.touched, m.replayed, m.leftover = false, false, false, 0
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
 		}
@@ -281,12 +282,11 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 	}
 }
 
-// noteReplayed takes output behind a prompt for the echo of something typed; where the cursor
-// has not moved, it was none.
-func (m *marks) noteReplayed(end int64) {
+// noteReplayed notes that nobody knows whether something was typed at the prompt.
+func (m *marks) noteReplayed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.touched = m.touched || m.phase == phaseReady && end > m.prompt
+	m.replayed = m.phase == phaseReady
 }
 
 // noteAhead counts the lines that are typed before the prompt is there: the shell reads
@@ -424,6 +424,7 @@ type promptState struct {
 	noStart bool
 	entered bool
 	touched bool
+	unsure  bool // whether something was typed before a replay
 	ahead   bool // a line that was typed before the prompt may still be read
 	prompt  int64
 	drawn   time.Time
@@ -435,7 +436,7 @@ type promptState struct {
 func (m *marks) state() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return promptState{m.phase, m.noStart, m.entered, m.touched, m.ahead > 0, m.prompt, m.drawn, m.lined, m.cursor, m.line}
+	return promptState{m.phase, m.noStart, m.entered, m.touched, m.replayed, m.ahead > 0, m.prompt, m.drawn, m.lined, m.cursor, m.line}
 }
 
 // lineIsNew reports whether a line was sent to the prompt so lately that the shell,

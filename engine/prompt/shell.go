@@ -143,8 +143,7 @@ func (s *Shell) Ended(at Spot, exit *int, stopped bool) {
 // shell is now.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 
-// Replayed notes that the log was replayed up to end. Who typed at the prompt before that is not
-// known, but what was typed stands behind it.
-func (s *Shell) Replayed(end int64) { s.marks.noteReplayed(end) }
+// Replayed notes that the log was replayed: whether something was typed before that is unknown.
+func (s *Shell) Replayed() { s.marks.noteReplayed() }
 
 func (s *Shell) isOver() bool { return isClosed(s.o.Over) }

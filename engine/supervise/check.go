@@ -10,8 +10,8 @@ import (
 // all are checked only now and then; the one that an event was about is in any case.
 const checkedProcs = 32
 
-// check panics if the table is in a state that no event may lead to.
-func (c *Control) check() {
+// checkTable panics if the processes are in a state that no event may lead to.
+func checkTable(c *Control) {
 	if n := len(c.procs); c.frozen || n > checkedProcs && !invariants.Sometimes("check of many processes", n/checkedProcs) {
 		return
 	}

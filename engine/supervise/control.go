@@ -242,7 +242,7 @@ func (c *Control) panics(f func()) (panicked bool) {
 	}()
 	f()
 	if invariants.Enabled {
-		c.check()
+		checkTable(c)
 	}
 	return false
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/invariants"
 )
 
 // A handStream is the connection of a viewer that can hand over a terminal.
@@ -58,6 +59,7 @@ func handOver(t *testing.T, s *Session) *person {
 
 func handOverBy(t *testing.T, s *Session, o api.AttachOptions) *person {
 	t.Helper()
+	t.Cleanup(invariants.Never("repaint")) // of which bytes reach the terminal
 	window, tty := newWindow(t)
 	p := &person{handStream: &handStream{newFakeStream(), tty}, t: t, window: window, left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())

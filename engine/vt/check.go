@@ -19,7 +19,7 @@ const (
 )
 
 // check panics if the terminal is in a state that no input may lead to.
-func (t *Terminal) check() {
+func (t *writer) check() {
 	if n := t.cols * t.rows; n > checkedCells && !invariants.Sometimes("check of a large screen", n/checkedCells) {
 		return
 	}
@@ -42,7 +42,7 @@ func (t *Terminal) check() {
 }
 
 // checkPage checks the cursor, the pen, the margins and the tab stops.
-func (t *Terminal) checkPage() {
+func (t *writer) checkPage() {
 	cur, r := &t.cur, &t.region
 	switch {
 	case t.scr == nil, t.scr != t.main && t.scr != t.other:

@@ -30,7 +30,7 @@ var layers = map[string]layer{
 		"roles are wired in one place, which knows nothing of what a pane or an emulator is made of",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "engine/invariants", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
