@@ -106,7 +106,7 @@ func Run(ctx context.Context, o Options) error {
 		log:     log,
 		store:   data,
 		bootID:  bootID,
-		cgroups: proctree.CgroupFolder(),
+		cgroups: cgroups{folder: proctree.CgroupFolder()},
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  terminal.NewChunks(),
 		closed:  closed,
@@ -298,6 +298,7 @@ func (h *host) allowReplays() {
 func (e *engine) closeSessions() {
 	e.host.control.Close()
 	e.host.logs.Close()
+	e.host.cgroups.close()
 	e.host.proxies.close()
 	e.files.Close()
 	e.hosts.Close()

@@ -47,7 +47,7 @@ type host struct {
 	log      *slog.Logger
 	store    *store.Store
 	bootID   string
-	cgroups  string // where those of children go; "" for none
+	cgroups  cgroups
 	link     *link
 	control  *supervise.Control
 	replays  chan struct{}
@@ -218,7 +218,7 @@ func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w wa
 	if w.confinement != nil {
 		spec.Confinement = &w.confinement.Confinement
 	}
-	if proctree.MakeCgroup(r.Cgroup) {
+	if h.cgroups.make(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
 	}
 	if r.TTY {
@@ -381,7 +381,7 @@ func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
 
 func (h *host) Forget(id string) {
 	h.proxies.revoke(id)
-	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
+	h.cgroups.drop(id)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	client, err := h.link.get(ctx)
@@ -395,7 +395,7 @@ func (h *host) Forget(id string) {
 
 func (h *host) Remove(id string, durable bool) error {
 	h.proxies.revoke(id)
-	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
+	h.cgroups.drop(id)
 	dir := h.store.Dir(id)
 	h.logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
 	if durable {

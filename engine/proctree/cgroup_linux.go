@@ -97,11 +97,14 @@ func MakeCgroup(path string) bool {
 	return err == nil || errors.Is(err, os.ErrExist)
 }
 
-// DropCgroup removes a cgroup in which nothing is left.
-func DropCgroup(path string) {
-	if path != "" {
-		_ = unix.Rmdir(path) // where something is left, it is needed
+// DropCgroup removes a cgroup and reports whether it is gone. One that still
+// holds a process stays.
+func DropCgroup(path string) bool {
+	if path == "" {
+		return true
 	}
+	err := unix.Rmdir(path)
+	return err == nil || err == unix.ENOENT
 }
 
 // Populated reports whether anything lives in a cgroup or below it.

@@ -39,7 +39,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	temp, err := os.MkdirTemp("", "ts") // the paths of sockets must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(temp) })
+	dir, err := filepath.EvalSymlinks(temp)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"sync"
+
+	"tandem/engine/proctree"
+)
+
+// cgroups are the cgroups of children. Each is made before its child starts.
+type cgroups struct {
+	folder string   // "" if none can be made
+	made   sync.Map // paths of those that have not been removed
+}
+
+// make makes the cgroup at path and reports whether there is one.
+func (c *cgroups) make(path string) bool {
+	if !proctree.MakeCgroup(path) {
+		return false
+	}
+	c.made.Store(path, nil)
+	return true
+}
+
+// drop removes the cgroup of the child with an id, unless a process is left in it.
+func (c *cgroups) drop(id string) {
+	path := proctree.CgroupFor(c.folder, id)
+	if proctree.DropCgroup(path) {
+		c.made.Delete(path)
+	}
+}
+
+// close removes the cgroups whose last process was still exiting when they were
+// dropped.
+func (c *cgroups) close() {
+	c.made.Range(func(path, _ any) bool {
+		proctree.DropCgroup(path.(string))
+		return true
+	})
+}
