@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 // agentIn starts an agent in a sandbox that hides the folder secret, with its own folder in
@@ -103,6 +104,7 @@ func TestAgentFileIsReadInTheAgentsSandbox(t *testing.T) {
 
 // A pipe comes and goes where the agent's file is looked for.
 func TestPipeInPlaceOfAnAgentsFileBlocksNothing(t *testing.T) {
+	needs.FullRun(t)
 	m, dir, p, pid := agentIn(t)
 	path := filepath.Join(dir, "work/cc/sessions", fmt.Sprintf("%d.json", pid))
 	pipe := filepath.Join(dir, "work/pipe")

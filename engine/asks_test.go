@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 // runREPL is a program that is no shell: it says what it was given line by line, asks
@@ -51,6 +52,7 @@ func (m *machine) waitsFor(id, command, waits, question string) api.SessionExecO
 }
 
 func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	ask := `sh -c 'echo begin; printf "Sure? "; read x; echo "got $x"; exit 3'`
@@ -68,6 +70,7 @@ func TestAnExecEndsWhenItsCommandAsks(t *testing.T) {
 }
 
 func TestAnExecEndsWhenABuiltinAsks(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh"}, {"sh", "-c", "exec sh"}} {
@@ -99,6 +102,7 @@ func TestASecretIsNotAnsweredByACommand(t *testing.T) {
 }
 
 func TestWhatIsNoShellGetsTheTextAsItIs(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	self, err := os.Executable()
@@ -137,6 +141,7 @@ func TestAScriptThatAsksGetsTheTextAsItIs(t *testing.T) {
 }
 
 func TestTheHistoryIsNotExpandedInACommand(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, argv := range [][]string{{"bash", "--norc"}, {"sh", "-c", "exec bash --norc"}, {"zsh", "-f"}} {

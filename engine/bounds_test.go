@@ -19,6 +19,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/tests/needs"
 )
 
 // A confinedAgent is a machine with an agent that is held to bounds: it may write in
@@ -280,6 +281,7 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 }
 
 func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	hereAndFromElsewhere(t, anAgentThatMayReadChangesNothing)
 }
@@ -317,6 +319,7 @@ func whatIsForThePersonIsRefusedToAgents(t *testing.T, p *confinedAgent) {
 }
 
 func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
+	needs.FullRun(t)
 	hereAndFromElsewhere(t, noOperationLeavesTheSandboxOfAnAgent)
 }
 
@@ -444,6 +447,7 @@ func aTakenKeyboardHoldsForEveryOperation(t *testing.T, p *confinedAgent) {
 }
 
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	hereAndFromElsewhere(t, typingDoesNotLeaveTheSandbox)
 }

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/agents"
 	"tandem/engine/api"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 // fakeAgent is a script under the name of an agent, which shows what it is told to.
@@ -38,6 +39,7 @@ func (m *machine) agentIs(id string, state api.AgentState) api.CodingAgent {
 }
 
 func TestAgentsStateSurvivesTheEngine(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start(fakeAgent(t, "claude"))
@@ -71,6 +73,7 @@ func TestAgentsStateSurvivesTheEngine(t *testing.T) {
 // One that ends without a word, below a program that goes on, is gone all the same; so is one
 // that was there for a moment.
 func TestAnAgentThatEndsInSilenceIsGone(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	path := filepath.Join(t.TempDir(), "claude")
@@ -350,6 +353,7 @@ func TestEnterBehindATextAnswersNoQuestion(t *testing.T) {
 
 // An agent that gets a text and enter at once takes both for a paste.
 func TestEnterComesAfterTheTextForAnAgent(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	agent := piecewise(t, "codex", `printf '%s;' "$piece"`)

@@ -124,8 +124,8 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 	}
 }
 
+// Not parallel: another test could take the port that is freed here.
 func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
-	t.Parallel()
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
 	open := func(id string) (*proxies, string) {

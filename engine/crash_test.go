@@ -156,6 +156,7 @@ func TestKeeperKilledEndsNoSession(t *testing.T) {
 }
 
 func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `sh -c 'trap "" HUP TERM; echo child $$.; while :; do sleep 0.1; done' & wait`)
@@ -346,6 +347,7 @@ func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
 }
 
 func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	pid := m.info().EnginePID

@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/history"
+	"tandem/tests/needs"
 )
 
 func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
@@ -38,6 +39,7 @@ func (m *machine) agent(owner string) *machine {
 }
 
 func TestExecAndProcessesAreInTheHistory(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	dir := t.TempDir()

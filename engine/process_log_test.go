@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/logs"
+	"tandem/tests/needs"
 )
 
 func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
@@ -45,6 +46,7 @@ func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
 }
 
 func TestBothStreamsComeInTheOrderInWhichTheyWereWritten(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{SplitLog: true, Command: append(sh(`step() { while [ ! -e "$0.$1" ]; do sleep 0.01; done; }

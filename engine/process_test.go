@@ -85,6 +85,7 @@ func TestSplitLogKeepsErrorsApart(t *testing.T) {
 }
 
 func TestStopLeavesNothingOfATree(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	scripts := map[string]string{
 		"children in other sessions":         `setsid sh -c 'echo child $$; exec sleep 1000' & sleep 1000`,
@@ -379,11 +380,16 @@ func TestExecGivesOutputAndStatus(t *testing.T) {
 }
 
 func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
-	out := call(m, api.Exec, api.ExecInput{Command: sh("echo a; sleep 0.5; echo b"), TimeoutMS: 100})
+	goOn := filepath.Join(t.TempDir(), "go-on")
+	out := call(m, api.Exec, api.ExecInput{Command: sh("echo a; until [ -e " + goOn + " ]; do sleep 0.02; done; echo b"), TimeoutMS: 2000})
 	if !out.TimedOut || out.Stdout != "a\n" || out.Process.State != api.StateRunning {
 		t.Errorf("%+v", out)
+	}
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	end := m.reaches(out.Process.ID, api.StateExited)
 	if got := m.logOf(end); got != "a\nb\n" {

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 // An engine that comes late has not looked yet, so nothing is overdue.
 func TestTheTimeWithoutAnEngineDoesNotCountAgainstReadiness(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 // A shellCase is a shell to be tested, with a home folder of its own.
@@ -81,6 +82,7 @@ func wantRun(m *machine, id, command, output string, code int) api.SessionExecOu
 }
 
 func TestShellsTellWhereCommandsBeginAndEnd(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
@@ -157,6 +159,7 @@ func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
 }
 
 func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, argv := range [][]string{{"sh", "-c", "exec sh"}, {"sh", "-c", "exec bash --norc"}} {
@@ -244,6 +247,7 @@ func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
 }
 
 func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
@@ -287,6 +291,7 @@ func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
 
 // A shell that ignores the signal sees its command end of it.
 func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -305,6 +310,7 @@ func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
 }
 
 func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")
@@ -395,6 +401,7 @@ func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 }
 
 func TestCommandLinesAreKnownExactly(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
@@ -460,6 +467,7 @@ func TestExecLeavesAloneWhatWasTypedBeforeTheEngineWasReplaced(t *testing.T) {
 }
 
 func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range shellCases {
@@ -512,6 +520,7 @@ func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
 }
 
 func TestTheEndOfALongOutputIsKept(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("bash", "--norc")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/tests/needs"
 )
 
 // marks are what shells tell Tandem, and the folder that they tell every terminal.
@@ -20,6 +21,7 @@ type trace struct {
 }
 
 func TestHooksOfShellsLeaveNoTrace(t *testing.T) {
+	needs.FullRun(t)
 	for name, c := range map[string]trace{
 		"bash xtrace": {
 			shellCase: shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": "PS4='[mine] '\nPS1='$ '\n"}},

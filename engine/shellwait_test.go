@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
@@ -76,6 +77,7 @@ func TestASessionIsWaitedForUntilSomethingListens(t *testing.T) {
 }
 
 func TestASessionTellsWhatItWaitsFor(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	for _, c := range []struct {
@@ -408,6 +410,7 @@ func TestListingsSayWhatAProgramWaitsForOnceItIsSilent(t *testing.T) {
 }
 
 func TestASessionTellsWhatHasItsTerminal(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	foreground := func(id string) api.SessionForegroundOutput {

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
+	"tandem/tests/needs"
 )
 
 func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
@@ -40,6 +41,7 @@ func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
 }
 
 func TestWritingToWhatReadsNothingEnds(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Stdin: true})

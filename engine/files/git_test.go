@@ -159,6 +159,7 @@ func (g *gitGround) hash(name string) string {
 }
 
 func TestGitMarksEveryKindOfRepository(t *testing.T) {
+	needs.FullRun(t)
 	for name, test := range map[string]func(g *gitGround){
 		"a detached HEAD": func(g *gitGround) {
 			g.git("checkout", "-q", "--detach")
@@ -318,6 +319,7 @@ func TestGitMarksEveryKindOfRepository(t *testing.T) {
 
 // The configuration of a repository, and what it names, runs nothing.
 func TestLookingAtAFolderRunsNothing(t *testing.T) {
+	needs.FullRun(t)
 	for name, attack := range map[string]func(g *gitGround, script string){
 		"filter.clean": func(g *gitGround, script string) {
 			g.file(".gitattributes", "* filter=evil")

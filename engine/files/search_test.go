@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"tandem/tests/needs"
 )
 
 // tree writes empty files.
@@ -286,6 +288,7 @@ func TestASearchEndsWhenNobodyWaitsForIt(t *testing.T) {
 }
 
 func TestManyFilesComeInOrder(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	g := newGround(t)
 	var want []string

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
+	"tandem/tests/needs"
 )
 
 func TestAMachineIsListedAndReached(t *testing.T) {
@@ -84,6 +85,7 @@ func TestProcessesAreCountedWithoutAskingTheMachine(t *testing.T) {
 }
 
 func TestAMachineThatLeavesInOrderIsAwayAtOnce(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t)
 	box, ann := r.machine("box"), r.person("ann", api.RoleRead)

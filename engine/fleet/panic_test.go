@@ -13,6 +13,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
 	"tandem/engine/hosts/transport"
+	"tandem/tests/needs"
 )
 
 // stumbler panics when it is called the first time.
@@ -25,6 +26,7 @@ func (s *stumbler) step() {
 }
 
 func TestMachineStaysInTheFleetAfterAPanic(t *testing.T) {
+	needs.FullRun(t)
 	r := newRig(t)
 	c, creds := r.join(hub.InviteRequest{Kind: fleet.KindMachine, Name: "web-1"})
 	var accept, events stumbler

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/android"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // ran is the answer of a command that has ended.
@@ -29,6 +30,7 @@ func wrong(code, detail string) string {
 }
 
 func TestAndroidRunsCommands(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	if err := os.Mkdir(filepath.Join(r.home, "sub"), 0o700); err != nil {
@@ -59,6 +61,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 }
 
 func TestAndroidTimeOutLeavesNothingAlive(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
@@ -120,6 +123,7 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 }
 
 func TestALocalSessionAnswersWhenACommandWaitsForInput(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
@@ -143,6 +147,7 @@ func TestALocalSessionAnswersWhenACommandWaitsForInput(t *testing.T) {
 
 // The last line of a command can be read before the mark behind it is there.
 func TestACommandWaitsForTheOneBeforeThatJustEnds(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
@@ -155,6 +160,7 @@ func TestACommandWaitsForTheOneBeforeThatJustEnds(t *testing.T) {
 }
 
 func TestAndroidLocalSession(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // secretWords are in a file that no agent of this test may read.
@@ -303,6 +304,7 @@ func (b *bounds) finished() string {
 }
 
 func TestEveryToolIsHeldToItsBounds(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	known := ways()
 	seen := map[string]bool{}

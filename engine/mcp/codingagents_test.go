@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // fakeClaude is a script under the name of an agent. It takes pastes, keeps what it is
@@ -83,6 +84,7 @@ func (r *rig) prompts(text string) <-chan string {
 }
 
 func TestAnAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.says("agent_list", nil, `^No coding agent runs in a session\.$`)
@@ -115,6 +117,7 @@ func TestAnAgentPromptsAnotherAndWaitsForIt(t *testing.T) {
 }
 
 func TestABlockedAgentIsNotPrompted(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	p := r.claude("work")
@@ -143,6 +146,7 @@ func TestAnAgentIsNotPromptedWhileThePersonHasTheKeyboard(t *testing.T) {
 }
 
 func TestRulesOnSessionsHoldForAgentsInThem(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.claude("work")
@@ -196,6 +200,7 @@ func TestTheLastAnswerIsReadWithinTheBoundsOfFiles(t *testing.T) {
 }
 
 func TestAThirdLookInVainIsToldHowToWait(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.call("session_start", object{"name": "still", "command": "sh -c 'echo hello; exec sleep 1000'"})

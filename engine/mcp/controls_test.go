@@ -8,11 +8,13 @@ import (
 	"unicode"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // What a program prints reaches an agent as text: sequences that a terminal would act on
 // can hide from the user what an agent reads.
 func TestOutputOfCommandsHasNoTerminalSequences(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	const print = `printf 'a\033[31mred\033[0m\033]52;c;QQ==\007\000b\302\233c\b\n'; printf 'e\033[2Kf\n' >&2`
 	line := object{"command": "sh ./print"}

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // A row is a call of a tool with the exact text of its answer, in which
@@ -73,6 +74,7 @@ func TestCoreRunsCommands(t *testing.T) {
 }
 
 func TestCoreLooksAfterBackgroundCommands(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Core)
 	r.check(t, row{"list-background-processes", nil, "No background processes are currently tracked.", false})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // fullScreen is a program that has the whole screen: it draws two rows, changes one for a
@@ -17,6 +18,7 @@ read -r line; printf '\033[?1049l'; echo left
 `
 
 func TestAQuestionIsAnsweredInOneCall(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "sh", "command": "sh"})
@@ -34,6 +36,7 @@ func TestAQuestionIsAnsweredInOneCall(t *testing.T) {
 }
 
 func TestASecretThatIsTypedIsRecordedNowhere(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "sh", "command": "bash"})
@@ -74,6 +77,7 @@ func TestASecretThatIsTypedIsRecordedNowhere(t *testing.T) {
 }
 
 func TestAFullScreenProgramIsShownByWhatHasChanged(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.file("draw", fullScreen)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // hintsOf are the texts that the code below a folder gives as hints, by where
@@ -151,6 +152,7 @@ func TestHintsNameOnlyArgumentsThatThereAre(t *testing.T) {
 
 // What the tools for processes and sessions tell a caller to give, they take.
 func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, state := r.timedOut("exec sleep 600")

@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/persist/datadir"
+	"tandem/tests/needs"
 )
 
 func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
@@ -120,6 +121,7 @@ func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
 }
 
 func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	s, write, _ := ring(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
@@ -45,6 +46,7 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 
 // What the transport writes is what the SDK would.
 func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	kept := &toolkit.ResultStore{}
 	for i, text := range []string{

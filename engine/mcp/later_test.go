@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // calls are as many calls, each of which says how many came before it.
@@ -92,6 +93,7 @@ func TestALargeCallHidesNoOther(t *testing.T) {
 }
 
 func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	text, _ := json.Marshal(map[string]any{
 		"a": strings.Repeat("x", 10<<20), "b": map[string]any{"c": strings.Repeat("ü", 10<<20)}, "d": slices.Repeat([]any{strings.Repeat("y", 5000)}, 500), "e": "short", "f": 1,

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // facts calls a tool that must succeed, and gives its structured content once
@@ -42,6 +43,7 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 }
 
 func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
@@ -179,6 +181,7 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 }
 
 func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})

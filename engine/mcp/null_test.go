@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 func TestNoAnswerToAListIsNull(t *testing.T) {
@@ -67,6 +68,7 @@ func callsOfEveryTool(r *rig) map[string][]object {
 }
 
 func TestNoListInAResultIsNull(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.All)
 	for name, calls := range callsOfEveryTool(r) {

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/osenv"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 var (
@@ -54,6 +55,7 @@ func TestOSRunsShellCommands(t *testing.T) {
 }
 
 func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.All)
 	script := "seq 3; echo err >&2; exec sleep 1000"

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // policy is what the rig's engine follows from now on.
@@ -226,6 +227,7 @@ func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
 }
 
 func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)
@@ -284,6 +286,7 @@ func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
 }
 
 func TestNobodyAnsweringIsARefusal(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy("default = \"ask\"\nask_timeout = \"1s\"")
@@ -439,6 +442,7 @@ func (s *site) operation(name, body string) (status int, answer string) {
 }
 
 func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.policy(careful)

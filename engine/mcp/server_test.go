@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api/client"
 	apiserver "tandem/engine/api/server"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // A fakeEngine answers what these tests ask of an engine.
@@ -330,6 +331,7 @@ func announce(t *testing.T, version string) {
 }
 
 func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	e := newFakeEngine(t)
 	updated := make(chan string, 8)
@@ -390,6 +392,7 @@ func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
 
 // The two ways of the protocol, and the two places where clients show text.
 func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	e := newFakeEngine(t)
 	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeText/16)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 func TestASessionGivesTheEndsOfLongOutput(t *testing.T) {
@@ -93,6 +94,7 @@ func TestWhatIsStartedIsToldInFewWords(t *testing.T) {
 }
 
 func TestThePromptIsNotShownWhereItIsTold(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "sh", "command": "sh"})
@@ -110,6 +112,7 @@ func TestThePromptIsNotShownWhereItIsTold(t *testing.T) {
 }
 
 func TestRowsThatRepeatAreShownOnce(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	r.file("draw", `stty -icanon -echo; printf '\033[?1049h\033[2J\033[1;1Htop'; for i in 2 3 4 5; do printf '\033[%s;1H~' $i; done; read x; printf '\033[1;1Hnew'; read x`)
@@ -124,6 +127,7 @@ func TestRowsThatRepeatAreShownOnce(t *testing.T) {
 }
 
 func TestAWaitTellsWhatHasComeOfItAlone(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	script, step := r.steps("echo two; echo three", "echo four; exit 3")

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 // steps is a script that prints words one after the other, each when step is
@@ -44,6 +45,7 @@ func (r *rig) timedOut(command string) (text string, state plugin.CommandState) 
 }
 
 func TestWhatACommandPrintsAfterItsTimeoutIsReadOfBothStreams(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	script, step := r.steps("echo three >&2", "echo four", "exit 7")
@@ -133,6 +135,7 @@ func TestOnlyTheNewOutputIsGivenUntilAllIsAskedForAgain(t *testing.T) {
 }
 
 func TestOfMuchThatIsNewTheEndIsGiven(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	_, state := r.timedOut("for i in $(seq 1000); do echo out $i; echo err $i >&2; done; exec sleep 600")
@@ -161,6 +164,7 @@ func TestOfMuchThatIsNewTheEndIsGiven(t *testing.T) {
 }
 
 func TestAWaitGivesWhatIsNewOfWhatHasEnded(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	script, step := r.steps("echo two >&2", "echo end; exit 3")
@@ -182,6 +186,7 @@ func TestAWaitGivesWhatIsNewOfWhatHasEnded(t *testing.T) {
 }
 
 func TestALogAsAResourceHasBothStreams(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	script, step := r.steps("echo two >&2")

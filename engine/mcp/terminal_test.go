@@ -10,9 +10,11 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/terminal"
 	"tandem/engine/mcp/toolkit"
+	"tandem/tests/needs"
 )
 
 func TestTerminalRunsCommands(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Terminal)
 	run := func(args object) object {
@@ -119,6 +121,7 @@ func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
 }
 
 func TestTerminalStartsShells(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Terminal, toolkit.Android)
 	r.agent.Environ["HISTFILE"] = ""
@@ -162,6 +165,7 @@ func TestTerminalStartsShells(t *testing.T) {
 }
 
 func TestAndroidTermuxSession(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {

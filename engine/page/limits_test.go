@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"tandem/engine/page/devices"
+	"tandem/tests/needs"
 )
 
 // maxHeld bounds what 200 requests whose bodies never end may take, in bytes.
 const maxHeld = 32 << 20
 
 func TestBodiesThatNeverEndHoldLittle(t *testing.T) {
+	needs.FullRun(t)
 	r := newRig(t, infoMux(), func(o *Options) { o.BodyPause = 5 * time.Second })
 	address := strings.TrimPrefix(r.server.URL, "http://")
 	body := bytes.Repeat([]byte("a"), 4<<20-1000)
@@ -83,6 +85,7 @@ func (r *rig) tryCode(from, code string) int {
 }
 
 func TestWrongCodesOfOneAddressDoNotBlockAnother(t *testing.T) {
+	needs.FullRun(t)
 	r := newRig(t, infoMux(), nil)
 	for i := range triesPerMinute {
 		if status := r.tryCode("192.0.2.1", "WRONG"); status != http.StatusForbidden {

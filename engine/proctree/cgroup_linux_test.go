@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/tests/needs"
 )
 
 func TestTheFolderOfACgroupIsFound(t *testing.T) {
@@ -28,6 +30,7 @@ func TestTheFolderOfACgroupIsFound(t *testing.T) {
 }
 
 func TestEndTreeEndsAChainOfForksInItsGroup(t *testing.T) {
+	needs.FullRun(t)
 	t.Parallel()
 	root, _ := startLeader(t, `echo; f() { f & }; f; exec sleep 100000`)
 	if err := endTree(root); err != nil {

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tandem/tests/needs"
 )
 
 // A stage is a proxy on a small Internet of its own: every public address leads
@@ -319,6 +321,7 @@ func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
 }
 
 func TestAnAddressThatNeverAnswersLeavesTimeForTheNext(t *testing.T) {
+	needs.FullRun(t)
 	var s *stage
 	s = newStage(t, ProxyOptions{DialTimeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if strings.HasPrefix(address, "192.0.1.1:") {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tandem/tests/needs"
 )
 
 // The changes of a commit are on disk whatever becomes of the journal: an error would
@@ -27,6 +29,7 @@ func TestFailedCheckpointDoesNotUndoACommit(t *testing.T) {
 
 // A reader keeps SQLite from emptying the journal, which is no error there.
 func TestRemovedRowsLeaveTheJournalOnceNobodyReadsIt(t *testing.T) {
+	needs.FullRun(t)
 	dir := t.TempDir()
 	h, reader := openTestHistory(t, dir), openTestHistory(t, dir)
 	apply(t, h, Change{Add: []Row{{ID: 1, Command: "s3cret"}}})
