@@ -19,7 +19,7 @@ import (
 // this process, which waits for them as init would.
 type family struct {
 	pid    int
-	cgroup string        // holds the cgroups it makes; "" if this user may not make any
+	cgroup string        // holds the cgroups of its engines; "" if this user may not make any
 	exited chan struct{} // closed after status and cpu are set
 	status int
 	cpu    time.Duration
@@ -79,8 +79,7 @@ func (f *family) reap() {
 	}
 }
 
-// left returns the processes that have not exited within grace, and the cgroups
-// that have not been removed.
+// left returns the processes that have not exited within grace.
 func (f *family) left(grace time.Duration) (found []string) {
 	deadline := time.Now().Add(grace)
 	for {
@@ -94,16 +93,21 @@ func (f *family) left(grace time.Duration) (found []string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+	f.removeCgroups()
+	return found
+}
+
+// removeCgroups removes the empty cgroups of engines that were killed. They hold
+// nothing, so that they are no finding.
+func (f *family) removeCgroups() {
 	if f.cgroup == "" {
-		return found
+		return
 	}
 	cgroups, _ := filepath.Glob(filepath.Join(f.cgroup, "*", "cgroup.procs"))
 	for _, path := range cgroups {
-		found = append(found, "cgroup "+filepath.Dir(path))
 		_ = os.Remove(filepath.Dir(path))
 	}
-	_ = os.Remove(f.cgroup) // fails if found holds a process of it
-	return found
+	_ = os.Remove(f.cgroup) // fails if a process is left
 }
 
 // descendants returns the children of a process, their children, and so on
