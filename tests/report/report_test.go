@@ -52,7 +52,7 @@ skipped
 }
 
 func TestReportNamesProcessesAndFilesLeftBehind(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & exit 3")
+	cmd := exec.Command("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & until grep -q sleep /proc/$!/cmdline; do :; done; exit 3")
 	f, err := adopt(cmd)
 	if err != nil {
 		t.Fatal(err)
