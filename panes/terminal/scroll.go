@@ -88,7 +88,12 @@ func (s *ScrollMode) clamp(st ScreenState) {
 	s.top = max(min(s.top, last), oldest)
 	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), oldest)
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
-	if s.wheel && s.top == last {
+}
+
+// endAtBottom ends what the wheel began, at the bottom. Only a move ends it: a pane that
+// grows after the turn, because the resize came first and is shown later, must not.
+func (s *ScrollMode) endAtBottom() {
+	if s.wheel && s.top == s.lastTop(s.screen.State()) {
 		s.Stop()
 	}
 }
@@ -135,6 +140,7 @@ func (s *ScrollMode) Stop() {
 func (s *ScrollMode) By(lines int) {
 	if s.active {
 		s.to(s.top + int64(lines))
+		s.endAtBottom()
 	}
 }
 
@@ -154,6 +160,7 @@ func (s *ScrollMode) withCursor(lines int) {
 	s.clamp(s.screen.State())
 	s.keepColumn()
 	s.fetch()
+	s.endAtBottom()
 }
 
 // Home and End go to the first line kept and to the last.
@@ -162,6 +169,7 @@ func (s *ScrollMode) End() {
 	if s.active {
 		s.Go(api.Place{Line: s.screen.lastLine()})
 		s.to(s.lastTop(s.screen.State()))
+		s.endAtBottom()
 	}
 }
 

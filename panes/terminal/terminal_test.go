@@ -217,6 +217,22 @@ func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
 	}
 }
 
+func TestWheelJustBeforeThePaneGrowsStillScrolls(t *testing.T) {
+	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p.Mouse(keys.Mouse{Button: keys.WheelUp})
+	grown := screenOf(6, 6, 6, "six", "seven", "eight", "nine", "ten", "eleven")
+	p.SetSize(6, 6)
+	p.Feed.Receive(api.Output{Frame: grown})
+	p.Sync()
+	if !p.Scroll.Active() {
+		t.Error("the new size ended what the wheel began")
+	}
+	p.Mouse(keys.Mouse{Button: keys.WheelDown})
+	if p.Scroll.Active() {
+		t.Error("the wheel at the bottom does not follow the output again")
+	}
+}
+
 func TestMouseGoesToAProgramThatAskedForIt(t *testing.T) {
 	f := screenOf(6, 2, 0, "a")
 	f.Mouse = keys.MouseClick
