@@ -50,6 +50,14 @@ func TestASessionOutOfSightThatRingsIsTold(t *testing.T) {
 	}
 }
 
+func TestASessionSeenForTheFirstTimeWhenItHasRungIsTold(t *testing.T) {
+	d, _, _ := watchful(t)
+	young := d.engine.add("young", "young-screen")
+	young.process.StartedAt = time.Now()
+	young.turns(func(p *api.Process) { p.Terminal.Rang = true })
+	d.shows("young rings")
+}
+
 func TestWhatAProgramNotifiesOfIsToldAndShown(t *testing.T) {
 	d, here, away := watchful(t)
 	here.turns(func(p *api.Process) { p.Terminal.Notice, p.Terminal.Notices = "here I am", 1 })

@@ -18,6 +18,10 @@ const defaultLong = 10 * time.Second
 // input is told of: less is a program that is being used.
 const longInput = 3 * time.Second
 
+// fresh is how long ago a session may have started that is seen for the first time, and
+// still have what it has done since told.
+const fresh = 10 * time.Second
+
 // attention is what is kept of sessions to tell what is new.
 type attention struct {
 	began  map[string]time.Time // when a session's shell began to run something
@@ -44,6 +48,9 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 	for i := range all {
 		session := &all[i]
 		was := old[session.ID]
+		if was == nil && len(before) > 0 && now.Sub(session.StartedAt) < fresh {
+			was = &api.Process{Terminal: &api.Terminal{}} // so new that its start was not seen
+		}
 		if session.Kind != api.KindSession || was == nil {
 			continue
 		}
