@@ -46,8 +46,15 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 	case len(hidden) == 0:
 		return exitedProcess, nil
 	}
-	for _, pid := range hidden {
-		if agent, err := g.agentBehind(ctx, pid); err != nil || agent != "" {
+	return g.agentAmong(ctx, hidden)
+}
+
+// agentAmong names the agent among processes of the engine's user that hide their descriptors and
+// environments: sshd, which forwards a tunnel's connections, hides them, and so do ssh-agent and
+// the user's service manager. They are judged by their ancestors alone.
+func (g *Guard) agentAmong(ctx context.Context, pids []int) (string, error) {
+	for _, pid := range pids {
+		if agent, err := g.agentNamed(ctx, g.ancestryOf(pid)); err != nil || agent != "" {
 			return agent, err
 		}
 	}
@@ -57,13 +64,13 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 // exitedProcess stands for a process that nothing can be found out about any more.
 const exitedProcess = "a process that has exited already"
 
-// agentHolding is agentBehind for a process that holds a connection, and still does afterwards: of
-// one that exits meanwhile nothing was found out.
+// agentHolding names the agent behind a process that holds a connection, and still does afterwards:
+// of one that exits meanwhile nothing was found out.
 func (g *Guard) agentHolding(ctx context.Context, end proctree.Socket, pid int) (string, error) {
 	if pid == os.Getpid() {
 		return "a confined process, through the engine's proxy", nil
 	}
-	agent, err := g.agentBehind(ctx, pid)
+	agent, err := g.agentNamed(ctx, g.ancestryOf(pid).strict())
 	if err == nil && agent == "" && !end.HeldBy(pid) {
 		return exitedProcess, nil
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,14 @@ type ancestry struct {
 	start     uint64           // the start time of the client's own
 	collected bool             // the way up leads to the keeper or the engine
 	unknown   string           // why it is not known whose it is; "" if it is
+	private   string           // why the marks of the client's own are not known; "" if they are
+}
+
+// strict returns the ancestry with an unreadable environment of the client's own process
+// counted as unknown.
+func (a ancestry) strict() ancestry {
+	a.unknown = cmp.Or(a.unknown, a.private)
+	return a
 }
 
 // A processTable is what the kernel tells of processes.
@@ -131,8 +140,11 @@ func (g *Guard) follow(s proctree.Process, keeper int) (a ancestry, whole bool) 
 		// A privileged program on the way, as sshd or screen, does not let its environment be
 		// read. What it hides is no loss: whoever would hide a mark can also drop it.
 		if err != nil && (s.PID == first && !table.foreign(s.PID) || !errors.Is(err, fs.ErrPermission)) {
-			a.unknown = fmt.Sprintf("the environment of process %d (%s) cannot be read: %v", s.PID, s.Name, store.Cause(err))
-			return a, false
+			a.private = fmt.Sprintf("the environment of process %d (%s) cannot be read: %v", s.PID, s.Name, store.Cause(err))
+			if !errors.Is(err, fs.ErrPermission) {
+				a.unknown = a.private
+				return a, false
+			}
 		}
 		if m.DataDir == g.DataDir {
 			a.marks[m.ID] = true
@@ -232,9 +244,9 @@ func (g *Guard) whoIsBehind(ctx context.Context) (behind, unknown string, err er
 	return g.agentAbove(ctx, g.ancestryHeld(caller, process))
 }
 
-// agentBehind is AgentBehind for any process.
-func (g *Guard) agentBehind(ctx context.Context, pid int) (string, error) {
-	behind, unknown, err := g.agentAbove(ctx, g.ancestryOf(pid))
+// agentNamed is agentAbove, with what is unknown named as if it were an agent.
+func (g *Guard) agentNamed(ctx context.Context, a ancestry) (string, error) {
+	behind, unknown, err := g.agentAbove(ctx, a)
 	if unknown != "" {
 		behind = "an unknown program (" + unknown + ")"
 	}
@@ -277,7 +289,7 @@ func (g *Guard) ancestryHeld(caller server.Caller, process peerProcess) ancestry
 	if caller.Peer.PID <= 0 {
 		return ancestry{unknown: "the program that connected is not in this machine's process table"}
 	}
-	a := g.ancestryOf(caller.Peer.PID)
+	a := g.ancestryOf(caller.Peer.PID).strict()
 	if a.unknown != "" || caller.Peer.PID == os.Getpid() {
 		return a
 	}
