@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -99,6 +100,27 @@ func TestAServerOnThisPortGainsNothingThatLasts(t *testing.T) {
 	q.Host = strings.Replace(strings.TrimPrefix(r.server.URL, "http://"), "127.0.0.1", "localhost", 1)
 	if status, body := b.send(q); status != http.StatusUnauthorized {
 		t.Errorf("the bearer at another origin of this server: %d %s", status, body)
+	}
+}
+
+// TestKeyIsOfUseWhereItWasPairedAlone has a server that took the page's old port pass on what a
+// browser signs there for the port that the page is at now.
+func TestKeyIsOfUseWhereItWasPairedAlone(t *testing.T) {
+	r := newRig(t, infoMux(), nil)
+	b := r.paired(devices.Grant{})
+	now := strings.Replace(r.server.URL, "127.0.0.1", "localhost", 1)
+	post := func(body string) (int, string) {
+		q := b.request(http.MethodPost, "/session", body)
+		q.Host = strings.TrimPrefix(now, "http://")
+		q.Header.Set("Origin", now)
+		return b.send(q)
+	}
+	var c challenge
+	if status, body := post("{}"); status != http.StatusOK || json.Unmarshal([]byte(body), &c) != nil {
+		t.Fatalf("%d %s", status, body)
+	}
+	if status, body := post(b.signed(c.Nonce, now)); status != http.StatusUnauthorized {
+		t.Errorf("a key of another origin: %d %s", status, body)
 	}
 }
 

@@ -205,7 +205,7 @@ func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
 		return
 	}
-	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key)
+	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key, p.o.Origin.of(r))
 	switch {
 	case errors.Is(err, devices.ErrNoCode):
 		refuse(w, http.StatusForbidden, err)

@@ -21,7 +21,8 @@ import (
 // signs a nonce of this server together with the origin that the browser says it is at, and gets
 // a bearer for some minutes, which it keeps in memory. So nothing of use goes to servers on
 // other ports, as a cookie would; and what a server on this port was signed while this one was
-// stopped is for nonces that no later server takes.
+// stopped is for nonces that no later server takes. A key proves nothing at another origin than
+// that of its pairing, where somebody who has the page's old port could pass on what it signs.
 
 const (
 	// nonceTime is how long a nonce can be signed.
@@ -96,7 +97,7 @@ func toSign(origin, device, nonce string) string {
 // this server before.
 func (s *proofs) admit(d devices.Device, origin, nonce string, signature []byte) (bearer string, first, ok bool) {
 	until, ok := s.expiry(nonce, origin)
-	if !ok || !d.Signed(toSign(origin, d.ID, nonce), signature) {
+	if !ok || d.At != origin || !d.Signed(toSign(origin, d.ID, nonce), signature) {
 		return "", false, false
 	}
 	s.mu.Lock()

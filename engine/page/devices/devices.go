@@ -51,6 +51,7 @@ type Device struct {
 	ID    string          `json:"id"`              // 8 hex digits
 	Name  string          `json:"name"`            // as its browser calls itself
 	Key   string          `json:"key,omitempty"`   // its public key, as ParseKey reads it; "" in a record of release 0.2.0
+	At    string          `json:"at,omitempty"`    // origin that it was paired at, the only one its browser has the key for
 	Token string          `json:"token,omitempty"` // hash of the cookie of release 0.2.0, which opens nothing any more
 	Added time.Time       `json:"added"`
 	Seen  time.Time       `json:"seen"`
@@ -131,8 +132,8 @@ func (d Device) Signed(message string, signature []byte) bool {
 	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
 }
 
-// Pair uses a code up and records the new device, which is known by key from now on.
-func (b *Book) Pair(text, name, key string) (d Device, err error) {
+// Pair uses a code up and records the new device, which is known by key at an origin from now on.
+func (b *Book) Pair(text, name, key, origin string) (d Device, err error) {
 	if _, err := ParseKey(key); err != nil {
 		return d, err
 	}
@@ -147,7 +148,7 @@ func (b *Book) Pair(text, name, key string) (d Device, err error) {
 		}
 		var id [4]byte
 		_, _ = rand.Read(id[:]) // it never fails
-		d = Device{ID: hex.EncodeToString(id[:]), Name: name, Key: key, Added: b.now(), Seen: b.now(), Grant: c.Codes[i].Grant}
+		d = Device{ID: hex.EncodeToString(id[:]), Name: name, Key: key, At: origin, Added: b.now(), Seen: b.now(), Grant: c.Codes[i].Grant}
 		c.Codes = slices.Delete(c.Codes, i, i+1)
 		c.Devices = append(c.Devices, d)
 		return nil

@@ -16,6 +16,8 @@ import (
 )
 
 // aKey makes the public key of a browser.
+const anOrigin = "http://127.0.0.1:8800"
+
 func aKey(t *testing.T) string {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,11 +38,11 @@ func TestPairRefusesAKeyThatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wrong := range []string{"", "x", "AAAA", base64.StdEncoding.EncodeToString(make([]byte, 65))} {
-		if _, err := b.Pair(code, "Firefox", wrong); err == nil || errors.Is(err, ErrNoCode) {
+		if _, err := b.Pair(code, "Firefox", wrong, anOrigin); err == nil || errors.Is(err, ErrNoCode) {
 			t.Errorf("key %q: %v", wrong, err)
 		}
 	}
-	if _, err := b.Pair(code, "Firefox", aKey(t)); err != nil {
+	if _, err := b.Pair(code, "Firefox", aKey(t), anOrigin); err != nil {
 		t.Errorf("the code was used up: %v", err)
 	}
 }
@@ -75,11 +77,11 @@ func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := b.Pair(" "+strings.ToLower(first)+"\n", "Firefox", aKey(t))
+	d, err := b.Pair(" "+strings.ToLower(first)+"\n", "Firefox", aKey(t), anOrigin)
 	if err != nil || !d.ReadOnly || d.Name != "Firefox" {
 		t.Fatal(d, err)
 	}
-	if _, err := b.Pair(first, "Chrome", aKey(t)); !errors.Is(err, ErrNoCode) {
+	if _, err := b.Pair(first, "Chrome", aKey(t), anOrigin); !errors.Is(err, ErrNoCode) {
 		t.Errorf("used again: %v", err)
 	}
 	if found, ok, err := b.Get(d.ID); err != nil || !ok || found.ID != d.ID {
@@ -91,7 +93,7 @@ func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
 		}
 	}
 	now = now.Add(CodeLife)
-	if _, err := b.Pair(second, "Chrome", aKey(t)); !errors.Is(err, ErrNoCode) {
+	if _, err := b.Pair(second, "Chrome", aKey(t), anOrigin); !errors.Is(err, ErrNoCode) {
 		t.Errorf("expired: %v", err)
 	}
 }
@@ -104,7 +106,7 @@ func TestALinkEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := b.Pair(code, "Firefox", aKey(t))
+	d, err := b.Pair(code, "Firefox", aKey(t), anOrigin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +126,7 @@ func TestNoSecretIsInTheFile(t *testing.T) {
 	b := Open(t.TempDir())
 	code, _ := b.NewCode(Grant{})
 	used, _ := b.NewCode(Grant{})
-	if _, err := b.Pair(used, "Firefox", aKey(t)); err != nil {
+	if _, err := b.Pair(used, "Firefox", aKey(t), anOrigin); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(b.Path())
@@ -148,7 +150,7 @@ func TestRevokeMeansOneDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := b.Pair(code, name, aKey(t))
+		d, err := b.Pair(code, name, aKey(t), anOrigin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +205,7 @@ func TestManyChangeTheBookAtOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			d, err := b.Pair(code, "Firefox", aKey(t))
+			d, err := b.Pair(code, "Firefox", aKey(t), anOrigin)
 			if err != nil {
 				t.Error(err)
 				return

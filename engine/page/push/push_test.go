@@ -119,7 +119,7 @@ func told(t *testing.T, book *devices.Book, push json.RawMessage) devices.Device
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := book.Pair(code, "Chrome on Android", base64.StdEncoding.EncodeToString(public))
+	d, err := book.Pair(code, "Chrome on Android", base64.StdEncoding.EncodeToString(public), "https://phone.example")
 	if err != nil {
 		t.Fatal(err)
 	}
