@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -178,18 +179,23 @@ type RequestText struct {
 	Rule    string   `json:"rule,omitempty" jsonschema:"the rule that asks"`
 }
 
-// Text returns what to show of a request. Engines of release 0.2.0 do not say; spell and, for
-// several lines, spellLines spell out what does not show then.
+// Text returns what to show of a request. spell and, for several lines, spellLines spell out
+// invisible characters: engines of release 0.2.0 send the request alone, and the text of another
+// machine's engine is not trusted to be spelled out.
 func (r Request) Text(spell, spellLines func(string) string) RequestText {
-	if r.Shown != nil {
-		return *r.Shown
-	}
 	t := RequestText{
-		Asker: spell(cmp.Or(r.Agent, strings.TrimPrefix(r.Actor, "agent:"))), Tool: spell(r.Tool), Host: spell(r.Host), From: spell(r.From),
-		Command: spellLines(r.Command), Session: spell(r.Session), CWD: spell(r.CWD), Rule: spell(r.Rule),
+		Asker: cmp.Or(r.Agent, strings.TrimPrefix(r.Actor, "agent:")), Tool: r.Tool, Host: r.Host, From: r.From,
+		Command: r.Command, Paths: r.Paths, Session: r.Session, CWD: r.CWD, Rule: r.Rule,
 	}
-	for _, path := range r.Paths {
-		t.Paths = append(t.Paths, spell(path))
+	if r.Shown != nil {
+		t = *r.Shown
+	}
+	t.Paths, t.Command = slices.Clone(t.Paths), spellLines(t.Command)
+	for i := range t.Paths {
+		t.Paths[i] = spell(t.Paths[i])
+	}
+	for _, text := range []*string{&t.Asker, &t.Tool, &t.Host, &t.From, &t.Session, &t.CWD, &t.Rule} {
+		*text = spell(*text)
 	}
 	return t
 }
