@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -55,9 +57,8 @@ func readRegular(t *Tree, path string, limit int64) ([]byte, fs.FileInfo, error)
 // paths match a pattern (path/filepath.Match); "" if there is none.
 func Newest(t *Tree, pattern string) (newest string) {
 	_ = t.confined(func() error {
-		paths, _ := filepath.Glob(pattern) // a mistaken pattern matches nothing
 		var at time.Time
-		for _, path := range paths {
+		for _, path := range matches(pattern) {
 			if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.ModTime().After(at) {
 				newest, at = path, info.ModTime()
 			}
@@ -65,4 +66,44 @@ func Newest(t *Tree, pattern string) (newest string) {
 		return nil
 	})
 	return newest
+}
+
+// maxMatches bounds the paths that a pattern may match up to any of its slashes.
+const maxMatches = 10_000
+
+// matches returns the paths that may match an absolute pattern. Unlike filepath.Glob it does not
+// wait for the writer of a pipe in place of a folder.
+func matches(pattern string) []string {
+	paths := []string{"/"}
+	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
+		var next []string
+		for _, dir := range paths {
+			names := []string{part}
+			if strings.ContainsAny(part, `*?[\`) {
+				names = slices.DeleteFunc(entryNames(dir), func(name string) bool {
+					ok, _ := filepath.Match(part, name) // a mistaken pattern matches nothing
+					return !ok
+				})
+			}
+			for _, name := range names {
+				next = append(next, filepath.Join(dir, name))
+			}
+			if len(next) >= maxMatches {
+				break
+			}
+		}
+		paths = next[:min(len(next), maxMatches)]
+	}
+	return paths
+}
+
+// entryNames lists a folder; nothing if it cannot be read.
+func entryNames(dir string) []string {
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	return names
 }

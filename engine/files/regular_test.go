@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,5 +60,28 @@ func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
 		stop()
 		os.Remove(g.root + "/file")
 		g.file("file", "inside")
+	}
+}
+
+// A pipe comes and goes in place of a folder on the way: opening one waits for its writer.
+func TestNewestIsNotHeldUpByAPipe(t *testing.T) {
+	g := landlocked(t)
+	g.file("dir/file", "text")
+	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := g.swap("dir", "pipe")
+	defer stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 3000 {
+			Newest(&Tree{}, g.root+"/dir/*")
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits for a writer")
 	}
 }
