@@ -1,9 +1,15 @@
 package httplimit
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A connected listener gives connections as they are asked for.
@@ -49,4 +55,79 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 		first.Close()
 	})
+}
+
+// A single listener gives one connection.
+type single struct {
+	net.Listener
+	conns chan net.Conn
+}
+
+func (s single) Accept() (net.Conn, error) {
+	c, ok := <-s.conns
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (s single) Close() error { return nil }
+
+// TestBodyIsBoundedInTimeAndPauses sends bodies at different speeds, by a clock that only waiting moves.
+func TestBodyIsBoundedInTimeAndPauses(t *testing.T) {
+	const total, idle = time.Minute, 10 * time.Second
+	for name, c := range map[string]struct {
+		bytes int
+		pause time.Duration // before each byte
+		want  time.Duration // until the body fails; 0: it is read
+	}{
+		"at once":                   {bytes: 5},
+		"slowly":                    {bytes: 5, pause: 9 * time.Second},
+		"with a pause":              {bytes: 5, pause: 11 * time.Second, want: idle},
+		"slowly and without an end": {bytes: 50, pause: 9 * time.Second, want: total},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				l := single{conns: make(chan net.Conn, 1)}
+				l.conns <- ours
+				began := time.Now()
+				failed := make(chan time.Duration, 1)
+				s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					Body(w, r, total, idle)
+					if _, err := io.ReadAll(r.Body); err != nil {
+						failed <- time.Since(began)
+						return
+					}
+					failed <- 0
+					time.Sleep(time.Hour) // an answer may take long
+					if err := r.Context().Err(); err != nil {
+						t.Errorf("meanwhile the client counts as gone: %v", err)
+					}
+				})}
+				go func() { _ = s.Serve(l) }()
+				var sending sync.WaitGroup
+				defer sending.Wait()
+				sending.Go(func() {
+					fmt.Fprintf(theirs, "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", c.bytes)
+					for range c.bytes {
+						time.Sleep(c.pause)
+						if _, err := theirs.Write([]byte("a")); err != nil {
+							return
+						}
+					}
+				})
+				answer, err := http.ReadResponse(bufio.NewReader(theirs), nil)
+				if got := <-failed; got != c.want {
+					t.Errorf("it fails after %v, want %v", got, c.want)
+				}
+				if c.want == 0 && (err != nil || answer.StatusCode != http.StatusOK) {
+					t.Errorf("the answer is %v, %v", answer, err)
+				}
+				theirs.Close()
+				close(l.conns)
+				s.Close()
+			})
+		})
+	}
 }
