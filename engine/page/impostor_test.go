@@ -279,6 +279,10 @@ func TestAConnectionOfAnAgentIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
+	agent = ""
+	if status, body := b.get("/me"); status != http.StatusOK {
+		t.Errorf("once it is known to be the user's: %d %s", status, body)
+	}
 }
 
 func TestABrowserOfRelease020IsToldToPairAgain(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 type connection struct {
 	client, server netip.AddrPort
 
-	mu    sync.Mutex
-	known bool
-	agent string
+	mu   sync.Mutex
+	user bool // it is known to be no agent's
 }
 
 type connectionKey struct{}
@@ -62,8 +61,8 @@ func (p *Page) agentAt(r *http.Request) (string, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known {
-		return c.agent, nil
+	if c.user {
+		return "", nil
 	}
 	engine, err := p.engines.of(r.Context(), "")
 	if err != nil {
@@ -73,8 +72,8 @@ func (p *Page) agentAt(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.known, c.agent = true, out.Agent
-	return c.agent, nil
+	c.user = out.Agent == "" // a refusal may come of a process that exited meanwhile
+	return out.Agent, nil
 }
 
 // whoTries names who sends a request, for the limits on codes: an address, a network of IPv6,
