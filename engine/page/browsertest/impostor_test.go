@@ -19,7 +19,7 @@ navigator.serviceWorker?.register('/evil.js', { updateViaCache: 'all' });
 const result = (r) => new Promise((done, failed) => { r.onsuccess = () => done(r.result); r.onerror = failed; });
 const base64 = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)));
 const post = async (body) => (await fetch('/session', { method: 'POST', body: JSON.stringify(body) })).json();
-const db = await result(indexedDB.open('tandem'));
+const db = await result(indexedDB.open('tandem', 7));
 const own = db.objectStoreNames.contains('keys') && await result(db.transaction('keys').objectStore('keys').get(''));
 globalThis.loot = !own ? 'no key' : await crypto.subtle.exportKey('pkcs8', own.key).then(() => 'the key', () => 'a key that it cannot have');
 if (own) {
@@ -107,6 +107,17 @@ func impostors(m *machine, t *testing.T) {
 	p.until(`navigator.serviceWorker.getRegistrations().then((all) => all.length === 1 && all[0].active?.scriptURL.endsWith('/sw.js'))`)
 	p.until(`caches.keys().then((all) => all.length === 0)`)
 	p.do(chromedp.Navigate(m.url))
+	p.until(rowOf("shop"))
+
+	// What it did to the place of the key does not keep the browser from being paired again.
+	p.script(`globalThis.spoilt = new Promise((done, failed) => {
+		const opening = indexedDB.open('tandem', 8);
+		opening.onupgradeneeded = () => opening.result.deleteObjectStore('keys');
+		opening.onsuccess = () => { opening.result.close(); done(true); };
+		opening.onerror = failed;
+	})`)
+	p.until(`globalThis.spoilt`)
+	p.do(chromedp.Navigate("about:blank"), chromedp.Navigate(m.at(m.link())))
 	p.until(rowOf("shop"))
 	p.quiet("Failed to load resource", "is not valid JSON") // of the impostor's page
 }

@@ -18,9 +18,14 @@ function result(request) {
 }
 
 async function keys(mode, use) {
-  const opening = indexedDB.open('tandem', 1);
+  const opening = indexedDB.open('tandem'); // of any version: another server that was here may have raised it
   opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
   const db = await result(opening);
+  if (!db.objectStoreNames.contains('keys')) { // or have emptied it
+    db.close();
+    await result(indexedDB.deleteDatabase('tandem'));
+    return keys(mode, use);
+  }
   try {
     return await result(use(db.transaction('keys', mode).objectStore('keys')));
   } finally {
