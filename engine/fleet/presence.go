@@ -65,7 +65,7 @@ type presence struct {
 	rows   map[string]processRow
 	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
 	sent   map[string]sending // rows of which the hub has not said yet that they are stored
-	serial int64              // counts what was sent
+	serial int64              // counts what was sent, from a number that nobody else knows
 
 	numbers map[string]uint64 // of stored rows, in the stream
 	checked string            // the row to be written only if it is there
@@ -88,7 +88,7 @@ func newPresence(u User, m *Machine) *presence {
 		labels[key] = value
 	}
 	return &presence{
-		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: m.Hello.Version, Epoch: newID()[:8]},
+		user: u, host: hostRow{Name: u.Name, Labels: labels, Version: m.Hello.Version, Epoch: newID()[:8]}, serial: rand.Int64N(1 << 62),
 		step: cmp.Or(m.BeatStep, 5*time.Second), storedWait: cmp.Or(m.StoredWait, 8*time.Second),
 		kick: make(chan struct{}, 1), back: make(chan struct{}, 1), rows: map[string]processRow{}, dirty: map[string]bool{}, sent: map[string]sending{}, numbers: map[string]uint64{},
 	}
@@ -274,8 +274,9 @@ func (p *presence) stored(m *nats.Msg) {
 	number, id, _ := strings.Cut(strings.TrimPrefix(m.Subject, p.storedSubject()), ".")
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	sent, waits := p.sent[id]
 	switch {
-	case number != strconv.FormatInt(p.sent[id].serial, 36):
+	case !waits || number != strconv.FormatInt(sent.serial, 36): // or made up: a member may name any inbox as where to answer
 	case answer.Error != nil && answer.Error.Code == wrongLastSequence:
 		for id := range p.rows {
 			p.dirty[id] = true

@@ -1,0 +1,29 @@
+package fleet
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// TestForgedAnswersOfTheHubAreIgnored has another member name this machine's inbox as where the hub is to answer.
+func TestForgedAnswersOfTheHubAreIgnored(t *testing.T) {
+	p := newPresence(User{Kind: KindMachine, Name: "box"}, &Machine{})
+	p.rows["p"], p.rows["q"] = processRow{}, processRow{}
+	p.dirty["p"] = true
+	sent := p.unsent()[0].Reply
+	wrong := []byte(`{"error":{"err_code":10071},"stream":"KV_tandem_processes"}`)
+	stored := []byte(`{"stream":"KV_tandem_processes","seq":7}`)
+	for _, subject := range []string{"0.q", "0.p", "1.p", "1.q"} {
+		for _, answer := range [][]byte{wrong, stored} {
+			p.stored(&nats.Msg{Subject: p.storedSubject() + subject, Data: answer})
+		}
+	}
+	if len(p.dirty) > 0 || len(p.numbers) > 0 || len(p.sent) != 1 {
+		t.Errorf("to be written %v, stored %v, sent %v", p.dirty, p.numbers, p.sent)
+	}
+	p.stored(&nats.Msg{Subject: sent, Data: stored})
+	if len(p.sent) > 0 || p.numbers["p"] != 7 {
+		t.Errorf("the hub's own answer: stored %v, sent %v", p.numbers, p.sent)
+	}
+}
