@@ -2,7 +2,6 @@ package policy
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,13 +14,58 @@ import (
 // in x, let, unset, read, printf -v, declare -n and wait -p run rm. Where the text goes is not
 // followed: text that would run something as a subscript is asked about wherever it stands.
 
-// runsAsSubscript matches text with a subscript that runs commands: a name, and in its
-// brackets a command substitution or ${name@P}.
-var runsAsSubscript = regexp.MustCompile("[A-Za-z0-9_]\\[[^\\]]*(\\$\\(|`|@P)")
+// runsAsSubscript reports whether text has a subscript that runs commands: a name, and in its
+// brackets what runs. A bracket in quotes, behind a backslash or in ${…} ends no subscript.
+func runsAsSubscript(text string) bool {
+	depth, braces, quote := 0, 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case depth == 0:
+			if c == '[' && i > 0 && isNameByte(text[i-1]) {
+				depth, braces, quote = 1, 0, 0
+			}
+		case runsCommand(text[i:]):
+			return true
+		case strings.HasPrefix(text[i:], "${"):
+			braces++
+		case c == '\\' && i+1 < len(text) && strings.IndexByte(`[]{}"'\`, text[i+1]) >= 0:
+			i++
+		case c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '"' || c == '\'':
+			quote = c
+		case braces > 0:
+			if c == '}' {
+				braces--
+			}
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// runsCommand reports whether text begins with an expansion that runs commands: $(…), `…`,
+// ${ …; }, ${|…; } or the end of ${name@P}.
+func runsCommand(text string) bool {
+	for _, begin := range []string{"$(", "`", "@P", "${ ", "${\t", "${\n", "${|"} {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
 
 // mayBeEvaluated reports whether bash would run something if it took a word's text for a name or a
 // number.
-func mayBeEvaluated(w *syntax.Word) bool { return runsAsSubscript.MatchString(literalText(w)) }
+func mayBeEvaluated(w *syntax.Word) bool { return runsAsSubscript(literalText(w)) }
 
 // literalText is the text of a word without what the shell expands in it, which is parsed as
 // it stands.
@@ -52,8 +96,9 @@ func evaluatesText(n syntax.Node) (found bool) {
 		case *syntax.CmdSubst:
 			return false // parsed as commands
 		case *syntax.Word:
-			text := literalText(n)
-			found = found || strings.Contains(text, "$(") || strings.Contains(text, "`")
+			for text := literalText(n); text != "" && !found; text = text[1:] {
+				found = runsCommand(text)
+			}
 		}
 		return !found
 	})

@@ -12,6 +12,8 @@ func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
 		"let 'a[$(rm x)]=1'", "unset 'a[$(rm x)]'", "declare -n r='a[$(rm x)]'; r=1", "declare -i n='a[$(rm x)]'", "wait -p 'a[$(rm x)]' -n", "x='a[$(rm x)]'; ((x))", "x='a[$(rm x)]'; echo $((x))",
 		"x='1 + b[0] + a[ $(rm x) ]'; [[ x -eq 1 ]]", "x=a\\[\\$\\(rm\\ x\\)\\]; let x", `x="a[\$(rm x)]"; test -v "$x"`, `x='a['"\$(rm x)]"; unset "$x"`, `x=$'a[\x24(rm x)]'; ((x))`, `x=$'a\x5b$(rm x)]'; ((x))`,
 		"for x in 'a[$(rm x)]'; do ((x)); done", "xs=('a[$(rm x)]'); ((xs[0]))", "x='${y@P}'; z='a[${y@P}]'; ((z))", "bash -c 'test -v \"a[\\$(rm x)]\"'", "(( a['$(rm x)'] ))", "echo $(( a['$(rm x)'] ))",
+		"test -v 'a[b[0]+$(rm x)]'", "read 'a[b[0]+$(rm x)]' <<< 1", `printf -v 'a["]"+$(rm x)]' 1`, "unset 'a[\\]$(rm x)]'", "let 'a[${b#]}$(rm x)]=1'", "x='a[b[$c]`rm x`]'; ((x))",
+		"test -v 'a[${ rm x; }]'", "test -v 'a[${|rm x; }]'", "(( a['${ rm x; }'] ))",
 		"let \"$x\"", "printf -v \"$x\" 1", "unset \"$x\"", "wait -p \"$x\"", "test -v \"$x\"", "[[ -v $x ]]", "declare -n \"$x\"",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/h", Write: true}); v.Decision == Allow {
@@ -21,7 +23,7 @@ func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
 	for _, command := range []string{
 		"awk '{a[$1]++} END {for (k in a) print k, a[k]}' f", "[[ $n -gt 3 ]]", "[[ $(wc -l < f) -gt 3 ]]", "((i++))", "echo $((a[i] + 1))", "a[1]=2; echo ${a[1]} ${a[$i]}", "read -r -p \"$msg\" x", "test -n \"$x\"", "[ -f \"$x\" ]",
 		"git commit -m 'fix [x] and `y`'", "grep 'a[bc]' f", "printf '%s\\n' \"$x\"", "echo $'\\e[31mred\\e[0m'", "unset x", "printf -v x %s 1", "let i+=1", "[[ -v x ]]", "declare -n r=x", "cat > x.sh <<'EOF'\na[$(ls)]=1\nEOF", "wait -n",
-		"[[ $x == 'a['* ]]", "[[ ${#a[@]} -eq 0 ]]",
+		"[[ $x == 'a['* ]]", "echo 'a[0] and `b`'", "echo 'a[b[0]] $(x)'", "[[ ${#a[@]} -eq 0 ]]",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/h", Write: true}); v.Decision != Allow {
 			t.Errorf("%s: %+v, want allow", command, v)
