@@ -12,7 +12,8 @@ import (
 // bash reads a variable's name and a number as an expression: a subscript in it is expanded
 // again, and runs the commands in it. So `test -v 'a[$(rm x)]'`, `[[ x -eq 0 ]]` with that text
 // in x, let, unset, read, printf -v, declare -n and wait -p run rm. Where the text goes is not
-// followed: text that would run something as a subscript is asked about wherever it stands.
+// followed: text that would run something as a subscript is asked about wherever it stands. So
+// is the text of an array, which declare -a reads as commands: declare -a a='($(rm x))'.
 
 // runsAsSubscript reports whether text has a subscript that runs commands: a name, and in its
 // brackets what runs. A bracket in quotes, behind a backslash or in ${…} ends no subscript.
@@ -59,13 +60,35 @@ func runsCommand(text string) bool {
 	return false
 }
 
+// hasCommand reports whether an expansion that runs commands stands anywhere in text.
+func hasCommand(text string) bool {
+	for ; text != ""; text = text[1:] {
+		if runsCommand(text) {
+			return true
+		}
+	}
+	return false
+}
+
 func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// mayBeEvaluated reports whether bash would run something if it took a word's text for a name or a
-// number.
-func mayBeEvaluated(w *syntax.Word) bool { return runsAsSubscript(literalText(w)) }
+// mayBeEvaluated reports whether bash would run something if it took a word's text for a name, a
+// number or an array.
+func mayBeEvaluated(w *syntax.Word) bool {
+	text := literalText(w)
+	return runsAsSubscript(text) || runsAsArray(text)
+}
+
+// runsAsArray reports whether text is an array, or an assignment of one, that runs commands.
+func runsAsArray(text string) bool {
+	_, value, assigned := strings.Cut(text, "=(")
+	if !assigned {
+		value, assigned = strings.CutPrefix(text, "(")
+	}
+	return assigned && strings.HasSuffix(value, ")") && hasCommand(value)
+}
 
 // literalText is the text of a word without what the shell expands in it, which is parsed as
 // it stands.
@@ -96,9 +119,7 @@ func evaluatesText(n syntax.Node) (found bool) {
 		case *syntax.CmdSubst:
 			return false // parsed as commands
 		case *syntax.Word:
-			for text := literalText(n); text != "" && !found; text = text[1:] {
-				found = runsCommand(text)
-			}
+			found = found || hasCommand(literalText(n))
 		}
 		return !found
 	})
@@ -111,10 +132,10 @@ func evaluatesText(n syntax.Node) (found bool) {
 	return found
 }
 
-// isPlain reports whether the shell expands nothing in a word.
-func isPlain(w *syntax.Word) bool {
+// isPlain reports whether the shell expands nothing in a word or an arithmetic expression.
+func isPlain(n syntax.Node) bool {
 	plain := true
-	syntax.Walk(w, func(n syntax.Node) bool {
+	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n.(type) {
 		case *syntax.ParamExp, *syntax.CmdSubst:
 			plain = false

@@ -14,6 +14,7 @@ func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
 		"for x in 'a[$(rm x)]'; do ((x)); done", "xs=('a[$(rm x)]'); ((xs[0]))", "x='${y@P}'; z='a[${y@P}]'; ((z))", "bash -c 'test -v \"a[\\$(rm x)]\"'", "(( a['$(rm x)'] ))", "echo $(( a['$(rm x)'] ))",
 		"test -v 'a[b[0]+$(rm x)]'", "read 'a[b[0]+$(rm x)]' <<< 1", `printf -v 'a["]"+$(rm x)]' 1`, "unset 'a[\\]$(rm x)]'", "let 'a[${b#]}$(rm x)]=1'", "x='a[b[$c]`rm x`]'; ((x))",
 		"test -v 'a[${ rm x; }]'", "test -v 'a[${|rm x; }]'", "(( a['${ rm x; }'] ))",
+		"declare -a 'a=($(rm x))'", "declare -a a='(`rm x`)'", "declare -A a='([$(rm x)]=1)'", "a=(1); export a='( $(rm x) )'", "y='($(rm x))'; declare -a a=$y", "x='$(rm x)'; declare a[$x]=1",
 		"let \"$x\"", "printf -v \"$x\" 1", "unset \"$x\"", "wait -p \"$x\"", "test -v \"$x\"", "[[ -v $x ]]", "declare -n \"$x\"",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/h", Write: true}); v.Decision == Allow {
@@ -23,7 +24,7 @@ func TestTextThatBashEvaluatesIsAskedAbout(t *testing.T) {
 	for _, command := range []string{
 		"awk '{a[$1]++} END {for (k in a) print k, a[k]}' f", "[[ $n -gt 3 ]]", "[[ $(wc -l < f) -gt 3 ]]", "((i++))", "echo $((a[i] + 1))", "a[1]=2; echo ${a[1]} ${a[$i]}", "read -r -p \"$msg\" x", "test -n \"$x\"", "[ -f \"$x\" ]",
 		"git commit -m 'fix [x] and `y`'", "grep 'a[bc]' f", "printf '%s\\n' \"$x\"", "echo $'\\e[31mred\\e[0m'", "unset x", "printf -v x %s 1", "let i+=1", "[[ -v x ]]", "declare -n r=x", "cat > x.sh <<'EOF'\na[$(ls)]=1\nEOF", "wait -n",
-		"[[ $x == 'a['* ]]", "echo 'a[0] and `b`'", "echo 'a[b[0]] $(x)'", "[[ ${#a[@]} -eq 0 ]]",
+		"[[ $x == 'a['* ]]", "echo 'a[0] and `b`'", "echo 'a[b[0]] $(x)'", "awk '($1 > 0) {print $(NF-1)}' f", "grep -E '(a|b)$' f", "declare -a a=(1 2)", "declare a[0]=1", "[[ ${#a[@]} -eq 0 ]]",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/h", Write: true}); v.Decision != Allow {
 			t.Errorf("%s: %+v, want allow", command, v)

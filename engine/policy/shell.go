@@ -238,6 +238,9 @@ func (r *reading) declared(a *syntax.Assign, g grammar) word {
 		}
 		return w
 	}
+	if a.Index != nil && !isPlain(a.Index) { // which is expanded again
+		r.unknown()
+	}
 	text := a.Name.Value
 	r.steered = r.steered || !isHarmless(text)
 	if !a.Naked {
