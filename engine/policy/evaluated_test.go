@@ -42,6 +42,7 @@ func TestPathsThroughProcAreWhatTheyLeadTo(t *testing.T) {
 		"cat /proc/1/root/etc/shadow": Deny, "sudo cat /proc/2/root/etc/shadow": Deny, "cat /proc/self/root/etc/shadow": Deny, "cat /proc/thread-self/root/etc/shadow": Deny,
 		"cat /proc/1/task/1/root/etc/shadow": Deny, "cat /proc/self/root/proc/1/root/etc/../etc/shadow": Deny, "cat < /proc/1/root/etc/shadow": Deny, "ls /proc/1/root/etc/ssl/private": Deny,
 		"cat root/etc/shadow": Deny, "cat /proc/999999/root/etc/shadow": Deny,
+		"cd /proc/1/root/etc; cat shadow": Deny, "cd /proc/self/root/etc && cat shadow": Deny,
 		"cat /proc/1/cwd/etc/shadow": Ask, "cat /proc/1/fd/3": Ask, "cat /proc/self/fd/3/shadow": Ask, "cat /proc/*/root/etc/shadow": Ask, "cat /proc/[1]/root/etc/shadow": Ask, "cat /proc/1/ro*t/etc/shadow": Ask, "cat /proc/self/cwd/shadow": Ask,
 		"cat /proc/1/status": Allow, "cat /proc/cpuinfo": Allow, "grep x /proc/*/status": Allow, "cat /dev/stdin": Allow, "cat /dev/fd/3": Allow, "ls /proc/1/root/usr": Allow, "ls /proc/self/fd": Allow,
 	} {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/user"
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 const (
@@ -149,13 +152,19 @@ func (s *search) argument(c simple, w word, dir string) []part {
 		bare := !strings.ContainsAny(text, "/~") && text != ".."
 		if bare && w.known {
 			s.left -= len(text)
-			if _, err := os.Lstat(dir + "/" + text); err != nil {
+			if _, err := os.Lstat(dir + "/" + text); isNoFile(err) {
 				continue
 			}
 		}
 		parts = append(parts, s.named(c, w, text, dir)...)
 	}
 	return parts
+}
+
+// isNoFile reports whether a look at a path found that nothing is there. A folder that cannot
+// be looked into may hold it.
+func isNoFile(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
 
 // spelled is a word's text, or its glob.
