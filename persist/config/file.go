@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"tandem/persist/trust"
 )
 
 const (
@@ -26,6 +28,8 @@ type File struct {
 	path string
 	text []byte
 	seen stamp
+
+	refused bool // others may have written it
 }
 
 // A stamp is what tells that a file has changed.
@@ -45,7 +49,7 @@ func (f *File) Load() (Config, error) {
 	}
 	f.seen = f.look()
 	text, err := readConfig(f.path)
-	f.text = text
+	f.text, f.refused = text, trust.File(f.path) != nil
 	if err != nil {
 		return Config{}, err
 	}
@@ -131,7 +135,7 @@ func (f *File) look() stamp {
 // changes can have the same time, so one that was fresh then may have changed.
 func (f *File) touched() bool {
 	now := f.look()
-	if !now.same(f.seen) {
+	if !now.same(f.seen) || f.refused && trust.File(f.path) == nil {
 		return true
 	}
 	if now.info == nil || f.seen.at.Sub(now.info.ModTime()) > sameTime {

@@ -1,10 +1,14 @@
 package config
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestConfigurationOfOthersIsRefused(t *testing.T) {
@@ -33,5 +37,53 @@ func TestConfigurationOfOthersIsRefused(t *testing.T) {
 	}
 	if c, err := f.Load(); err != nil || c.Scrollback != 77 {
 		t.Errorf("mine again: %+v, %v", c.Scrollback, err)
+	}
+}
+
+func TestRefusedConfigurationAppliesOnceClosedToOthers(t *testing.T) {
+	for name, open := range map[string]func(path string) string{
+		"file":   func(path string) string { return path },
+		"folder": filepath.Dir,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "config.toml")
+			if err := os.WriteFile(path, []byte("scrollback = 77\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				f := File{path: path}
+				if _, err := f.Load(); err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				told := make(chan int)
+				go f.follow(ctx, nil, lookSeldom, func(c Config, err error) {
+					if err != nil {
+						c.Scrollback = -1
+					}
+					told <- c.Scrollback
+				})
+				old := time.Now().Add(-time.Hour)
+				err := errors.Join(os.Chmod(open(path), 0o777), os.WriteFile(path, []byte("scrollback = 88\n"), 0), os.Chtimes(path, old, old))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := <-told; got != -1 {
+					t.Errorf("open to everybody: scrollback %d", got)
+				}
+				if err := os.Chmod(open(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case got := <-told:
+					if got != 88 {
+						t.Errorf("closed again: scrollback %d", got)
+					}
+				case <-time.After(time.Hour):
+					t.Error("closed again, and nothing was told")
+				}
+			})
+		})
 	}
 }
