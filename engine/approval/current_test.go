@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/persist/datadir"
 	"tandem/persist/store"
 )
 
@@ -163,6 +164,17 @@ func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
 		r.write(denyingRM)
 		r.expect("a new one", "ls", "allow")
 	}
+	r := newPolicyRig(t)
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, datadir.LastPolicy), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if r.data, err = store.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	r.restart()
+	r.expect("a directory", "ls", "ask")
 }
 
 // Two saves within a tick of the file system's clock have the same time.

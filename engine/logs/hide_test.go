@@ -32,6 +32,11 @@ func (l text) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
+// A beingTrimmed log has dropped its beginning since Start was called.
+type beingTrimmed struct{ text }
+
+func (beingTrimmed) Start() int64 { return 0 }
+
 func TestSecretIsHiddenHoweverALogIsRead(t *testing.T) {
 	const secret = "0123456789abcdef5a17c0ffee92b3d8"
 	all := secret + " one " + secret + secret + " two 0123456 " + secret + " three\n" + secret[:20]
@@ -53,6 +58,10 @@ func TestSecretIsHiddenHoweverALogIsRead(t *testing.T) {
 	}
 	if _, err := dropped.ReadAt(p, 9); !errors.Is(err, sparse.ErrDropped) {
 		t.Errorf("what was dropped: %v", err)
+	}
+	trimmed := Hide(beingTrimmed{text{all, 10}}, secret)
+	if n, err := trimmed.ReadAt(p, 10); err != nil || string(p[:n]) != strings.Repeat("x", 22)+" one xxx" {
+		t.Errorf("while it is trimmed: %q, %v", p[:n], err)
 	}
 	if log := (text{all: all}); Hide(log, "") != log {
 		t.Error("nothing to hide changes the log")
