@@ -26,6 +26,7 @@ const (
 	Page         = "page"
 	Processes    = "processes"
 	Recent       = "recent.json"
+	Sandboxed    = "sandboxed"
 	Shell        = "shell"
 	Tips         = "tips.json"
 	Tmux         = "tmux"
@@ -41,7 +42,7 @@ const (
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
-		Hub, KeeperLock, KeeperSocket, LastPolicy, Layouts, Page, Processes, Recent, Shell, Tips, Tmux,
+		Hub, KeeperLock, KeeperSocket, LastPolicy, Layouts, Page, Processes, Recent, Sandboxed, Shell, Tips, Tmux,
 	}
 }
 

@@ -2,6 +2,7 @@ package role
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -21,15 +22,19 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
+	_, _ = config.LoadAgents(dataDir) // notes a sandbox; whoever confines agents gets the error
 	return engine.Run(ctx, engine.Options{
 		DataDir:  dataDir,
 		Version:  version,
 		Settings: engineSettings(conf),
-		Policy:   config.PolicyPath(), Agents: config.AgentRules(), Sandbox: ownSandbox,
+		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
+		Sandbox: func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
 					err = fmt.Errorf("%w; what held before still does", config.Brief(err))
+				} else if _, withdrawn := config.LoadAgents(dataDir); errors.Is(withdrawn, config.ErrWithdrawn) {
+					err = withdrawn
 				}
 				tell(engineSettings(c), err)
 			})
@@ -57,8 +62,8 @@ func machinesOf(c config.Config) (machines []transport.Machine) {
 }
 
 // ownSandbox returns the sandbox for agents on this machine, or nil.
-func ownSandbox() (*api.Sandbox, error) {
-	conf, err := config.Load()
+func ownSandbox(dataDir string) (*api.Sandbox, error) {
+	conf, err := config.LoadAgents(dataDir)
 	if err != nil {
 		return nil, err
 	}

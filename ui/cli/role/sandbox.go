@@ -17,7 +17,7 @@ func sandboxHere() doctor.Sandbox {
 	for _, p := range sandbox.Promises() {
 		here.Promises = append(here.Promises, doctor.Promise{Name: p.Name, Why: p.Why})
 	}
-	conf, err := config.Load()
+	conf, err := config.LoadAgents(dataDirOrNone())
 	if err == nil {
 		here.Profile = conf.Agents.Sandbox
 		err = enforceable(conf.Agents)

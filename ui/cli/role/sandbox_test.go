@@ -1,6 +1,7 @@
 package role
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"tandem/engine/access"
 	"tandem/persist/config"
+	"tandem/ui/cli"
 )
 
 func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
@@ -41,5 +43,29 @@ func TestTheDoctorTellsOfASandboxThatCannotBeEnforced(t *testing.T) {
 	}
 	if err := enforceable(config.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAgentsAreNotServedWhileConfigIsSaved(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	conf, profile := filepath.Join(dir, "tandem", "config.toml"), filepath.Join(dir, "agents.json")
+	write := func(path, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(profile, `{"filesystem": {"allowWrite": ["/srv"]}}`)
+	write(conf, "[agents]\nsandbox = \""+profile+"\"\n")
+	if o, err := serverOptions(dir, "", cli.ServeOptions{}); err != nil || o.Sandbox == nil {
+		t.Fatalf("confined: %+v, %v", o.Sandbox, err)
+	}
+	write(conf, "")
+	if _, err := serverOptions(dir, "", cli.ServeOptions{}); !errors.Is(err, config.ErrWithdrawn) {
+		t.Errorf("agents of this machine: %v", err)
+	}
+	if _, err := ownSandbox(dir); !errors.Is(err, config.ErrWithdrawn) {
+		t.Errorf("agents of other machines: %v", err)
 	}
 }

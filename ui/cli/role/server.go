@@ -31,7 +31,7 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile, Insecure: o.Insecure,
 		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
 	}
-	options, err := serverOptions(version, o)
+	options, err := serverOptions(dataDir, version, o)
 	options.Secrets = web.TokenFiles()
 	switch {
 	case err != nil:
@@ -43,12 +43,12 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	return mcp.ServeHTTP(ctx, options, web)
 }
 
-func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
+func serverOptions(dataDir, version string, o cli.ServeOptions) (mcp.Options, error) {
 	profiles, err := mcp.ParseProfiles(o.Profiles)
 	if err != nil {
 		return mcp.Options{}, err
 	}
-	conf, err := config.Load()
+	conf, err := config.LoadAgents(dataDir)
 	if err != nil {
 		return mcp.Options{}, err
 	}
