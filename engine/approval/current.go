@@ -79,12 +79,12 @@ func (a *Arbiter) current() policy.Policy {
 		return policy.Policy{}
 	}
 	now := versionOf(a.path)
-	if a.loaded && now == a.read && !now.fresh {
+	if a.loaded && now == a.read && !now.fresh && !a.unsaved {
 		return a.policy
 	}
 	text, readErr := readPolicy(a.path)
 	p, keep, err := policy.InEffect(text, readErr, a.kept)
-	if keep && !bytes.Equal(text, a.kept) {
+	if keep && (a.unsaved || !bytes.Equal(text, a.kept)) {
 		a.keep(text)
 	}
 	a.tell(err)
@@ -98,7 +98,8 @@ func (a *Arbiter) keep(text []byte) {
 	if a.data == nil {
 		return
 	}
-	if err := a.data.SavePolicy(text); err != nil {
+	err := a.data.SavePolicy(text)
+	if a.unsaved = err != nil; a.unsaved {
 		a.log.Error("keep policy", "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/persist/datadir"
@@ -164,9 +165,33 @@ func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
 		r.write(denyingRM)
 		r.expect("a new one", "ls", "allow")
 	}
-	r := newPolicyRig(t)
+	r, _ := unwritablePolicyRig(t)
+	r.expect("a directory", "ls", "ask")
+}
+
+func TestPolicyThatCouldNotBeKeptIsKeptLater(t *testing.T) {
+	r, kept := unwritablePolicyRig(t)
+	r.write(denyingRM)
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(r.path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	r.expect("not kept", "rm x", "deny")
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	r.expect("kept", "rm x", "deny")
+	r.remove()
+	r.restart()
+	r.expect("gone", "rm x", "ask")
+}
+
+// unwritablePolicyRig is a rig with a directory in place of the kept policy.
+func unwritablePolicyRig(t *testing.T) (r *policyRig, kept string) {
+	r = newPolicyRig(t)
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, datadir.LastPolicy), 0o700); err != nil {
+	kept = filepath.Join(dir, datadir.LastPolicy)
+	if err := os.Mkdir(kept, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -174,7 +199,7 @@ func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.restart()
-	r.expect("a directory", "ls", "ask")
+	return r, kept
 }
 
 // Two saves within a tick of the file system's clock have the same time.
