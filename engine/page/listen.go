@@ -47,13 +47,17 @@ type Place struct {
 	Origin      Origin
 	URL         string // without a fragment
 	Fingerprint string // SHA-256 of a certificate of its own, in hex; "" otherwise
+	Moved       string // the previous port, if another program uses it now; "" otherwise
 }
 
 // Listen opens the address: in the clear on the loopback interface, over TLS elsewhere, with
 // the certificate that was given or one of its own.
 func Listen(ctx context.Context, w Where) (p Place, err error) {
+	moved := ""
 	if w.Address == "" {
-		w.Address = net.JoinHostPort(ownHost, freePort(ctx, w.DataDir))
+		port := ""
+		port, moved = freePort(ctx, w.DataDir)
+		w.Address = net.JoinHostPort(ownHost, port)
 	}
 	host, port, err := net.SplitHostPort(w.Address)
 	if err != nil {
@@ -68,7 +72,7 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 		return p, api.Errorf(api.CodeUnavailable, "listen on %s: %v", w.Address, errors.Unwrap(err))
 	}
 	bound, _ := l.Addr().(*net.TCPAddr)
-	p = Place{Listener: l, Origin: Origin{Port: bound.Port, Hosts: w.Hosts}}
+	p = Place{Listener: l, Origin: Origin{Port: bound.Port, Hosts: w.Hosts}, Moved: moved}
 	if !bound.IP.IsLoopback() || w.CertFile != "" {
 		if err := p.secure(w, bound.IP); err != nil {
 			l.Close()
@@ -95,24 +99,25 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	return p, nil
 }
 
-// freePort is the port of the last time if it is free: browsers know the page by it, and their
-// keys are for it. Else any is good.
-func freePort(ctx context.Context, dataDir string) string {
+// freePort returns the previous port if it is free, because browsers know the page by it and
+// their keys are for it. Otherwise it returns "0" for any port and, in taken, the previous
+// one if another program uses it.
+func freePort(ctx context.Context, dataDir string) (port, taken string) {
 	last, err := lastServed(dataDir)
 	if err != nil {
-		return "0"
+		return "0", ""
 	}
 	at, err := url.Parse(last.URL)
 	if err != nil || at.Port() == "" {
-		return "0"
+		return "0", ""
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ownHost, at.Port()))
 	if err != nil {
-		return "0"
+		return "0", at.Port()
 	}
 	l.Close()
-	return at.Port()
+	return at.Port(), ""
 }
 
 // secure puts TLS around the listener.

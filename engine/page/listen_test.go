@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"strconv"
 	"testing"
 )
 
@@ -35,6 +36,9 @@ func TestThePortOfTheLastTimeIsTakenAgain(t *testing.T) {
 	other, err := Listen(t.Context(), Where{DataDir: dir})
 	if err != nil || other.Origin.Port == first.Origin.Port {
 		t.Fatalf("while that port is taken: %s, %v", other.URL, err)
+	}
+	if port := strconv.Itoa(first.Origin.Port); again.Moved != "" || other.Moved != port {
+		t.Errorf("moved away from %q and then %q, want only the second from %s", again.Moved, other.Moved, port)
 	}
 	other.Close()
 }

@@ -130,6 +130,9 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 		return err
 	}
 	defer at.Close()
+	if at.Moved != "" {
+		fmt.Fprintf(v.Stderr, "Another program uses port %s, where the page was before. The page is at a new port; browsers must pair again.\n", at.Moved)
+	}
 	p := page.New(page.Options{
 		Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
 		Notify: page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
