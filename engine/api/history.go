@@ -129,6 +129,8 @@ type HistoryLoadInput struct {
 	FileScope
 	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish, and atuin's database, are understood too"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
+
+	At time.Time `json:"at,omitzero" jsonschema:"when commands without a time in the file count as run; a second call with the same time adds none of them twice; default: now"`
 }
 
 // HistoryLoadingOutput is the output of history.loading.

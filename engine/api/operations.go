@@ -221,4 +221,6 @@ type SessionResizeInput struct {
 type SessionRenameInput struct {
 	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Name string `json:"name" jsonschema:"the new name"`
+
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this is based on; conflict if it was changed since; 0: whatever it is"`
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"reflect"
 	"regexp"
 	"strings"
@@ -22,6 +23,18 @@ func TestOperationsHaveUniqueNamesAndOneSentence(t *testing.T) {
 		if e.Effect != Read && e.Effect != Write && e.Effect != Destructive {
 			t.Errorf("%s has effect %q", e.Name, e.Effect)
 		}
+	}
+}
+
+func TestRepeatsNameOperationsThatChangeSomething(t *testing.T) {
+	unknown := maps.Clone(repeats)
+	for _, e := range Operations() {
+		if e.Effect != Read {
+			delete(unknown, e.Name)
+		}
+	}
+	if len(unknown) > 0 {
+		t.Errorf("they are no operations that change something: %v", unknown)
 	}
 }
 

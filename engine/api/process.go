@@ -61,6 +61,7 @@ type Process struct {
 	WaitsFor    []Dependency `json:"waits_for,omitempty" jsonschema:"in waiting: what does not hold yet"`
 	EndedBy     string       `json:"ended_by,omitempty" jsonschema:"of what was stopped: who asked for that, person or agent:NAME/VERSION"`
 
+	Revision    int64        `json:"revision,omitempty" jsonschema:"grows with each process.update and session.rename"`
 	KeepAlive   bool         `json:"keep_alive" jsonschema:"it is started again whenever it ends"`
 	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
 	Metrics     *Metrics     `json:"metrics,omitempty" jsonschema:"what it uses, where that was asked for"`

@@ -133,6 +133,8 @@ type ProcessListOutput struct {
 type ProcessRestartInput struct {
 	ID    string       `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	After []Dependency `json:"after,omitempty" jsonschema:"of what has ended: as in process.start"`
+
+	RestartID string `json:"restart_id,omitempty" jsonschema:"made by the caller for this restart: a second call with it does not restart the process again"`
 }
 
 // ProcessStopInput is the input of process.stop.
@@ -167,6 +169,8 @@ type ProcessUpdateInput struct {
 	KeepAlive *bool    `json:"keep_alive,omitempty" jsonschema:"start it again whenever it ends, or not"`
 	Restart   *Restart `json:"restart,omitempty" jsonschema:"another restart policy"`
 	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"bytes kept of its log"`
+
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this is based on; conflict if it was changed since; 0: whatever it is"`
 }
 
 // ProcessLogInput is the input of process.log. Without since, from_line and

@@ -32,24 +32,28 @@ func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err e
 	return lines, nil
 }
 
-// Load adds the commands of the file at path, as addAll does; until it is done,
-// loading tells how far it is.
-func (h *History) Load(ctx context.Context, path string, commands []histdb.TextCommand) (n int, err error) {
+// Load adds the commands of the file at path, as addAll does; those without a time
+// count as run at at, or now if at is zero. Until it is done, Loading reports its
+// progress.
+func (h *History) Load(ctx context.Context, path string, commands []histdb.TextCommand, at time.Time) (n int, err error) {
 	l := h.loads.begin(path, len(commands))
 	defer h.loads.end(l)
-	if n, err = h.addAll(ctx, commands, l); err != nil {
+	if at.IsZero() {
+		at = time.Now()
+	}
+	if n, err = h.addAll(ctx, commands, at, l); err != nil {
 		return 0, errKeep("load", err)
 	}
 	return n, nil
 }
 
 // addAll adds the commands of a file, all or none if ctx ends before, and tells
-// how many. Those whose time the file tells are not added twice.
-func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, l *load) (n int, err error) {
+// how many. A command that is there with the same time is not added twice.
+func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
 	defer cancel()
-	rows, err := h.rowsOf(ctx, commands, l)
+	rows, err := h.rowsOf(ctx, commands, at, l)
 	if err != nil {
 		return 0, err
 	}
@@ -89,9 +93,9 @@ func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, l *
 }
 
 // rowsOf makes rows of commands without those that are to be kept out. A command
-// whose time nobody knows counts as of now.
-func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *load) ([]histdb.Row, error) {
-	now, caller := time.Now(), server.CallerOf(ctx)
+// whose time the file does not tell counts as run at at.
+func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
+	caller := server.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -104,7 +108,7 @@ func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *
 		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), CWD: c.CWD, StartedAt: c.At, Duration: c.Duration,
 			ExitCode: c.ExitCode, Actor: caller.Actor(), From: caller.Origin.From, Kind: commandAdded}
 		if c.At.IsZero() {
-			r.StartedAt = now
+			r.StartedAt = at
 		}
 		rows = append(rows, r)
 	}

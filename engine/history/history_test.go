@@ -488,11 +488,11 @@ func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if n, err := h.addAll(ctx, commands, l); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := h.addAll(ctx, commands, time.Now(), l); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d added, %v", n, err)
 	}
 	h.want(api.HistorySearchInput{})
-	if n, err := h.addAll(t.Context(), commands, l); n != len(commands) || err != nil {
+	if n, err := h.addAll(t.Context(), commands, time.Now(), l); n != len(commands) || err != nil {
 		t.Errorf("%d added, %v", n, err)
 	}
 	if p := progress(); p.Done < len(commands)*9/10 || p.Done > len(commands) {

@@ -119,7 +119,7 @@ func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.History
 		}
 		return api.HistoryCount{Count: len(s.Recent.Replace(lines))}, nil
 	}
-	n, err := s.Load(ctx, in.Path, commands)
+	n, err := s.Load(ctx, in.Path, commands, in.At)
 	return api.HistoryCount{Count: n}, err
 }
 

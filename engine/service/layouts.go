@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -58,7 +59,7 @@ func NewLayouts(store layoutStore) (*Layouts, error) {
 		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
 	}
 	if current, ok := decode(on.Current); ok {
-		l.current.Store(&keptLayout{&current, nextRevision(0)})
+		l.current.Store(&keptLayout{&current, cmp.Or(on.Revision, nextRevision(0))})
 	}
 	for name, raw := range on.Saved {
 		if layout, ok := decode(raw); ok && names.Check(name) == nil {
@@ -107,7 +108,7 @@ func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 		return err
 	}
 	current := kept.layout
-	on := store.Layouts{Saved: map[string]json.RawMessage{}}
+	on := store.Layouts{Saved: map[string]json.RawMessage{}, Revision: kept.revision}
 	encode := func(layout api.Layout) json.RawMessage {
 		raw, _ := json.Marshal(layout) // words and numbers always can be
 		return raw
@@ -201,13 +202,13 @@ func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPut
 // put makes a layout the one that the next dashboard begins with, and tells
 // whether it is another one than before.
 func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
-	if in.Revision != 0 && in.Revision != k.revision {
+	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
+	switch {
+	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // a repeated call finds it so
+		return false, nil
+	case in.Revision != 0 && in.Revision != k.revision:
 		return false, api.Errorf(api.CodeConflict, "save layout: it has changed since revision %d", in.Revision).
 			WithHint("layout.get gives the current one with its revision")
-	}
-	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
-	if k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout) {
-		return false, nil
 	}
 	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
 	return true, nil

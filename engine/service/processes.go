@@ -138,7 +138,7 @@ func (s *Processes) restart(ctx context.Context, in api.ProcessRestartInput) (ap
 	if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"), after)
+	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"), after, in.RestartID)
 	if err == nil {
 		if p.State == api.StateWaiting {
 			p.StartedAt = time.Now() // as far as anybody can say now
@@ -179,7 +179,7 @@ func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.
 	if in.LogLimit != nil && *in.LogLimit < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "update process: log_limit cannot be negative")
 	}
-	u := supervise.Update{KeepAlive: in.KeepAlive, Name: in.Name, LogLimit: in.LogLimit}
+	u := supervise.Update{KeepAlive: in.KeepAlive, Name: in.Name, LogLimit: in.LogLimit, Revision: in.Revision}
 	if u.LogLimit != nil {
 		most := min(*in.LogLimit, mostLog)
 		u.LogLimit = &most

@@ -189,7 +189,8 @@ func (s *Sessions) rename(ctx context.Context, in api.SessionRenameInput) (api.P
 	if err := names.Check(in.Name); err != nil {
 		return api.Process{}, err
 	}
-	return s.Control.Rename(ctx, asked(ctx, in.ID, "rename", api.KindSession), in.Name)
+	u := supervise.Update{Name: &in.Name, Revision: in.Revision}
+	return s.Control.UpdateProcess(ctx, asked(ctx, in.ID, "rename", api.KindSession), u)
 }
 
 func (s *Sessions) kill(ctx context.Context, in api.IDInput) (api.Process, error) {

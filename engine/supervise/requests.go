@@ -3,6 +3,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"time"
 
@@ -132,11 +133,8 @@ func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(
 			removed = true
 			c.handle(r.ID, event{kind: evRemove, reply: w.reply})
 			return false, nil
-		case p.view.State == p.state() && until(p.state()):
-			w.reply <- outcome{process: p.current()}
-		default:
-			p.await(w.reply, until)
 		}
+		p.answerWhen(until, w.reply)
 		w.Began = p.rec.StartedAt
 		return true, nil
 	})
@@ -144,6 +142,16 @@ func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(
 		_, err = w.Wait(ctx)
 	}
 	return w, ok, err
+}
+
+// answerWhen answers with the announced state of a process, now or as soon as it is
+// as wanted.
+func (p *proc) answerWhen(until func(api.State) bool, reply chan<- outcome) {
+	if p.view.State == p.state() && until(p.state()) {
+		reply <- outcome{process: p.current()}
+		return
+	}
+	p.await(reply, until)
 }
 
 // isSameStart reports whether a record is of what was started as this process.
@@ -165,9 +173,10 @@ func (c *Control) StopProcess(ctx context.Context, q Request, signal string, tim
 	return c.request(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-// RestartProcess starts what has ended once all that it comes after has held.
-func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency) (api.Process, error) {
-	return c.request(ctx, q, event{kind: evRestart, after: after})
+// RestartProcess starts what has ended once all that it comes after has held. If the
+// process was restarted under this id before, it only waits for that; "" is no id.
+func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency, id string) (api.Process, error) {
+	return c.request(ctx, q, event{kind: evRestart, after: after, restartID: id})
 }
 
 func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, error) {
@@ -190,6 +199,10 @@ func (c *Control) request(ctx context.Context, q Request, e event) (api.Process,
 			return err
 		}
 		w.id = p.rec.ID
+		if e.kind == evRestart && p.wasRestartedAs(e.restartID) {
+			p.answerWhen(isUp, w.reply)
+			return nil
+		}
 		c.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.Client)
 		c.handle(p.rec.ID, e)
 		return nil
@@ -226,18 +239,6 @@ func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply c
 		return api.Process{}, err
 	}
 	return w.Wait(ctx)
-}
-
-func (c *Control) Rename(ctx context.Context, q Request, name string) (api.Process, error) {
-	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error {
-		if err := c.procs.checkName(p, name); err != nil {
-			return err
-		}
-		p.rec.Name = name
-		p.await(reply, always)
-		c.save(p)
-		return nil
-	})
 }
 
 // SetKeyboard notes who has a session's keyboard, "" for whoever types, and
@@ -288,6 +289,7 @@ type Update struct {
 	KeepAlive *bool
 	Name      *string
 	LogLimit  *int64
+	Revision  int64 // of the process that it is based on; 0: any
 }
 
 // UpdateProcess changes what is wanted of a process, whatever it does.
@@ -310,20 +312,34 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 			restart.Policy = string(api.PolicyNo)
 		}
 	}
+	name, limit := p.rec.Name, p.rec.LogLimit
 	if u.Name != nil {
-		if err := c.procs.checkName(p, *u.Name); err != nil {
-			return err
-		}
-		p.rec.Name = *u.Name
+		name = *u.Name
 	}
 	if u.LogLimit != nil {
-		p.rec.LogLimit = *u.LogLimit
+		limit = *u.LogLimit
+	}
+	changes := name != p.rec.Name || limit != p.rec.LogLimit || !reflect.DeepEqual(restart, p.rec.Restart)
+	if changes && u.Revision != 0 && u.Revision != p.rec.Revision+1 {
+		return api.Errorf(api.CodeConflict, "update %s: it was changed since revision %d", p.rec.Name, u.Revision).
+			WithHint("process.get returns it with its revision now; look whether the change is still wanted")
+	}
+	if name != p.rec.Name {
+		if err := c.procs.checkName(p, name); err != nil {
+			return err
+		}
+	}
+	if changes {
+		p.rec.Revision++
+	}
+	if limit != p.rec.LogLimit {
+		p.rec.LogLimit = limit
 		if p.unbound != nil {
 			p.release()
 			p.unbound = c.world.Bound(p.rec)
 		}
 	}
-	p.rec.Restart = restart
+	p.rec.Name, p.rec.Restart = name, restart
 	p.await(reply, always)
 	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
 		p.disarm()

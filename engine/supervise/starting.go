@@ -292,6 +292,10 @@ func awaitStart(c *Control, p *proc, e event) {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
+	p.rec.RestartID = e.restartID
+	if p.view.ID != "" {
+		c.save(p)
+	}
 	p.await(e.reply, HasStarted)
 }
 
@@ -305,8 +309,8 @@ func restartRunning(c *Control, p *proc, e event) {
 		e.answer(outcome{err: api.ErrEnding()})
 		return
 	}
-	p.await(e.reply, isUp)
-	p.rec.Failures, p.stop.again = 0, true
+	p.acceptRestart(e)
+	p.stop.again = true
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
 }
@@ -321,13 +325,26 @@ func restartStopping(c *Control, p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		p.fail(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
 		p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
-		c.save(p)
 	}
-	p.stop.again, p.rec.Failures = true, 0
-	p.await(e.reply, isUp)
+	p.stop.again = true
+	p.acceptRestart(e)
+	c.save(p)
 	if !p.killing { // it was stuck
 		endProcess(c, p)
 	}
+}
+
+// acceptRestart notes a restart, which is on disk before anything comes of it. An
+// engine that finds the process stopping, and wanted, goes on with it.
+func (p *proc) acceptRestart(e event) {
+	p.rec.Failures, p.rec.RestartID = 0, e.restartID
+	p.await(e.reply, isUp)
+}
+
+// wasRestartedAs reports whether the last restart was asked for under this id and
+// begun, or will be.
+func (p *proc) wasRestartedAs(id string) bool {
+	return id != "" && p.rec.RestartID == id && !p.wasNotBegun()
 }
 
 func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateStopping }
@@ -344,8 +361,7 @@ func restartEnded(c *Control, p *proc, e event) {
 	case p.state().Ended():
 		p.rec.Name = c.procs.freeName(p.rec.Name)
 	}
-	p.await(e.reply, isUp)
-	p.rec.Failures = 0
+	p.acceptRestart(e)
 	if len(e.after) > 0 {
 		waitAgain(c, p, e)
 		return

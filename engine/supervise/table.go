@@ -39,6 +39,7 @@ type event struct {
 	by        string             // who asks: person, or agent:NAME/VERSION; "" for the engine itself
 	timeoutMS int                // milliseconds from there to SIGKILL; 0: the process's own
 	after     []store.Dependency // of a restart: what it waits for
+	restartID string             // of a restart: made by who asks for it
 	reply     chan<- outcome
 }
 

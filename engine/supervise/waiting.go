@@ -153,11 +153,11 @@ func startAnyway(c *Control, p *proc, e event) {
 		e.answer(outcome{err: api.ErrEnding()})
 	case len(e.after) > 0:
 		p.rec.After = slices.Clone(e.after)
-		p.await(e.reply, isUp)
+		p.acceptRestart(e)
 		c.save(p)
 		wakeSoon(c)
 	default:
-		p.await(e.reply, isUp)
+		p.acceptRestart(e)
 		startUnstarted(c, p)
 	}
 }

@@ -187,7 +187,7 @@ func TestWhatHasEndedCanBeStartedAgainAfterOthers(t *testing.T) {
 		r.exits(web, 5)
 		r.wants("web", api.StateExited)
 		task := r.launch(supervised("task", api.PolicyNo))
-		p, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("task", api.ConditionCompleted)})
+		p, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("task", api.ConditionCompleted)}, "")
 		if err != nil || p.State != api.StateWaiting || p.ExitCode != nil || p.PID != 0 {
 			t.Fatalf("answered %+v, %v", p, err)
 		}
@@ -195,7 +195,7 @@ func TestWhatHasEndedCanBeStartedAgainAfterOthers(t *testing.T) {
 		if p := r.wants("web", api.StateRunning); p.Supervision.Restarts != 1 {
 			t.Errorf("became %+v", p)
 		}
-		if _, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("web", "")}); err == nil {
+		if _, err := r.c.RestartProcess(r.Context(), Request{ID: "web"}, []store.Dependency{dependency("web", "")}, ""); err == nil {
 			t.Error("it may wait for itself")
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -236,7 +237,7 @@ func (p *Pane) askLoad() tea.Cmd {
 		}
 		path = p.fullPath(path)
 		return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
-			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path})
+			return api.HistoryLoad.Call(ctx, e, api.HistoryLoadInput{Path: path, At: time.Now()})
 		}, func(n api.HistoryCount, err error) tea.Cmd { return p.sayFiled("added ", n, " from ", path, err) })
 	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil

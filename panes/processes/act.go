@@ -113,7 +113,7 @@ func (p *Pane) askKill() tea.Cmd {
 func (p *Pane) restart() tea.Cmd {
 	targets := p.table.Targets()
 	do := func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID})
+		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 	}
 	what := "Running ones are stopped first."
 	switch {
@@ -132,7 +132,7 @@ func (p *Pane) start() tea.Cmd {
 	all := p.table.Targets()
 	targets := slices.DeleteFunc(slices.Clone(all), func(p api.Process) bool { return !p.State.Ended() })
 	start := each(p.env, targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID})
+		return api.ProcessRestart.Run(ctx, e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 	})
 	switch {
 	case len(all) == 0:
@@ -153,7 +153,7 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 	}
 	on := !targets[0].KeepAlive
 	keep := func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
+		return api.ProcessUpdate.Run(ctx, e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Revision: p.Revision})
 	}
 	state, undoes := "off", " turns it on"
 	if on {

@@ -83,7 +83,7 @@ func (p *Pane) askName() tea.Cmd {
 			return nil
 		}
 		return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
-			return api.SessionRename.Run(ctx, e, api.SessionRenameInput{ID: session.ID, Name: name})
+			return api.SessionRename.Run(ctx, e, api.SessionRenameInput{ID: session.ID, Name: name, Revision: session.Revision})
 		})
 	}))
 	return nil

@@ -11,6 +11,8 @@ type Layouts struct {
 	Schema  int                        `json:"schema"`
 	Current json.RawMessage            `json:"current,omitempty"`
 	Saved   map[string]json.RawMessage `json:"saved,omitempty"` // by name
+
+	Revision int64 `json:"revision,omitempty"` // of Current; 0 in older files
 }
 
 // SaveLayouts replaces layouts.json. It does not wait for the disk: after a loss

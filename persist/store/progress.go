@@ -13,6 +13,9 @@ type Progress struct {
 	ErrorLogStart int64     `json:"error_log_start,omitempty"` // the same of stderr.log
 
 	After []Dependency `json:"after,omitempty"` // in waiting: what has not held yet
+
+	RestartID string `json:"restart_id,omitempty"` // of the last restart that was asked for, made by who asked
+	Revision  int64  `json:"revision,omitempty"`   // how often its name, restart policy or log limit was changed
 }
 
 // A Dependency is a process that another one is started after.

@@ -46,13 +46,23 @@ with it the field is left out, and the header %s of the answer names it.
 
 An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint.
 
+If the engine dies before it answers, a client cannot tell whether the call was carried out. *Repeat* says whether it can
+make the call again, as it can all that read: %s; %s (not_found then means that the first call did it); %s (the
+same of ended); %s: if the input has an id, time or revision of the caller's, by which the engine recognizes a call that
+it has carried out and refuses one that would undo a newer change; or %s.
+
 ## Operations
 
-`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader), code(api.IgnoredHeader))
+`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader), code(api.IgnoredHeader),
+		api.RepeatAlways, api.RepeatGone, api.RepeatEnded, api.RepeatMarked, api.RepeatNever)
 }
 
 func (p *page) operation(e api.Entry) {
-	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.\n\n", e.Name, e.Doc, e.Effect)
+	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.", e.Name, e.Doc, e.Effect)
+	if e.Effect != api.Read {
+		fmt.Fprintf(&p.b, " Repeat: %s.", api.RepeatOf(e.Name, e.Effect))
+	}
+	p.b.WriteString("\n\n")
 	p.fields("Input", e.In)
 	p.result(e.Out)
 }

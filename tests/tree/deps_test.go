@@ -34,7 +34,7 @@ var layers = map[string]layer{
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client"},
+		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
 	},
 	"ui/conn/machines": {

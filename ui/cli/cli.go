@@ -297,19 +297,10 @@ func openDashboard(ctx context.Context, a *app, o DashboardOptions, nested bool)
 
 // call connects and calls an operation.
 func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
-	if a.host() != "" { // its link may be dying
-		return again(ctx, a, op, in, true)
-	}
-	client, err := a.connect(ctx)
-	if err != nil {
-		var none Out
-		return none, err
-	}
-	defer client.Close()
-	return op.Call(ctx, client, in)
+	return again(ctx, a, op, in, true)
 }
 
-// lasting is call of an operation that outlives the engine.
+// lasting is call of an operation that waits for a machine that is away.
 func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
 	return again(ctx, a, op, in, false)
 }
@@ -317,7 +308,7 @@ func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out]
 // again is a call that is made again where that is safe; one that is hasty waits for no
 // machine that is away.
 func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
-	conn, err := retry.Connect(ctx, a.connect)
+	conn, err := a.lastingConn(ctx)
 	if err != nil {
 		var none Out
 		return none, err
@@ -325,6 +316,16 @@ func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], 
 	defer conn.Close()
 	conn.Hasty = hasty
 	return op.Call(ctx, conn, in)
+}
+
+// lastingConn connects for calls that are made again where that is safe; a machine that
+// is away is not waited for.
+func (a *app) lastingConn(ctx context.Context) (*retry.Conn, error) {
+	conn, err := retry.Connect(ctx, a.connect)
+	if err == nil {
+		conn.Hasty = true
+	}
+	return conn, err
 }
 
 // awaiting has a connection that follows something on a machine wait for it, and says so.

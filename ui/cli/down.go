@@ -58,12 +58,12 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	if len(ours) == 0 {
 		return output.AnswerList(a.out, ours, "nothing of "+output.Visible(path)+" is running", nil)
 	}
-	client, err := a.connect(ctx)
+	conn, err := a.lastingConn(ctx)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	outs, errs := project.EndAll(ctx, client, ours, project.Dependents(file, ours), forget)
+	defer conn.Close()
+	outs, errs := project.EndAll(ctx, conn, ours, project.Dependents(file, ours), forget)
 	return output.AnswerAll(a.out, outs, errs, outcome)
 }
 

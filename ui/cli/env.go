@@ -87,13 +87,13 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}
-	client, err := a.connect(cmd.Context())
+	conn, err := a.lastingConn(cmd.Context())
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer conn.Close()
 	for _, s := range settings {
-		if _, err := api.EnvSet.Call(cmd.Context(), client, s); err != nil {
+		if _, err := api.EnvSet.Call(cmd.Context(), conn, s); err != nil {
 			return err
 		}
 	}
@@ -101,13 +101,13 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
-	client, err := a.connect(cmd.Context())
+	conn, err := a.lastingConn(cmd.Context())
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer conn.Close()
 	for _, name := range args {
-		if _, err := api.EnvUnset.Call(cmd.Context(), client, api.EnvInput{Name: name}); err != nil {
+		if _, err := api.EnvUnset.Call(cmd.Context(), conn, api.EnvInput{Name: name}); err != nil {
 			return err
 		}
 	}

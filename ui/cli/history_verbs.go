@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
 )
@@ -232,18 +231,18 @@ const progressGap = 200 * time.Millisecond
 func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	client, err := a.connect(ctx)
+	conn, err := a.lastingConn(ctx)
 	if err != nil {
 		return api.HistoryCount{}, err
 	}
-	defer client.Close()
+	defer conn.Close()
 	loading, loaded := context.WithCancel(ctx)
 	defer loaded()
 	var shown sync.WaitGroup
 	if out, ok := output.Terminal(a.Stderr); ok {
-		shown.Go(func() { showLoading(loading, client, path, out) })
+		shown.Go(func() { showLoading(loading, conn, path, out) })
 	}
-	out, err := api.HistoryLoad.Call(ctx, client, api.HistoryLoadInput{Path: path})
+	out, err := api.HistoryLoad.Call(ctx, conn, api.HistoryLoadInput{Path: path, At: time.Now()})
 	if err != nil && ctx.Err() != nil {
 		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
 	}
@@ -254,7 +253,7 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 
 // showLoading shows how far a file is loaded until ctx ends, in a line that it
 // takes away again.
-func showLoading(ctx context.Context, conn *client.Client, path string, out io.Writer) {
+func showLoading(ctx context.Context, conn api.Engine, path string, out io.Writer) {
 	for retry.Pause(ctx, progressGap) == nil {
 		now, err := api.HistoryLoading.Call(ctx, conn, api.Empty{})
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/ui/cli/output"
 )
 
@@ -40,8 +39,8 @@ func stopCommand(a *app) *cobra.Command {
 			if all {
 				return a.stopAll(cmd, signal)
 			}
-			return each(cmd, a, args, together, func(ctx context.Context, c *client.Client, id string) (api.Process, error) {
-				return api.ProcessStop.Call(ctx, c, api.ProcessStopInput{ID: id, Signal: signal})
+			return each(cmd, a, args, together, func(ctx context.Context, e api.Engine, id string) (api.Process, error) {
+				return api.ProcessStop.Call(ctx, e, api.ProcessStopInput{ID: id, Signal: signal})
 			}, outcome)
 		},
 	}
@@ -81,8 +80,8 @@ func restartCommand(a *app) *cobra.Command {
 	}
 }
 
-func restart(ctx context.Context, c *client.Client, id string) (api.Process, error) {
-	return api.ProcessRestart.Call(ctx, c, api.ProcessRestartInput{ID: id})
+func restart(ctx context.Context, e api.Engine, id string) (api.Process, error) {
+	return api.ProcessRestart.Call(ctx, e, api.ProcessRestartInput{ID: id, RestartID: api.NewID()})
 }
 
 func signalCommand(a *app) *cobra.Command {
@@ -118,17 +117,17 @@ func (c completer) completeSignal(cmd *cobra.Command, args []string, toComplete 
 }
 
 // byID makes the call of an operation that takes an id alone.
-func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *client.Client, string) (Out, error) {
-	return func(ctx context.Context, c *client.Client, id string) (Out, error) {
-		return op.Call(ctx, c, api.IDInput{ID: id})
+func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, api.Engine, string) (Out, error) {
+	return func(ctx context.Context, e api.Engine, id string) (Out, error) {
+		return op.Call(ctx, e, api.IDInput{ID: id})
 	}
 }
 
 // each makes a call for every id, some at a time, and goes on when one fails.
 // It prints in the order of ids; the JSON is an array of the answers.
 func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
-	do func(context.Context, *client.Client, string) (Out, error), text func(Out) string) error {
-	conn, err := a.connect(cmd.Context())
+	do func(context.Context, api.Engine, string) (Out, error), text func(Out) string) error {
+	conn, err := a.lastingConn(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
 	"tandem/panes"
 )
 
@@ -19,6 +20,17 @@ func (a attachment) Inherit(from panes.Attachment) {
 
 // Client is the engine behind a client of its API.
 type Client struct{ *client.Client }
+
+// Do carries out an operation. What changes something is done again if the engine
+// dies meanwhile and that is safe; what reads fails, as the panes read anew when they
+// are connected again.
+func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	if effect == api.Read {
+		return c.Client.Do(ctx, name, effect, in, out)
+	}
+	again := retry.Conn{Client: c.Client, Hasty: true}
+	return again.Do(ctx, name, effect, in, out)
+}
 
 // Attach shows a session.
 func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachment, error) {

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 )
 
 // Dependents says for every process which others must be ended before it.
@@ -37,7 +36,7 @@ func dependsOn(e *Entry, name string) bool {
 
 // EndAll ends processes, each after those that depend on it, and goes on when
 // one fails.
-func EndAll(ctx context.Context, conn *client.Client, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
+func EndAll(ctx context.Context, conn api.Engine, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
 	done := make([]chan struct{}, len(ours))
 	for i := range done {
 		done[i] = make(chan struct{})
@@ -57,7 +56,7 @@ func EndAll(ctx context.Context, conn *client.Client, ours []api.Process, before
 	return outs, errs
 }
 
-func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (api.Process, error) {
+func end(ctx context.Context, conn api.Engine, p api.Process, forget bool) (api.Process, error) {
 	var err error
 	if !p.State.Ended() {
 		if p, err = stopped(ctx, conn, p.ID); err != nil {
@@ -71,7 +70,7 @@ func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (
 }
 
 // stopped ends a process. One that has ended by itself meanwhile is as good.
-func stopped(ctx context.Context, conn *client.Client, id string) (api.Process, error) {
+func stopped(ctx context.Context, conn api.Engine, id string) (api.Process, error) {
 	p, err := api.ProcessStop.Call(ctx, conn, api.ProcessStopInput{ID: id})
 	if err == nil {
 		return p, nil

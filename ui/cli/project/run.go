@@ -88,7 +88,7 @@ func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
 	case actionKeep, actionDone:
 		return *s.old, nil
 	case actionAgain:
-		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.old.ID, After: after})
+		return api.ProcessRestart.Call(ctx, r.Conn, api.ProcessRestartInput{ID: s.old.ID, After: after, RestartID: api.NewID()})
 	case actionChange:
 		if _, err := end(ctx, r.Conn.Client, *s.old, true); err != nil {
 			return api.Process{}, err

@@ -40,7 +40,7 @@ func (r *Run) keep(ctx context.Context, layout api.Layout) error {
 	if err != nil {
 		return err
 	}
-	_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout)})
+	_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout), Revision: now.Revision})
 	return err
 }
 

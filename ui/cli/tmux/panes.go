@@ -216,7 +216,7 @@ func setTitle(c *call, at server.Place, title string) error {
 	if err != nil {
 		return err
 	}
-	process, err := api.SessionRename.Call(c.ctx, e, api.SessionRenameInput{ID: at.Pane.Terminal, Name: name})
+	process, err := api.SessionRename.Call(c.ctx, e, api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.running[at.Pane.Terminal].Revision})
 	if err == nil && c.running != nil {
 		c.running[at.Pane.Terminal] = process
 	}

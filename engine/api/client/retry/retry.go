@@ -1,6 +1,6 @@
-// Package retry calls an engine that may crash or be replaced meanwhile: what
-// changes nothing is asked again, what was started under an id of the caller's is
-// found again, and of all else the caller is told whether it may have been done.
+// Package retry calls an engine that may crash or be replaced meanwhile: a call is
+// made again where the table of operations allows that, and of all else the caller
+// is told whether it may have been done.
 package retry
 
 import (
@@ -37,7 +37,7 @@ type Conn struct {
 	// Away is called when a call that changes nothing begins to wait for a machine that
 	// is away, which it then does for as long as its caller; nil: it gives up after a while.
 	Away    func()
-	connect func(context.Context) (*client.Client, error)
+	connect func(context.Context) (*client.Client, error) // nil: somebody else starts an engine
 }
 
 // Connect connects, and connects again when the engine is gone for long: connect
@@ -50,10 +50,9 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 	return &Conn{Client: first, connect: connect}, nil
 }
 
-// Do carries out an operation; see api.Operation.Call. When the engine is lost it
-// is asked for again, within the time that the call itself has, where that cannot do
-// anything twice: when it was never sent, changes nothing, or starts something under
-// an id. Else the error has CodeUnsure: it may have been done.
+// Do carries out an operation; see api.Operation.Call. When the engine is lost the
+// call is made again, within the time that it has itself, if it was never sent or is
+// api.Repeatable. Else the error has CodeUnsure: it may have been done.
 func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	began := time.Now()
 	var lost time.Time
@@ -67,13 +66,16 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		err := c.Client.Do(noting(ctx, &reached), name, effect, ask, out)
 		gone, maySent := isLost(err)
 		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
+			if sent && err != nil {
+				return c.settled(ctx, name, effect, in, out, err)
+			}
 			return err
 		}
 		if c.Hasty && c.Machine() != "" && !maySent && !sent {
 			return err
 		}
 		sent = sent || maySent
-		if sent && !repeatable(effect, in) {
+		if sent && !api.Repeatable(name, effect, in) {
 			return unsure(name, in, err)
 		}
 		if lost.IsZero() || time.Since(called) > steady && maySent {
@@ -109,9 +111,44 @@ func isLost(err error) (gone, sent bool) {
 	return ending, ending
 }
 
-// repeatable reports whether a call can be made again that may have reached an engine.
-func repeatable(effect api.Effect, in any) bool {
-	return effect == api.Read || startID(in) != ""
+// settled is what the error of a repeated call means: that the first one has already
+// removed or stopped what it was about is no error. Then out is what is left of it.
+func (c *Conn) settled(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
+	missing := errors.Is(err, api.CodeNotFound)
+	switch api.RepeatOf(name, effect) {
+	case api.RepeatGone:
+		if missing {
+			return nil
+		}
+	case api.RepeatEnded:
+		if p, ok := out.(*api.Process); ok && (missing || errors.Is(err, api.CodeEnded)) {
+			return c.stopped(ctx, stoppedID(in), p)
+		}
+	}
+	return err
+}
+
+// stopped reads a process that was stopped into p. A transient one is gone by then.
+func (c *Conn) stopped(ctx context.Context, id string, p *api.Process) error {
+	now, err := api.ProcessGet.Call(ctx, c, api.IDInput{ID: id})
+	if errors.Is(err, api.CodeNotFound) {
+		now, err = api.Process{ID: id, Name: id, State: api.StateStopped}, nil
+	}
+	if err == nil {
+		*p = now
+	}
+	return err
+}
+
+// stoppedID names what a call stops.
+func stoppedID(in any) string {
+	switch in := in.(type) {
+	case api.ProcessStopInput:
+		return in.ID
+	case api.IDInput:
+		return in.ID
+	}
+	return ""
 }
 
 // startID is the id that the caller has made for what a call starts.
@@ -182,7 +219,7 @@ func (c *Conn) await(ctx context.Context, gone time.Duration) error {
 	if err := Pause(ctx, returnPoll); err != nil {
 		return err
 	}
-	if gone < activateAfter {
+	if gone < activateAfter || c.connect == nil {
 		return nil
 	}
 	next, err := c.connect(ctx)

@@ -66,7 +66,7 @@ func outcome(p api.Process) string {
 }
 
 func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
-	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.ProcessRestartInput{ID: in.ID})
+	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.ProcessRestartInput{ID: in.ID, RestartID: api.NewID()})
 	if err != nil {
 		return toolkit.Result{}, err
 	}

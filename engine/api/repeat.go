@@ -1,0 +1,84 @@
+package api
+
+// A Repeat says whether a call can be made again when the engine dies before it
+// answers, which leaves open whether it was carried out.
+type Repeat string
+
+const (
+	RepeatAlways Repeat = "always" // a second call changes nothing more
+	RepeatGone   Repeat = "gone"   // as always; not_found then means that the first call removed it
+	RepeatEnded  Repeat = "ended"  // as always; ended or not_found then means that the first call stopped it
+	RepeatMarked Repeat = "marked" // if the input is Marked: the engine then recognizes the second call
+	RepeatNever  Repeat = "never"  // a second call may do it twice, or undo what somebody did in between
+)
+
+// repeats holds every operation that may change something.
+var repeats = map[string]Repeat{
+	EngineStop.Name: RepeatNever,
+
+	SessionStart.Name: RepeatMarked, SessionWrite.Name: RepeatNever, SessionExec.Name: RepeatNever,
+	SessionResize.Name: RepeatAlways, SessionRename.Name: RepeatMarked, SessionKill.Name: RepeatEnded,
+	SessionKeyboard.Name: RepeatAlways,
+
+	ProcessStart.Name: RepeatMarked, ProcessStop.Name: RepeatEnded, ProcessStopAll.Name: RepeatAlways,
+	ProcessRestart.Name: RepeatMarked, ProcessSignal.Name: RepeatNever, ProcessUpdate.Name: RepeatMarked,
+	ProcessRemove.Name: RepeatGone, ProcessWrite.Name: RepeatNever, Exec.Name: RepeatMarked,
+
+	// A report that comes late would hide a newer one.
+	AgentReport.Name: RepeatNever, AgentSeen.Name: RepeatAlways,
+
+	HistoryAdd.Name: RepeatNever, HistoryRemove.Name: RepeatAlways, HistoryClear.Name: RepeatAlways,
+	HistorySave.Name: RepeatNever, HistoryLoad.Name: RepeatMarked,
+	// The list of commands is lost with the engine.
+	CommandsAdd.Name: RepeatAlways, CommandsReplace.Name: RepeatAlways,
+
+	FilesWrite.Name: RepeatNever, FilesEdit.Name: RepeatNever, FilesReport.Name: RepeatNever,
+	FilesMkdir.Name: RepeatNever, FilesSet.Name: RepeatNever, FilesDelete.Name: RepeatNever, FilesMove.Name: RepeatNever,
+	FilesCopy.Name: RepeatNever, FilesTransfer.Name: RepeatNever, FilesCancel.Name: RepeatNever, FilesRestore.Name: RepeatNever,
+
+	// Requests are lost with the engine, and agents ask again under new ids.
+	RequestAnswer.Name: RepeatNever, AuditAdd.Name: RepeatNever,
+
+	EnvSet.Name: RepeatAlways, EnvUnset.Name: RepeatGone,
+	MachineConnect.Name: RepeatAlways,
+	LayoutPut.Name:      RepeatMarked, LayoutRemove.Name: RepeatGone,
+	WorktreeAdd.Name: RepeatNever, WorktreeRemove.Name: RepeatNever,
+}
+
+// RepeatOf returns how an operation can be repeated; "" if it has not been decided.
+func RepeatOf(name string, effect Effect) Repeat {
+	if effect == Read {
+		return RepeatAlways
+	}
+	return repeats[name]
+}
+
+// Repeatable reports whether a call can be made again after the engine died.
+func Repeatable(name string, effect Effect, in any) bool {
+	switch RepeatOf(name, effect) {
+	case RepeatAlways, RepeatGone, RepeatEnded:
+		return true
+	case RepeatMarked:
+		marked, ok := in.(Marked)
+		return ok && marked.Marked()
+	}
+	return false
+}
+
+// Marked is implemented by inputs that can carry a mark of their caller: an id,
+// a time, or the revision of what they change. By it the engine recognizes a call
+// that it has already carried out, and refuses one that would undo a newer change.
+type Marked interface {
+	Marked() bool
+}
+
+func (in SessionStartInput) Marked() bool   { return in.ID != "" }
+func (in ProcessStartInput) Marked() bool   { return in.ID != "" }
+func (in ExecInput) Marked() bool           { return in.ID != "" }
+func (in ProcessRestartInput) Marked() bool { return in.RestartID != "" }
+func (in ProcessUpdateInput) Marked() bool  { return in.Revision != 0 }
+func (in SessionRenameInput) Marked() bool  { return in.Revision != 0 }
+func (in HistoryLoadInput) Marked() bool    { return in.Recent || !in.At.IsZero() }
+
+// A layout that is kept under a name replaces whatever had the name.
+func (in LayoutPutInput) Marked() bool { return in.Revision != 0 || in.Name != "" }

@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
+)
+
+// A deadlyProxy leads to the engine of a machine, and kills that on one call.
+type deadlyProxy struct {
+	m       *machine
+	forward http.Transport
+
+	mu     sync.Mutex
+	target string // name of the operation; "": none
+	before bool   // kill it before the engine has the call, not after it has answered
+}
+
+func (p *deadlyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	p.mu.Lock()
+	kill, before := p.target == name, p.before
+	if kill {
+		p.target = ""
+	}
+	p.mu.Unlock()
+	if kill && before {
+		p.kill()
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body, r.RequestURI, r.URL.Scheme, r.URL.Host = io.NopCloser(bytes.NewReader(body)), "", "http", "tandem"
+	answer, err := p.forward.RoundTrip(r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if kill {
+		p.kill()
+	}
+	for key, values := range answer.Header {
+		w.Header()[key] = values
+	}
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(text)
+}
+
+// kill kills the engine, and the call with it.
+func (p *deadlyProxy) kill() {
+	info, err := api.EngineInfo.Call(context.Background(), p.m.client, api.Empty{})
+	if err == nil {
+		_ = unix.Kill(info.EnginePID, unix.SIGKILL)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// die has the engine die of the next call of an operation.
+func (p *deadlyProxy) die(name string, before bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target, p.before = name, before
+}
+
+// spent reports whether the engine has died of the call.
+func (p *deadlyProxy) spent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target == ""
+}
+
+// behindProxy returns a client of the machine's engine, through a proxy.
+func (m *machine) behindProxy() (*deadlyProxy, *retry.Conn) {
+	m.Helper()
+	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { os.RemoveAll(dir) })
+	engine, _ := api.Sockets(m.dir)
+	p := &deadlyProxy{m: m}
+	p.forward.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", engine)
+	}
+	socket, _ := api.Sockets(dir)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		m.Fatal(err)
+	}
+	serving := &http.Server{Handler: p}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = serving.Serve(listener) }()
+	m.Cleanup(func() { serving.Close(); <-done; p.forward.CloseIdleConnections() })
+	conn, err := retry.Connect(m.Context(), func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Name: "test"})
+	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(conn.Close)
+	return p, conn
+}
+
+// A repeat is a call whose engine dies.
+type repeat struct {
+	operation string
+	call      func(e api.Engine, p api.Process) error
+	ended     bool // it is about a process that has ended
+	check     func(m *machine, p, now api.Process) string
+}
+
+func repeats(m *machine) []repeat {
+	keep, dir := true, m.TempDir()
+	commands := filepath.Join(dir, "commands")
+	if err := os.WriteFile(commands, []byte("make one\nmake two\n"), 0o600); err != nil {
+		m.Fatal(err)
+	}
+	return []repeat{
+		{operation: api.ProcessStop.Name, call: func(e api.Engine, p api.Process) error {
+			stopped, err := api.ProcessStop.Call(context.Background(), e, api.ProcessStopInput{ID: p.ID})
+			if err == nil && stopped.State != api.StateStopped {
+				return errors.New("it is answered as " + string(stopped.State))
+			}
+			return err
+		}, check: func(_ *machine, _, now api.Process) string {
+			return wrongIf(now.State != api.StateStopped, "it is not stopped")
+		}},
+		{operation: api.ProcessRestart.Name, call: func(e api.Engine, p api.Process) error {
+			return api.ProcessRestart.Run(context.Background(), e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
+		}, check: func(_ *machine, _, now api.Process) string {
+			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "it was not restarted once")
+		}},
+		{operation: api.ProcessRestart.Name, ended: true, call: func(e api.Engine, p api.Process) error {
+			return api.ProcessRestart.Run(context.Background(), e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
+		}, check: func(_ *machine, _, now api.Process) string {
+			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "it was not started again once")
+		}},
+		{operation: api.ProcessRemove.Name, ended: true, call: func(e api.Engine, p api.Process) error {
+			return api.ProcessRemove.Run(context.Background(), e, api.IDInput{ID: p.ID})
+		}, check: func(_ *machine, _, now api.Process) string { return wrongIf(now.ID != "", "it is still there") }},
+		{operation: api.ProcessUpdate.Name, call: func(e api.Engine, p api.Process) error {
+			return api.ProcessUpdate.Run(context.Background(), e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep, Revision: p.Revision})
+		}, check: func(_ *machine, p, now api.Process) string {
+			return wrongIf(!now.KeepAlive || now.Revision != p.Revision+1, "it was not changed once")
+		}},
+		{operation: api.EnvSet.Name, call: func(e api.Engine, _ api.Process) error {
+			return api.EnvSet.Run(context.Background(), e, api.EnvSetInput{Name: "COLOR", Value: "blue"})
+		}, check: func(m *machine, _, _ api.Process) string {
+			return wrongIf(call(m, api.EnvGet, api.EnvInput{Name: "COLOR"}).Value != "blue", "it is not set")
+		}},
+		{operation: api.EnvUnset.Name, call: func(e api.Engine, _ api.Process) error {
+			return api.EnvUnset.Run(context.Background(), e, api.EnvInput{Name: "COLOR"})
+		}, check: func(m *machine, _, _ api.Process) string {
+			return wrongIf(len(call(m, api.EnvList, api.EnvListInput{}).Variables) != 0, "it is still set")
+		}},
+		{operation: api.LayoutPut.Name, call: func(e api.Engine, p api.Process) error {
+			now, err := api.LayoutGet.Call(context.Background(), e, api.Empty{})
+			if err != nil {
+				return err
+			}
+			return api.LayoutPut.Run(context.Background(), e, api.LayoutPutInput{Layout: layoutOf(p.ID), Revision: now.Revision})
+		}, check: func(m *machine, p, _ api.Process) string {
+			return wrongIf(call(m, api.LayoutGet, api.Empty{}).Current.Tabs[0].Nodes[0].ID != p.ID, "it is not the layout")
+		}},
+		{operation: api.HistoryLoad.Name, call: func(e api.Engine, _ api.Process) error {
+			return api.HistoryLoad.Run(context.Background(), e, api.HistoryLoadInput{Path: commands, At: time.Now()})
+		}, check: func(m *machine, _, _ api.Process) string {
+			found := len(call(m, api.HistorySearch, api.HistorySearchInput{Query: "make"}).Rows)
+			call(m, api.HistoryClear, api.Empty{})
+			return wrongIf(found != 2, "its commands were not added once")
+		}},
+	}
+}
+
+// layoutOf is a layout of one session.
+func layoutOf(id string) api.Layout {
+	return api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: id}}}}}
+}
+
+func wrongIf(wrong bool, what string) string {
+	if wrong {
+		return what
+	}
+	return ""
+}
+
+func TestRepeatableCallsSucceedThoughTheEngineDies(t *testing.T) {
+	m := startMachine(t)
+	m.tied = true
+	proxy, conn := m.behindProxy()
+	call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("before")})
+	for _, tc := range repeats(m) {
+		for _, before := range []bool{true, false} {
+			p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+			if tc.ended {
+				p = call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+			}
+			proxy.die(tc.operation, before)
+			err := tc.call(conn, p)
+			var now api.Process
+			m.eventually("the process", func() bool {
+				var failed error
+				now, failed = api.ProcessGet.Call(t.Context(), m.client, api.IDInput{ID: p.ID})
+				return failed == nil || errors.Is(failed, api.CodeNotFound)
+			})
+			if wrong := tc.check(m, p, now); err != nil || wrong != "" || !proxy.spent() {
+				t.Errorf("%s, the engine killed before the call %v: %v; %s; %+v", tc.operation, before, err, wrong, now)
+			}
+			if now.ID != "" && !now.State.Ended() {
+				call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+			}
+		}
+	}
+}
+
+// What somebody else has changed in between is not undone by a repeated call.
+func TestRepeatedCallDoesNotUndoANewerChange(t *testing.T) {
+	m := startMachine(t)
+	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
+	first := call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("a")})
+	name, other := "mine", "theirs"
+	update := api.ProcessUpdateInput{ID: p.ID, Name: &name, Revision: p.Revision}
+	put := api.LayoutPutInput{Layout: layoutOf("b"), Revision: first.Revision}
+	call(m, api.ProcessUpdate, update)
+	call(m, api.LayoutPut, put)
+	m.crash(m.info().EnginePID)
+	call(m, api.ProcessUpdate, update)
+	call(m, api.LayoutPut, put)
+
+	call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, Name: &other})
+	call(m, api.LayoutPut, api.LayoutPutInput{Layout: layoutOf("c")})
+	for what, again := range map[string]func() error{
+		"update": func() error { return api.ProcessUpdate.Run(t.Context(), m.client, update) },
+		"layout": func() error { return api.LayoutPut.Run(t.Context(), m.client, put) },
+	} {
+		if err := again(); !errors.Is(err, api.CodeConflict) || api.AsError(err).Hint == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := call(m, api.ProcessGet, api.IDInput{ID: p.ID}); now.Name != other {
+		t.Errorf("it is called %s", now.Name)
+	}
+}
