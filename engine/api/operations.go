@@ -1,5 +1,10 @@
 package api
 
+import (
+	"context"
+	"fmt"
+)
+
 // The operation table. An operation is called with its Call method and served
 // with Handle; docs/api.md is made from this list.
 var (
@@ -16,8 +21,8 @@ var (
 		"Lists sessions, those that have ended included.", Read)
 	SessionGet = NewOperation[IDInput, Process]("session.get",
 		"Tells all about one session.", Read)
-	SessionWrite = NewOperation[SessionWriteInput, Empty]("session.write",
-		"Types text or named keys into a session.", Write)
+	SessionWrite = NewOperation[SessionWriteInput, SessionWriteOutput]("session.write",
+		"Types text or named keys into a session, and answers when its terminal has taken them, after 2 seconds at most.", Write)
 	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
 		"Reads a session's output from an absolute byte offset.", Read)
 	SessionScreen = NewOperation[SessionScreenInput, Screen]("session.screen",
@@ -161,6 +166,32 @@ type SessionWriteInput struct {
 	Text  string   `json:"text,omitempty" jsonschema:"sent as it is"`
 	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes"`
 	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
+}
+
+// SessionWriteOutput is the output of session.write. Bytes are counted as the
+// terminal gets them: those of the text first, then keys and paste as encoded.
+type SessionWriteOutput struct {
+	Written int `json:"written" jsonschema:"bytes that the terminal took: of the text, then of the keys and the paste as encoded"`
+	Dropped int `json:"dropped,omitempty" jsonschema:"bytes behind those that it did not take in time; they are not written later"`
+}
+
+// TypeInto types into a session. It is an error if the terminal does not take everything.
+func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
+	out, err := SessionWrite.Call(ctx, e, in)
+	if err != nil {
+		return err
+	}
+	return out.Short(in.ID)
+}
+
+// Short is an error if the terminal of the session named did not take everything:
+// it says what was written and what to do.
+func (o SessionWriteOutput) Short(name string) error {
+	if o.Dropped == 0 {
+		return nil
+	}
+	return Errorf(CodeConflict, "type into %s: its program does not read: %d of %d bytes were written", name, o.Written, o.Written+o.Dropped).
+		WithHint(fmt.Sprintf("wait until it reads, then send the rest, without the first %d bytes", o.Written))
 }
 
 // SessionReadInput is the input of session.read.

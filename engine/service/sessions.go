@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/agents"
@@ -82,24 +83,28 @@ func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, e
 	return e.View, err
 }
 
-func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Empty, error) {
+// takeLimit is how long a terminal may take to accept what session.write types.
+const takeLimit = 2 * time.Second
+
+func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
+	none := api.SessionWriteOutput{}
 	typed := make([]keys.Key, len(in.Keys))
 	for i, name := range in.Keys {
 		k, err := keys.Parse(name)
 		if err != nil {
-			return api.Empty{}, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err)
+			return none, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err)
 		}
 		typed[i] = k
 	}
 	session, view, err := s.Control.SessionOf(ctx, in.ID)
 	if err != nil {
-		return api.Empty{}, err
+		return none, err
 	}
 	if err := s.Guard.MayType(ctx, view); err != nil {
-		return api.Empty{}, err
+		return none, err
 	}
 	if err := session.IsReady(ctx); err != nil {
-		return api.Empty{}, err
+		return none, err
 	}
 	modes := session.KeyModes()
 	var pressed, paste []byte
@@ -111,11 +116,11 @@ func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Emp
 	}
 	watch := s.Agents.Of(view.ID)
 	if !watch.HasAgent() {
-		return api.Empty{}, session.TypeInto(ctx, slices.Concat([]byte(in.Text), pressed, paste))
+		return typePieces(ctx, session, nil, piece{bytes: slices.Concat([]byte(in.Text), pressed, paste)})
 	}
 	text, _ := strings.CutSuffix(in.Text, "\r")
 	enter := len(typed) > 0 && typed[0].Code == keys.Enter
-	return api.Empty{}, typeForAgent(ctx, session, watch,
+	return typePieces(ctx, session, watch,
 		piece{bytes: []byte(text)}, piece{[]byte(in.Text[len(text):]), true, true}, piece{pressed, true, enter}, piece{bytes: paste})
 }
 
@@ -126,26 +131,36 @@ type piece struct {
 	enter bool // it begins with enter
 }
 
-// typeForAgent types into a session with an agent, which is given time between a text and enter.
-func typeForAgent(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) error {
+// typePieces types into a session, until its terminal does not take something in time.
+// An agent that watch is of, if there is one, is given time between a text and enter.
+func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
-		if len(p.bytes) == 0 {
+		if len(p.bytes) == 0 || out.Dropped > 0 {
+			out.Dropped += len(p.bytes)
 			continue
 		}
 		if p.enter {
 			if err := watch.AwaitTaken(ctx, end); err != nil {
-				return err
+				return out, err
 			}
 		}
-		if !p.keys {
+		if watch != nil && !p.keys {
 			watch.Typed(end())
 		}
-		if err := session.TypeInto(ctx, p.bytes); err != nil {
-			return err
+		n, err := typePiece(ctx, session, p.bytes)
+		if err != nil {
+			return out, err
 		}
+		out.Written, out.Dropped = out.Written+n, len(p.bytes)-n
 	}
-	return nil
+	return out, nil
+}
+
+func typePiece(ctx context.Context, session *terminal.Session, p []byte) (written int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, takeLimit)
+	defer cancel()
+	return session.TypeThrough(ctx, p)
 }
 
 func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {

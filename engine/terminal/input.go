@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -23,6 +24,8 @@ const (
 	// writeRetry bounds how long a wake-up that the kernel did not give, as it
 	// may happen with PTYs, can hold up input.
 	writeRetry = 100 * time.Millisecond
+	// maxPiece bounds what is written at a time, during which nobody else can queue.
+	maxPiece = 16 << 10
 )
 
 // An input takes what is typed into a session. Each message is written whole
@@ -33,10 +36,17 @@ type input struct {
 	conn   syscall.RawConn
 
 	mu      sync.Mutex
-	pending []byte
+	pending []*message // drain runs while there is one
+	waiting int        // bytes of pending
 	closed  bool
-	drained chan struct{} // closed when pending has become small; nil if nobody waits
+	moved   chan struct{} // closed when pending becomes less, or the input is closed; nil if nobody waits
 	writer  sync.WaitGroup
+}
+
+// A message is what the PTY has not taken yet of something that was typed.
+type message struct {
+	rest []byte
+	off  bool // it is not to be written any more, or cannot be
 }
 
 func newInput(master *os.File) *input {
@@ -50,15 +60,49 @@ func newInput(master *os.File) *input {
 
 // write queues p behind what waits, and blocks first while that is too much.
 func (in *input) write(ctx context.Context, p []byte) error {
+	_, err := in.queue(ctx, p)
+	return err
+}
+
+// writeThrough is write that also waits until the PTY has taken p. When ctx ends
+// before, what is left of p is dropped. It returns how many bytes of p were written.
+func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err error) {
+	m, err := in.queue(ctx, p)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
 	for {
-		wait, err := in.push(p, inputLimit)
+		in.mu.Lock()
+		left, ended, moved := len(m.rest), m.off || in.closed, in.awaitMove()
+		in.mu.Unlock()
+		switch {
+		case left == 0:
+			return len(p), nil
+		case ended:
+			return len(p) - left, errInputEnded()
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return len(p) - in.drop(m), nil
+		}
+	}
+}
+
+// queue queues p behind what waits, and blocks first while that is too much.
+func (in *input) queue(ctx context.Context, p []byte) (*message, error) {
+	for {
+		m, wait, err := in.push(p, inputLimit)
 		if wait == nil {
-			return err
+			return m, err
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -68,50 +112,82 @@ func (in *input) reply(p []byte) {
 	in.push(p, replyLimit)
 }
 
-// push queues p unless limit bytes wait already; then it gives a channel to
+// push queues p unless limit bytes wait already; then it returns a channel to
 // wait on.
-func (in *input) push(p []byte, limit int) (wait <-chan struct{}, err error) {
+func (in *input) push(p []byte, limit int) (m *message, wait <-chan struct{}, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	m = &message{}
 	switch {
 	case in.closed:
-		return nil, api.Errorf(api.CodeEnded, "type into session: it has ended")
-	case len(in.pending) >= limit:
-		if in.drained == nil {
-			in.drained = make(chan struct{})
-		}
-		return in.drained, nil
-	case len(in.pending) > 0:
-		in.pending = append(in.pending, p...)
-		return nil, nil
+		return nil, nil, errInputEnded()
+	case in.waiting >= limit:
+		return nil, in.awaitMove(), nil
 	}
-	n, err := in.tryWrite(p)
-	if err != nil {
-		return nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
+	n := 0
+	if len(in.pending) == 0 {
+		if n, err = in.tryWrite(p); err != nil {
+			return nil, nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
+		}
 	}
 	if n < len(p) {
-		in.pending = append(in.pending, p[n:]...)
-		in.writer.Go(in.drain)
+		m.rest = slices.Clone(p[n:])
+		in.pending = append(in.pending, m)
+		in.waiting += len(m.rest)
+		if len(in.pending) == 1 {
+			in.writer.Go(in.drain)
+		}
 	}
-	return nil, nil
+	return m, nil, nil
+}
+
+func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: it has ended") }
+
+// drop takes back what the PTY has not taken of a message and returns its length.
+func (in *input) drop(m *message) (left int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.callOff(m)
+	return len(m.rest)
+}
+
+// callOff has drain pass over what is left of a message.
+func (in *input) callOff(m *message) {
+	if !m.off {
+		m.off = true
+		in.waiting -= len(m.rest)
+		in.wake()
+	}
+}
+
+// awaitMove returns a channel that is closed once less waits than now.
+func (in *input) awaitMove() <-chan struct{} {
+	if in.moved == nil {
+		in.moved = make(chan struct{})
+	}
+	return in.moved
 }
 
 // tryWrite writes what the PTY takes without waiting.
 func (in *input) tryWrite(p []byte) (written int, err error) {
-	controlErr := in.conn.Control(func(fd uintptr) {
-		for written < len(p) && err == nil {
-			var n int
-			n, err = unix.Write(int(fd), p[written:])
-			written += max(n, 0)
-			if err == unix.EINTR {
-				err = nil
-			}
+	controlErr := in.conn.Control(func(fd uintptr) { written, err = writeSome(int(fd), p) })
+	return written, errors.Join(controlErr, err)
+}
+
+// writeSome writes to a descriptor what that takes without waiting.
+func writeSome(fd int, p []byte) (written int, err error) {
+	for written < len(p) && err == nil {
+		var n int
+		n, err = unix.Write(fd, p[written:])
+		written += max(n, 0)
+		if err == unix.EINTR {
+			err = nil
 		}
-	})
+	}
 	if err == unix.EAGAIN {
 		err = nil
 	}
-	return written, errors.Join(controlErr, err)
+	return written, err
 }
 
 // idle reports whether nothing waits to be written.
@@ -124,44 +200,66 @@ func (in *input) idle() bool {
 // drain writes what waits until nothing does.
 func (in *input) drain() {
 	for {
-		in.mu.Lock()
-		if len(in.pending) == 0 || in.closed {
-			in.pending = nil
-			in.wake()
-			in.mu.Unlock()
+		in.master.SetWriteDeadline(time.Now().Add(writeRetry))
+		more := true
+		err := in.conn.Write(func(fd uintptr) (moved bool) {
+			moved, more = in.writePending(int(fd))
+			return moved
+		})
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // the master is closed
+			in.end()
+			more = false
+		}
+		if !more {
 			return
 		}
-		piece := in.pending[:min(len(in.pending), 16<<10)]
-		in.mu.Unlock()
-
-		in.master.SetWriteDeadline(time.Now().Add(writeRetry))
-		n, err := in.master.Write(piece)
-
-		in.mu.Lock()
-		in.pending = in.pending[n:]
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			in.pending = nil // nothing has the terminal open
-		}
-		if len(in.pending) < inputLimit/2 {
-			in.wake()
-		}
-		in.mu.Unlock()
 	}
 }
 
-func (in *input) wake() {
-	if in.drained != nil {
-		close(in.drained)
-		in.drained = nil
+// writePending writes what the PTY takes of the first message. It reports whether
+// that changed anything, and whether messages are left.
+func (in *input) writePending(fd int) (moved, more bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.pending) > 0 && (in.pending[0].off || len(in.pending[0].rest) == 0) {
+		in.pending = in.pending[1:]
 	}
+	if len(in.pending) == 0 || in.closed {
+		in.pending, in.waiting = nil, 0
+		in.wake()
+		return true, false
+	}
+	first := in.pending[0]
+	n, err := writeSome(fd, first.rest[:min(len(first.rest), maxPiece)])
+	first.rest = first.rest[n:]
+	in.waiting -= n
+	if n > 0 {
+		in.wake()
+	}
+	if err != nil { // nothing has the terminal open
+		in.callOff(first)
+	}
+	return n > 0 || err != nil, true
+}
+
+func (in *input) wake() {
+	if in.moved != nil {
+		close(in.moved)
+		in.moved = nil
+	}
+}
+
+// end refuses more.
+func (in *input) end() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.closed = true
+	in.wake()
 }
 
 // close drops what waits and refuses more.
 func (in *input) close() {
-	in.mu.Lock()
-	in.closed = true
-	in.wake()
-	in.mu.Unlock()
+	in.end()
 	if in.master != nil {
 		in.master.SetWriteDeadline(time.Unix(1, 0))
 	}

@@ -1,8 +1,10 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
@@ -151,9 +154,9 @@ func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("write: %v", err)
 			}
-			before := len(in.pending)
+			before := in.waiting
 			in.reply([]byte("answer"))
-			if len(in.pending) > before {
+			if in.waiting > before {
 				t.Error("an answer was queued behind a full queue")
 			}
 			in.close()
@@ -165,4 +168,71 @@ func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
 		}
 	}
 	t.Error("nothing held the writer back")
+}
+
+func TestWriteThroughWaitsUntilTheTerminalHasTakenAll(t *testing.T) {
+	master, slave := rawPTY(t)
+	in := newInput(master)
+	defer in.close()
+	want := []byte(strings.Repeat("0123456789", 20<<10))
+	read := make(chan []byte, 1)
+	go func() {
+		got := make([]byte, len(want))
+		n, _ := io.ReadFull(slave, got)
+		read <- got[:n]
+	}()
+	if n, err := in.writeThrough(t.Context(), want); n != len(want) || err != nil {
+		t.Errorf("wrote %d of %d bytes, %v", n, len(want), err)
+	}
+	if got := <-read; !bytes.Equal(got, want) {
+		t.Errorf("%d of %d bytes arrived", len(got), len(want))
+	}
+}
+
+func TestShortWriteLeavesNothingToBeWrittenLater(t *testing.T) {
+	master, slave := rawPTY(t)
+	in := newInput(master)
+	defer in.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	want := strings.Repeat("0123456789", 20<<10)
+	n, err := in.writeThrough(ctx, []byte(want))
+	if err != nil || n == 0 || n == len(want) {
+		t.Fatalf("wrote %d bytes, %v", n, err)
+	}
+	if err := in.write(t.Context(), []byte("end")); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, n+len("end"))
+	if _, err := io.ReadFull(slave, got); err != nil || string(got) != want[:n]+"end" {
+		t.Errorf("read %q at the end of %d bytes, %v", got[max(0, len(got)-20):], len(got), err)
+	}
+}
+
+func TestWriteThroughEndsWithTheSession(t *testing.T) {
+	master, _ := rawPTY(t)
+	in := newInput(master)
+	want := []byte(strings.Repeat("x", 200<<10))
+	if err := in.write(t.Context(), want); err != nil { // which the terminal does not take
+		t.Fatal(err)
+	}
+	typed := make(chan error, 1)
+	go func() {
+		_, err := in.writeThrough(t.Context(), []byte("y"))
+		typed <- err
+	}()
+	in.close()
+	if err := <-typed; !errors.Is(err, api.CodeEnded) {
+		t.Errorf("write: %v", err)
+	}
+}
+
+// rawPTY is openPTY with a terminal that passes on what is typed as it is.
+func rawPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave = openPTY(t)
+	if _, err := term.MakeRaw(slave.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
 }

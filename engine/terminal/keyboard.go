@@ -55,6 +55,12 @@ func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
 	return k.write(ctx, p)
 }
 
+// typeThrough is typeAs that waits until the PTY has taken p, as writeThrough does.
+func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
+	k.noteTyped(by, p)
+	return k.writeThrough(ctx, p)
+}
+
 // noteTyped notes that somebody types p, or has written it to the PTY.
 func (k *keyboard) noteTyped(by typist, p []byte) {
 	if k.typist() != by {
@@ -90,6 +96,23 @@ func (s *Session) TypedLast() string { return s.keyboard.typist().actor }
 // TypeInto types for a caller. A person may have taken the keyboard since the
 // caller was let in.
 func (s *Session) TypeInto(ctx context.Context, p []byte) error {
+	if err := s.admitTyping(ctx); err != nil {
+		return err
+	}
+	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p)
+}
+
+// TypeThrough is TypeInto that waits until the terminal has taken p. When ctx ends
+// before, the rest of p is dropped. It returns how many bytes of p were written.
+func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err error) {
+	if err := s.admitTyping(ctx); err != nil {
+		return 0, err
+	}
+	return s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), p)
+}
+
+// admitTyping refuses a caller who may not type now, and notes that the other types.
+func (s *Session) admitTyping(ctx context.Context) error {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() && s.keyboard.locked.Load() {
 		return ErrLocked("type into", s.options.ID)
@@ -97,7 +120,7 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if s.viewers.typedFrom(caller.Name) {
 		s.facts.touch()
 	}
-	return s.keyboard.typeAs(ctx, typistOf(caller), p)
+	return nil
 }
 
 // ErrLocked refuses an agent while a person has the keyboard of a session.

@@ -367,7 +367,7 @@ func TestReplayAnswersNothing(t *testing.T) {
 		t.Error("the bell rang again")
 	}
 	if len(s.keyboard.pending) != 0 {
-		t.Errorf("answered %q", s.keyboard.pending)
+		t.Errorf("answered %q", s.keyboard.pending[0].rest)
 	}
 }
 

@@ -331,14 +331,14 @@ func (b *Inbox) typeInto(asked *api.Process, text string, key bool) tea.Cmd {
 		}
 		in := api.SessionWriteInput{ID: asked.ID, Keys: []string{text}}
 		if !key {
-			err = api.SessionWrite.Run(ctx, e, api.SessionWriteInput{ID: asked.ID, Paste: text})
+			err = api.TypeInto(ctx, e, api.SessionWriteInput{ID: asked.ID, Paste: text})
 			in.Keys = nil
 		}
 		if !key || now.Lines {
 			in.Keys = append(in.Keys, "enter")
 		}
 		if err == nil {
-			err = api.SessionWrite.Run(ctx, e, in)
+			err = api.TypeInto(ctx, e, in)
 		}
 		return true, err
 	}, func(typed bool, err error) tea.Cmd {

@@ -44,9 +44,9 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 		}
 		return api.AgentExplainOutput{Agent: p.Agent, Lines: d.lines, Yes: d.yes, No: d.yes}, nil
 	})
-	panestest.On(engine, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
+	panestest.On(engine, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
 		d.typed = append(d.typed, in.ID+": "+in.Text+in.Paste+strings.Join(in.Keys, " "))
-		return api.Empty{}, nil
+		return api.SessionWriteOutput{}, nil
 	})
 	panestest.On(engine, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
 		return api.Screen{Lines: []string{"the screen of " + in.ID, " ❯ 1. Yes", "   2. No", "", ""}}, nil

@@ -61,6 +61,19 @@ func TestSendTypesTextThenKeysThenEnter(t *testing.T) {
 	}
 }
 
+func TestSendFailsIfTheProgramDoesNotReadEverything(t *testing.T) {
+	r := newRig(t)
+	r.took = api.SessionWriteOutput{Written: 3, Dropped: 2}
+	_, stderr, status := r.run("send", "build", "hello")
+	if status != 1 || !strings.Contains(stderr, "3 of 5 bytes were written") || !strings.Contains(stderr, "without the first 3 bytes") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	stdout, _, status := r.run("send", "build", "--json", "hello")
+	if out := readJSON(t, stdout).(map[string]any); status != 1 || out["written"] != 3.0 || out["dropped"] != 2.0 {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+}
+
 func TestScreenPrintsWhatASessionShows(t *testing.T) {
 	r := newRig(t)
 	r.screen = api.Screen{Cols: 80, Rows: 4, Lines: []string{"\x1b[31mred\x1b[0m", "", "two", "", ""}}

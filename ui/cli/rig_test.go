@@ -27,6 +27,7 @@ type rig struct {
 	sessions []api.Process
 	started  []api.SessionStartInput
 	written  []api.SessionWriteInput
+	took     api.SessionWriteOutput // the answer to each
 	looked   []api.SessionScreenInput
 	removed  []string
 	stopped  []api.EngineStopInput
@@ -90,9 +91,9 @@ func (r *rig) mux() *server.Mux {
 	server.Handle(mux, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
 		return api.SessionListOutput{Sessions: r.sessions}, nil
 	})
-	server.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
+	server.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
 		r.written = append(r.written, in)
-		return api.Empty{}, nil
+		return r.took, nil
 	})
 	server.Handle(mux, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
 		r.looked = append(r.looked, in)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -101,7 +102,8 @@ func sendCommand(a *app) *cobra.Command {
 		Use:   "send ID [--enter] [--keys NAMES] [TEXT…]",
 		Short: "Type into a session",
 		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
-			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.",
+			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.\n" +
+			"Fails if the program has not read everything within 2 seconds, and says how many bytes\nwere written. The rest is not typed.",
 		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
 		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),
@@ -122,7 +124,7 @@ func sendCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return "" })
+			return errors.Join(a.out.Answer(out, func() string { return "" }), out.Short(in.ID))
 		},
 	}
 	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")

@@ -128,7 +128,7 @@ func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
 		}
 		for _, in := range joined(inputs) {
 			in.ID = p.Terminal
-			if err := api.SessionWrite.Run(c.ctx, e, in); err != nil {
+			if err := api.TypeInto(c.ctx, e, in); err != nil {
 				return err
 			}
 		}

@@ -43,7 +43,9 @@ func (e *engine) begin() (end func()) {
 	server.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Protocol: api.Protocol}, nil
 	})
-	server.Handle(mux, api.SessionWrite, func(context.Context, api.SessionWriteInput) (api.Empty, error) { return api.Empty{}, nil })
+	server.Handle(mux, api.SessionWrite, func(context.Context, api.SessionWriteInput) (api.SessionWriteOutput, error) {
+		return api.SessionWriteOutput{}, nil
+	})
 	server.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		return api.ExecOutput{Process: api.Process{ID: in.ID}}, nil
 	})

@@ -295,8 +295,7 @@ func pastedPlain(output, line string) string {
 }
 
 func (terminalShell) write(ctx context.Context, f *toolkit.Agent, p api.Process, input string) error {
-	_, err := api.SessionWrite.Call(ctx, f.Engine, api.SessionWriteInput{ID: p.ID, Text: input})
-	return err
+	return api.TypeInto(ctx, f.Engine, api.SessionWriteInput{ID: p.ID, Text: input})
 }
 
 func (t terminalShell) read(ctx context.Context, f *toolkit.Agent, p api.Process) (sessionOutput, error) {

@@ -154,7 +154,7 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 			WithHint("the person answers that; agent_wait waits for it")
 	}
 	for _, w := range []api.SessionWriteInput{{ID: p.ID, Paste: in.Text}, {ID: p.ID, Keys: []string{"enter"}}} {
-		if _, err := api.SessionWrite.Call(ctx, f.Engine, w); err != nil {
+		if err := api.TypeInto(ctx, f.Engine, w); err != nil {
 			return toolkit.Result{}, err
 		}
 	}

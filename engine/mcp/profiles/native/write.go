@@ -68,7 +68,7 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 		if w.Text == "" && w.Paste == "" && len(w.Keys) == 0 {
 			continue
 		}
-		if _, err := api.SessionWrite.Call(ctx, f.Engine, w); err != nil {
+		if err := api.TypeInto(ctx, f.Engine, w); err != nil {
 			return toolkit.Result{}, hintKeys(err)
 		}
 	}
