@@ -21,9 +21,9 @@ func (a attachment) Inherit(from panes.Attachment) {
 // Client is the engine behind a client of its API.
 type Client struct{ *client.Client }
 
-// Do carries out an operation. What changes something is done again if the engine
-// dies meanwhile and that is safe; what reads fails, as the panes read anew when they
-// are connected again.
+// Do carries out an operation. One that changes something is repeated if the engine
+// dies during the call and that is safe. One that reads fails: the panes read again
+// once they are connected.
 func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if effect == api.Read {
 		return c.Client.Do(ctx, name, effect, in, out)
