@@ -37,12 +37,14 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 	look := sync.OnceValue(func() *proctree.Snapshot { return h.lookForStarted(ctx) })
 	s := supervise.Survey{
 		BootID:   h.bootID,
+		Keeper:   h.link.keeper(),
 		Records:  records,
 		Children: children,
 		Exit:     h.pastExit,
 		Alive:    store.Identity.Alive,
 		Orphan:   func(r store.Record) (store.Identity, bool) { return h.orphanOf(r, look()) },
 		Guess:    guessRecord,
+		Logged:   h.mayBeLogged,
 	}
 	all, forget := s.Plan()
 	all = append(all, s.Unrecorded(h.markedFolders(look()))...)

@@ -180,6 +180,7 @@ func (e *engine) run(ctx context.Context) error {
 	e.host.link.exited = e.host.exited
 	e.host.link.notice = e.host.control.TellNotice
 
+	e.host.control.Keeper = e.host.link.keeper
 	defer e.host.sessions.Wait()
 	defer e.closeSessions()
 	if err := e.host.takeStock(ctx, e.host.control, client); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/persist/store"
 )
 
 // A keeperClient is what the engine needs of keeper.Client.
@@ -56,13 +57,14 @@ type link struct {
 	notice    func(text string)
 
 	mu     sync.Mutex
-	client keeperClient  // nil while there is none
-	up     chan struct{} // closed when client is set
+	client keeperClient    // nil while there is none
+	who    *store.Identity // of the client's keeper; nil if it could not be found out
+	up     chan struct{}   // closed when client is set
 }
 
 func newLink(client keeperClient) *link {
-	l := &link{client: client, up: make(chan struct{})}
-	close(l.up)
+	l := &link{up: make(chan struct{})}
+	l.set(client)
 	return l
 }
 
@@ -99,11 +101,22 @@ func (l *link) pid() int {
 func (l *link) set(client keeperClient) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.client = client; client == nil {
+	l.client, l.who = client, nil
+	if client == nil {
 		l.up = make(chan struct{})
-	} else {
-		close(l.up)
+		return
 	}
+	if who, err := store.Identify(client.PID()); err == nil {
+		l.who = &who
+	}
+	close(l.up)
+}
+
+// keeper is who the keeper is; nil while there is none, or if that is unknown.
+func (l *link) keeper() *store.Identity {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.who
 }
 
 // run passes exits on and replaces a keeper that died, until ctx ends.

@@ -38,7 +38,7 @@ func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Id
 				return child, master, err
 			}
 		} else if ctx.Err() == nil {
-			h.control.Unsure(r.ID, errUnsure(r))
+			h.control.Unsure(r.ID, supervise.ErrUnsure(r))
 		}
 		select {
 		case <-ctx.Done():
@@ -74,7 +74,7 @@ func (h *host) recoverStartWith(ctx context.Context, client keeperClient, r stor
 		if err := h.EndTree(ctx, r, 0, ""); err != nil {
 			h.log.Error("end lost child", "id", r.ID, "error", err)
 		}
-		return keeper.Child{}, nil, errUnsure(r)
+		return keeper.Child{}, nil, supervise.ErrUnsure(r)
 	}
 	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
 	err = client.Adopt(ctx, child, h.store.Dir(r.ID), h.logsOf(r), nil)
@@ -166,17 +166,18 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 	return children
 }
 
+// mayBeLogged reports whether a record may have a log.
+func (h *host) mayBeLogged(r store.Record) bool {
+	_, err := os.Stat(h.store.LogPath(r))
+	return !errors.Is(err, os.ErrNotExist)
+}
+
 // errNotSeen says of a child that nobody sees and that has left no exit status
 // whether it may have been. A first start that has not made its log was not
 // carried out.
 func (h *host) errNotSeen(r store.Record, former store.Identity) error {
-	if _, err := os.Stat(h.store.LogPath(r)); !r.TTY && former.PID == 0 && errors.Is(err, os.ErrNotExist) {
+	if former.PID == 0 && !h.mayBeLogged(r) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper ended", r.Name).WithHint("try again")
 	}
-	return errUnsure(r)
-}
-
-func errUnsure(r store.Record) error {
-	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper ended before it could tell", r.Name, r.ID).
-		WithHint("`tandem ps` shows whether it runs, `tandem logs " + r.ID + "` what it printed")
+	return supervise.ErrUnsure(r)
 }

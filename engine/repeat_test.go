@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,10 +107,14 @@ func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
 	engine := m.info().EnginePID
 	claimed, written := api.NewID(), api.NewID()
 	r.ID, r.State, r.Identity, r.Runs = written, string(api.StateStarting), nil, nil
+	half := filepath.Join(folder(claimed), fmt.Sprintf(".persist-record.json-%d-1.tmp", os.Getpid())) // of a process that is still there
 	for _, id := range []string{claimed, written} {
 		if err := os.MkdirAll(folder(id), 0o700); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.WriteFile(half, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if text, err = json.Marshal(r); err == nil {
 		err = os.WriteFile(filepath.Join(folder(written), "record.json"), text, 0o600)

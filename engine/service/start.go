@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"tandem/engine/access"
 	"tandem/engine/api"
@@ -216,10 +217,22 @@ func (s *Starter) begin(ctx context.Context, r *store.Record, in request, until 
 			return again, nil
 		}
 	}
-	if err := s.confine(r, access.Layers(ctx, in.sandbox)); err != nil {
-		return none, err
+	answer, err := none, s.confine(r, access.Layers(ctx, in.sandbox))
+	if err == nil {
+		answer, err = s.enter(ctx, *r, in.named, until)
 	}
-	return s.enter(ctx, *r, in.named, until)
+	if err != nil && ctx.Err() == nil && !api.IsEnding(err) { // else it may still be entered
+		err = s.release(r.ID, err)
+	}
+	return answer, err
+}
+
+// release gives up an id under which nothing was started, so that a later try can have it.
+func (s *Starter) release(id string, why error) error {
+	if err := s.Store.Discard(id); err != nil {
+		return errors.Join(why, err)
+	}
+	return why
 }
 
 // A request is what a client says of a start beside what is started.
@@ -230,16 +243,26 @@ type request struct {
 	sandbox *api.Sandbox
 }
 
+const (
+	// claimWait is how long a call waits for another one under the same id to enter its record.
+	claimWait = 2 * time.Second
+	claimPoll = 2 * time.Millisecond
+)
+
 // claim takes an id that a client has made. If the same was asked for before under it,
 // as by somebody whose answer was lost with an engine, that is answered.
 func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.State) bool) (again supervise.Pending, ok bool, err error) {
 	err = s.Store.Claim(r.ID)
-	if errors.Is(err, fs.ErrExist) {
+	for began := time.Now(); errors.Is(err, fs.ErrExist) && time.Since(began) < claimWait; err = s.Store.Claim(r.ID) {
 		again, ok, err = s.Control.StartedBefore(ctx, r, until)
 		if ok || err != nil {
 			return again, ok, err
 		}
-		err = s.Store.Claim(r.ID)
+		select {
+		case <-time.After(claimPoll): // the call that claimed it has not entered its record yet
+		case <-ctx.Done():
+			return again, false, ctx.Err()
+		}
 	}
 	switch {
 	case errors.Is(err, store.ErrNoID):
@@ -267,13 +290,10 @@ func (s *Starter) start(ctx context.Context, r store.Record, in request) (api.Pr
 func (s *Starter) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = s.cgroupOf(rec)
 	answer, err := s.Control.StartNew(ctx, rec, s.Store.LogPath(rec), named, until)
-	if err == nil {
-		return answer, nil
+	if err != nil {
+		err = api.AsError(err)
 	}
-	if rec.Sandboxed && ctx.Err() == nil { // else it may still be entered
-		err = errors.Join(err, s.Store.Remove(rec.ID))
-	}
-	return answer, api.AsError(err)
+	return answer, err
 }
 
 // confine writes down how a process is confined, beside what will be its

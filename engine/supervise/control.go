@@ -176,9 +176,10 @@ type Control struct {
 	waking   bool // those that wait are about to be looked at
 	screens  screens
 	environs environs
-	closing  bool               // everything is being ended: nothing may be started any more
-	History  *history.History   // nil where nobody keeps it
-	Left     func(owner string) // told of a client that has gone; it may block
+	closing  bool                   // everything is being ended: nothing may be started any more
+	History  *history.History       // nil where nobody keeps it
+	Left     func(owner string)     // told of a client that has gone; it may block
+	Keeper   func() *store.Identity // returns the keeper that starts are asked of, nil if unknown; must not block
 	leases   leases
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
@@ -199,6 +200,7 @@ func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
 		effects: newEffects(box.Post),
 		done:    make(chan struct{}),
 		screens: screens{post: box.Post},
+		Keeper:  func() *store.Identity { return nil },
 	}
 	c.leases.c = c
 	return c

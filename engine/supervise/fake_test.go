@@ -33,6 +33,7 @@ type fakeWorld struct {
 	spawnWaits           bool // for a keeper, until it is called off
 	saveErr, spawnErr    error
 	endErr               error
+	removeTakes          time.Duration
 	probeTakes           time.Duration
 	probeErr             error
 	late                 Ending
@@ -192,6 +193,7 @@ func (w *fakeWorld) Revive(store.Record) *terminal.Session {
 }
 
 func (w *fakeWorld) Remove(id string, _ bool) error {
+	time.Sleep(w.removeTakes)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("remove")

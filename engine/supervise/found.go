@@ -37,12 +37,14 @@ func (f *Found) Child() (keeper.Child, bool) {
 // A Survey is everything a new engine can know when it starts.
 type Survey struct {
 	BootID   string
+	Keeper   *store.Identity // of whom the children are; nil if unknown
 	Records  []store.Record
 	Children []keeper.Child
 	Exit     func(id string) (store.Exit, bool)
 	Alive    func(store.Identity) bool
 	Orphan   func(store.Record) (store.Identity, bool) // a child that nobody could write down
 	Guess    func(keeper.Child) store.Record           // a record for a child that has none
+	Logged   func(store.Record) bool                   // reports whether a record may have a log, which is made before its child
 }
 
 // Plan says what each record leads to, and which children of the keeper are
@@ -172,12 +174,22 @@ func (s Survey) unheld(r store.Record) Found {
 	}
 	switch {
 	case !alive:
-		return Found{Rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r)}}}
+		return Found{Rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), unsure: s.mayHaveRun(r)}}}
 	case r.TTY:
 		return Found{Rec: r, events: []event{{kind: evLost}}}
 	}
 	child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
 	return Found{Rec: r, events: []event{{kind: evFound, Started: Started{Child: child}}}, Orphan: true}
+}
+
+// mayHaveRun reports whether a child that was not found may have existed. The keeper that
+// was asked for it would still have it. If that one is gone, the child may have come and gone.
+func (s Survey) mayHaveRun(r store.Record) bool {
+	if r.Identity != nil || r.Asked != nil && s.Keeper != nil && *r.Asked == *s.Keeper {
+		return false
+	}
+	first := r.Former == nil && r.Restarts == 0
+	return !first || s.Logged(r)
 }
 
 // isPending reports whether an exit is that of the child whose start nobody has

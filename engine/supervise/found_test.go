@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,10 +27,15 @@ func (r *rig) survive(s Survey) {
 	})
 }
 
+// keeperNow is the keeper that surveyOf's children belong to.
+var keeperNow = store.Identity{BootID: "boot", PID: 40, StartTime: 5}
+
 // surveyOf is what there is to know of one record whose child is gone.
 func surveyOf(rec store.Record, exit *store.Exit) Survey {
 	return Survey{
 		BootID:  "boot",
+		Keeper:  &keeperNow,
+		Logged:  func(store.Record) bool { return true },
 		Records: []store.Record{rec},
 		Exit: func(string) (store.Exit, bool) {
 			if exit == nil {
@@ -46,7 +52,7 @@ func TestARestartIsCountedOnceWhereEnginesDieBeforeIt(t *testing.T) {
 	for _, restarts := range []int{0, 3} {
 		withRig(t, func(r *rig) {
 			rec := supervised("a", api.PolicyAlways)
-			rec.Restarts = restarts
+			rec.Restarts, rec.Asked = restarts, &keeperNow
 			r.survive(surveyOf(rec, nil))
 			if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != restarts {
 				t.Errorf("%d restarts, want %d", p.Supervision.Restarts, restarts)
@@ -134,3 +140,114 @@ func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 }
 
 var errFakeUnsure = api.Errorf(api.CodeUnsure, "start name-a: it may have been started as a")
+
+// startedBefore asks for a record again, as a client whose answer was lost.
+func (r *rig) startedBefore(rec store.Record) (outcome, bool) {
+	r.Helper()
+	w, ok, err := r.c.StartedBefore(r.Context(), rec, HasStarted)
+	if err != nil || !ok {
+		return outcome{err: err}, ok
+	}
+	p, err := w.Wait(r.Context())
+	return outcome{process: p, err: err}, true
+}
+
+func TestStartWhoseKeeperIsGoneIsUnsureUnlessNoLogWasMade(t *testing.T) {
+	lost := store.Identity{BootID: "boot", PID: 41, StartTime: 6}
+	former := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	for name, c := range map[string]struct {
+		asked, former *store.Identity
+		logged        bool
+		unsure        bool
+	}{
+		"another keeper": {asked: &lost, logged: true, unsure: true},
+		"unknown keeper": {logged: true, unsure: true},
+		"restart":        {asked: &lost, former: &former, unsure: true},
+		"no log":         {asked: &lost},
+		"same keeper":    {asked: &keeperNow, logged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withRig(t, func(r *rig) {
+				rec := NewRecord("a", api.KindProcess)
+				rec.Name, rec.Argv, rec.Asked, rec.Former = "name-a", []string{"deploy"}, c.asked, c.former
+				s := surveyOf(rec, nil)
+				s.Logged = func(store.Record) bool { return c.logged }
+				r.survive(s)
+				p := r.wants("a", api.StateFailed)
+				if says := strings.Contains(p.Error, "may have been started as a"); says != c.unsure {
+					t.Errorf("the error is %q", p.Error)
+				}
+				if got := r.w.onDisk("a"); got.Unsure != c.unsure {
+					t.Errorf("saved as unsure: %v", got.Unsure)
+				}
+				switch again, known := r.startedBefore(rec); {
+				case known != c.unsure:
+					t.Errorf("known: %v, answered %+v", known, again)
+				case known && !errors.Is(again.err, api.CodeUnsure):
+					t.Errorf("a second call is answered with %+v", again)
+				}
+				if deeds := r.w.deeds(); slices.Contains(deeds, "spawn") {
+					t.Errorf("did %q", deeds)
+				}
+			})
+		})
+	}
+}
+
+func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := supervised("a", api.PolicyAlways)
+		r.survive(surveyOf(rec, nil))
+		r.wants("a", api.StateBackoff)
+		time.Sleep(time.Minute)
+		if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != 1 || p.Error != "" {
+			t.Errorf("became %+v", p)
+		}
+		if got := r.w.onDisk("a"); got.Unsure || got.Asked != nil {
+			t.Errorf("saved as %+v", got)
+		}
+	})
+}
+
+func TestRecordOfAStartNamesTheKeeperThatIsAsked(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.c.Keeper = func() *store.Identity { return &keeperNow }
+		r.w.spawnTakes = time.Minute
+		r.begin("a")
+		synctest.Wait()
+		if got := r.w.onDisk("a").Asked; got == nil || *got != keeperNow {
+			t.Errorf("asked is %+v", got)
+		}
+		time.Sleep(time.Minute)
+		p := r.wants("a", api.StateRunning)
+		if got := r.w.onDisk("a").Asked; got != nil {
+			t.Errorf("once it runs, asked is %+v", got)
+		}
+		r.w.spawnTakes = time.Minute
+		r.ask("a", evRestart)
+		synctest.Wait()
+		r.exits(p, 0)
+		r.drained(p)
+		synctest.Wait()
+		if got := r.w.onDisk("a"); got.State != string(api.StateStarting) || got.Asked == nil {
+			t.Errorf("a restart is saved as %+v", got)
+		}
+	})
+}
+
+func TestStartUnderTheIDOfAFailedStartIsTriedAnew(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.spawnErr, r.w.removeTakes = errFake, time.Minute
+		if o := <-r.begin("a"); !errors.Is(o.err, errFake) {
+			t.Fatalf("answered %v", o.err)
+		}
+		rec := NewRecord("a", api.KindSession)
+		rec.Argv = []string{"sh"}
+		if again, known := r.startedBefore(rec); known || again.err != nil {
+			t.Errorf("known: %v, %+v", known, again)
+		}
+		if deeds := r.w.deeds(); deeds[len(deeds)-1] != "remove" {
+			t.Errorf("the folder is there still: %q", deeds)
+		}
+	})
+}

@@ -129,10 +129,13 @@ func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(
 			return false, nil
 		case !p.isSameStart(r):
 			return false, api.Errorf(api.CodeConflict, "start %s: id %s is taken", r.Kind, r.ID)
-		case p.wasNotBegun():
+		case p.wasNotBegun() || p.removing && p.view.ID == "":
 			removed = true
 			c.handle(r.ID, event{kind: evRemove, reply: w.reply})
 			return false, nil
+		case p.rec.Unsure && p.state().Ended():
+			w.reply <- outcome{err: ErrUnsure(p.rec)}
+			return true, nil
 		}
 		p.answerWhen(until, w.reply)
 		w.Began = p.rec.StartedAt

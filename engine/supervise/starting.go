@@ -15,6 +15,7 @@ import (
 
 // spawnFirst starts a new process. The intent is on disk before the child can be.
 func spawnFirst(c *Control, p *proc) {
+	p.rec.Asked = c.Keeper()
 	rec, durable := p.rec, p.promised()
 	ctx, cancel := context.WithCancel(c.ctx)
 	p.callOff = cancel
@@ -80,6 +81,7 @@ func startAgain(c *Control, p *proc, e event) {
 // before the child can be.
 func startPending(c *Control, p *proc, _ event) {
 	before := p.renew()
+	p.rec.Asked = c.Keeper()
 	c.leases.claim(p)
 	c.become(p, api.StateStarting)
 	spawnOnceSaved(c, p, before)
@@ -90,6 +92,7 @@ func (p *proc) renew() Predecessor {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
+	p.rec.Asked, p.rec.Unsure = nil, false
 	p.exit, p.stop, p.killing, p.lines = exit{}, stopping{}, false, nil
 	p.work.calm()
 	return before
@@ -130,6 +133,7 @@ func begin(c *Control, p *proc, e event) {
 		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
+	p.rec.Asked, p.rec.Unsure = nil, false
 	p.rec.Error = ""
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
@@ -213,8 +217,15 @@ func startFailed(c *Control, p *proc, e event) {
 		return
 	}
 	p.fail(e.err)
+	p.rec.Unsure = errors.Is(e.err, api.CodeUnsure)
 	v := judge(p.rec, life{fault: e.err.Error()}, rand.Float64())
 	carryOut(c, p, v)
+}
+
+// ErrUnsure is the answer to a start of which nobody can tell whether it was carried out.
+func ErrUnsure(r store.Record) error {
+	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper ended before it could tell", r.Name, r.ID).
+		WithHint("`tandem ps` shows whether it runs, `tandem logs " + r.ID + "` what it printed")
 }
 
 // carryOut brings about what the policy has decided.
@@ -415,6 +426,8 @@ func conclude(c *Control, p *proc, e event) {
 		c.announce(p)
 	case p.rec.Identity != nil:
 		settle(c, p)
+	case e.unsure: // only a restart policy may start it again
+		startFailed(c, p, event{err: ErrUnsure(p.rec)})
 	case supervised:
 		startPending(c, p, e) // an engine before has counted it, and got no further
 	default:

@@ -410,6 +410,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 				s := Survey{
 					BootID:  "boot",
 					Records: []store.Record{rec},
+					Logged:  func(store.Record) bool { return false },
 					Exit:    func(string) (store.Exit, bool) { return store.Exit{}, false },
 					Alive:   func(id store.Identity) bool { return c.alive && id == who },
 					Orphan:  func(store.Record) (store.Identity, bool) { return store.Identity{}, false },

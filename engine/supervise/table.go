@@ -14,7 +14,7 @@ const (
 	evUnsure      eventKind = "unsure"         // nobody knows yet whether it has: err
 	evFound       eventKind = "found"          // a new engine found its child in the keeper: child, live
 	evLost        eventKind = "lost"           // a new engine found its child alive, but not its terminal
-	evMissing     eventKind = "missing"        // a new engine found no child: ending, rebooted
+	evMissing     eventKind = "missing"        // a new engine found no child: ending, rebooted, unsure
 	evBooted      eventKind = "booted"         // a new engine found it ended in an earlier boot
 	evExited      eventKind = "exited"         // its child has ended: child, ending
 	evDrained     eventKind = "drained"        // all its output has been read
@@ -34,6 +34,7 @@ type event struct {
 	Started
 	ending    Ending
 	rebooted  bool
+	unsure    bool // of a missing child: it may have existed
 	err       error
 	signal    string             // instead of the process's stop signal
 	by        string             // who asks: person, or agent:NAME/VERSION; "" for the engine itself

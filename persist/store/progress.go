@@ -16,6 +16,10 @@ type Progress struct {
 
 	RestartID string `json:"restart_id,omitempty"` // of the last restart that was asked for, made by who asked
 	Revision  int64  `json:"revision,omitempty"`   // how often its name, restart policy or log limit was changed
+
+	// In starting, and after a start of which the outcome is unknown:
+	Asked  *Identity `json:"asked,omitempty"`  // the keeper that may have been asked for this child; nil if unknown
+	Unsure bool      `json:"unsure,omitempty"` // nobody can tell whether this child existed
 }
 
 // A Dependency is a process that another one is started after.

@@ -25,6 +25,10 @@ func createTemp(dir, name string) (*os.File, error) {
 	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", datadir.TempPrefix, name, os.Getpid(), datadir.TempSuffix))
 }
 
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, datadir.TempPrefix) && strings.HasSuffix(name, datadir.TempSuffix)
+}
+
 // writerGone reports whether nobody writes the temporary file of a name any
 // more.
 func writerGone(name string) bool {
@@ -121,7 +125,7 @@ func removeStaleTemps(dir string) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), datadir.TempPrefix) || !strings.HasSuffix(e.Name(), datadir.TempSuffix) {
+		if !isTemp(e.Name()) {
 			continue
 		}
 		info, err := e.Info()

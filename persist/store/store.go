@@ -215,10 +215,10 @@ func (s *Store) Claim(id string) error {
 }
 
 // leftOver reports whether a crash has left an id's folder before there was a
-// record in it.
+// record in it. A file that was being written then is not one yet.
 func (s *Store) leftOver(id string) bool {
 	entries, err := os.ReadDir(s.Dir(id))
-	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName })
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName && !isTemp(e.Name()) })
 }
 
 // Remove deletes a process's folder with all that is in it; one that is not
