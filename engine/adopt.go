@@ -2,12 +2,17 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
@@ -21,42 +26,114 @@ import (
 // problemsTold is how many damaged records a person is told of; the log has all.
 const problemsTold = 20
 
+// An unread set is the records that could not be read, with why. Under "" is why none could.
+type unread map[string]error
+
+func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
+
+// reasons returns why each could not be read, in order.
+func (u *unread) reasons() (why []string) {
+	if u == nil {
+		return nil
+	}
+	for _, err := range *u {
+		why = append(why, err.Error())
+	}
+	slices.Sort(why)
+	return why
+}
+
+// An adoption finds out what there is, and readies it for the control's table.
+type adoption struct{ h *host }
+
+// readAgain bounds how often a start of the engine tries to read what it cannot, and
+// readAgainPause is the time between the first two tries, which doubles.
+const (
+	readAgain      = 5
+	readAgainPause = 10 * time.Millisecond
+)
+
+// loadRecords reads all records, and again those that cannot be read at the moment.
+func (a adoption) loadRecords(ctx context.Context) (records []store.Record, missing unread) {
+	records, problems := a.h.store.Load()
+	missing = a.unreadOf(problems)
+	for i := range readAgain {
+		if len(missing) == 0 || ctx.Err() != nil {
+			return records, missing
+		}
+		time.Sleep(readAgainPause << i)
+		records = append(records, a.readMissing(missing)...)
+	}
+	for _, err := range missing {
+		a.h.log.Error("load record", "error", err)
+		a.h.problems = append(a.h.problems, err.Error()+"; it is left as it is, and tried again")
+	}
+	return records, missing
+}
+
+// unreadOf returns the records that problems say could not be read. It reports the other problems.
+func (a adoption) unreadOf(problems []error) unread {
+	missing := unread{}
+	for _, p := range problems {
+		var u *store.Unread
+		if errors.As(p, &u) {
+			missing[u.ID] = p
+			continue
+		}
+		a.h.log.Error("load record", "error", p)
+		a.h.problems = append(a.h.problems, p.Error())
+	}
+	return missing
+}
+
+// readMissing tries to read what is missing, and takes what is not any more from it.
+func (a adoption) readMissing(missing unread) (records []store.Record) {
+	if missing[""] != nil {
+		records, problems := a.h.store.Load()
+		clear(missing)
+		maps.Copy(missing, a.unreadOf(problems))
+		return records
+	}
+	for id := range missing {
+		r, err := a.h.store.LoadRecord(id)
+		var u *store.Unread
+		if errors.As(err, &u) {
+			continue
+		}
+		delete(missing, id)
+		if err != nil {
+			a.h.log.Error("load record", "error", err)
+		}
+		if r != nil {
+			records = append(records, *r)
+		}
+	}
+	return records
+}
+
 // takeStock gathers what there is and fills the control's table with it. It
 // runs before the control goroutine does.
 func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keeperClient) error {
+	a := adoption{h}
 	children, err := client.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
-	records, problems := h.store.Load()
-	for _, p := range problems {
-		h.log.Error("load record", "error", p)
-		h.problems = append(h.problems, p.Error())
-	}
+	records, missing := a.loadRecords(ctx)
 	h.problems = h.problems[:min(len(h.problems), problemsTold)]
-	look := sync.OnceValue(func() *proctree.Snapshot { return h.lookForStarted(ctx) })
-	s := supervise.Survey{
-		BootID:   h.bootID,
-		Keeper:   h.link.keeper(),
-		Records:  records,
-		Children: children,
-		Exit:     h.pastExit,
-		Alive:    store.Identity.Alive,
-		Orphan:   func(r store.Record) (store.Identity, bool) { return h.orphanOf(r, look()) },
-		Guess:    guessRecord,
-		Logged:   h.mayBeLogged,
-	}
-	all, forget := s.Plan()
-	all = append(all, s.Unrecorded(h.markedFolders(look()))...)
+	h.unread.Store(&missing)
+	all, forget := a.plan(ctx, records, children, missing.has)
 	masters := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
 		if api.State(f.Rec.State).Ended() {
 			proctree.DropCgroup(f.Rec.Cgroup) // an engine before may not have come to it
 		}
 		h.restoreGrant(&f)
-		if err := h.place(ctx, c, client, f, masters[i]); err != nil {
+		if err := a.handOver(ctx, client, f); err != nil {
 			return err
 		}
+		a.equip(&f, masters[i])
+		c.Restore(f, h.store.LogPath(f.Rec))
 	}
 	for _, id := range forget {
 		if err := client.Forget(ctx, id); err != nil {
@@ -66,31 +143,130 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 	return nil
 }
 
+// plan says what becomes of records and of the keeper's children.
+func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
+	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.lookForStarted(ctx) })
+	s := supervise.Survey{
+		BootID:   a.h.bootID,
+		Keeper:   a.h.link.keeper(),
+		Unread:   unread,
+		Records:  records,
+		Children: children,
+		Exit:     a.h.pastExit,
+		Alive:    store.Identity.Alive,
+		Orphan:   func(r store.Record) (store.Identity, bool) { return a.h.orphanOf(r, look()) },
+		Guess:    guessRecord,
+		Logged:   a.h.store.MayHaveLog,
+	}
+	all, forget = s.Plan()
+	return append(all, s.Unrecorded(a.h.markedFolders(look()))...), forget
+}
+
+// readLater reads the records that could not be read at the start, once they can be, and
+// takes over what they are of. Until then their programs run on.
+func (a adoption) readLater(ctx context.Context) {
+	missing := maps.Clone(*a.h.unread.Load())
+	for wait := time.Second; len(missing) > 0; wait = min(2*wait, longestReadWait) {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		was := maps.Clone(missing)
+		records := a.readMissing(missing)
+		if maps.EqualFunc(was, missing, func(error, error) bool { return true }) {
+			continue
+		}
+		if err := a.takeLate(ctx, records, was, missing); err != nil {
+			a.h.log.Error("take over what could not be read before", "error", err)
+			missing = was // the next try reads it again
+			continue
+		}
+		left := maps.Clone(missing)
+		a.h.unread.Store(&left)
+	}
+}
+
+// longestReadWait is the longest time between two tries of readLater.
+const longestReadWait = 10 * time.Second
+
+// takeLate takes over what belongs to records that were missing and are not any more.
+func (a adoption) takeLate(ctx context.Context, records []store.Record, was, missing unread) error {
+	client, err := a.h.link.get(ctx)
+	if err != nil {
+		return err
+	}
+	children, err := client.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list children: %w", err)
+	}
+	known := map[string]bool{}
+	err = a.h.control.Visit(ctx, func(e supervise.Entry) { known[e.Rec.ID] = true })
+	if err != nil {
+		return err
+	}
+	others := func(id string) bool { return known[id] || !was.has(id) || missing.has(id) }
+	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
+	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
+	all, forget := a.plan(ctx, records, children, others)
+	masters := a.h.fetchMasters(ctx, client, all)
+	for i, f := range all {
+		a.h.restoreGrant(&f)
+		if err := a.handOver(ctx, client, f); err != nil {
+			return err
+		}
+		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) { a.equip(f, masters[i]) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range forget {
+		a.h.Forget(id)
+	}
+	children, err = client.List(ctx)
+	for _, c := range children {
+		if c.Exit != nil && !others(c.ID) { // it may have ended before its record was there to note that
+			a.h.exited(c)
+		}
+	}
+	return err
+}
+
 func (h *host) pastExit(id string) (store.Exit, bool) {
 	e, ok, err := h.store.Exit(id)
+	var errno syscall.Errno
+	for i := 0; errors.As(err, &errno) && i < readAgain; i++ { // it may be there
+		time.Sleep(readAgainPause << i)
+		e, ok, err = h.store.Exit(id)
+	}
 	if err != nil {
 		h.log.Warn("read exit", "id", id, "error", err)
 	}
 	return e, ok && err == nil
 }
 
-// place readies what a record needs and puts it into the table.
-func (h *host) place(ctx context.Context, c *supervise.Control, client keeperClient, f supervise.Found, master *os.File) error {
-	child, found := f.Child()
-	if f.Orphan {
-		if err := client.Adopt(ctx, child, h.store.Dir(f.Rec.ID), h.logsOf(f.Rec), nil); err != nil {
-			return fmt.Errorf("hand %s to the keeper: %w", f.Rec.ID, err)
-		}
+// handOver gives the keeper a child that it does not have.
+func (a adoption) handOver(ctx context.Context, client keeperClient, f supervise.Found) error {
+	if !f.Orphan {
+		return nil
 	}
+	child, _ := f.Child()
+	if err := client.Adopt(ctx, child, a.h.store.Dir(f.Rec.ID), a.h.logsOf(f.Rec), nil); err != nil {
+		return fmt.Errorf("hand %s to the keeper: %w", f.Rec.ID, err)
+	}
+	return nil
+}
+
+// equip gives a record with a terminal what it needs in the table.
+func (a adoption) equip(f *supervise.Found, master *os.File) {
+	child, found := f.Child()
 	switch {
 	case !f.Rec.TTY:
 	case !found:
-		f.Bytes = h.logSize(f.Rec)
+		f.Bytes = a.h.logSize(f.Rec)
 	case master != nil:
-		f.Live = h.adoptSession(f.Rec, child, master)
+		f.Live = a.h.adoptSession(f.Rec, child, master)
 	}
-	c.Restore(f, h.store.LogPath(f.Rec))
-	return nil
 }
 
 // mastersAtOnce bounds how many terminals the keeper is asked for at a time.

@@ -203,7 +203,7 @@ func (e *engine) goOnWithoutWriting(ctx context.Context, client keeperClient) er
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
 	}
-	if records, _ := e.host.store.Load(); len(children) == 0 && len(records) == 0 {
+	if records, problems := e.host.store.Load(); len(children) == 0 && len(records) == 0 && len(problems) == 0 {
 		return e.fault
 	}
 	e.log.Error("nothing can be saved", "error", e.fault)
@@ -273,6 +273,7 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 		e.fleet.Set(e.o.Fleet)
 		e.followSettings(ctx)
 	})
+	loop("records that could not be read", func() { adoption{e.host}.readLater(ctx) })
 	loop("usage", func() { e.usage.Sample(ctx) })
 	e.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", e.o.Version)
 	err = mux.Serve(ctx, listener)

@@ -62,6 +62,7 @@ type host struct {
 	proxies  proxies
 	agents   *agents.Registry
 	problems []string // found at the start, for the person
+	unread   atomic.Pointer[unread]
 	sessions sync.WaitGroup
 }
 

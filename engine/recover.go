@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -24,6 +25,9 @@ var errUnsettled = errors.New("the keeper was lost")
 
 // recoverPause is the time between two looks.
 const recoverPause = 2 * time.Millisecond
+
+// tablePause is the same where the process table could not be read.
+const tablePause = 200 * time.Millisecond
 
 // recoverStart finds out what came of a start whose keeper was lost. Whoever waits is
 // told when no keeper comes for long; the child is looked for all the same.
@@ -130,17 +134,18 @@ func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (stor
 func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 	for {
 		all, err := h.table.Read()
-		if err != nil {
-			h.log.Error("look for orphans", "error", err)
-			return new(proctree.Snapshot)
-		}
-		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
+		if err == nil && !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
 			return all
+		}
+		pause := recoverPause
+		if err != nil { // nothing can be concluded without it
+			h.log.Error("look for orphans", "error", err)
+			pause = tablePause
 		}
 		select {
-		case <-time.After(recoverPause):
+		case <-time.After(pause):
 		case <-ctx.Done():
-			return all
+			return cmp.Or(all, new(proctree.Snapshot))
 		}
 	}
 }
@@ -166,17 +171,11 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 	return children
 }
 
-// mayBeLogged reports whether a record may have a log.
-func (h *host) mayBeLogged(r store.Record) bool {
-	_, err := os.Stat(h.store.LogPath(r))
-	return !errors.Is(err, os.ErrNotExist)
-}
-
 // errNotSeen says of a child that nobody sees and that has left no exit status
 // whether it may have been. A first start that has not made its log was not
 // carried out.
 func (h *host) errNotSeen(r store.Record, former store.Identity) error {
-	if former.PID == 0 && !h.mayBeLogged(r) {
+	if former.PID == 0 && !h.store.MayHaveLog(r) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper ended", r.Name).WithHint("try again")
 	}
 	return supervise.ErrUnsure(r)

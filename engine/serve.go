@@ -90,5 +90,6 @@ func (e *engine) info() api.Info {
 		BootID:         e.host.bootID,
 		Home:           home,
 		Shell:          lineShell(),
+		Unread:         e.host.unread.Load().reasons(),
 	}
 }

@@ -111,6 +111,8 @@ type Info struct {
 	Socket         string `json:"socket" jsonschema:"path of the engine's socket"`
 	BootID         string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
 	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`
+
+	Unread []string `json:"unread,omitempty" jsonschema:"records that cannot be read at the moment, with the reason; what they are of keeps running and is missing in lists until they can"`
 }
 
 // EngineOperationsOutput is the output of engine.operations.

@@ -56,7 +56,7 @@ func mayBecomeOurs(p Process, dataDir string) bool {
 	}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
 	if err != nil {
-		return false
+		return isScarce(err)
 	}
 	m := parseMark(text)
 	return len(text) == 0 || m.ID == "" && m.DataDir == dataDir
@@ -80,7 +80,7 @@ func (m *marks) orphans(all []Process) map[Mark][]int {
 			k = marked{start: p.StartTime}
 		}
 		if k.mark == (Mark{}) && k.reads < marklessReads {
-			k.mark = MarkOf(p.PID)
+			k.mark = readMarkSoon(p.PID)
 			if p.StartTime < young {
 				k.reads++
 			}
@@ -110,6 +110,15 @@ func collectors(all []Process) map[int]bool {
 		collects[pid] = true
 	}
 	return collects
+}
+
+// readMarkSoon is MarkOf, except that it waits for a descriptor to read with.
+func readMarkSoon(pid int) Mark {
+	m, err := ReadMark(pid)
+	for began := time.Now(); isScarce(err) && time.Since(began) < time.Second; m, err = ReadMark(pid) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	return m
 }
 
 // MarkOf reads the mark in a process's environment; none if it has none or

@@ -269,6 +269,9 @@ func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.Stat
 		err = api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(r.ID))
 	case errors.Is(err, fs.ErrExist):
 		err = api.Errorf(api.CodeConflict, "start session: id %s is taken", r.ID)
+		if _, unread := s.Store.LoadRecord(r.ID); unread != nil {
+			err = api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: %v", r.Name, r.ID, unread)
+		}
 	case err != nil:
 		err = api.Errorf(api.CodeUnavailable, "start session: %v", err)
 	}

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -37,7 +38,8 @@ func (f *Found) Child() (keeper.Child, bool) {
 // A Survey is everything a new engine can know when it starts.
 type Survey struct {
 	BootID   string
-	Keeper   *store.Identity // of whom the children are; nil if unknown
+	Unread   func(id string) bool // reports whether a record is there or may be, and could not be read
+	Keeper   *store.Identity      // of whom the children are; nil if unknown
 	Records  []store.Record
 	Children []keeper.Child
 	Exit     func(id string) (store.Exit, bool)
@@ -75,7 +77,7 @@ func (s Survey) Plan() (all []Found, forget []string) {
 		}
 	}
 	for _, c := range s.Children {
-		if _, orphan := children[c.ID]; !orphan {
+		if _, orphan := children[c.ID]; !orphan || s.Unread(c.ID) {
 			continue
 		}
 		if c.Exit != nil {
@@ -103,7 +105,7 @@ func (s Survey) Unrecorded(marked []keeper.Child) (all []Found) {
 	for _, c := range marked {
 		known := slices.ContainsFunc(s.Records, func(r store.Record) bool { return r.ID == c.ID }) ||
 			slices.ContainsFunc(s.Children, func(held keeper.Child) bool { return held.ID == c.ID })
-		if known {
+		if known || s.Unread(c.ID) {
 			continue
 		}
 		all = append(all, Found{Rec: s.Guess(c), events: []event{{kind: evFound, Started: Started{Child: c}}}, Orphan: true})
@@ -235,6 +237,29 @@ func lastRun(r store.Record) *store.Run {
 
 func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
+}
+
+// RestoreLate is Restore while the control goroutine runs, of a record that could not be
+// read before. make completes what was found, on the control goroutine; it is not called if
+// the record is in the table already.
+func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make func(*Found)) error {
+	return c.on(ctx, func() error {
+		if c.procs[f.Rec.ID] != nil || c.frozen {
+			return nil
+		}
+		make(&f)
+		if !api.State(f.Rec.State).Ended() {
+			f.Rec.Name = c.procs.freeName(f.Rec.Name) // somebody may have taken it meanwhile
+		}
+		c.Restore(f, logPath)
+		p := c.procs[f.Rec.ID]
+		c.publish(p)
+		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaving[owner] == nil {
+			c.leases.expect(owner, returnGrace)
+		}
+		c.notice(p.rec.Name + ": its record could be read again")
+		return nil
+	})
 }
 
 // Restore puts a record into the table, as it was announced last, and feeds what

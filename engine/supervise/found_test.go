@@ -34,6 +34,7 @@ var keeperNow = store.Identity{BootID: "boot", PID: 40, StartTime: 5}
 func surveyOf(rec store.Record, exit *store.Exit) Survey {
 	return Survey{
 		BootID:  "boot",
+		Unread:  func(string) bool { return false },
 		Keeper:  &keeperNow,
 		Logged:  func(store.Record) bool { return true },
 		Records: []store.Record{rec},

@@ -409,6 +409,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
 				s := Survey{
 					BootID:  "boot",
+					Unread:  func(string) bool { return false },
 					Records: []store.Record{rec},
 					Logged:  func(store.Record) bool { return false },
 					Exit:    func(string) (store.Exit, bool) { return store.Exit{}, false },

@@ -249,13 +249,14 @@ func (s *Store) makeDir(id string, durable bool) error {
 }
 
 // Load reads every record, oldest first. A damaged one is set aside as
-// record.json.bad and reported in problems; it costs no other anything. One of
-// a newer schema is reported (ErrNewer) and left alone. A folder without a
-// record is none of a process. Load also clears away what crashes have left.
+// record.json.bad and reported in problems; it costs no other anything. One that
+// cannot be read, or that is of a newer schema (ErrNewer), is reported as Unread and
+// left alone. A folder without a record is none of a process. Load also clears away
+// what crashes have left.
 func (s *Store) Load() (records []Record, problems []error) {
-	entries, err := os.ReadDir(s.processes())
+	entries, err := s.readDir(s.processes())
 	if err != nil {
-		return nil, []error{fmt.Errorf("load records: %w", err)}
+		return nil, []error{&Unread{Err: fmt.Errorf("load records: %w", err)}}
 	}
 	problems = appendError(problems, removeStaleTemps(s.dir))
 	problems = appendError(problems, removeStaleTemps(s.processes()))
@@ -292,15 +293,11 @@ func (s *Store) load(e fs.DirEntry) (*Record, error) {
 		return nil, s.finishRemoval(e.Name())
 	}
 	stale := removeStaleTemps(s.Dir(e.Name()))
-	r, err := s.loadRecord(e.Name())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	r, err := s.LoadRecord(e.Name())
+	if r == nil && err == nil {
 		s.removeEmpty(e)
-		return nil, stale
-	case err != nil:
-		return nil, errors.Join(stale, err)
 	}
-	return &r, stale
+	return r, errors.Join(stale, err)
 }
 
 // IsOneShot reports whether a record is of a command that is run and waited for.
@@ -358,7 +355,7 @@ func loadFile(path string, decode func([]byte) error) error {
 	if err != nil {
 		return fmt.Errorf("damaged: %v; it cannot be set aside: %v", wrong, Cause(err))
 	}
-	return fmt.Errorf("damaged: %v; set aside as %s", wrong, filepath.Base(aside))
+	return fmt.Errorf("%w: %v; set aside as %s", errDamaged, wrong, filepath.Base(aside))
 }
 
 // decodeRecord checks and decodes the content of the record of process id.

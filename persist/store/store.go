@@ -27,7 +27,8 @@ const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 type Store struct {
 	dir string // absolute
 
-	mkdir func(path string, mode fs.FileMode) error // os.Mkdir but in tests
+	mkdir   func(path string, mode fs.FileMode) error // os.Mkdir but in tests
+	readDir func(path string) ([]fs.DirEntry, error)  // os.ReadDir but in tests
 
 	mu     sync.Mutex          // guards what follows
 	claims map[string]struct{} // ids that are being claimed
@@ -52,7 +53,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
 	}
-	s := &Store{dir: abs, mkdir: os.Mkdir, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
+	s := &Store{dir: abs, mkdir: os.Mkdir, readDir: os.ReadDir, claims: make(map[string]struct{}), fresh: make(map[string]struct{})}
 	for _, d := range []string{abs, s.processes()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", d, Cause(err), adviseFolder)
@@ -126,6 +127,13 @@ func (s *Store) LogPath(r Record) string {
 		return filepath.Join(s.Dir(r.ID), StdoutName)
 	}
 	return filepath.Join(s.Dir(r.ID), LogName)
+}
+
+// MayHaveLog reports whether a process has a log, or may have: it is made before its first
+// child.
+func (s *Store) MayHaveLog(r Record) bool {
+	_, err := os.Stat(s.LogPath(r))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // ErrorLogPath is the file of what a process writes to standard error.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -644,5 +645,54 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 		if _, err := os.Stat(s.Dir(id)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestRecordThatCannotBeReadIsReportedAsUnreadAndKept(t *testing.T) {
+	unread := func(id string, problems []error) {
+		t.Helper()
+		var u *Unread
+		if len(problems) != 1 || !errors.As(problems[0], &u) || u.ID != id {
+			t.Errorf("problems %v, want record %q unread", problems, id)
+		}
+	}
+	s := mustStore(t)
+	mustSave(t, s, Record{ID: "good"})
+	put(t, s, "newer", "record.json", `{"schema":2,"id":"newer"}`)
+	records, problems := s.Load()
+	if unread("newer", problems); len(records) != 1 {
+		t.Errorf("loaded %v", records)
+	}
+	if err := os.RemoveAll(s.Dir("newer")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(s.Dir("loop"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(s.Dir("loop"), "record.json")
+	if err := os.Symlink("record.json", path); err != nil { // ELOOP, for root too
+		t.Fatal(err)
+	}
+	records, problems = s.Load()
+	if unread("loop", problems); len(records) != 1 {
+		t.Errorf("loaded %v", records)
+	}
+	if r, err := s.LoadRecord("loop"); r != nil {
+		t.Errorf("loaded %v", r)
+	} else {
+		unread("loop", []error{err})
+	}
+	if to, err := os.Readlink(path); err != nil || to != "record.json" {
+		t.Errorf("it became %s, %v", to, err)
+	}
+	for _, why := range []error{syscall.EMFILE, syscall.EIO, syscall.EACCES} {
+		s.readDir = func(string) ([]fs.DirEntry, error) { return nil, why }
+		records, problems = s.Load()
+		if unread("", problems); len(records) != 0 || !errors.Is(problems[0], why) {
+			t.Errorf("loaded %v, problems %v", records, problems)
+		}
+	}
+	if r, err := s.LoadRecord("absent"); r != nil || err != nil {
+		t.Errorf("of what is absent: %v, %v", r, err)
 	}
 }
