@@ -284,14 +284,18 @@ func StopSteps(signal unix.Signal, timeout time.Duration) []Step {
 
 // End ends a tree. It returns when nothing of it is left, or says who stays.
 func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
+	began := time.Now()
 	boot, err := store.BootID()
+	for isScarce(err) && ctx.Err() == nil && time.Since(began) < scarceLimit {
+		time.Sleep(10 * time.Millisecond)
+		boot, err = store.BootID()
+	}
 	if err != nil {
 		return err
 	}
 	if t.root.BootID != boot {
 		return nil
 	}
-	began := time.Now()
 	sent := -1
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		all, err := table.Read()

@@ -102,7 +102,7 @@ func (p *proc) checkRun() {
 	s := p.state()
 	running := s == api.StateRunning || s == api.StateStopping
 	switch {
-	case (p.due != nil) != (s == api.StateBackoff), s == api.StateBackoff && p.rec.NextStart.IsZero():
+	case p.due != nil && s != api.StateBackoff && (s != api.StateStopping || p.killing), s == api.StateBackoff && p.due == nil, s == api.StateBackoff && p.rec.NextStart.IsZero():
 		p.failf("the timer of its next start is set: %v", p.due != nil)
 	case p.unprobe != nil && (s != api.StateRunning || p.rec.Ready == nil):
 		p.failf("its readiness is checked")

@@ -114,7 +114,7 @@ type proc struct {
 	idle     *time.Timer    // closes the session of an ended process
 	reaping  *time.Timer    // ends what its owner has left behind
 
-	due      *time.Timer        // in backoff
+	due      *time.Timer        // in backoff, and while a stop waits for its next try
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log
 	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
@@ -147,6 +147,10 @@ type stopping struct {
 	fault     string // why the run counts as failed
 	signal    string // instead of the stop signal
 	timeoutMS int    // instead of the stop time-out
+
+	tries int       // how often in a row its tree could not be ended
+	since time.Time // when the first of these tries began
+	told  bool      // somebody was told of that
 }
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }

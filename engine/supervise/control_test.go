@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,6 +205,48 @@ func TestStopThatFailsSaysWhoStaysAndCanBeTriedAgain(t *testing.T) {
 		if got := r.view("a").State; got != api.StateStopped {
 			t.Errorf("state %s", got)
 		}
+	})
+}
+
+func TestStopContinuesAfterAFailedCall(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.endErr = syscall.EMFILE
+		p := r.running("a")
+		stopped, removed := r.ask("a", evStop), r.ask("a", evRemove)
+		synctest.Wait()
+		if got := r.view("a").State; got != api.StateStopping {
+			t.Errorf("state %s", got)
+		}
+		r.w.mu.Lock()
+		r.w.endErr = nil
+		r.w.mu.Unlock()
+		time.Sleep(quietStop)
+		r.exits(p, 1)
+		r.drained(p)
+		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
+			t.Errorf("the stop is answered with %+v", o)
+		}
+		if o := <-removed; o.err != nil {
+			t.Errorf("the removal is answered with %+v", o)
+		}
+	})
+}
+
+func TestStopThatKeepsFailingIsReportedAndContinued(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.endErr = syscall.EMFILE
+		p := r.running("a")
+		if o := <-r.ask("a", evStop); !errors.Is(o.err, syscall.EMFILE) {
+			t.Errorf("answered %+v", o)
+		}
+		time.Sleep(time.Hour) // nobody asks again
+		r.w.mu.Lock()
+		r.w.endErr = nil
+		r.w.mu.Unlock()
+		time.Sleep(longestStopDelay)
+		r.exits(p, 1)
+		r.drained(p)
+		r.wants("a", api.StateStopped)
 	})
 }
 

@@ -259,10 +259,13 @@ func carryOut(c *Control, p *proc, v verdict) {
 }
 
 // arm sets the timer of a process in backoff.
-func arm(c *Control, p *proc) {
+func arm(c *Control, p *proc) { armIn(c, p, min(time.Until(p.rec.NextStart), longestDelay)) }
+
+// armIn sets the timer of a process.
+func armIn(c *Control, p *proc, delay time.Duration) {
 	id := p.rec.ID
 	var timer *time.Timer
-	timer = time.AfterFunc(min(time.Until(p.rec.NextStart), longestDelay), func() {
+	timer = time.AfterFunc(delay, func() {
 		c.box.Post(func() {
 			if p.due == timer {
 				c.handle(id, event{kind: evDue})

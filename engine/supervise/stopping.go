@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -70,6 +71,7 @@ func noteDrained(c *Control, p *proc, _ event) {
 
 func noteGone(c *Control, p *proc, _ event) {
 	p.gone, p.killing = true, false
+	p.stop.tries, p.stop.told = 0, false
 	if p.ending == nil {
 		rec := p.rec
 		c.effects.wait(func() {
@@ -212,6 +214,9 @@ func ErrEnded(r store.Record) error {
 func endProcess(c *Control, p *proc) {
 	p.disarm()
 	p.killing = true
+	if p.stop.tries == 0 {
+		p.stop.since = time.Now()
+	}
 	if p.live != nil && p.ending == nil && p.stop.fault == "" {
 		p.live.Stopping()
 	}
@@ -234,11 +239,39 @@ func endProcess(c *Control, p *proc) {
 	})
 }
 
+const (
+	// A stop that failed is tried again after firstStopDelay, then after twice that, and so
+	// on up to longestStopDelay. Failures within quietStop of the first try are not reported.
+	firstStopDelay   = 50 * time.Millisecond
+	longestStopDelay = 10 * time.Second
+	quietStop        = time.Second
+)
+
+// reportStuck tries again to end a tree that could not be ended. Who waits for that is told
+// if it goes on failing; the tries continue.
 func reportStuck(c *Control, p *proc, e event) {
 	p.killing = false
-	p.fail(e.err)
-	p.failRemovals(e.err)
-	c.notice(e.err.Error())
+	delay := min(firstStopDelay<<min(p.stop.tries, 16), longestStopDelay)
+	p.stop.tries++
+	c.log.Warn("stop failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err, "tries", p.stop.tries)
+	if time.Since(p.stop.since) >= quietStop && (!p.stop.told || p.isAwaited()) {
+		p.stop.told = true
+		p.fail(e.err)
+		p.failRemovals(e.err)
+		c.notice(fmt.Sprintf("stop %s: %v; still trying", p.rec.Name, e.err))
+	}
+	armIn(c, p, delay)
+}
+
+// isAwaited reports whether somebody waits for what becomes of a process.
+func (p *proc) isAwaited() bool { return len(p.waiters) > 0 || len(p.removals) > 0 }
+
+// stopAgain is the next try of a stop.
+func stopAgain(c *Control, p *proc, _ event) {
+	p.due = nil
+	if !p.killing {
+		endProcess(c, p)
+	}
 }
 
 func refuseRunning(_ *Control, p *proc, e event) {

@@ -20,7 +20,7 @@ const (
 	evDrained     eventKind = "drained"        // all its output has been read
 	evReady       eventKind = "ready"          // it is ready: child
 	evUnready     eventKind = "not ready"      // it was not in time: child, err
-	evDue         eventKind = "due"            // its delay is over, or what it waits for may hold
+	evDue         eventKind = "due"            // its delay is over, what it waits for may hold, or a stop is to be tried again
 	evGone        eventKind = "gone"           // nothing is left of its tree
 	evStuck       eventKind = "stuck"          // its tree could not be ended: err
 	evStop        eventKind = "stop asked for" // reply, signal
@@ -115,7 +115,7 @@ func newTable() table {
 			evDrained: noteDrained,
 			evReady:   ignore,
 			evUnready: ignore,
-			evDue:     ignore,
+			evDue:     stopAgain,
 			evGone:    noteGone,
 			evStuck:   reportStuck,
 			evStop:    stop,

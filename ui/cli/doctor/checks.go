@@ -80,12 +80,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.KeeperPID == 0 {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
-	findings := []Finding{engine, keeper}
-	for _, why := range info.Unread {
-		findings = append(findings, Finding{"record", Fail, why,
-			"make it readable; the engine takes it up again within seconds, and what it describes keeps running"})
-	}
-	return append(findings, examineUser(ctx, client)...)
+	return append([]Finding{engine, keeper}, examineUser(ctx, client)...)
 }
 
 // examineUser asks the engine for what only the user may see, which names why it takes this

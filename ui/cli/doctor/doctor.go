@@ -179,11 +179,15 @@ func existing(dir string) string {
 // engine has set aside because they were.
 func examineRecords(dir string) []Finding {
 	folders, err := os.ReadDir(filepath.Join(dir, datadir.Processes))
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err != nil {
+		return []Finding{unreadRecord(err)}
 	}
 	count := 0
 	var damaged []string
+	var findings []Finding
 	for _, folder := range folders {
 		path := filepath.Join(dir, datadir.Processes, folder.Name(), "record.json")
 		aside, _ := filepath.Glob(path + ".bad*") // fails for no such pattern
@@ -195,7 +199,9 @@ func examineRecords(dir string) []Finding {
 		switch {
 		case len(aside) > 0:
 			damaged = append(damaged, aside[0])
-		case there && (err != nil || !isRecord(text, folder.Name())):
+		case there && err != nil:
+			findings = append(findings, unreadRecord(err))
+		case there && !isRecord(text, folder.Name()):
 			damaged = append(damaged, path)
 		}
 	}
@@ -204,7 +210,12 @@ func examineRecords(dir string) []Finding {
 		f.Status, f.Detail = Warn, fmt.Sprintf("%d of %d are damaged; the first: %s", len(damaged), count, damaged[0])
 		f.Fix = "delete the folder of a record you do not need; the engine sets damaged ones aside when it starts"
 	}
-	return []Finding{f}
+	return append(findings, f)
+}
+
+// unreadRecord reports a record, or the folder of all, that cannot be read.
+func unreadRecord(err error) Finding {
+	return Finding{"records", Fail, err.Error(), "make it readable; the engine leaves it as it is and takes it up again within seconds"}
 }
 
 // isRecord reports whether a text is the record of the process with an id, or
