@@ -127,6 +127,7 @@ func TestBothStreamsAreSearchedTogether(t *testing.T) {
 func TestWhoWaitsForBothStreamsIsWokenByEither(t *testing.T) {
 	r := newLogRig(t)
 	r.source.ErrPath = r.source.Path + ".err"
+	r.state.Store(api.StateStarting)
 	r.afterFollow(func() {
 		if err := os.WriteFile(r.source.ErrPath, []byte("late\n"), 0o600); err != nil {
 			t.Error(err)

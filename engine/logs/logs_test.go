@@ -155,7 +155,8 @@ func TestASplitLogIsReadByStream(t *testing.T) {
 func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
 	r := newLogRig(t)
 	r.source.Path += ".none"
-	want := api.ProcessLogOutput{State: api.StateRunning}
+	r.state.Store(api.StateStarting)
+	want := api.ProcessLogOutput{State: api.StateStarting}
 	for _, in := range []api.ProcessLogInput{{}, {Grep: "x"}, {Tail: 3}, {WaitMS: 1}} {
 		if diff := cmp.Diff(want, r.read(in)); diff != "" {
 			t.Errorf("%+v: %s", in, diff)
@@ -207,10 +208,24 @@ func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
 	}
 }
 
+func TestDeletedLogOfARunningProcessIsReported(t *testing.T) {
+	r := newLogRig(t)
+	if err := os.Remove(r.source.Path); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []api.ProcessLogInput{{}, {Grep: "x"}, {Tail: 3}, {WaitMS: 50_000}} {
+		_, err := r.logs.Read(t.Context(), in, r.source)
+		if !errors.Is(err, api.CodeNotFound) || !strings.Contains(err.Error(), r.source.Path+" was deleted") {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
 func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
 	r := newLogRig(t)
 	path := r.source.Path + ".later"
 	r.source.Path = path
+	r.state.Store(api.StateStarting)
 	r.afterFollow(func() {
 		if err := os.WriteFile(path, []byte("news\n"), 0o600); err != nil {
 			t.Error(err)
@@ -638,6 +653,7 @@ func TestBytesThatAreNoTextAreGivenExactlyIfAskedFor(t *testing.T) {
 func TestALineIsWaitedForInBothStreams(t *testing.T) {
 	r := newLogRig(t)
 	r.source.ErrPath = filepath.Join(t.TempDir(), "stderr.log")
+	r.state.Store(api.StateStarting)
 	r.write("ready\n")
 	r.afterFollow(func() {
 		if err := os.WriteFile(r.source.ErrPath, []byte("not yet\nready\n"), 0o600); err != nil {

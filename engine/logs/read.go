@@ -90,12 +90,26 @@ func (r *reader) Written() (time.Time, error) { return r.file.Written() }
 func (p Source) open() (*reader, error) {
 	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil, p.errDeleted()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &reader{Hide(l, p.secret), l}, nil
+}
+
+// errDeleted is the error of a log that is missing while its process runs: logs are made
+// before processes start.
+func (p Source) errDeleted() error {
+	if p.State == nil {
+		return nil
+	}
+	switch p.State() {
+	case api.StateRunning, api.StateStopping:
+		return api.Errorf(api.CodeNotFound, "read log of %s: %s was deleted", p.Name, p.Path).
+			WithHint("restart it to get a new log")
+	}
+	return nil
 }
 
 // hiding is a source whose marks can be read without what makes them believed.
