@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -306,5 +309,25 @@ func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
 	call(a, api.EnvUnset, api.EnvInput{Name: "X", Client: true})
 	if got := prints(a, nil); got != "all all\n" {
 		t.Errorf("after unset: %q", got)
+	}
+}
+
+func TestCommandsThatEndJustBeforeTheEngineAreInTheHistory(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	m := startMachine(t)
+	for i := range 8 {
+		engine := m.info().EnginePID
+		line := fmt.Sprintf("exit %d", i+1)
+		call(m, api.Exec, api.ExecInput{Command: sh(line)})
+		p := m.run(api.ProcessStartInput{Command: []string{"sleep", fmt.Sprint(1000 + i)}})
+		if err := unix.Kill(engine, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		rows := m.history(api.HistorySearchInput{})
+		if len(rows) != 2*(i+1) || rows[0].Process != p.ID || rows[0].DurationMS != -1 || rows[1].Command.Command != line ||
+			rows[1].ExitCode == nil || *rows[1].ExitCode != i+1 {
+			t.Fatalf("after %d deaths: %+v", i+1, rows)
+		}
 	}
 }

@@ -65,6 +65,7 @@ func (h *History) do(ctx context.Context, f func() error) error {
 
 // fill brings the history into memory.
 func (h *History) fill() error {
+	h.closeDeleted()
 	if h.index != nil { // nobody else sets it
 		return nil
 	}

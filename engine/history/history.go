@@ -63,6 +63,7 @@ type History struct {
 	announce func(n int64) // told of each change once it is written; nil if nobody asks
 	changes  int64         // since the engine started
 
+	written  time.Time       // up to when the engine before has written what was run; zero if there was none
 	db       *histdb.History // nil until it is needed
 	last     int64           // greatest id given, once numbered
 	numbered bool            // the database has said which ids are taken
@@ -88,6 +89,7 @@ func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *
 		idleAt:    time.NewTimer(historyIdle),
 		scratches: sync.Pool{New: func() any { return new(scratch) }},
 	}
+	h.written, _ = histdb.Written(dir)
 	h.Ignore(ignore)
 	h.idleAt.Stop()
 	go h.run()
@@ -184,6 +186,7 @@ func (h *History) setIndex(x *historyIndex) {
 
 // open makes the database usable. A damaged one is set aside.
 func (h *History) open() error {
+	h.closeDeleted()
 	if h.db != nil {
 		return nil
 	}
@@ -198,6 +201,17 @@ func (h *History) open() error {
 	}
 	h.db, h.last, h.numbered = db, max(h.last, last), true
 	return nil
+}
+
+// closeDeleted lets go of a database whose file was deleted; the next use begins an empty one.
+func (h *History) closeDeleted() {
+	if h.db == nil || !h.db.Deleted() {
+		return
+	}
+	_ = h.db.Close() // what it still writes is lost anyway
+	h.db = nil
+	h.setIndex(nil)
+	h.notice("the history was deleted; an empty one is begun")
 }
 
 func (h *History) reportAside(aside string) {

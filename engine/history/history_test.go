@@ -527,3 +527,81 @@ func TestTheProgramOfALine(t *testing.T) {
 		}
 	}
 }
+
+func TestDeletedHistoryIsReportedAndBegunAnew(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history.db")
+	remove := func() {
+		t.Helper()
+		if err := os.Remove(path); err != nil { // and not what belongs to it
+			t.Fatal(err)
+		}
+	}
+	h := newHistorian(t, dir)
+	h.ran("one")
+	h.want(api.HistorySearchInput{}, "one")
+	remove()
+	h.want(api.HistorySearchInput{})
+	h.ran("two")
+	h.want(api.HistorySearchInput{}, "two")
+	remove()
+	h.ran("three")
+	h.want(api.HistorySearchInput{}, "three")
+	if told := h.told(); len(told) != 2 || !strings.Contains(told[0], "deleted") {
+		t.Errorf("told %q", told)
+	}
+	h.Close()
+	h = newHistorian(t, dir)
+	h.want(api.HistorySearchInput{}, "three")
+}
+
+func TestRunsThatWereNotWrittenAreAddedOnce(t *testing.T) {
+	dir := t.TempDir()
+	h := newHistorian(t, dir)
+	now := time.Now()
+	row := func(process string, at time.Time) histdb.Row {
+		return histdb.Row{Command: process, StartedAt: at, Duration: -1, Process: process, Kind: KindExec, Running: true}
+	}
+	h.Began(row("written", now))
+	h.want(api.HistorySearchInput{}, "written")
+	h.Close()
+	if h = newHistorian(t, dir); h.Written().IsZero() || time.Since(h.Written()) > time.Minute {
+		t.Fatalf("written until %v", h.Written())
+	}
+	code := 3
+	end := h.Written().Add(2 * time.Second)
+	process := func(id string, state api.State) api.Process {
+		return api.Process{ID: id, State: state, ExitCode: &code, ExitedAt: &end}
+	}
+	rows := func() []histdb.Row {
+		return []histdb.Row{row("written", now), row("lost", h.Written().Add(time.Second)), row("removed", h.Written().Add(-time.Hour)), row("running", h.Written().Add(time.Minute))}
+	}
+	processes := []api.Process{process("written", api.StateExited), process("lost", api.StateExited), process("removed", api.StateExited), {ID: "running", State: api.StateRunning}}
+	for range 2 {
+		h.Found(rows(), processes)
+		h.want(api.HistorySearchInput{}, "running", "lost", "written")
+		for _, r := range h.found(api.HistorySearchInput{}).Rows {
+			if ended := r.ExitCode != nil && *r.ExitCode == 3 && r.DurationMS >= 0; ended == (r.Command.Command == "running") {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+	h.Ended(process("running", api.StateExited))
+	if r := h.found(api.HistorySearchInput{Query: "running"}).Rows; len(r) != 1 || r[0].ExitCode == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRemovedRunsAreNotAddedAgain(t *testing.T) {
+	dir := t.TempDir()
+	h := newHistorian(t, dir)
+	run := histdb.Row{Command: "secret", StartedAt: time.Now(), Duration: -1, Process: "p", Kind: KindExec, Running: true}
+	h.Began(run)
+	if _, err := h.Clear(t.Context(), api.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	h = newHistorian(t, dir)
+	h.Found([]histdb.Row{run}, []api.Process{{ID: "p", State: api.StateRunning}})
+	h.want(api.HistorySearchInput{})
+}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"slices"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/names"
@@ -21,6 +22,40 @@ func (h *History) Ended(p api.Process) {
 		}
 		h.early = append(h.early, p)
 		h.end(endOf(p))
+	})
+}
+
+// Written returns up to when the engine before this one has written what was run; zero if
+// there is no history yet.
+func (h *History) Written() time.Time { return h.written }
+
+// Found adds what an engine before was told and may not have written: runs as their start
+// recorded them, each with what is known of its process now. Runs that have a row are only
+// completed. It never blocks.
+func (h *History) Found(runs []histdb.Row, processes []api.Process) {
+	h.box.Post(func() {
+		ids := make([]string, len(processes))
+		for i, p := range processes {
+			ids[i] = p.ID
+		}
+		known := map[string]bool{}
+		err := h.open()
+		if err == nil {
+			known, err = h.db.Processes(ids)
+		}
+		if err != nil {
+			h.log.Error("look for runs that were not recorded", "error", h.damaged(err))
+			return
+		}
+		for i, p := range processes {
+			if p.State.Ended() {
+				complete(&runs[i], endOf(p))
+				h.end(endOf(p))
+			}
+			if !known[p.ID] && runs[i].StartedAt.After(h.written) {
+				h.record(runs[i])
+			}
+		}
 	})
 }
 

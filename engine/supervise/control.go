@@ -214,6 +214,7 @@ func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
 // waits for the workers and returns.
 func (c *Control) Run() {
 	defer close(c.done)
+	c.procs.noteFound(c.History)
 	for c.ctx.Err() == nil {
 		select {
 		case <-c.ctx.Done():

@@ -37,6 +37,7 @@ var ErrDamaged = errors.New("the history is damaged")
 // cost the last of it, and never the rest.
 type History struct {
 	path string
+	file fs.FileInfo // of the database when it was opened
 	db   *sql.DB
 
 	checkpoint func() error // empties the journal
@@ -102,7 +103,8 @@ func open(path string, steps []string) (*History, error) {
 	if err != nil {
 		return nil, store.Cause(err)
 	}
-	if err := f.Close(); err != nil {
+	file, err := f.Stat()
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, store.Cause(err)
 	}
 	// The path is escaped, as it may hold what means something in a URI.
@@ -113,7 +115,7 @@ func open(path string, steps []string) (*History, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	h := &History{path: path, db: db}
+	h := &History{path: path, file: file, db: db}
 	h.checkpoint = h.emptyJournal
 	if err := h.migrate(steps); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -157,6 +159,52 @@ func (h *History) Close() error {
 	return nil
 }
 
+// Deleted reports whether the file at the database's path is no longer this database: what
+// is written to it is lost.
+func (h *History) Deleted() bool {
+	now, err := os.Stat(h.path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !os.SameFile(now, h.file)
+}
+
+// writtenSlack is how late a change may be told that happened before a write.
+const writtenSlack = 250 * time.Millisecond
+
+// Written returns a time up to which everything that happened is in the history of a data
+// folder, whatever ended the engine that wrote it. If there is no history, it makes the file,
+// so that a later call knows since when there is one. ok is false if it cannot. It is called
+// before Open.
+func Written(dir string) (at time.Time, ok bool) {
+	path := filepath.Join(dir, fileName)
+	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = f.Close()
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return time.Time{}, false
+	}
+	at = info.ModTime()
+	if journal, err := os.Stat(path + "-wal"); err == nil && journal.ModTime().After(at) {
+		at = journal.ModTime()
+	}
+	return at.Add(-writtenSlack), true
+}
+
+// Processes returns which of some processes have rows.
+func (h *History) Processes(ids []string) (map[string]bool, error) {
+	found := make(map[string]bool)
+	for _, id := range ids {
+		var n int
+		if err := h.db.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM history WHERE process = ? LIMIT 1)`, id).Scan(&n); err != nil {
+			return nil, h.failed("read", err)
+		}
+		found[id] = n > 0
+	}
+	return found, nil
+}
+
 // Last is the greatest id that a row has ever had, 0 if there was none.
 func (h *History) Last() (int64, error) {
 	var last sql.NullInt64
@@ -182,11 +230,19 @@ func (h *History) Apply(changes []Change) error {
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Clear || c.Remove != nil }) {
 		h.remains.Store(true)
+		defer h.noteRemoval()
 	}
 	if h.remains.Load() && h.checkpoint() == nil { // an error must not look like one of the commit
 		h.remains.Store(false)
 	}
 	return nil
+}
+
+// noteRemoval keeps Written from returning a time before a removal: what was removed must
+// not be added again.
+func (h *History) noteRemoval() {
+	at := time.Now().Add(writtenSlack)
+	_ = os.Chtimes(h.path, time.Time{}, at) // without it, a row may come back that was removed at once
 }
 
 // emptyJournal moves what the journal holds to the database.
