@@ -19,7 +19,8 @@ import (
 type Found struct {
 	Rec    store.Record
 	Orphan bool    // its child is none of the keeper's yet
-	Live   Session // of a child with a terminal; nil if that is lost
+	Live   Session // of a child with a terminal; nil if that is lost or cannot be fetched now
+	Fault  error   // why its terminal cannot be fetched now; nil if it is lost
 	Bytes  int64   // that a terminal without a child has printed
 
 	ending *Ending // of one that had ended before
@@ -276,8 +277,10 @@ func (c *Control) Restore(f Found, logPath string) {
 	for _, e := range f.events {
 		switch {
 		case e.kind != evFound || !f.Rec.TTY:
-		case f.Live == nil:
+		case f.Live == nil && f.Fault == nil:
 			e.kind = evLost
+		case f.Live == nil:
+			e.err = f.Fault
 		default:
 			e.Live = f.Live
 		}

@@ -134,7 +134,7 @@ func begin(c *Control, p *proc, e event) {
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Asked, p.rec.Unsure = nil, false
-	p.rec.Error = ""
+	p.noteFault(e)
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
 	}
@@ -153,7 +153,9 @@ func begin(c *Control, p *proc, e event) {
 	p.noteStart(c.History, e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
-		p.stop.again = p.rec.Desired == desiredRunning
+		if p.stop.again = p.restartAsked(); !p.stop.again {
+			p.stop.fault = p.rec.Error
+		}
 		c.become(p, api.StateStopping)
 		endProcess(c, p)
 	case known && p.state() == api.StateRunning:
@@ -169,6 +171,23 @@ func begin(c *Control, p *proc, e event) {
 	} else if p.state() == api.StateRunning {
 		probe(c, p, e.Child)
 	}
+}
+
+// noteFault sets or clears what is wrong with the child that was found or started. A run
+// that an engine was already ending keeps the reason.
+func (p *proc) noteFault(e event) {
+	switch {
+	case e.kind == evFound && e.err != nil && p.state() != api.StateStopping:
+		p.rec.Error = "no screen: " + e.err.Error()
+	case p.state() != api.StateStopping:
+		p.rec.Error = ""
+	}
+}
+
+// restartAsked reports whether a run that an earlier engine was ending is to be followed by
+// another. A run with an error was ended by the engine itself: its policy decides.
+func (p *proc) restartAsked() bool {
+	return p.state() == api.StateStopping && p.rec.Desired == desiredRunning && p.rec.Error == ""
 }
 
 // giveUp drops a process that could not be started, and tells whoever asked for it.
@@ -324,7 +343,7 @@ func restartRunning(c *Control, p *proc, e event) {
 		return
 	}
 	p.acceptRestart(e)
-	p.stop.again = true
+	p.rec.Error, p.stop.again = "", true
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
 }
@@ -338,7 +357,9 @@ func restartStopping(c *Control, p *proc, e event) {
 	}
 	if p.rec.Desired == desiredStopped {
 		p.fail(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
-		p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
+	}
+	if p.rec.Desired == desiredStopped || p.rec.Error != "" {
+		p.rec.Desired, p.rec.EndedBy, p.rec.Error = desiredRunning, "", ""
 	}
 	p.stop.again = true
 	p.acceptRestart(e)
@@ -399,6 +420,7 @@ func endUnready(c *Control, p *proc, e event) {
 		return
 	}
 	p.stop.fault = e.err.Error()
+	p.rec.Error = p.stop.fault
 	c.notice(p.rec.Name + ": " + p.stop.fault)
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
@@ -411,7 +433,7 @@ const notBegun = "the engine ended before it was started"
 // starts.
 func conclude(c *Control, p *proc, e event) {
 	p.ending, p.drained, p.gone = &e.ending, true, true
-	p.stop.again = p.state() == api.StateStopping && p.rec.Desired == desiredRunning
+	p.stop.again = p.restartAsked()
 	if p.rec.Identity == nil {
 		p.ending = nil
 	}

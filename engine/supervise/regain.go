@@ -1,0 +1,65 @@
+package supervise
+
+import (
+	"context"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist/store"
+)
+
+// A terminal that an engine could not fetch at its start is fetched later. Until then
+// its session runs without a screen.
+
+// Terminals are those of everything in the table of a Control.
+type Terminals struct{ Of *Control }
+
+// Regain gives the session of a child its terminal. It calls open on the control
+// goroutine and reports whether it did: a session that has exited needs none.
+func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(store.Record) Session) (used bool, err error) {
+	c := t.Of
+	err = c.on(ctx, func() error {
+		p := c.procs[child.ID]
+		if used = !c.frozen && lacksTerminal(p, child); !used {
+			return nil
+		}
+		p.live, p.drained, p.rec.Error = open(p.rec), false, ""
+		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
+		if p.state() == api.StateStopping {
+			p.live.Stopping()
+		}
+		p.share()
+		c.save(p)
+		return nil
+	})
+	return used, err
+}
+
+// Lacks reports whether a child runs in a session that has no terminal yet.
+func (t Terminals) Lacks(ctx context.Context, child keeper.Child) (bool, error) {
+	return Ask(ctx, t.Of, func() bool { return lacksTerminal(t.Of.procs[child.ID], child) })
+}
+
+// Abandon ends the session of a child whose terminal is lost for good.
+func (t Terminals) Abandon(child keeper.Child) {
+	t.Of.box.Post(func() {
+		if p := t.Of.procs[child.ID]; lacksTerminal(p, child) && !p.killing {
+			t.Of.handle(child.ID, event{kind: evLost})
+		}
+	})
+}
+
+// Each calls f with the child and the session of everything that runs in a terminal,
+// once the control goroutine has stopped.
+func (t Terminals) Each(f func(keeper.Child, Session)) {
+	for _, p := range t.Of.procs {
+		if p.live != nil && p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
+			f(childOf(p.rec), p.live)
+		}
+	}
+}
+
+func lacksTerminal(p *proc, child keeper.Child) bool {
+	return p != nil && p.rec.TTY && p.live == nil && p.ending == nil && !p.state().Ended() &&
+		p.rec.Identity != nil && *p.rec.Identity == IdentityOf(child)
+}

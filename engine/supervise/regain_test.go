@@ -1,0 +1,89 @@
+package supervise
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist/store"
+)
+
+// A session that a new engine finds alive, without its terminal.
+func (r *rig) foundWithoutTerminal(fault error) keeper.Child {
+	rec := supervised("a", api.PolicyNo)
+	rec.Kind, rec.TTY, rec.State, rec.StartedAt = string(api.KindSession), true, string(api.StateRunning), time.Now()
+	rec.Identity = &store.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot", TTY: true}
+	all, _ := Survey{BootID: "boot", Records: []store.Record{rec}, Children: []keeper.Child{child}}.Plan()
+	all[0].Fault = fault
+	r.c.box.Post(func() { r.c.Restore(all[0], "") })
+	return child
+}
+
+func TestSessionRunsOnWhileItsTerminalCannotBeFetched(t *testing.T) {
+	withRig(t, func(r *rig) {
+		child := r.foundWithoutTerminal(errors.New("too many open files"))
+		if p := r.wants("a", api.StateRunning); p.Error != "no screen: too many open files" {
+			t.Errorf("shown as %+v", p)
+		}
+		if _, _, err := r.c.SessionOf(r.Context(), "a"); !errors.Is(err, api.CodeUnavailable) || err.Error() != "use session name-a: no screen: too many open files" {
+			t.Errorf("its screen gives %v", err)
+		}
+		s := &fakeSession{}
+		for _, want := range []bool{true, false} {
+			used, err := (Terminals{r.c}).Regain(r.Context(), child, func(store.Record) Session { return s })
+			if used != want || err != nil {
+				t.Errorf("regained: %t, %v, want %t", used, err, want)
+			}
+		}
+		if p := r.wants("a", api.StateRunning); p.Error != "" || r.spawns() != 0 {
+			t.Errorf("became %+v after %d starts", p, r.spawns())
+		}
+	})
+}
+
+func TestExitOfASessionWithoutATerminalIsKnown(t *testing.T) {
+	withRig(t, func(r *rig) {
+		child := r.foundWithoutTerminal(errors.New("too many open files"))
+		three := 3
+		r.c.Exited(child, Ending{Exit: keeper.Exit{Code: &three}, At: time.Now()})
+		if p := r.wants("a", api.StateExited); p.ExitCode == nil || *p.ExitCode != 3 {
+			t.Errorf("ended as %+v", p)
+		}
+		if used, err := (Terminals{r.c}).Regain(r.Context(), child, nil); used || err != nil {
+			t.Errorf("a terminal was used, %v", err)
+		}
+	})
+}
+
+func TestSessionWhoseTerminalIsLostDoesNotRunAgain(t *testing.T) {
+	withRig(t, func(r *rig) {
+		(Terminals{r.c}).Abandon(r.foundWithoutTerminal(errors.New("connection to the keeper is lost")))
+		if p := r.wants("a", api.StateExited); !p.ExitUnknown || r.spawns() != 0 {
+			t.Errorf("became %+v after %d starts", p, r.spawns())
+		}
+	})
+}
+
+func TestSessionWhoseTerminalIsLostDoesNotRunAgainWithTheNextEngine(t *testing.T) {
+	var rec store.Record
+	withRig(t, func(r *rig) {
+		r.w.endTakes = time.Hour // the engine dies while it ends the session
+		(Terminals{r.c}).Abandon(r.foundWithoutTerminal(errors.New("connection to the keeper is lost")))
+		r.wants("a", api.StateStopping)
+		rec = r.w.onDisk("a")
+	})
+	withRig(t, func(r *rig) {
+		all, _ := Survey{
+			BootID: "boot", Records: []store.Record{rec},
+			Alive: func(store.Identity) bool { return false },
+			Exit:  func(string) (store.Exit, bool) { return store.Exit{}, false },
+		}.Plan()
+		r.c.box.Post(func() { r.c.Restore(all[0], "") })
+		if p := r.wants("a", api.StateExited); !p.ExitUnknown || r.spawns() != 0 {
+			t.Errorf("became %+v after %d starts", p, r.spawns())
+		}
+	})
+}
