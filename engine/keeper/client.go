@@ -9,17 +9,30 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrLost is what calls on a Client give once its connection is gone: the
 // keeper died or cut it, or the Client was closed.
 var ErrLost = errors.New("connection to the keeper is lost")
 
+// IsGone reports whether err says that the keeper exited or does not listen.
+func IsGone(err error) bool {
+	for _, gone := range []error{ErrLost, unix.ECONNREFUSED, unix.ENOENT, unix.ENOTDIR, unix.ECONNRESET, unix.EPIPE} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
 // A Client is the engine's connection to the keeper. Safe for concurrent use.
 type Client struct {
 	link     *link
 	pid      int
 	confines bool
+	succeeds bool
 	exits    *exitQueue
 	timeout  time.Duration // of Dial and Ready
 
@@ -62,13 +75,18 @@ func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
 	}
-	c.pid, c.confines = r.PID, r.Confines
+	c.pid, c.confines, c.succeeds = r.PID, r.Confines, r.Succeeds
 	return c, nil
 }
 
 // connect opens the socket and checks that it is a keeper of our own user.
 func connect(ctx context.Context, socket string) (*net.UnixConn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "unixpacket", socket)
+	short, done, err := shortPath(socket)
+	if err != nil {
+		return nil, fmt.Errorf("connect to keeper: %w", err)
+	}
+	defer done()
+	conn, err := new(net.Dialer).DialContext(ctx, "unixpacket", short)
 	if err != nil {
 		return nil, fmt.Errorf("connect to keeper: %w", err)
 	}
@@ -91,6 +109,9 @@ func (c *Client) PID() int { return c.pid }
 // Confines reports whether the keeper obeys Spec.Confinement; an older one would
 // start the child without.
 func (c *Client) Confines() bool { return c.confines }
+
+// Succeeds reports whether the keeper understands Succeed.
+func (c *Client) Succeeds() bool { return c.succeeds }
 
 // Ready tells the keeper that clients can connect to the engine now.
 func (c *Client) Ready() error {
@@ -196,6 +217,13 @@ func (c *Client) Forget(ctx context.Context, id string) error {
 // the old program is started again. The caller is expected to exit.
 func (c *Client) Replace(ctx context.Context, executable *os.File) error {
 	return c.callWithFile(ctx, message{Op: opReplace}, executable)
+}
+
+// Succeed makes executable the engine's program and the process pid, which runs it already,
+// the engine. If that exits before it is ready, the old program is started again. The caller
+// is expected to exit.
+func (c *Client) Succeed(ctx context.Context, executable *os.File, pid int) error {
+	return c.callWithFile(ctx, message{Op: opReplace, PID: pid}, executable)
 }
 
 // Pause tells the keeper not to start an engine when this one exits, until a

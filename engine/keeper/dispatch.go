@@ -45,7 +45,11 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 		}
 		s.reply(m.ID, err)
 	case opReplace:
-		err := k.replace(fds)
+		replace := k.replace
+		if m.PID != 0 {
+			replace = func(fds []int) error { return k.succeed(fds, m.PID) }
+		}
+		err := replace(fds)
 		if err != nil {
 			closeFDs(fds)
 		}
@@ -65,7 +69,7 @@ func (k *keeper) hello(s *session, id uint64) {
 		s.reply(id, fmt.Errorf("announce engine: %w", err))
 		return
 	}
-	s.send(message{Op: opReply, ID: id, PID: ownPID(), Confines: true})
+	s.send(message{Op: opReply, ID: id, PID: ownPID(), Confines: true, Succeeds: true})
 }
 
 func (k *keeper) announce(s *session) error {
@@ -80,6 +84,7 @@ func (k *keeper) announce(s *session) error {
 		if err := k.recognise(pid, s.peer.pidfd); err != nil {
 			return err
 		}
+		e.endOther(pid)
 	}
 	if e.session != nil {
 		e.session.cut()

@@ -91,14 +91,14 @@ func (k *keeper) startEngine() {
 	if e.alive() || e.paused || k.finished {
 		return
 	}
-	if k.displaced() {
-		e.logf("keeper: the data folder was deleted")
+	if k.lock.displaced() {
+		e.logf("keeper: the data folder was moved or deleted")
 		e.paused = true
-		k.failWaiting(errors.New("the data folder was deleted"))
+		k.failWaiting(errors.New("the data folder was moved or deleted"))
 		k.finishIfIdle()
 		return
 	}
-	k.keepSocket()
+	k.keepFiles()
 	pid, err := e.program.start()
 	if err != nil {
 		k.engineFailed(Exit{Unknown: true}, err)
@@ -243,17 +243,55 @@ func (k *keeper) pause() {
 // replace makes the descriptor the engine's program and ends the running one. It
 // takes the descriptor over if it returns nil.
 func (k *keeper) replace(fds []int) error {
-	if len(fds) != 1 {
-		return errors.New("replace engine: one executable is needed")
-	}
 	e := &k.engine
-	if err := e.program.replace(fds[0]); err != nil {
-		return fmt.Errorf("replace engine: %w", err)
+	if err := e.setProgram(fds); err != nil {
+		return err
 	}
 	e.leaving, e.paused, e.ready = true, false, false
 	pid := e.announced
 	e.signal(pid, syscall.SIGTERM)
 	k.after(5*time.Second, func() { e.signal(pid, syscall.SIGKILL) })
+	return nil
+}
+
+// endOther ends the engine that this keeper started if another process is the engine: that one
+// survived an earlier keeper and has the data folder, so this one could only wait for its exit
+// and run when nobody wants it any more.
+func (e *engine) endOther(pid int) {
+	if e.spawned == 0 || e.spawned == pid {
+		return
+	}
+	if err := syscall.Kill(e.spawned, syscall.SIGKILL); err != nil { // our child, so its pid is safe
+		e.logf("keeper: end engine %d: %v", e.spawned, err)
+	}
+}
+
+func (e *engine) setProgram(fds []int) error {
+	if len(fds) != 1 {
+		return errors.New("replace engine: one executable is needed")
+	}
+	if err := e.program.replace(fds[0]); err != nil {
+		return fmt.Errorf("replace engine: %w", err)
+	}
+	return nil
+}
+
+// succeed makes the process next, which runs the program behind the descriptor, the engine in
+// place of the one that asks: what becomes of that has no effect any more. It takes the
+// descriptor over if it returns nil.
+func (k *keeper) succeed(fds []int, next int) error {
+	e := &k.engine
+	old := e.pidfd
+	if err := k.recognise(next, -1); err != nil {
+		return err
+	}
+	closeFD(old)
+	e.ready, e.paused = false, false
+	k.connect(nil)
+	if err := e.setProgram(fds); err != nil {
+		closeFDs(fds)
+		e.logf("keeper: %v", err) // the next engine runs all the same
+	}
 	return nil
 }
 

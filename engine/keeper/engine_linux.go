@@ -165,8 +165,12 @@ func (p *engineProgram) replace(fd int) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 {
 		return errors.New("the new program is not an executable file")
 	}
-	closeFD(p.previous)
-	p.previous, p.exe = p.exe, fd
+	if p.previous < 0 {
+		p.previous = p.exe
+	} else {
+		closeFD(p.exe) // it has not proved itself
+	}
+	p.exe = fd
 	return nil
 }
 

@@ -20,7 +20,7 @@ type keeper struct {
 	byPID    map[int]*child      // those that live
 	starting map[string]struct{} // ids on their way to a fork
 	bootID   string
-	lock     *os.File // of the data folder
+	lock     *folderLock
 	socket   *socket
 	engine   engine
 	ready    *readiness
@@ -37,7 +37,8 @@ type keeper struct {
 }
 
 // keep runs the keeper that holds the lock.
-func keep(ctx context.Context, o Options, lock *os.File, r *readiness) error {
+func keep(ctx context.Context, o Options, lock *folderLock, r *readiness) error {
+	defer lock.close()
 	k, err := newKeeper(o, lock, r)
 	if err != nil {
 		return err
@@ -50,7 +51,7 @@ func keep(ctx context.Context, o Options, lock *os.File, r *readiness) error {
 	s := &server{uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	k.socket = &socket{path: o.Socket, serve: func(l *net.UnixListener) { s.serve(ctx, l) }}
+	k.socket = &socket{path: o.Socket, spare: o.spareSocket(), serve: func(l *net.UnixListener) { s.serve(ctx, l) }}
 	if err := k.socket.open(); err != nil {
 		return err
 	}
@@ -61,12 +62,12 @@ func keep(ctx context.Context, o Options, lock *os.File, r *readiness) error {
 	defer k.watch.close()
 	defer limitMemory()()
 	go k.watch.run()
-	stop := watchFolder(filepath.Dir(o.Socket), func() { k.do(k.keepSocket) })
+	stop := watchFolders(func() { k.do(k.keepFiles) }, o.DataDir, filepath.Dir(o.Socket))
 	defer stop()
 	return k.run(ctx)
 }
 
-func newKeeper(o Options, lock *os.File, r *readiness) (*keeper, error) {
+func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 	bootID, err := readBootID()
 	if err != nil {
 		return nil, err

@@ -48,8 +48,14 @@ func run(ctx context.Context, o Options, r *readiness) error {
 			return err
 		}
 		if lock != nil {
-			defer lock.Close()
-			return keep(ctx, o, lock, r)
+			folder, err := takeFolder(o.DataDir)
+			if err == nil {
+				return keep(ctx, o, &folderLock{file: lock, folder: folder}, r)
+			}
+			lock.Close()
+			if !errors.Is(err, errOccupied) {
+				return err
+			}
 		}
 		if err := askKeeper(waiting, o); !errors.Is(err, errNoKeeper) {
 			return err
@@ -70,9 +76,9 @@ const maxWait = time.Minute
 // askKeeper gets from the running keeper what this one was started for.
 func askKeeper(ctx context.Context, o Options) error {
 	if o.EnginePID != 0 {
-		return reach(ctx, o.Socket)
+		return reachKeeper(ctx, o)
 	}
-	return wake(ctx, o.Socket)
+	return wakeKeeper(ctx, o)
 }
 
 // prepared makes paths absolute and the folders they need.
@@ -84,10 +90,8 @@ func (o Options) prepared() (Options, error) {
 		}
 		*path = abs
 	}
-	for _, dir := range []string{o.DataDir, filepath.Dir(o.Socket)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return o, fmt.Errorf("make folder: %w", err)
-		}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return o, fmt.Errorf("make folder: %w", err)
 	}
 	return o, nil
 }
@@ -111,6 +115,61 @@ func takeLock(path string) (*os.File, error) {
 	}
 }
 
+// A folderLock is what a keeper holds of its data folder: the lock file, and the folder itself,
+// so that no second keeper starts when somebody has deleted the file.
+type folderLock struct {
+	file   *os.File
+	folder *os.File // also tells whether the path still leads to it
+}
+
+func (l *folderLock) close() {
+	l.file.Close()
+	l.folder.Close()
+}
+
+// renew makes a lock file that was deleted again. Keepers of older releases look at it alone.
+func (l *folderLock) renew() error {
+	path := l.file.Name()
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	file, err := takeLock(path)
+	if file == nil {
+		return err
+	}
+	l.file.Close()
+	l.file = file
+	return nil
+}
+
+// displaced reports whether the path of the data folder leads to another folder or to none: it
+// was moved or deleted, and another keeper may have one in its place.
+func (l *folderLock) displaced() bool {
+	ours, err := l.folder.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.folder.Name())
+	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(ours, there)
+}
+
+// errOccupied: another process has locked the data folder.
+var errOccupied = errors.New("the data folder is locked")
+
+// takeFolder opens and locks the data folder. A file system that cannot lock folders leaves
+// that to the lock file.
+func takeFolder(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open data folder: %w", err)
+	}
+	if flock(f) == unix.EWOULDBLOCK {
+		f.Close()
+		return nil, errOccupied
+	}
+	return f, nil
+}
+
 func flock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -124,11 +183,16 @@ func flock(f *os.File) error {
 var errNoKeeper = errors.New("keeper does not answer")
 
 // dialKeeper connects to the keeper that has the lock.
-func dialKeeper(ctx context.Context, socket string) (*net.UnixConn, error) {
-	conn, err := connect(ctx, socket)
+func dialKeeper(ctx context.Context, o Options) (*net.UnixConn, error) {
+	conn, err := connect(ctx, o.Socket)
+	if err != nil && o.DataDir != "" {
+		if spare, spareErr := connect(ctx, o.spareSocket()); spareErr == nil {
+			return spare, nil
+		}
+	}
 	var netErr net.Error
 	late := errors.As(err, &netErr) && netErr.Timeout()
-	if late || errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
+	if late || errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
 		return nil, errNoKeeper
 	}
 	return conn, err
@@ -136,7 +200,11 @@ func dialKeeper(ctx context.Context, socket string) (*net.UnixConn, error) {
 
 // reach succeeds when an engine can dial the running keeper.
 func reach(ctx context.Context, socket string) error {
-	conn, err := dialKeeper(ctx, socket)
+	return reachKeeper(ctx, Options{Socket: socket})
+}
+
+func reachKeeper(ctx context.Context, o Options) error {
+	conn, err := dialKeeper(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -144,8 +212,10 @@ func reach(ctx context.Context, socket string) error {
 }
 
 // wake asks a running keeper for a running engine and waits until there is one.
-func wake(ctx context.Context, socket string) error {
-	conn, err := dialKeeper(ctx, socket)
+func wake(ctx context.Context, socket string) error { return wakeKeeper(ctx, Options{Socket: socket}) }
+
+func wakeKeeper(ctx context.Context, o Options) error {
+	conn, err := dialKeeper(ctx, o)
 	if err != nil {
 		return err
 	}

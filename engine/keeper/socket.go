@@ -5,80 +5,104 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // A socket is where the keeper listens. Its methods belong to the loop.
 type socket struct {
-	path     string
+	path     string                  // where it should be
+	spare    string                  // where it is if that cannot be; "" for nowhere
 	serve    func(*net.UnixListener) // returns when the listener is closed
+	at       string                  // where it is
 	listener *net.UnixListener
-	file     os.FileInfo // what the listener made at path
+	file     os.FileInfo // what the listener made there
 }
 
 const maxSocketPath = 107 // unix(7), without the NUL
 
-// open replaces a socket that an earlier keeper left. Nobody else can listen on
-// it, since this keeper holds the lock.
+// spareSocket is where the keeper listens if it cannot at Socket: a logout deletes the runtime
+// folder.
+func (o Options) spareSocket() string { return filepath.Join(o.DataDir, "keeper.sock") }
+
+// open listens where the socket should be, or at the spare path.
 func (s *socket) open() error {
 	if len(s.path) > maxSocketPath {
 		return fmt.Errorf("listen on %s: path is longer than %d bytes", s.path, maxSocketPath)
 	}
-	switch st, err := os.Lstat(s.path); {
+	err := s.openAt(s.path)
+	if err != nil && s.spare != "" && s.openAt(s.spare) == nil {
+		return nil
+	}
+	return err
+}
+
+// openAt replaces a socket that an earlier keeper left. Nobody else can listen on
+// it, since this keeper holds the lock.
+func (s *socket) openAt(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	switch st, err := os.Lstat(path); {
 	case errors.Is(err, os.ErrNotExist):
 	case err != nil:
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	case st.Mode().Type() != os.ModeSocket:
-		return fmt.Errorf("listen on %s: a file that is not a socket is in the way", s.path)
+		return fmt.Errorf("listen on %s: a file that is not a socket is in the way", path)
 	default:
-		if err := os.Remove(s.path); err != nil {
+		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("remove stale socket: %w", err)
 		}
 	}
-	mask := syscall.Umask(0o177)
-	defer syscall.Umask(mask)
-	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: s.path, Net: "unixpacket"})
+	l, err := listenAt(path)
 	if err != nil {
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	}
 	l.SetUnlinkOnClose(false) // close looks whose it is
-	if s.file, err = os.Lstat(s.path); err != nil {
+	file, err := os.Lstat(path)
+	if err != nil {
 		l.Close()
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	}
-	s.listener = l
+	s.at, s.file, s.listener = path, file, l
 	go s.serve(l)
 	return nil
+}
+
+func listenAt(path string) (*net.UnixListener, error) {
+	short, done, err := shortPath(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	mask := syscall.Umask(0o177)
+	defer syscall.Umask(mask)
+	return net.ListenUnix("unixpacket", &net.UnixAddr{Name: short, Net: "unixpacket"})
 }
 
 // close removes the socket, unless another keeper has put its own there: the data
 // folder may have been deleted and made again.
 func (s *socket) close() {
-	if there, err := os.Lstat(s.path); err == nil && os.SameFile(there, s.file) {
-		os.Remove(s.path)
+	if there, err := os.Lstat(s.at); err == nil && os.SameFile(there, s.file) {
+		os.Remove(s.at)
 	}
 	s.listener.Close()
 }
 
-// keepSocket makes the socket again when it was deleted, as by an older keeper
-// that ended or by somebody who tidies up: the next engine needs it.
-func (k *keeper) keepSocket() {
-	if _, err := os.Lstat(k.socket.path); !errors.Is(err, os.ErrNotExist) || k.displaced() {
+// keepFiles makes socket and lock file again when they were deleted, as by an older keeper
+// that ended or by somebody who tidies up: the next engine needs the socket.
+func (k *keeper) keepFiles() {
+	if k.lock.displaced() {
+		return
+	}
+	if err := k.lock.renew(); err != nil {
+		k.engine.logf("keeper: make the lock file again: %v", err)
+	}
+	if _, err := os.Lstat(k.socket.at); !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
 	k.socket.listener.Close()
 	if err := k.socket.open(); err != nil {
 		k.engine.logf("keeper: make the socket again: %v", err)
 	}
-}
-
-// displaced reports whether the data folder is no longer the one that this keeper
-// has locked: it was deleted, and another keeper may have one in its place.
-func (k *keeper) displaced() bool {
-	ours, err := k.lock.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(k.lock.Name())
-	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(ours, there)
 }

@@ -21,14 +21,14 @@ const (
 // The operations. Requests go to the keeper, which answers each with one opReply
 // that has the request's id; opExit comes unasked with id 0.
 const (
-	opHello   = "hello"   // I am the engine → PID, Confines
+	opHello   = "hello"   // I am the engine → PID, Confines, Succeeds
 	opReady   = "ready"   // clients can connect to me
 	opStart   = "start"   // Spec, rulesets → Child, master
 	opList    = "list"    // → Children
 	opMaster  = "master"  // ChildID → master
 	opAdopt   = "adopt"   // Child, Dir, Logs, LogLimit, master
 	opForget  = "forget"  // ChildID
-	opReplace = "replace" // executable
+	opReplace = "replace" // executable, PID of the next engine if that runs already
 	opPause   = "pause"   // start no engine until opWake
 	opWake    = "wake"    // a client wants an engine → once it is ready
 	opReply   = "reply"
@@ -52,6 +52,7 @@ type message struct {
 
 	PID      int      `json:"pid,omitempty"`
 	Confines bool     `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
+	Succeeds bool     `json:"succeeds,omitempty"` // the keeper obeys PID in opReplace
 	ChildID  string   `json:"child_id,omitempty"`
 	Dir      string   `json:"dir,omitempty"`
 	Logs     []string `json:"logs,omitempty"`

@@ -1,0 +1,105 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// startCat starts a process that stands for an engine.
+func startCat(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); cmd.Wait() })
+	return cmd
+}
+
+func TestSuccessorIsTheEngineOnceItIsAnnounced(t *testing.T) {
+	k, s := idleKeeper(t)
+	var err error
+	if k.watch, err = newWatcher(k.do); err != nil {
+		t.Fatal(err)
+	}
+	defer k.watch.close()
+	next := startCat(t)
+	stranger := &session{link: s.link, peer: peer{pid: next.Process.Pid, pidfd: -1}, outbox: newOutbox()}
+	if err := k.announce(stranger); err == nil {
+		t.Error("a process became the engine beside the one that lives")
+	}
+	exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.succeed([]int{exe}, next.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	defer k.engine.close()
+	defer func() { closeFD(k.engine.pidfd) }()
+	k.engineEnded(os.Getpid(), Exit{}) // has no effect any more
+	if k.engine.announced != next.Process.Pid || k.engine.ready || k.engine.program.exe != exe {
+		t.Errorf("became %+v", k.engine)
+	}
+	if err := k.announce(stranger); err != nil || k.engine.session != stranger {
+		t.Errorf("the next engine is refused: %v", err)
+	}
+}
+
+func TestEngineThatIsNotTheOneIsKilled(t *testing.T) {
+	k, s := idleKeeper(t)
+	var err error
+	if k.watch, err = newWatcher(k.do); err != nil {
+		t.Fatal(err)
+	}
+	defer k.watch.close()
+	started, survivor := startCat(t), startCat(t)
+	k.engine.announced, k.engine.session, k.engine.spawned = 0, nil, started.Process.Pid
+	if err := k.announce(&session{link: s.link, peer: peer{pid: survivor.Process.Pid, pidfd: -1}, outbox: newOutbox()}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { closeFD(k.engine.pidfd) }()
+	started.Wait()
+	if got := started.ProcessState.Sys().(syscall.WaitStatus); !got.Signaled() || got.Signal() != syscall.SIGKILL {
+		t.Errorf("it ended with %v", got)
+	}
+}
+
+func TestReplacingAgainKeepsTheProgramThatWorked(t *testing.T) {
+	var exes []int
+	for range 3 {
+		exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exes = append(exes, exe)
+	}
+	p := engineProgram{exe: exes[0], previous: -1}
+	defer p.close()
+	for _, exe := range exes[1:] {
+		if err := p.replace(exe); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.previous != exes[0] || p.exe != exes[2] {
+		t.Errorf("goes back to %d, want %d", p.previous, exes[0])
+	}
+}
+
+func TestDataFolderIsLockedWithoutItsLockFile(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("run").mustBeReady()
+	if f, err := takeFolder(r.dir); !errors.Is(err, errOccupied) {
+		t.Errorf("a second keeper gets %v, %v", f, err)
+	}
+	r.endEngine(r.pidLine(0), k)
+}
