@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -22,6 +24,14 @@ const (
 	// activatePoll is how often a client that waits for another one's
 	// activation looks again.
 	activatePoll = 10 * time.Millisecond
+	// startPatience is how long an engine that was started may not answer before it is
+	// started again; it doubles each time.
+	startPatience = 50 * time.Millisecond
+	// replacePatience is how long an older engine may still answer that was asked to
+	// step down.
+	replacePatience = 500 * time.Millisecond
+	// maxReplaces is how often it is asked.
+	maxReplaces = 3
 )
 
 // Activate reaches the engine of a data folder and starts keeper and engine
@@ -54,6 +64,9 @@ func (a *activation) late() *api.Error {
 		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not hand over to %s within %v",
 			a.older, a.Version, a.timeout)
 	}
+	if a.holder != 0 {
+		e.Message += fmt.Sprintf("; process %d holds %s", a.holder, datadir.ActivateLock)
+	}
 	return e.WithHint(hintLog(a.DataDir))
 }
 
@@ -62,6 +75,7 @@ type activation struct {
 	Options
 	client *Client
 	older  string // version of the engine that is asked to step down
+	holder int    // pid of the client that has the lock, while this one waits for it; 0 if unknown
 }
 
 // A verdict says what an activation has to do next.
@@ -83,18 +97,29 @@ func (a *activation) run(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	switch v {
-	case verdictReady:
-		return nil
-	case verdictAbsent:
-		err = a.start(ctx)
-	case verdictReplace:
-		err = a.replace(ctx)
+	return a.bring(ctx, v)
+}
+
+// bring starts or replaces the engine until one that is not too old answers. Whatever was
+// asked may die of something else before it has done its part, so it is asked again.
+func (a *activation) bring(ctx context.Context, v verdict) (err error) {
+	replaced := 0
+	for patience := startPatience; v != verdictReady; patience *= 2 {
+		switch {
+		case v == verdictAbsent:
+			err = a.start(ctx)
+		case replaced < maxReplaces:
+			replaced++
+			err = a.replace(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if v, err = a.await(ctx, patience); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return a.await(ctx)
+	return nil
 }
 
 // look asks the engine who it is. Errors are those that starting or replacing
@@ -115,7 +140,8 @@ func (a *activation) look(ctx context.Context) (verdict, error) {
 
 // lock takes the lock under which engines are started and replaced, and looks
 // again. Whoever finds another client at it waits for what comes of that; then
-// there is no lock to hold, and the verdict is ready.
+// there is no lock to hold, and the verdict is ready. A client that is suspended
+// is not waited for: the lock only spares work, keeper.lock decides.
 func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	if err := wire.PrivateFolder(a.DataDir); err != nil {
 		return nil, verdictAbsent, err
@@ -130,8 +156,14 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 			return nil, verdictAbsent, api.Errorf(api.CodeUnavailable, "use data folder %s: lock activate.lock: %v", a.DataDir, wire.Root(err)).
 				WithHint(wire.HintWritable)
 		}
+		if locked {
+			_ = os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600) // for others' errors
+			a.holder = 0
+		} else {
+			a.holder = holderOf(path)
+		}
 		v, err := a.look(ctx)
-		if err != nil || locked || v == verdictReady {
+		if err != nil || locked || v == verdictReady || isStopped(a.holder) {
 			if err != nil {
 				lock.Close()
 			}
@@ -145,15 +177,29 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	}
 }
 
+// holderOf reads which client has locked a file; 0 if that is unknown.
+func holderOf(path string) int {
+	text, _ := os.ReadFile(path)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return pid
+}
+
 // start runs the keeper and waits until it says that the engine is ready.
 func (a *activation) start(ctx context.Context) error {
 	engineSocket, keeperSocket := api.Sockets(a.DataDir)
 	for _, socket := range []string{engineSocket, keeperSocket} {
-		if err := wire.PrivateFolder(filepath.Dir(socket)); err != nil {
+		// The keeper has another place where the runtime folder cannot be made.
+		if err := wire.PrivateFolder(filepath.Dir(socket)); err != nil && !errors.Is(err, api.CodeUnavailable) {
 			return err
 		}
 	}
-	return runKeeper(ctx, a.Options)
+	for tries := 1; ; tries++ {
+		var silent *silentError
+		err := runKeeper(ctx, a.Options)
+		if !errors.As(err, &silent) || tries == maxSilent || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // replace asks an older engine to step down in favour of this executable. That
@@ -167,19 +213,21 @@ func (a *activation) replace(ctx context.Context) error {
 	return err
 }
 
-// await waits until an engine that is not too old answers.
-func (a *activation) await(ctx context.Context) error {
+// await waits until an engine that is not too old answers, or none, or an older one, has for
+// too long.
+func (a *activation) await(ctx context.Context, patience time.Duration) (verdict, error) {
 	poll := time.NewTicker(activatePoll)
 	defer poll.Stop()
-	for {
+	for begin := time.Now(); ; {
 		v, err := a.look(ctx)
-		if err != nil || v == verdictReady {
-			return err
+		waited := time.Since(begin)
+		if err != nil || v == verdictReady || v == verdictAbsent && waited > patience || waited > replacePatience {
+			return v, err
 		}
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			return fmt.Errorf("activate: %w", ctx.Err())
+			return v, fmt.Errorf("activate: %w", ctx.Err())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,6 +41,13 @@ func fakeKeeper(role string) int {
 		time.Sleep(time.Hour)
 	}
 	dir := os.Getenv("TANDEM_DATA_DIR")
+	if _, err := os.Stat(filepath.Join(dir, "keepers")); err != nil && strings.HasPrefix(role, "first") {
+		_ = os.WriteFile(filepath.Join(dir, "keepers"), nil, 0o600)
+		if role == "first gone" { // its engine is killed when it is ready
+			fmt.Println("ready")
+		}
+		return 3
+	}
 	if role == "slow" {
 		_ = os.WriteFile(filepath.Join(dir, "begun"), nil, 0) // pipes: each waits for the test
 		_, _ = os.ReadFile(filepath.Join(dir, "go"))
@@ -242,6 +250,78 @@ func TestActivatePassesOnWhyTheKeeperFailed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestActivateStartsAgainWhatWasKilledMeanwhile(t *testing.T) {
+	for _, role := range []string{"first silent", "first gone"} {
+		t.Run(role, func(t *testing.T) { mustActivate(t, fakeOptions(t, role, "1.0.0")) })
+	}
+}
+
+func TestActivateAsksAnOlderEngineAgain(t *testing.T) {
+	o := fakeOptions(t, "normal", "2.0.0")
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	asked, again := 0, make(chan struct{})
+	old := infoMux("1.9.9")
+	server.Handle(old, api.EngineStop, func(context.Context, api.EngineStopInput) (api.Empty, error) {
+		if asked++; asked == 2 { // the first time, its keeper died before it ended the engine
+			close(again)
+		}
+		return api.Empty{}, nil
+	})
+	stop := serveAt(t, old, o.DataDir)
+	var stopped sync.WaitGroup
+	defer stopped.Wait()
+	stopped.Go(func() {
+		<-again
+		stop()
+	})
+	if info, err := api.EngineInfo.Call(t.Context(), mustActivate(t, o), api.Empty{}); err != nil || info.Version != "2.0.0" {
+		t.Errorf("engine.info = %+v, %v; want version 2.0.0", info, err)
+	}
+}
+
+// holdActivateLock locks as the process pid would.
+func holdActivateLock(t *testing.T, o Options, pid int) {
+	t.Helper()
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(o.DataDir, "activate.lock")
+	lock := flock.New(path)
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	t.Cleanup(func() { lock.Close() })
+	if err := os.WriteFile(path, fmt.Appendln(nil, pid), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestActivateNamesTheClientItWaitedFor(t *testing.T) {
+	o := fakeOptions(t, "normal", "1.0.0")
+	o.timeout = 50 * time.Millisecond
+	holdActivateLock(t, o, os.Getpid())
+	_, err := Activate(t.Context(), o)
+	if want := fmt.Sprintf("process %d holds activate.lock", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Activate = %v, want an error with %q", err, want)
+	}
+}
+
+func TestActivateDoesNotWaitForASuspendedClient(t *testing.T) {
+	o := fakeOptions(t, "normal", "1.0.0")
+	suspended := exec.Command("sleep", "1000")
+	if err := suspended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { suspended.Process.Kill(); suspended.Wait() })
+	if err := suspended.Process.Signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	holdActivateLock(t, o, suspended.Process.Pid)
+	mustActivate(t, o)
 }
 
 func TestActivateNamesAnExecutableThatIsMissing(t *testing.T) {

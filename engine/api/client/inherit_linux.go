@@ -1,7 +1,11 @@
 package client
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,4 +17,14 @@ import (
 func inheritNothing() {
 	// Before Linux 5.11 this fails, and such descriptors are inherited.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+// isStopped reports whether a process is suspended, as by ctrl+z.
+func isStopped(pid int) bool {
+	if pid == 0 {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, fields, found := strings.Cut(string(stat[max(0, bytes.LastIndexByte(stat, ')')):]), ") ")
+	return err == nil && found && strings.HasPrefix(fields, "T")
 }
