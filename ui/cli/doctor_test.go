@@ -1,14 +1,43 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/ui/cli/doctor"
 )
+
+func TestDoctorNamesAnEngineThatDoesNotAnswer(t *testing.T) {
+	r := newRig(t)
+	r.options.Reach = func(context.Context) (*client.Client, error) {
+		return nil, api.Errorf(api.CodeUnavailable, "no engine is running")
+	}
+	lock, err := os.Create(filepath.Join(os.Getenv("TANDEM_DATA_DIR"), "engine.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if _, err := lock.WriteString("4711\n"); err != nil {
+		t.Fatal(err)
+	}
+	if text, _, _ := r.run("doctor"); !strings.Contains(text, "ok    engine        not running") {
+		t.Errorf("a lock that nobody holds is reported:\n%s", text)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if text, _, _ := r.run("doctor"); !strings.Contains(text, "fail  engine        process 4711 holds engine.lock") {
+		t.Errorf("doctor does not name the process that holds the lock:\n%s", text)
+	}
+}
 
 func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
 	r := newRig(t)

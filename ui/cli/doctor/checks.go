@@ -1,18 +1,24 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"tandem/engine/api"
+	"tandem/persist/datadir"
 	"tandem/themes"
 	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 )
 
 // The least size in which the dashboard shows all of itself.
@@ -55,6 +61,10 @@ func examineFolder() (dir string, findings []Finding) {
 func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	socket, _ := api.Sockets(dir)
 	client, err := o.Reach(ctx)
+	if pid := lockHolder(dir); pid != "" && errors.Is(err, api.CodeUnavailable) {
+		return []Finding{{"engine", Fail, fmt.Sprintf("process %s holds %s but does not answer at %s", pid, datadir.EngineLock, socket),
+			"wait a moment and check again; if it stays like this, kill " + pid + ": the next command starts another engine, sessions keep running"}}
+	}
 	if errors.Is(err, api.CodeUnavailable) {
 		detail := "not running; the next command starts it"
 		if _, err := os.Lstat(socket); err == nil {
@@ -81,6 +91,20 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
 	return append([]Finding{engine, keeper}, examineUser(ctx, client)...)
+}
+
+// lockHolder returns the pid of the engine that has the data folder locked, or "".
+func lockHolder(dir string) string {
+	f, err := os.Open(filepath.Join(dir, datadir.EngineLock))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if !errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		return ""
+	}
+	pid, _ := io.ReadAll(io.LimitReader(f, 32))
+	return cmp.Or(strings.TrimSpace(string(pid)), "(unknown)")
 }
 
 // examineUser asks the engine for what only the user may see, which names why it takes this
