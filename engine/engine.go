@@ -61,11 +61,12 @@ func (o Options) withDefaults() Options {
 // An engine is what Run wires: the host that starts things, and what serves them.
 type engine struct {
 	o       Options
-	lock    *os.File // on the data folder
+	lock    *folderLock
 	log     *slog.Logger
 	ownLog  *ownLog
-	fault   error  // why the data folder could not be written at the start; nil if it could
-	stop    func() // ends the engine
+	fault   error         // why the data folder could not be written at the start; nil if it could
+	stop    func()        // ends the engine
+	socket  func() string // where clients connect
 	host    *host
 	files   *service.Files
 	layouts *service.Layouts
@@ -163,8 +164,7 @@ func newLogger(out io.Writer) *slog.Logger {
 
 // run connects to the keeper, takes over what is there, and serves.
 func (e *engine) run(ctx context.Context) error {
-	socket, keeperSocket := api.Sockets(e.o.DataDir)
-	client, err := keeper.Dial(ctx, keeperSocket)
+	client, err := e.dialKeeper(ctx)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (e *engine) run(ctx context.Context) error {
 	e.host.link = newLink(client)
 	e.host.link.log = e.log
 	e.host.link.start = e.startKeeper
-	e.host.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
+	e.host.link.dial = e.dialKeeper
 	e.host.link.handovers = e.host.handovers
 	e.host.link.exited = e.host.exited
 	e.host.link.notice = e.host.control.TellNotice
@@ -190,7 +190,23 @@ func (e *engine) run(ctx context.Context) error {
 	e.host.control.Left = e.host.env.Forget
 	e.host.control.ReapAfter(e.o.ReapAfter)
 	e.host.control.AwaitOwners(e.host.env.Owners())
-	return e.serve(ctx, socket, client)
+	return e.serve(ctx, client)
+}
+
+func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
+	_, socket := api.Sockets(e.o.DataDir)
+	client, err := keeper.Dial(ctx, socket)
+	if err != nil && keeper.IsGone(err) {
+		if _, spare := api.SpareSockets(e.o.DataDir); filepath.Dir(spare) == filepath.Clean(e.o.DataDir) {
+			if client, spareErr := keeper.Dial(ctx, spare); spareErr == nil {
+				return client, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }
 
 // goOnWithoutWriting decides whether an engine is of use that can save nothing: if
@@ -224,16 +240,16 @@ func (e *engine) unsaved() string {
 // startKeeper gets a new keeper. Without its data folder an engine is of no use
 // to anybody: it ends, and does not bring the folder back.
 func (e *engine) startKeeper(ctx context.Context) error {
-	if !holdsFolder(e.lock, e.o.DataDir) {
+	if e.lock.displaced() {
 		e.stop()
-		return fmt.Errorf("start keeper: the data folder %s was deleted", e.o.DataDir)
+		return fmt.Errorf("start keeper: the data folder %s was moved or deleted", e.o.DataDir)
 	}
 	return startKeeper(ctx, e.o.Keeper, e.o.DataDir)
 }
 
 // serve runs everything until ctx ends, then nothing any more. Clients can
 // connect once the table is complete and on disk.
-func (e *engine) serve(ctx context.Context, socket string, client keeperClient) error {
+func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
 	running.Go(func() { e.host.link.run(ctx) })
@@ -251,20 +267,19 @@ func (e *engine) serve(ctx context.Context, socket string, client keeperClient) 
 	case <-ctx.Done():
 		return nil
 	}
-	listener, err := server.Listen(socket)
-	if err != nil && e.fault != nil {
-		listener, err = server.Listen(api.SpareSocket(e.o.DataDir))
-	}
+	first, err := e.listen()
 	if err != nil {
 		return err
 	}
+	listener := server.NewLasting(first)
+	e.socket = listener.Path
 	if err := client.Ready(); err != nil {
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
 	e.host.allowReplays()
 	loop := func(what string, f func()) { running.Go(panics.Restarted(ctx, e.log, what, f)) }
-	loop("watch of the data folder", func() { e.watchFolder(ctx) })
+	loop("watch of the data folder", func() { e.watchFolder(ctx, listener) })
 	loop("end of idle sessions", func() { e.expireIdle(ctx) })
 	loop("policy", func() { e.arbiter.Follow(ctx) })
 	mux := e.mux()
@@ -307,35 +322,5 @@ func (e *engine) closeSessions() {
 	e.fleet.Close()
 }
 
-// folderCheck is the time between looks at whether the data folder is there.
+// folderCheck is the time between checks of data folder and socket.
 const folderCheck = time.Minute
-
-// watchFolder ends engine and keeper when somebody has deleted the data folder
-// and nothing runs any more: nobody could reach them again. It also bounds what
-// the runtime has written to engine.log, which does not go through h.log.
-func (e *engine) watchFolder(ctx context.Context) {
-	tick := time.NewTicker(folderCheck)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		e.ownLog.bound()
-		if holdsFolder(e.lock, e.o.DataDir) {
-			continue
-		}
-		running, err := supervise.Ask(ctx, e.host.control, e.host.control.Running)
-		if err != nil || running > 0 {
-			continue
-		}
-		e.log.Warn("the data folder is gone and nothing runs: ending")
-		if client, err := e.host.link.get(ctx); err == nil {
-			err = client.Pause(ctx)
-			e.log.Info("pause keeper", "error", err)
-		}
-		e.stop()
-		return
-	}
-}

@@ -88,6 +88,13 @@ func (l *link) get(ctx context.Context) (keeperClient, error) {
 	}
 }
 
+// current is the connection, nil while there is none.
+func (l *link) current() keeperClient {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.client
+}
+
 // pid is the keeper's, 0 while there is none.
 func (l *link) pid() int {
 	l.mu.Lock()

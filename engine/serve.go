@@ -77,7 +77,6 @@ var lineShell = sync.OnceValue(func() string {
 })
 
 func (e *engine) info() api.Info {
-	socket, _ := api.Sockets(e.o.DataDir)
 	home, _ := os.UserHomeDir() // without one, nobody is told of any
 	return api.Info{
 		EnginePID:      os.Getpid(),
@@ -86,7 +85,7 @@ func (e *engine) info() api.Info {
 		Protocol:       api.Protocol,
 		OldestProtocol: api.OldestProtocol,
 		DataDir:        e.o.DataDir,
-		Socket:         socket,
+		Socket:         e.socket(),
 		BootID:         e.host.bootID,
 		Home:           home,
 		Shell:          lineShell(),

@@ -50,11 +50,16 @@ func Sockets(dataDir string) (engine, keeper string) {
 	return elsewhere(dataDir)
 }
 
-// SpareSocket tells where the engine's socket is if none can be made where Sockets
-// says: in a data folder that cannot be written any more.
-func SpareSocket(dataDir string) string {
-	engine, _ := elsewhere(filepath.Clean(dataDir))
-	return engine
+// SpareSockets returns where the sockets are if none can be made where Sockets says: the
+// engine's outside a data folder that cannot be written, or both in the data folder when the
+// runtime folder is gone. Their paths may be longer than MaxSocketPath.
+func SpareSockets(dataDir string) (engine, keeper string) {
+	dataDir = filepath.Clean(dataDir)
+	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
+	if fits(engine, keeper) {
+		return elsewhere(dataDir)
+	}
+	return engine, keeper
 }
 
 // elsewhere gives paths for the sockets of a data folder outside it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 
@@ -141,13 +140,7 @@ func keeperAnswers() bool {
 	if err != nil {
 		return false
 	}
-	_, socket := api.Sockets(dir)
-	conn, err := net.Dial("unixpacket", socket)
-	if err != nil {
-		return false
-	}
-	conn.Close()
-	return true
+	return client.KeeperAnswers(dir)
 }
 
 func running(n int) string {

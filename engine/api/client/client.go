@@ -40,7 +40,6 @@ const (
 type Client struct {
 	dataDir string
 	socket  string      // where the engine's should be, for messages
-	keeper  string      // its keeper's socket
 	header  http.Header // sent with every request
 	http    http.Client
 	trust   func(uid int) bool
@@ -126,17 +125,31 @@ func (c *Client) KeeperAlive() bool {
 	if c.machine != "" {
 		return true // it is started there by whoever connects
 	}
-	conn, err := net.Dial("unixpacket", c.keeper)
-	if err != nil {
-		return false
+	return KeeperAnswers(c.dataDir)
+}
+
+// KeeperAnswers reports whether a data folder has a keeper that can be reached.
+func KeeperAnswers(dataDir string) bool {
+	_, socket := api.Sockets(dataDir)
+	_, spare := api.SpareSockets(dataDir)
+	for _, path := range []string{socket, spare} {
+		short, done, err := wire.ShortPath(path)
+		if err != nil {
+			continue
+		}
+		conn, err := net.Dial("unixpacket", short)
+		done()
+		if err == nil {
+			conn.Close()
+			return true
+		}
 	}
-	conn.Close()
-	return true
+	return false
 }
 
 func newClient(o Options) *Client {
-	socket, keeper := api.Sockets(o.DataDir)
-	c := &Client{dataDir: o.DataDir, socket: socket, keeper: keeper, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
+	socket, _ := api.Sockets(o.DataDir)
+	c := &Client{dataDir: o.DataDir, socket: socket, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid()), first: make(chan net.Conn, 1)}
 	if o.Name != "" {
 		c.header.Set(api.ClientHeader, o.Name)
 	}
@@ -204,8 +217,14 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
-	if spare, spareErr := d.DialContext(ctx, "unix", api.SpareSocket(dataDir)); spareErr == nil {
-		return spare, nil
+	spare, _ := api.SpareSockets(dataDir)
+	short, done, spareErr := wire.ShortPath(spare)
+	if spareErr != nil {
+		return nil, err
+	}
+	defer done()
+	if conn, spareErr := d.DialContext(ctx, "unix", short); spareErr == nil {
+		return conn, nil
 	}
 	return nil, err
 }
@@ -311,7 +330,7 @@ func (l *Lost) Unwrap() error { return l.Err }
 
 // noListener reports whether err says that nothing listens on the socket.
 func noListener(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 func hintLog(dataDir string) string { return "see " + logPath(dataDir) }

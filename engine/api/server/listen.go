@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,10 +33,33 @@ func Listen(path string) (net.Listener, error) {
 	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	if err := removeStale(path); err != nil {
+	return listenAt(path)
+}
+
+// ListenSpare is Listen for one of api.SpareSockets, whose path may be longer than that of a
+// socket otherwise.
+func ListenSpare(path string) (net.Listener, error) {
+	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	return bind(path)
+	return listenAt(path)
+}
+
+func listenAt(path string) (net.Listener, error) {
+	short, done, err := wire.ShortPath(path)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
+	}
+	defer done()
+	if err := removeStale(short); err != nil {
+		return nil, err
+	}
+	l, err := bind(short)
+	if err != nil {
+		return nil, err
+	}
+	l.path = path
+	return l, nil
 }
 
 // removeStale makes room for a new socket, but only by deleting one of ours
@@ -69,7 +93,7 @@ func removeStale(path string) error {
 
 // bind creates the socket file with its final mode from the first moment on:
 // the mode of the unbound socket is that of the file (unix(7)), less the umask.
-func bind(path string) (net.Listener, error) {
+func bind(path string) (*listener, error) {
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -157,6 +181,68 @@ func refuse(c *net.UnixConn) {
 
 // maxRefused is how much of a request is read before it is refused.
 const maxRefused = 64 << 10
+
+// A Lasting listener goes on with another socket when its own was deleted.
+type Lasting struct {
+	mu     sync.Mutex
+	now    net.Listener
+	closed bool
+}
+
+func NewLasting(l net.Listener) *Lasting { return &Lasting{now: l} }
+
+func (l *Lasting) current() (now net.Listener, closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now, l.closed
+}
+
+// Accept waits for a connection to the current socket.
+func (l *Lasting) Accept() (net.Conn, error) {
+	for {
+		now, closed := l.current()
+		conn, err := now.Accept()
+		if latest, _ := l.current(); err == nil || closed || latest == now {
+			return conn, err
+		}
+	}
+}
+
+func (l *Lasting) Addr() net.Addr { now, _ := l.current(); return now.Addr() }
+
+func (l *Lasting) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	return l.now.Close()
+}
+
+// Path is that of the current socket.
+func (l *Lasting) Path() string {
+	now, _ := l.current()
+	if own, ok := now.(*listener); ok {
+		return own.path
+	}
+	return ""
+}
+
+// Renew has listen make another socket if the current one was deleted.
+func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
+	if _, err := os.Lstat(l.Path()); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	next, err := listen()
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return next.Close()
+	}
+	l.now, next = next, l.now
+	return next.Close()
+}
 
 // Close removes the socket file, unless it is no longer this listener's: a
 // newer engine may have put its own there.

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+// answers waits until a new client reaches an engine and returns what that says of itself.
+func (m *machine) answers() (info api.Info) {
+	m.Helper()
+	m.eventually("an answer", func() bool {
+		conn, err := client.Connect(context.Background(), m.options())
+		if err != nil {
+			return false
+		}
+		defer conn.Close()
+		info, err = api.EngineInfo.Call(context.Background(), conn, api.Empty{})
+		return err == nil
+	})
+	return info
+}
+
+func TestDeletedSocketsAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	before := m.info()
+	for range 3 {
+		for _, name := range []string{"tandem.sock", "keeper.sock"} {
+			if err := os.Remove(filepath.Join(m.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if now := m.answers(); now.EnginePID != before.EnginePID {
+			t.Fatalf("another engine answers: %+v, before %+v", now, before)
+		}
+		m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
+	}
+	if info, err := os.Lstat(before.Socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v", info, err)
+	}
+}
+
+func TestSocketsMoveToTheDataFolderWithoutARuntimeFolder(t *testing.T) {
+	short, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	runtime := filepath.Join(short, "run")
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	m := &machine{TB: t, dir: filepath.Join(t.TempDir(), strings.Repeat("long", 30))}
+	conn, err := client.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.client = conn
+	t.Cleanup(m.end)
+	p := m.start("cat")
+	before := m.info()
+	if filepath.Dir(filepath.Dir(before.Socket)) != runtime {
+		t.Fatalf("the socket is %s", before.Socket)
+	}
+	m.eventually("no runtime folder, and that nobody can make one", func() bool {
+		return os.RemoveAll(runtime) == nil && os.WriteFile(runtime, nil, 0o600) == nil
+	})
+	m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
+	m.crash(m.answers().EnginePID)
+	m.activate()
+	if now := m.answers(); now.Socket != filepath.Join(m.dir, "tandem.sock") || now.KeeperPID != before.KeeperPID {
+		t.Errorf("became %+v, was %+v", now, before)
+	}
+	m.write(p.ID, "still here\r")
+	m.shows(p.ID, "still here")
+}
+
+func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("cat")
+	before := m.info()
+	for _, name := range []string{"keeper.lock", "engine.lock", "activate.lock"} {
+		if err := os.Remove(filepath.Join(m.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	if l, err := lockFolder(m.dir); err == nil {
+		l.Close()
+		t.Error("a second engine gets the lock")
+	}
+	m.crash(before.EnginePID)
+	m.activate()
+	if now := m.info(); now.KeeperPID != before.KeeperPID {
+		t.Errorf("another keeper: %+v, before %+v", now, before)
+	}
+	m.write(p.ID, "still here\r")
+	m.shows(p.ID, "still here")
+	m.eventually("another lock file", func() bool {
+		_, err := os.Stat(filepath.Join(m.dir, "keeper.lock"))
+		return err == nil
+	})
+	if lost, err := FindLost(m.dir); err != nil || len(lost) > 0 {
+		t.Errorf("lost keepers: %+v, %v", lost, err)
+	}
+}
+
+func TestEngineWhoseFolderWasMovedExits(t *testing.T) {
+	t.Parallel()
+	parent, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(parent) })
+	m := &machine{TB: t, dir: filepath.Join(parent, "a", "data")}
+	m.client, err = client.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.end)
+	p := m.start("cat")
+	for _, moved := range []string{m.dir, filepath.Dir(m.dir)} {
+		engine := m.info().EnginePID
+		if err := os.Rename(moved, moved+"-moved"); err != nil {
+			t.Fatal(err)
+		}
+		m.eventually("the engine's exit", func() bool { return !lives(engine) })
+		if _, err := os.Stat(m.dir); err == nil {
+			t.Error("the folder was made again")
+		}
+		if !lives(p.PID) {
+			t.Fatal("the session was ended")
+		}
+		if err := os.Rename(moved+"-moved", moved); err != nil {
+			t.Fatal(err)
+		}
+		if text := m.log(); !strings.Contains(text, "was moved or deleted") {
+			t.Errorf("engine.log says nothing about it:\n%s", text)
+		}
+		m.activate()
+		if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+			t.Fatalf("became %+v", now)
+		}
+	}
+}
