@@ -123,15 +123,14 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 	h.problems = h.problems[:min(len(h.problems), problemsTold)]
 	h.unread.Store(&missing)
 	all, forget := a.plan(ctx, records, children, missing.has)
-	masters := h.fetchMasters(ctx, client, all)
+	masters, faults := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
+		f.Fault = faults[i]
 		if api.State(f.Rec.State).Ended() {
 			proctree.DropCgroup(f.Rec.Cgroup) // an engine before may not have come to it
 		}
 		h.restoreGrant(&f)
-		if err := a.handOver(ctx, client, f); err != nil {
-			return err
-		}
+		a.place(ctx, client, f)
 		a.equip(&f, masters[i])
 		c.Restore(f, h.store.LogPath(f.Rec))
 	}
@@ -209,7 +208,13 @@ func (a adoption) takeLate(ctx context.Context, records []store.Record, was, mis
 	records = slices.DeleteFunc(records, func(r store.Record) bool { return known[r.ID] })
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
 	all, forget := a.plan(ctx, records, children, others)
-	masters := a.h.fetchMasters(ctx, client, all)
+	masters, faults := a.h.fetchMasters(ctx, client, all)
+	if err := errors.Join(faults...); err != nil {
+		for _, master := range masters {
+			master.Close()
+		}
+		return err // and all of it is tried again
+	}
 	for i, f := range all {
 		a.h.restoreGrant(&f)
 		if err := a.handOver(ctx, client, f); err != nil {
@@ -245,6 +250,19 @@ func (h *host) pastExit(id string) (store.Exit, bool) {
 	return e, ok && err == nil
 }
 
+// place gives the keeper a child that it does not have. What the keeper fails to give or
+// take at the moment is asked for again later.
+func (a adoption) place(ctx context.Context, client keeperClient, f supervise.Found) {
+	child, _ := f.Child()
+	if err := a.handOver(ctx, client, f); err != nil {
+		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
+		a.h.search.missing = append(a.h.search.missing, missing{child: child, rec: f.Rec, orphan: true})
+	}
+	if f.Fault != nil {
+		a.h.search.missing = append(a.h.search.missing, missing{child: child, rec: f.Rec, keeper: client.PID()})
+	}
+}
+
 // handOver gives the keeper a child that it does not have.
 func (a adoption) handOver(ctx context.Context, client keeperClient, f supervise.Found) error {
 	if !f.Orphan {
@@ -273,28 +291,30 @@ func (a adoption) equip(f *supervise.Found, master *os.File) {
 const mastersAtOnce = 16
 
 // fetchMasters gets the terminals of the sessions that live, each at the place of
-// its record: one after the other would cost a wait for the keeper each.
-func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) []*os.File {
-	masters := make([]*os.File, len(all))
+// its record, or why it could not be fetched: one after the other would cost a wait for the keeper each.
+func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) ([]*os.File, []error) {
+	masters, faults := make([]*os.File, len(all)), make([]error, len(all))
 	var fetching panics.Group
 	slots := make(chan struct{}, mastersAtOnce)
 	for i, f := range all {
-		if _, lives := f.Child(); !lives || !f.Rec.TTY {
+		child, found := f.Child()
+		if !found || !f.Rec.TTY {
+			continue
+		}
+		if masters[i] = h.inherited.master(child); masters[i] != nil {
 			continue
 		}
 		slots <- struct{}{}
 		fetching.Start(func() {
 			defer func() { <-slots }()
-			master, err := client.Master(ctx, f.Rec.ID)
-			if err != nil {
-				h.log.Error("get terminal", "id", f.Rec.ID, "error", err)
-				return
+			if masters[i], faults[i] = client.Master(ctx, f.Rec.ID); faults[i] != nil {
+				h.log.Error("get terminal", "id", f.Rec.ID, "error", faults[i])
 			}
-			masters[i] = master
 		})
 	}
 	fetching.Wait()
-	return masters
+	h.inherited.close()
+	return masters, faults
 }
 
 // guessRecord makes a record for a child whose own was lost.

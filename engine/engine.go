@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -64,9 +66,11 @@ type engine struct {
 	lock    *folderLock
 	log     *slog.Logger
 	ownLog  *ownLog
-	fault   error         // why the data folder could not be written at the start; nil if it could
-	stop    func()        // ends the engine
-	socket  func() string // where clients connect
+	fault   error                   // why the data folder could not be written at the start; nil if it could
+	stop    func()                  // ends the engine
+	socket  func() string           // where clients connect
+	next    atomic.Pointer[os.File] // the executable that replaces this one; nil if none does
+	passed  []passedTerminal        // to the next engine
 	host    *host
 	files   *service.Files
 	layouts *service.Layouts
@@ -87,7 +91,8 @@ func Run(ctx context.Context, o Options) error {
 	if data == nil {
 		return fault
 	}
-	lock, err := lockFolder(o.DataDir)
+	lock, terminals := inherit()
+	lock, err := lockFolder(o.DataDir, lock)
 	if err != nil {
 		return err
 	}
@@ -115,6 +120,13 @@ func Run(ctx context.Context, o Options) error {
 		proxies: proxies{log: log},
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
+	h.inherited, h.search.host = terminals, h
+	defer func() { // after everything else has ended
+		e.succeed()
+		if h.link != nil {
+			h.link.close()
+		}
+	}()
 	h.logs.Secret = func(session string) string { return h.settings().shells.secret(session) }
 	h.holdReplays()
 	e.load()
@@ -164,33 +176,34 @@ func newLogger(out io.Writer) *slog.Logger {
 
 // run connects to the keeper, takes over what is there, and serves.
 func (e *engine) run(ctx context.Context) error {
-	client, err := e.dialKeeper(ctx)
-	if err != nil {
-		return err
-	}
-	if err := e.goOnWithoutWriting(ctx, client); err != nil {
-		client.Close()
-		return err
-	}
-	e.host.link = newLink(client)
-	e.host.link.log = e.log
-	e.host.link.start = e.startKeeper
-	e.host.link.dial = e.dialKeeper
-	e.host.link.handovers = e.host.handovers
-	e.host.link.exited = e.host.exited
-	e.host.link.notice = e.host.control.TellNotice
-
-	e.host.control.Keeper = e.host.link.keeper
 	defer e.host.sessions.Wait()
 	defer e.closeSessions()
-	if err := e.host.takeStock(ctx, e.host.control, client); err != nil {
-		client.Close()
+	client, err := e.meetKeeper(ctx)
+	if err != nil {
 		return err
 	}
 	e.host.control.Left = e.host.env.Forget
 	e.host.control.ReapAfter(e.o.ReapAfter)
 	e.host.control.AwaitOwners(e.host.env.Owners())
 	return e.serve(ctx, client)
+}
+
+// maxKeepers is how many keepers an engine tries at its start.
+const maxKeepers = 5
+
+// meetKeeper connects to the keeper and takes over what there is. A keeper that exits
+// meanwhile is followed by another, which this engine starts: nobody else may.
+func (e *engine) meetKeeper(ctx context.Context) (keeperClient, error) {
+	for i := 1; ; i++ {
+		client, err := e.takeOver(ctx)
+		if err == nil || i == maxKeepers || !keeper.IsGone(err) || ctx.Err() != nil {
+			return client, err
+		}
+		e.log.Error("the keeper exited", "error", err)
+		if err := e.startKeeper(ctx); err != nil {
+			e.log.Error("start keeper", "error", err)
+		}
+	}
 }
 
 func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
@@ -207,6 +220,31 @@ func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
 		return nil, err
 	}
 	return client, nil
+}
+
+// takeOver is one attempt of meetKeeper, with one keeper.
+func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
+	client, err := e.dialKeeper(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := newLink(client)
+	l.log, l.start, l.handovers, l.exited = e.log, e.startKeeper, e.host.handovers, e.host.exited
+	l.dial = e.dialKeeper
+	l.notice = e.host.control.TellNotice
+	e.host.link = l
+	e.host.control.Keeper = l.keeper
+	err = e.goOnWithoutWriting(ctx, client)
+	if err == nil {
+		err = e.host.inherited.hand(ctx, client, e.host)
+	}
+	if err == nil {
+		err = e.host.takeStock(ctx, e.host.control, client)
+	}
+	if err != nil {
+		client.Close()
+	}
+	return client, err
 }
 
 // goOnWithoutWriting decides whether an engine is of use that can save nothing: if
@@ -253,10 +291,11 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
 	running.Go(func() { e.host.link.run(ctx) })
+	running.Go(panics.Restarted(ctx, e.log, "search for terminals", func() { e.host.search.run(ctx) }))
 	defer func() {
 		e.stop()
 		running.Wait()
-		e.host.link.close()
+		e.passTerminals()
 	}()
 	written, err := e.host.control.Written(ctx)
 	if err != nil {
@@ -273,7 +312,7 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	}
 	listener := server.NewLasting(first)
 	e.socket = listener.Path
-	if err := client.Ready(); err != nil {
+	if err := client.Ready(); err != nil && !errors.Is(err, keeper.ErrLost) { // the next keeper is told by the link
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}

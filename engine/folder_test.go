@@ -90,7 +90,7 @@ func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if l, err := lockFolder(m.dir); err == nil {
+	if l, err := lockFolder(m.dir, nil); err == nil {
 		l.Close()
 		t.Error("a second engine gets the lock")
 	}

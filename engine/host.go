@@ -43,27 +43,29 @@ const (
 
 // A host is the world of a real engine: disk, keeper, terminals.
 type host struct {
-	o        Options
-	log      *slog.Logger
-	store    *store.Store
-	bootID   string
-	cgroups  cgroups
-	link     *link
-	control  *supervise.Control
-	replays  chan struct{}
-	chunks   *sync.Pool
-	displays terminal.Displays // what the person's terminals are like
-	table    proctree.Table
-	env      *service.Env
-	closed   []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
-	history  *history.History
-	logs     *logs.Logs
-	now      atomic.Pointer[current]
-	proxies  proxies
-	agents   *agents.Registry
-	problems []string // found at the start, for the person
-	unread   atomic.Pointer[unread]
-	sessions sync.WaitGroup
+	o         Options
+	log       *slog.Logger
+	store     *store.Store
+	bootID    string
+	cgroups   cgroups
+	link      *link
+	control   *supervise.Control
+	replays   chan struct{}
+	chunks    *sync.Pool
+	displays  terminal.Displays // what the person's terminals are like
+	table     proctree.Table
+	env       *service.Env
+	closed    []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
+	history   *history.History
+	logs      *logs.Logs
+	now       atomic.Pointer[current]
+	proxies   proxies
+	agents    *agents.Registry
+	problems  []string // found at the start, for the person
+	search    search
+	unread    atomic.Pointer[unread]
+	inherited inheritance
+	sessions  sync.WaitGroup
 }
 
 func (h *host) Save(r store.Record, durable bool) error {

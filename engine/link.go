@@ -17,6 +17,7 @@ import (
 type keeperClient interface {
 	PID() int
 	Confines() bool
+	Succeeds() bool
 	Ready() error
 	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
 	List(ctx context.Context) ([]keeper.Child, error)
@@ -24,6 +25,7 @@ type keeperClient interface {
 	Adopt(ctx context.Context, child keeper.Child, dir string, logs keeper.Logs, master *os.File) error
 	Forget(ctx context.Context, id string) error
 	Replace(ctx context.Context, executable *os.File) error
+	Succeed(ctx context.Context, executable *os.File, pid int) error
 	Pause(ctx context.Context) error
 	Exits() <-chan keeper.Child
 	Close() error

@@ -37,8 +37,17 @@ func (l *folderLock) Close() {
 	}
 }
 
-// lockFolder makes sure that no other engine works on the data folder.
-func lockFolder(dataDir string) (*folderLock, error) {
+// lockFolder makes sure that no other engine works on the data folder. An engine that replaces
+// another inherits its locks.
+func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error) {
+	if inherited != nil {
+		if inherited.folder, err = os.Open(dataDir); err != nil {
+			inherited.Close()
+			return nil, fmt.Errorf("lock data folder: %v", err)
+		}
+		_ = writePID(inherited.file)
+		return inherited, nil
+	}
 	path := filepath.Join(dataDir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
@@ -47,7 +56,7 @@ func lockFolder(dataDir string) (*folderLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %v", err)
 	}
-	l := &folderLock{file: f}
+	l = &folderLock{file: f}
 	if err := l.take(dataDir); err != nil {
 		l.Close()
 		return nil, err

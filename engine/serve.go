@@ -43,7 +43,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Engine{
 			Control: h.control, Layouts: e.layouts, Arbiter: e.arbiter, Log: e.log, Audit: approvals.Audit, Info: e.info, Problems: h.problems,
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
-			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, EndRemains: h.EndRemains,
+			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, HandOver: e.handOver, EndRemains: h.EndRemains,
 		},
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Agents: h.agents},
 		&service.Processes{

@@ -34,6 +34,8 @@ type Engine struct {
 	Machines func() []api.Machine                      // those that somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
 	Stop     func()                                    // ends the engine
+	// HandOver ends the engine in favour of an executable; false: the keeper has to.
+	HandOver func(ctx context.Context, executable *os.File) (bool, error)
 	// EndRemains is that of Processes.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
@@ -94,9 +96,9 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 		if err := s.auditRestart(ctx); err != nil {
 			return api.Empty{}, err
 		}
-		return api.Empty{}, replaceBy(ctx, client, "/proc/self/exe")
+		return api.Empty{}, s.handOver(ctx, client, "/proc/self/exe")
 	case in.Replace != "":
-		return api.Empty{}, replaceBy(ctx, client, in.Replace)
+		return api.Empty{}, s.handOver(ctx, client, in.Replace)
 	case in.All:
 		if err := s.stopAll(ctx); err != nil {
 			return api.Empty{}, err
@@ -157,19 +159,41 @@ func (s *Engine) announceStop(ctx context.Context, all bool) {
 	s.Control.TellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
+// handOver has an executable replace this engine, by the keeper if the engine itself cannot.
+func (s *Engine) handOver(ctx context.Context, client Keeper, path string) error {
+	f, err := openExecutable(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if done, err := s.HandOver(ctx, f); done || err != nil {
+		return err
+	}
+	return replaceBy(ctx, client, path)
+}
+
+func openExecutable(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "replace engine: %v", err)
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		f.Close()
+		return nil, api.Errorf(api.CodeInvalid, "replace engine: %s is not an executable file", path)
+	}
+	return f, nil
+}
+
 // replaceBy hands the keeper another executable; it then ends this engine. That
 // end may come before the keeper's answer, and with it that of ctx: who has asked
 // is told all the same, and does not ask the next engine again.
 func replaceBy(ctx context.Context, client Keeper, path string) error {
-	f, err := os.Open(path)
+	f, err := openExecutable(path)
 	if err != nil {
-		return api.Errorf(api.CodeInvalid, "replace engine: %v", err)
+		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return api.Errorf(api.CodeInvalid, "replace engine: %s is not an executable file", path)
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replaceTimeout)
 	defer cancel()
 	if err := client.Replace(ctx, f); err != nil {
