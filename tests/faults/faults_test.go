@@ -1,0 +1,374 @@
+// Package faults strikes the engine and the keeper at chosen system calls: at the n-th
+// one that an operation makes, it returns an error or kills the process. Whatever is
+// struck, nothing may run twice, get lost, or be overwritten, and a later try must work.
+//
+// By default each scenario strikes a sample of the calls. TANDEM_FAULTS=every strikes
+// every call with every error, which takes several minutes.
+package faults
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mrand "math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
+	"tandem/tests/harness"
+)
+
+// A scenario is an operation during which one call fails.
+type scenario struct {
+	name  string
+	roles []string
+	run   func(s *stage) // with the fault armed
+}
+
+var scenarios = []scenario{
+	{"start", []string{"engine", "keeper"}, (*stage).startProcess},
+	{"exec", []string{"engine", "keeper"}, (*stage).exec},
+	{"session", []string{"engine", "keeper"}, (*stage).startSession},
+	{"stop", []string{"engine", "keeper"}, (*stage).stop},
+	{"adopt", []string{"engine", "keeper"}, (*stage).adopt},
+	{"handover", []string{"engine", "keeper"}, (*stage).handOver},
+	{"upgrade", []string{"engine", "keeper"}, (*stage).upgrade},
+}
+
+func TestFaultAtAnyCallLosesNothing(t *testing.T) {
+	every := os.Getenv("TANDEM_FAULTS") == "every"
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	for _, sc := range scenarios {
+		for _, role := range sc.roles {
+			t.Run(sc.name+"/"+role, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t)
+				random := mrand.New(mrand.NewPCG(seed, 0))
+				calls := 0
+				for n := 1; ; n++ {
+					if !every && n > 1 {
+						n += random.IntN(4)
+					}
+					errnos := []int{-1, n}
+					if every {
+						errnos = []int{-1, 0, 1, 2, 3}
+					} else if random.IntN(2) == 0 {
+						errnos = errnos[:1]
+					} else {
+						errnos = errnos[1:]
+					}
+					struck := false
+					for _, errno := range errnos {
+						f := &fault{role: role, n: n, errno: errno}
+						struck = s.strike(sc, f) || struck
+					}
+					if !struck {
+						break
+					}
+					calls = n
+				}
+				t.Logf("%d calls", calls)
+			})
+		}
+	}
+}
+
+// strike runs a scenario with a fault and checks what has become of everything. It
+// reports whether there were enough calls for the fault.
+func (s *stage) strike(sc scenario, f *fault) bool {
+	s.f = f
+	sc.run(s)
+	s.injector.set(nil)
+	s.checkBase()
+	s.checkLater()
+	s.checkRuns()
+	return f.call != ""
+}
+
+// A stage is a data folder whose roles run under an injector, with programs that must
+// survive everything.
+type stage struct {
+	*testing.T
+	env      []string
+	dir      string
+	injector *injector
+	socket   string
+	client   *retry.Conn
+	f        *fault
+	base     []api.Process
+	runs     map[string]verdict // by what each command writes to its file
+	releases int
+	refusal  error // what the last caller was told whose command did not run
+}
+
+// A verdict is what a caller was told of its command.
+type verdict int
+
+const (
+	ran verdict = iota
+	mayHaveRun
+	didNotRun
+)
+
+func newStage(t *testing.T) *stage {
+	env, dir := harness.Stage(t)
+	s := &stage{T: t, env: env, dir: dir, runs: map[string]verdict{}}
+	s.injector, s.socket = newInjector(t, dir)
+	s.tandem("/proc/self/exe", "info")
+	c, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: filepath.Join(dir, "d"), Name: "test", Version: "0.0.1"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	s.client = c
+	for i := range 3 {
+		in := api.ProcessStartInput{Command: []string{"sh", "-c", "echo base; exec sleep 100000"}, Name: fmt.Sprintf("base-%d", i), TTY: i == 0}
+		if i == 1 {
+			in.KeepAlive = true
+		}
+		p, err := api.ProcessStart.Call(t.Context(), c, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.base = append(s.base, p)
+	}
+	return s
+}
+
+// tandem runs a command of a tandem whose engine and keeper, if it starts them, are under
+// the injector.
+func (s *stage) tandem(program string, args ...string) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), harness.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(slices.Clone(s.env), injectorSocket+"="+s.socket)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.Errorf("%s: tandem %s: %v: %s", s.f, strings.Join(args, " "), err, out)
+	}
+}
+
+func (f *fault) String() string {
+	if f == nil {
+		return "no fault"
+	}
+	return fmt.Sprintf("%s call %d (%s)", f.role, f.n, f.call)
+}
+
+// command is one that leaves a trace of each run, and goes on with rest.
+func (s *stage) command(rest string) (id string, argv []string) {
+	raw := make([]byte, 6)
+	rand.Read(raw)
+	id = hex.EncodeToString(raw)
+	return id, []string{"sh", "-c", "echo ran >> " + filepath.Join(s.dir, "ran-"+id) + "; " + rest}
+}
+
+// started notes what the caller of a start was told.
+func (s *stage) started(id string, err error) {
+	s.Helper()
+	switch {
+	case err == nil:
+		s.runs[id] = ran
+	case errors.Is(err, api.CodeUnsure):
+		s.runs[id] = mayHaveRun
+	case errors.Is(err, context.DeadlineExceeded):
+		s.Errorf("%s: no answer: %v", s.f, err)
+		s.runs[id] = mayHaveRun
+	default:
+		s.runs[id] = didNotRun
+		s.refusal = err
+	}
+}
+
+// limited bounds one call.
+func (s *stage) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(s.Context(), 20*time.Second)
+}
+
+func (s *stage) startProcess() {
+	id, argv := s.command("exec sleep 100000")
+	ctx, cancel := s.limited()
+	defer cancel()
+	defer s.injector.arm(s.f)()
+	_, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: argv, ID: id, KeepAlive: false})
+	s.started(id, err)
+}
+
+func (s *stage) startSession() {
+	id, argv := s.command("exec sleep 100000")
+	ctx, cancel := s.limited()
+	defer cancel()
+	defer s.injector.arm(s.f)()
+	_, err := api.SessionStart.Call(ctx, s.client, api.SessionStartInput{Command: argv, ID: id})
+	s.started(id, err)
+}
+
+func (s *stage) exec() {
+	id, argv := s.command("exit 0")
+	ctx, cancel := s.limited()
+	defer cancel()
+	defer s.injector.arm(s.f)()
+	_, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id})
+	s.started(id, err)
+}
+
+func (s *stage) stop() {
+	id, argv := s.command("exec sleep 100000")
+	ctx, cancel := s.limited()
+	defer cancel()
+	p, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: argv, ID: id})
+	if err != nil {
+		s.Fatalf("%s: start without a fault: %v", s.f, err)
+	}
+	s.runs[id] = ran
+	disarm := s.injector.arm(s.f)
+	_, err = api.ProcessStop.Call(ctx, s.client, api.ProcessStopInput{ID: id})
+	disarm()
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.Errorf("%s: stop gave no answer", s.f)
+	}
+	s.end(id)
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", p.PID)); err == nil {
+		s.Errorf("%s: process %d runs after it was stopped", s.f, p.PID)
+	}
+}
+
+// end stops what may run under an id. It has to work, whatever went wrong before.
+func (s *stage) end(id string) {
+	s.Helper()
+	harness.Until(s, fmt.Sprintf("%s to stop after %s", id, s.f), func() bool {
+		ctx, cancel := s.limited()
+		defer cancel()
+		p, err := api.ProcessStop.Call(ctx, s.client, api.ProcessStopInput{ID: id})
+		return errors.Is(err, api.CodeNotFound) || errors.Is(err, api.CodeEnded) || err == nil && p.State.Ended()
+	})
+}
+
+func (s *stage) adopt() {
+	info := s.info()
+	defer s.injector.arm(s.f)()
+	if err := harness.Kill(info.EnginePID); err != nil {
+		s.Fatal(err)
+	}
+	s.awaitRoles(func(now api.Info) bool { return now.EnginePID != info.EnginePID })
+}
+
+func (s *stage) handOver() {
+	info := s.info()
+	defer s.injector.arm(s.f)()
+	if err := harness.Kill(info.KeeperPID); err != nil {
+		s.Fatal(err)
+	}
+	s.awaitRoles(func(now api.Info) bool { return now.KeeperPID != info.KeeperPID })
+}
+
+func (s *stage) upgrade() {
+	s.releases++
+	release := filepath.Join(s.dir, fmt.Sprintf("tandem-%d.0.0", s.releases))
+	if s.releases == 1 {
+		program, err := os.ReadFile("/proc/self/exe")
+		if err != nil {
+			s.Fatal(err)
+		}
+		if err := harness.WriteExecutable(release, program); err != nil {
+			s.Fatal(err)
+		}
+	} else if err := os.Link(filepath.Join(s.dir, "tandem-1.0.0"), release); err != nil {
+		s.Fatal(err)
+	}
+	s.info()
+	defer s.injector.arm(s.f)()
+	s.tandem(release, "info")
+	s.awaitRoles(func(api.Info) bool { return true })
+}
+
+// info waits for an engine that has a keeper.
+func (s *stage) info() api.Info {
+	s.Helper()
+	return s.awaitRoles(func(api.Info) bool { return true })
+}
+
+func (s *stage) awaitRoles(holds func(api.Info) bool) (info api.Info) {
+	s.Helper()
+	harness.Until(s, fmt.Sprintf("engine and keeper after %s", s.f), func() (ok bool) {
+		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+		defer cancel()
+		var err error
+		info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{})
+		return err == nil && info.KeeperPID != 0 && holds(info)
+	})
+	return info
+}
+
+// checkBase checks that what ran before the fault still runs, and is known as it was.
+func (s *stage) checkBase() {
+	s.Helper()
+	s.info()
+	for _, was := range s.base {
+		ctx, cancel := s.limited()
+		now, err := api.ProcessGet.Call(ctx, s.client, api.IDInput{ID: was.ID})
+		cancel()
+		if err != nil {
+			s.Fatalf("%s: %s is lost: %v", s.f, was.Name, err)
+		}
+		if now.PID != was.PID || now.State != api.StateRunning || now.Name != was.Name || now.Command != was.Command || now.KeepAlive != was.KeepAlive {
+			s.Fatalf("%s: %s changed:\n%+v\nbefore:\n%+v", s.f, was.Name, now, was)
+		}
+	}
+	harness.Until(s, fmt.Sprintf("the screen of %s after %s", s.base[0].Name, s.f), func() bool {
+		ctx, cancel := s.limited()
+		defer cancel()
+		screen, err := api.SessionScreen.Call(ctx, s.client, api.SessionScreenInput{ID: s.base[0].ID})
+		return err == nil && strings.Contains(strings.Join(screen.Lines, "\n"), "base")
+	})
+}
+
+// checkLater checks that the same operation works now, without waiting for anything.
+func (s *stage) checkLater() {
+	s.Helper()
+	id, argv := s.command("exit 0")
+	ctx, cancel := s.limited()
+	defer cancel()
+	if _, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id}); err != nil {
+		s.Errorf("%s: a later try fails: %v", s.f, err)
+	}
+	s.runs[id] = ran
+}
+
+// checkRuns checks how often each command ran against what its caller was told.
+func (s *stage) checkRuns() {
+	s.Helper()
+	for id, told := range s.runs {
+		trace := filepath.Join(s.dir, "ran-"+id)
+		if told == ran {
+			harness.Until(s, fmt.Sprintf("%s, whose caller was told that it ran, after %s", id, s.f), func() bool {
+				_, err := os.Stat(trace)
+				return err == nil
+			})
+		}
+		s.end(id)
+		text, err := os.ReadFile(trace)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.Fatal(err)
+		}
+		switch times := strings.Count(string(text), "ran"); {
+		case times > 1:
+			s.Errorf("%s: %s ran %d times", s.f, id, times)
+		case told == didNotRun && times == 1:
+			s.Errorf("%s: %s ran, and its caller was told that it did not: %v", s.f, id, s.refusal)
+		}
+		delete(s.runs, id)
+	}
+}

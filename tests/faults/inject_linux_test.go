@@ -1,0 +1,348 @@
+package faults
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel stops the program at chosen system calls and asks the test what to do
+// (SECCOMP_RET_USER_NOTIF, seccomp_unotify(2)): let the call through, fail it, or kill the
+// process that made it. The filter is inherited, so the keeper and the engine have it too.
+// The program under test needs no hooks and is the one that users run.
+
+// injectorSocket names the variable that makes the test binary install the filter,
+// send its listener to the socket in it, and then become tandem.
+const injectorSocket = "TANDEM_TEST_INJECTOR"
+
+// A fault strikes one call of one role.
+type fault struct {
+	role  string // "engine" or "keeper"
+	n     int    // which of its calls, from 1
+	errno int    // which of the errors that the call may return; -1 kills the role
+	seen  int    // calls so far
+	call  string // what was struck, once it was
+}
+
+// An injector answers the kernel's questions.
+type injector struct {
+	dir string // only calls on files below it and on Unix sockets are counted
+
+	mu    sync.Mutex
+	fault *fault // nil: let everything through
+}
+
+// How a call names its file.
+const (
+	byPath   = iota // in args[0]
+	byPathAt        // in args[1], relative to args[0]
+	byFile          // args[0] is a descriptor of a file
+	bySocket        // args[0] is a descriptor of a socket
+	byNone          // no file: always counted
+)
+
+type target struct {
+	name   string
+	by     int
+	errnos []unix.Errno
+}
+
+var (
+	tableFull = []unix.Errno{unix.EMFILE, unix.EIO, unix.ENOMEM, unix.EACCES}
+	diskFull  = []unix.Errno{unix.ENOSPC, unix.EIO}
+	broken    = []unix.Errno{unix.EIO}
+	memory    = []unix.Errno{unix.ENOMEM}
+)
+
+// targets are the calls that are counted, and the errors that each may return when
+// nothing is wrong with its arguments.
+var targets = map[int32]target{
+	unix.SYS_OPENAT:     {"openat", byPathAt, tableFull},
+	unix.SYS_MKDIRAT:    {"mkdirat", byPathAt, diskFull},
+	unix.SYS_UNLINKAT:   {"unlinkat", byPathAt, broken},
+	unix.SYS_RENAMEAT:   {"renameat", byPathAt, diskFull},
+	unix.SYS_RENAMEAT2:  {"renameat2", byPathAt, diskFull},
+	unix.SYS_GETDENTS64: {"getdents64", byFile, broken},
+	unix.SYS_READ:       {"read", byFile, broken},
+	unix.SYS_WRITE:      {"write", byFile, diskFull},
+	unix.SYS_FTRUNCATE:  {"ftruncate", byFile, broken},
+	unix.SYS_FALLOCATE:  {"fallocate", byFile, diskFull},
+	unix.SYS_FSYNC:      {"fsync", byFile, diskFull},
+	unix.SYS_SENDMSG:    {"sendmsg", bySocket, memory},
+	unix.SYS_RECVMSG:    {"recvmsg", bySocket, memory},
+	unix.SYS_ACCEPT4:    {"accept4", bySocket, []unix.Errno{unix.EMFILE}},
+	unix.SYS_PIPE2:      {"pipe2", byNone, []unix.Errno{unix.EMFILE}},
+	unix.SYS_PIDFD_OPEN: {"pidfd_open", byNone, []unix.Errno{unix.EMFILE}},
+	unix.SYS_SOCKET:     {"socket", byNone, []unix.Errno{unix.EMFILE}},
+}
+
+// newInjector listens for programs that submit to it.
+func newInjector(t *testing.T, dir string) (i *injector, socket string) {
+	t.Helper()
+	i = &injector{dir: dir}
+	socket = filepath.Join(dir, "injector")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.AcceptUnix()
+			if err != nil {
+				return
+			}
+			if fd, err := receiveDescriptor(c); err == nil {
+				go i.serve(fd)
+			}
+			c.Close()
+		}
+	}()
+	return i, socket
+}
+
+// arm has the injector strike at a fault, and returns what ends that.
+func (i *injector) arm(f *fault) (disarm func()) {
+	i.set(f)
+	return func() { i.set(nil) }
+}
+
+func (i *injector) set(f *fault) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.fault = f
+}
+
+// Sizes and layout of seccomp_unotify(2).
+type notification struct {
+	id   uint64
+	pid  uint32
+	_    uint32
+	call int32
+	_    uint32
+	_    uint64
+	args [6]uint64
+}
+
+type response struct {
+	id    uint64
+	val   int64
+	errno int32
+	flags uint32
+}
+
+const (
+	ioctlReceive = 0xc0502100
+	ioctlSend    = 0xc0182101
+	letThrough   = 1
+)
+
+// serve answers until the last process with the filter is gone.
+func (i *injector) serve(fd int) {
+	defer unix.Close(fd)
+	for {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(fds, -1); err == unix.EINTR {
+			continue
+		}
+		if fds[0].Revents&unix.POLLIN == 0 {
+			return
+		}
+		var n notification
+		_, _, err := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlReceive, uintptr(unsafe.Pointer(&n)))
+		switch err {
+		case 0:
+		case unix.EINTR, unix.ENOENT:
+			continue // killed meanwhile
+		default:
+			return
+		}
+		r := response{id: n.id, flags: letThrough}
+		if errno, fails := i.decide(n); fails {
+			r.flags, r.errno = 0, -int32(errno)
+		}
+		_, _, err = unix.Syscall(unix.SYS_IOCTL, uintptr(fd), ioctlSend, uintptr(unsafe.Pointer(&r)))
+		if err != 0 && err != unix.ENOENT {
+			return
+		}
+	}
+}
+
+// decide strikes if the call is the one that the fault is for.
+func (i *injector) decide(n notification) (errno unix.Errno, fails bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	f := i.fault
+	if f == nil || f.call != "" {
+		return 0, false
+	}
+	role, pid := roleOf(int(n.pid))
+	if role != f.role {
+		return 0, false
+	}
+	t := targets[n.call]
+	file, counts := i.fileOf(t, n)
+	if !counts {
+		return 0, false
+	}
+	if f.seen++; f.seen != f.n {
+		return 0, false
+	}
+	f.call = t.name + " " + file
+	if f.errno < 0 {
+		_ = unix.Kill(pid, unix.SIGKILL)
+		f.call += ": killed"
+		return unix.EINTR, true
+	}
+	errno = t.errnos[f.errno%len(t.errnos)]
+	f.call += ": " + errno.Error()
+	return errno, true
+}
+
+// roleOf says which role a thread belongs to, and the role's pid; "" for a client, for a
+// program that a role has started, and for a child that has not become its program yet.
+func roleOf(thread int) (role string, pid int) {
+	role = argument(thread)
+	if role != "engine" && role != "keeper" {
+		return "", 0
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status")
+	if err != nil {
+		return "", 0
+	}
+	pid = number(status, "\nTgid:")
+	if argument(number(status, "\nPPid:")) == role {
+		return "", 0
+	}
+	return role, pid
+}
+
+func argument(pid int) string {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	words := bytes.Split(line, []byte{0})
+	if err != nil || len(words) < 2 {
+		return ""
+	}
+	return string(words[1])
+}
+
+func number(status []byte, field string) int {
+	_, rest, _ := bytes.Cut(status, []byte(field))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.Atoi(strings.TrimSpace(string(line)))
+	return n
+}
+
+// fileOf returns what a call is about, and whether it counts.
+func (i *injector) fileOf(t target, n notification) (file string, counts bool) {
+	proc := "/proc/" + strconv.Itoa(int(n.pid))
+	switch t.by {
+	case byNone:
+		return "", true
+	case byPathAt:
+		file = textAt(proc, n.args[1])
+		if !filepath.IsAbs(file) {
+			at, _ := os.Readlink(fmt.Sprintf("%s/fd/%d", proc, int32(n.args[0])))
+			file = filepath.Join(at, file)
+		}
+	default:
+		file, _ = os.Readlink(fmt.Sprintf("%s/fd/%d", proc, int32(n.args[0])))
+	}
+	if t.by == bySocket {
+		return "", strings.HasPrefix(file, "socket:")
+	}
+	name, below := strings.CutPrefix(file, i.dir+"/")
+	return name, below
+}
+
+// textAt reads a string from a process's memory.
+func textAt(proc string, address uint64) string {
+	f, err := os.Open(proc + "/mem")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, 4096)
+	n, _ := f.ReadAt(text, int64(address))
+	text, _, _ = bytes.Cut(text[:n], []byte{0})
+	return string(text)
+}
+
+func receiveDescriptor(c *net.UnixConn) (int, error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := c.ReadMsgUnix(make([]byte, 1), oob)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil || len(messages) != 1 {
+		return 0, errors.Join(err, errors.New("no descriptor"))
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return 0, err
+	}
+	return fds[0], nil
+}
+
+// submit puts this process and all that it starts under the injector, and becomes tandem.
+func submit(socket string) {
+	runtime.LockOSThread() // the filter is this thread's, and after execve the process's
+	fd, err := install()
+	if err == nil {
+		sent := make(chan error)
+		go func() { sent <- sendDescriptor(socket, fd) }() // on a thread without the filter
+		err = <-sent
+	}
+	if err == nil {
+		os.Unsetenv(injectorSocket)
+		err = unix.Exec("/proc/self/exe", os.Args, os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, "install the injector:", err)
+	os.Exit(125)
+}
+
+// install installs the filter on this thread and returns its listener.
+func install() (int, error) {
+	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}
+	program := []unix.SockFilter{load}
+	for call := range targets {
+		program = append(program,
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(call), Jt: 0, Jf: 1},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF})
+	}
+	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return 0, err
+	}
+	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	flags := uintptr(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&p)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(fd), nil
+}
+
+// sendDescriptor passes the listener on.
+func sendDescriptor(socket string, fd int) error {
+	s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.Connect(s, &unix.SockaddrUnix{Name: socket}); err != nil {
+		return err
+	}
+	return unix.Sendmsg(s, []byte{0}, unix.UnixRights(fd), nil, 0)
+}
