@@ -256,10 +256,10 @@ func (a adoption) place(ctx context.Context, client keeperClient, f supervise.Fo
 	child, _ := f.Child()
 	if err := a.handOver(ctx, client, f); err != nil {
 		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.search.missing = append(a.h.search.missing, missing{child: child, rec: f.Rec, orphan: true})
+		a.h.search.adopt(child)
 	}
 	if f.Fault != nil {
-		a.h.search.missing = append(a.h.search.missing, missing{child: child, rec: f.Rec, keeper: client.PID()})
+		a.h.search.add(missing{child: child, keeper: client.PID()})
 	}
 }
 

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) error {
 		proxies: proxies{log: log},
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
-	h.inherited, h.search.host = terminals, h
+	h.inherited, h.search = terminals, newSearch(h)
 	defer func() { // after everything else has ended
 		e.succeed()
 		if h.link != nil {
@@ -230,7 +230,7 @@ func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
 	}
 	l := newLink(client)
 	l.log, l.start, l.handovers, l.exited = e.log, e.startKeeper, e.host.handovers, e.host.exited
-	l.dial = e.dialKeeper
+	l.dial, l.refused = e.dialKeeper, e.host.search.adopt
 	l.notice = e.host.control.TellNotice
 	e.host.link = l
 	e.host.control.Keeper = l.keeper

@@ -55,6 +55,7 @@ type link struct {
 	start     func(ctx context.Context) error                 // starts a keeper process
 	dial      func(ctx context.Context) (keeperClient, error) // connects to it
 	handovers func(ctx context.Context) []handover            // all children that live
+	refused   func(keeper.Child)                              // a keeper did not take it
 	exited    func(keeper.Child)
 	notice    func(text string)
 
@@ -186,21 +187,38 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range l.handovers(ctx) {
-		if err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master); err != nil {
-			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
-			if errors.Is(err, keeper.ErrLost) {
-				client.Close()
-				return nil, err
-			}
-		}
+	err = l.handOver(ctx, client)
+	if err == nil {
+		err = client.Ready()
 	}
-	if err := client.Ready(); err != nil {
+	if err != nil {
 		client.Close()
 		return nil, err
 	}
 	l.set(client)
 	return client, nil
+}
+
+// handOver gives a keeper every child. If it is the keeper of before, and only the
+// connection to it was lost, it has them, and may have reported exits that nobody received.
+func (l *link) handOver(ctx context.Context, client keeperClient) error {
+	for _, c := range l.handovers(ctx) {
+		err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
+		switch {
+		case errors.Is(err, keeper.ErrLost):
+			return err
+		case err != nil:
+			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
+			l.refused(c.child)
+		}
+	}
+	children, err := client.List(ctx)
+	for _, c := range children {
+		if c.Exit != nil {
+			l.exited(c)
+		}
+	}
+	return err
 }
 
 // close ends the connection; the keeper and its children go on.

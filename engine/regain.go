@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"tandem/engine/keeper"
@@ -13,11 +14,10 @@ import (
 // A keeper that is out of descriptors, or whose connection was lost, may hold a terminal
 // all the same. Its session keeps running without a screen while the engine asks again.
 
-// A missing is a child that lives and that the keeper could not serve at the start.
+// A missing is a child that lives and that the keeper could not serve.
 type missing struct {
 	child  keeper.Child
-	rec    store.Record
-	orphan bool // the keeper was to adopt it; else it was asked for its terminal
+	orphan bool // the keeper was to adopt it; otherwise it was asked for its terminal
 	keeper int  // pid of the keeper that holds the terminal
 }
 
@@ -30,36 +30,79 @@ const (
 // A search asks for what is missing.
 type search struct {
 	host    *host
+	added   chan struct{} // of 1
+	mu      sync.Mutex
 	missing []missing
 }
 
-// run asks again until nothing is missing, or ctx ends.
+func newSearch(h *host) *search { return &search{host: h, added: make(chan struct{}, 1)} }
+
+// add has run ask for something, at once and then again until it is there.
+func (s *search) add(m missing) {
+	s.mu.Lock()
+	s.missing = append(s.missing, m)
+	s.mu.Unlock()
+	select {
+	case s.added <- struct{}{}:
+	default:
+	}
+}
+
+// adopt has the keeper asked again to adopt a child.
+func (s *search) adopt(c keeper.Child) { s.add(missing{child: c, orphan: true}) }
+
+// run asks for what is added until nothing of it is missing, and ends with ctx.
 func (s *search) run(ctx context.Context) {
-	for wait := regainRetry; len(s.missing) > 0; wait = min(2*wait, regainRetryMost) {
+	for {
 		select {
-		case <-time.After(wait):
+		case <-s.added:
 		case <-ctx.Done():
 			return
 		}
-		client, err := s.host.link.get(ctx)
-		if err != nil {
-			continue
+		for wait := regainRetry; s.again(ctx, wait); {
+			wait = min(2*wait, regainRetryMost)
 		}
-		s.missing = slices.DeleteFunc(s.missing, func(m missing) bool {
-			err := s.ask(ctx, client, m)
-			if err != nil && ctx.Err() == nil {
-				s.host.log.Warn("ask keeper again", "id", m.child.ID, "error", err)
-			}
-			return err == nil
-		})
 	}
+}
+
+// again asks once more after a pause, and reports whether something is missing still.
+func (s *search) again(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return false
+	}
+	client, err := s.host.link.get(ctx)
+	if err != nil {
+		return true
+	}
+	s.mu.Lock()
+	asked := s.missing
+	s.missing = nil
+	s.mu.Unlock()
+	asked = slices.DeleteFunc(asked, func(m missing) bool {
+		err := s.ask(ctx, client, m)
+		if err != nil && ctx.Err() == nil {
+			s.host.log.Warn("ask keeper again", "id", m.child.ID, "error", err)
+		}
+		return err == nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missing = append(asked, s.missing...)
+	return len(s.missing) > 0
 }
 
 // ask makes one attempt. Without an error nothing is left to do.
 func (s *search) ask(ctx context.Context, client keeperClient, m missing) error {
 	h, terminals := s.host, supervise.Terminals{Of: s.host.control}
 	if m.orphan {
-		return client.Adopt(ctx, m.child, h.store.Dir(m.rec.ID), h.logsOf(m.rec), nil)
+		for _, c := range h.handovers(ctx) {
+			if c.child.ID == m.child.ID && c.child.PID == m.child.PID {
+				return client.Adopt(ctx, c.child, c.dir, c.logs, c.master)
+			}
+		}
+		return nil // it exited
 	}
 	lacks, err := terminals.Lacks(ctx, m.child)
 	if err != nil || !lacks {

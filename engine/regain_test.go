@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/persist/store"
 )
 
 // A fullKeeper has no descriptor left for a duplicate of a terminal.
@@ -36,9 +37,8 @@ func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
 		full := new(fullKeeper)
 		full.pid.Store(100)
 		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(full)}
-		h.search = search{host: h, missing: []missing{{
-			child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, rec: rec, keeper: 100,
-		}}}
+		h.search = newSearch(h)
+		h.search.add(missing{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
 		go h.search.run(r.Context())
 		time.Sleep(time.Minute)
 		if p := r.view(rec.ID); p.State != api.StateRunning || full.asked.Load() < 10 {
@@ -52,6 +52,57 @@ func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
 		}
 		if len(h.search.missing) > 0 {
 			t.Errorf("%+v is still asked for", h.search.missing)
+		}
+	})
+}
+
+// A busyKeeper refuses to adopt at first, and has seen a child exit.
+type busyKeeper struct {
+	keeperClient
+	refusals atomic.Int64
+	adopted  chan string
+	exited   keeper.Child
+}
+
+func (*busyKeeper) PID() int     { return 100 }
+func (*busyKeeper) Ready() error { return nil }
+func (k *busyKeeper) Adopt(_ context.Context, c keeper.Child, _ string, _ keeper.Logs, _ *os.File) error {
+	if k.refusals.Add(-1) >= 0 {
+		return unix.EMFILE
+	}
+	k.adopted <- c.ID
+	return nil
+}
+func (k *busyKeeper) List(context.Context) ([]keeper.Child, error) {
+	return []keeper.Child{k.exited}, nil
+}
+
+func TestChildThatTheNextKeeperRefusesIsHandedOverLater(t *testing.T) {
+	withLoop(t, func(r *loop) {
+		rec := record("0123456789ab")
+		r.running(rec)
+		busy := &busyKeeper{adopted: make(chan string, 10)}
+		busy.refusals.Store(3)
+		busy.exited = keeper.Child{ID: "0123456789ef", Exit: &keeper.Exit{}}
+		data, err := store.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(busy), store: data}
+		h.search = newSearch(h)
+		go h.search.run(r.Context())
+		l := h.link
+		l.log, l.handovers, l.refused = h.log, func(ctx context.Context) []handover { return h.handovers(ctx) }, h.search.adopt
+		var exits []string
+		l.exited = func(c keeper.Child) { exits = append(exits, c.ID) }
+		if err := l.handOver(r.Context(), busy); err != nil {
+			t.Fatal(err)
+		}
+		if id := <-busy.adopted; id != rec.ID {
+			t.Errorf("handed over %s, want %s", id, rec.ID)
+		}
+		if len(exits) != 1 || exits[0] != busy.exited.ID {
+			t.Errorf("reported the exits of %v, want %s", exits, busy.exited.ID)
 		}
 	})
 }

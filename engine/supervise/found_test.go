@@ -252,3 +252,28 @@ func TestStartUnderTheIDOfAFailedStartIsTriedAnew(t *testing.T) {
 		}
 	})
 }
+
+func TestSessionWhoseTerminalWasLostIsNotRunAgainByALaterEngine(t *testing.T) {
+	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	var saved store.Record
+	withRig(t, func(r *rig) {
+		rec := supervised("a", api.PolicyNo)
+		rec.TTY, rec.State, rec.Identity = true, string(api.StateRunning), &who
+		r.w.endTakes = time.Hour
+		s := surveyOf(rec, nil)
+		s.Alive = func(store.Identity) bool { return true }
+		all, _ := s.Plan()
+		r.c.box.Post(func() { r.c.Restore(all[0], "") }) // its terminal is lost, so it is being stopped
+		synctest.Wait()
+		saved = r.w.onDisk("a")
+	})
+	if saved.State != string(api.StateStopping) {
+		t.Fatalf("saved as %+v", saved)
+	}
+	withRig(t, func(r *rig) {
+		r.survive(surveyOf(saved, nil))
+		if p := r.wants("a", api.StateExited); p.Error == "" || r.spawns() != 0 {
+			t.Errorf("became %+v after %d starts", p, r.spawns())
+		}
+	})
+}
