@@ -195,7 +195,11 @@ func (s *Session) run() {
 
 // prepare opens the log and brings the screen to where the log ends.
 func (s *Session) prepare() error {
-	log, err := s.options.Open()
+	var log Log
+	err := s.retry(func() (err error) {
+		log, err = s.options.Open()
+		return err
+	})
 	if err == nil {
 		s.log, s.screen.log = log, log
 	}
@@ -204,7 +208,7 @@ func (s *Session) prepare() error {
 		return err
 	}
 	if log.End() == 0 {
-		return s.screen.replay()
+		return s.retry(s.screen.replay)
 	}
 	select {
 	case s.options.Replays <- struct{}{}:
@@ -212,7 +216,30 @@ func (s *Session) prepare() error {
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	}
-	return s.screen.replay()
+	return s.retry(s.screen.replay)
+}
+
+const (
+	// retryPause is the time before the second attempt to prepare a screen; it doubles up to
+	// maxRetryPause.
+	retryPause    = 10 * time.Millisecond
+	maxRetryPause = time.Second
+)
+
+// retry calls f until it succeeds, for about two seconds: descriptors or memory may be
+// short for a moment only.
+func (s *Session) retry(f func() error) error {
+	for pause := retryPause; ; pause *= 2 {
+		err := f()
+		if err == nil || pause > maxRetryPause {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-s.ctx.Done():
+			return err
+		}
+	}
 }
 
 // serveEnded answers what is asked of the screen of a program that has ended.

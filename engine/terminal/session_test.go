@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -531,4 +533,39 @@ func (p *pane) String() string {
 		rows = append(rows, p.lines[p.frame.First+int64(y)])
 	}
 	return strings.Join(rows, "\n")
+}
+
+// A scarceJournal fails a few times, as it does while descriptors are short.
+type scarceJournal struct {
+	*memoryLog
+	failures atomic.Int64
+}
+
+func (j *scarceJournal) ReadResizes(id string) ([]store.Resize, error) {
+	if j.failures.Add(-1) >= 0 {
+		return nil, syscall.EMFILE
+	}
+	return j.memoryLog.ReadResizes(id)
+}
+
+func TestSessionIsShownAfterFailuresToOpenItsFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{text: []byte("hello")}
+		var opens atomic.Int64
+		s := newMemorySession(t, l, func(o *Options) {
+			j := &scarceJournal{memoryLog: l}
+			j.failures.Store(3)
+			o.Journal = j
+			o.Open = func() (Log, error) {
+				if opens.Add(1) <= 3 {
+					return nil, syscall.EMFILE
+				}
+				return l, nil
+			}
+		})
+		screen, err := s.Screen(t.Context(), api.SessionScreenInput{})
+		if err != nil || screen.Lines[0] != "hello" {
+			t.Errorf("the screen is %q: %v", screen.Lines, err)
+		}
+	})
 }

@@ -381,16 +381,24 @@ func (s *stage) checkBase() {
 	s.mayHangUp = false
 }
 
-// checkLater checks that the same operation works now, without waiting for anything.
+// checkLater checks that a command runs now. It may be refused while a keeper is replaced,
+// but has to be told so.
 func (s *stage) checkLater() {
 	s.Helper()
-	id, argv := s.command("exit 0")
-	ctx, cancel := s.limited()
-	defer cancel()
-	if _, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id}); err != nil {
-		s.Errorf("%s: a later try fails: %v", s.f, err)
+	for try := 1; ; try++ {
+		id, argv := s.command("exit 0")
+		ctx, cancel := s.limited()
+		_, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id})
+		cancel()
+		s.started(id, err)
+		if err == nil {
+			return
+		}
+		if try == 5 || !errors.Is(err, api.CodeUnavailable) {
+			s.Errorf("%s: try %d fails: %v", s.f, try, err)
+			return
+		}
 	}
-	s.runs[id] = ran
 }
 
 // checkRuns checks how often each command ran against what its caller was told.
