@@ -175,12 +175,14 @@ func (k *keeper) engineFailed(how Exit, reason error) {
 const (
 	firstDelay = 100 * time.Millisecond
 	lastDelay  = 10 * time.Second
-	wellAfter  = time.Second // ready for that long means that the engine works
+	// awaitedDelay is the longest delay while clients wait for the engine.
+	awaitedDelay = 200 * time.Millisecond
+	wellAfter    = time.Second // ready for that long means that the engine works
 )
 
 // nextDelay says how long to wait with the next start. An engine that worked is
 // started again at once; one that was killed from outside soon after; one that
-// keeps dying by itself waits longer each time.
+// keeps dying by itself waits longer each time, but not much longer while clients wait for it.
 func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration {
 	switch {
 	case e.leaving || wasReady && now.Sub(e.readyAt) >= wellAfter:
@@ -194,7 +196,11 @@ func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration
 	if e.failures == 1 {
 		return 0
 	}
-	return min(firstDelay<<min(e.failures-2, 10), lastDelay)
+	longest := lastDelay
+	if len(e.waiting) > 0 {
+		longest = awaitedDelay
+	}
+	return min(firstDelay<<min(e.failures-2, 10), longest)
 }
 
 // excused says that a death before being ready says nothing about the program:

@@ -334,6 +334,13 @@ func TestBackoffGrowsAndIsResetByAWellEngine(t *testing.T) {
 	}
 }
 
+func TestBackoffIsShortWhileClientsWait(t *testing.T) {
+	e := engine{failures: 20, waiting: make([]waiter, 1)}
+	if d := e.nextDelay(false, Exit{Signal: "SIGKILL"}, time.Now()); d != awaitedDelay {
+		t.Errorf("the engine is started after %v, want %v", d, awaitedDelay)
+	}
+}
+
 func TestTellingLine(t *testing.T) {
 	for out, want := range map[string]string{
 		"":                                     "",

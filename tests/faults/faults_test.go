@@ -87,6 +87,12 @@ func TestFaultAtAnyCallLosesNothing(t *testing.T) {
 // reports whether there were enough calls for the fault.
 func (s *stage) strike(sc scenario, f *fault) bool {
 	s.f = f
+	began := time.Now()
+	defer func() {
+		if took := time.Since(began); took > 2*time.Second {
+			s.Logf("%s took %.1f s", f, took.Seconds())
+		}
+	}()
 	sc.run(s)
 	s.injector.set(nil)
 	s.checkBase()
