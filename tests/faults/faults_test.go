@@ -347,8 +347,8 @@ func (s *stage) awaitRoles(holds func(api.Info) bool) (info api.Info) {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 		defer cancel()
 		var err error
-		if info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{}); err != nil && s.mayHangUp {
-			s.tandem("/proc/self/exe", "info") // nobody is left who would start them
+		if info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{}); err != nil {
+			s.tandem("/proc/self/exe", "info") // as the next command of a user would
 		}
 		return err == nil && info.KeeperPID != 0 && holds(info)
 	})

@@ -288,12 +288,12 @@ func (c *copying) drop(ctx context.Context, p end) {
 		defer cancel()
 		return c.on(ctx, p, func(ctx context.Context, e panes.Engine) error { return e.DeleteFile(ctx, p.path) })
 	}
-	if !errors.Is(remove(context.WithoutCancel(ctx)), api.CodeUnavailable) {
+	if !isLinkLost(remove(context.WithoutCancel(ctx))) {
 		return
 	}
 	c.e.set.start(func() {
 		ctx := c.e.set.ctx
-		for ctx.Err() == nil && errors.Is(remove(ctx), api.CodeUnavailable) {
+		for ctx.Err() == nil && isLinkLost(remove(ctx)) {
 			panes.Pause(ctx, listEvery)
 		}
 	})
@@ -456,10 +456,16 @@ func (c *copying) readPiece(ctx context.Context, from end, off int64) (out api.F
 	return out, err
 }
 
+// isLinkLost reports whether a call failed because its machine could not be reached, before
+// or after it was sent.
+func isLinkLost(err error) bool {
+	return errors.Is(err, api.CodeUnavailable) || errors.Is(err, api.CodeUnsure)
+}
+
 // overLinks does something again that failed as a link was lost, unless its machine is away.
 func (c *copying) overLinks(ctx context.Context, p end, do func() error) (err error) {
 	for wait := firstWait; wait <= longWait; wait *= 2 {
-		if err = do(); !errors.Is(err, api.CodeUnavailable) || !c.e.set.returns(p.machine) {
+		if err = do(); !isLinkLost(err) || !c.e.set.returns(p.machine) {
 			return err
 		}
 		panes.Pause(ctx, wait)
