@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -197,6 +198,36 @@ func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
 		answer := r.call("session_write", object{"id": "cat", "text": "x"})
 		if answer.Failed != take || take && (!strings.HasPrefix(said(answer), "locked_by_user: ") || strings.Count(said(answer), "locked_by_user") != 1) {
 			t.Errorf("taken %v: %q", take, said(answer))
+		}
+	}
+}
+
+func TestSessionExecReportsTheSessionsExit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	for command, want := range map[string]string{"exit 3": "[exit code 3, ", "exit 0": "[exit code 0, "} {
+		name := strings.ReplaceAll(command, " ", "-")
+		r.facts("session_start", object{"name": name, "command": "bash --norc"})
+		text := said(r.call("session_exec", object{"id": name, "command": command}))
+		if !strings.Contains(text, want) || !strings.HasSuffix(text, "; the session exited]") {
+			t.Errorf("%s: session_exec says %q", command, text)
+		}
+	}
+}
+
+func TestStartInADeletedFolderNamesTheWayOut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	if err := os.RemoveAll(r.home); err != nil {
+		t.Fatal(err)
+	}
+	for tool, args := range map[string]object{"exec": {"command": "pwd"}, "session_start": {"command": "sh"}, "process_start": {"command": "sleep 1000"}} {
+		if text := said(r.call(tool, args)); !strings.Contains(text, "no such file or directory") || !strings.Contains(text, "cwd") {
+			t.Errorf("%s says %q", tool, text)
+		}
+		args["cwd"] = "/"
+		if result := r.call(tool, args); result.Failed {
+			t.Errorf("%s in /: %q", tool, said(result))
 		}
 	}
 }

@@ -53,6 +53,16 @@ func (f *Agent) scope() api.FileScope {
 // Folder is an absolute folder: below this agent's own unless it is given so.
 func (f *Agent) Folder(cwd string) string { return Absolute(cwd, f.Options.CWD, f.Options.Home) }
 
+// StartError returns the error of a start in cwd. If that is this agent's own folder, which
+// was deleted, the error says how to start elsewhere.
+func (f *Agent) StartError(cwd string, err error) error {
+	e := api.AsError(err)
+	if cwd == "" && e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "start in ") {
+		return e.WithHint("this is the server's own folder; give another one as cwd")
+	}
+	return err
+}
+
 // Absolute is a path that may begin in a folder, or with ~ in the home folder.
 func Absolute(path, base, home string) string {
 	switch {

@@ -75,7 +75,7 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 		Actor: f.Actor, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {
-		return toolkit.Result{}, err
+		return toolkit.Result{}, f.StartError(in.CWD, err)
 	}
 	started := toolkit.Started{ID: p.ID, Name: p.Name}
 	if in.Command == "" {
@@ -189,7 +189,7 @@ func unseenLines(ctx context.Context, f *toolkit.Agent, id string, most int) (st
 // plain reports whether there is nothing to tell but the output: the command has
 // succeeded.
 func (s execState) plain() bool {
-	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Waits == ""
+	return s.ExitCode != nil && *s.ExitCode == 0 && !s.TimedOut && s.Waits == "" && s.alive
 }
 
 // line tells how it went.
@@ -199,10 +199,12 @@ func (s execState) line() string {
 		return waitsLine(s.Waits, s.Question)
 	case s.TimedOut:
 		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", float64(s.DurationMS)/1000, s.NextCursor)
-	case s.ExitCode != nil:
+	case s.ExitCode != nil && s.alive:
 		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, float64(s.DurationMS)/1000)
+	case s.ExitCode != nil:
+		return fmt.Sprintf("[exit code %d, %.1f s; the session exited]", *s.ExitCode, float64(s.DurationMS)/1000)
 	case !s.alive:
-		return "[the session has ended]"
+		return "[the session exited]"
 	}
 	return "[exit code unknown]"
 }

@@ -77,7 +77,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {
-		return toolkit.Result{}, err
+		return toolkit.Result{}, f.StartError(in.CWD, err)
 	}
 	p := out.Process
 	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: int64(math.Round(out.DurationMS))}

@@ -144,7 +144,7 @@ func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.P
 	})
 	switch {
 	case err != nil:
-		return toolkit.Result{}, err
+		return toolkit.Result{}, f.StartError(in.CWD, err)
 	case p.State == api.StateFailed:
 		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
 	}
