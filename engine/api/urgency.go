@@ -2,6 +2,7 @@ package api
 
 import (
 	"path"
+	"strings"
 	"time"
 )
 
@@ -55,7 +56,7 @@ func (p *Process) leftShell() bool {
 			return false
 		}
 	}
-	switch path.Base(p.Argv[0]) {
+	switch strings.TrimPrefix(path.Base(p.Argv[0]), "-") {
 	case "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash":
 		return true
 	}
