@@ -48,7 +48,8 @@ func (h *History) Load(ctx context.Context, path string, commands []histdb.TextC
 }
 
 // addAll adds the commands of a file, all or none if ctx ends before, and tells
-// how many. A command that is there with the same time is not added twice.
+// how many. Those whose time the file tells are not added twice, the others only if the
+// history has no such command.
 func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
@@ -62,10 +63,13 @@ func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		there := h.index.added()
+		runs, texts := h.index.added()
 		rows = slices.DeleteFunc(rows, func(r histdb.Row) bool {
 			text, _, known := h.index.texts.find(r.Command)
-			return known && there[addedRun{text, r.StartedAt.UnixMicro()}]
+			if r.StartedAt.Equal(at) {
+				return known && texts[text]
+			}
+			return known && runs[addedRun{text, r.StartedAt.UnixMicro()}]
 		})
 		if err := h.commit(); err != nil {
 			return err

@@ -251,16 +251,17 @@ type addedRun struct {
 	started int64
 }
 
-// added are the rows that no engine has seen run.
-func (x *historyIndex) added() map[addedRun]bool {
-	all := make(map[addedRun]bool)
+// added returns the rows that no engine has seen run, and the texts of all rows.
+func (x *historyIndex) added() (runs map[addedRun]bool, texts map[uint32]bool) {
+	runs, texts = make(map[addedRun]bool), make(map[uint32]bool)
 	kind, ok := x.lookUp(commandAdded)
 	for i := range x.rows {
-		if e := &x.rows[i]; ok && e.kind == kind {
-			all[addedRun{e.text, e.started}] = true
+		e := &x.rows[i]
+		if texts[e.text] = true; ok && e.kind == kind {
+			runs[addedRun{e.text, e.started}] = true
 		}
 	}
-	return all
+	return runs, texts
 }
 
 // newest is what clients are told of a row that was just added.

@@ -96,7 +96,7 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 	if !in.Recent && histdb.IsDatabase(text) {
 		return s.atuinCommands(ctx, in, text)
 	}
-	commands, err := histdb.DecodeCommands(text, !in.Recent)
+	commands, err := histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
 	}
@@ -107,6 +107,11 @@ func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.History
 	none := api.HistoryCount{}
 	if err := checkCommandFile("load", in.Path); err != nil {
 		return none, err
+	}
+	switch histdb.Format(in.Format) {
+	case histdb.FormatAny, histdb.FormatBash, histdb.FormatZsh, histdb.FormatFish:
+	default:
+		return none, api.Errorf(api.CodeInvalid, "load history: the format must be bash, zsh or fish, not %s", names.Shown(in.Format))
 	}
 	commands, err := s.commandsOf(ctx, in)
 	switch {

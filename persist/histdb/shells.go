@@ -1,9 +1,12 @@
 package histdb
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // bashTime reads a line of a bash history that HISTTIMEFORMAT makes: "#" and
@@ -24,26 +27,153 @@ func seconds(digits string) (time.Time, bool) {
 	return time.Unix(int64(n), 0), true
 }
 
-// decodeBash reads a bash history with times. As in bash, all lines between two
-// times are one command.
-func decodeBash(lines []string) []TextCommand {
-	var all []TextCommand
-	for i := 0; i < len(lines); {
-		at, isTime := bashTime(lines[i])
-		if isTime {
-			i++
+// A Format is how a text file of commands is written.
+type Format string
+
+const (
+	FormatAny  Format = "" // to be told from what the file holds
+	FormatBash Format = "bash"
+	FormatZsh  Format = "zsh"
+	FormatFish Format = "fish"
+	// formatPlain is what EncodeCommands writes.
+	formatPlain Format = "plain"
+)
+
+// isHeader reports whether an entry of a shell's history begins with a line.
+func isHeader(line string) bool {
+	_, isBash := bashTime(line)
+	_, isZsh := zshEntry(line)
+	return isBash || isZsh || strings.HasPrefix(line, fishCommand)
+}
+
+// formatOf is the format of the lines that no header tells of: that of the first entry
+// with a header.
+func formatOf(lines []string) Format {
+	for _, l := range lines {
+		_, isBash := bashTime(l)
+		_, isZsh := zshEntry(l)
+		switch {
+		case isBash:
+			return FormatBash
+		case isZsh:
+			return FormatZsh
+		case strings.HasPrefix(l, fishCommand):
+			return FormatFish
 		}
-		begin := i
-		for i < len(lines) {
-			if _, isTime := bashTime(lines[i]); isTime {
-				break
-			}
-			i++
+	}
+	return formatPlain
+}
+
+// decodeShells reads histories of shells entry by entry: they may be of different
+// shells, and the same shell writes times only while it is told to. format is that of
+// entries without a header.
+func decodeShells(lines []string, format Format) (all []TextCommand) {
+	if format == FormatAny {
+		format = formatOf(lines)
+	}
+	lines = withoutHalfLine(lines, format)
+	for len(lines) > 0 {
+		var entry []TextCommand
+		var n int
+		at, isBash := bashTime(lines[0])
+		c, isZsh := zshEntry(lines[0])
+		switch {
+		case isBash:
+			entry, n = decodeBash(lines[1:], at)
+			n++
+		case isZsh:
+			n = decodeZsh(&c, lines[1:]) + 1
+			entry = []TextCommand{c}
+		case strings.HasPrefix(lines[0], fishCommand):
+			c, n = decodeFish(lines)
+			entry = []TextCommand{c}
+		default:
+			c, n = decodePlain(lines, format)
+			entry = []TextCommand{c}
 		}
-		line := strings.TrimRight(strings.Join(lines[begin:i], "\n"), "\n")
-		all = appendCommand(all, TextCommand{Line: line, At: at, Duration: -1})
+		for _, c := range entry {
+			all = appendCommand(all, c)
+		}
+		lines = lines[n:]
 	}
 	return all
+}
+
+const digits = "0123456789"
+
+// behindHalfEntry returns the command behind the rest of a header of zsh, or the line if
+// that begins with none.
+func behindHalfEntry(line string) string {
+	head, command, ok := strings.Cut(line, ";")
+	began, took, both := strings.Cut(strings.TrimPrefix(head, " "), ":")
+	if !both {
+		began, took = "", head
+	}
+	if ok && strings.Trim(began, digits) == "" && strings.Trim(took, digits) == "" {
+		return command
+	}
+	return line
+}
+
+// withoutHalfLine drops the rest of a header that a file begins with if it was cut there.
+func withoutHalfLine(lines []string, format Format) []string {
+	switch {
+	case len(lines) == 0 || isHeader(lines[0]):
+	case format == FormatBash && lines[0] != "" && strings.Trim(lines[0], digits) == "" && slices.ContainsFunc(lines, isHeader):
+		return lines[1:]
+	case format == FormatZsh:
+		lines[0] = behindHalfEntry(lines[0])
+	case format == FormatFish && !strings.HasPrefix(lines[0], " "): // more of the entry follows
+		return lines[1:]
+	}
+	return lines
+}
+
+// decodePlain reads an entry without a header, and returns how many lines it has.
+func decodePlain(lines []string, format Format) (c TextCommand, n int) {
+	c.Duration = -1
+	switch c.Line = lines[0]; format {
+	case FormatZsh:
+		return c, decodeZsh(&c, lines[1:]) + 1
+	case FormatFish:
+		if strings.HasPrefix(c.Line, "  ") {
+			c.Line = ""
+		}
+		return c, 1
+	case formatPlain:
+		c.Line, n = decodeLine(lines)
+		return c, n
+	}
+	for n = 1; trailing(lines[n-1])%2 == 1 && n < len(lines) && !isHeader(lines[n]); n++ {
+	}
+	c.Line = strings.Join(lines[:n], "\n")
+	return c, n
+}
+
+// decodeBash reads what a bash history has behind a time, and returns how many lines that
+// are: those up to the next header. Lines that are a complete command are one; what
+// follows them in a joined file may be commands without times.
+func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
+	for n < len(lines) && !isHeader(lines[n]) {
+		begin := n
+		for n++; n < len(lines) && !isHeader(lines[n]) && isIncomplete(lines[begin:n]); n++ {
+		}
+		c := TextCommand{Line: strings.TrimRight(strings.Join(lines[begin:n], "\n"), "\n"), Duration: -1}
+		if len(all) == 0 {
+			c.At = at
+		}
+		all = appendCommand(all, c)
+	}
+	return all, n
+}
+
+// isIncomplete reports whether bash would read on after the lines.
+func isIncomplete(lines []string) bool {
+	if trailing(lines[len(lines)-1])%2 == 1 {
+		return true
+	}
+	_, err := syntax.NewParser().Parse(strings.NewReader(strings.Join(lines, "\n")+"\n"), "")
+	return syntax.IsIncomplete(err)
 }
 
 // zshEntry reads a line of a zsh history with EXTENDED_HISTORY set: ": ", when
@@ -66,26 +196,19 @@ func zshEntry(line string) (TextCommand, bool) {
 	return TextCommand{Line: command, At: at, Duration: time.Duration(n) * time.Second}, true
 }
 
-// decodeZsh reads a zsh history. A line break within a command has a backslash
-// before it; zsh writes a space behind a command that ends with one.
-func decodeZsh(lines []string) []TextCommand {
-	var all []TextCommand
-	for i := 0; i < len(lines); i++ {
-		c, ok := zshEntry(lines[i])
-		if !ok {
-			c = TextCommand{Line: lines[i], Duration: -1}
-		}
-		for trailing(c.Line) > 0 && i+1 < len(lines) {
-			i++
-			c.Line = c.Line[:len(c.Line)-1] + "\n" + lines[i]
-		}
-		if ended, ok := strings.CutSuffix(c.Line, `\ `); ok {
-			c.Line = ended + `\`
-		}
-		c.Line = unmetafy(c.Line)
-		all = appendCommand(all, c)
+// decodeZsh completes a command of a zsh history with the lines that belong to it, and
+// returns how many these are. A line break within a command has a backslash before it; zsh
+// writes a space behind a command that ends with one.
+func decodeZsh(c *TextCommand, lines []string) (n int) {
+	for trailing(c.Line) > 0 && n < len(lines) && !isHeader(lines[n]) {
+		c.Line = c.Line[:len(c.Line)-1] + "\n" + lines[n]
+		n++
 	}
-	return all
+	if ended, ok := strings.CutSuffix(c.Line, `\ `); ok {
+		c.Line = ended + `\`
+	}
+	c.Line = unmetafy(c.Line)
+	return n
 }
 
 // unmetafy undoes how zsh writes bytes that mean something to itself: 0x83 and
@@ -109,20 +232,16 @@ func unmetafy(s string) string {
 
 const fishCommand = "- cmd: "
 
-// decodeFish reads a fish history: a subset of YAML with a command, its time
-// and more for each entry.
-func decodeFish(lines []string) []TextCommand {
-	unescape := strings.NewReplacer(`\\`, `\`, `\n`, "\n")
-	var all []TextCommand
-	var c TextCommand
-	for _, l := range lines {
-		if command, ok := strings.CutPrefix(l, fishCommand); ok {
-			all = appendCommand(all, c)
-			c = TextCommand{Line: unescape.Replace(command), Duration: -1}
-		}
-		if when, ok := strings.CutPrefix(l, "  when: "); ok {
+var fishEscapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
+
+// decodeFish reads the first entry of a fish history, a subset of YAML with a command,
+// its time and more, and returns how many lines it has.
+func decodeFish(lines []string) (c TextCommand, n int) {
+	c = TextCommand{Line: fishEscapes.Replace(lines[0][len(fishCommand):]), Duration: -1}
+	for n = 1; n < len(lines) && strings.HasPrefix(lines[n], "  "); n++ {
+		if when, ok := strings.CutPrefix(lines[n], "  when: "); ok {
 			c.At, _ = seconds(strings.TrimSpace(when))
 		}
 	}
-	return appendCommand(all, c)
+	return c, n
 }

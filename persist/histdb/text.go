@@ -42,10 +42,10 @@ func EncodeCommands(commands []string) (text []byte, n int) {
 }
 
 // DecodeCommands reads the text of a file that EncodeCommands wrote, or any text
-// with a command a line; blank lines are skipped. With shells set, the history
-// files of bash, zsh and fish are told from that and read as what they are. What
-// is not UTF-8 is replaced. What holds a NUL byte is ErrNoText.
-func DecodeCommands(text []byte, shells bool) ([]TextCommand, error) {
+// with a command a line; blank lines are skipped. With shells set, the entries of
+// bash, zsh and fish histories are read as what they are, and those that tell no shell as
+// format says. What is not UTF-8 is replaced. What holds a NUL byte is ErrNoText.
+func DecodeCommands(text []byte, shells bool, format Format) ([]TextCommand, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, ErrNoText
 	}
@@ -53,23 +53,7 @@ func DecodeCommands(text []byte, shells bool) ([]TextCommand, error) {
 	if !shells {
 		return decodeLines(lines), nil
 	}
-	first := ""
-	for _, l := range lines {
-		if first = l; strings.TrimSpace(l) != "" {
-			break
-		}
-	}
-	_, isZsh := zshEntry(first)
-	_, isBash := bashTime(first)
-	switch {
-	case strings.HasPrefix(first, fishCommand):
-		return decodeFish(lines), nil
-	case isZsh:
-		return decodeZsh(lines), nil
-	case isBash:
-		return decodeBash(lines), nil
-	}
-	return decodeLines(lines), nil
+	return decodeShells(lines, format), nil
 }
 
 // ErrNoText is the error of what is not text.
@@ -92,26 +76,34 @@ func splitLines(text []byte) []string {
 func trailing(line string) int { return len(line) - len(strings.TrimRight(line, `\`)) }
 
 // decodeLines is the inverse of EncodeCommands.
-func decodeLines(lines []string) []TextCommand {
-	var all []TextCommand
-	for i := 0; i < len(lines); i++ {
-		var b strings.Builder
-		for ; i < len(lines); i++ {
-			n := trailing(lines[i])
-			b.WriteString(lines[i][:len(lines[i])-n])
-			b.WriteString(strings.Repeat(`\`, n/2))
-			if n%2 == 0 {
-				break
-			}
-			if i == len(lines)-1 {
-				b.WriteByte('\\') // nothing follows, so it is not a line break
-				break
-			}
-			b.WriteByte('\n')
-		}
-		all = appendCommand(all, TextCommand{Line: b.String(), Duration: -1})
+func decodeLines(lines []string) (all []TextCommand) {
+	for len(lines) > 0 {
+		line, n := decodeLine(lines)
+		all = appendCommand(all, TextCommand{Line: line, Duration: -1})
+		lines = lines[n:]
 	}
 	return all
+}
+
+// decodeLine reads the first command that EncodeCommands wrote, and returns how many
+// lines it has.
+func decodeLine(lines []string) (command string, n int) {
+	var b strings.Builder
+	for n < len(lines) {
+		slashes := trailing(lines[n])
+		b.WriteString(lines[n][:len(lines[n])-slashes])
+		b.WriteString(strings.Repeat(`\`, slashes/2))
+		n++
+		if slashes%2 == 0 {
+			break
+		}
+		if n == len(lines) {
+			b.WriteByte('\\') // nothing follows, so it is not a line break
+			break
+		}
+		b.WriteByte('\n')
+	}
+	return b.String(), n
 }
 
 // appendCommand adds a command unless it is blank.

@@ -21,7 +21,7 @@ func textLines(commands []TextCommand) []string {
 // loadText gives what DecodeCommands makes of a text.
 func loadText(t testing.TB, text string, shells bool) []TextCommand {
 	t.Helper()
-	commands, err := DecodeCommands([]byte(text), shells)
+	commands, err := DecodeCommands([]byte(text), shells, FormatAny)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestCommandsComeBackFromTheirText(t *testing.T) {
 		if n != len(commands) {
 			r.Fatal(n)
 		}
-		got, err := DecodeCommands(text, false)
+		got, err := DecodeCommands(text, false, FormatAny)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
 }
 
 func TestWhatIsNotTextIsNotRead(t *testing.T) {
-	if _, err := DecodeCommands([]byte("a\x00b"), true); !errors.Is(err, ErrNoText) {
+	if _, err := DecodeCommands([]byte("a\x00b"), true, FormatAny); !errors.Is(err, ErrNoText) {
 		t.Error(err)
 	}
 }
@@ -108,8 +108,8 @@ func FuzzDecodeCommands(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, shells := range []bool{false, true} {
-			commands, err := DecodeCommands(text, shells)
+		for _, format := range []Format{formatPlain, FormatAny, FormatBash, FormatZsh, FormatFish} {
+			commands, err := DecodeCommands(text, format != formatPlain, format)
 			if err != nil {
 				if !errors.Is(err, ErrNoText) {
 					t.Fatal(err)
@@ -123,9 +123,54 @@ func FuzzDecodeCommands(f *testing.F) {
 			}
 			again := textLines(decodeLines(splitLines(encoded)))
 			// A carriage return at every end of a line is taken for part of it.
-			if diff := cmp.Diff(lines, again); diff != "" && !strings.Contains(string(text), "\r") {
+			if diff := cmp.Diff(lines, again); diff != "" && !strings.Contains(string(text)+strings.Join(lines, ""), "\r") {
 				t.Fatal(diff)
 			}
 		}
 	})
+}
+
+// Files of shells whose entries are written in different ways: times switched on later,
+// files that were cut or joined.
+func TestMixedHistoriesAreReadEntryByEntry(t *testing.T) {
+	timed := func(line string, n int64) TextCommand {
+		return TextCommand{Line: line, At: time.Unix(n, 0), Duration: -1}
+	}
+	took := func(line string, n int64) TextCommand { return TextCommand{Line: line, At: time.Unix(n, 0)} }
+	plain := func(line string) TextCommand { return TextCommand{Line: line, Duration: -1} }
+	for name, test := range map[string]struct {
+		format Format
+		text   string
+		want   []TextCommand
+	}{
+		"bash, times later":          {FormatBash, "ls -l\n#1627034544\nls\n", []TextCommand{plain("ls -l"), timed("ls", 1627034544)}},
+		"told from a later line":     {FormatAny, "ls -l\n#1627034544\nls\n", []TextCommand{plain("ls -l"), timed("ls", 1627034544)}},
+		"bash, blank lines first":    {FormatBash, "\n \n#1627034544\nls\n", []TextCommand{timed("ls", 1627034544)}},
+		"bash, several lines":        {FormatBash, "pwd\n#1627034544\ncat <<E\na b\n\nE\n#1627034545\nif true\nthen echo 'a\nb'\nfi\n", []TextCommand{plain("pwd"), timed("cat <<E\na b\n\nE", 1627034544), timed("if true\nthen echo 'a\nb'\nfi", 1627034545)}},
+		"bash, backslash":            {FormatBash, "cat a \\\n  b\nls\n", []TextCommand{plain("cat a \\\n  b"), plain("ls")}},
+		"bash, doubled backslash":    {FormatBash, "echo a\\\\\nls\n", []TextCommand{plain(`echo a\\`), plain("ls")}},
+		"bash, backslash and time":   {FormatBash, "#1627034544\ncat a \\\n  b\n#1627034545\nls \\\n", []TextCommand{timed("cat a \\\n  b", 1627034544), timed("ls \\", 1627034545)}},
+		"bash, a time cut in half":   {FormatBash, "34544\nls\n#1627034545\nmake\n", []TextCommand{plain("ls"), timed("make", 1627034545)}},
+		"bash, a command cut":        {FormatBash, "mmit -m x\n#1627034545\nmake\n", []TextCommand{plain("mmit -m x"), timed("make", 1627034545)}},
+		"bash, joined with no times": {FormatBash, "#1627034544\nls\nmake\nfor i in 1\ndo pwd\ndone\n", []TextCommand{timed("ls", 1627034544), plain("make"), plain("for i in 1\ndo pwd\ndone")}},
+		"bash, joined with times":    {FormatBash, "make\n#1627034544\nls\n#1600000000\npwd\n", []TextCommand{plain("make"), timed("ls", 1627034544), timed("pwd", 1600000000)}},
+		"bash, a number":             {FormatBash, "42\nls\n", []TextCommand{plain("42"), plain("ls")}},
+		"zsh, times later":           {FormatZsh, "ls plain\n: 1700000000:0;make\n", []TextCommand{plain("ls plain"), took("make", 1700000000)}},
+		"zsh told, times later":      {FormatAny, "ls plain\n: 1700000000:0;make\n", []TextCommand{plain("ls plain"), took("make", 1700000000)}},
+		"zsh, several lines":         {FormatZsh, "for i in 1\\\ndo pwd\\\ndone\necho a\\\\\n  b\n: 1700000000:0;echo c\\\nd\n", []TextCommand{plain("for i in 1\ndo pwd\ndone"), plain("echo a\\\n  b"), took("echo c\nd", 1700000000)}},
+		"zsh, a header cut in half":  {FormatZsh, "0000:3;make\n: 1700000000:0;ls\n", []TextCommand{plain("make"), took("ls", 1700000000)}},
+		"zsh, less of a header":      {FormatZsh, ":3;make\n: 1700000000:0;ls\n", []TextCommand{plain("make"), took("ls", 1700000000)}},
+		"zsh, blank lines first":     {FormatZsh, "\n\n: 1700000000:0;ls\n", []TextCommand{took("ls", 1700000000)}},
+		"zsh and bash joined":        {FormatZsh, ": 1700000000:0;ls\n#1627034544\nmake\npwd\n", []TextCommand{took("ls", 1700000000), timed("make", 1627034544), plain("pwd")}},
+		"fish, an entry cut in half": {FormatFish, "md: ls\n  when: 1700000000\n- cmd: make\n  when: 1700000001\n", []TextCommand{timed("make", 1700000001)}},
+		"fish, cut and told":         {FormatAny, "  when: 1700000000\n- cmd: make\n  when: 1700000001\n", []TextCommand{timed("make", 1700000001)}},
+	} {
+		got, err := DecodeCommands([]byte(test.text), true, test.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
 }

@@ -167,7 +167,7 @@ func historyLoadCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out, err := a.loadHistory(cmd.Context(), path)
+			out, err := a.loadHistory(cmd.Context(), path, "")
 			if err != nil {
 				return err
 			}
@@ -182,8 +182,9 @@ func historyImportCommand(a *app) *cobra.Command {
 		Use:   "import atuin|bash|zsh|fish [FILE]",
 		Short: "Add the commands of another program's history",
 		Long: "Adds the history of atuin or of a shell, from where that keeps it if no file is given.\n" +
-			"From atuin come times, durations, folders and exit statuses too. What is known already is\n" +
-			"not added again.",
+			"From atuin come times, durations, folders and exit statuses too. Entries with and without\n" +
+			"times may be mixed. What is known already is not added again; a command without a time is\n" +
+			"known if the history has it at all.",
 		Example:   "tandem history import atuin\ntandem history import bash ~/old/.bash_history",
 		ValidArgs: from,
 		Args:      cobra.MatchAll(atMost(2), atLeast(1, "import what? Give atuin, bash, zsh or fish.")),
@@ -199,7 +200,11 @@ func historyImportCommand(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find %q: %w", path, err)
 			}
-			out, err := a.loadHistory(cmd.Context(), path)
+			format := args[0]
+			if format == "atuin" { // a database, which says so itself
+				format = ""
+			}
+			out, err := a.loadHistory(cmd.Context(), path, format)
 			if err != nil {
 				return err
 			}
@@ -228,7 +233,7 @@ const progressGap = 200 * time.Millisecond
 
 // loadHistory adds the commands of a file, and shows how far that is where
 // somebody can see it.
-func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, error) {
+func (a *app) loadHistory(ctx context.Context, path, format string) (api.HistoryCount, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	conn, err := a.lastingConn(ctx)
@@ -242,7 +247,7 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 	if out, ok := output.Terminal(a.Stderr); ok {
 		shown.Go(func() { showLoading(loading, conn, path, out) })
 	}
-	out, err := api.HistoryLoad.Call(ctx, conn, api.HistoryLoadInput{Path: path, At: time.Now()})
+	out, err := api.HistoryLoad.Call(ctx, conn, api.HistoryLoadInput{Path: path, At: time.Now(), Format: format})
 	if err != nil && ctx.Err() != nil {
 		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
 	}
