@@ -21,7 +21,7 @@ const (
 	shellKeySize = 32
 	// shellScripts is the folder of the scripts; a shell may read one of them
 	// long after it was started, so others get another name.
-	shellScripts = "2"
+	shellScripts = "3"
 )
 
 // shellKeys makes the words that the marks of shells carry. They are made from

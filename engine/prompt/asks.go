@@ -74,8 +74,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 		return true, e.errBusy(state.line)
 	}
 	if lines && !builtin {
-		e.nested = !look.Own
-		e.useMarker()
+		e.useMarker(look.Own)
 		return true, nil
 	}
 	e.plain = true

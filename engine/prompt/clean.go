@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -153,18 +154,27 @@ func fullScreenEnd(p []byte) int {
 	return i + len(leave)
 }
 
-// lineTyped gives the line that was typed behind a prompt, as it was echoed,
-// and where the output behind it begins: after the end of that line.
-func (s *Shell) lineTyped(at Spot) func(from, to int64) (line string, output int64) {
-	return func(from, to int64) (line string, output int64) {
-		p, start, err := readRange(s.t.Log(), from, min(to, from+typedMost), typedMost)
-		if err != nil || start != from {
-			return "", from
+// lineTyped returns the line that was typed at a prompt, as it was echoed, where the
+// output behind it begins, and whether it was sent. redraws says that the line editor may
+// have drawn the prompt of several lines anew.
+func (s *Shell) lineTyped(cols, rows int, redraws bool) func(from inputStart, to int64) (line string, output int64, sent bool) {
+	return func(from inputStart, to int64) (line string, output int64, sent bool) {
+		p, start, err := readRange(s.t.Log(), from.at, min(to, from.at+typedMost), typedMost)
+		if err != nil || start != from.at {
+			return "", from.at, false
 		}
 		n := lineEnd(p)
-		line = strings.TrimRight(cleanOutput(p[:n], at.Cols, at.Rows), "\n")
-		line = strings.ReplaceAll(line, "\n", "")
-		return line, from + int64(n)
+		line, ok := plainOutput(p[:n])
+		if !ok { // the line editor moves within the row
+			lead := fmt.Appendf(nil, "\x1b[%dG", from.column+1)
+			text := []rune(cleanOutput(append(lead, p[:n]...), cols, rows))
+			line = string(text[min(from.column, len(text)):])
+		}
+		sent = n > 0 && p[n-1] == '\n'
+		if redraws && s.t.Modes().BracketedPaste { // which it switches off when it is done
+			sent = sent && bytes.Contains(p, []byte("\x1b[?2004l"))
+		}
+		return strings.ReplaceAll(line, "\n", ""), from.at + int64(n), sent
 	}
 }
 

@@ -112,6 +112,7 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
 	for {
+		e.s.noteLost(ctx)
 		state := e.s.marks.state()
 		if e.s.t.Shown() < e.s.t.Log().End() {
 			state.phase = phaseBetween // there is more to know
@@ -121,7 +122,9 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 		switch {
 		case state.phase == phaseBetween:
 		case state.phase == phaseReady && !(state.entered && e.othersRead()):
-			done, err = e.checkReady(ctx, state)
+			if done, err = e.checkReady(ctx, state); done && err == nil && state.bare {
+				e.useMarker(true)
+			}
 		default:
 			done, err = e.checkReader(ctx, state)
 		}
@@ -182,11 +185,11 @@ func (e *execution) errBusy(line string) error {
 }
 
 // useMarker gives a shell that tells nothing a word for one command.
-func (e *execution) useMarker() {
+func (e *execution) useMarker(own bool) {
 	word := make([]byte, 16)
 	rand.Read(word)
-	e.marker = true
-	e.s.marks.lend(hex.EncodeToString(word))
+	e.marker, e.nested = true, !own
+	e.s.marks.lend(hex.EncodeToString(word), own)
 }
 
 // awaitEnd waits until the command has ended and the next prompt is there.
@@ -204,12 +207,22 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 		case seen.ended && e.marker && e.reads():
 			return nil
 		case !seen.ended && e.mayAsk(seen):
+			if e.s.noteLost(ctx) {
+				continue
+			}
 			if need, err := e.asks(ctx); err != nil || need != NeedNothing {
 				e.waits = need
 				return err
 			}
 		case !seen.begun && !seen.ended:
 			stuck.look(e.reads(), ticked)
+			if stuck > 3 && seen.unmarked > 0 {
+				e.s.marks.concede(e.watch)
+				return nil
+			}
+			if stuck > 3 && e.s.noteLost(ctx) {
+				continue
+			}
 			// A shell that edits several lines at once has no prompt for more.
 			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.lookLimit() {
 				return e.giveUp(ctx)
@@ -255,13 +268,20 @@ func (e *execution) giveUp(ctx context.Context) error {
 	}
 	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
 	defer cancel()
-	for !e.marker && !e.s.marks.seen(e.watch).ready && quiet.Err() == nil {
+	cleared := e.marker
+	for !cleared && quiet.Err() == nil {
+		if cleared = e.s.marks.seen(e.watch).ready || e.s.marks.state().atPrompt(); cleared {
+			break
+		}
 		select {
 		case <-e.changed:
 		case <-quiet.Done():
 		case <-e.s.o.Over:
 			return nil
 		}
+	}
+	if !cleared && e.s.marks.seen(e.watch).continued == 0 {
+		return nil // the shell tells nothing: the command may have run
 	}
 	if e.marker {
 		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).

@@ -46,6 +46,9 @@ type commandWatch struct {
 	ended     bool
 	end       int64 // offset behind the last command's output
 	exit      *int
+	lost      bool  // no mark reported the end
+	lent      bool  // a mark with a word that was lent did
+	unmarked  int64 // offset of a prompt that came without a mark of the command; 0: none
 	prompted  bool  // the prompt is being drawn after the end
 	ready     bool  // and is there
 	cursor    int64 // offset behind that prompt
@@ -62,12 +65,16 @@ type marks struct {
 
 	mu       sync.Mutex
 	phase    phase
-	noStart  bool  // the shell cannot tell when a command begins
-	entered  bool  // a line was sent since the prompt was drawn
-	touched  bool  // something was typed since then
-	replayed bool  // or may have been, before an engine that replayed the log
-	ahead    int   // lines sent while no prompt was there, that no command has taken
-	prompt   int64 // offset behind the last prompt, or prompt for more
+	noStart  bool         // the shell cannot tell when a command begins
+	entered  bool         // a line was sent since the prompt was drawn
+	dropped  bool         // instead, an interrupt or the end of input was
+	touched  bool         // something was typed since then
+	replayed bool         // or may have been, before an engine that replayed the log
+	ahead    int          // lines sent while no prompt was there, that no command has taken
+	drawing  int64        // offset where the last prompt begins
+	prompt   inputStart   // behind it
+	more     []inputStart // behind the prompts for more of its command
+	bare     bool         // prompts come without marks of commands
 	drawn    time.Time
 	lined    time.Time     // when a line was sent last
 	cursor   styled.Cursor // where that prompt left it
@@ -75,12 +82,23 @@ type marks struct {
 	told     bool          // the shell told line
 	number   string        // of line in the shell's history
 	start    int64         // offset where output begins
+	replay   bool          // a replay told so
 	began    time.Time
 	broken   time.Time // when somebody has interrupted it last; zero if nobody has
 	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
 	watch    *commandWatch
-	lent     string // for one command; "" if none was
+	lent     loan
+	notes    int // number of marks that were noted
 }
+
+// An inputStart is where what is typed at a prompt begins.
+type inputStart struct {
+	at     int64 // offset in the log
+	column int   // of the screen
+}
+
+// maxMore bounds the prompts for more of one command that are remembered.
+const maxMore = 200
 
 // A markFound is a mark with what the session knows where it stands.
 type markFound struct {
@@ -88,12 +106,14 @@ type markFound struct {
 	at     int64         // offset behind the mark
 	cursor styled.Cursor // when the mark came
 	now    time.Time
-	// typed gives the line that was typed behind an offset, and where the output
-	// behind it begins; for shells that do not tell. It reads the log.
-	typed func(from, to int64) (line string, output int64)
+	lost   bool // there is no mark: the shell was seen at a prompt
+	// typed returns the line that was typed at a prompt, where the output behind it
+	// begins, and whether the line was sent; for shells that do not tell. It reads the log.
+	typed func(from inputStart, to int64) (line string, output int64, sent bool)
 
-	line   string // what typed gave
+	line   string // what typed returned
 	output int64
+	sent   bool // the line was sent, and no mark told that it began
 }
 
 // ours reports whether a mark carries the nonce: what a program prints does not.
@@ -114,8 +134,8 @@ func (m *marks) note(f markFound) (ended *Command) {
 	if !m.ours(f.PromptEvent) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if m.lent != "" && f.Option("aid") == m.lent {
-			m.noteLent(f)
+		if m.lent.word != "" && f.Option("aid") == m.lent.word {
+			return m.noteLent(f)
 		}
 		return nil
 	}
@@ -125,16 +145,18 @@ func (m *marks) note(f markFound) (ended *Command) {
 	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.notes++
 	switch f.Mark {
 	case 'A':
+		m.bare = m.bare || f.sent || m.phase == phaseRunning
 		ended = m.finish(f, nil)
-		m.phase, m.noStart = phaseBetween, f.Option("c") == "0"
+		m.phase, m.noStart, m.drawing = phaseBetween, f.Option("c") == "0", f.at
 		if m.watch != nil && m.watch.ended {
 			m.watch.prompted = true
 		}
 	case 'B':
-		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, f.at, f.cursor, f.now
-		m.entered, m.touched, m.replayed, m.leftover = false, false, false, 0
+		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, inputStart{f.at, f.cursor.X}, f.cursor, f.now
+		m.more, m.entered, m.dropped, m.touched, m.replayed, m.leftover = nil, false, false, false, false, 0
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
 		}
@@ -146,6 +168,10 @@ func (m *marks) note(f markFound) (ended *Command) {
 		ended = m.finish(f, nil)
 		m.begin(f)
 	case 'D':
+		m.bare = false
+		if m.phase == phaseBetween && m.watch != nil && m.watch.ended {
+			break // a copy of the hook, whose status is that of another hook
+		}
 		ended = m.finish(f, f.Exit)
 		m.phase, m.told = phaseBetween, false
 	}
@@ -154,16 +180,24 @@ func (m *marks) note(f markFound) (ended *Command) {
 
 // readTyped reads the line that was typed if the mark will ask for it. That is
 // done before the lock is held: who wants to know the state must not wait for
-// the log. All that decides it belongs to the screen goroutine.
+// the log.
 func (m *marks) readTyped(f *markFound) {
 	m.mu.Lock()
 	begins := f.Mark == 'C' && (!m.told || m.phase == phaseRunning)
 	ends := f.Mark == 'D' && m.phase == phaseReady && m.noStart
-	from := m.prompt
+	unmarked := m.phase == phaseReady && m.entered && !m.dropped && (f.lost || f.Mark == 'A' && !m.noStart)
+	starts := append([]inputStart{m.prompt}, m.more...)
 	m.mu.Unlock()
-	if begins || ends {
-		f.line, f.output = f.typed(from, f.at)
+	if !begins && !ends && !unmarked {
+		return
 	}
+	var lines []string
+	for _, from := range starts {
+		line, output, sent := f.typed(from, f.at)
+		lines = append(lines, line)
+		f.output, f.sent = output, sent && unmarked
+	}
+	f.line = strings.Join(lines, "\n")
 }
 
 // part notes a prompt for more of a command, or the end of an output that does
@@ -171,7 +205,9 @@ func (m *marks) readTyped(f *markFound) {
 func (m *marks) part(f markFound) {
 	switch f.Option("k") {
 	case "s":
-		m.prompt = f.at
+		if len(m.more) < maxMore {
+			m.more = append(m.more, inputStart{f.at, f.cursor.X})
+		}
 		if m.watch != nil {
 			m.watch.continued++
 			m.watch.more = f.at
@@ -194,12 +230,17 @@ func (m *marks) tellLine(f markFound) {
 }
 
 func (m *marks) begin(f markFound) {
-	if !m.told {
+	w := m.watch
+	switch {
+	case w != nil && !w.begun && (!m.told || m.lent.own):
+		m.line = w.line
+	case !m.told:
 		m.line = f.line
 	}
 	m.phase, m.start, m.began, m.leftover, m.broken = phaseRunning, f.at, f.now, 0, time.Time{}
+	m.bare, m.replay = false, f.Replay
 	m.ahead = max(0, m.ahead-1)
-	if w := m.watch; w != nil && !w.begun {
+	if w != nil && !w.begun {
 		w.begun, w.start, w.began = true, f.at, f.now
 	}
 }
@@ -209,13 +250,16 @@ func (m *marks) finish(f markFound, exit *int) *Command {
 	c := Command{Line: m.line, StartedAt: m.began, LogStart: m.start, LogEnd: f.at, ExitCode: exit}
 	switch {
 	case m.phase == phaseRunning:
-	case m.phase == phaseReady && m.noStart && f.Mark == 'D':
+	case m.phase == phaseReady && (m.noStart && f.Mark == 'D' || f.sent):
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
 		if !m.entered && m.ahead > 0 { // its echo came before the prompt, so what stands behind that is output
 			c.Line = ""
 			m.ahead--
+		}
+		if w := m.watch; w != nil && f.sent {
+			c.Line, w.unmarked = w.line, f.at
 		}
 	default:
 		m.noteEnd(f, exit)
@@ -228,7 +272,7 @@ func (m *marks) finish(f markFound, exit *int) *Command {
 	c.Stopped = exit != nil && *exit != 0 && EndsInterrupt(m.broken, f.now)
 	m.noteEnd(f, exit)
 	m.phase, m.line, m.told, m.leftover = phaseBetween, "", false, 0
-	if f.Replay || c.Line == "" && m.noStart {
+	if f.Replay || c.Line == "" && (m.noStart || f.sent) {
 		return nil
 	}
 	return &c
@@ -238,6 +282,7 @@ func (m *marks) finish(f markFound, exit *int) *Command {
 // then, and gives that; nil if nothing did. Who waits for the end of a command
 // hears of that of the session instead.
 func (m *marks) last(f markFound, exit *int) *Command {
+	f.lost = m.state().bare
 	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -252,7 +297,7 @@ func (m *marks) last(f markFound, exit *int) *Command {
 // prompt, even if there was nothing to run.
 func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
-	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) {
+	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && w.lent {
 		return
 	}
 	w.ended, w.end, w.exit, w.endedAt = true, f.at, exit, f.now
@@ -274,9 +319,12 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 		return
 	}
 	m.touched = true
-	if strings.ContainsAny(string(p), "\r\n\x03\x04") {
-		if m.lined = now; !m.entered && m.noStart {
+	if at := bytes.IndexAny(p, "\r\n\x03\x04"); at >= 0 {
+		if m.lined = now; !m.entered {
 			m.began, m.broken = now, time.Time{}
+		}
+		if !m.entered || len(m.more) > 0 {
+			m.dropped = p[at] == '\x03' || p[at] == '\x04'
 		}
 		m.entered = true
 	}
@@ -338,7 +386,7 @@ func (m *marks) appendState(dst []byte) []byte {
 	}
 	switch m.phase {
 	case phaseReady:
-		dst = fmt.Appendf(dst, "\x1b]133;B;at=%d;aid=%s\a", m.prompt, m.nonce)
+		dst = fmt.Appendf(dst, "\x1b]133;B;at=%d;aid=%s\a", m.prompt.at, m.nonce)
 	case phaseRunning:
 		dst = fmt.Appendf(dst, "\x1b]633;E;%s;%s\a", escapeLine(m.line), m.nonce)
 		dst = fmt.Appendf(dst, "\x1b]133;C;at=%d;aid=%s\a", m.start, m.nonce)
@@ -362,33 +410,6 @@ func escapeLine(line string) string {
 	return b.String()
 }
 
-// lend gives a shell that tells nothing a word, typed along with one command, with
-// which it tells about that command.
-func (m *marks) lend(word string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lent = word
-}
-
-func (m *marks) word() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lent
-}
-
-// noteLent notes a mark with the word that was lent; it says nothing about
-// prompts.
-func (m *marks) noteLent(f markFound) {
-	w := m.watch
-	switch {
-	case w == nil:
-	case f.Mark == 'C':
-		w.begun, w.start, w.began = true, f.at, f.now
-	case f.Mark == 'D':
-		w.ended, w.end, w.exit, w.endedAt = true, f.at, f.Exit, f.now
-	}
-}
-
 // follow starts to follow what becomes of a line that is typed next.
 func (m *marks) follow() *commandWatch {
 	m.mu.Lock()
@@ -408,7 +429,7 @@ func (m *marks) means(typed, line string) {
 func (m *marks) unfollow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watch, m.lent = nil, ""
+	m.watch = nil
 }
 
 // seen is a copy of what was followed so far.
@@ -424,19 +445,28 @@ type promptState struct {
 	noStart bool
 	entered bool
 	touched bool
-	unsure  bool // whether something was typed before a replay
-	ahead   bool // a line that was typed before the prompt may still be read
-	prompt  int64
+	unsure  bool  // whether something was typed before a replay
+	ahead   bool  // a line that was typed before the prompt may still be read
+	bare    bool  // prompts come without marks of commands
+	more    bool  // the shell has asked for more of the command
+	drawing int64 // offset where the last prompt begins
+	prompt  int64 // offset behind it
 	drawn   time.Time
 	lined   time.Time
+	began   time.Time // of what runs
+	broken  time.Time // when somebody has interrupted that last
 	cursor  styled.Cursor
 	line    string // of what runs
+	notes   int    // number of marks that were noted
 }
 
 func (m *marks) state() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return promptState{m.phase, m.noStart, m.entered, m.touched, m.replayed, m.ahead > 0, m.prompt, m.drawn, m.lined, m.cursor, m.line}
+	return promptState{
+		m.phase, m.noStart, m.entered, m.touched, m.replayed, m.ahead > 0, m.bare, len(m.more) > 0,
+		m.drawing, m.prompt.at, m.drawn, m.lined, m.began, m.broken, m.cursor, m.line, m.notes,
+	}
 }
 
 // lineIsNew reports whether a line was sent to the prompt so lately that the shell,

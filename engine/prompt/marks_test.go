@@ -17,7 +17,7 @@ func FuzzShellMarks(f *testing.F) {
 		at := int64(0)
 		term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				if ended := m.note(markFound{PromptEvent: e, at: at, typed: func(from, to int64) (string, int64) { return "x", from }}); ended != nil && ended.Duration < 0 {
+				if ended := m.note(markFound{PromptEvent: e, at: at, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }}); ended != nil && ended.Duration < 0 {
 					t.Error(ended)
 				}
 			}
@@ -31,7 +31,7 @@ func FuzzShellMarks(f *testing.F) {
 		again := &marks{nonce: "n"}
 		term = vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				again.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "x", from }})
+				again.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }})
 			}
 		}})
 		term.SetReplies(false)
@@ -62,14 +62,14 @@ func FuzzPlainStream(f *testing.F) {
 func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
 	m := &marks{nonce: "n"}
 	reads := 0
-	typed := func(from, to int64) (string, int64) {
+	typed := func(from inputStart, to int64) (string, int64, bool) {
 		reads++
 		if !m.mu.TryLock() {
 			t.Error("the log is read while the state is locked")
-			return "", from
+			return "", from.at, false
 		}
 		m.mu.Unlock()
-		return "make", from
+		return "make", from.at, false
 	}
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
@@ -90,7 +90,7 @@ func TestALineTypedBeforeThePromptIsStillToBeRun(t *testing.T) {
 	m := &marks{nonce: "n"}
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			m.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "make", from }})
+			m.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "make", from.at, false }})
 		}
 	}})
 	const prompt, begins, ends = "\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a", "\x1b]133;C;aid=n\a", "\x1b]133;D;0;aid=n\a"
@@ -118,7 +118,7 @@ func TestOutputIsNotTakenForALineTypedBeforeThePrompt(t *testing.T) {
 	var ended []Command
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			c := m.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "far-2", from }})
+			c := m.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "far-2", from.at, false }})
 			if c != nil {
 				ended = append(ended, *c)
 			}

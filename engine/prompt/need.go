@@ -72,6 +72,9 @@ func (s *Shell) waiting() Need {
 	if s.o.Master == nil || s.isOver() || isClosed(s.o.Exited) {
 		return NeedNothing
 	}
+	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
+	defer cancel()
+	s.noteLost(soon)
 	state := s.marks.state()
 	if state.atPrompt() {
 		return NeedPrompt
@@ -88,6 +91,8 @@ func (s *Shell) waiting() Need {
 		}
 		s.marks.noLineAhead()
 		return NeedPrompt
+	case look.Own && state.phase == phaseUnknown && state.notes > 0 && !s.atUnmarkedPrompt(soon, state):
+		return NeedInput
 	case look.Own && (state.phase == phaseReady || state.phase == phaseUnknown && s.o.Kind != None):
 		return NeedPrompt
 	}

@@ -13,8 +13,10 @@ import (
 	"tandem/engine/pty"
 )
 
-// lineShells take command lines as a POSIX shell does.
-var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh"}
+// lineShells take command lines as a POSIX shell does, or as fish does.
+var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", fishShell}
+
+const fishShell = "fish"
 
 // relays pass on what is typed to a terminal of their own, in which anything may run.
 // They wait for keys all the time.
@@ -65,12 +67,12 @@ func isInteractive(argv []string) bool {
 	if len(argv) > 1 && filepath.Base(argv[0]) == "busybox" {
 		argv = argv[1:]
 	}
-	if len(argv) == 0 || !slices.Contains(lineShells[:], strings.TrimPrefix(filepath.Base(argv[0]), "-")) {
+	if !slices.Contains(lineShells[:], programOf(argv)) {
 		return false
 	}
 	for i := 1; i < len(argv); i++ {
 		switch a := argv[i]; {
-		case a == "--rcfile", a == "--init-file", a == "-o", a == "+o", a == "-O", a == "+O":
+		case a == "--rcfile", a == "--init-file", a == "-o", a == "+o", a == "-O", a == "+O", a == "-C":
 			i++
 		case !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+"):
 			return false
@@ -79,6 +81,14 @@ func isInteractive(argv []string) bool {
 		}
 	}
 	return true
+}
+
+// programOf is the name of the program that argv starts, without the dash of a login shell.
+func programOf(argv []string) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(filepath.Base(argv[0]), "-")
 }
 
 func isRelay(argv []string) bool {
@@ -108,6 +118,7 @@ func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput
 	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
 	}
+	s.noteLost(ctx)
 	soon, cancel := context.WithTimeout(ctx, promptComes)
 	defer cancel()
 	if need, _ := s.awaitNeed(soon, func(n Need) bool { return n == NeedPrompt }); need == NeedPrompt || ctx.Err() != nil {
@@ -140,8 +151,5 @@ func (s *Shell) program(line string) string {
 	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == s.o.PID && word != "" {
 		return word // a builtin or a function of the shell
 	}
-	if argv := argumentsOf(group); len(argv) > 0 && argv[0] != "" {
-		return strings.TrimPrefix(filepath.Base(argv[0]), "-")
-	}
-	return ""
+	return programOf(argumentsOf(group))
 }

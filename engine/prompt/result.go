@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ func (e *execution) text() []byte {
 	switch {
 	case e.plain:
 	case e.marker:
-		command = markerLines(command, e.s.marks.word())
+		command = markerLines(command, e.s.marks.word(), e.program() == fishShell)
 	case !several:
 	case e.s.o.Kind == Python:
 		command = "exec(" + pythonString(command+"\n") + ")"
@@ -40,11 +39,16 @@ func (e *execution) text() []byte {
 // editsLines reports whether the shell is one that changes lines before it reads them:
 // it expands its history in them, and completes words where they have tabs.
 func (e *execution) editsLines() bool {
-	if e.reader == nil {
-		return e.s.o.Kind == Bash || e.s.o.Kind == Zsh
-	}
-	name := strings.TrimPrefix(filepath.Base(e.reader[0]), "-")
+	name := e.program()
 	return name == "bash" || name == "zsh"
+}
+
+// program names what reads.
+func (e *execution) program() string {
+	if e.reader == nil {
+		return string(e.s.o.Kind)
+	}
+	return programOf(e.reader)
 }
 
 // mustQuote reports whether such a shell would change a command: ! names a line of the
@@ -74,7 +78,10 @@ func quoteAll(text string) string {
 
 // markerLines puts lines around a command that print marks. The shell reads all
 // of it before it runs anything, so what it echoes comes before the first mark.
-func markerLines(command, word string) string {
+func markerLines(command, word string, fish bool) string {
+	if fish {
+		return " begin; printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\nend; printf '\\033]133;D;%s;aid=" + word + "\\007' $status"
+	}
 	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}; printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
 }
 
@@ -120,7 +127,10 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	switch {
 	case seen.ended:
 		out.Method, out.ExitCode = "marks", seen.exit
-		if e.marker {
+		switch {
+		case seen.lost:
+			out.Method = "none"
+		case e.marker:
 			out.Method = "marker"
 		}
 		out.NextCursor = max(seen.end, seen.cursor)

@@ -59,15 +59,15 @@ type Shell struct {
 	marks  marks
 	screen watchers      // of the screen
 	execs  chan struct{} // a token is held while a command line runs
-	began  string        // cwd when it was at its prompt last; of the screen goroutine
 
 	printed, typed atomic.Int64 // when, in nanoseconds since 1970
 	quieting       atomic.Bool  // a look is due once nothing more is printed
 	answering      atomic.Bool  // looks are due until what was typed has had its effect
 	looked         atomic.Int64 // when it was seen what it waits for
 
-	mu   sync.Mutex
-	need Need // when that was looked at last
+	mu    sync.Mutex
+	need  Need   // when that was looked at last
+	began string // cwd when it was at its prompt last
 }
 
 // New makes the Shell of a session that is about to start.
@@ -106,11 +106,13 @@ type Spot struct {
 // Mark tells of a mark. It runs on the screen goroutine.
 func (s *Shell) Mark(e vt.PromptEvent, at Spot) {
 	before := s.marks.state().atPrompt()
-	ended := s.marks.note(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.lineTyped(at)})
+	ended := s.marks.note(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.lineTyped(at.Cols, at.Rows, true)})
 	s.tellRan(ended)
 	now := s.marks.state()
 	if now.phase == phaseRunning || now.phase == phaseReady {
+		s.mu.Lock()
 		s.began = s.t.CWD()
+		s.mu.Unlock()
 	}
 	if before != now.atPrompt() && !e.Replay {
 		s.o.Changed()
@@ -120,7 +122,9 @@ func (s *Shell) Mark(e vt.PromptEvent, at Spot) {
 // tellRan tells of a command that was run; nil is none.
 func (s *Shell) tellRan(c *Command) {
 	if c != nil {
+		s.mu.Lock()
 		c.CWD = s.began
+		s.mu.Unlock()
 		s.o.Ran(*c)
 	}
 }
@@ -132,7 +136,7 @@ func (s *Shell) Ended(at Spot, exit *int, stopped bool) {
 	if stopped {
 		exit = nil // it is the shell's, whose answer to the signal it was
 	}
-	c := s.marks.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: at.Offset, now: time.Now(), typed: s.lineTyped(at)}, exit)
+	c := s.marks.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: at.Offset, now: time.Now(), typed: s.lineTyped(at.Cols, at.Rows, false)}, exit)
 	if c != nil {
 		c.Stopped = c.Stopped || stopped
 	}

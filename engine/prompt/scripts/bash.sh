@@ -17,12 +17,14 @@ __tandem_own() {
 	if [[ $__tandem_traced == *x* ]]; then set -x; fi
 }
 
-# __tandem_first tells how the last command ended, and the folder. It runs
-# before the person's own PROMPT_COMMAND, which finds the same exit status.
+# __tandem_first reports the exit status of the last command, and the folder. It runs
+# before the person's own PROMPT_COMMAND, which finds the same exit status. If
+# anything ran before it, the status may be that of a hook, and is not reported.
 __tandem_first() {
-	local code=$?
+	local code=$? known=''
 	set +x
-	builtin printf '\e]133;D;%s;aid=%s\a' "$code" "$__tandem_nonce"
+	if [[ ${PROMPT_COMMAND-} == "$__tandem_begin"* ]]; then known=";$code"; fi
+	builtin printf '\e]133;D%s;aid=%s\a' "$known" "$__tandem_nonce"
 	__tandem_folder
 	return "$code"
 }
@@ -57,13 +59,34 @@ __tandem_last() {
 	PS1=${PS1//"$__tandem_a"/}
 	PS1=$__tandem_a${PS1//"$__tandem_b"/}$__tandem_b
 	PS2=${PS2-}
-	PS2=$__tandem_s${PS2//"$__tandem_s"/}
+	PS2=${PS2//"$__tandem_s"/}$__tandem_s
 	if [[ -n $__tandem_c ]]; then
 		PS0=${PS0-}
 		PS0=${PS0//"$__tandem_c"/}$__tandem_c
 	fi
-	__tandem_marked=(["x${PS1-}${PS2-}${PS0-}"]='')
+	__tandem_order
+	__tandem_marked=(["x${PS1-}${PS2-}${PS0-}${PROMPT_COMMAND[*]-}"]='')
 	__tandem_own
+}
+
+# __tandem_order puts the hooks before and behind the person's own PROMPT_COMMAND,
+# wherever an assignment has left them.
+__tandem_order() {
+	local c hook own=()
+	for c in ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"}; do
+		for hook in "$__tandem_begin" "$__tandem_end"; do
+			c=${c//"$hook"[$'\n;']/}
+			c=${c//[$'\n;']"$hook"/}
+			if [[ $c == "$hook" ]]; then c=''; fi
+			c=${c//"$hook"/:}
+		done
+		if [[ -n $c ]]; then own+=("$c"); fi
+	done
+	if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)); then
+		PROMPT_COMMAND=("$__tandem_begin" ${own[@]+"${own[@]}"} "$__tandem_end")
+	else
+		PROMPT_COMMAND=$__tandem_begin$'\n'${own:+$own$'\n'}$__tandem_end
+	fi
 }
 
 # __tandem_line tells the newest line of the history and its number, from which
@@ -96,7 +119,7 @@ __tandem_line() {
 __tandem_install() {
 	__tandem_traced=$-
 	set +xv
-	local nonce=$__tandem_nonce first last
+	local nonce=$__tandem_nonce
 	# By its name, the word stays out of the trace of a command that changes PS1.
 	shopt -q promptvars && nonce='$__tandem_nonce'
 	__tandem_a="\\[\\e]133;A;aid=$nonce\\a\\]"
@@ -110,14 +133,13 @@ __tandem_install() {
 		__tandem_a="\\[\\e]133;A;c=0;aid=$nonce\\a\\]"
 	fi
 	declare -gA __tandem_marked=()
-	last='{ for __tandem_none in ${__tandem_marked["x${PS1-}${PS2-}${PS0-}"]-again}; do __tandem_last; done; } 2>/dev/null'
+	__tandem_end='{ for __tandem_none in ${__tandem_marked["x${PS1-}${PS2-}${PS0-}${PROMPT_COMMAND[*]-}"]-again}; do __tandem_last; done; } 2>/dev/null'
 	if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)); then
-		first='{ for __tandem_none in $(__tandem_first $((BASH_XTRACEFD=2)) >&3); do :; done; } 3>&1 2>/dev/null'
-		PROMPT_COMMAND=("$first" ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} "$last")
+		__tandem_begin='{ for __tandem_none in $(__tandem_first $((BASH_XTRACEFD=2)) >&3); do :; done; } 3>&1 2>/dev/null'
 	else # a subshell has a status for the person's own, and a loop would not
-		first='( __tandem_first ) 2>/dev/null'
-		PROMPT_COMMAND=$first$'\n'${PROMPT_COMMAND:+$PROMPT_COMMAND$'\n'}$last
+		__tandem_begin='( __tandem_first ) 2>/dev/null'
 	fi
+	__tandem_order
 	unset -f __tandem_install
 	__tandem_own
 }

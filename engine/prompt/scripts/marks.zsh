@@ -14,9 +14,8 @@ __tandem_begin() {
 	typeset -g __tandem_b=$'%{\e]133;B;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_e=$'%{\e]133;P;k=e;aid='$__tandem_nonce$'\a%}'
-	precmd_functions=(__tandem_first ${precmd_functions:#__tandem_begin} __tandem_last)
+	precmd_functions=(${precmd_functions:#__tandem_begin})
 	typeset -ga preexec_functions
-	preexec_functions+=(__tandem_preexec)
 	if (( ${+PROMPT_EOL_MARK} )); then
 		PROMPT_EOL_MARK=$__tandem_e$PROMPT_EOL_MARK
 	else
@@ -58,21 +57,36 @@ __tandem_folder() {
 	builtin printf '\e]7;file://%s%s\a' "$HOST" "$url"
 }
 
+# __tandem_order puts the hooks before and behind the person's own, wherever an
+# assignment has left them.
+__tandem_order() {
+	{ unsetopt xtrace } 2>/dev/null
+	emulate -L zsh
+	if [[ $precmd_functions[1] != __tandem_first || $precmd_functions[-1] != __tandem_last ]]; then
+		precmd_functions=(__tandem_first ${precmd_functions:#__tandem_(first|last)} __tandem_last)
+	fi
+	if (( ! ${preexec_functions[(I)__tandem_preexec]} )); then
+		preexec_functions+=(__tandem_preexec)
+	fi
+}
+
 # __tandem_last puts the marks around the prompts, which the person's own
 # functions may have made anew.
 __tandem_last() {
 	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
 	trap - DEBUG
+	__tandem_order
 	PS1=${PS1//$__tandem_a/}
 	PS1=$__tandem_a${PS1//$__tandem_b/}$__tandem_b
-	PS2=$__tandem_s${PS2//$__tandem_s/}
+	PS2=${PS2//$__tandem_s/}$__tandem_s
 }
 
 __tandem_preexec() {
 	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
 	trap - DEBUG
+	__tandem_order
 	setopt no_multibyte
 	local line=${1[1,8192]} out='' c
 	local -i i
