@@ -87,7 +87,7 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	if err != nil {
 		return false
 	}
-	edits, prompt := !look.Canonical, endsPrompt(row)
+	edits, prompt := s.editsLine(look), endsPrompt(row)
 	if state.phase == phaseUnknown || s.isReplaced() {
 		return edits || prompt
 	}

@@ -27,13 +27,19 @@ var relays = [...]string{"ssh", "mosh-client", "su", "sudo", "doas", "docker", "
 func (s *Shell) takesLines(ctx context.Context, look pty.Look) (bool, error) {
 	argv := argumentsOf(look.PID)
 	switch {
-	case isInteractive(argv) && look.Polls: // it edits the line: its builtins do not wait like that
+	case isInteractive(argv) && s.editsLine(look):
 		return true, nil
 	case isInteractive(argv), isRelay(argv):
 		row, err := s.row(ctx)
 		return endsPrompt(row), err
 	}
 	return false, nil
+}
+
+// editsLine reports whether what reads is a line editor, as few builtins are. zsh's does
+// not wait for other things, but asks for bracketed pastes.
+func (s *Shell) editsLine(look pty.Look) bool {
+	return look.Polls || !look.Canonical && s.t.Modes().BracketedPaste
 }
 
 // row is the cursor's row, up to the cursor.
