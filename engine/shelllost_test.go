@@ -255,3 +255,22 @@ func TestLostMarksStayLostInTheNextEngine(t *testing.T) {
 		t.Errorf("history %q, want %q", got, want)
 	}
 }
+
+func TestCommandsRunBehindAnExecutedRelay(t *testing.T) {
+	needs.FullRun(t)
+	t.Parallel()
+	script := needs.Program(t, "bsdutils", "script") // passes on what is typed, as ssh does
+	m := startMachine(t)
+	p := lossCase{"relay", "bash", ""}.start(m)
+	if err := os.Symlink(script, filepath.Join(p.CWD, "ssh")); err != nil {
+		t.Fatal(err)
+	}
+	m.sh(p.ID, "exec ./ssh -q -c 'exec bash --norc' /dev/null")
+	wantRun(m, p.ID, "false", "", 1)
+	if out := wantRun(m, p.ID, "echo one; (exit 3)", "one\n", 3); out.Method != "marker" {
+		t.Errorf("%+v", out)
+	}
+	if got, want := m.commands(p.ID), []string{"false", "echo one; (exit 3)"}; !slices.Equal(got, want) {
+		t.Errorf("history %q, want %q", got, want)
+	}
+}

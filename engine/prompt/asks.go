@@ -69,12 +69,12 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 	}
 	e.reader = argumentsOf(look.PID)
 	e.relayed = isRelay(e.reader)
-	builtin := look.Own && state.phase == phaseRunning
+	builtin := look.Own && state.phase == phaseRunning && !e.relayed
 	if builtin && isInteractive(e.reader) { // a command line is no answer to what it asks
 		return true, e.errBusy(state.line)
 	}
 	if lines && !builtin {
-		e.useMarker(look.Own)
+		e.useMarker(look.Own && !e.relayed)
 		return true, nil
 	}
 	e.plain = true

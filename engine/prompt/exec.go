@@ -207,7 +207,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 		case seen.ended && e.marker && e.reads():
 			return nil
 		case !seen.ended && e.mayAsk(seen):
-			if e.s.noteLost(ctx) {
+			if e.still > 0 && e.s.noteLost(ctx) { // somebody reads
 				continue
 			}
 			if need, err := e.asks(ctx); err != nil || need != NeedNothing {

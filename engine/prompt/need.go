@@ -72,14 +72,16 @@ func (s *Shell) waiting() Need {
 	if s.o.Master == nil || s.isOver() || isClosed(s.o.Exited) {
 		return NeedNothing
 	}
-	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
-	defer cancel()
-	s.noteLost(soon)
 	state := s.marks.state()
 	if state.atPrompt() {
 		return NeedPrompt
 	}
 	look := pty.LookAt(s.o.Master, s.o.PID)
+	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
+	defer cancel()
+	if look.Own && look.Reads && s.noteLost(soon) {
+		state = s.marks.state()
+	}
 	switch {
 	case !look.Reads, look.Own && state.lineIsNew(time.Now()):
 		return NeedNothing
