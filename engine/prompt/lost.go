@@ -57,14 +57,14 @@ func (m *marks) lose(f markFound, notes int) (ended *Command, ok bool) {
 		return nil, false
 	}
 	m.notes++
-	was := m.phase
+	was, told := m.phase, m.watch != nil && m.watch.ended
 	ended = m.finish(f, nil)
 	if was == phaseRunning && m.replay {
 		ended = nil // the engine before this one has recorded it
 	}
 	m.phase, m.told, m.ahead, m.lent = phaseUnknown, false, 0, loan{}
 	if w := m.watch; w != nil && w.ended {
-		w.lost, w.ready, w.cursor = true, true, f.at
+		w.lost, w.ready, w.cursor = !told, true, f.at
 	}
 	return ended, true
 }

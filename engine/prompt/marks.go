@@ -297,7 +297,7 @@ func (m *marks) last(f markFound, exit *int) *Command {
 // prompt, even if there was nothing to run.
 func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
-	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && w.lent {
+	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) || w.ended && (w.lent || f.lost) {
 		return
 	}
 	w.ended, w.end, w.exit, w.endedAt = true, f.at, exit, f.now
