@@ -195,16 +195,24 @@ func TestCommandsTypedWithoutMarksAreRecorded(t *testing.T) {
 				return
 			}
 			m.sh(p.ID, c.line)
+			want := append([]string{c.line}, c.want...)
+			recorded := 1
 			for _, typed := range c.typed {
-				for part := range strings.SplitAfterSeq(typed, "\r") { // as somebody types it
+				for part := range strings.SplitAfterSeq(strings.TrimSuffix(typed, "\r"), "\r") {
+					asked := strings.Count(m.logOf(*p), "k=s")
 					m.write(p.ID, part)
-					m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 150})
+					if strings.HasSuffix(part, "\r") {
+						m.eventually("the prompt for more", func() bool { return strings.Count(m.logOf(*p), "k=s") > asked })
+					}
+				}
+				if strings.HasSuffix(typed, "\r") {
+					recorded++
+					m.write(p.ID, "\r")
+					m.eventually("the command in the history", func() bool { return len(m.commands(p.ID)) >= recorded })
 				}
 				m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
 			}
 			m.sh(p.ID, "true")
-			want := append([]string{c.line}, c.want...)
-			m.eventually("the commands in the history", func() bool { return len(m.commands(p.ID)) >= len(want) })
 			if got := m.commands(p.ID); !slices.Equal(got, want) {
 				t.Errorf("history %q, want %q\n%q", got, want, lastOf(m.logOf(*p), 2000))
 			}
