@@ -39,7 +39,7 @@ func (c *canvas) double(s *Screen, y, margin int) error {
 	h := s.half(y)
 	big := &canvas{img: image.NewRGBA(image.Rect(0, 0, h.Cols*2*c.w, 2*c.h)), w: 2 * c.w, h: 2 * c.h, thin: 2 * c.thin}
 	big.fill(0, 0, h.Cols*big.w, big.h, rgb(s.Palette.Background))
-	big.line(&h, h.Lines[0], 0, 0, c.large, newPrinter(&h))
+	big.line(&h, h.Lines[0], 0, 0, c.large, newPrinter(&h, big.w, big.h))
 	big.cursor(&h, 0, c.large)
 	from := image.Point{}
 	switch s.size(y) {

@@ -34,7 +34,7 @@ func PNG(s Screen, scale int) ([]byte, error) {
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
 	defer func() { c.large.close() }()
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
-	printed := newPrinter(&s)
+	printed := newPrinter(&s, c.w, c.h)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		if l.Size == styled.SingleSize {
 			c.line(&s, l, y, padding*scale, glyphs, printed)

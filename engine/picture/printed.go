@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -14,9 +15,13 @@ import (
 	"tandem/engine/vt/graphics"
 )
 
-// mostScaled bounds a picture that is scaled as a whole, in pixels; of a larger one
-// each row is, which is less smooth.
-const mostScaled = 16 << 20
+const (
+	// maxDrawn bounds the pixels of pictures that are drawn on one screen, unless that is larger.
+	maxDrawn = 4 << 20
+	// maxSmooth bounds smooth scaling, which takes 32 bytes for each column drawn of each row read.
+	// What is more is scaled less smoothly.
+	maxSmooth = 1 << 19
+)
 
 // printedOf are the pictures that lines show.
 func printedOf(t Terminal, lines []styled.Line) map[uint64]*graphics.Picture {
@@ -34,25 +39,83 @@ func printedOf(t Terminal, lines []styled.Line) map[uint64]*graphics.Picture {
 	return printed
 }
 
-// A printer draws the pictures that programs have printed.
+// A printer has the pictures that programs have printed, as they are drawn.
 type printer struct {
-	of      map[uint64]*graphics.Picture
-	decoded map[uint64]image.Image
-	scaled  map[uint64]*image.RGBA // by placement: what its box shows
+	scaled map[uint64]*image.RGBA // by placement: the part of its box on the screen
 }
 
-func newPrinter(s *Screen) *printer {
-	return &printer{of: s.Printed, decoded: map[uint64]image.Image{}, scaled: map[uint64]*image.RGBA{}}
+// A printing is a placement to be drawn.
+type printing struct {
+	strip styled.Strip
+	size  image.Point     // of the picture in pixels
+	seen  image.Rectangle // the part on the screen
 }
 
-// picture is a picture's pixels; nil if there are none, or they are damaged.
-func (p *printer) picture(number uint64) image.Image {
-	img, known := p.decoded[number]
-	if from := p.of[number]; !known && from != nil {
-		img, _ = from.Image() // what is damaged is left out
-		p.decoded[number] = img
+// newPrinter scales the pictures on a screen with cells of w×h pixels, the highest first until
+// there are too many. Each is unpacked once, and no two are at a time.
+func newPrinter(s *Screen, w, h int) *printer {
+	p := &printer{scaled: map[uint64]*image.RGBA{}}
+	all := s.printings(w, h)
+	left := max(maxDrawn, s.Cols*w*s.Rows*h)
+	drawn := map[uint64][]*printing{}
+	var order []uint64
+	for _, one := range all {
+		if left -= one.seen.Dx() * one.seen.Dy(); left < 0 {
+			break
+		}
+		if number := one.strip.Picture; drawn[number] == nil {
+			order = append(order, number)
+		}
+		drawn[one.strip.Picture] = append(drawn[one.strip.Picture], one)
 	}
-	return img
+	for _, number := range order {
+		if img, err := s.Printed[number].Image(); err == nil { // what is damaged is left out
+			for _, one := range drawn[number] {
+				p.scaled[one.strip.ID] = one.scaled(img)
+			}
+		}
+	}
+	return p
+}
+
+// printings are the placements on a screen, the highest first.
+func (s *Screen) printings(w, h int) (all []*printing) {
+	known := map[uint64]*printing{}
+	screen := image.Rect(0, 0, s.Cols*w, s.Rows*h)
+	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
+		for _, one := range l.Pictures {
+			if s.Printed[one.Picture] == nil {
+				continue
+			}
+			box := boxOf(one, w, h, image.Pt(0, y*h))
+			seen := image.Rect(one.From*w, y*h, one.To*w, (y+1)*h).Intersect(box).Intersect(screen).Sub(box.Min)
+			if at := known[one.ID]; at != nil {
+				at.seen = at.seen.Union(seen)
+			} else if !seen.Empty() {
+				known[one.ID] = &printing{one, box.Size(), seen}
+				all = append(all, known[one.ID])
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *printing) int {
+		return cmp.Or(cmp.Compare(b.strip.Z, a.strip.Z), cmp.Compare(b.strip.ID, a.strip.ID))
+	})
+	return all
+}
+
+// scaled is the part of a picture that is seen, as large as it is drawn.
+func (d *printing) scaled(img image.Image) *image.RGBA {
+	to := image.NewRGBA(d.seen)
+	source := d.strip.Source.Add(img.Bounds().Min)
+	var scaler draw.Scaler = draw.ApproxBiLinear
+	switch {
+	case source.Size() == d.size:
+		scaler = draw.NearestNeighbor
+	case d.size.X < source.Dx() && d.size.X*source.Dy() <= maxSmooth:
+		scaler = draw.BiLinear
+	}
+	scaler.Scale(to, image.Rectangle{Max: d.size}, img, source, draw.Src, nil)
+	return to
 }
 
 // boxOf is where a strip's placement has its picture, if the cells are w×h pixels and the
@@ -65,37 +128,15 @@ func boxOf(s styled.Strip, w, h int, at image.Point) image.Rectangle {
 // strips draws the pictures in a line that are below its text, or those above it.
 func (c *canvas) strips(l styled.Line, y, margin int, below bool, p *printer) {
 	for _, s := range l.Pictures {
-		src := p.picture(s.Picture)
-		if (s.Z < 0) != below || src == nil {
+		whole := p.scaled[s.ID]
+		if (s.Z < 0) != below || whole == nil {
 			continue
 		}
 		at := image.Pt(margin, margin+y*c.h)
 		box := boxOf(s, c.w, c.h, at)
-		to, _ := c.img.SubImage(image.Rect(at.X+s.From*c.w, at.Y, at.X+s.To*c.w, at.Y+c.h)).(*image.RGBA)
-		if to == nil || box.Empty() {
-			continue
-		}
-		source := s.Source.Add(src.Bounds().Min)
-		if box.Dx()*box.Dy() > mostScaled {
-			draw.ApproxBiLinear.Scale(to, box, src, source, draw.Over, nil)
-			continue
-		}
-		whole := p.scaled[s.ID]
-		if whole == nil {
-			whole = image.NewRGBA(image.Rectangle{Max: box.Size()})
-			scaler(source.Size(), box.Size()).Scale(whole, whole.Rect, src, source, draw.Src, nil)
-			p.scaled[s.ID] = whole
-		}
-		draw.Draw(to, box.Intersect(to.Rect), whole, box.Intersect(to.Rect).Min.Sub(box.Min), draw.Over)
+		to := box.Intersect(image.Rect(at.X+s.From*c.w, at.Y, at.X+s.To*c.w, at.Y+c.h)).Intersect(whole.Rect.Add(box.Min))
+		draw.Draw(c.img, to, whole, to.Min.Sub(box.Min), draw.Over)
 	}
-}
-
-// scaler is what takes pixels of one size to another: as they are, or smoothly.
-func scaler(from, to image.Point) draw.Scaler {
-	if from == to {
-		return draw.NearestNeighbor
-	}
-	return draw.BiLinear
 }
 
 // writePrinted writes what pictures there are, to be used by number.

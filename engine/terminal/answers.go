@@ -13,6 +13,7 @@ import (
 	"tandem/engine/prompt"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
+	"tandem/engine/vt/graphics"
 	"tandem/engine/vt/scan"
 	"tandem/keys"
 )
@@ -50,16 +51,31 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 		return screen, err
 	}
 	var shown picture.Screen
+	var usage *graphics.Usage
+	if draw != nil {
+		select {
+		case s.drawing <- struct{}{}:
+			defer func() { <-s.drawing }()
+		case <-ctx.Done():
+			return screen, ctx.Err()
+		}
+	}
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
 		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
 		if draw != nil {
-			shown = picture.Of(t)
+			shown, usage = picture.Of(t), t.PictureUsage()
 		}
 	})
-	if err == nil && draw != nil {
-		screen.Picture, err = draw(shown)
+	if err != nil || draw == nil {
+		return screen, err
 	}
+	if len(shown.Printed) > 0 {
+		if err := usage.Rested(ctx); err != nil {
+			return screen, err
+		}
+	}
+	screen.Picture, err = draw(shown)
 	return screen, err
 }
 

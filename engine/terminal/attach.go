@@ -209,6 +209,7 @@ func (a attachment) sendBytes(ctx context.Context) error {
 			}
 			if err == nil && a.gallery != nil {
 				err = a.gallery.sendApart(a.to, apart)
+				a.retryPictures()
 			}
 			if err != nil {
 				return err

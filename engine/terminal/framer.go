@@ -125,6 +125,7 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	err := f.session.onScreen(ctx, func(t Emulator) {
 		diff = since(t)
 		resync := len(diff.Lines) > 0 && invariants.Sometimes("full frame", 8) // as for a viewer far behind
+		resync = f.viewer.repaint.Swap(false) || resync
 		if (resync || diff.Modes.ReverseScreen != f.state.Modes.ReverseScreen) && !diff.Full {
 			diff = t.Diff(0)
 		}
@@ -152,6 +153,7 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 		if err := f.gallery.send(f.to, lacks); err != nil {
 			return err
 		}
+		f.retryPictures()
 	}
 	err = f.to.Send(api.Output{Frame: &frame})
 	f.sent = time.Now()

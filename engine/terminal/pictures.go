@@ -2,9 +2,12 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"image"
 	"image/png"
 	"slices"
+	"time"
 
 	"golang.org/x/image/draw"
 
@@ -25,6 +28,7 @@ type gallery struct {
 	order []uint64       // oldest first
 	bytes int
 	shows bool // a raw viewer was told of some on the screen
+	busy  bool // some were not sent, as too much has been unpacked
 }
 
 // lacking are the pictures that lines show and the viewer has not. Runs on the screen
@@ -74,10 +78,16 @@ func (g *gallery) sendApart(to stream, p pictured) error {
 	return to.Send(api.Output{Lines: append([]api.NumberedLine{}, p.lines...)})
 }
 
-// send sends pictures. The viewer lets go of the oldest where the gallery does.
+// send sends pictures, the newest first, as long as they may be unpacked. The viewer lets go of
+// the oldest where the gallery does.
 func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
+	slices.SortFunc(pictures, func(a, b *graphics.Picture) int { return cmp.Compare(b.Number, a.Number) })
 	for _, p := range pictures {
 		text, err := sized(p)
+		if errors.Is(err, graphics.ErrBusy) {
+			g.busy = true
+			continue
+		}
 		if err != nil { // it is damaged; nobody shows it
 			text = nil
 		}
@@ -95,6 +105,22 @@ func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 		}
 	}
 	return nil
+}
+
+// pictureRetry is the time after which pictures are sent for which too much had been unpacked.
+const pictureRetry = time.Second
+
+// retryPictures has all that is on the screen sent again if some of its pictures were not.
+func (a attachment) retryPictures() {
+	if !a.gallery.busy {
+		return
+	}
+	a.gallery.busy = false
+	v := a.viewer
+	time.AfterFunc(pictureRetry, func() {
+		v.repaint.Store(true)
+		raise(v.dirty)
+	})
 }
 
 // sized is a picture as it is, or smaller if it is very large.

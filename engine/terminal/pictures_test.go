@@ -1,6 +1,10 @@
 package terminal
 
 import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/base64"
 	"fmt"
 	"image"
 	"math/rand/v2"
@@ -10,6 +14,7 @@ import (
 	"tandem/engine/vt/graphics"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,6 +200,86 @@ func TestPicturesAreToldApartBehindARepaint(t *testing.T) {
 					t.Errorf("deleted, but lines %+v", out.Lines)
 				}
 				break
+			}
+		}
+	})
+}
+
+// bomb is a picture of 4,096 × 4,096 pixels, which takes all that may be unpacked in a second.
+func bomb(id int) string {
+	const side = graphics.MaxSide
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	w.Write(make([]byte, 4*side*side))
+	w.Close()
+	return fmt.Sprintf("\x1b[H\x1b_Ga=T,i=%d,f=32,s=%d,v=%d,o=z,c=2,r=1,C=1,q=2;%s\x1b\\", id, side, side,
+		base64.StdEncoding.EncodeToString(packed.Bytes()))
+}
+
+func TestPicturesThatMayNotBeUnpackedYetAreSentLater(t *testing.T) {
+	for name, o := range map[string]api.AttachOptions{
+		"frames": {Pictures: true}, "bytes": {Raw: true, Pictures: true, Apart: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &memoryLog{}
+				s := memorySession(t, l)
+				s.output(l, bomb(1)+bomb(2))
+				synctest.Wait()
+				v := view(t, s, o)
+				var sent []uint64
+				begun := time.Now()
+				for out := range v.out {
+					if out.Picture == nil {
+						continue
+					}
+					if len(out.Picture.PNG) == 0 {
+						t.Fatalf("picture %d is damaged", out.Picture.Number)
+					}
+					if sent = append(sent, out.Picture.Number); len(sent) == 2 {
+						break
+					}
+				}
+				if sent[0] != 2 || sent[1] != 1 || time.Since(begun) < time.Second {
+					t.Errorf("pictures %v were sent within %v", sent, time.Since(begun))
+				}
+			})
+		})
+	}
+}
+
+func TestScreenIsDrawnForOneCallerAtATime(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	s.drawing <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Screen(ctx, api.SessionScreenInput{Picture: "png"}); err == nil {
+		t.Error("a screen is drawn while another one is")
+	}
+	if _, err := s.Screen(t.Context(), api.SessionScreenInput{}); err != nil {
+		t.Errorf("text waits too: %v", err)
+	}
+	<-s.drawing
+	if out, err := s.Screen(t.Context(), api.SessionScreenInput{Picture: "png"}); err != nil || len(out.Picture) == 0 {
+		t.Errorf("%d bytes, %v", len(out.Picture), err)
+	}
+}
+
+func TestDrawingWaitsUntilPicturesMayBeUnpacked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		s.output(l, bomb(1))
+		var usage *graphics.Usage
+		for n := range int64(2) {
+			begun := time.Now()
+			if _, err := s.Screen(t.Context(), api.SessionScreenInput{Picture: "png"}); err != nil {
+				t.Fatal(err)
+			}
+			s.onScreen(t.Context(), func(term Emulator) { usage = term.PictureUsage() })
+			if got := usage.Unpacked(); got != (n+1)*graphics.MaxUnpacked || n > 0 && time.Since(begun) < time.Second {
+				t.Errorf("drawn %d times, %d bytes were unpacked, the last within %v", n+1, got, time.Since(begun))
 			}
 		}
 	})

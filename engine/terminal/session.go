@@ -42,6 +42,7 @@ type Emulator interface {
 	InString() int
 	Picture(number uint64) *graphics.Picture
 	Pictured() uint64
+	PictureUsage() *graphics.Usage
 }
 
 // A Log is what a session needs of ptylog.Log.
@@ -102,6 +103,8 @@ type Session struct {
 	shell    *prompt.Shell // its program, at a prompt or not
 	log      Log           // set before opened is closed; nil if it cannot be opened
 
+	drawing chan struct{} // of 1: the screen is being drawn
+
 	opened chan struct{} // closed when the log is open, or cannot be opened
 	ready  chan struct{} // closed when the screen is as the log says
 	failed error         // set before ready is closed
@@ -126,6 +129,7 @@ func Start(o Options, done func()) *Session {
 	s := &Session{
 		options: o,
 		facts:   newFacts(o),
+		drawing: make(chan struct{}, 1),
 		opened:  make(chan struct{}),
 		ready:   make(chan struct{}),
 		ctx:     ctx,

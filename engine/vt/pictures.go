@@ -141,6 +141,9 @@ func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled
 // any more.
 func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
 
+// PictureUsage is what the pictures take; nil if there have been none.
+func (t *store) PictureUsage() *graphics.Usage { return t.pictures.Usage() }
+
 // Pictured counts how often pictures were drawn, hidden or covered; scrolling is none of it.
 func (t *store) Pictured() uint64 { return t.pictured }
 

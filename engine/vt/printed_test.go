@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"tandem/engine/vt"
@@ -51,5 +52,19 @@ func TestProgramsShowTheirPicture(t *testing.T) {
 				t.Errorf("%s: %v at %d quarters of the height", name, got, part)
 			}
 		}
+	}
+}
+
+func TestTallPlacementsScrollByWhatTheirCommandsPayFor(t *testing.T) {
+	const command = "\x1b_Ga=p,i=1,q=2,c=1,r=1000\x1b\\"
+	term := vt.New(vt.Options{Cols: 8, Rows: 4})
+	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + strings.Repeat(command, 1000)))
+	if _, _, end := term.Bounds(); end > 16<<10+1000*int64(len(command)) {
+		t.Errorf("%d rows for %d bytes", end, 1000*len(command))
+	}
+	term = vt.New(vt.Options{Cols: 8, Rows: 4})
+	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + command))
+	if _, _, end := term.Bounds(); end < 1000 {
+		t.Errorf("one that is tall scrolls by %d rows", end)
 	}
 }

@@ -1,8 +1,11 @@
 package graphics
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"image"
+	"iter"
 	"slices"
 
 	"tandem/engine/styled"
@@ -10,24 +13,82 @@ import (
 
 // Bounds of what is kept for later: of PNGs, and of the text that has them in base64.
 const (
-	maxKept     = 16 << 20
-	MaxKeptText = 2*maxKept + 8<<20
+	maxKept     = 8 << 20
+	MaxKeptText = 40 << 20 // of earlier releases, which kept more
 )
 
 // MaxCell is the most pixels a side of a cell has.
 const MaxCell = 400
 
 // AppendKept appends as text without control characters what is on the screens and what
-// the program can ask for by name; nothing if there is nothing.
+// the program can ask for by name; nothing if there is nothing. Data follows the JSON in base64,
+// which JSON would copy several times over.
 func (p *Pictures) AppendKept(dst []byte) []byte {
 	if p.store.serial == 0 && !p.loader.Loading() {
 		return dst
 	}
-	text, err := json.Marshal(p.kept())
+	k := p.kept()
+	var all [][]byte
+	size := 0
+	for data := range k.data() {
+		all = append(all, *data)
+		size += 1 + base64.StdEncoding.EncodedLen(len(*data))
+		*data = nil
+	}
+	text, err := json.Marshal(k)
 	if err != nil { // there is nothing in it that could not be written
 		return dst
 	}
-	return append(dst, text...)
+	const rest = 64 << 10 // for what the caller appends
+	dst = append(slices.Grow(dst, len(text)+size+rest), text...)
+	p.store.freed += len(text) + size // soon
+	for _, data := range all {
+		dst = base64.StdEncoding.AppendEncode(append(dst, ' '), data)
+	}
+	return dst
+}
+
+// parseKept reads what AppendKept has written, or an engine that had all data in the JSON.
+func parseKept(text []byte) (k keptPictures, err error) {
+	from := json.NewDecoder(bytes.NewReader(text))
+	if err := from.Decode(&k); err != nil {
+		return k, err
+	}
+	rest := text[from.InputOffset():]
+	for data := range k.data() {
+		var one []byte
+		if len(rest) == 0 {
+			return k, nil
+		}
+		end := 1
+		for end < len(rest) && rest[end] != ' ' {
+			end++
+		}
+		one, rest = rest[1:end], rest[end:]
+		if *data, err = base64.StdEncoding.AppendDecode(nil, one); err != nil {
+			return k, err
+		}
+	}
+	return k, nil
+}
+
+// data gives what is kept in base64, in its order.
+func (k *keptPictures) data() iter.Seq[*[]byte] {
+	return func(yield func(*[]byte) bool) {
+		if !yield(&k.Loading.Data) {
+			return
+		}
+		for n := range k.Images {
+			i := &k.Images[n]
+			data := &i.PNG
+			if i.Packed != nil {
+				data = &i.Packed.Data
+			}
+			if !yield(data) {
+				return
+			}
+		}
+	}
 }
 
 // keptPictures are all but those in the scrollback alone.
@@ -46,6 +107,7 @@ type keptImage struct {
 	Picture    uint64
 	PNG        []byte
 	Packed     *keptPixels `json:",omitempty"` // in place of a PNG
+	Sixels     bool        `json:",omitempty"` // PNG has these
 	Virtual    []Virtual
 }
 
@@ -65,11 +127,21 @@ func (p *Picture) keptPixels() *keptPixels {
 	return &keptPixels{p.Size, p.channels, p.packed}
 }
 
+func (p *Picture) keptSixels() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sixels
+}
+
 // kept is an image with all that it takes to have it again, in so many bytes.
 func (i *Image) kept() (k keptImage, size int, err error) {
 	k = keptImage{ID: i.ID, Number: i.Number, Alt: i.Alt, Picture: i.Picture.Number, Virtual: i.Virtual}
 	if k.Packed = i.Picture.keptPixels(); k.Packed != nil {
 		return k, len(k.Packed.Data), nil
+	}
+	if sixels := i.Picture.keptSixels(); sixels != nil {
+		k.PNG, k.Sixels = sixels, true
+		return k, len(sixels), nil
 	}
 	k.PNG, err = i.Picture.PNG()
 	return k, len(k.PNG), err
@@ -78,6 +150,10 @@ func (i *Image) kept() (k keptImage, size int, err error) {
 func (k keptImage) restored() (*Picture, error) {
 	if p := k.Packed; p != nil && (p.Channels == 3 || p.Channels == 4) {
 		return FromPacked(p.Size, p.Channels, p.Data)
+	}
+	if k.Sixels {
+		p, _, err := FromSixels(k.PNG)
+		return p, err
 	}
 	return FromPNG(k.PNG)
 }
@@ -133,8 +209,8 @@ func (p *Pictures) kept() keptPictures {
 // Restore takes what AppendKept has written, as far as it makes sense, and hands each row's
 // strips to put.
 func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Strips) *Strips)) {
-	var k keptPictures
-	if json.Unmarshal(text, &k) != nil {
+	k, err := parseKept(text)
+	if err != nil {
 		return
 	}
 	p.Forget()
@@ -155,6 +231,7 @@ func (p *Pictures) Restore(text []byte, put func(alt bool, y int, add func(*Stri
 	for n, at := range k.Placed {
 		if at.Image >= 0 && at.Image < len(images) && images[at.Image] != nil && sensible(at.At, images[at.Image].Picture.Size) {
 			placed[n] = &Placement{at.At, images[at.Image], at.Name, at.Text}
+			images[at.Image].placed = true
 			placed[n].Picture = images[at.Image].Picture.Number
 		}
 	}

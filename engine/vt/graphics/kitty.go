@@ -11,6 +11,10 @@ import (
 // they should, or all that they have.
 const MaxCommand = 8 << 20
 
+// maxScrolled is how many rows placements may scroll the screen by, besides one for each byte of
+// the commands. What is more of a placement is cut off: a short command asks for 1,000 rows.
+const maxScrolled = 16 << 10
+
 // What a command asks for and cannot get, as kitty says it to programs.
 var (
 	errNames    = errors.New("EINVAL:only one of i and I")
@@ -22,6 +26,7 @@ var (
 // Kitty does a command of kitty's graphics protocol, which stands behind the G. It reports
 // whether that was more than a piece of a picture to come.
 func (p *Pictures) Kitty(b []byte) (done bool) {
+	p.spent = max(p.spent-len(b), 0)
 	c, ok := ParseCommand(b)
 	if !ok {
 		return false
@@ -43,6 +48,7 @@ func (p *Pictures) Kitty(b []byte) (done bool) {
 // left out. whole says that nothing of the picture is missing.
 func (p *Pictures) load(c Command) (whole bool) {
 	done, picture, err := p.loader.Add(c)
+	p.makeRoom()
 	if done == nil {
 		return false
 	}
@@ -147,6 +153,10 @@ func (p *Pictures) show(c *Command, i *Image) error {
 		p.unplace(i.Alt, func(old *Placement) bool { return old.image == i && old.id == at.id })
 	}
 	move := c.Int('C', 1) == 0
+	if move {
+		at.Rows = max(min(at.Rows, maxScrolled-p.spent), 1)
+		p.spent += at.Rows
+	}
 	x, y := p.on.Cursor()
 	p.on.Put(at, x, y, move, false)
 	if move {

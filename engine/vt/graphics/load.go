@@ -2,15 +2,14 @@ package graphics
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/base64"
 	"errors"
 	"image"
 	"io"
 )
 
-// maxData bounds what is sent for one picture, in bytes.
-const maxData = 4*MaxSide*MaxSide + 1<<16
+// maxEncoded bounds what is sent for one picture that is a PNG or compressed, in bytes.
+const maxEncoded = 32 << 20
 
 // mostDeflated is how many bytes one byte of deflate stands for at most (zlib's
 // technical details).
@@ -28,6 +27,7 @@ var (
 type Loader struct {
 	first *Command
 	data  []byte
+	most  int // bytes that the picture has at most; 0 if it is not known yet
 	err   error
 }
 
@@ -47,7 +47,7 @@ func (l *Loader) Add(c Command) (done *Command, p *Picture, err error) {
 		first := c
 		first.Payload, first.control = nil, bytes.Clone(c.control)
 		*l = Loader{first: &first}
-		if c.Letter('t', 'd') != 'd' {
+		if l.most = declared(&first); c.Letter('t', 'd') != 'd' {
 			l.err = errMedium
 		}
 	}
@@ -68,9 +68,9 @@ func (l *Loader) Add(c Command) (done *Command, p *Picture, err error) {
 // Kept is a picture that is not complete yet.
 type Kept struct{ Control, Data []byte }
 
-// Keep gives what has come so far; nothing if nothing was begun, or all is lost.
+// Keep gives what has come so far; nothing if nothing was begun, or all is lost or too much.
 func (l *Loader) Keep() Kept {
-	if l.first == nil || l.err != nil {
+	if l.first == nil || l.err != nil || len(l.data) > maxKept {
 		return Kept{}
 	}
 	return Kept{l.first.control, l.data}
@@ -80,25 +80,63 @@ func (l *Loader) Keep() Kept {
 func (l *Loader) Restore(k Kept) {
 	*l = Loader{}
 	c, ok := ParseCommand(k.Control)
-	if ok && len(k.Control) > 0 && len(k.Data) <= maxData {
-		l.first, l.data = &c, k.Data
+	if ok && len(k.Control) > 0 && len(k.Data) <= declared(&c)+3 {
+		l.first, l.data, l.most = &c, k.Data, declared(&c)
 	}
 }
 
-// decode appends a piece of base64.
+// declared returns how many bytes a picture has at most, from what its first command says: those
+// of its pixels, or a little more if they are compressed.
+func declared(c *Command) int {
+	size, channels := image.Pt(c.Int('s', MaxSide), c.Int('v', MaxSide)), 4
+	switch {
+	case c.Int('f', 1<<16) == 100:
+		return maxEncoded
+	case c.Int('f', 1<<16) == 24:
+		channels = 3
+	}
+	n := size.X * size.Y * channels
+	if c.Letter('o', 0) == 'z' {
+		return min(n+n>>8+1<<10, maxEncoded)
+	}
+	return n
+}
+
+// decode appends a piece of base64. What follows the last pixel is left out; the data of a PNG
+// or of zlib is an error if it is too long.
 func (l *Loader) decode(piece []byte) error {
 	piece = bytes.TrimRight(piece, "=")
 	n := base64.RawStdEncoding.DecodedLen(len(piece))
-	if len(l.data)+n > maxData {
-		l.data = nil
-		return errLong
+	if room := l.most - len(l.data); n > room {
+		if l.first.Letter('o', 0) == 'z' || l.first.Int('f', 1<<16) == 100 {
+			l.data = nil
+			return errLong
+		}
+		piece = piece[:min(len(piece), (room+2)/3*4)]
+		n = base64.RawStdEncoding.DecodedLen(len(piece))
 	}
+	l.grow(n)
 	var err error
 	if l.data, err = base64.RawStdEncoding.AppendDecode(l.data, piece); err != nil {
 		l.data = nil
 		return errBase64
 	}
 	return nil
+}
+
+// grow makes room for n bytes: for the whole picture once a 16th of it has come, so that neither a
+// copy of what is large nor room for what never comes takes memory.
+func (l *Loader) grow(n int) {
+	want := len(l.data) + n
+	if want <= cap(l.data) {
+		return
+	}
+	if whole := l.most + 3; want >= whole/16 && l.first.Int('f', 1<<16) != 100 {
+		want = max(want, whole)
+	} else {
+		want += want / 2
+	}
+	l.data = append(make([]byte, 0, want), l.data...)
 }
 
 // picture makes the picture that a command describes of its data.
@@ -124,34 +162,22 @@ func picture(c *Command, data []byte) (*Picture, error) {
 		return FromPixels(size, channels, data)
 	case packed:
 		var err error
-		if data, err = unpackedPNG(data); err != nil {
+		if data, err = pngWithin(data); err != nil {
 			return nil, err
 		}
 	}
 	return FromPNG(data)
 }
 
-// inflated is n bytes of data without its compression.
-func inflated(data []byte, n int) ([]byte, error) {
-	from, err := zlib.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, errZlib
-	}
-	out := make([]byte, n)
-	if _, err := io.ReadFull(from, out); err != nil {
-		return nil, errZlib
-	}
-	return out, nil
-}
-
-// unpackedPNG is a PNG without a compression around its own, which makes it little smaller:
+// pngWithin is a PNG without a compression around its own, which makes it little smaller:
 // what gets much larger is none.
-func unpackedPNG(data []byte) ([]byte, error) {
-	from, err := zlib.NewReader(bytes.NewReader(data))
+func pngWithin(data []byte) ([]byte, error) {
+	from, err := unzipper(data)
 	if err != nil {
 		return nil, errZlib
 	}
-	most := min(packedPNG+packedPNGByte*len(data), maxData)
+	defer unzippers.Put(from)
+	most := min(packedPNG+packedPNGByte*len(data), maxEncoded)
 	out, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 	switch {
 	case err != nil:

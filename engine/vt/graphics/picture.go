@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"errors"
 	"image"
+	"image/color"
 	"image/png"
 	"io"
 	"slices"
@@ -19,6 +20,7 @@ var (
 	errSize   = errors.New("EINVAL:a picture has 1 to 4096 pixels a side")
 	errPNG    = errors.New("EBADPNG:not a PNG")
 	errPixels = errors.New("ENODATA:fewer pixels than the size says")
+	errLarge  = errors.New("EFBIG:the picture unpacks to more than 64 MiB")
 )
 
 // A Picture is pixels. It does not change, and may be read by several goroutines.
@@ -26,9 +28,13 @@ type Picture struct {
 	Number uint64 // in its store; 0 for none
 	Size   image.Point
 
+	opaque   bool       // known without unpacking it
+	unpacked int        // bytes of its pixels, if they are packed
 	mu       sync.Mutex // guards the rest
+	usage    *Usage     // of the terminal that keeps it; nil if none does
 	pixels   []byte     // row by row; nil once they are a PNG
 	packed   []byte     // in their place, compressed with zlib; nil too then
+	sixels   []byte     // in their place
 	channels int        // 3 for RGB, 4 for RGBA that is not premultiplied
 	png      []byte
 }
@@ -44,7 +50,36 @@ func FromPNG(b []byte) (*Picture, error) {
 	if !fits(size) {
 		return nil, errSize
 	}
-	return &Picture{Size: size, png: bytes.Clone(b)}, nil
+	p := &Picture{Size: size, opaque: opaquePNG(c, b), unpacked: unpackedPNG(c, b)}
+	if p.unpacked > MaxUnpacked {
+		return nil, errLarge
+	}
+	p.png = bytes.Clone(b)
+	return p, nil
+}
+
+// Where the header of a PNG says how many bits a sample has, and whether it is interlaced.
+const bitDepth, interlaced = 24, 28
+
+// unpackedPNG returns how many bytes decoding a PNG takes.
+func unpackedPNG(c image.Config, b []byte) int {
+	n := 4
+	if b[bitDepth] == 16 {
+		n = 8
+	}
+	if b[interlaced] != 0 {
+		n *= 2 // each pass is decoded apart
+	}
+	return n * c.Width * c.Height
+}
+
+// opaquePNG reports whether nothing can be seen through a PNG, as far as its chunks tell.
+func opaquePNG(c image.Config, b []byte) bool {
+	switch c.ColorModel {
+	case color.NRGBAModel, color.NRGBA64Model:
+		return false
+	}
+	return !bytes.Contains(b, []byte("tRNS"))
 }
 
 // FromPixels makes a picture of pixels of 3 or 4 bytes, which it keeps. What is
@@ -57,12 +92,23 @@ func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error)
 	if len(pixels) < n {
 		return nil, errPixels
 	}
-	return &Picture{Size: size, channels: channels, pixels: pixels[:n:n]}, nil
+	pixels = pixels[:n:n]
+	return &Picture{Size: size, channels: channels, pixels: pixels, opaque: channels == 3 || opaque(pixels)}, nil
+}
+
+// opaque reports whether nothing can be seen through pixels of 4 bytes.
+func opaque(pixels []byte) bool {
+	for i := 3; i < len(pixels); i += 4 {
+		if pixels[i] != 255 {
+			return false
+		}
+	}
+	return true
 }
 
 // packedRead is how many pixels, in bytes, are unpacked at once to see whether all are there:
 // so many, and so many for each byte. A few bytes could take long else.
-const packedRead, packedReadByte = 16 << 10, 16
+const packedRead, packedReadByte = 4 << 10, 16
 
 // FromPacked makes a picture of pixels as FromPixels does, that are compressed with zlib and
 // stay so until somebody looks at them. What is damaged may be found by Image only.
@@ -71,42 +117,96 @@ func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error)
 		return nil, errSize
 	}
 	n := size.X * size.Y * channels
-	from, err := zlib.NewReader(bytes.NewReader(packed))
-	if err != nil || n/mostDeflated > len(packed) { // so it is too short
+	if len(packed) < 2 || n/mostDeflated > len(packed) || !zlibHeader(packed) { // too short, or something else
 		return nil, errZlib
 	}
 	if n <= packedRead+packedReadByte*len(packed) {
-		if _, err := io.CopyN(io.Discard, from, int64(n)); err != nil {
+		from, err := unzipper(packed)
+		if err == nil {
+			_, err = io.CopyN(io.Discard, from, int64(n))
+			unzippers.Put(from)
+		}
+		if err != nil {
 			return nil, errZlib
 		}
 	}
-	return &Picture{Size: size, channels: channels, packed: slices.Clip(packed)}, nil
+	return &Picture{Size: size, channels: channels, packed: slices.Clip(packed), unpacked: 4 * size.X * size.Y, opaque: channels == 3}, nil
+}
+
+// zlibHeader reports whether data begins as RFC 1950 says.
+func zlibHeader(b []byte) bool { return b[0]&0x0F == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
+
+// unzippers are zlib readers to be used again: each has a window of 32 KB.
+var unzippers sync.Pool
+
+// unzipper returns a reader of compressed data, to be put into unzippers.
+func unzipper(packed []byte) (io.ReadCloser, error) {
+	if from, ok := unzippers.Get().(io.ReadCloser); ok {
+		return from, from.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
+	}
+	return zlib.NewReader(bytes.NewReader(packed))
 }
 
 func fits(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
+// count has a usage count the picture from now on, in place of the one before.
+func (p *Picture) count(in *Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.noteWeight(-p.weightNow())
+	p.usage = in
+	p.noteWeight(p.weightNow())
+}
+
+// noteWeight tells the usage by how many bytes the picture has grown. The caller holds the mutex.
+func (p *Picture) noteWeight(n int) {
+	if p.usage != nil {
+		p.usage.kept.Add(int64(n))
+	}
+}
+
 // weight is the memory that the picture takes, in bytes.
 func (p *Picture) weight() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	const itself = 256
-	return itself + cap(p.pixels) + cap(p.packed) + cap(p.png)
+	return p.weightNow()
 }
 
-// shrink makes a PNG of bare pixels.
-func (p *Picture) shrink() {
+func (p *Picture) weightNow() int {
+	const itself = 256
+	return itself + cap(p.pixels) + cap(p.packed) + cap(p.sixels) + cap(p.png)
+}
+
+// shrink makes a PNG of bare pixels, and returns how many bytes these were.
+func (p *Picture) shrink() (freed int) {
 	p.mu.Lock()
-	bare := p.pixels != nil
+	freed = cap(p.pixels)
 	p.mu.Unlock()
-	if bare {
+	if freed > 0 {
 		_, _ = p.PNG() // which fails for a size alone that no picture has
 	}
+	return freed
 }
 
+// encoders are buffers of PNG encoders to be used again: each is about a megabyte.
+type encoders struct{ sync.Pool }
+
+func (e *encoders) Get() *png.EncoderBuffer {
+	b, _ := e.Pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+func (e *encoders) Put(b *png.EncoderBuffer) { e.Pool.Put(b) }
+
+var buffers sync.Pool // to encode into
+
+var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &encoders{}}
+
 // PNG is the picture as a PNG, which must not be changed. It takes a while the first
-// time; from then on the PNG is kept in place of the pixels.
+// time; from then on the PNG is kept in place of the pixels. The error is ErrBusy if the
+// terminal may not unpack the picture yet.
 func (p *Picture) PNG() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,61 +217,89 @@ func (p *Picture) PNG() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&b, img); err != nil {
+	b, _ := buffers.Get().(*bytes.Buffer)
+	if b == nil {
+		b = &bytes.Buffer{}
+	}
+	b.Reset()
+	defer buffers.Put(b)
+	if err := encoder.Encode(b, img); err != nil {
 		return nil, err
 	}
-	p.png, p.pixels, p.packed = bytes.Clone(b.Bytes()), nil, nil
+	before := p.weightNow()
+	p.png, p.pixels, p.packed, p.sixels = bytes.Clone(b.Bytes()), nil, nil, nil
+	p.unpacked = 4 * p.Size.X * p.Size.Y
+	p.noteWeight(p.weightNow() - before)
 	return p.png, nil
 }
 
-// Image is the picture to be drawn.
+// Image is the picture to be drawn. The error is ErrBusy if the terminal may not unpack it yet.
 func (p *Picture) Image() (image.Image, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.png != nil {
-		return png.Decode(bytes.NewReader(p.png))
+	encoded := p.png
+	if encoded == nil {
+		defer p.mu.Unlock()
+		return p.raw()
 	}
-	return p.raw()
+	usage := p.usage
+	p.mu.Unlock()
+	if !usage.unpack(p.unpacked) {
+		return nil, ErrBusy
+	}
+	return png.Decode(bytes.NewReader(encoded))
 }
 
 // raw gives the pixels as an image. Those that are damaged are looked at once.
 func (p *Picture) raw() (image.Image, error) {
 	r := image.Rectangle{Max: p.Size}
-	pixels := p.pixels
-	if pixels == nil {
-		var err error
-		if pixels, err = inflated(p.packed, p.Size.X*p.Size.Y*p.channels); err != nil {
-			p.packed = nil
-			return nil, err
-		}
+	if p.pixels != nil && p.channels == 4 {
+		return &image.NRGBA{Pix: p.pixels, Stride: 4 * p.Size.X, Rect: r}, nil
 	}
-	if p.channels == 4 {
-		return &image.NRGBA{Pix: pixels, Stride: 4 * p.Size.X, Rect: r}, nil
+	if p.pixels == nil && p.packed == nil && p.sixels == nil {
+		return nil, errZlib
 	}
-	img := image.NewRGBA(r)
-	for i, j := 0, 0; i < len(img.Pix); i, j = i+4, j+3 {
-		copy(img.Pix[i:], pixels[j:j+3])
-		img.Pix[i+3] = 255
+	if !p.usage.unpack(4 * p.Size.X * p.Size.Y) {
+		return nil, ErrBusy
+	}
+	switch {
+	case p.sixels != nil:
+		return &image.NRGBA{Pix: paintSixels(p.sixels, p.Size), Stride: 4 * p.Size.X, Rect: r}, nil
+	case p.pixels != nil:
+		img := image.NewRGBA(r)
+		return img, unpackRows(img.Pix, bytes.NewReader(p.pixels), p.Size, p.channels)
+	}
+	img := image.NewNRGBA(r)
+	from, err := unzipper(p.packed)
+	if err == nil {
+		err = unpackRows(img.Pix, from, p.Size, p.channels)
+		unzippers.Put(from)
+	}
+	if err != nil {
+		p.noteWeight(-cap(p.packed))
+		p.packed = nil
+		return nil, errZlib
 	}
 	return img, nil
 }
 
-// Opaque says that nothing can be seen through the picture, as far as that is known
-// without decoding it.
-func (p *Picture) Opaque() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pixels == nil {
-		return false
+// unpackRows reads pixels of 3 or 4 bytes into pix, which has 4 for each.
+func unpackRows(pix []byte, from io.Reader, size image.Point, channels int) error {
+	if channels == 4 {
+		_, err := io.ReadFull(from, pix)
+		return err
 	}
-	if p.channels == 4 {
-		for i := 3; i < len(p.pixels); i += 4 {
-			if p.pixels[i] != 255 {
-				return false
-			}
+	row := make([]byte, 3*size.X)
+	for len(pix) > 0 {
+		if _, err := io.ReadFull(from, row); err != nil {
+			return err
+		}
+		for i := 0; i < len(row); i, pix = i+3, pix[4:] {
+			pix[0], pix[1], pix[2], pix[3] = row[i], row[i+1], row[i+2], 255
 		}
 	}
-	return true
+	return nil
 }
+
+// Opaque says that nothing can be seen through the picture, as far as that is known
+// without unpacking it.
+func (p *Picture) Opaque() bool { return p.opaque }

@@ -39,6 +39,7 @@ type Pictures struct {
 	store      Store
 	loader     Loader
 	placements uint64       // made so far
+	spent      int          // rows that placements have scrolled by and that commands have not made up for
 	virtual    bool         // placeholders may be pictures
 	diacritics map[rune]int // of placeholders; nil until needed
 }
@@ -56,7 +57,7 @@ type SixelMode struct {
 // Sixel does DECSIXEL: data is what stands behind its final byte. Like text, the picture
 // scrolls the screen.
 func (p *Pictures) Sixel(data []byte, mode SixelMode) {
-	made, below, err := DecodeSixel(data)
+	made, below, err := FromSixels(data)
 	if err != nil {
 		return
 	}
@@ -97,6 +98,7 @@ func (p *Pictures) placed(i *Image, source image.Rectangle, offset image.Point, 
 		box.Max.Y = offset.Y + max((box.Max.X-offset.X)*size.Y/size.X, 1)
 	}
 	p.placements++
+	i.placed = true
 	return &Placement{image: i, Placement: styled.Placement{
 		ID: p.placements, Picture: i.Picture.Number, Source: source, Cell: cell, Box: box,
 		Cols: min((box.Max.X+cell.X-1)/cell.X, maxCells), Rows: min((box.Max.Y+cell.Y-1)/cell.Y, maxCells),
@@ -104,11 +106,37 @@ func (p *Pictures) placed(i *Image, source image.Rectangle, offset image.Point, 
 }
 
 // keep keeps an image, and takes off the screens what has to go for it.
-func (p *Pictures) keep(i *Image) {
-	for _, gone := range p.store.Add(i, p.shown) {
-		p.forget(gone)
+func (p *Pictures) keep(i *Image) { p.forgetAll(p.store.Add(i, p.shown)) }
+
+func (p *Pictures) forgetAll(all []*Image) {
+	gone := map[*Image]bool{}
+	for _, i := range all {
+		if i.placed {
+			gone[i] = true
+		}
+	}
+	if len(gone) > 0 {
+		for _, alt := range [...]bool{false, true} {
+			p.unplace(alt, func(at *Placement) bool { return gone[at.image] })
+		}
 	}
 }
+
+// loadStep is how many bytes of a picture come in before room is made for them.
+const loadStep = 4 << 20
+
+// makeRoom drops images for the one that is being loaded.
+func (p *Pictures) makeRoom() {
+	size := len(p.loader.data)
+	if size/loadStep != p.store.loading/loadStep {
+		p.store.loading = size
+		p.forgetAll(p.store.trim(p.shown))
+	}
+	p.store.loading = size
+}
+
+// Usage is what the pictures take; nil if there have been none.
+func (p *Pictures) Usage() *Usage { return p.store.usage }
 
 // shown are the images that the screens and the scrollback show.
 func (p *Pictures) shown() map[*Image]bool {
@@ -136,6 +164,9 @@ func (p *Pictures) unplace(alt bool, is func(*Placement) bool) {
 // forget takes an image off the screens and out of the store.
 func (p *Pictures) forget(i *Image) {
 	p.store.Remove(func(old *Image) bool { return old == i })
+	if !i.placed {
+		return
+	}
 	p.unplace(i.Alt, func(at *Placement) bool { return at.image == i })
 }
 

@@ -24,10 +24,13 @@ type seen struct {
 // the screen shown. The program's images keep their names, so that it can go on with them.
 func (p *Pictures) AppendShown(dst []byte) []byte {
 	var all []seen
-	p.eachStrip(func(alt bool, y int, one strip) {
-		if alt == p.on.Alt() && y >= 0 {
-			all = addSeen(all, seen{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
+	p.on.Each(p.on.Alt(), func(y int, s *Strips) *Strips {
+		for _, one := range s.inSight(maxCells) {
+			if y >= 0 {
+				all = addSeen(all, seen{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
+			}
 		}
+		return s
 	})
 	sent := map[*Image]bool{}
 	size := 0

@@ -1,6 +1,7 @@
 package graphics
 
 import (
+	"bytes"
 	"errors"
 	"image"
 	"math"
@@ -25,21 +26,28 @@ const sixelRows = 6
 
 var errNoSixels = errors.New("a sixel sequence without pixels")
 
-// DecodeSixel reads what stands between the final byte of a sixel sequence and its end
-// (DEC STD 070, chapter 9). What is not painted can be seen through. Pixels are square,
-// whatever is said of them, and each picture begins with the colours of a VT340. below is
-// the upper edge of the row of sixels that would come next. The decoder of charmbracelet/x trusts counts, sizes and registers.
-func DecodeSixel(b []byte) (p *Picture, below int, err error) {
+// FromSixels makes a picture of what stands between the final byte of a sixel sequence and its end
+// (DEC STD 070, chapter 9). The pixels are painted when somebody looks. What is not painted can be
+// seen through. Pixels are square, whatever is said of them, and each picture begins with the
+// colours of a VT340. below is the upper edge of the row of sixels that would come next. The
+// decoder of charmbracelet/x trusts counts, sizes and registers.
+func FromSixels(b []byte) (p *Picture, below int, err error) {
 	var m sixelSize
 	if below = readSixels(b, &m); m.size.X == 0 || m.size.Y == 0 {
 		return nil, 0, errNoSixels
 	}
 	m.size.Y = min(m.size.Y, max(sixelPixelsAByte*len(b)/m.size.X, 1))
-	area := m.size.X * m.size.Y
-	d := sixelPixels{w: m.size.X, h: m.size.Y, pixels: make([]byte, 4*area), left: sixelPaints * area, colors: defaultColors()}
+	c := sixelCover{w: m.size.X, h: m.size.Y}
+	readSixels(b, &c)
+	return &Picture{Size: m.size, sixels: bytes.Clone(b), unpacked: 4 * m.size.X * m.size.Y, opaque: c.opaque()}, below, nil
+}
+
+// paintSixels returns the pixels of a picture of a size, 4 bytes each.
+func paintSixels(b []byte, size image.Point) []byte {
+	area := size.X * size.Y
+	d := sixelPixels{w: size.X, h: size.Y, pixels: make([]byte, 4*area), left: sixelPaints * area, colors: defaultColors()}
 	readSixels(b, &d)
-	p, err = FromPixels(m.size, 4, d.pixels)
-	return p, below, err
+	return d.pixels
 }
 
 // A sixelReader is told what a sequence says.
@@ -148,6 +156,71 @@ func (m *sixelSize) paint(x, y, n int, bits byte) {
 		height++
 	}
 	m.size.Y = min(max(m.size.Y, y+height), MaxSide)
+}
+
+// A sixelCover finds out whether all pixels of a picture are painted, without painting them.
+type sixelCover struct {
+	w, h    int
+	band    int                             // upper edge of the row of sixels that is being read
+	painted [sixelRows][MaxSide / 64]uint64 // of that row
+	full    int                             // rows of pixels, from the top down, of which all are painted
+}
+
+func (c *sixelCover) raster(int, int) {}
+
+func (c *sixelCover) register(int, []int) {}
+
+func (c *sixelCover) paint(x, y, n int, bits byte) {
+	if y != c.band {
+		c.finish()
+		c.band, c.painted = y, [sixelRows][MaxSide / 64]uint64{}
+	}
+	n = min(n, c.w-x)
+	if n <= 0 || c.full < c.band { // something above is not painted
+		return
+	}
+	for row := 0; bits != 0; bits, row = bits>>1, row+1 {
+		if bits&1 != 0 {
+			setBits(&c.painted[row], x, x+n)
+		}
+	}
+}
+
+// setBits sets bits from one up to another.
+func setBits(words *[MaxSide / 64]uint64, from, to int) {
+	for from < to {
+		end := min((from|63)+1, to)
+		mask := ^uint64(0) << (from & 63)
+		if end&63 != 0 {
+			mask &= 1<<(end&63) - 1
+		}
+		words[from/64] |= mask
+		from = end
+	}
+}
+
+// finish counts the rows of the band that are painted whole.
+func (c *sixelCover) finish() {
+	for row := range c.painted {
+		if c.full != c.band+row {
+			return
+		}
+		for x := 0; x < c.w; x += 64 {
+			want := ^uint64(0)
+			if left := c.w - x; left < 64 {
+				want = 1<<left - 1
+			}
+			if c.painted[row][x/64]&want != want {
+				return
+			}
+		}
+		c.full++
+	}
+}
+
+func (c *sixelCover) opaque() bool {
+	c.finish()
+	return c.full >= c.h
 }
 
 // sixelPixels are painted.

@@ -45,7 +45,7 @@ func TestSixelsAreDecoded(t *testing.T) {
 		"the VT340's colours":                        {"#1@", "1\n"},
 		"newlines and what is no sixel are left out": {"#5;2;100;0;0\r\n@ \x01@", "rr\n"},
 	} {
-		p, _, err := DecodeSixel([]byte(c.in))
+		p, _, err := FromSixels([]byte(c.in))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got := pixels(t, p, names); got != c.want {
@@ -56,14 +56,14 @@ func TestSixelsAreDecoded(t *testing.T) {
 
 func TestSixelsWithoutPixelsAreNoPicture(t *testing.T) {
 	for _, in := range []string{"", "#1", "???", "$-$-", "\"1;1;0;9", "!5", "!5?"} {
-		if p, _, err := DecodeSixel([]byte(in)); err == nil {
+		if p, _, err := FromSixels([]byte(in)); err == nil {
 			t.Errorf("%q is a picture of %v", in, p.Size)
 		}
 	}
 }
 
 func TestASixelPictureIsBounded(t *testing.T) {
-	p, _, err := DecodeSixel([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
+	p, _, err := FromSixels([]byte("\"1;1;99999999;99999999#1!99999999~" + strings.Repeat("-!99999999~", 2000)))
 	if err != nil || p.Size != image.Pt(MaxSide, MaxSide) {
 		t.Errorf("got %v, %v", p, err)
 	}
@@ -71,13 +71,13 @@ func TestASixelPictureIsBounded(t *testing.T) {
 
 func TestAFewBytesOfSixelsAreNoLargePicture(t *testing.T) {
 	for _, in := range []string{"\"1;1;99999;99999~", "!9999~" + strings.Repeat("-", 600) + "~"} {
-		p, _, err := DecodeSixel([]byte(in))
+		p, _, err := FromSixels([]byte(in))
 		if err != nil || p.Size.X*p.Size.Y > sixelPixelsAByte*len(in) {
 			t.Errorf("%.20q is a picture of %v (%v)", in, p.Size, err)
 		}
 	}
 	solid := "#1!4096~" + strings.Repeat("-!4096~", 682)
-	if p, _, err := DecodeSixel([]byte(solid)); err != nil || p.Size != image.Pt(4096, 4096) {
+	if p, _, err := FromSixels([]byte(solid)); err != nil || p.Size != image.Pt(4096, 4096) {
 		t.Errorf("the largest of one colour: %v, %v", p, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestPixelsArePaintedSoOften(t *testing.T) {
 	names := map[color.NRGBA]byte{{255, 0, 0, 255}: 'r', {0, 0, 255, 255}: 'b'}
 	colors := "#1;2;100;0;0#2;2;0;0;100"
 	for often, want := range map[int]string{sixelPaints - 1: "b\nb\nb\nb\nb\nb\n", sixelPaints: "r\nr\nr\nr\nr\nr\n"} {
-		p, _, err := DecodeSixel([]byte(colors + "#1" + strings.Repeat("~$", often) + "#2~"))
+		p, _, err := FromSixels([]byte(colors + "#1" + strings.Repeat("~$", often) + "#2~"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func FuzzSixel(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, _, err := DecodeSixel(b)
+		p, _, err := FromSixels(b)
 		if err == nil && (!fits(p.Size) || p.Size.X*p.Size.Y > max(sixelPixelsAByte*len(b), p.Size.X)) {
 			t.Errorf("a picture of %v", p.Size)
 		}

@@ -1,6 +1,7 @@
 package graphics
 
 import (
+	"runtime"
 	"slices"
 
 	"tandem/engine/styled"
@@ -12,6 +13,8 @@ const (
 	maxImages = 4096
 	// sweepStep is how much comes in before what nobody can see is looked for.
 	sweepStep = 8 << 20
+	// collectStep is how much is freed before the memory is collected.
+	collectStep = 16 << 20
 )
 
 // An Image is a picture that a program has given a terminal.
@@ -20,6 +23,7 @@ type Image struct {
 	Alt        bool   // it belongs to the alternate screen, which has names of its own
 	Picture    *Picture
 	Virtual    []Virtual
+	placed     bool // it has been on a screen
 }
 
 // A Virtual is a placement that shows where its program prints placeholders.
@@ -41,9 +45,19 @@ func (i *Image) hold(v Virtual) {
 
 // A Store keeps the images of one terminal, oldest first. Its zero value is empty.
 type Store struct {
-	images []*Image
-	serial uint64
-	sweep  int // at this weight what nobody can see is looked for
+	images  []*Image
+	named   map[name]*Image
+	serial  uint64
+	sweep   int    // at this weight what nobody can see is looked for
+	freed   int    // bytes since the memory was collected
+	loading int    // bytes of a picture that is not complete yet
+	usage   *Usage // nil until there is an image
+}
+
+// A name is what an image is asked for by: an ID on one of the screens.
+type name struct {
+	alt bool
+	id  uint32
 }
 
 // Number gives a picture the next number.
@@ -54,7 +68,7 @@ func (s *Store) Number(p *Picture) {
 
 // Find is the image with an ID, nil if there is none.
 func (s *Store) Find(alt bool, id uint32) *Image {
-	return s.last(func(i *Image) bool { return id != 0 && i.ID == id && i.Alt == alt })
+	return s.named[name{alt, id}]
 }
 
 // Numbered is the newest image with a number of the program's.
@@ -83,45 +97,83 @@ func (s *Store) FreeID(alt bool) uint32 {
 	}
 }
 
-// Add keeps an image. What has to go for it comes back: first what is not in use and
-// has no name to be asked for by, then, if what is left cannot be made small enough,
-// the oldest.
+// Add keeps an image, and returns what had to go for it.
 func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
+	if s.usage == nil {
+		s.usage = &Usage{}
+	}
 	s.Number(i.Picture)
 	s.images = append(s.images, i)
-	weight := s.weight()
-	if s.sweep = max(s.sweep, sweepStep); weight <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {
+	i.Picture.count(s.usage)
+	if i.ID != 0 {
+		if s.named == nil {
+			s.named = map[name]*Image{}
+		}
+		s.named[name{i.Alt, i.ID}] = i
+	}
+	return s.trim(used)
+}
+
+// release counts an image no more.
+func (s *Store) release(i *Image) {
+	s.freed += i.Picture.weight()
+	i.Picture.count(nil)
+	if at := (name{i.Alt, i.ID}); s.named[at] == i {
+		delete(s.named, at)
+	}
+}
+
+// trim drops images while they take too much: first those not in use without a name to be
+// asked for by, then, if what is left cannot be made small enough, the oldest, which it returns.
+func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
+	s.sweep = max(s.sweep, sweepStep)
+	if s.Weight() <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {
 		return nil
 	}
-	shown := used()
-	s.drop(func(old *Image) bool { return old != i && old.ID == 0 && old.Number == 0 && !shown[old] })
-	weight = s.weight()
-	for at := 0; weight > MaxBytes && at < len(s.images); at++ {
-		p := s.images[at].Picture
-		before := p.weight()
-		p.shrink()
-		weight += p.weight() - before
+	shown, newest := used(), s.last(func(*Image) bool { return true })
+	s.drop(func(old *Image) bool { return old != newest && old.ID == 0 && old.Number == 0 && !shown[old] })
+	for at := 0; s.Weight() > MaxBytes && at < len(s.images); at++ {
+		before := s.Weight()
+		bare := s.images[at].Picture.shrink()
+		if s.freed += bare; before-s.Weight() < bare/8 { // noise, like what follows
+			break
+		}
 	}
-	for len(s.images) > 1 && (weight > MaxBytes || len(s.images) > maxImages) {
+	// More go than have to: many small ones that follow each other are not to be looked through for each.
+	most, weight := maxImages, MaxBytes
+	if len(s.images) > most || s.Weight() > weight {
+		most, weight = most-most/8, weight-weight/32
+	}
+	for len(s.images) > 1 && (s.Weight() > weight || len(s.images) > most) || len(s.images) == 1 && s.loading > 0 && s.Weight() > weight {
 		gone = append(gone, s.images[0])
-		weight -= s.images[0].Picture.weight()
+		s.release(s.images[0])
 		s.images = slices.Delete(s.images, 0, 1)
 	}
-	s.sweep = weight + sweepStep
+	if s.freed >= collectStep { // else the heap gets twice as large as what is kept
+		s.freed = 0
+		runtime.GC()
+	}
+	s.sweep = s.Weight() + sweepStep
 	return gone
 }
 
 // Remove forgets images.
 func (s *Store) Remove(is func(*Image) bool) { s.drop(is) }
 
-func (s *Store) drop(is func(*Image) bool) { s.images = slices.DeleteFunc(s.images, is) }
-
-func (s *Store) weight() (n int) {
-	for _, i := range s.images {
-		n += i.Picture.weight()
-	}
-	return n
+func (s *Store) drop(is func(*Image) bool) {
+	s.images = slices.DeleteFunc(s.images, func(i *Image) bool {
+		gone := is(i)
+		if gone {
+			s.release(i)
+		}
+		return gone
+	})
 }
 
-// Weight is the memory that all images take, in bytes.
-func (s *Store) Weight() int { return s.weight() }
+// Weight is the memory that all images take, in bytes, with what is loaded of the next.
+func (s *Store) Weight() int {
+	if s.usage == nil {
+		return s.loading
+	}
+	return int(s.usage.Kept()) + s.loading
+}

@@ -7,7 +7,7 @@ import (
 )
 
 // rowStrips is how many strips a row keeps; the oldest go first.
-const rowStrips = 64
+const rowStrips = 32
 
 // A Placement is a picture on a screen.
 type Placement struct {
@@ -106,14 +106,43 @@ func (s *Strips) Seen(cols int) []styled.Strip {
 		return nil
 	}
 	var out []styled.Strip
-	for _, one := range s.all {
-		if int(one.from) < cols {
-			out = append(out, styled.Strip{Placement: &one.at.Placement, Row: int(one.row), X: int(one.x),
-				From: int(one.from), To: min(int(one.to), cols)})
+	for _, one := range s.inSight(cols) {
+		out = append(out, styled.Strip{Placement: &one.at.Placement, Row: int(one.row), X: int(one.x),
+			From: int(one.from), To: min(int(one.to), cols)})
+	}
+	return out
+}
+
+// inSight gives the strips on a screen of so many columns, the lowest first, without those that
+// others cover.
+func (s *Strips) inSight(cols int) []strip {
+	all := slices.Clone(s.all)
+	slices.SortStableFunc(all, func(a, b strip) int { return int(min(max(int64(a.at.Z)-int64(b.at.Z), -1), 1)) })
+	covered := make([]bool, cols)
+	seen := all[len(all):]
+	for _, one := range slices.Backward(all) {
+		under := covered[min(int(one.from), cols):min(int(one.to), cols)]
+		if !slices.Contains(under, false) {
+			continue
+		}
+		seen = all[len(all)-len(seen)-1:]
+		seen[0] = one
+		if from, to := one.whole(); one.at.image.Picture.Opaque() {
+			for x := max(from, int(one.from)); x < min(to, int(one.to), cols); x++ {
+				covered[x] = true
+			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b styled.Strip) int { return int(min(max(int64(a.Z)-int64(b.Z), -1), 1)) })
-	return out
+	return seen
+}
+
+// whole is the columns that the picture fills, from one up to another.
+func (s strip) whole() (from, to int) {
+	box, cell := s.at.Box, s.at.Cell
+	if int(s.row)*cell.Y < box.Min.Y || (int(s.row)+1)*cell.Y > box.Max.Y {
+		return 0, 0
+	}
+	return int(s.x) + (box.Min.X+cell.X-1)/cell.X, int(s.x) + box.Max.X/cell.X
 }
 
 // Rows are the strips of a screen's rows; nil until there are some.

@@ -1,0 +1,82 @@
+package graphics
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// MaxUnpacked is how many bytes of pixels a terminal unpacks per second, and for one picture.
+// A few kilobytes of output can unpack to gigabytes, so a limit on what is kept is not enough.
+const MaxUnpacked = 64 << 20
+
+// ErrBusy says that the terminal has unpacked as much as it may for now.
+var ErrBusy = errors.New("EBUSY:too many pixels to unpack")
+
+// A Usage counts what the pictures of one terminal take. It is safe for concurrent use. A nil
+// Usage has no limits.
+type Usage struct {
+	kept atomic.Int64 // bytes
+
+	mu       sync.Mutex // guards the rest
+	spent    int64      // bytes unpacked and not yet made up for
+	since    time.Time  // when spent was current
+	unpacked int64
+}
+
+// Unpacked returns how many bytes of pixels have been unpacked so far.
+func (u *Usage) Unpacked() int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.unpacked
+}
+
+// Kept returns how many bytes the pictures take.
+func (u *Usage) Kept() int64 { return u.kept.Load() }
+
+// unpack reports whether n bytes may be unpacked now, and counts them.
+func (u *Usage) unpack(n int) bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.recover()
+	if u.spent+int64(n) > MaxUnpacked {
+		return false
+	}
+	u.spent += int64(n)
+	u.unpacked += int64(n)
+	return true
+}
+
+// recover makes up for the time that has passed. The caller holds the mutex.
+func (u *Usage) recover() {
+	now := time.Now()
+	passed := min(now.Sub(u.since), time.Second)
+	u.spent = max(u.spent-int64(passed)*MaxUnpacked/int64(time.Second), 0)
+	u.since = now
+}
+
+// Rested waits until MaxUnpacked bytes may be unpacked, which takes at most a second unless
+// somebody else unpacks meanwhile.
+func (u *Usage) Rested(ctx context.Context) error {
+	if u == nil {
+		return nil
+	}
+	u.mu.Lock()
+	u.recover()
+	wait := time.Duration(u.spent * int64(time.Second) / MaxUnpacked)
+	u.mu.Unlock()
+	if wait == 0 {
+		return nil
+	}
+	select {
+	case <-time.After(wait + time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
