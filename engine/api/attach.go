@@ -69,6 +69,10 @@ type Input struct {
 	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
 	Typed []byte // written to the PTY by the viewer itself, told afterwards
 
+	// Reset takes back the modes that a killed program has left on: the alternate screen, the
+	// mouse, kitty's keys. An engine of an older release leaves it out.
+	Reset bool
+
 	// Mark is a number of the viewer's choice, larger than those before. It comes
 	// back in Output.Mark when the program has had time to answer the input before
 	// it. An engine of an older release leaves it out.

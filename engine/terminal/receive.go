@@ -54,6 +54,10 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		v.marks.add(*in.Mark, func() { raise(v.dirty) })
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
+	case in.Reset:
+		if s.keyboard.accepts(v) {
+			_ = s.onScreen(ctx, func(Emulator) { s.screen.resetModes() }) // else the session is over
+		}
 	case in.Hand != nil:
 		return a.hand(*in.Hand)
 	case in.Typed != nil:

@@ -94,9 +94,21 @@ func (s *screen) event(e vt.Event) {
 		s.shell.Mark(e, s.spot(s.feeding-int64(e.Behind)))
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.viewers.copied(e.Data)
+	case vt.ResetEvent:
+		s.viewers.repaint()
 	default:
 		s.facts.note(e)
 	}
+}
+
+// resetModes takes back the modes that a killed program has left. The log does not tell of that: an
+// engine that reads it anew has them on until the command ends or they are reset again.
+func (s *screen) resetModes() {
+	s.catchUp()
+	s.term.ResetModes()
+	s.viewers.repaint()
+	s.viewers.frameChanged()
+	s.publish()
 }
 
 // spot is where the program is with its output.

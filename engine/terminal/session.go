@@ -36,6 +36,7 @@ type Emulator interface {
 	AppendCells(dst []byte, n int64, from, to int) []byte
 	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
+	ResetModes()
 	AppendRepaint(dst []byte) []byte
 	AppendPictures(dst []byte) []byte
 	AppendCheckpoint(dst []byte) []byte

@@ -28,6 +28,9 @@ type (
 	// ProgressEvent: OSC 9;4. State is 0 none, 1 normal, 2 error, 3
 	// indeterminate, 4 paused.
 	ProgressEvent struct{ State, Percent int }
+	// ResetEvent: the modes that a killed program has left were taken back, which no viewer of the
+	// program's output knows.
+	ResetEvent struct{}
 	// ClipboardEvent: OSC 52 write, at most 1 MiB.
 	ClipboardEvent struct{ Data []byte }
 )
@@ -39,3 +42,4 @@ func (PromptEvent) event()    {}
 func (NotifyEvent) event()    {}
 func (ProgressEvent) event()  {}
 func (ClipboardEvent) event() {}
+func (ResetEvent) event()     {}

@@ -374,7 +374,7 @@ func (t *Terminal) hardReset() {
 	t.softReset()
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
-	t.titles, t.savedDEC, t.savedStyles = nil, nil, nil
+	t.titles, t.savedDEC, t.savedStyles, t.started = nil, nil, nil, nil
 	t.colors.Reset()
 	t.notice, t.remoteHost = notice.Parts{}, ""
 	t.eraseRows(0, t.rows-1)

@@ -344,7 +344,7 @@ func (t *Terminal) keep(p []byte) {
 	if ps.drop || len(p) == 0 {
 		return
 	}
-	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' || !t.quiet) {
+	if ps.kind == '_' && len(ps.buf) == 0 && p[0] != 'G' && (p[0] != 'T' && p[0] != 'C' || !t.quiet) {
 		ps.drop = true
 		return
 	}

@@ -162,6 +162,9 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 // those that the program can ask for by name. It is fit for a replay alone: only a
 // terminal whose replies are off takes them.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
+	if t.started != nil {
+		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // a command started, in plain modes as all but always
+	}
 	dst = t.AppendRepaint(dst)
 	for _, n := range [...]int{2031, 2048} { // the person's terminal is not to tell these
 		if *t.mode.flag(n) {
@@ -180,6 +183,8 @@ func (t *Terminal) dispatchAPC(b []byte) {
 		if t.pictures.Kitty(b[1:]) {
 			t.pictured++ // placeholders may show it
 		}
+	case "C":
+		t.commandMark('C')
 	case "T":
 		t.pictures.Restore(b[1:], func(alt bool, y int, add func(*graphics.Strips) *graphics.Strips) {
 			s := t.main

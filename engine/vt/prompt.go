@@ -62,6 +62,7 @@ func (t *host) codeMark(b []byte) {
 
 // mark tells a prompt mark, in a replay too.
 func (t *host) mark(e PromptEvent, options []byte) {
+	t.commandMark(e.Mark)
 	t.markRow(e.Mark)
 	if t.o.Event == nil {
 		return

@@ -113,6 +113,7 @@ func (t *page) setAlt(mode int, on bool) {
 		t.saveCursor()
 	}
 	if on {
+		t.altBy = mode
 		t.showScreen(t.altScreen())
 		if mode == 1049 {
 			t.eraseRows(0, t.rows-1)

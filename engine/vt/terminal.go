@@ -82,6 +82,7 @@ type page struct {
 	penStyle   grid.StyleID // of cur.pen
 	penChanged bool         // penStyle does not fit cur.pen
 	region     grid.Rect    // margins
+	altBy      int          // the mode that has shown the alternate screen
 	tabs       []bool
 	mode       modeSet
 }
@@ -111,7 +112,8 @@ type host struct {
 	colors      palette.Table
 	notice      notice.Parts // of OSC 99, not yet whole
 	bells       uint32
-	syncAt      time.Time // when synchronised output began
+	syncAt      time.Time     // when synchronised output began
+	started     *commandModes // the modes when a shell's command started; nil if none has
 }
 
 // New returns a cleared terminal with replies switched on.

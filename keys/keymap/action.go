@@ -56,6 +56,7 @@ const (
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"
+	TerminalReset Action = "terminal.reset"
 	HistoryInsert Action = "history.insert"
 	Palette       Action = "palette"
 	Help          Action = "help"

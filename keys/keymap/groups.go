@@ -33,7 +33,7 @@ func followers() []Group {
 	return []Group{
 		{"Sessions", []GroupRow{
 			row("new", SessionNew), row("worktrees", SessionNewTree, SessionTree), row("next, previous", SessionNext, SessionPrevious), row("last used", SessionLast),
-			row("waiting, inbox", SessionWaiting, Inbox), row("list", FocusList), row("kill", SessionEnd), row("rename", SessionRename),
+			row("waiting, inbox", SessionWaiting, Inbox), row("list", FocusList), row("kill", SessionEnd), row("rename, reset", SessionRename, TerminalReset),
 			row("agents out, in", SessionKeyboard, SessionOpen),
 		}},
 		{"Text", []GroupRow{row("scroll, paste", ScrollMode, PasteBuffer), row("find a command", HistoryInsert)}},

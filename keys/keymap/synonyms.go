@@ -59,6 +59,7 @@ func synonyms() map[Action]string {
 
 		ScrollMode:    "copy-mode scrollback history buffer selection",
 		PasteBuffer:   "paste-buffer clipboard",
+		TerminalReset: "send-keys -R garbled modes stty sane tput",
 		HistoryInsert: "reverse-search recall fzf atuin",
 
 		ProcessNew:       "run launch service job",

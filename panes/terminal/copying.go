@@ -29,6 +29,7 @@ func (p *Pane) makeActions() panes.Actions {
 	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Scroll.Select(kind) }) }
 	all := panes.Actions{
 		keymap.ScrollMode:        do(p.Scroll.Start),
+		keymap.TerminalReset:     p.resetModes,
 		keymap.ScrollLeave:       do(p.Scroll.Stop),
 		keymap.ScrollCancel:      p.cancelCopy,
 		keymap.ScrollSelect:      selects(SelectText),

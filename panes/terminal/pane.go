@@ -123,6 +123,9 @@ func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
 	return nil
 }
 
+// resetModes takes back the modes that a killed program has left.
+func (p *Pane) resetModes() tea.Cmd { return p.input(api.Input{Reset: true}) }
+
 // Paste gives pasted text to the program.
 func (p *Pane) Paste(text string) tea.Cmd {
 	if p.Scroll.Active() {

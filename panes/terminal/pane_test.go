@@ -175,3 +175,12 @@ func TestTextBrowserGetsASession(t *testing.T) {
 		t.Error("browsers are taken for what they are not")
 	}
 }
+
+func TestResetKeyResetsTheSession(t *testing.T) {
+	p, _, box := shownPane("$ ")
+	box.sent = nil
+	p.press(t, keymap.TerminalReset)
+	if len(box.sent) != 1 || !box.sent[0].Reset {
+		t.Errorf("sent %+v", box.sent)
+	}
+}

@@ -28,6 +28,7 @@ const (
 	InputMark   = 'n'
 	InputHand   = 'h'
 	InputTyped  = 't'
+	inputReset  = 'z'
 
 	inputDisplay = 'd'
 	inputAsk     = 'q'
@@ -88,6 +89,8 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 		return appendDisplay(append(dst, inputDisplay), in.Display), nil
 	case in.AskColors:
 		return append(dst, inputAsk), nil
+	case in.Reset:
+		return append(dst, inputReset), nil
 	case in.Hand != nil:
 		return appendBool(appendBool(append(dst, InputHand), in.Hand.Back), in.Hand.NoClipboard), nil
 	case in.Typed != nil:
@@ -147,6 +150,8 @@ func DecodeInput(b []byte) (api.Input, error) {
 		in.Display = d.display()
 	case inputAsk:
 		in.AskColors = true
+	case inputReset:
+		in.Reset = true
 	case InputHand:
 		in.Hand = &api.Hand{Back: d.bool(), NoClipboard: d.bool()}
 	case InputTyped:

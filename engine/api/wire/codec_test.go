@@ -162,7 +162,7 @@ var inputs = []api.Input{
 	{Resize: &api.Size{Cols: 80, Rows: 24}},
 	{Lines: &api.LineRange{From: -5, Count: 100}},
 	{Mark: new(uint64(1 << 40))},
-	{Display: &api.Display{}}, {AskColors: true},
+	{Display: &api.Display{}}, {AskColors: true}, {Reset: true},
 	{Display: &api.Display{CellWidth: 9, CellHeight: 18, Pixels: true, Colors: styled.Palette{Background: styled.ColorRGB | 0xFFFFFF, Colors: [16]styled.Color{15: styled.ColorRGB}}}},
 	{Hand: &api.Hand{Back: true}}, {Hand: &api.Hand{NoClipboard: true}}, {Typed: []byte("ls\r")},
 }
