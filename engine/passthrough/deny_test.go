@@ -12,7 +12,8 @@ import (
 // acts is what makes a terminal do more than show something, and what is left of
 // it.
 var acts = [...]struct{ in, want string }{
-	{"\x1b]9;done\a", ""}, {"\x1b]9;4;1;50\a", ""}, {"\x1b]99;i=1;hello\a", ""}, {"\x1b]777;notify;a;b\x1b\\", ""}, // the desktop
+	{"\x1b]9;9;/tmp\a", ""}, {"\x1b]9;1;500\a", ""}, {"\x1b]9;4;7;50\a", ""}, {"\x1b]9;4;1;x\a", ""}, {"\x1b]9;4\a", ""}, {"\x1b]9;\a", ""}, // the desktop
+	{"\x1b]99;i=1:p=?;\a", ""}, {"\x1b]99;i=1:p=close;\a", ""}, {"\x1b]99;hello\a", ""}, {"\x1b]777;precmd\a", ""}, {"\x1b]9;" + strings.Repeat("x", 2000) + "\a", ""},
 	{"\x1b]1337;File=name=YQ==;inline=1:QUJD\a", ""}, {"\x1b]1337;MultipartFile=a\a", ""}, {"\x1b]1337;SetMark\a", ""},
 	{"\x1b]1337;CurrentDir=/tmp\a", ""}, {"\x1b]7;file://host/tmp\a", ""}, {"\x1b]133;A\a", ""}, {"\x1b]633;E;rm\a", ""},
 	{"\x1b]5;0;red\a", ""}, {"\x1b]\a", ""}, {"\x1b]02;t\a", ""}, {"\x1b]105\a", ""}, {"\x1b]4;256;red\a", ""}, {"\x1b]13;red\a", ""}, {"\x1b]22;hand\a", ""}, {"\x1b]50;font\a", ""},
@@ -41,6 +42,44 @@ func TestWhatIsNotShownDoesNotReachTheTerminal(t *testing.T) {
 		if got := string(new(Replay).Pass([]byte("a" + c.in + "b"))); got != "a"+c.want+"b" {
 			t.Errorf("%q is replayed as %q, want %q", c.in, got, "a"+c.want+"b")
 		}
+	}
+}
+
+func TestNotificationsReachTheTerminal(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b]9;done\a":                               "\x1b]9;done\a",
+		"\x1b]9;12 files left\x1b\\":                  "\x1b]9;12 files left\x1b\\",
+		"\x1b]9;4;1;50\a":                             "\x1b]9;4;1;50\a",
+		"\x1b]9;4;3\a":                                "\x1b]9;4;3\a",
+		"\x1b]777;notify;a;b\x1b\\":                   "\x1b]777;notify;a;b\x1b\\",
+		"\x1b]99;;hello\x1b\\":                        "\x1b]99;;hello\x1b\\",
+		"\x1b]99;i=1:d=0;hello\x1b\\":                 "\x1b]99;i=1:d=0;hello\x1b\\",
+		"\x1b]99;i=1:p=body;all\x1b\\":                "\x1b]99;i=1:p=body;all\x1b\\",
+		"\x1b]99;i=1:a=report:c=1:s=bell:u=2;x\x1b\\": "\x1b]99;i=1:u=2;x\x1b\\",
+	} {
+		for _, size := range []int{1, 3, len(in)} {
+			if got, _ := passed(&Filter{}, inPieces([]byte("a"+in+"b"), size)...); got != "a"+want+"b" {
+				t.Errorf("%q in pieces of %d becomes %q", in, size, got)
+			}
+		}
+		if got := string(new(Replay).Pass([]byte("a" + in + "b"))); got != "ab" {
+			t.Errorf("%q is replayed as %q", in, got)
+		}
+	}
+}
+
+func TestFilterKnowsWhetherAProgressIsShown(t *testing.T) {
+	var f Filter
+	for _, c := range []struct {
+		in   string
+		want bool
+	}{{"\x1b]9;text\a", false}, {"\x1b]9;4;1;50\a", true}, {"x", true}, {"\x1b]9;4;0\a", false}, {"\x1b]9;4;3\a", true}} {
+		if f.Pass([]byte(c.in)); f.Progress != c.want {
+			t.Errorf("after %q: %v", c.in, f.Progress)
+		}
+	}
+	if f.ExpectRepaint(); !f.Progress {
+		t.Error("a repaint takes it back")
 	}
 }
 
@@ -110,6 +149,7 @@ var allowed = regexp.MustCompile("^(?:" + strings.Join([]string{
 	`\x1b\]8;(?:;|[!-~]*;(?i:https?|mailto):[!-~]*)(?:\x07|\x1b\\)`,
 	`\x1b\](?:4;[0-9]|1[012];)[^?\x00-\x1f\x7f-\x{9f}]*(?:\x07|\x1b\\)`,
 	`\x1b\]1(?:04|10|11|12)(?:;[^\x00-\x1f\x7f-\x{9f}]*)?(?:\x07|\x1b\\)`,
+	`\x1b\](?:9|777;notify);[^\x00-\x1f\x7f-\x{9f}]*(?:\x07|\x1b\\)`, `\x1b\]99;(?:[idpeou]=[\w.+-]*:?)*;[^\x00-\x1f\x7f-\x{9f}]*(?:\x07|\x1b\\)`,
 	`\x1b\]52;[^;?\x00-\x1f\x7f-\x{9f}]*;(?:[^? \x00-\x1f\x7f][ -~]*)?(?:\x07|\x1b\\)`,
 	`\x1bP[0-9:;]*q[ -~\r\n]*\x1b\\`,
 	`\x1b_G(?:[a-zA-Z]=[0-9-]+,|[b-su-zA-Z]=[ -+--:<-~],|a=[ -+--:<-pr-~],|t=d,)*q=2(?:;[ -~\r\n]*|[\r\n][ -~\r\n]*)?\x1b\\`,

@@ -43,6 +43,7 @@ type Filter struct {
 	Kitty, Sixel bool // programs have drawn pictures by kitty's protocol, or as sixels
 
 	Colored   bool // the terminal's palette may be changed
+	Progress  bool // the terminal shows a progress
 	clustered bool // mode 2027 may be set
 	tags      int  // how many more of a flag may follow at once
 }
@@ -83,7 +84,7 @@ const (
 // one screen after the other, the one that is shown last.
 func (f *Filter) ExpectRepaint() {
 	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
-		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, clustered: f.clustered}
+		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, Progress: f.Progress, clustered: f.clustered}
 }
 
 // Redraw has pictures not pass any more, which whoever writes draws in another way. What

@@ -168,9 +168,8 @@ func clipboardText(command string) (text string, found bool) {
 }
 
 // commands says what is written in place of a command that is text, "" for
-// nothing. Notifications (9, 99, 777), files and marks of iTerm2's (1337), the
-// folder (7) and the shells' marks (133, 633) stay here: the engine takes what it
-// wants of them.
+// nothing. Files and marks of iTerm2's (1337), the folder (7) and the shells' marks
+// (133, 633) stay here: the engine takes what it wants of them.
 func (f *Filter) commands(text string) string {
 	code, rest, _ := strings.Cut(text, ";")
 	n := number(code)
@@ -188,6 +187,8 @@ func (f *Filter) commands(text string) string {
 		return f.dynamic(n, rest)
 	case 104, 110, 111, 112:
 		return text
+	case 9, 99, 777:
+		return f.notification(n, rest)
 	case 52:
 		if clip, found := clipboardText(text); found && clip == "" && f.mayCopy() {
 			return text

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -32,6 +33,8 @@ type direct struct {
 	conn  syscall.RawConn
 	kinds bool // the viewer wants to know which pictures have passed
 	end   sync.Once
+
+	progress atomic.Bool // the program has told one that it has not taken back
 
 	mu     sync.Mutex
 	live   bool  // the reader writes; else the viewer's goroutine, which then has what follows
@@ -121,6 +124,7 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 
 // state is what the viewer has to know of what has passed.
 func (d *direct) state() api.Direct {
+	d.progress.Store(d.filter.Progress)
 	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
 		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
 }
@@ -139,6 +143,13 @@ func (d *direct) take() error {
 func (d *direct) write(p []byte) error {
 	_, err := d.tty.Write(p)
 	return err
+}
+
+// restProgress takes back a progress that the program has told, if the terminal takes that now.
+func (d *direct) restProgress() {
+	if d.progress.Swap(false) {
+		_, _ = d.tryWrite([]byte(passthrough.RestProgress)) // the viewer goes on with passthrough.RestModes
+	}
 }
 
 // golive lets the reader write from now on, if everything that the log holds is written.
@@ -195,6 +206,9 @@ type handed struct {
 // hand notes that the terminal is handed over, or gives it back.
 func (a attachment) hand(in api.Hand) error {
 	to, ok := a.to.(handing)
+	if d := a.viewer.way.Load(); d != nil && in.Back {
+		d.restProgress()
+	}
 	if in.Back || !ok || !a.viewer.direct {
 		return errBack
 	}
@@ -255,6 +269,7 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 			return err
 		}
 		if over && d.golive(s.log) {
+			d.restProgress()
 			d.close()
 			return a.sendEnd(ctx)
 		}

@@ -151,6 +151,17 @@ func TestAViewerThatWantsToKnowIsToldWhichPicturesHavePassed(t *testing.T) {
 	}
 }
 
+func TestProgressIsTakenBackFromATerminalThatIsGivenBack(t *testing.T) {
+	l := &memoryLog{}
+	s := memorySession(t, l)
+	p := handOver(t, s)
+	p.live(s)
+	s.output(l, "\x1b]9;built\a\x1b]9;4;1;50\aso far")
+	p.sees("\x1b]9;built\a\x1b]9;4;1;50\aso far")
+	p.in <- api.Input{Hand: &api.Hand{Back: true}}
+	p.sees("\x1b]9;4;0\x1b\\")
+}
+
 func TestTheReaderWritesAnEchoItself(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)

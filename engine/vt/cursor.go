@@ -140,10 +140,12 @@ func defaultTabs(old []bool, cols int) []bool {
 	return tabs
 }
 
-// tab moves n tab stops forward. The pending wrap stays when there is none.
+// tab moves n tab stops forward. The pending wrap stays when there is none; in mode 41 it comes
+// first, to the screen's first column whatever the margins, and joins no lines (xterm's TabNext).
 func (t *writer) tab(n int) {
-	if t.cur.pending && t.mode.moreFix {
-		t.beforePrint()
+	if t.cur.pending && t.mode.moreFix && t.mode.autowrap {
+		t.index()
+		t.moveTo(0, t.cur.y)
 	}
 	limit := t.rightLimit()
 	x := t.cur.x

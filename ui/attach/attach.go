@@ -317,6 +317,7 @@ func (r *run) show(p []byte) error {
 	if r.filter.Colored {
 		r.terminal.colored.Store(true)
 	}
+	r.terminal.progress.Store(r.filter.Progress)
 	r.link.points.Store(r.filter.Tracks > 0)
 	r.link.pixels.Store(r.filter.Pixels)
 	r.link.alt.Store(r.filter.Alt)

@@ -45,8 +45,9 @@ type terminal struct {
 	cooked  *term.State // before the caller made it raw; nil if it has not
 	fd      int         // to write to: out, opened again so that no write blocks
 
-	hurried atomic.Bool // the run has ended, and output can be dropped
-	colored atomic.Bool // its colours may have been changed
+	hurried  atomic.Bool // the run has ended, and output can be dropped
+	colored  atomic.Bool // its colours may have been changed
+	progress atomic.Bool // it shows one (OSC 9;4)
 
 	writing sync.Mutex // held for a piece of output, and while the terminal is lent
 
@@ -124,6 +125,9 @@ func (t *terminal) ends(alt bool) string {
 	screen := passthrough.RestModes() + passthrough.KeptModes
 	if t.colored.Load() {
 		screen += passthrough.RestColors
+	}
+	if t.progress.Load() {
+		screen += passthrough.RestProgress
 	}
 	screen += string(t.forget)
 	if alt {

@@ -20,6 +20,7 @@ var (
 	errNames    = errors.New("EINVAL:only one of i and I")
 	errUnknown  = errors.New("ENOENT:no such image")
 	errRelative = errors.New("EINVAL:placements relative to others are not supported")
+	errFrames   = errors.New("EINVAL:animations are not supported")
 	errOutside  = errors.New("EINVAL:nothing of the image is in the source rectangle")
 )
 
@@ -40,12 +41,14 @@ func (p *Pictures) Kitty(b []byte) (done bool) {
 		p.place(&c)
 	case a == 'd':
 		p.delete(&c)
+	case a == 'a' || a == 'c':
+		p.answer(c.ID('q'), c.ID('i'), c.ID('I'), 0, errFrames)
 	}
 	return true
 }
 
-// load takes data. What is sent for a frame of an animation but the first is taken and
-// left out. whole says that nothing of the picture is missing.
+// load takes data. What is sent for a frame of an animation but the first is left out, and
+// answered so. whole says that nothing of the picture is missing.
 func (p *Pictures) load(c Command) (whole bool) {
 	done, picture, err := p.loader.Add(c)
 	p.makeRoom()
@@ -59,7 +62,9 @@ func (p *Pictures) load(c Command) (whole bool) {
 	switch {
 	case id != 0 && number != 0:
 		err = errNames
-	case err != nil || done.Action() == 'q' || done.Action() == 'f':
+	case err != nil || done.Action() == 'q':
+	case done.Action() == 'f':
+		err = errFrames
 	default:
 		i := p.take(done, picture)
 		if id = i.ID; done.Action() == 'T' {
