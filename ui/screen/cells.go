@@ -19,6 +19,7 @@ type pen struct {
 	ground   *Ground
 	asked    uv.Style // by the row
 	style    uv.Style // that on the ground
+	overline bool     // which uv.Style lacks
 	link     uv.Link
 	clusters bool   // the terminal counts clusters as one
 	last     string // what the cell before shows, if it is not ASCII
@@ -81,10 +82,35 @@ func (p *pen) sequence(s string, parser *ansi.Parser) int {
 	case ansi.HasCsiPrefix(seq) && parser.Command() == 'm':
 		uv.ReadStyle(parser.Params(), &p.asked)
 		p.style = p.ground.on(p.asked)
+		p.overline = overlined(parser.Params(), p.overline)
 	case ansi.HasOscPrefix(seq) && parser.Command() == 8:
 		p.link = linkOf(parser.Data())
 	}
 	return n
+}
+
+// overlined reports whether text is overlined behind the parameters of SGR, if it was or was not
+// before.
+func overlined(params ansi.Params, on bool) bool {
+	for i := 0; i < len(params); i++ {
+		switch n := params[i].Param(0); n {
+		case 0, 55:
+			on = false
+		case 53:
+			on = true
+		case 38, 48, 58: // a colour follows, by number or by its parts
+			if kind, more, _ := params.Param(i+1, 0); !more && !params[i].HasMore() {
+				i += map[int]int{5: 2, 2: 4}[kind]
+			}
+		}
+		for i < len(params) && params[i].HasMore() {
+			i++
+		}
+	}
+	if len(params) == 0 {
+		return false
+	}
+	return on
 }
 
 // linkOf reads the data of OSC 8, whose target may have semicolons.
@@ -176,6 +202,9 @@ func (p *pen) anchored(text string, width int) string {
 // put writes one character, for which there is room.
 func (p *pen) put(text string, cells int) {
 	cell := &p.line[p.x]
+	if p.overline {
+		text = "\x1b[53m" + text + "\x1b[55m"
+	}
 	if cell.Content != text {
 		if len(text) > 1 {
 			text = strings.Clone(text)

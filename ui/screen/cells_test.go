@@ -2,6 +2,7 @@ package screen
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -130,4 +131,17 @@ func FuzzRow(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestOverlineIsDrawn(t *testing.T) {
+	line := make(uv.Line, 8)
+	drawRow(line, "a\x1b[0;53;38;5;1mb\x1b[4:3;38;5;53mc \x1b[55md\x1b[53me\x1b[mf\x1b[38;2;53;53;53;58:5:53mg", false, nil)
+	var got []string
+	for _, c := range line {
+		got = append(got, c.Content)
+	}
+	over := func(s string) string { return "\x1b[53m" + s + "\x1b[55m" }
+	if want := []string{"a", over("b"), over("c"), over(" "), "d", over("e"), "f", "g"}; !slices.Equal(got, want) {
+		t.Errorf("cells are %q, want %q", got, want)
+	}
 }
