@@ -78,3 +78,10 @@ func cubeLevel(n int) Color {
 	}
 	return Color(55 + 40*n)
 }
+
+// ColorChanges are the colours that a program has changed of its terminal's palette, for whoever
+// draws its text.
+type ColorChanges struct {
+	Foreground, Background Color         // 0 if they are not changed
+	Indexed                map[int]Color // those of the 256 that are changed
+}

@@ -133,6 +133,8 @@ func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
 	var lacks []*graphics.Picture
 	err := a.session.onScreen(ctx, func(t Emulator) {
 		lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), linesLimit))...)
+		cols, _ := t.Size()
+		recolor(lines, cols, t.Changes())
 		lacks = a.lacking(t, lines)
 	})
 	if err == nil && a.gallery != nil {

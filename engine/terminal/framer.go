@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/invariants"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/engine/vt/graphics"
 )
@@ -24,6 +25,8 @@ type framer struct {
 	sent  time.Time // when
 	held  time.Time // since when the program holds the screen back; zero if not
 	owed  bool      // the screen has changed since
+
+	colors *styled.ColorChanges // with which the program's lines were sent
 }
 
 // run sends what changed on the screen, at once after a pause or after the
@@ -126,12 +129,15 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 		diff = since(t)
 		resync := len(diff.Lines) > 0 && invariants.Sometimes("full frame", 8) // as for a viewer far behind
 		resync = f.viewer.repaint.Swap(false) || resync
+		resync = resync || t.Changes() != f.colors
+		f.colors = t.Changes()
 		if (resync || diff.Modes.ReverseScreen != f.state.Modes.ReverseScreen) && !diff.Full {
 			diff = t.Diff(0)
 		}
 		if diff.Modes.ReverseScreen {
 			reverseScreen(diff.Lines, diff.First, diff.Cols)
 		}
+		recolor(diff.Lines, diff.Cols, f.colors)
 		lacks = f.lacking(t, diff.Lines)
 	})
 	if err != nil {

@@ -41,6 +41,7 @@ type Emulator interface {
 	AppendPictures(dst []byte) []byte
 	AppendCheckpoint(dst []byte) []byte
 	InString() int
+	Changes() *styled.ColorChanges
 	Picture(number uint64) *graphics.Picture
 	Pictured() uint64
 	PictureUsage() *graphics.Usage

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt/scan"
 )
 
@@ -51,6 +52,9 @@ func (t *host) dispatchOSC(b []byte, end string) {
 		t.iterm(rest)
 	}
 }
+
+// Changes are the colours that the program has changed (OSC 4, 10, 11); nil if there are none.
+func (t *host) Changes() *styled.ColorChanges { return t.colors.Changes() }
 
 func (t *host) setTitle(title string) {
 	if title == t.title {

@@ -24,8 +24,32 @@ const (
 
 // A Table is the colours of a terminal. The zero value has the default palette's.
 type Table struct {
-	own     styled.Palette // complete, but for the zero value's
-	changed map[int]uint32 // by the program
+	own     styled.Palette       // complete, but for the zero value's
+	changed map[int]uint32       // by the program
+	drawn   *styled.ColorChanges // nil until asked for
+}
+
+// Changes are what the program has changed; nil if that is nothing. They are replaced and never
+// changed themselves.
+func (t *Table) Changes() *styled.ColorChanges {
+	if t.drawn != nil || len(t.changed) == 0 {
+		return t.drawn
+	}
+	c := &styled.ColorChanges{Indexed: map[int]styled.Color{}}
+	for n, rgb := range t.changed {
+		switch color := styled.ColorRGB | styled.Color(rgb); {
+		case n == foreground:
+			c.Foreground = color
+		case n == background:
+			c.Background = color
+		case n < special:
+			c.Indexed[n] = color
+		}
+	}
+	if c.Foreground != 0 || c.Background != 0 || len(c.Indexed) > 0 {
+		t.drawn = c
+	}
+	return t.drawn
 }
 
 // SetOwn says what the person's terminal has. flipped reports whether that is light now
@@ -40,7 +64,7 @@ func (t *Table) SetOwn(p styled.Palette) (flipped bool) {
 func (t *Table) Light() bool { return t.own.Light() }
 
 // Reset takes back what the program has changed.
-func (t *Table) Reset() { t.changed = nil }
+func (t *Table) Reset() { t.changed, t.drawn = nil, nil }
 
 // Cursor is the colour that the program has given the cursor; 0 if it has given none.
 func (t *Table) Cursor() styled.Color {
@@ -48,6 +72,22 @@ func (t *Table) Cursor() styled.Color {
 		return styled.ColorRGB | styled.Color(rgb)
 	}
 	return 0
+}
+
+// set changes a colour, or takes back what the program has changed of it.
+func (t *Table) set(n int, rgb uint32, on bool) {
+	if was, ok := t.changed[n]; ok == on && (!on || was == rgb) {
+		return
+	}
+	t.drawn = nil
+	if !on {
+		delete(t.changed, n)
+		return
+	}
+	if t.changed == nil {
+		t.changed = map[int]uint32{}
+	}
+	t.changed[n] = rgb
 }
 
 // Command does operating system command n, one of 4, 5, 10 to 12, 104, 105 and 110 to 112.
@@ -65,7 +105,7 @@ func (t *Table) Command(n int, b []byte, end string) (reply []byte) {
 	case 105:
 		t.reset(special, specials, b)
 	case 110, 111, 112:
-		delete(t.changed, foreground+n-110)
+		t.set(foreground+n-110, 0, false)
 	}
 	return nil
 }
@@ -106,10 +146,7 @@ func (t *Table) setOrTell(reply []byte, n int, spec, command, end string) []byte
 		return append(xcolor.AppendRGB(append(reply, ';'), t.color(n)), end...)
 	}
 	if rgb, ok := xcolor.Parse(spec); ok {
-		if t.changed == nil {
-			t.changed = map[int]uint32{}
-		}
-		t.changed[n] = rgb
+		t.set(n, rgb, true)
 	}
 	return reply
 }
@@ -118,13 +155,13 @@ func (t *Table) setOrTell(reply []byte, n int, spec, command, end string) []byte
 func (t *Table) reset(first, n int, b []byte) {
 	if len(b) == 0 {
 		for i := range n {
-			delete(t.changed, first+i)
+			t.set(first+i, 0, false)
 		}
 		return
 	}
 	for at := range bytes.SplitSeq(b, []byte{';'}) {
 		if i := index(at, n); i >= 0 {
-			delete(t.changed, first+i)
+			t.set(first+i, 0, false)
 		}
 	}
 }

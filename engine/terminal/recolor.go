@@ -1,0 +1,52 @@
+package terminal
+
+import (
+	"strings"
+
+	"tandem/engine/styled"
+)
+
+// recolor shows lines in the colours that their program has changed (OSC 4, 10, 11); nil is none.
+// A viewer has other programs beside this one, so its terminal's palette stays as it is. Where the
+// background is changed, what is blank behind a line of so many columns is drawn.
+func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
+	if to == nil {
+		return
+	}
+	for i := range lines {
+		l := &lines[i].Line
+		left := cols
+		if l.Size != styled.SingleSize {
+			left /= 2
+		}
+		runs := make([]styled.Run, 0, len(l.Runs)+1)
+		for _, r := range l.Runs {
+			left -= r.Cells
+			r.Style = recolored(r.Style, to)
+			runs = append(runs, r)
+		}
+		if left > 0 && to.Background != 0 {
+			runs = append(runs, styled.Run{Style: styled.Style{BG: to.Background}, Text: strings.Repeat(" ", left), Cells: left})
+		}
+		l.Runs = runs
+	}
+}
+
+func recolored(s styled.Style, to *styled.ColorChanges) styled.Style {
+	indexed := func(c styled.Color) styled.Color {
+		if c&styled.ColorIndexed != 0 && c&styled.ColorRGB == 0 {
+			if other, ok := to.Indexed[int(c&0xFF)]; ok {
+				return other
+			}
+		}
+		return c
+	}
+	s.FG, s.BG, s.UL = indexed(s.FG), indexed(s.BG), indexed(s.UL)
+	if s.FG == 0 {
+		s.FG = to.Foreground
+	}
+	if s.BG == 0 {
+		s.BG = to.Background
+	}
+	return s
+}
