@@ -83,6 +83,9 @@ type builder struct {
 }
 
 func (b builder) fg(c color.Color) lipgloss.Style {
+	if _, dim := c.(dimColor); dim {
+		return lipgloss.NewStyle().Faint(true)
+	}
 	return lipgloss.NewStyle().Foreground(c)
 }
 

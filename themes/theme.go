@@ -162,6 +162,18 @@ func terminal(dark bool) Theme {
 	return t
 }
 
+// Neutral is the theme for a terminal that does not tell its background: its own text colour, dim
+// for what is read second, and of its 16 colours those that are legible on dark and on light.
+func Neutral() Theme {
+	t := terminal(true)
+	own := lipgloss.NoColor{}
+	t.Basic = basic(own, dimColor{}, dimColor{}, own, lipgloss.Green, lipgloss.Magenta, lipgloss.Red)
+	return t
+}
+
+// A dimColor is the terminal's own text colour, dim.
+type dimColor struct{ lipgloss.NoColor }
+
 func darkGreys() Greys {
 	c := lipgloss.Color
 	return Greys{Ground: c("233"), Bar: c("235"), Selection: c("238"), Border: c("240")}

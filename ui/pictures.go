@@ -13,8 +13,13 @@ import (
 // seeTerminal learns from a message what the terminal is like and can show, after it was
 // handled, and passes it on.
 func (m *model) seeTerminal(msg tea.Msg) {
-	if screen.Learn(&m.display, msg) == display.Changed {
+	switch screen.Learn(&m.display, msg) {
+	case display.Changed:
 		m.terminal.AskColors()
+	case display.Told:
+		if d, _ := m.display.Display(); d.Colors.Background == 0 {
+			m.theme.setSilent()
+		}
 	}
 	switch msg.(type) {
 	case tea.WindowSizeMsg, zoomedOut:

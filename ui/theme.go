@@ -17,6 +17,7 @@ type theming struct {
 	ground  *screen.Ground // that is painted; nil is the terminal's own
 	dark    bool
 	told    bool     // the terminal has told whether it is dark
+	silent  bool     // it has answered what was asked then, but not that
 	picked  string   // for this run, or being tried; "" is the theme of the settings
 	kept    []string // chosen for good here, and not read from the configuration yet
 	profile colorprofile.Profile
@@ -30,6 +31,15 @@ func (t *theming) setDark(dark bool) {
 	}
 	t.told, t.dark = true, dark
 	t.apply()
+}
+
+// setSilent takes a theme for any background, as the terminal does not tell its own, unless the
+// user named one or has its ground painted.
+func (t *theming) setSilent() {
+	if !t.told && !t.silent {
+		t.silent = true
+		t.apply()
+	}
 }
 
 // apply rebuilds the look.
@@ -46,6 +56,9 @@ func (t *theming) apply() {
 		theme = theme.On(t.dark)
 	}
 	t.ground = t.groundOf(theme)
+	if t.silent && !t.told && t.ground == nil && (settings.Theme == "" || settings.Theme == "auto") {
+		theme = themes.Neutral()
+	}
 	t.look = widget.NewLook(theme.Styles(t.profile), themes.GlyphsFor(os.Environ()))
 	t.look.Heavy = t.profile <= colorprofile.Ascii
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"image/color"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -143,5 +144,34 @@ func TestAPaintedTerminalIsNotHandedToTheSessionThatIsZoomed(t *testing.T) {
 	d.m.theme.apply()
 	if d.m.zoom.idle() != nil {
 		t.Error("the session would show without the background")
+	}
+}
+
+func TestTerminalThatDoesNotTellItsBackgroundGetsItsOwnColoursDimmed(t *testing.T) {
+	for name, c := range map[string]struct {
+		theme   string
+		told    bool
+		neutral bool
+	}{
+		"silent":                  {"", false, true},
+		"auto":                    {"auto", false, true},
+		"a theme that was chosen": {"nord", false, false},
+		"answers to the question": {"", true, false},
+	} {
+		d := drive(t, newFakeEngine(), 100, 30)
+		d.m.o.Theme = c.theme
+		d.m.theme.setProfile(colorprofile.TrueColor)
+		if c.told {
+			d.m.theme.setDark(true)
+		}
+		d.m.seeTerminal(uv.PrimaryDeviceAttributesEvent{62, 22})
+		text, muted := d.m.theme.look.Text.Text("x"), d.m.theme.look.Dim.Text("x")
+		if neutral := text == "x" && strings.Contains(muted, "\x1b[2m"); neutral != c.neutral {
+			t.Errorf("%s: text is %q and what is read second %q", name, text, muted)
+		}
+		d.m.theme.setDark(false)
+		if text := d.m.theme.look.Text.Text("x"); text == "x" {
+			t.Errorf("%s: told later, text is %q", name, text)
+		}
 	}
 }
