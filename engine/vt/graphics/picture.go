@@ -28,9 +28,10 @@ type Picture struct {
 	Number uint64 // in its store; 0 for none
 	Size   image.Point
 
-	opaque   bool       // known without unpacking it
-	unpacked int        // bytes of its pixels, if they are packed
+	opaque bool // known without unpacking it
+
 	mu       sync.Mutex // guards the rest
+	unpacked int        // bytes of its pixels, if they are packed
 	usage    *Usage     // of the terminal that keeps it; nil if none does
 	pixels   []byte     // row by row; nil once they are a PNG
 	packed   []byte     // in their place, compressed with zlib; nil too then
@@ -241,9 +242,9 @@ func (p *Picture) Image() (image.Image, error) {
 		defer p.mu.Unlock()
 		return p.raw()
 	}
-	usage := p.usage
+	usage, unpacked := p.usage, p.unpacked
 	p.mu.Unlock()
-	if !usage.unpack(p.unpacked) {
+	if !usage.unpack(unpacked) {
 		return nil, ErrBusy
 	}
 	return png.Decode(bytes.NewReader(encoded))
@@ -252,21 +253,20 @@ func (p *Picture) Image() (image.Image, error) {
 // raw gives the pixels as an image. Those that are damaged are looked at once.
 func (p *Picture) raw() (image.Image, error) {
 	r := image.Rectangle{Max: p.Size}
-	if p.pixels != nil && p.channels == 4 {
+	switch {
+	case p.pixels != nil && p.channels == 4:
 		return &image.NRGBA{Pix: p.pixels, Stride: 4 * p.Size.X, Rect: r}, nil
-	}
-	if p.pixels == nil && p.packed == nil && p.sixels == nil {
+	case p.pixels != nil:
+		img := image.NewRGBA(r)
+		return img, unpackRows(img.Pix, bytes.NewReader(p.pixels), p.Size, p.channels)
+	case p.packed == nil && p.sixels == nil:
 		return nil, errZlib
 	}
 	if !p.usage.unpack(4 * p.Size.X * p.Size.Y) {
 		return nil, ErrBusy
 	}
-	switch {
-	case p.sixels != nil:
+	if p.sixels != nil {
 		return &image.NRGBA{Pix: paintSixels(p.sixels, p.Size), Stride: 4 * p.Size.X, Rect: r}, nil
-	case p.pixels != nil:
-		img := image.NewRGBA(r)
-		return img, unpackRows(img.Pix, bytes.NewReader(p.pixels), p.Size, p.channels)
 	}
 	img := image.NewNRGBA(r)
 	from, err := unzipper(p.packed)

@@ -52,6 +52,14 @@ func TestPictureIsUnpackedLaterIfTheTerminalIsBusy(t *testing.T) {
 			s.Add(&Image{Picture: p}, func() map[*Image]bool { return nil })
 		}
 		s.usage.unpack(MaxUnpacked)
+		bare, err := FromPixels(image.Pt(64, 64), 3, make([]byte, 3*64*64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(&Image{Picture: bare}, func() map[*Image]bool { return nil })
+		if _, err := bare.PNG(); err != nil {
+			t.Errorf("pixels that are not packed: %v", err)
+		}
 		for name, p := range pictures {
 			if _, err := p.Image(); !errors.Is(err, ErrBusy) {
 				t.Errorf("%s: %v", name, err)
