@@ -260,7 +260,10 @@ func (c *Client) call(ctx context.Context, m message, fds ...int) (reply, error)
 	}
 	if err := c.link.send(p); err != nil {
 		c.unexpect(id)
-		return reply{}, fmt.Errorf("ask the keeper to %s: %w: %v", m.Op, ErrLost, err)
+		if IsGone(err) || errors.Is(err, net.ErrClosed) {
+			err = fmt.Errorf("%w: %v", ErrLost, err)
+		}
+		return reply{}, fmt.Errorf("ask the keeper to %s: %w", m.Op, err)
 	}
 	select {
 	case r, ok := <-answer:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"syscall"
+	"time"
 )
 
 // wireVersion is in every message. A keeper answers other versions with an
@@ -188,14 +190,37 @@ func newLink(conn *net.UnixConn) *link {
 // send writes a packet and closes its descriptors.
 func (l *link) send(p packet) error {
 	defer p.close()
-	_, _, err := l.conn.WriteMsgUnix(p.body, rights(p.fds), nil)
-	return err
+	return untilSpare(func() error {
+		_, _, err := l.conn.WriteMsgUnix(p.body, rights(p.fds), nil)
+		return err
+	})
+}
+
+const (
+	sparePause  = 10 * time.Millisecond
+	spareRepeat = 10
+)
+
+// untilSpare calls f, a few times if the kernel has no memory for it at the moment. Then
+// nothing was sent or received.
+func untilSpare(f func() error) error {
+	for i := 0; ; i++ {
+		err := f()
+		if i == spareRepeat || !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.ENOBUFS) {
+			return err
+		}
+		time.Sleep(sparePause)
+	}
 }
 
 // receive waits for the next message. A *badMessage can be answered; after any
 // other error the connection is of no use.
 func (l *link) receive() (message, []int, error) {
-	n, oobn, flags, _, err := l.conn.ReadMsgUnix(l.body, l.oob)
+	var n, oobn, flags int
+	err := untilSpare(func() (err error) {
+		n, oobn, flags, _, err = l.conn.ReadMsgUnix(l.body, l.oob)
+		return err
+	})
 	if err != nil {
 		return message{}, nil, err
 	}

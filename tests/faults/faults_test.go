@@ -133,7 +133,9 @@ func newStage(t *testing.T) *stage {
 	env, dir := harness.Stage(t)
 	s := &stage{T: t, env: env, dir: dir, runs: map[string]verdict{}}
 	s.injector, s.socket = newInjector(t, dir)
-	s.tandem("/proc/self/exe", "info")
+	if err := s.tandem("/proc/self/exe", "info"); err != nil {
+		t.Fatal(err)
+	}
 	c, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: filepath.Join(dir, "d"), Name: "test", Version: "0.0.1"})
 	})
@@ -163,16 +165,22 @@ func (s *stage) startBase(i int) api.Process {
 }
 
 // tandem runs a command of a tandem whose engine and keeper, if it starts them, are under
-// the injector.
-func (s *stage) tandem(program string, args ...string) {
+// the injector. It may fail, but must not take long to say so.
+func (s *stage) tandem(program string, args ...string) error {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), harness.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(slices.Clone(s.env), injectorSocket+"="+s.socket)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		s.Errorf("%s: tandem %s: %v: %s", s.f, strings.Join(args, " "), err, out)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
 	}
+	err = fmt.Errorf("tandem %s: %v: %s", strings.Join(args, " "), err, out)
+	if strings.Contains(string(out), "within 10s") {
+		s.Errorf("%s: %v", s.f, err)
+	}
+	return err
 }
 
 func (f *fault) String() string {
@@ -331,7 +339,7 @@ func (s *stage) upgrade() {
 	}
 	s.info()
 	defer s.injector.arm(s.f)()
-	s.tandem(release, "info")
+	harness.Until(s, fmt.Sprintf("version %d after %s", s.releases, s.f), func() bool { return s.tandem(release, "info") == nil })
 	s.awaitRoles(func(api.Info) bool { return true })
 }
 
@@ -348,7 +356,7 @@ func (s *stage) awaitRoles(holds func(api.Info) bool) (info api.Info) {
 		defer cancel()
 		var err error
 		if info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{}); err != nil {
-			s.tandem("/proc/self/exe", "info") // as the next command of a user would
+			_ = s.tandem("/proc/self/exe", "info") // as the next command of a user would
 		}
 		return err == nil && info.KeeperPID != 0 && holds(info)
 	})
@@ -366,7 +374,8 @@ func (s *stage) checkBase() {
 		if err != nil {
 			s.Fatalf("%s: %s is lost: %v", s.f, was.Name, err)
 		}
-		if s.mayHangUp && i == 0 && now.State.Ended() {
+		if s.mayHangUp && i == 0 && now.State != api.StateRunning {
+			s.end(was.ID)
 			s.base[0] = s.startBase(0)
 			continue
 		}
@@ -380,10 +389,14 @@ func (s *stage) checkBase() {
 		screen, err := api.SessionScreen.Call(ctx, s.client, api.SessionScreenInput{ID: s.base[0].ID})
 		return err == nil && strings.Contains(strings.Join(screen.Lines, "\n"), "base")
 	})
-	text, err := os.ReadFile(filepath.Join(s.dir, "base"))
-	if times := strings.Count(string(text), "ran"); err != nil || times != s.bases {
-		s.Fatalf("%s: %d programs ran %d times: %v", s.f, s.bases, times, err)
-	}
+	harness.Until(s, fmt.Sprintf("each of %d programs to run after %s", s.bases, s.f), func() bool {
+		text, err := os.ReadFile(filepath.Join(s.dir, "base"))
+		times := strings.Count(string(text), "ran")
+		if err != nil || times > s.bases {
+			s.Fatalf("%s: %d programs ran %d times: %v", s.f, s.bases, times, err)
+		}
+		return times == s.bases
+	})
 	s.mayHangUp = false
 }
 
