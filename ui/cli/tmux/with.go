@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"tandem/ui/cli/procfs"
 	"tandem/ui/cli/tmux/server"
@@ -116,7 +117,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 		return at, false, err
 	}
 	defer func() { err = errors.Join(err, c.settle()) }()
-	if err = c.look(); err != nil {
+	if err = lookFor(c, id); err != nil {
 		return at, false, err
 	}
 	c.removeEnded()
@@ -148,6 +149,27 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	c.file.Sessions = append(c.file.Sessions, s)
 	c.use(s)
 	return server.Place{Session: s, Window: w, Pane: p}, true, nil
+}
+
+const (
+	// listTimeout is how long a session may take to be listed after its program started.
+	listTimeout = time.Second
+	listPoll    = 10 * time.Millisecond
+)
+
+// lookFor looks, and again for a while if the engine does not list a session yet.
+func lookFor(c *call, session string) error {
+	for began := time.Now(); ; {
+		err := c.look()
+		if _, listed := c.running[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {
+			return err
+		}
+		select {
+		case <-time.After(listPoll):
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+	}
 }
 
 // letGo takes the pane that was adopted out again; others of its window stay.
