@@ -2,4 +2,7 @@
 # Kills what can be killed, fills what can be filled, and prints what was lost.
 # ENGINE_KILLS, KEEPER_KILLS and BOTH_KILLS say how often (300, 50 and 30).
 cd "$(dirname "$0")/.." || exit 1
-exec go test -count=1 -run xxx -bench Faults -benchtime 1x -timeout 120m ./bench
+export CGO_ENABLED=0
+go test -count=1 -run xxx -bench Faults -benchtime 1x -timeout 120m ./bench &&
+	# Short commands killed right after the call, engine and keeper in turn, upgrades with kills.
+	go test -count=1 -run xxx -bench 'DoubleDeaths|KillsOfEngineThenKeeper|KillsDuringUpgrades' -benchtime 1x -timeout 120m ./engine

@@ -25,6 +25,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/tests/harness"
+	"tandem/tests/needs"
 )
 
 // A scenario is an operation during which one call fails.
@@ -133,7 +134,9 @@ func newStage(t *testing.T) *stage {
 	env, dir := harness.Stage(t)
 	s := &stage{T: t, env: env, dir: dir, runs: map[string]verdict{}}
 	s.injector, s.socket = newInjector(t, dir)
-	if err := s.tandem("/proc/self/exe", "info"); err != nil {
+	if err := s.tandem("/proc/self/exe", "info"); err != nil && strings.Contains(err.Error(), installError) {
+		needs.Kernel(t, "seccomp user notifications", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	c, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) {

@@ -45,8 +45,7 @@ type injector struct {
 
 // How a call names its file.
 const (
-	byPath   = iota // in args[0]
-	byPathAt        // in args[1], relative to args[0]
+	byPathAt = iota // in args[1], relative to args[0]
 	byFile          // args[0] is a descriptor of a file
 	bySocket        // args[0] is a descriptor of a socket
 	byNone          // no file: always counted
@@ -309,9 +308,11 @@ func submit(socket string) {
 		os.Unsetenv(injectorSocket)
 		err = unix.Exec("/proc/self/exe", os.Args, os.Environ())
 	}
-	fmt.Fprintln(os.Stderr, "install the injector:", err)
+	fmt.Fprintln(os.Stderr, installError, err)
 	os.Exit(125)
 }
+
+const installError = "install the injector:"
 
 // install installs the filter on this thread and returns its listener.
 func install() (int, error) {
