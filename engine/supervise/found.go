@@ -103,10 +103,15 @@ func (s Survey) mayLive(r store.Record) bool {
 // Unrecorded are the children that carry a mark of ours, that the keeper does not
 // know, and whose record was lost.
 func (s Survey) Unrecorded(marked []keeper.Child) (all []Found) {
+	known := make(map[string]bool, len(s.Records)+len(s.Children))
+	for i := range s.Records {
+		known[s.Records[i].ID] = true
+	}
+	for i := range s.Children {
+		known[s.Children[i].ID] = true
+	}
 	for _, c := range marked {
-		known := slices.ContainsFunc(s.Records, func(r store.Record) bool { return r.ID == c.ID }) ||
-			slices.ContainsFunc(s.Children, func(held keeper.Child) bool { return held.ID == c.ID })
-		if known || s.Unread(c.ID) {
+		if known[c.ID] || s.Unread(c.ID) {
 			continue
 		}
 		all = append(all, Found{Rec: s.Guess(c), events: []event{{kind: evFound, Started: Started{Child: c}}}, Orphan: true})
