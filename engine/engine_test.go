@@ -112,9 +112,10 @@ func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
 			m.write(p.ID, "\r")
 		case e.Type == api.EventProcess && e.Process.ID != first.ID:
 			note := e.Process.Name + " " + string(e.Process.State) + " " + e.Process.Terminal.Title
-			if note != seen[len(seen)-1] {
-				seen = append(seen, note)
+			if note == seen[len(seen)-1] {
+				continue // something else about it changed
 			}
+			seen = append(seen, note)
 			if note == "second running a title" {
 				call(m, api.SessionRename, api.SessionRenameInput{ID: "second", Name: "other"})
 				call(m, api.SessionKill, api.IDInput{ID: "other"})
