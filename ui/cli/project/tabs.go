@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"tandem/engine/api"
@@ -36,13 +37,20 @@ func (r *Run) keep(ctx context.Context, layout api.Layout) error {
 	if _, err := api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
 		return err
 	}
-	now, err := api.LayoutGet.Call(ctx, r.Conn, api.Empty{})
-	if err != nil {
-		return err
+	for try := 1; ; try++ {
+		now, err := api.LayoutGet.Call(ctx, r.Conn, api.Empty{})
+		if err != nil {
+			return err
+		}
+		_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout), Revision: now.Revision})
+		if try == maxPuts || !errors.Is(err, api.CodeConflict) {
+			return err
+		}
 	}
-	_, err = api.LayoutPut.Call(ctx, r.Conn, api.LayoutPutInput{Layout: joined(now.Current, layout), Revision: now.Revision})
-	return err
 }
+
+// maxPuts is how often a layout is saved that dashboards change at the same time.
+const maxPuts = 10
 
 // joined is a layout with the tabs of another in front. A session that both
 // have keeps the place that the other gives it.
