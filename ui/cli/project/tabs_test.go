@@ -1,0 +1,63 @@
+package project
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/client/retry"
+	"tandem/engine/api/server"
+)
+
+// serve returns a connection to an engine that answers with a mux.
+func serve(t *testing.T, m *server.Mux) *retry.Conn {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket, _ := api.Sockets(dir)
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- m.Serve(ctx, listener) }()
+	t.Cleanup(func() { cancel(); <-served })
+	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{Protocol: api.Protocol}, nil
+	})
+	conn, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Name: "test"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+func TestLayoutIsJoinedAgainWhenADashboardChangedItMeanwhile(t *testing.T) {
+	m := server.NewMux(nil)
+	revision, saved := int64(0), int64(0)
+	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) {
+		revision++
+		return api.LayoutGetOutput{Revision: revision}, nil
+	})
+	server.Handle(m, api.LayoutPut, func(_ context.Context, in api.LayoutPutInput) (out api.LayoutPutOutput, err error) {
+		if in.Name == "" && in.Revision < 3 {
+			return out, api.Errorf(api.CodeConflict, "save layout: it has changed since revision %d", in.Revision)
+		}
+		saved = in.Revision
+		return out, nil
+	})
+	r := &Run{Conn: serve(t, m), File: &File{Name: "shop"}}
+	if err := r.keep(t.Context(), api.Layout{}); err != nil || saved != 3 {
+		t.Errorf("saved on top of revision %d, want 3: %v", saved, err)
+	}
+}
