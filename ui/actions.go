@@ -88,6 +88,10 @@ func (in *input) press(k keys.Key) tea.Cmd {
 		}
 	case keymap.Unbound:
 		return in.typeKey(k)
+	case keymap.Dropped:
+		if k.Code != keys.Escape { // which takes the prefix back
+			return in.m.notices.say(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
+		}
 	}
 	return nil
 }

@@ -56,6 +56,19 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 	d.shows("f9 close")
 }
 
+func TestStatusBarNamesAnUnknownKeyAfterThePrefix(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "esc")
+	d.lacks("does nothing")
+	d.press("ctrl+b", "(")
+	d.shows("ctrl+b ( does nothing")
+	d.press("ctrl+b", "ctrl+t")
+	d.shows("ctrl+b ctrl+t does nothing")
+}
+
 // Every overlay's hints name keys that do what they say, or keys of its own.
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)

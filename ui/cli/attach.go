@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -22,16 +23,21 @@ func attachCommand(a *app) *cobra.Command {
 	var readOnly bool
 	var predicted string
 	cmd := &cobra.Command{
-		Use:   "attach ID [--read-only] [--predict WHEN]",
+		Use:   "attach [ID] [--read-only] [--predict WHEN]",
 		Short: "Make this terminal the session; ctrl+b d detaches",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
-			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.\n\n" +
+			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\n" +
+			"Without ID it takes the running session that last printed, was typed into or was read.\nIf this program itself crashes, `reset` repairs the terminal.\n\n" +
 			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
-		Example:           "tandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
-		Args:              exactly(1, "which session? Give an id or name."),
+		Example:           "tandem attach\ntandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
+		Args:              atMost(1),
 		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.attach(cmd, args[0], readOnly, predicted)
+			id := ""
+			if len(args) > 0 {
+				id = args[0]
+			}
+			return a.attach(cmd, id, readOnly, predicted)
 		},
 	}
 	cmd.Flags().StringVar(&predicted, "predict", "", "show what you type before the session does: `WHEN` is auto, always or off")
@@ -44,11 +50,11 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	in, isIn := output.Terminal(a.Stdin)
 	out, isOut := output.Terminal(a.Stdout)
 	if !isIn || !isOut {
-		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output must be a terminal", id).
+		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output must be a terminal", cmp.Or(id, "a session")).
 			WithHint("`tandem send` types into a session and `tandem screen` prints it without one")
 	}
 	if t := a.env("TERM"); t == "dumb" || t == "" {
-		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, which cannot show a session", id, t).
+		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, which cannot show a session", cmp.Or(id, "a session"), t).
 			WithHint("set TERM to your terminal's type, such as xterm-256color")
 	}
 	prefix, err := a.Prefix()
@@ -60,6 +66,11 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 		return err
 	}
 	defer client.Close()
+	if id == "" {
+		if id, err = a.lastSession(cmd.Context(), client); err != nil {
+			return err
+		}
+	}
 	if err := a.refuseOwn(cmd.Context(), client, id, in); err != nil {
 		return err
 	}
@@ -76,6 +87,36 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 		return err
 	}
 	return a.attached(id, outcome)
+}
+
+// lastSession returns the name of the running session that was active last, other than
+// the one this program runs in.
+func (a *app) lastSession(ctx context.Context, conn *client.Client) (string, error) {
+	out, err := api.SessionList.Call(ctx, conn, api.Empty{})
+	if err != nil {
+		return "", err
+	}
+	var last *api.Process
+	for i := range out.Sessions {
+		p := &out.Sessions[i]
+		if p.State.Ended() || p.ID == a.env(ownSession) {
+			continue
+		}
+		if last == nil || activeAt(p).After(activeAt(last)) {
+			last = p
+		}
+	}
+	if last == nil {
+		return "", api.Errorf(api.CodeNotFound, "attach: no other session is running").WithHint("`tandem new` starts one")
+	}
+	return last.Name, nil
+}
+
+func activeAt(p *api.Process) time.Time {
+	if p.Terminal == nil || p.Terminal.ActiveAt.IsZero() {
+		return p.StartedAt
+	}
+	return p.Terminal.ActiveAt
 }
 
 // refuseOwn refuses the session that this terminal is: it would show itself. A

@@ -162,7 +162,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		{[]string{"atach"}, "did you mean `tandem attach`?"},
 		{[]string{"ls", "--frobnicate"}, "--frobnicate"},
 		{[]string{"ls", "x"}, "takes no \"x\""},
-		{[]string{"attach"}, "which session"},
+		{[]string{"attach", "a", "b"}, "attach takes no"},
 		{[]string{"attach", "a", "b"}, "takes no \"b\""},
 		{[]string{"send"}, "which session"},
 		{[]string{"send", "a"}, "send what"},
