@@ -222,6 +222,28 @@ func TestAClickOnTheCountsOpensTheInbox(t *testing.T) {
 
 // notifications puts the dashboard on a terminal that is a file, and returns what
 // tells the notifications that were written to it since it was asked last.
+func TestKeyboardFlagsFollowWhatHasTheKeyboard(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	flags := uint8(3)
+	s.mu.Lock()
+	for v := range s.viewers {
+		v.push(api.Output{Keyboard: &flags})
+	}
+	s.mu.Unlock()
+	d.until("the flags are known", func() bool { return d.m.keyboard() == 3 })
+	for _, keys := range [][2]string{{":", "esc"}, {"[", "esc"}, {"s", "tab"}} {
+		d.press("ctrl+b", keys[0])
+		if got := d.m.keyboard(); got != 0 {
+			t.Errorf("after ctrl+b %s the flags are %d", keys[0], got)
+		}
+		d.press(keys[1])
+		d.until("the terminal has the keyboard again", func() bool { return d.m.keyboard() == 3 })
+	}
+}
+
 func (d *driver) notifications() (told func() []string) {
 	d.t.Helper()
 	d.t.Setenv("TERM", "xterm")

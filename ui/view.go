@@ -23,9 +23,18 @@ func (m *model) View() tea.View {
 	m.dirty = false
 	m.draw()
 	if m.terminal != nil {
+		m.terminal.Keyboard(m.keyboard())
 		m.terminal.Show(m.drawn, m.areas.w, m.areas.h, m.theme.ground, m.placedPicture(), env{m}.patches())
 	}
 	return m.drawn
+}
+
+// keyboard returns the kitty keyboard flags of the program that has the keyboard.
+func (m *model) keyboard() uint8 {
+	if p := m.sessions.focused(); p != nil && m.view == viewSessions && m.dialog.open == nil {
+		return p.Keyboard()
+	}
+	return 0
 }
 
 // draw redraws the whole screen.

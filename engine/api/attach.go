@@ -150,4 +150,8 @@ type Output struct {
 	Direct  *Direct        // the way of a viewer that has handed over its terminal
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has ended; nothing follows
+
+	// Keyboard is the kitty keyboard flags that the program has set, whenever they change
+	// (not Raw). An engine of an older release leaves it out.
+	Keyboard *uint8
 }

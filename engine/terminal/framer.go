@@ -146,7 +146,7 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	if !f.viewer.cursors.Load() {
 		diff.Cursor.Own, diff.Cursor.Color = false, 0
 	}
-	news := changed(f.state, diff)
+	news, kitty := changed(f.state, diff), f.state.Modes.Kitty
 	frame := newFrame(diff)
 	if diff.Full {
 		frame.Anchors = f.session.viewers.placesOf(f.viewer)
@@ -154,6 +154,11 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	f.state, f.state.Lines = diff, nil
 	if !news {
 		return nil
+	}
+	if diff.Modes.Kitty != kitty {
+		if err := f.to.Send(api.Output{Keyboard: &diff.Modes.Kitty}); err != nil {
+			return err
+		}
 	}
 	if f.gallery != nil {
 		if err := f.gallery.send(f.to, lacks); err != nil {

@@ -231,6 +231,31 @@ func TestAViewerThatAsksForNoLinesHasSeenAllThatWasWritten(t *testing.T) {
 	})
 }
 
+func TestViewersAreToldTheKeyboardFlagsOfTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		told := func(f *fakeStream, want uint8) {
+			t.Helper()
+			for out := range f.out {
+				if out.Keyboard != nil {
+					if *out.Keyboard != want {
+						t.Errorf("the flags are %d, want %d", *out.Keyboard, want)
+					}
+					return
+				}
+			}
+		}
+		f := view(t, s, api.AttachOptions{})
+		<-f.out
+		s.output(l, "\x1b[>31u")
+		told(f, 31)
+		told(view(t, s, api.AttachOptions{}), 31)
+		s.output(l, "\x1b[<u")
+		told(f, 0)
+	})
+}
+
 func TestSlowViewerSkipsFramesAndSeesTheLatest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}

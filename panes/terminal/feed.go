@@ -25,6 +25,7 @@ type Feed struct {
 	answers int    // counts answers to what the viewer was asked for
 	mark    *api.Mark
 	markAt  time.Time
+	kitty   uint8 // keyboard flags that the program has set
 	ended   *api.Process
 	err     error
 	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip
@@ -47,7 +48,7 @@ func (f *Feed) setSize(s api.Size) {
 func (f *Feed) Connect(v Viewer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.viewer, f.err, f.mark = v, nil, nil
+	f.viewer, f.err, f.mark, f.kitty = v, nil, nil, 0
 	f.serial++
 	f.Screen.forgetPictures()
 }
@@ -83,6 +84,11 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Mark != nil {
 		f.mu.Lock()
 		f.mark, f.markAt = out.Mark, time.Now()
+		f.mu.Unlock()
+	}
+	if out.Keyboard != nil {
+		f.mu.Lock()
+		f.kitty = *out.Keyboard
 		f.mu.Unlock()
 	}
 	if out.Clip != nil {
@@ -121,6 +127,7 @@ type feedStatus struct {
 	answers int
 	mark    *api.Mark // the last one that came back; nil if none has since it was asked last
 	markAt  time.Time // when it came
+	kitty   uint8
 	ended   *api.Process
 	err     error
 }
@@ -128,7 +135,7 @@ type feedStatus struct {
 func (f *Feed) status() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	st := feedStatus{f.viewer, f.serial, f.answers, f.mark, f.markAt, f.ended, f.err}
+	st := feedStatus{f.viewer, f.serial, f.answers, f.mark, f.markAt, f.kitty, f.ended, f.err}
 	f.mark = nil
 	return st
 }

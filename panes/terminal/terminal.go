@@ -31,6 +31,7 @@ type Terminal struct {
 	behind  bool // what the person has seen elsewhere may not be here yet
 	answers int  // of the feed
 
+	kitty   uint8  // keyboard flags that the program has set
 	version uint64 // of the screen
 	changed bool
 	sized   bool // the screen has the pane's size
@@ -54,9 +55,10 @@ func NewTerminal(id string) *Terminal {
 func (t *Terminal) Sync() (rang bool) {
 	st := t.Feed.status()
 	screen := t.Feed.Screen.State()
-	if st.ended != t.ended || st.err != t.err || screen.version != t.version {
+	if st.ended != t.ended || st.err != t.err || screen.version != t.version || st.kitty != t.kitty {
 		t.changed = true
 	}
+	t.kitty = st.kitty
 	t.ended, t.err, t.version = st.ended, st.err, screen.version
 	t.sized = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
 	t.confirm(st, screen)
@@ -77,6 +79,15 @@ func (t *Terminal) Sync() (rang bool) {
 	t.Scroll.clamp(screen)
 	t.Scroll.fetch()
 	return rang
+}
+
+// Keyboard returns the kitty keyboard flags that the program has set, 0 while keys are not
+// for it.
+func (t *Terminal) Keyboard() uint8 {
+	if t.Scroll.active || t.ended != nil {
+		return 0
+	}
+	return t.kitty
 }
 
 // CatchUp has the session show all that its program has written; until that has

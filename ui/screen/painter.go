@@ -65,6 +65,7 @@ type frame struct {
 	clips    int    // counts copies
 	notice   string // what the desktop was told last
 	notices  int    // counts that
+	keyboard uint8  // kitty keyboard flags beside ownKeyboard
 	clusters bool   // the terminal counts clusters as one (mode 2027)
 	sync     bool   // it shows synchronised output (mode 2026)
 }
@@ -131,7 +132,7 @@ func (p *painter) enter(alt bool) error {
 	}
 	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
 		ansi.SetModeLightDark + ansi.RequestBackgroundColor +
-		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
+		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ownKeyboard))
 	return p.flush()
 }
 
@@ -248,11 +249,28 @@ func (p *painter) Paint() error {
 	return p.flush()
 }
 
+// ownKeyboard is the kitty keyboard flags that the dashboard needs. Alternate keys tell
+// what a key types with shift on the user's layout.
+const ownKeyboard = ansi.KittyDisambiguateEscapeCodes | ansi.KittyReportAlternateKeys
+
+// keyboardFlags returns the flags to ask for where a program has set some. The dashboard needs
+// the text of keys that come as escape codes.
+func keyboardFlags(set uint8) int {
+	flags := int(set) | ownKeyboard
+	if flags&ansi.KittyReportAllKeysAsEscapeCodes != 0 {
+		flags |= ansi.KittyReportAssociatedKeys
+	}
+	return flags
+}
+
 // modes switches what is asked of the terminal beside its cells.
 func (p *painter) modes(f frame) {
 	was := p.shown
 	if now := f.cursorColor(); now != was.cursorColor() {
 		p.buf.WriteString(cmp.Or(now, ansi.ResetCursorColor))
+	}
+	if f.keyboard != was.keyboard {
+		p.buf.WriteString(ansi.KittyKeyboard(keyboardFlags(f.keyboard), 1))
 	}
 	if f.clusters && !was.clusters {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)

@@ -93,6 +93,24 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	}
 }
 
+func TestTheTerminalIsAskedForTheKeyboardFlagsOfThePane(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	if got := c.written(); !strings.Contains(got, "\x1b[>5u") { // alternate keys always
+		t.Errorf("taking the terminal asks %q", got)
+	}
+	c.show(viewOf("a", "b", "c"))
+	for _, step := range []struct {
+		flags uint8
+		want  string
+	}{{2, "\x1b[=7;1u"}, {2, ""}, {8, "\x1b[=29;1u"}, {0, "\x1b[=5;1u"}} {
+		c.update(func(f *frame) { f.keyboard = step.flags })
+		if got := c.show(viewOf("a", "b", "c")); got != step.want {
+			t.Errorf("flags %d write %q, want %q", step.flags, got, step.want)
+		}
+	}
+}
+
 func TestCursorIsShownWithItsShapeAndHiddenWhileDrawing(t *testing.T) {
 	c := newCanvas(t)
 	c.enter(true)

@@ -162,6 +162,11 @@ func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches graph
 // HurryNext has the next view painted at once, whatever was painted just before.
 func (t *Terminal) HurryNext() { t.painter.urgent.Store(true) }
 
+// Keyboard asks the terminal for the kitty keyboard flags that the focused program has set.
+func (t *Terminal) Keyboard(flags uint8) {
+	t.painter.update(func(f *frame) { f.keyboard = flags })
+}
+
 // Copy puts text on the terminal's clipboard.
 func (t *Terminal) Copy(text string) {
 	t.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })

@@ -43,6 +43,7 @@ const (
 	outputMark    = 'n'
 	outputPicture = 'g'
 	outputDirect  = 'd'
+	outputKeys    = 'k'
 	outputEnded   = 'e' // a Process in JSON
 	OutputError   = 'x' // an Error in JSON: why the engine closes the attachment
 )
@@ -194,6 +195,8 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
 	case out.Direct != nil:
 		return appendDirect(append(dst, outputDirect), out.Direct), nil
+	case out.Keyboard != nil:
+		return append(dst, outputKeys, *out.Keyboard), nil
 	case out.Ended != nil:
 		return AppendJSON(append(dst, outputEnded), out.Ended)
 	}
@@ -235,6 +238,9 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
 	case outputDirect:
 		out.Direct = d.direct()
+	case outputKeys:
+		flags := d.byte()
+		out.Keyboard = &flags
 	case outputEnded:
 		out.Ended = new(api.Process)
 		if json.Unmarshal(d.rest(), out.Ended) != nil {

@@ -189,6 +189,7 @@ func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
+		{Keyboard: new(uint8(0))}, {Keyboard: new(uint8(31))},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},
 	} {
 		msg, err := AppendOutput(nil, want)
