@@ -124,6 +124,31 @@ func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
 	}
 }
 
+func TestProcessWithATerminalGetsItsStopSignalAndTimeout(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	script := func(signal string) []string {
+		return sh(`trap 'sleep 1; exit 5' ` + signal + `; echo ready; while :; do sleep 0.01; done`)
+	}
+	for own, trapped := range map[string]string{"": "TERM", "INT": "INT", "HUP": "HUP"} {
+		p := m.run(api.ProcessStartInput{Command: script(trapped), TTY: true, StopSignal: own})
+		m.prints(p, "ready")
+		if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID}); end.ExitCode == nil || *end.ExitCode != 5 {
+			t.Errorf("stop signal %q: %+v", own, end)
+		}
+	}
+}
+
+func TestSessionWithoutAStopSignalGetsAHangup(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", `trap 'exit 6' HUP; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)
+	m.prints(p, "ready")
+	if end := call(m, api.SessionKill, api.IDInput{ID: p.ID}); end.ExitCode == nil || *end.ExitCode != 6 {
+		t.Errorf("killed: %+v", end)
+	}
+}
+
 func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

@@ -124,6 +124,9 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 		return none, err
 	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
+	if in.TTY && r.StopSignal == "" { // without one, a terminal hangs up
+		r.StopSignal = "SIGTERM"
+	}
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
 	return r, nil
 }

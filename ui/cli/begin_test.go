@@ -25,6 +25,17 @@ func TestAStartWhoseEngineWasLostIsAskedForAgainUnderItsID(t *testing.T) {
 	}
 }
 
+func TestStartTakesAStopSignal(t *testing.T) {
+	r := newRig(t)
+	r.succeeds("start", "--stop-signal", "INT", "x")
+	if got := r.begun[0].StopSignal; got != "INT" {
+		t.Errorf("asked for stop signal %q", got)
+	}
+	if out, _, _ := r.run("__complete", "start", "--stop-signal", ""); !strings.Contains(out, "USR1") {
+		t.Errorf("completed with %q", out)
+	}
+}
+
 func TestStartTakesAStopTimeout(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("start", "--stop-timeout", "30s", "--tty", "x")

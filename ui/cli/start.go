@@ -15,6 +15,7 @@ type startFlags struct {
 	launchFlags
 	keepAlive, tty, splitLog bool
 	restart, readyLog, any   string
+	stopSignal               string
 	readyPort                int
 	maxRestarts              restartCount
 	logLimit                 byteSize
@@ -65,12 +66,14 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
-	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to exit when stopped\n(default: 8s; with --tty 3s)")
+	cmd.Flags().StringVar(&f.stopSignal, "stop-signal", "", "`signal` that asks it to exit (default: TERM)")
+	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to exit when stopped (default: 8s)")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
 	cmd.Flags().StringVar(&f.any, "any", "", "on any one machine of the fleet with the label `K=V`")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
 	offer(cmd, "max-restarts", "3", "10", unlimited)
+	offer(cmd, "stop-signal", signals()...)
 	offer(cmd, "stop-timeout", "1s", "8s", "30s", "2m")
 	offer(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
 	return cmd
@@ -85,7 +88,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 		return in, err
 	}
 	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: a.environ(), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
-		LogLimit: int64(f.logLimit), StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
+		LogLimit: int64(f.logLimit), StopSignal: f.stopSignal, StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
 	if f.restart != "" || f.maxRestarts.given {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
 		if f.restart == "" {

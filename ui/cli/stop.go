@@ -22,8 +22,8 @@ func stopCommand(a *app) *cobra.Command {
 		Use:   "stop ID… [--signal S] | stop --all",
 		Short: "Stop processes and everything they started",
 		Long: "Stops processes and everything they started, and returns when nothing of them is\nleft: " +
-			"first with the stop signal (SIGTERM), then, when they take too long, with\nSIGKILL. " +
-			"They will not be restarted. --all leaves sessions alone.",
+			"first with the stop signal (TERM by default, a hangup for sessions of `tandem new`),\nthen, when they take too long, with KILL. " +
+			"They will not be restarted. --all leaves\nsessions alone.",
 		Example: "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {

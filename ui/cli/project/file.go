@@ -46,6 +46,8 @@ type Entry struct {
 	After  []Dependency
 	Manual bool // it is started only when it is named or depended on
 
+	Session bool // it is listed under sessions:, so its default stop signal is HUP
+
 	Script string // what a script of a package.json runs; "" for others
 }
 

@@ -150,3 +150,19 @@ func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
 		t.Errorf("joined: %+v", got)
 	}
 }
+
+func TestSessionsAreStoppedWithAHangupByDefault(t *testing.T) {
+	file, err := Parse("/p/tandem.yaml", []byte("sessions:\n  shell:\n  top: {command: top, stop_signal: INT}\nprocesses:\n  menu: {command: menu, tty: true}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{File: file, Size: func() (int, int) { return 80, 24 }}
+	got := map[string]string{}
+	for i := range file.Entries {
+		e := &file.Entries[i]
+		got[e.Name] = r.input(&step{entry: e}).StopSignal
+	}
+	if diff := cmp.Diff(map[string]string{"shell": "HUP", "top": "INT", "menu": ""}, got); diff != "" {
+		t.Error(diff)
+	}
+}

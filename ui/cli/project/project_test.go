@@ -83,9 +83,9 @@ func TestATandemFileSaysAllOfAnEntry(t *testing.T) {
 	worker := db
 	worker.Name, worker.Command, worker.Restart = "worker", shell("./worker"), &api.Restart{Policy: api.PolicyAlways}
 	want := []Entry{
-		{Name: "shell", Start: api.ProcessStartInput{Name: "shell", TTY: true, CWD: dir}, Env: env},
-		{Name: "editor", Start: api.ProcessStartInput{Name: "editor", TTY: true, CWD: dir, Command: shell("nvim .")}, Env: env},
-		{Name: "tests", Start: api.ProcessStartInput{Name: "tests", TTY: true, CWD: dir + "/sub", Command: []string{"go", "test", "hello"}}, Env: env},
+		{Name: "shell", Start: api.ProcessStartInput{Name: "shell", TTY: true, CWD: dir}, Env: env, Session: true},
+		{Name: "editor", Start: api.ProcessStartInput{Name: "editor", TTY: true, CWD: dir, Command: shell("nvim .")}, Env: env, Session: true},
+		{Name: "tests", Start: api.ProcessStartInput{Name: "tests", TTY: true, CWD: dir + "/sub", Command: []string{"go", "test", "hello"}}, Env: env, Session: true},
 		{Name: "db", Start: db, Env: env},
 		{Name: "migrate", Start: api.ProcessStartInput{Name: "migrate", CWD: dir, Command: shell("./migrate")}, Env: env,
 			After: []Dependency{{Name: "db", Condition: Ready}}},

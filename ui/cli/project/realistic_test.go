@@ -72,7 +72,7 @@ func TestAProjectOfATeamIsUnderstood(t *testing.T) {
 			After: []Dependency{{Name: "migrate", Condition: Succeeded}}},
 		{Name: "docs", Env: append(append([]Variable{}, shared...), local...), Manual: true,
 			Start: api.ProcessStartInput{Name: "docs", Command: shell("npm run docs"), CWD: dir + "/web", Restart: again, StopSignal: "SIGINT"}},
-		{Name: "shell", Env: shared, Start: api.ProcessStartInput{Name: "shell", CWD: dir, TTY: true}},
+		{Name: "shell", Env: shared, Start: api.ProcessStartInput{Name: "shell", CWD: dir, TTY: true}, Session: true},
 	}
 	if diff := cmp.Diff(want, f.Entries, placeless()); diff != "" {
 		t.Error(diff)

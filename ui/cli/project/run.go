@@ -131,6 +131,9 @@ func (r *Run) input(s *step) api.ProcessStartInput {
 	in.Name = s.name
 	in.Environ = api.Environ(r.Environ)
 	in.Project = &api.ProjectEntry{File: r.File.Path, Name: s.entry.Name, Digest: s.digest}
+	if s.entry.Session && in.StopSignal == "" { // interactive shells ignore TERM
+		in.StopSignal = "HUP"
+	}
 	in.Env = map[string]string{}
 	for _, v := range s.entry.Env {
 		in.Env[v.Name] = v.Value

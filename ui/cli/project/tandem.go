@@ -76,7 +76,7 @@ func (r *reader) takeProcesses(f field) { r.takeEntries(f, false) }
 func (r *reader) takeEntries(f field, tty bool) {
 	for _, entry := range r.fields(f, f.key) {
 		e := r.draft(entry)
-		e.Start.TTY = tty
+		e.Start.TTY, e.Session = tty, tty
 		e.read(entry, tty)
 		r.file.Entries = append(r.file.Entries, e.finish())
 	}
