@@ -43,6 +43,26 @@ func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
 	}
 }
 
+func TestProcessListMeasuresWhatAnEndedProcessLeft(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	exited, _ := m.left(api.ProcessStartInput{}, api.StateExited)
+	waiting, _ := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	clean := m.reaches(m.run(api.ProcessStartInput{Command: []string{"true"}}).ID, api.StateExited)
+	got := map[string]*api.Metrics{}
+	for _, p := range call(m, api.ProcessList, api.ProcessListInput{Metrics: true}).Processes {
+		got[p.ID] = p.Metrics
+	}
+	for _, id := range []string{exited.ID, waiting.ID} {
+		if use := got[id]; use == nil || use.Processes != 1 || use.RSSBytes == 0 {
+			t.Errorf("what was left uses %+v", use)
+		}
+	}
+	if use := got[clean.ID]; use != nil {
+		t.Errorf("what left nothing uses %+v", use)
+	}
+}
+
 func TestStoppingEverythingEndsWhatWasLeftToo(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)

@@ -391,6 +391,7 @@ type ProcessRun struct {
 type Supervision struct {
 	Restart   Restart      `json:"restart" jsonschema:"what happens when it ends by itself"`
 	Restarts  int          `json:"restarts" jsonschema:"how often it was started again"`
+	Automatic int          `json:"auto_restarts" jsonschema:"how often its restart policy started it again"`
 	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, 20 at most, oldest first"`
 	Ready     *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
 	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`

@@ -167,7 +167,7 @@ func small(p api.Process) api.Process {
 	}
 	var supervision *api.Supervision
 	if s := p.Supervision; s != nil && (s.Restarts > 0 || s.Ready != nil) {
-		supervision = &api.Supervision{Restart: s.Restart, Restarts: s.Restarts, Ready: s.Ready}
+		supervision = &api.Supervision{Restart: s.Restart, Restarts: s.Restarts, Automatic: s.Automatic, Ready: s.Ready}
 	}
 	return api.Process{
 		ID: p.ID, Kind: p.Kind, Name: p.Name, State: p.State, PID: p.PID, CWD: p.CWD, Command: p.Command, Argv: p.Argv, Actor: p.Actor, From: p.From,

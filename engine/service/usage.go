@@ -52,27 +52,65 @@ func (u *Usage) Sample(ctx context.Context) {
 	}
 }
 
-// measure adds what processes use; those without a child use nothing.
+// measure adds what processes use, including what ended ones left running.
 func (u *Usage) measure(all []supervise.Measurable) {
-	for i, use := range u.meter.Measure(u.trees(all)) {
+	ids := idsOf(all)
+	withRemains := func(procs []proctree.Process) map[int]store.Identity {
+		marked := u.table.Orphans(procs)
+		for i, who := range u.remains(all, procs, marked) {
+			all[i].Who, ids[i] = who, who
+		}
+		return u.strays(all, marked)
+	}
+	for i, use := range u.meter.Measure(ids, withRemains) {
 		all[i].View.Metrics = use
 	}
 }
 
 // trees are the roots of processes, and what finds their orphans.
 func (u *Usage) trees(all []supervise.Measurable) ([]store.Identity, func([]proctree.Process) map[int]store.Identity) {
+	return idsOf(all), func(procs []proctree.Process) map[int]store.Identity { return u.strays(all, u.table.Orphans(procs)) }
+}
+
+func idsOf(all []supervise.Measurable) []store.Identity {
 	ids := make([]store.Identity, len(all))
 	for i, m := range all {
 		ids[i] = m.Who
 	}
-	return ids, func(procs []proctree.Process) map[int]store.Identity { return u.strays(all, procs) }
+	return ids
+}
+
+// remains returns the first living orphan of each process that left any when it ended, by its index in all.
+func (u *Usage) remains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
+	boot, err := store.BootID()
+	if err != nil {
+		return nil
+	}
+	starts := map[int]uint64{}
+	for _, p := range procs {
+		if !p.Zombie {
+			starts[p.PID] = p.StartTime
+		}
+	}
+	found := map[int]store.Identity{}
+	for i, m := range all {
+		if m.Who.PID != 0 || m.View.Terminal != nil {
+			continue
+		}
+		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: u.dataDir}] {
+			if start, ok := starts[pid]; ok {
+				found[i] = store.Identity{BootID: boot, PID: pid, StartTime: start}
+				break
+			}
+		}
+	}
+	return found
 }
 
 // strays are the orphans that carry the marks of processes, with the children
 // of those. Like the end of a terminal, its metrics leave alone what has left it
 // for good.
-func (u *Usage) strays(all []supervise.Measurable, procs []proctree.Process) map[int]store.Identity {
-	marked := u.table.Orphans(procs)
+func (u *Usage) strays(all []supervise.Measurable, marked map[proctree.Mark][]int) map[int]store.Identity {
 	strays := make(map[int]store.Identity)
 	for _, m := range all {
 		if m.Who.PID == 0 || m.View.Terminal != nil {

@@ -86,6 +86,7 @@ func supervision(p *proc) *api.Supervision {
 			SuccessCodes: r.Restart.SuccessCodes,
 		},
 		Restarts:  r.Restarts,
+		Automatic: r.AutoRestarts,
 		Runs:      runsOf(r),
 		SplitLog:  r.SplitLog,
 		Sandboxed: r.Sandboxed,

@@ -258,6 +258,7 @@ func carryOut(c *Control, p *proc, v verdict) {
 	}
 	switch {
 	case v.state == api.StateStarting && !c.closing:
+		p.rec.AutoRestarts++
 		startAgain(c, p, event{})
 	case v.state == api.StateBackoff && !c.closing:
 		p.rec.NextStart = time.Now().Add(v.delay)
@@ -316,6 +317,7 @@ func (p *proc) disarm() {
 
 func startDue(c *Control, p *proc, e event) {
 	p.due = nil
+	p.rec.AutoRestarts++
 	startAgain(c, p, e)
 }
 

@@ -227,6 +227,24 @@ func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 	})
 }
 
+func TestAutomaticRestartsLeaveOutRequestedOnes(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(supervised("a", api.PolicyOnFailure))
+		r.exits(p, 1)
+		time.Sleep(time.Hour) // it is started again, and runs for long
+		r.exits(r.wants("a", api.StateRunning), 1)
+		r.wants("a", api.StateRunning) // at once
+		restarted := r.ask("a", evRestart)
+		<-restarted
+		stopped := r.ask("a", evStop)
+		<-stopped
+		<-r.ask("a", evRestart)
+		if s := r.wants("a", api.StateRunning).Supervision; s.Automatic != 2 || s.Restarts != 4 {
+			t.Errorf("%d automatic of %d restarts, want 2 of 4", s.Automatic, s.Restarts)
+		}
+	})
+}
+
 func TestStopDuringARequestedRestartWins(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.launch(supervised("a", api.PolicyNo))

@@ -129,7 +129,7 @@ func restarts(p *api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}
-	return p.Supervision.Restarts
+	return p.Supervision.Automatic
 }
 
 func metricsOf(p *api.Process) api.Metrics {

@@ -160,7 +160,7 @@ func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
 	ended := noon.Add(-time.Minute)
 	p, e := shownPane(service("1", "web", func(p *api.Process) {
 		p.State, p.PID, p.Error, p.ExitedAt = api.StateFailed, 0, "it exited with 7; given up after 3 restarts", &ended
-		p.Supervision.Restarts, p.Supervision.SplitLog = 3, true
+		p.Supervision.Automatic, p.Supervision.SplitLog = 3, true
 	}))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()

@@ -34,7 +34,7 @@ func some() []api.Process {
 		}),
 		service("2", "api", func(p *api.Process) {
 			p.State, p.PID, p.ExitCode, p.Actor = api.StateBackoff, 0, &one, "agent:bot"
-			p.Supervision.NextStart, p.Supervision.Restarts = &again, 3
+			p.Supervision.NextStart, p.Supervision.Automatic = &again, 3
 		}),
 		service("3", "cache", func(p *api.Process) { p.State, p.PID, p.Error = api.StateFailed, 0, "start redis: no such file" }),
 		service("4", "zsh", func(p *api.Process) { p.Kind, p.Terminal = api.KindSession, &api.Terminal{} }),

@@ -98,8 +98,8 @@ func Why(p *api.Process, now time.Time) string {
 	if p.ExitedAt != nil && !p.StartedAt.IsZero() {
 		parts = append(parts, "ran "+Age(p.ExitedAt.Sub(p.StartedAt)), Age(now.Sub(*p.ExitedAt))+" ago")
 	}
-	if p.Supervision != nil && p.Supervision.Restarts > 0 {
-		parts = append(parts, Count(p.Supervision.Restarts, "restart"))
+	if p.Supervision != nil && p.Supervision.Automatic > 0 {
+		parts = append(parts, Count(p.Supervision.Automatic, "restart"))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -6,6 +6,7 @@ import "time"
 type Progress struct {
 	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine bounds them
 	Restarts      int       `json:"restarts,omitempty"`        // how often it was started again
+	AutoRestarts  int       `json:"auto_restarts,omitempty"`   // how often its restart policy did that
 	Failures      int       `json:"failures,omitempty"`        // of these, since it last ran for long
 	WasReady      bool      `json:"was_ready,omitempty"`       // this child has been ready
 	NextStart     time.Time `json:"next_start,omitzero"`       // in backoff

@@ -154,6 +154,34 @@ func (d *duration) Set(s string) error {
 
 func (d duration) milliseconds() int { return int(time.Duration(d).Milliseconds()) }
 
+// An age is a flag such as 12h or 7d.
+type age time.Duration
+
+func (a *age) String() string {
+	if *a == 0 {
+		return ""
+	}
+	return time.Duration(*a).String()
+}
+
+func (a *age) Type() string { return "age" }
+
+func (a *age) Set(s string) error {
+	const longest = 36500 // days
+	v, err := time.ParseDuration(s)
+	if number, inDays := strings.CutSuffix(s, "d"); inDays {
+		var days float64
+		if days, err = strconv.ParseFloat(number, 64); err == nil && days <= longest {
+			v = time.Duration(days * 24 * float64(time.Hour))
+		}
+	}
+	if err != nil || v <= 0 {
+		return errors.New("want an age such as 30m, 12h or 7d")
+	}
+	*a = age(v)
+	return nil
+}
+
 // A byteSize is a flag that project.ParseSize reads: 64MB, 1.5GB, 65536 or none.
 type byteSize int64
 

@@ -146,20 +146,6 @@ func killCommand(a *app) *cobra.Command {
 	}
 }
 
-func removeCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:               "rm ID…",
-		Aliases:           []string{"remove"},
-		Short:             "Delete exited sessions and processes with their logs",
-		Example:           "tandem rm build",
-		Args:              atLeast(1, "which session or process? Give an id or name."),
-		ValidArgsFunction: a.completeProcesses(hasEnded),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
-		},
-	}
-}
-
 // atLeast, atMost and exactly are cobra's checks with our words.
 func atLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

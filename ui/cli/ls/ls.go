@@ -26,15 +26,15 @@ type Verb struct {
 
 // Command is the verb.
 func (v *Verb) Command() *cobra.Command {
-	var verbose bool
+	var verbose, all bool
 	cmd := &cobra.Command{
-		Use:     "ls [-v]",
+		Use:     "ls [-v] [-a]",
 		Aliases: []string{"list"},
 		Short:   "List sessions and processes, the live ones first",
-		Long:    "Lists sessions and processes, the live ones first. -v and --json tell the git branch that is\nchecked out where each is.",
+		Long:    "Lists sessions and processes, the live ones first. -v and --json tell the git branch that is\nchecked out where each is. -a includes exited commands of `tandem exec`.",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			rows, err := v.rows(cmd.Context(), verbose || v.Out.JSON)
+			rows, err := v.rows(cmd.Context(), all, verbose || v.Out.JSON)
 			if err != nil {
 				return err
 			}
@@ -42,7 +42,22 @@ func (v *Verb) Command() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "with the git branch of each folder")
+	AddAll(cmd, &all)
 	return cmd
+}
+
+// AddAll adds the flag -a.
+func AddAll(cmd *cobra.Command, all *bool) {
+	cmd.Flags().BoolVarP(all, "all", "a", false, "exited one-shot commands too")
+}
+
+// WithoutDone removes one-shot commands that have exited and left nothing running, as far
+// as that was measured. Those that were stopped stay.
+func WithoutDone(list []api.Process) []api.Process {
+	return slices.DeleteFunc(list, func(p api.Process) bool {
+		done := p.State == api.StateExited || p.State == api.StateFailed
+		return done && p.Supervision != nil && p.Supervision.Transient && (p.Metrics == nil || p.Metrics.Processes == 0)
+	})
 }
 
 // Told lists what a machine of a fleet has told the hub.
@@ -68,7 +83,7 @@ type row struct {
 }
 
 // rows are those of ls, with branches if they are wanted.
-func (v *Verb) rows(ctx context.Context, branches bool) ([]row, error) {
+func (v *Verb) rows(ctx context.Context, all, branches bool) ([]row, error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return nil, err
@@ -78,6 +93,9 @@ func (v *Verb) rows(ctx context.Context, branches bool) ([]row, error) {
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{})
 	if err != nil {
 		return nil, err
+	}
+	if !all {
+		out.Processes = WithoutDone(out.Processes)
 	}
 	list := LiveFirst(out.Processes)
 	rows := unbranched(list)

@@ -38,18 +38,18 @@ type Verb struct {
 
 // Command is the verb.
 func (v *Verb) Command() *cobra.Command {
-	var watch bool
+	var watch, all bool
 	cmd := &cobra.Command{
-		Use:   "ps [--watch]",
+		Use:   "ps [-a] [--watch]",
 		Short: "Show what processes and sessions do and use",
-		Long: "Shows processes and sessions with their state and resource use, children included.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
+		Long: "Shows processes and sessions with their state and resource use, children included.\nRESTARTS counts restarts by a restart policy. -a includes exited commands of `tandem exec`.\n--watch keeps updating until ctrl+c, with --json one line a second.\n" +
 			"Of machines of a fleet that a pattern or --label means, it shows what they have told the hub;\n--usage asks each of them for CPU, memory and ports too.",
 		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
-				return v.watch(cmd.Context())
+				return v.watch(cmd.Context(), all)
 			}
-			list, err := v.list(cmd.Context())
+			list, err := v.list(cmd.Context(), all)
 			if err != nil {
 				return err
 			}
@@ -57,12 +57,13 @@ func (v *Verb) Command() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
+	ls.AddAll(cmd, &all)
 	cmd.Flags().Bool("usage", false, "ask each machine of a fleet, for what its processes use")
 	return cmd
 }
 
 // list asks what there is.
-func (v *Verb) list(ctx context.Context) ([]api.Process, error) {
+func (v *Verb) list(ctx context.Context, all bool) ([]api.Process, error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return nil, err
@@ -70,6 +71,9 @@ func (v *Verb) list(ctx context.Context) ([]api.Process, error) {
 	defer conn.Close()
 	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
 	out, err := api.ProcessList.Call(ctx, conn, api.ProcessListInput{Metrics: true})
+	if !all {
+		out.Processes = ls.WithoutDone(out.Processes)
+	}
 	return out.Processes, err
 }
 
@@ -124,7 +128,7 @@ func restarts(p api.Process) int {
 	if p.Supervision == nil {
 		return 0
 	}
-	return p.Supervision.Restarts
+	return p.Supervision.Automatic
 }
 
 func table(out output.Printer, list []api.Process, now time.Time) string {
@@ -138,7 +142,7 @@ func table(out output.Printer, list []api.Process, now time.Time) string {
 			pid, up = strconv.Itoa(p.PID), output.Span(uptime(p, now))
 		}
 		if p.Supervision != nil {
-			again = strconv.Itoa(p.Supervision.Restarts)
+			again = strconv.Itoa(p.Supervision.Automatic)
 		}
 		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
 			output.Text(up), output.Text(again), output.Text(ports), output.Text(output.ExitText(p)), output.Text(output.WhoFrom(p.Actor, p.From)))
@@ -177,10 +181,13 @@ func used(m *api.Metrics) (cpu, mem, ports string) {
 func trouble(p api.Process, now time.Time) []string {
 	const words = 3
 	var lines []string
+	if p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0 {
+		lines = append(lines, "what it started still runs; `tandem stop "+output.Visible(p.Name)+"` stops it")
+	}
 	s := p.Supervision
 	switch {
 	case p.State != api.StateFailed && p.State != api.StateBackoff:
-		return nil
+		return lines
 	case p.Error != "":
 		lines = append(lines, output.Visible(p.Error))
 	}
@@ -197,7 +204,7 @@ func trouble(p api.Process, now time.Time) []string {
 }
 
 // watch shows the table again and again until a signal comes.
-func (v *Verb) watch(ctx context.Context) error {
+func (v *Verb) watch(ctx context.Context, all bool) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	p, err := retry.Connect(ctx, v.Connect)
@@ -216,6 +223,9 @@ func (v *Verb) watch(ctx context.Context) error {
 	}
 	for {
 		out, err := api.ProcessList.Call(ctx, p, api.ProcessListInput{Metrics: true})
+		if !all {
+			out.Processes = ls.WithoutDone(out.Processes)
+		}
 		if err == nil {
 			err = show(ls.LiveFirst(out.Processes), time.Now())
 		}

@@ -105,8 +105,8 @@ func processLine(p api.Process) string {
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}
-	if p.Supervision != nil && p.Supervision.Restarts > 0 {
-		line += fmt.Sprintf(", %d restarts", p.Supervision.Restarts)
+	if p.Supervision != nil && p.Supervision.Automatic > 0 {
+		line += fmt.Sprintf(", %d restarts", p.Supervision.Automatic)
 	}
 	if p.KeepAlive {
 		line += ", keepAlive"

@@ -61,7 +61,7 @@ export class Processes {
     set(cpu, usage ? `${usage.cpu.toFixed(usage.cpu < 10 ? 1 : 0)} %` : '');
     set(memory, usage ? size(usage.rss, text.units) : '');
     set(ports, (usage?.ports || []).join(' '));
-    set(restarts, p.supervision?.restarts ? String(p.supervision.restarts) : '');
+    set(restarts, p.supervision?.auto_restarts ? String(p.supervision.auto_restarts) : '');
     set(up, p.state === 'running' ? span(p.started_at) : '');
     e.classList.toggle('chosen', p.id === this.chosen);
   }

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/ui/cli/output"
+
+	"github.com/spf13/cobra"
+)
+
+func removeCommand(a *app) *cobra.Command {
+	var exited bool
+	var olderThan age
+	cmd := &cobra.Command{
+		Use:     "rm ID… | rm --exited [--older-than D]",
+		Aliases: []string{"remove"},
+		Short:   "Delete exited sessions and processes with their logs",
+		Long: "Deletes exited sessions and processes with their logs: those named, or with --exited all\n" +
+			"that have exited, failed or been stopped.",
+		Example: "tandem rm build\ntandem rm --exited --older-than 1d",
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case exited && len(args) > 0:
+				return output.Usagef(cmd, "rm takes ids or --exited, not both")
+			case !exited && olderThan > 0:
+				return output.Usagef(cmd, "--older-than goes with --exited")
+			case exited:
+				return nil
+			}
+			return atLeast(1, "which session or process? Give an id or name, or --exited.")(cmd, args)
+		},
+		ValidArgsFunction: a.completeProcesses(hasEnded),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if exited {
+				return a.removeExited(cmd, time.Duration(olderThan))
+			}
+			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
+		},
+	}
+	cmd.Flags().BoolVar(&exited, "exited", false, "everything that has exited")
+	cmd.Flags().Var(&olderThan, "older-than", "with --exited: minimum time since the exit, as in 12h or 7d")
+	offer(cmd, "older-than", "1h", "1d", "7d", "30d")
+	return cmd
+}
+
+// removeExited deletes what exited at least olderThan ago. If that is not zero, what exited at
+// an unknown time stays.
+func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
+	all, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
+	if err != nil {
+		return err
+	}
+	var ids []string
+	names := map[string]string{}
+	limit := time.Now().Add(-olderThan)
+	for _, p := range all.Processes {
+		if p.State.Ended() && (olderThan == 0 || p.ExitedAt != nil && !p.ExitedAt.After(limit)) {
+			ids = append(ids, p.ID)
+			names[p.ID] = p.Name
+		}
+	}
+	if len(ids) == 0 {
+		return output.AnswerList(a.out, []removed{}, "nothing to delete", nil)
+	}
+	return each(cmd, a, ids, together, func(ctx context.Context, e api.Engine, id string) (removed, error) {
+		_, err := api.ProcessRemove.Call(ctx, e, api.IDInput{ID: id})
+		return removed{ID: id, Name: names[id]}, err
+	}, func(r removed) string { return output.Visible(r.Name) + ": deleted\n" })
+}
+
+// A removed is what rm --exited --json prints of each record it deleted.
+type removed struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
