@@ -66,6 +66,8 @@ type host struct {
 	unread    atomic.Pointer[unread]
 	inherited inheritance
 	sessions  sync.WaitGroup
+
+	openChecks sync.Map // id of a process → name of the readiness check being waited for
 }
 
 func (h *host) Save(r store.Record, durable bool) error {

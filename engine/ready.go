@@ -35,12 +35,21 @@ func (h *host) Probe(ctx context.Context, r store.Record) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	defer h.openChecks.Delete(r.ID)
 	for _, c := range h.checks(r) {
+		h.openChecks.Store(r.ID, c.name)
 		if err := c.wait(ctx); err != nil {
 			return fmt.Errorf("not ready after %v: %s: %v", timeout, c.name, err)
 		}
 	}
 	return nil
+}
+
+// openCheck is the readiness check of a process that is being waited for; "" if none is.
+func (h *host) openCheck(id string) string {
+	name, _ := h.openChecks.Load(id)
+	text, _ := name.(string)
+	return text
 }
 
 // checks gives the conditions of a record.

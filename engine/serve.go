@@ -48,7 +48,7 @@ func (e *engine) mux() *server.Mux {
 		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Agents: h.agents},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
-			Usage: e.usage, EndRemains: h.EndRemains,
+			Usage: e.usage, EndRemains: h.EndRemains, OpenCheck: h.openCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
 		&service.Commands{Control: h.control, Starter: starter, Store: h.store},

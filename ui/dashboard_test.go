@@ -258,11 +258,13 @@ func TestWhatWasSaidOfAViewDoesNotCoverTheKeysOfTheNext(t *testing.T) {
 func TestEndingASessionAsksFirst(t *testing.T) {
 	e := newFakeEngine()
 	first := e.add("first", "one$ ")
+	first.process.Terminal.Shell = true
 	e.add("second", "two$ ")
 	d := drive(t, e, 120, 36)
 	d.shows("one$ ")
 	d.press("ctrl+b", "x")
 	d.shows("End session first?")
+	d.shows("Daemons started from the shell keep running.")
 	if c := d.m.View().Cursor; c != nil {
 		t.Error("the program's cursor shows through the question")
 	}
@@ -273,6 +275,9 @@ func TestEndingASessionAsksFirst(t *testing.T) {
 	if s := first.process.State; s != api.StateStopped {
 		t.Errorf("the session is %s", s)
 	}
+	d.press("ctrl+b", "x")
+	d.shows("Kills its program and everything it started.")
+	d.press("'n")
 	if got := first.input(); got != "" {
 		t.Errorf("the answers reached the program: %q", got)
 	}

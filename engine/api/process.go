@@ -120,6 +120,8 @@ type Terminal struct {
 	Open     bool   `json:"open,omitempty" jsonschema:"the person lets agents type into it though it runs outside the sandbox that they are held to"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
 
+	Shell bool `json:"shell,omitempty" jsonschema:"its program is an interactive shell; what a user leaves running in the background there outlives the session"`
+
 	Progress Progress `json:"progress,omitzero" jsonschema:"how far the program says it is (OSC 9;4)"`
 
 	ActiveAt time.Time `json:"active_at,omitzero" jsonschema:"when it printed, was typed into or was read last"`

@@ -287,6 +287,8 @@ type ProcessWaitOutput struct {
 	Met     string  `json:"met" jsonschema:"the condition that holds: exit, ready, log, port, idle or input; empty after the time-out"`
 	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
 	Process Process `json:"process" jsonschema:"the process now"`
+
+	OpenCheck string `json:"open_check,omitempty" jsonschema:"after a time-out with ready: the readiness check that has not passed yet"`
 }
 
 // ExecInput is the input of exec.

@@ -31,6 +31,9 @@ type Processes struct {
 	// EndRemains ends what records whose child has ended left running, and gives
 	// how many of them had left something.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
+
+	// OpenCheck names the readiness check that a process has not passed yet; "" for none.
+	OpenCheck func(id string) string
 }
 
 // Handle serves the operations.

@@ -50,6 +50,9 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	out := api.ProcessWaitOutput{Met: first.met, Line: first.line}
 	e, err := s.Control.Entry(ctx, in.ID)
 	out.Process = e.View
+	if in.Ready && out.Met == "" && s.OpenCheck != nil {
+		out.OpenCheck = s.OpenCheck(in.ID)
+	}
 	return out, err
 }
 

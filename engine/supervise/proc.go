@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/agents"
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/prompt"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
@@ -142,6 +143,7 @@ func (p *proc) current() api.Process {
 		Cols: f.Cols, Rows: f.Rows, Title: f.Title, Rang: f.Rang,
 		Notice: f.Notice, Notices: f.Notices, Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
 		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.Waiting), ActiveAt: f.Active,
+		Shell: names.IsPlainShell(p.rec.Argv),
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""

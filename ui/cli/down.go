@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +65,22 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	}
 	defer conn.Close()
 	outs, errs := project.EndAll(ctx, conn, ours, project.Dependents(file, ours), forget)
-	return output.AnswerAll(a.out, outs, errs, outcome)
+	if !forget {
+		return output.AnswerAll(a.out, outs, errs, outcome)
+	}
+	if !slices.ContainsFunc(ours, func(p api.Process) bool { return !p.State.Ended() }) && !a.out.JSON {
+		a.out.Tell("nothing of %s was running", output.Visible(path))
+	}
+	return output.AnswerAll(a.out, outs, errs, func(p api.Process) string { return deleted(p, ours) })
+}
+
+// deleted is the line about a process whose record was deleted; before is how things were
+// when down began.
+func deleted(p api.Process, before []api.Process) string {
+	if slices.ContainsFunc(before, func(q api.Process) bool { return q.ID == p.ID && q.State.Ended() }) {
+		return output.Visible(p.Name) + ": deleted\n"
+	}
+	return strings.TrimSuffix(outcome(p), "\n") + ", deleted\n"
 }
 
 // startedFrom is the path of the project file: that of a flag, else the next

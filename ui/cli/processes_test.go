@@ -238,6 +238,12 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 	if got := r.succeeds("wait", "web"); got != "web: ended with SIGKILL, now backoff\n" {
 		t.Errorf("of what is started again: %q", got)
 	}
+	r.wait = func(api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		return api.ProcessWaitOutput{Process: web, OpenCheck: "port 59999"}, nil
+	}
+	if _, stderr, status := r.run("wait", "web", "--ready", "--timeout", "1ms"); status != 1 || stderr != "tandem: wait for web: timed out after 1ms: not ready: port 59999\n" {
+		t.Errorf("with an open check: status %d, %q", status, stderr)
+	}
 	meets("", gone)
 	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it exited: exited 3\n" {
 		t.Errorf("of what has ended: status %d, %q", status, stderr)

@@ -84,7 +84,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	if err := a.out.Answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
-	return notMet(out.Process, timeout)
+	return notMet(out.Process, timeout, out.OpenCheck)
 }
 
 // waitText tells what held.

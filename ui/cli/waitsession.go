@@ -50,12 +50,16 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	if err := a.out.Answer(out, func() string { return sessionWaitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
-	return notMet(out.Process, timeout)
+	return notMet(out.Process, timeout, "")
 }
 
-// notMet is the failure of a wait that came to nothing.
-func notMet(p api.Process, timeout time.Duration) error {
+// notMet is the failure of a wait that came to nothing; openCheck is the readiness check
+// that has not passed, if that is known.
+func notMet(p api.Process, timeout time.Duration, openCheck string) error {
 	message := fmt.Sprintf("wait for %s: timed out after %v", p.Name, timeout)
+	if openCheck != "" {
+		message += ": not ready: " + openCheck
+	}
 	if p.State.Ended() {
 		message = fmt.Sprintf("wait for %s: it exited: %s", p.Name, output.StateText(p))
 		if p.Error != "" {

@@ -55,6 +55,7 @@ func (r *Run) Up(ctx context.Context, prune bool) error {
 	if ctx.Err() != nil {
 		return r.left()
 	}
+	r.settled(ctx)
 	r.lastWords(ctx)
 	var results []Result
 	for _, s := range r.Plan.steps {
@@ -155,18 +156,29 @@ func why(p api.Process) string {
 
 // note prints what has become of a step, as it happens.
 func (r *Run) note(s *step) {
-	if r.Out.JSON || s.err != nil {
+	if s.err != nil {
 		return
 	}
 	text := string(s.action)
 	switch {
 	case s.ready:
 		text = "ready"
+	case s.process.State == api.StateBackoff:
+		text = why(s.process)
 	case s.action == actionKeep:
 		text = output.StateText(s.process) + ", unchanged"
 	case s.process.Name != s.entry.Name:
 		text += " as " + output.Visible(s.process.Name)
 	}
+	r.tell(s, text)
+}
+
+// tell prints a line about a step.
+func (r *Run) tell(s *step, text string) {
+	if r.Out.JSON || s.told == text {
+		return
+	}
+	s.told = text
 	if err := r.Out.Print(output.Visible(s.entry.Name) + ": " + text + "\n"); err != nil {
 		r.failed = append(r.failed, err)
 	}

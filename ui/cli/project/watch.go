@@ -100,6 +100,26 @@ func isReady(p api.Process) bool {
 	return p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && *p.Supervision.Ready
 }
 
+// settled reports the processes without a readiness check that have finished, or are
+// between two runs, once nothing is waited for any longer.
+func (r *Run) settled(ctx context.Context) {
+	if !r.Wait || r.refresh(ctx) != nil {
+		return
+	}
+	for _, s := range r.Plan.steps {
+		p := s.process
+		if s.err != nil || s.ready || s.action == actionDone {
+			continue
+		}
+		switch {
+		case p.State == api.StateExited && succeeded(s.entry, p):
+			r.tell(s, string(actionDone))
+		case p.State.Ended(), p.State == api.StateBackoff:
+			r.tell(s, why(p))
+		}
+	}
+}
+
 // left says what goes on when somebody has interrupted the watching.
 func (r *Run) left() error {
 	var missing []string
