@@ -16,7 +16,7 @@ import (
 // until when the child is known to have been there, in clock ticks since boot.
 func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
-	t.Held, t.Cgroup = held, r.Cgroup
+	t.Held, t.Cgroup, t.DataDir = held, r.Cgroup, h.o.DataDir
 	if !r.TTY || !names.IsPlainShell(r.Argv) {
 		t.Mark = proctree.Mark{ID: r.ID, DataDir: h.o.DataDir}
 	}

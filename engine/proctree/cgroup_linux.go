@@ -116,6 +116,15 @@ func Populated(cgroup string) bool {
 	return err == nil && bytes.Contains(events, []byte("populated 1"))
 }
 
+// LeaveChildCgroup moves this process out of the cgroup of another engine's child, if it is in
+// one, so that it outlives that child.
+func LeaveChildCgroup() {
+	if own := CgroupOf(os.Getpid()); own != "" {
+		// If it fails, this process ends with that child.
+		_ = os.WriteFile(filepath.Join(filepath.Dir(own), "cgroup.procs"), []byte("0"), 0)
+	}
+}
+
 // membersOf lists the processes of a cgroup.
 func membersOf(cgroup string) (members []Process) {
 	if cgroup == "" {

@@ -114,11 +114,19 @@ func collectors(all []Process) map[int]bool {
 
 // readMarkSoon is MarkOf, except that it waits for a descriptor to read with.
 func readMarkSoon(pid int) Mark {
-	m, err := ReadMark(pid)
-	for began := time.Now(); isScarce(err) && time.Since(began) < time.Second; m, err = ReadMark(pid) {
+	text, _ := readEnvironSoon(pid) // none is no mark
+	return completeMark(text)
+}
+
+// readEnvironSoon reads the environment of a process. While descriptors are scarce it tries
+// again, for a second.
+func readEnvironSoon(pid int) ([]byte, error) {
+	path := "/proc/" + strconv.Itoa(pid) + "/environ"
+	text, err := os.ReadFile(path)
+	for began := time.Now(); isScarce(err) && time.Since(began) < time.Second; text, err = os.ReadFile(path) {
 		time.Sleep(5 * time.Millisecond)
 	}
-	return m
+	return text, err
 }
 
 // MarkOf reads the mark in a process's environment; none if it has none or
@@ -138,11 +146,16 @@ func ReadMark(pid int) (Mark, error) {
 	if err != nil {
 		return Mark{}, err
 	}
-	m := parseMark(text)
+	return completeMark(text), nil
+}
+
+// completeMark reads the mark in an environment; none if a part is missing.
+func completeMark(environ []byte) Mark {
+	m := parseMark(environ)
 	if m.ID == "" || m.DataDir == "" {
-		return Mark{}, nil
+		return Mark{}
 	}
-	return m, nil
+	return m
 }
 
 // parseMark reads the mark in an environment; a variable that is not there is "".

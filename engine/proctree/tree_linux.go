@@ -129,9 +129,10 @@ type Tree struct {
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
 
-	Mark   Mark   // of its orphans; none if it is zero
-	Held   uint64 // until when the root's session is known to have been there, in clock ticks since boot
-	Cgroup string // folder of the cgroup that it was started in; "" if there is none
+	DataDir string // of our engine; keepers of other data folders are not members
+	Mark    Mark   // of its orphans; none if it is zero
+	Held    uint64 // until when the root's session is known to have been there, in clock ticks since boot
+	Cgroup  string // folder of the cgroup that it was started in; "" if there is none
 }
 
 func NewTree(root store.Identity, spared ...int) *Tree {
@@ -184,6 +185,20 @@ func (t *Tree) inSession(all *Snapshot) []int {
 	return session
 }
 
+// isOtherKeeper reports whether p is the keeper of another data folder: it leads a session, and
+// its environment has that folder but no session of ours.
+func (t *Tree) isOtherKeeper(p Process) bool {
+	if t.DataDir == "" || p.Session != p.PID || p.PID == t.root.PID {
+		return false
+	}
+	text, err := readEnvironSoon(p.PID)
+	if err != nil {
+		return false
+	}
+	m := parseMark(text)
+	return m.ID == "" && m.DataDir != "" && m.DataDir != t.DataDir
+}
+
 // members gives those that live now, the root first.
 func (t *Tree) members(all *Snapshot) []Process {
 	var queue []int
@@ -218,7 +233,9 @@ func (t *Tree) members(all *Snapshot) []Process {
 		pid := queue[0]
 		queue = queue[1:]
 		for _, child := range all.byParent[pid] {
-			add(child)
+			if !t.isOtherKeeper(all.byPID[child]) {
+				add(child)
+			}
 		}
 	}
 	var live []Process

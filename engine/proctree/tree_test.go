@@ -97,6 +97,30 @@ func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 	}
 }
 
+func TestEndTreeSparesTheKeeperOfAnotherDataFolder(t *testing.T) {
+	t.Parallel()
+	ready := t.TempDir()
+	root, told := startLeader(t, `
+		env -u TANDEM_SESSION_ID TANDEM_DATA_DIR=/other setsid sh -c 'touch `+ready+`/1; exec sleep 1000' & a=$!
+		env TANDEM_SESSION_ID=x TANDEM_DATA_DIR=/other setsid sh -c 'touch `+ready+`/2; exec sleep 1000' & b=$!
+		env -u TANDEM_SESSION_ID TANDEM_DATA_DIR=/ours setsid sh -c 'touch `+ready+`/3; exec sleep 1000' & c=$!
+		until [ -e `+ready+`/1 ] && [ -e `+ready+`/2 ] && [ -e `+ready+`/3 ]; do sleep 0.01; done
+		echo $a $b $c; wait`)
+	if len(told) != 3 {
+		t.Fatalf("started %v", told)
+	}
+	tree := NewTree(root)
+	tree.Held, tree.DataDir = BootTicks(), "/ours"
+	if err := tree.End(context.Background(), new(Table), TerminalSteps(300*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	for i, pid := range told {
+		if want := i == 0; alive(pid) != want {
+			t.Errorf("process %d of %d lives: %v", i+1, len(told), !want)
+		}
+	}
+}
+
 func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 	t.Parallel()
 	root, _ := startLeader(t, `echo; kill -STOP $$; sleep 1000`)

@@ -17,6 +17,7 @@ import (
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/proctree"
 	"tandem/engine/sandbox"
 	"tandem/ui/cli"
 )
@@ -68,6 +69,7 @@ func background(role string, run func(ctx context.Context, dataDir string) error
 // which the client that started it waits for one line.
 func runKeeper(ctx context.Context, dataDir string) error {
 	_, socket := api.Sockets(dataDir)
+	proctree.LeaveChildCgroup()
 	return keeper.Main(ctx, keeper.Options{
 		DataDir:   dataDir,
 		Socket:    socket,
