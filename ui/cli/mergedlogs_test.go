@@ -164,6 +164,7 @@ func TestLogsOfAProjectFollowsWhatStartsLater(t *testing.T) {
 		{ID: "000000000000", Name: "web", State: api.StateExited, Project: of("web")},
 		{ID: "aaaaaaaaaaaa", Name: "web", State: api.StateRunning, Project: of("web")},
 		{ID: "cccccccccccc", Name: "other", State: api.StateRunning},
+		{ID: "dddddddddddd", Kind: api.KindSession, Name: "editor", State: api.StateRunning, Project: of("editor")},
 	}
 	r.events = make(chan api.Event, 1)
 	r.events <- api.Event{Type: api.EventProcess, Process: &api.Process{ID: "bbbbbbbbbbbb", Name: "late", State: api.StateRunning, Project: of("late")}}

@@ -53,7 +53,9 @@ type Line struct {
 }
 
 // Of reports whether a process is one of a project file.
-func Of(p api.Process, project string) bool { return p.Project != nil && p.Project.File == project }
+func Of(p api.Process, project string) bool {
+	return p.Project != nil && p.Project.File == project && p.Kind != api.KindSession
+}
 
 // Newest are the processes of a project file: of each entry what is alive, else
 // what has ended last.
