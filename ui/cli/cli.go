@@ -261,10 +261,21 @@ func (o Options) complete() Options {
 	return o
 }
 
+// equivalents leads from commands of other programs to those here.
+var equivalents = map[string]string{
+	"run":     "`tandem exec` runs a command and waits for it, `tandem start` starts a process",
+	"version": "`tandem --version` prints it",
+	"status":  "`tandem ps` shows what runs, `tandem info` the engine",
+	"rename":  "the dashboard renames a session: open it with `tandem` and look for rename in the palette",
+}
+
 // noVerb refuses words that are not a verb.
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if meant, ok := equivalents[args[0]]; ok {
+		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), meant)
 	}
 	like := cmd.SuggestionsFor(args[0])
 	if meant := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); meant != "" {

@@ -158,6 +158,10 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		says string
 	}{
 		{[]string{"frobnicate"}, "frobnicate"},
+		{[]string{"run", "ls"}, "tandem exec"},
+		{[]string{"version"}, "tandem --version"},
+		{[]string{"status"}, "tandem ps"},
+		{[]string{"rename", "a", "b"}, "the dashboard renames"},
 		{[]string{"lss"}, "did you mean `tandem ls`?"},
 		{[]string{"atach"}, "did you mean `tandem attach`?"},
 		{[]string{"ls", "--frobnicate"}, "--frobnicate"},
