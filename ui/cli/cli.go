@@ -159,8 +159,10 @@ func newRoot(o Options) *cobra.Command {
 		Args:    noVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
-				_, err := fmt.Fprintln(a.Stdout, "tandem", a.Version)
-				return err
+				answer := struct {
+					Version string `json:"version"`
+				}{a.Version}
+				return a.out.Answer(answer, func() string { return "tandem " + a.Version + "\n" })
 			}
 			return a.run(cmd, &serving, nested)
 		},

@@ -217,6 +217,9 @@ func TestVersionAndHelp(t *testing.T) {
 	if got := r.succeeds("--version"); got != "tandem 1.2.3\n" {
 		t.Errorf("--version prints %q", got)
 	}
+	if got := r.succeeds("--version", "--json"); got != "{\n  \"version\": \"1.2.3\"\n}\n" {
+		t.Errorf("--version --json prints %q", got)
+	}
 	for _, c := range newRoot(r.options).Commands() {
 		if !c.IsAvailableCommand() {
 			continue

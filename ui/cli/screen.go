@@ -73,7 +73,12 @@ func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, 
 	if err := os.WriteFile(path, screen.Picture, 0o644); err != nil {
 		return fmt.Errorf("draw screen: %w", err)
 	}
-	return nil
+	return a.out.Answer(drawn{path}, func() string { return "" })
+}
+
+// A drawn is what is printed as JSON about a picture in a file.
+type drawn struct {
+	File string `json:"file"`
 }
 
 // screenText is the screen down to the last line that is not empty.
