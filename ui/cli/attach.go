@@ -67,7 +67,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	}
 	defer client.Close()
 	if id == "" {
-		if id, err = a.lastSession(cmd.Context(), client); err != nil {
+		if id, err = lastSession(cmd.Context(), client, a.env(ownSession)); err != nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 }
 
 // lastSession returns the name of the running session that was active last, other than
-// the one this program runs in.
-func (a *app) lastSession(ctx context.Context, conn *client.Client) (string, error) {
+// own, the id of the one that this program runs in.
+func lastSession(ctx context.Context, conn *client.Client, own string) (string, error) {
 	out, err := api.SessionList.Call(ctx, conn, api.Empty{})
 	if err != nil {
 		return "", err
@@ -99,7 +99,7 @@ func (a *app) lastSession(ctx context.Context, conn *client.Client) (string, err
 	var last *api.Process
 	for i := range out.Sessions {
 		p := &out.Sessions[i]
-		if p.State.Ended() || p.ID == a.env(ownSession) {
+		if p.State.Ended() || p.ID == own {
 			continue
 		}
 		if last == nil || activeAt(p).After(activeAt(last)) {
