@@ -255,7 +255,7 @@ func TestAVerbWorksOnAllMachinesThatAPatternOrALabelMeans(t *testing.T) {
 	if _, stderr, status := c.run("ann", "exec", "--host", "none-*", "--", "true"); status != 125 || !strings.Contains(stderr, "there are none with such names") {
 		t.Errorf("where there are none: %d %s", status, stderr)
 	}
-	if out := c.must("ann", "ps", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
+	if out := c.must("ann", "ps", "-a", "--label", "role=web", "--usage"); !strings.Contains(out, "HOST") || !strings.Contains(out, "web-2") {
 		t.Errorf("ps = %s", out)
 	}
 }
