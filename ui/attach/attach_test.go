@@ -451,51 +451,6 @@ func TestReadOnlySendsNothing(t *testing.T) {
 	}
 }
 
-func TestKeysWithoutUseInAttachAreExplained(t *testing.T) {
-	program := newProgram(t)
-	for name, greet := range map[string]script{
-		"through the engine": greetAndEcho("ready>"),
-		"terminal handed over": func(t testing.TB, v *server.Viewer) error {
-			tty := takeOver(t, v, program.master)
-			defer tty.Close()
-			io.WriteString(tty, "ready>")
-			untilBack(v)
-			return nil
-		},
-	} {
-		for _, c := range []struct {
-			typed, note string
-			readOnly    bool
-		}{
-			{typed: "\x02?", note: "ctrl+b d detaches, ctrl+b ctrl+b sends it"},
-			{typed: "\x02[", note: "no scrollback in attach"},
-			{typed: "\x02q", note: "ctrl+b q does nothing here"},
-			{typed: "x", note: "read-only", readOnly: true},
-			{typed: "\x1b[200~x\x1b[201~", note: "read-only", readOnly: true},
-		} {
-			t.Run(name+" "+c.note, func(t *testing.T) {
-				p := newPerson(t)
-				p.watch()
-				p.attach(newEngineStub(t, greet, greetAndEcho("first repaint>"), greetAndEcho("again>")), func(o *Options) { o.ReadOnly = c.readOnly })
-				p.sees("ready>")
-				p.types(c.typed)
-				p.sees(c.note)
-				if !c.readOnly {
-					p.types("z") // the next key ends the note, and reaches the session
-					p.sees("<z>")
-					if screen := p.screen(); strings.LastIndex(screen, c.note) > strings.LastIndex(screen, "repaint>") {
-						t.Errorf("the screen is not repainted after the note: %q", screen)
-					}
-				}
-				p.types("\x02d")
-				if got := p.leaves(); got.Reason != Detached {
-					t.Errorf("the outcome is %+v", got)
-				}
-			})
-		}
-	}
-}
-
 func TestEndOfTheSessionEndsTheRun(t *testing.T) {
 	code := 3
 	p := newPerson(t)

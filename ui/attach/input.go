@@ -2,7 +2,6 @@ package attach
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,7 +34,6 @@ type input struct {
 	over    bool   // the run has ended
 	end     int64  // and where
 
-	note      note
 	answering bool   // within a control string that the terminal sends by itself
 	answer    []byte // of it
 
@@ -47,7 +45,7 @@ func newInput(r *run) (*input, error) {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	in := &input{run: r, note: note{run: r}, wakeRead: fds[0], wakeWrite: fds[1], short: true}
+	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], short: true}
 	for _, k := range r.Prefix {
 		if p := keys.Encode(nil, k, keys.Modes{}); len(p) == 1 {
 			in.plain = append(in.plain, p[0])
@@ -101,10 +99,7 @@ func (in *input) loop() {
 
 // take handles bytes that were read.
 func (in *input) take(p []byte) {
-	if !in.run.ReadOnly {
-		in.note.end()
-	}
-	if in.decoder.Idle() && !in.waiting && !in.run.ReadOnly && in.boring(p) {
+	if in.decoder.Idle() && !in.waiting && in.boring(p) {
 		in.run.forward(p)
 		return
 	}
@@ -190,15 +185,6 @@ func (in *input) event(e keys.Event) {
 		in.focused(e)
 	case e.Kind == keys.EventKey:
 		in.key(e)
-	case e.Kind == keys.EventPaste:
-		in.refuse()
-	}
-}
-
-// refuse tells the user of a read-only run that nothing is typed.
-func (in *input) refuse() {
-	if in.run.ReadOnly {
-		in.note.show("read-only: what you type does not reach the session; " + in.run.leaveKey())
 	}
 }
 
@@ -209,11 +195,7 @@ func (in *input) key(e keys.Event) {
 	case in.isLate(e):
 		in.swallow(e)
 		in.run.forward(keys.Encode(nil, e.Key, keys.Modes{}))
-	case e.Key.Phase == keys.Release:
-	case !in.isPrefix(e.Key):
-		if !e.Key.IsModifier() {
-			in.refuse()
-		}
+	case e.Key.Phase == keys.Release || !in.isPrefix(e.Key):
 	case in.run.Handoff:
 		in.handBack(e)
 	default:
@@ -248,7 +230,9 @@ func (in *input) afterPrefix(e keys.Event) {
 	default:
 		in.waiting = false
 		in.swallow(e)
-		in.command(k, e.End)
+		if in.run.command(k) {
+			in.over, in.end = true, e.End
+		}
 	}
 }
 
@@ -267,30 +251,18 @@ func (r *run) forward(p []byte) {
 	r.over.poke()
 }
 
-// command does what a key after the prefix, which ends at end, asks for.
-func (in *input) command(k keys.Key, end int64) {
-	r := in.run
+// command does what a key after the prefix asks for; over is whether that ends
+// the run.
+func (r *run) command(k keys.Key) (over bool) {
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stop(Outcome{Reason: Detached})
-		in.over, in.end = true, end
-	case k.Text == "?":
-		in.note.show(r.help())
-	case k.Text == "[":
-		in.note.show("no scrollback in attach: use `tandem` or `tandem logs`; " + r.leaveKey())
+		return true
+	case k.Text == "?" && r.over != nil:
+		r.away.asked.Store(true)
+		r.tell()
 	default:
 		r.terminal.bell()
-		in.note.show(r.Prefix[0].Show() + " " + k.Show() + " does nothing here; " + r.leaveKey())
 	}
-}
-
-func (r *run) leaveKey() string { return r.Prefix[0].Show() + " d detaches" }
-
-// help lists the keys of an attach, and on another machine how long it takes to answer.
-func (r *run) help() string {
-	prefix := r.Prefix[0].Show()
-	if r.over == nil {
-		return r.leaveKey() + ", " + prefix + " " + prefix + " sends it; `tandem` has panes and scrollback"
-	}
-	return fmt.Sprintf("%s: round trip %s, prediction %v; %s", cmp.Or(r.away.machine, "the engine"), shortly(r.over.rtt()), r.Predict, r.leaveKey())
+	return false
 }
