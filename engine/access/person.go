@@ -141,6 +141,9 @@ func (g *Guard) follow(s proctree.Process, keeper int) (a ancestry, whole bool) 
 		// read. What it hides is no loss: whoever would hide a mark can also drop it.
 		if err != nil && (s.PID == first && !table.foreign(s.PID) || !errors.Is(err, fs.ErrPermission)) {
 			a.private = fmt.Sprintf("the environment of process %d (%s) cannot be read: %v", s.PID, s.Name, store.Cause(err))
+			if errors.Is(err, unix.ESRCH) {
+				a.private = fmt.Sprintf("process %d (%s) has just exited", s.PID, s.Name)
+			}
 			if !errors.Is(err, fs.ErrPermission) {
 				a.unknown = a.private
 				return a, false
