@@ -26,12 +26,12 @@ import (
 // problemsTold is how many damaged records a person is told of; the log has all.
 const problemsTold = 20
 
-// An unread set is the records that could not be read, with why. Under "" is why none could.
+// unread holds why records could not be read, by id; under "" why none could.
 type unread map[string]error
 
 func (u unread) has(id string) bool { return u[id] != nil || u[""] != nil }
 
-// reasons returns why each could not be read, in order.
+// reasons returns the errors, sorted.
 func (u *unread) reasons() (why []string) {
 	if u == nil {
 		return nil
@@ -43,35 +43,38 @@ func (u *unread) reasons() (why []string) {
 	return why
 }
 
-// An adoption finds out what there is, and readies it for the control's table.
+// An adoption takes over the records and children that an earlier engine left.
 type adoption struct{ h *host }
 
-// readAgain bounds how often a start of the engine tries to read what it cannot, and
-// readAgainPause is the time between the first two tries, which doubles.
 const (
-	readAgain      = 5
-	readAgainPause = 10 * time.Millisecond
+	// maxReadRetries bounds how often a starting engine retries to read a file.
+	maxReadRetries = 5
+	// readRetryPause is the time before the first retry; it doubles.
+	readRetryPause = 10 * time.Millisecond
+	// maxReadPause is the longest time between retries after the start.
+	maxReadPause = 10 * time.Second
 )
 
-// loadRecords reads all records, and again those that cannot be read at the moment.
+// loadRecords reads all records. It retries those that cannot be read and returns the rest
+// of them as missing.
 func (a adoption) loadRecords(ctx context.Context) (records []store.Record, missing unread) {
 	records, problems := a.h.store.Load()
 	missing = a.unreadOf(problems)
-	for i := range readAgain {
+	for i := range maxReadRetries {
 		if len(missing) == 0 || ctx.Err() != nil {
 			return records, missing
 		}
-		time.Sleep(readAgainPause << i)
+		time.Sleep(readRetryPause << i)
 		records = append(records, a.readMissing(missing)...)
 	}
 	for _, err := range missing {
 		a.h.log.Error("load record", "error", err)
-		a.h.problems = append(a.h.problems, err.Error()+"; it is left as it is, and tried again")
+		a.h.problems = append(a.h.problems, err.Error()+"; the file is kept and will be read later")
 	}
 	return records, missing
 }
 
-// unreadOf returns the records that problems say could not be read. It reports the other problems.
+// unreadOf returns the unread records among problems and reports the other problems.
 func (a adoption) unreadOf(problems []error) unread {
 	missing := unread{}
 	for _, p := range problems {
@@ -86,7 +89,8 @@ func (a adoption) unreadOf(problems []error) unread {
 	return missing
 }
 
-// readMissing tries to read what is missing, and takes what is not any more from it.
+// readMissing retries the missing records. It returns those it could read and removes them
+// from missing, along with those that no longer exist.
 func (a adoption) readMissing(missing unread) (records []store.Record) {
 	if missing[""] != nil {
 		records, problems := a.h.store.Load()
@@ -111,8 +115,8 @@ func (a adoption) readMissing(missing unread) (records []store.Record) {
 	return records
 }
 
-// takeStock gathers what there is and fills the control's table with it. It
-// runs before the control goroutine does.
+// takeStock fills the control's table with all records and children. It must run before the
+// control goroutine.
 func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keeperClient) error {
 	a := adoption{h}
 	children, err := client.List(ctx)
@@ -139,10 +143,13 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 			h.log.Warn("forget child", "id", id, "error", err)
 		}
 	}
+	if len(missing) == 0 { // otherwise readLater may need them
+		h.inherited.close()
+	}
 	return nil
 }
 
-// plan says what becomes of records and of the keeper's children.
+// plan decides what to do with each record and each of the keeper's children.
 func (a adoption) plan(ctx context.Context, records []store.Record, children []keeper.Child, unread func(id string) bool) (all []supervise.Found, forget []string) {
 	look := sync.OnceValue(func() *proctree.Snapshot { return a.h.lookForStarted(ctx) })
 	s := supervise.Survey{
@@ -161,11 +168,11 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 	return append(all, s.Unrecorded(a.h.markedFolders(look()))...), forget
 }
 
-// readLater reads the records that could not be read at the start, once they can be, and
-// takes over what they are of. Until then their programs run on.
+// readLater retries the records that could not be read at the start and adopts their
+// children, which keep running meanwhile.
 func (a adoption) readLater(ctx context.Context) {
 	missing := maps.Clone(*a.h.unread.Load())
-	for wait := time.Second; len(missing) > 0; wait = min(2*wait, longestReadWait) {
+	for wait := time.Second; len(missing) > 0; wait = min(2*wait, maxReadPause) {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -177,19 +184,17 @@ func (a adoption) readLater(ctx context.Context) {
 			continue
 		}
 		if err := a.takeLate(ctx, records, was, missing); err != nil {
-			a.h.log.Error("take over what could not be read before", "error", err)
-			missing = was // the next try reads it again
+			a.h.log.Error("adopt children of records that were unreadable", "error", err)
+			missing = was // so that the next retry reads them
 			continue
 		}
 		left := maps.Clone(missing)
 		a.h.unread.Store(&left)
 	}
+	a.h.inherited.close()
 }
 
-// longestReadWait is the longest time between two tries of readLater.
-const longestReadWait = 10 * time.Second
-
-// takeLate takes over what belongs to records that were missing and are not any more.
+// takeLate adopts the children of records that were in was and are not in missing.
 func (a adoption) takeLate(ctx context.Context, records []store.Record, was, missing unread) error {
 	client, err := a.h.link.get(ctx)
 	if err != nil {
@@ -209,28 +214,21 @@ func (a adoption) takeLate(ctx context.Context, records []store.Record, was, mis
 	children = slices.DeleteFunc(children, func(c keeper.Child) bool { return others(c.ID) })
 	all, forget := a.plan(ctx, records, children, others)
 	masters, faults := a.h.fetchMasters(ctx, client, all)
-	if err := errors.Join(faults...); err != nil {
-		for _, master := range masters {
-			master.Close()
-		}
-		return err // and all of it is tried again
-	}
 	for i, f := range all {
+		f.Fault = faults[i]
 		a.h.restoreGrant(&f)
-		if err := a.handOver(ctx, client, f); err != nil {
-			return err
-		}
 		err := f.RestoreLate(ctx, a.h.control, a.h.store.LogPath(f.Rec), func(f *supervise.Found) { a.equip(f, masters[i]) })
 		if err != nil {
 			return err
 		}
+		a.place(ctx, client, f)
 	}
 	for _, id := range forget {
 		a.h.Forget(id)
 	}
 	children, err = client.List(ctx)
 	for _, c := range children {
-		if c.Exit != nil && !others(c.ID) { // it may have ended before its record was there to note that
+		if c.Exit != nil && !others(c.ID) { // its exit was reported while its record was missing
 			a.h.exited(c)
 		}
 	}
@@ -240,8 +238,8 @@ func (a adoption) takeLate(ctx context.Context, records []store.Record, was, mis
 func (h *host) pastExit(id string) (store.Exit, bool) {
 	e, ok, err := h.store.Exit(id)
 	var errno syscall.Errno
-	for i := 0; errors.As(err, &errno) && i < readAgain; i++ { // it may be there
-		time.Sleep(readAgainPause << i)
+	for i := 0; errors.As(err, &errno) && i < maxReadRetries; i++ { // the file may exist
+		time.Sleep(readRetryPause << i)
 		e, ok, err = h.store.Exit(id)
 	}
 	if err != nil {
@@ -250,16 +248,16 @@ func (h *host) pastExit(id string) (store.Exit, bool) {
 	return e, ok && err == nil
 }
 
-// place gives the keeper a child that it does not have. What the keeper fails to give or
-// take at the moment is asked for again later.
+// place hands a child to a keeper that does not have it. If the keeper refuses, or could not
+// give the child's terminal, the regainer retries.
 func (a adoption) place(ctx context.Context, client keeperClient, f supervise.Found) {
 	child, _ := f.Child()
 	if err := a.handOver(ctx, client, f); err != nil {
 		a.h.log.Error("hand child to keeper", "id", f.Rec.ID, "error", err)
-		a.h.search.adopt(child)
+		a.h.regainer.adopt(child)
 	}
 	if f.Fault != nil {
-		a.h.search.add(missing{child: child, keeper: client.PID()})
+		a.h.regainer.add(wanted{child: child, keeper: client.PID()})
 	}
 }
 
@@ -313,7 +311,6 @@ func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supe
 		})
 	}
 	fetching.Wait()
-	h.inherited.close()
 	return masters, faults
 }
 

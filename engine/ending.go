@@ -8,6 +8,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -16,7 +17,10 @@ import (
 // until when the child is known to have been there, in clock ticks since boot.
 func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
-	t.Held, t.Cgroup, t.DataDir = held, r.Cgroup, h.o.DataDir
+	t.Held, t.Cgroup = held, r.Cgroup
+	if !r.Sandboxed && !supervise.OfAgent(r) { // an agent's program could pose as another keeper
+		t.DataDir = h.o.DataDir
+	}
 	if !r.TTY || !names.IsPlainShell(r.Argv) {
 		t.Mark = proctree.Mark{ID: r.ID, DataDir: h.o.DataDir}
 	}

@@ -120,7 +120,7 @@ func Run(ctx context.Context, o Options) error {
 		proxies: proxies{log: log},
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
-	h.inherited, h.search = terminals, newSearch(h)
+	h.inherited, h.regainer = terminals, newRegainer(h)
 	defer func() { // after everything else has ended
 		e.succeed()
 		if h.link != nil {
@@ -230,7 +230,7 @@ func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
 	}
 	l := newLink(client)
 	l.log, l.start, l.handovers, l.exited = e.log, e.startKeeper, e.host.handovers, e.host.exited
-	l.dial, l.refused = e.dialKeeper, e.host.search.adopt
+	l.dial, l.refused = e.dialKeeper, e.host.regainer.adopt
 	l.notice = e.host.control.TellNotice
 	e.host.link = l
 	e.host.control.Keeper = l.keeper
@@ -291,7 +291,7 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	var running sync.WaitGroup
 	running.Go(e.host.control.Run)
 	running.Go(func() { e.host.link.run(ctx) })
-	running.Go(panics.Restarted(ctx, e.log, "search for terminals", func() { e.host.search.run(ctx) }))
+	running.Go(panics.Restarted(ctx, e.log, "regainer", func() { e.host.regainer.run(ctx) }))
 	defer func() {
 		e.stop()
 		running.Wait()

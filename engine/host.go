@@ -62,7 +62,7 @@ type host struct {
 	proxies   proxies
 	agents    *agents.Registry
 	problems  []string // found at the start, for the person
-	search    *search
+	regainer  *regainer
 	unread    atomic.Pointer[unread]
 	inherited inheritance
 	sessions  sync.WaitGroup

@@ -11,91 +11,93 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeper that is out of descriptors, or whose connection was lost, may hold a terminal
-// all the same. Its session keeps running without a screen while the engine asks again.
+// A keeper that is out of descriptors may refuse a child or fail to send a terminal that it
+// holds. The child keeps running, a session without its screen, while the engine retries.
 
-// A missing is a child that lives and that the keeper could not serve.
-type missing struct {
+// wanted is a living child that the keeper could not serve.
+type wanted struct {
 	child  keeper.Child
-	orphan bool // the keeper was to adopt it; otherwise it was asked for its terminal
+	orphan bool // retry Adopt; otherwise retry Master
 	keeper int  // pid of the keeper that holds the terminal
 }
 
 const (
-	// regainRetry is the time between attempts at first; it doubles up to regainRetryMost.
-	regainRetry     = 20 * time.Millisecond
-	regainRetryMost = 10 * time.Second
+	// regainPause is the time before the first retry; it doubles up to maxRegainPause.
+	regainPause    = 20 * time.Millisecond
+	maxRegainPause = 10 * time.Second
 )
 
-// A search asks for what is missing.
-type search struct {
-	host    *host
-	added   chan struct{} // of 1
-	mu      sync.Mutex
-	missing []missing
+// A regainer retries calls that the keeper failed.
+type regainer struct {
+	host  *host
+	added chan struct{} // holds one signal for run
+
+	mu     sync.Mutex
+	wanted []wanted
 }
 
-func newSearch(h *host) *search { return &search{host: h, added: make(chan struct{}, 1)} }
+func newRegainer(h *host) *regainer { return &regainer{host: h, added: make(chan struct{}, 1)} }
 
-// add has run ask for something, at once and then again until it is there.
-func (s *search) add(m missing) {
-	s.mu.Lock()
-	s.missing = append(s.missing, m)
-	s.mu.Unlock()
+// add queues a child for run.
+func (r *regainer) add(w wanted) {
+	r.mu.Lock()
+	r.wanted = append(r.wanted, w)
+	r.mu.Unlock()
 	select {
-	case s.added <- struct{}{}:
+	case r.added <- struct{}{}:
 	default:
 	}
 }
 
-// adopt has the keeper asked again to adopt a child.
-func (s *search) adopt(c keeper.Child) { s.add(missing{child: c, orphan: true}) }
+// adopt queues a child that a keeper refused to adopt.
+func (r *regainer) adopt(c keeper.Child) { r.add(wanted{child: c, orphan: true}) }
 
-// run asks for what is added until nothing of it is missing, and ends with ctx.
-func (s *search) run(ctx context.Context) {
+// run retries queued children, each until it succeeds or the child exits. It returns when ctx
+// ends.
+func (r *regainer) run(ctx context.Context) {
 	for {
 		select {
-		case <-s.added:
+		case <-r.added:
 		case <-ctx.Done():
 			return
 		}
-		for wait := regainRetry; s.again(ctx, wait); {
-			wait = min(2*wait, regainRetryMost)
+		for pause := regainPause; r.retry(ctx, pause); {
+			pause = min(2*pause, maxRegainPause)
 		}
 	}
 }
 
-// again asks once more after a pause, and reports whether something is missing still.
-func (s *search) again(ctx context.Context, pause time.Duration) bool {
+// retry makes one attempt for each queued child after a pause and reports whether any remain.
+func (r *regainer) retry(ctx context.Context, pause time.Duration) bool {
 	select {
 	case <-time.After(pause):
 	case <-ctx.Done():
 		return false
 	}
-	client, err := s.host.link.get(ctx)
+	client, err := r.host.link.get(ctx)
 	if err != nil {
 		return true
 	}
-	s.mu.Lock()
-	asked := s.missing
-	s.missing = nil
-	s.mu.Unlock()
-	asked = slices.DeleteFunc(asked, func(m missing) bool {
-		err := s.ask(ctx, client, m)
+	r.mu.Lock()
+	queued := r.wanted
+	r.wanted = nil
+	r.mu.Unlock()
+	queued = slices.DeleteFunc(queued, func(w wanted) bool {
+		err := r.ask(ctx, client, w)
 		if err != nil && ctx.Err() == nil {
-			s.host.log.Warn("ask keeper again", "id", m.child.ID, "error", err)
+			r.host.log.Warn("retry keeper call", "id", w.child.ID, "error", err)
 		}
 		return err == nil
 	})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.missing = append(asked, s.missing...)
-	return len(s.missing) > 0
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wanted = append(queued, r.wanted...)
+	return len(r.wanted) > 0
 }
 
-// ask makes one attempt. Without an error nothing is left to do.
-func (s *search) ask(ctx context.Context, client keeperClient, m missing) error {
-	h, terminals := s.host, supervise.Terminals{Of: s.host.control}
+// ask makes one attempt. A nil error means that the child needs no further attempt.
+func (r *regainer) ask(ctx context.Context, client keeperClient, m wanted) error {
+	h, terminals := r.host, supervise.Terminals{Of: r.host.control}
 	if m.orphan {
 		for _, c := range h.handovers(ctx) {
 			if c.child.ID == m.child.ID && c.child.PID == m.child.PID {
@@ -116,7 +118,7 @@ func (s *search) ask(ctx context.Context, client keeperClient, m missing) error 
 	if err != nil {
 		return err
 	}
-	used, err := terminals.Regain(ctx, m.child, func(r store.Record) supervise.Session { return h.adoptSession(r, m.child, master) })
+	used, err := terminals.Regain(ctx, m.child, func(rec store.Record) supervise.Session { return h.adoptSession(rec, m.child, master) })
 	if !used {
 		master.Close()
 	}

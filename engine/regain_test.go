@@ -37,9 +37,9 @@ func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
 		full := new(fullKeeper)
 		full.pid.Store(100)
 		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(full)}
-		h.search = newSearch(h)
-		h.search.add(missing{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
-		go h.search.run(r.Context())
+		h.regainer = newRegainer(h)
+		h.regainer.add(wanted{child: keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", TTY: true}, keeper: 100})
+		go h.regainer.run(r.Context())
 		time.Sleep(time.Minute)
 		if p := r.view(rec.ID); p.State != api.StateRunning || full.asked.Load() < 10 {
 			t.Fatalf("became %+v after %d attempts", p, full.asked.Load())
@@ -50,8 +50,8 @@ func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
 		if p := r.view(rec.ID); p.State != api.StateExited || !p.ExitUnknown {
 			t.Errorf("became %+v", p)
 		}
-		if len(h.search.missing) > 0 {
-			t.Errorf("%+v is still asked for", h.search.missing)
+		if len(h.regainer.wanted) > 0 {
+			t.Errorf("%+v is still asked for", h.regainer.wanted)
 		}
 	})
 }
@@ -89,10 +89,10 @@ func TestChildThatTheNextKeeperRefusesIsHandedOverLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(busy), store: data}
-		h.search = newSearch(h)
-		go h.search.run(r.Context())
+		h.regainer = newRegainer(h)
+		go h.regainer.run(r.Context())
 		l := h.link
-		l.log, l.handovers, l.refused = h.log, func(ctx context.Context) []handover { return h.handovers(ctx) }, h.search.adopt
+		l.log, l.handovers, l.refused = h.log, func(ctx context.Context) []handover { return h.handovers(ctx) }, h.regainer.adopt
 		var exits []string
 		l.exited = func(c keeper.Child) { exits = append(exits, c.ID) }
 		if err := l.handOver(r.Context(), busy); err != nil {

@@ -205,13 +205,17 @@ func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) err
 	if len(i) == 0 {
 		return nil
 	}
-	held, err := client.List(ctx)
+	children, err := client.List(ctx)
 	if err != nil {
 		return err
 	}
-	records, _ := h.store.Load()
+	held := make(map[string]bool, len(children))
+	for _, c := range children {
+		held[c.ID] = true
+	}
+	records, _ := h.store.Load() // the terminals of unread records stay open here
 	for _, r := range records {
-		if r.Identity == nil || !r.TTY || slices.ContainsFunc(held, func(c keeper.Child) bool { return c.ID == r.ID }) {
+		if r.Identity == nil || !r.TTY || held[r.ID] {
 			continue
 		}
 		master := i[terminalName(r.ID, r.Identity.PID)]

@@ -70,7 +70,7 @@ func (m *marks) orphans(all []Process) map[Mark][]int {
 	known := make(map[int]marked)
 	found := make(map[Mark][]int)
 	collects := collectors(all)
-	young := youngest()
+	young, patient := youngest(), time.Now().Add(maxMarkWait)
 	for _, p := range all {
 		if !collects[p.Parent] {
 			continue
@@ -80,7 +80,8 @@ func (m *marks) orphans(all []Process) map[Mark][]int {
 			k = marked{start: p.StartTime}
 		}
 		if k.mark == (Mark{}) && k.reads < marklessReads {
-			k.mark = readMarkSoon(p.PID)
+			text, _ := readEnviron(p.PID, patient) // what cannot be read has no mark
+			k.mark = completeMark(text)
 			if p.StartTime < young {
 				k.reads++
 			}
@@ -112,18 +113,15 @@ func collectors(all []Process) map[int]bool {
 	return collects
 }
 
-// readMarkSoon is MarkOf, except that it waits for a descriptor to read with.
-func readMarkSoon(pid int) Mark {
-	text, _ := readEnvironSoon(pid) // none is no mark
-	return completeMark(text)
-}
+// maxMarkWait bounds how long one pass over the process table waits for descriptors.
+const maxMarkWait = time.Second
 
-// readEnvironSoon reads the environment of a process. While descriptors are scarce it tries
-// again, for a second.
-func readEnvironSoon(pid int) ([]byte, error) {
+// readEnviron reads the environment of a process. If no descriptor is free, it retries until
+// the deadline.
+func readEnviron(pid int, deadline time.Time) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/environ"
 	text, err := os.ReadFile(path)
-	for began := time.Now(); isScarce(err) && time.Since(began) < time.Second; text, err = os.ReadFile(path) {
+	for ; isScarce(err) && time.Now().Before(deadline); text, err = os.ReadFile(path) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	return text, err

@@ -191,7 +191,7 @@ func (t *Tree) isOtherKeeper(p Process) bool {
 	if t.DataDir == "" || p.Session != p.PID || p.PID == t.root.PID {
 		return false
 	}
-	text, err := readEnvironSoon(p.PID)
+	text, err := readEnviron(p.PID, time.Now().Add(maxMarkWait))
 	if err != nil {
 		return false
 	}
