@@ -121,6 +121,14 @@ func TestPsSaysThatThereIsNothing(t *testing.T) {
 	}
 }
 
+func TestPsReportsUnreadableRecords(t *testing.T) {
+	r := newRig(t)
+	r.unread = []string{"read record: permission denied"}
+	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "1 with unreadable records") {
+		t.Errorf("ps: %d %q", status, stderr)
+	}
+}
+
 func TestPsWatchRedrawsATerminalAndLeavesItAsItWas(t *testing.T) {
 	r := newRig(t)
 	r.processes = slices.Repeat([]api.Process{{Name: "sh", State: api.StateRunning, PID: 44, StartedAt: time.Now()}}, 9)

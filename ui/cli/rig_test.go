@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A rig is a command line with a fake engine behind it.
 type rig struct {
+	unread   []string // what engine.info says of unreadable records
 	t        *testing.T
 	options  Options
 	sessions []api.Process
@@ -78,7 +79,7 @@ func (r *rig) mux() *server.Mux {
 	mux := server.NewMux(nil)
 	server.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{EnginePID: 1<<30 + 10, KeeperPID: 1<<30 + 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
-			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions)}, nil
+			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions), Unread: r.unread}, nil
 	})
 	server.Handle(mux, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
 		r.stopped = append(r.stopped, in)

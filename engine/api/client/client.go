@@ -44,6 +44,8 @@ type Client struct {
 	http    http.Client
 	trust   func(uid int) bool
 
+	unread int // number of records the engine could not read when it was last asked who it is
+
 	machine string        // which the engine leads to; "" for its own
 	first   chan net.Conn // one that was made to see whether it can be reached
 }
@@ -116,8 +118,13 @@ func (c *Client) speak(info api.Info) error {
 			WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
 	}
 	c.header.Set(api.ProtocolHeader, strconv.Itoa(protocol))
+	c.unread = len(info.Unread)
 	return nil
 }
+
+// Unread returns how many records the engine could not read when the client connected. Their
+// processes are missing from lists.
+func (c *Client) Unread() int { return c.unread }
 
 // KeeperAlive reports whether there is a keeper, which starts an engine that
 // has died, and leaves one that was stopped alone.

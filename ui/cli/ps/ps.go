@@ -49,9 +49,12 @@ func (v *Verb) Command() *cobra.Command {
 			if watch {
 				return v.watch(cmd.Context(), all)
 			}
-			list, err := v.list(cmd.Context(), all)
+			list, unread, err := v.list(cmd.Context(), all)
 			if err != nil {
 				return err
+			}
+			if unread > 0 {
+				fmt.Fprintf(v.Out.Stderr, "tandem: not shown: %d with unreadable records; `tandem doctor` says why\n", unread)
 			}
 			return print(*v.Out, list, true)
 		},
@@ -62,11 +65,11 @@ func (v *Verb) Command() *cobra.Command {
 	return cmd
 }
 
-// list asks what there is.
-func (v *Verb) list(ctx context.Context, all bool) ([]api.Process, error) {
+// list returns what there is, and how many more records the engine cannot read.
+func (v *Verb) list(ctx context.Context, all bool) (list []api.Process, unread int, err error) {
 	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer conn.Close()
 	conn.Hasty = true // its link may be dying, and a machine that is away is not waited for
@@ -74,7 +77,7 @@ func (v *Verb) list(ctx context.Context, all bool) ([]api.Process, error) {
 	if !all {
 		out.Processes = ls.WithoutDone(out.Processes)
 	}
-	return out.Processes, err
+	return out.Processes, conn.Unread(), err
 }
 
 // Told prints what a machine of a fleet has told the hub, which is not what its processes use.
