@@ -186,6 +186,23 @@ func TestRepaintRestoresTheState(t *testing.T) {
 	}
 }
 
+func TestRepaintKeepsAWrapPendingAtAResetMargin(t *testing.T) {
+	o := vt.Options{Cols: 9, Rows: 5}
+	for _, before := range []string{"\x1b[?69h\x1b[3;6shelloa\x1b[?69l", "\x1b[?69h\x1b[1;4s\x1b[2;3Hab\x1b[?69l\x1b[1m"} {
+		was, is := vt.New(o), vt.New(o)
+		was.Write([]byte(before))
+		is.Write(was.AppendRepaint(nil))
+		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+			t.Errorf("%q (-was +repainted)\n%s", before, diff)
+		}
+		was.Write([]byte("x"))
+		is.Write([]byte("x"))
+		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+			t.Errorf("%q and x (-was +repainted)\n%s", before, diff)
+		}
+	}
+}
+
 func TestRepaintedTerminalGoesOnAsTheOriginal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}

@@ -232,6 +232,11 @@ func (p *painter) savedCursor(s *screen) {
 // cursor paints the cursor inside the margins that are set by now.
 func (p *painter) cursor(c cursor) {
 	x0, y0 := p.t.origin()
+	if c.pending && c.x != p.t.rightLimit() { // DECLRMM was reset, which keeps the wrap at its margin
+		p.add("\x1b[?69h")
+		p.csi("", "s", 1, c.x+1)
+		defer p.add("\x1b[?69l")
+	}
 	if c.origin {
 		p.add("\x1b[?6h")
 	}
