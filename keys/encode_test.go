@@ -157,10 +157,10 @@ func TestEncodeEventTypesAndLayouts(t *testing.T) {
 	}
 }
 
-func TestAlternateKeysDecideWhatAShiftedKeyTypes(t *testing.T) {
+func TestShiftedKeysEncodeTheirAlternateKey(t *testing.T) {
 	for typed, want := range map[string][2]string{ // plain, modifyOtherKeys 2
 		"\x1b[55:47;4u":   {"\x1b/", "\x1b[27;4;47~"}, // alt+shift+7 on a German keyboard
-		"\x1b[38:49;4u":   {"\x1b1", "\x1b[27;4;49~"}, // alt+shift+& on a French one
+		"\x1b[38:49;4u":   {"\x1b1", "\x1b[27;4;49~"}, // alt+shift+& on a French keyboard
 		"\x1b[55:47;2u":   {"/", "/"},
 		"\x1b[246:214;4u": {"\x1bÖ", "\x1b[27;4;214~"},
 	} {
@@ -168,10 +168,10 @@ func TestAlternateKeysDecideWhatAShiftedKeyTypes(t *testing.T) {
 		var got Key
 		d.Feed([]byte(typed), func(e Event) { got = e.Key })
 		if plain := string(Encode(nil, got, Modes{})); plain != want[0] {
-			t.Errorf("%q types %q, want %q", typed, plain, want[0])
+			t.Errorf("%q encodes to %q, want %q", typed, plain, want[0])
 		}
 		if other := string(Encode(nil, got, Modes{ModifyOther: 2})); other != want[1] {
-			t.Errorf("%q with modifyOtherKeys types %q, want %q", typed, other, want[1])
+			t.Errorf("%q with modifyOtherKeys encodes to %q, want %q", typed, other, want[1])
 		}
 	}
 }

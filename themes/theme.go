@@ -162,8 +162,8 @@ func terminal(dark bool) Theme {
 	return t
 }
 
-// Neutral is the theme for a terminal that does not tell its background: its own text colour, dim
-// for what is read second, and of its 16 colours those that are legible on dark and on light.
+// Neutral returns the theme for a terminal with an unknown background: the terminal's own text
+// colour, dimmed for muted text, and the 16-colour entries legible on dark and light.
 func Neutral() Theme {
 	t := terminal(true)
 	own := lipgloss.NoColor{}
@@ -171,7 +171,7 @@ func Neutral() Theme {
 	return t
 }
 
-// A dimColor is the terminal's own text colour, dim.
+// A dimColor is the terminal's own text colour, dimmed.
 type dimColor struct{ lipgloss.NoColor }
 
 func darkGreys() Greys {

@@ -89,7 +89,7 @@ func sessions() []Definition {
 		{SessionFleet, ScopeSessions, k("F"), "", "show the sessions of the fleet, among its processes", 0},
 		{ScrollMode, ScopePrefix, k("["), "scroll", "scrollback: scroll, search, select, copy", 6},
 		{PasteBuffer, ScopePrefix, k("]"), "paste", "paste the last copy", 0},
-		{TerminalReset, ScopePrefix, k("R"), "reset", "reset what a killed program left on: mouse, keys, screen", 0},
+		{TerminalReset, ScopePrefix, k("R"), "reset", "reset mouse, keys and screen after a killed program", 0},
 		{HistoryInsert, ScopePrefix, k("r"), "history", "find a command and insert it at the prompt", 0},
 	}
 }

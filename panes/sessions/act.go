@@ -38,15 +38,15 @@ func (p *Pane) AskEnd() tea.Cmd {
 	}
 	p.env.Ask(&overlay.Question{
 		Title: fmt.Sprintf("End session %s?", widget.FullName(&session)),
-		Lines: []string{killed(&session)},
+		Lines: []string{describeKill(&session)},
 		Yes:   "end it",
 		Then:  panes.Result(func() tea.Cmd { return p.End(session.ID) }).Cmd,
 	})
 	return nil
 }
 
-// killed says what exits when a session is killed.
-func killed(session *api.Process) string {
+// describeKill returns the text of the question before a session is killed.
+func describeKill(session *api.Process) string {
 	if session.Terminal != nil && session.Terminal.Shell {
 		return "Kills its shell and everything in it. Daemons started from the shell keep running."
 	}

@@ -18,9 +18,9 @@ const defaultLong = 10 * time.Second
 // input is told of: less is a program that is being used.
 const longInput = 3 * time.Second
 
-// fresh is how long ago a session may have started that is seen for the first time, and
-// still have what it has done since told.
-const fresh = 10 * time.Second
+// maxNewAge is how old a session may be when first seen and still get notes about what
+// happened since its start.
+const maxNewAge = 10 * time.Second
 
 // attention is what is kept of sessions to tell what is new.
 type attention struct {
@@ -48,8 +48,8 @@ func (p *Pane) tellNews(before []api.Process, now time.Time) tea.Cmd {
 	for i := range all {
 		session := &all[i]
 		was := old[session.ID]
-		if was == nil && len(before) > 0 && now.Sub(session.StartedAt) < fresh {
-			was = &api.Process{Terminal: &api.Terminal{}} // so new that its start was not seen
+		if was == nil && len(before) > 0 && now.Sub(session.StartedAt) < maxNewAge {
+			was = &api.Process{Terminal: &api.Terminal{}} // it started after the last list
 		}
 		if session.Kind != api.KindSession || was == nil {
 			continue

@@ -25,7 +25,7 @@ type Feed struct {
 	answers int    // counts answers to what the viewer was asked for
 	mark    *api.Mark
 	markAt  time.Time
-	kitty   uint8 // keyboard flags that the program has set
+	kitty   uint8 // keyboard flags set by the program
 	ended   *api.Process
 	err     error
 	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip

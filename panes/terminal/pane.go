@@ -123,7 +123,7 @@ func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
 	return nil
 }
 
-// resetModes takes back the modes that a killed program has left.
+// resetModes clears the terminal modes a killed program left set.
 func (p *Pane) resetModes() tea.Cmd { return p.input(api.Input{Reset: true}) }
 
 // Paste gives pasted text to the program.

@@ -90,8 +90,8 @@ func (s *ScrollMode) clamp(st ScreenState) {
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
 }
 
-// endAtBottom ends what the wheel began, at the bottom. Only a move ends it: a pane that
-// grows after the turn, because the resize came first and is shown later, must not.
+// endAtBottom leaves scroll mode at the bottom if the wheel started it. Only scrolling calls
+// it: a pane may grow after the wheel turned, when an earlier resize takes effect.
 func (s *ScrollMode) endAtBottom() {
 	if s.wheel && s.top == s.lastTop(s.screen.State()) {
 		s.Stop()

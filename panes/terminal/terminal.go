@@ -31,7 +31,7 @@ type Terminal struct {
 	behind  bool // what the person has seen elsewhere may not be here yet
 	answers int  // of the feed
 
-	kitty   uint8  // keyboard flags that the program has set
+	kitty   uint8  // keyboard flags set by the program
 	version uint64 // of the screen
 	changed bool
 	sized   bool // the screen has the pane's size
@@ -81,8 +81,8 @@ func (t *Terminal) Sync() (rang bool) {
 	return rang
 }
 
-// Keyboard returns the kitty keyboard flags that the program has set, 0 while keys are not
-// for it.
+// Keyboard returns the kitty keyboard flags set by the program, or 0 if the pane is in scroll
+// mode or the program has exited.
 func (t *Terminal) Keyboard() uint8 {
 	if t.Scroll.active || t.ended != nil {
 		return 0

@@ -213,11 +213,11 @@ func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
 	}
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
 	if p.Scroll.Active() {
-		t.Error("the wheel at the bottom does not follow the output again")
+		t.Error("scrolling to the bottom did not end scroll mode")
 	}
 }
 
-func TestWheelJustBeforeThePaneGrowsStillScrolls(t *testing.T) {
+func TestScrollModeSurvivesAResizeAfterTheWheel(t *testing.T) {
 	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
 	p.Mouse(keys.Mouse{Button: keys.WheelUp})
 	grown := screenOf(6, 6, 6, "six", "seven", "eight", "nine", "ten", "eleven")
@@ -225,11 +225,11 @@ func TestWheelJustBeforeThePaneGrowsStillScrolls(t *testing.T) {
 	p.Feed.Receive(api.Output{Frame: grown})
 	p.Sync()
 	if !p.Scroll.Active() {
-		t.Error("the new size ended what the wheel began")
+		t.Error("the resize ended scroll mode")
 	}
 	p.Mouse(keys.Mouse{Button: keys.WheelDown})
 	if p.Scroll.Active() {
-		t.Error("the wheel at the bottom does not follow the output again")
+		t.Error("scrolling to the bottom did not end scroll mode")
 	}
 }
 
