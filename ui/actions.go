@@ -89,7 +89,7 @@ func (in *input) press(k keys.Key) tea.Cmd {
 	case keymap.Unbound:
 		return in.typeKey(k)
 	case keymap.Dropped:
-		if k.Code != keys.Escape { // which takes the prefix back
+		if k.Code != keys.Escape { // esc cancels the prefix without a note
 			return in.m.notices.say(in.m.o.Bindings.PrefixKeys()[0].Show()+" "+k.Show()+" does nothing", false)
 		}
 	}

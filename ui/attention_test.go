@@ -50,7 +50,7 @@ func TestASessionOutOfSightThatRingsIsTold(t *testing.T) {
 	}
 }
 
-func TestASessionSeenForTheFirstTimeWhenItHasRungIsTold(t *testing.T) {
+func TestBellOfANewSessionIsReported(t *testing.T) {
 	d, _, _ := watchful(t)
 	young := d.engine.add("young", "young-screen")
 	young.process.StartedAt = time.Now()
@@ -220,9 +220,7 @@ func TestAClickOnTheCountsOpensTheInbox(t *testing.T) {
 	d.shows("away-screen")
 }
 
-// notifications puts the dashboard on a terminal that is a file, and returns what
-// tells the notifications that were written to it since it was asked last.
-func TestKeyboardFlagsFollowWhatHasTheKeyboard(t *testing.T) {
+func TestKeyboardFlagsFollowFocus(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("first", "one$ ")
 	d := drive(t, e, 120, 36)
@@ -233,7 +231,7 @@ func TestKeyboardFlagsFollowWhatHasTheKeyboard(t *testing.T) {
 		v.push(api.Output{Keyboard: &flags})
 	}
 	s.mu.Unlock()
-	d.until("the flags are known", func() bool { return d.m.keyboard() == 3 })
+	d.until("the flags arrive", func() bool { return d.m.keyboard() == 3 })
 	for _, keys := range [][2]string{{":", "esc"}, {"[", "esc"}, {"s", "tab"}} {
 		d.press("ctrl+b", keys[0])
 		if got := d.m.keyboard(); got != 0 {
@@ -244,6 +242,8 @@ func TestKeyboardFlagsFollowWhatHasTheKeyboard(t *testing.T) {
 	}
 }
 
+// notifications gives the dashboard a file as its terminal. told returns the notifications
+// written to it since the previous call.
 func (d *driver) notifications() (told func() []string) {
 	d.t.Helper()
 	d.t.Setenv("TERM", "xterm")

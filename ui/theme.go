@@ -17,7 +17,7 @@ type theming struct {
 	ground  *screen.Ground // that is painted; nil is the terminal's own
 	dark    bool
 	told    bool     // the terminal has told whether it is dark
-	silent  bool     // it has answered what was asked then, but not that
+	silent  bool     // it answered later queries, but not the one for its background
 	picked  string   // for this run, or being tried; "" is the theme of the settings
 	kept    []string // chosen for good here, and not read from the configuration yet
 	profile colorprofile.Profile
@@ -33,8 +33,8 @@ func (t *theming) setDark(dark bool) {
 	t.apply()
 }
 
-// setSilent takes a theme for any background, as the terminal does not tell its own, unless the
-// user named one or has its ground painted.
+// setSilent records that the terminal does not report its background, and selects the neutral
+// theme unless the user chose a theme or a painted background.
 func (t *theming) setSilent() {
 	if !t.told && !t.silent {
 		t.silent = true

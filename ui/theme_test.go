@@ -147,16 +147,16 @@ func TestAPaintedTerminalIsNotHandedToTheSessionThatIsZoomed(t *testing.T) {
 	}
 }
 
-func TestTerminalThatDoesNotTellItsBackgroundGetsItsOwnColoursDimmed(t *testing.T) {
+func TestUnknownBackgroundSelectsTheNeutralTheme(t *testing.T) {
 	for name, c := range map[string]struct {
 		theme   string
 		told    bool
 		neutral bool
 	}{
-		"silent":                  {"", false, true},
-		"auto":                    {"auto", false, true},
-		"a theme that was chosen": {"nord", false, false},
-		"answers to the question": {"", true, false},
+		"silent":              {"", false, true},
+		"auto":                {"auto", false, true},
+		"chosen theme":        {"nord", false, false},
+		"reported background": {"", true, false},
 	} {
 		d := drive(t, newFakeEngine(), 100, 30)
 		d.m.o.Theme = c.theme
@@ -167,11 +167,11 @@ func TestTerminalThatDoesNotTellItsBackgroundGetsItsOwnColoursDimmed(t *testing.
 		d.m.seeTerminal(uv.PrimaryDeviceAttributesEvent{62, 22})
 		text, muted := d.m.theme.look.Text.Text("x"), d.m.theme.look.Dim.Text("x")
 		if neutral := text == "x" && strings.Contains(muted, "\x1b[2m"); neutral != c.neutral {
-			t.Errorf("%s: text is %q and what is read second %q", name, text, muted)
+			t.Errorf("%s: text is %q and muted text %q", name, text, muted)
 		}
 		d.m.theme.setDark(false)
 		if text := d.m.theme.look.Text.Text("x"); text == "x" {
-			t.Errorf("%s: told later, text is %q", name, text)
+			t.Errorf("%s: after a late report, text is %q", name, text)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (m *model) View() tea.View {
 	return m.drawn
 }
 
-// keyboard returns the kitty keyboard flags of the program that has the keyboard.
+// keyboard returns the kitty keyboard flags set by the focused program.
 func (m *model) keyboard() uint8 {
 	if p := m.sessions.focused(); p != nil && m.view == viewSessions && m.dialog.open == nil {
 		return p.Keyboard()

@@ -45,9 +45,9 @@ type terminal struct {
 	cooked  *term.State // before the caller made it raw; nil if it has not
 	fd      int         // to write to: out, opened again so that no write blocks
 
-	hurried  atomic.Bool // the run has ended, and output can be dropped
-	colored  atomic.Bool // its colours may have been changed
-	progress atomic.Bool // it shows one (OSC 9;4)
+	hurried  atomic.Bool // the run is over, so output may be dropped
+	colored  atomic.Bool // output may have changed the colours
+	progress atomic.Bool // output set a progress indicator (OSC 9;4)
 
 	writing sync.Mutex // held for a piece of output, and while the terminal is lent
 

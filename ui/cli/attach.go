@@ -27,7 +27,7 @@ func attachCommand(a *app) *cobra.Command {
 		Short: "Make this terminal the session; ctrl+b d detaches",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\n" +
-			"Without ID it takes the running session that last printed, was typed into or was read.\nIf this program itself crashes, `reset` repairs the terminal.\n\n" +
+			"Without ID, attaches to the most recently active running session: the latest with output,\ninput or a read. If this program itself crashes, `reset` repairs the terminal.\n\n" +
 			"In a session of another machine that takes more than 40 ms to answer, what you type\nis shown underlined until it has. ctrl+b ? shows how long it takes.",
 		Example:           "tandem attach\ntandem attach build\ntandem attach --read-only build\ntandem --host box attach build --predict always",
 		Args:              atMost(1),
@@ -89,8 +89,8 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	return a.attached(id, outcome)
 }
 
-// lastSession returns the name of the running session that was active last, other than
-// own, the id of the one that this program runs in.
+// lastSession returns the name of the most recently active running session. It skips own,
+// the id of the session that contains this program.
 func lastSession(ctx context.Context, conn *client.Client, own string) (string, error) {
 	out, err := api.SessionList.Call(ctx, conn, api.Empty{})
 	if err != nil {

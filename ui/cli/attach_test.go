@@ -59,7 +59,7 @@ func TestAttachRefusesTheSessionThatItRunsIn(t *testing.T) {
 	}
 }
 
-func TestAttachWithoutNameTakesTheSessionActiveLast(t *testing.T) {
+func TestAttachWithoutNamePicksTheLastActiveSession(t *testing.T) {
 	session := func(id, name string, state api.State, started, active int64) api.Process {
 		p := api.Process{ID: id, Name: name, Kind: api.KindSession, State: state, StartedAt: time.Unix(started, 0), Terminal: &api.Terminal{}}
 		if active > 0 {

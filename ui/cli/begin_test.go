@@ -25,11 +25,11 @@ func TestAStartWhoseEngineWasLostIsAskedForAgainUnderItsID(t *testing.T) {
 	}
 }
 
-func TestStartTakesAStopSignal(t *testing.T) {
+func TestStartPassesTheStopSignal(t *testing.T) {
 	r := newRig(t)
 	r.succeeds("start", "--stop-signal", "INT", "x")
 	if got := r.begun[0].StopSignal; got != "INT" {
-		t.Errorf("asked for stop signal %q", got)
+		t.Errorf("stop signal is %q, want INT", got)
 	}
 	if out, _, _ := r.run("__complete", "start", "--stop-signal", ""); !strings.Contains(out, "USR1") {
 		t.Errorf("completed with %q", out)

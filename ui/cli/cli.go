@@ -263,12 +263,12 @@ func (o Options) complete() Options {
 	return o
 }
 
-// equivalents leads from commands of other programs to those here.
+// equivalents maps commands of other programs to hints about ours.
 var equivalents = map[string]string{
-	"run":     "`tandem exec` runs a command and waits for it, `tandem start` starts a process",
-	"version": "`tandem --version` prints it",
-	"status":  "`tandem ps` shows what runs, `tandem info` the engine",
-	"rename":  "the dashboard renames a session: open it with `tandem` and look for rename in the palette",
+	"run":     "use `tandem exec` to run a command and wait for it, or `tandem start` to start a process",
+	"version": "use `tandem --version`",
+	"status":  "use `tandem ps` to list processes and sessions, or `tandem info` to show the engine",
+	"rename":  "to rename a session, run `tandem` and choose rename in the palette",
 }
 
 // noVerb refuses words that are not a verb.
@@ -313,7 +313,7 @@ func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], i
 	return again(ctx, a, op, in, true)
 }
 
-// lasting is call of an operation that waits for a machine that is away.
+// lasting calls an operation like call, but waits for an offline machine.
 func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
 	return again(ctx, a, op, in, false)
 }
@@ -321,7 +321,7 @@ func lasting[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out]
 // again is a call that is made again where that is safe; one that is hasty waits for no
 // machine that is away.
 func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In, hasty bool) (Out, error) {
-	conn, err := a.lastingConn(ctx)
+	conn, err := a.connectRetrying(ctx)
 	if err != nil {
 		var none Out
 		return none, err
@@ -331,9 +331,9 @@ func again[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], 
 	return op.Call(ctx, conn, in)
 }
 
-// lastingConn connects for calls that are made again where that is safe; a machine that
-// is away is not waited for.
-func (a *app) lastingConn(ctx context.Context) (*retry.Conn, error) {
+// connectRetrying connects for calls to be retried when safe. It does not wait for an
+// offline machine.
+func (a *app) connectRetrying(ctx context.Context) (*retry.Conn, error) {
 	conn, err := retry.Connect(ctx, a.connect)
 	if err == nil {
 		conn.Hasty = true

@@ -161,7 +161,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		{[]string{"run", "ls"}, "tandem exec"},
 		{[]string{"version"}, "tandem --version"},
 		{[]string{"status"}, "tandem ps"},
-		{[]string{"rename", "a", "b"}, "the dashboard renames"},
+		{[]string{"rename", "a", "b"}, "to rename a session"},
 		{[]string{"lss"}, "did you mean `tandem ls`?"},
 		{[]string{"atach"}, "did you mean `tandem attach`?"},
 		{[]string{"ls", "--frobnicate"}, "--frobnicate"},

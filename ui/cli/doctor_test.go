@@ -15,7 +15,7 @@ import (
 	"tandem/ui/cli/doctor"
 )
 
-func TestDoctorNamesAnEngineThatDoesNotAnswer(t *testing.T) {
+func TestDoctorReportsAnUnresponsiveEngine(t *testing.T) {
 	r := newRig(t)
 	r.options.Reach = func(context.Context) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine is running")
@@ -29,13 +29,13 @@ func TestDoctorNamesAnEngineThatDoesNotAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, _, _ := r.run("doctor"); !strings.Contains(text, "ok    engine        not running") {
-		t.Errorf("a lock that nobody holds is reported:\n%s", text)
+		t.Errorf("doctor reports a stale lock file:\n%s", text)
 	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
 	if text, _, _ := r.run("doctor"); !strings.Contains(text, "fail  engine        process 4711 holds engine.lock") {
-		t.Errorf("doctor does not name the process that holds the lock:\n%s", text)
+		t.Errorf("doctor does not name the lock holder:\n%s", text)
 	}
 }
 

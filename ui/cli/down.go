@@ -59,7 +59,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	if len(ours) == 0 {
 		return output.AnswerList(a.out, ours, "nothing of "+output.Visible(path)+" is running", nil)
 	}
-	conn, err := a.lastingConn(ctx)
+	conn, err := a.connectRetrying(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	if !slices.ContainsFunc(ours, func(p api.Process) bool { return !p.State.Ended() }) && !a.out.JSON {
 		a.out.Tell("nothing of %s was running", output.Visible(path))
 	}
-	return output.AnswerAll(a.out, outs, errs, func(p api.Process) string { return deleted(p, ours) })
+	return output.AnswerAll(a.out, outs, errs, func(p api.Process) string { return deletedLine(p, ours) })
 }
 
-// deleted is the line about a process whose record was deleted; before is how things were
-// when down began.
-func deleted(p api.Process, before []api.Process) string {
+// deletedLine formats the line about a deleted process; before lists the processes as they
+// were when down began.
+func deletedLine(p api.Process, before []api.Process) string {
 	if slices.ContainsFunc(before, func(q api.Process) bool { return q.ID == p.ID && q.State.Ended() }) {
 		return output.Visible(p.Name) + ": deleted\n"
 	}

@@ -87,7 +87,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}
-	conn, err := a.lastingConn(cmd.Context())
+	conn, err := a.connectRetrying(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
-	conn, err := a.lastingConn(cmd.Context())
+	conn, err := a.connectRetrying(cmd.Context())
 	if err != nil {
 		return err
 	}

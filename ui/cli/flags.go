@@ -154,7 +154,7 @@ func (d *duration) Set(s string) error {
 
 func (d duration) milliseconds() int { return int(time.Duration(d).Milliseconds()) }
 
-// An age is a flag such as 12h or 7d.
+// An age is a flag value in hours, days and so on, such as 12h or 7d.
 type age time.Duration
 
 func (a *age) String() string {
@@ -167,16 +167,16 @@ func (a *age) String() string {
 func (a *age) Type() string { return "age" }
 
 func (a *age) Set(s string) error {
-	const longest = 36500 // days
+	const maxDays = 36500
 	v, err := time.ParseDuration(s)
 	if number, inDays := strings.CutSuffix(s, "d"); inDays {
 		var days float64
-		if days, err = strconv.ParseFloat(number, 64); err == nil && days <= longest {
+		if days, err = strconv.ParseFloat(number, 64); err == nil && days <= maxDays {
 			v = time.Duration(days * 24 * float64(time.Hour))
 		}
 	}
 	if err != nil || v <= 0 {
-		return errors.New("want an age such as 30m, 12h or 7d")
+		return errors.New("want a duration such as 30m, 12h or 7d")
 	}
 	*a = age(v)
 	return nil

@@ -182,9 +182,9 @@ func historyImportCommand(a *app) *cobra.Command {
 		Use:   "import atuin|bash|zsh|fish [FILE]",
 		Short: "Add the commands of another program's history",
 		Long: "Adds the history of atuin or of a shell, from where that keeps it if no file is given.\n" +
-			"From atuin come times, durations, folders and exit statuses too. Entries with and without\n" +
-			"times may be mixed. What is known already is not added again; a command without a time is\n" +
-			"known if the history has it at all.",
+			"atuin also supplies times, durations, folders and exit statuses. A file may mix entries\n" +
+			"with and without times. Duplicates are skipped; a command without a time is a duplicate\n" +
+			"if the history already contains it.",
 		Example:   "tandem history import atuin\ntandem history import bash ~/old/.bash_history",
 		ValidArgs: from,
 		Args:      cobra.MatchAll(atMost(2), atLeast(1, "import what? Give atuin, bash, zsh or fish.")),
@@ -201,7 +201,7 @@ func historyImportCommand(a *app) *cobra.Command {
 				return fmt.Errorf("find %q: %w", path, err)
 			}
 			format := args[0]
-			if format == "atuin" { // a database, which says so itself
+			if format == "atuin" { // the engine detects a database by itself
 				format = ""
 			}
 			out, err := a.loadHistory(cmd.Context(), path, format)
@@ -236,7 +236,7 @@ const progressGap = 200 * time.Millisecond
 func (a *app) loadHistory(ctx context.Context, path, format string) (api.HistoryCount, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	conn, err := a.lastingConn(ctx)
+	conn, err := a.connectRetrying(ctx)
 	if err != nil {
 		return api.HistoryCount{}, err
 	}

@@ -74,7 +74,7 @@ func logsCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` where they are kept apart, stdout or stderr, or both merged")
 	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
-	cmd.Flags().BoolVar(&f.project, "project", false, "all processes of the project file here or above, no sessions")
+	cmd.Flags().BoolVar(&f.project, "project", false, "all processes, but no sessions, of the project file here or above")
 	cmd.Flags().Lookup("lines").DefValue = "0"
 	offer(cmd, "stream", "stdout", "stderr", streamBoth)
 	return cmd

@@ -91,7 +91,7 @@ func (a *app) film(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOp
 	if err := os.WriteFile(f.svg, movie.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("draw recording: %w", err)
 	}
-	return a.out.Answer(drawn{f.svg}, func() string { return "" })
+	return a.out.Answer(pictureFile{f.svg}, func() string { return "" })
 }
 
 func (a *app) play(cmd *cobra.Command, args []string, f playFlags, o cast.PlayOptions) error {

@@ -28,7 +28,7 @@ type rig struct {
 	sessions []api.Process
 	started  []api.SessionStartInput
 	written  []api.SessionWriteInput
-	took     api.SessionWriteOutput // the answer to each
+	took     api.SessionWriteOutput // the result of each write
 	looked   []api.SessionScreenInput
 	removed  []string
 	stopped  []api.EngineStopInput

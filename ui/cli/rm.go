@@ -17,15 +17,15 @@ func removeCommand(a *app) *cobra.Command {
 		Use:     "rm ID… | rm --exited [--older-than D]",
 		Aliases: []string{"remove"},
 		Short:   "Delete exited sessions and processes with their logs",
-		Long: "Deletes exited sessions and processes with their logs: those named, or with --exited all\n" +
-			"that have exited, failed or been stopped.",
+		Long: "Deletes the named sessions and processes, which must have exited, with their logs.\n" +
+			"--exited deletes all that have exited, failed or been stopped.",
 		Example: "tandem rm build\ntandem rm --exited --older-than 1d",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case exited && len(args) > 0:
 				return output.Usagef(cmd, "rm takes ids or --exited, not both")
 			case !exited && olderThan > 0:
-				return output.Usagef(cmd, "--older-than goes with --exited")
+				return output.Usagef(cmd, "--older-than requires --exited")
 			case exited:
 				return nil
 			}
@@ -39,14 +39,14 @@ func removeCommand(a *app) *cobra.Command {
 			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},
 	}
-	cmd.Flags().BoolVar(&exited, "exited", false, "everything that has exited")
-	cmd.Flags().Var(&olderThan, "older-than", "with --exited: minimum time since the exit, as in 12h or 7d")
+	cmd.Flags().BoolVar(&exited, "exited", false, "all exited sessions and processes")
+	cmd.Flags().Var(&olderThan, "older-than", "with --exited: minimum time since exit, such as 12h or 7d")
 	offer(cmd, "older-than", "1h", "1d", "7d", "30d")
 	return cmd
 }
 
-// removeExited deletes what exited at least olderThan ago. If that is not zero, what exited at
-// an unknown time stays.
+// removeExited deletes the records of processes that exited at least olderThan ago. If
+// olderThan is not zero, it keeps those with an unknown exit time.
 func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
 	all, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
 	if err != nil {
@@ -62,16 +62,16 @@ func (a *app) removeExited(cmd *cobra.Command, olderThan time.Duration) error {
 		}
 	}
 	if len(ids) == 0 {
-		return output.AnswerList(a.out, []removed{}, "nothing to delete", nil)
+		return output.AnswerList(a.out, []deletedRecord{}, "nothing to delete", nil)
 	}
-	return each(cmd, a, ids, together, func(ctx context.Context, e api.Engine, id string) (removed, error) {
+	return each(cmd, a, ids, together, func(ctx context.Context, e api.Engine, id string) (deletedRecord, error) {
 		_, err := api.ProcessRemove.Call(ctx, e, api.IDInput{ID: id})
-		return removed{ID: id, Name: names[id]}, err
-	}, func(r removed) string { return output.Visible(r.Name) + ": deleted\n" })
+		return deletedRecord{ID: id, Name: names[id]}, err
+	}, func(r deletedRecord) string { return output.Visible(r.Name) + ": deleted\n" })
 }
 
-// A removed is what rm --exited --json prints of each record it deleted.
-type removed struct {
+// A deletedRecord is an element of the output of rm --exited --json.
+type deletedRecord struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }

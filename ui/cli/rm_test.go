@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestRemoveExitedDeletesWhatExitedLongEnoughAgo(t *testing.T) {
+func TestRemoveExitedRespectsOlderThan(t *testing.T) {
 	ago := func(d time.Duration) *time.Time { return new(time.Now().Add(-d)) }
 	list := []api.Process{
 		{ID: "1", Name: "runs", State: api.StateRunning},
@@ -50,7 +50,7 @@ func TestRemoveRejectsContradictoryFlags(t *testing.T) {
 	}
 }
 
-func TestListsHideOneShotCommandsThatExited(t *testing.T) {
+func TestListsHideExitedOneShotCommands(t *testing.T) {
 	once := func(name string, state api.State, processes int) api.Process {
 		return api.Process{ID: name, Name: name, Kind: api.KindProcess, State: state, Supervision: &api.Supervision{Transient: true},
 			Metrics: &api.Metrics{Processes: processes, Ports: []int{}}}
@@ -72,6 +72,6 @@ func TestListsHideOneShotCommandsThatExited(t *testing.T) {
 		}
 	}
 	if got := r.succeeds("ps"); !strings.Contains(got, "tandem stop parent") {
-		t.Errorf("ps does not say how to stop what is left:\n%s", got)
+		t.Errorf("ps gives no command to stop the remaining processes:\n%s", got)
 	}
 }

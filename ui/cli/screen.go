@@ -73,11 +73,11 @@ func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, 
 	if err := os.WriteFile(path, screen.Picture, 0o644); err != nil {
 		return fmt.Errorf("draw screen: %w", err)
 	}
-	return a.out.Answer(drawn{path}, func() string { return "" })
+	return a.out.Answer(pictureFile{path}, func() string { return "" })
 }
 
-// A drawn is what is printed as JSON about a picture in a file.
-type drawn struct {
+// A pictureFile is the JSON output of a command that writes a picture to a file.
+type pictureFile struct {
 	File string `json:"file"`
 }
 

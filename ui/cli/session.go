@@ -103,7 +103,7 @@ func sendCommand(a *app) *cobra.Command {
 		Short: "Type into a session",
 		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
 			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.\n" +
-			"Fails if the program has not read everything within 2 seconds, and says how many bytes\nwere written. The rest is not typed.",
+			"If the program does not read everything within 2 seconds, send drops the rest and fails,\nreporting how many bytes were written.",
 		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
 		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),

@@ -21,9 +21,9 @@ func stopCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stop ID… [--signal S] | stop --all",
 		Short: "Stop processes and everything they started",
-		Long: "Stops processes and everything they started, and returns when nothing of them is\nleft: " +
-			"first with the stop signal (TERM by default, a hangup for sessions of `tandem new`),\nthen, when they take too long, with KILL. " +
-			"They will not be restarted. --all leaves\nsessions alone.",
+		Long: "Stops processes and everything they started, and returns when all have exited. Sends the\n" +
+			"stop signal (TERM by default, HUP for sessions of `tandem new`), then KILL if they take\n" +
+			"too long. Stopped processes are not restarted. --all leaves sessions alone.",
 		Example: "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
@@ -127,7 +127,7 @@ func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, api
 // It prints in the order of ids; the JSON is an array of the answers.
 func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 	do func(context.Context, api.Engine, string) (Out, error), text func(Out) string) error {
-	conn, err := a.lastingConn(cmd.Context())
+	conn, err := a.connectRetrying(cmd.Context())
 	if err != nil {
 		return err
 	}

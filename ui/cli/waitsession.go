@@ -53,8 +53,8 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	return notMet(out.Process, timeout, "")
 }
 
-// notMet is the failure of a wait that came to nothing; openCheck is the readiness check
-// that has not passed, if that is known.
+// notMet returns the error of an unsuccessful wait. openCheck names the readiness check that
+// has not passed, or is "".
 func notMet(p api.Process, timeout time.Duration, openCheck string) error {
 	message := fmt.Sprintf("wait for %s: timed out after %v", p.Name, timeout)
 	if openCheck != "" {

@@ -21,15 +21,14 @@ func (a attachment) Inherit(from panes.Attachment) {
 // Client is the engine behind a client of its API.
 type Client struct{ *client.Client }
 
-// Do carries out an operation. One that changes something is repeated if the engine
-// dies during the call and that is safe. One that reads fails: the panes read again
-// once they are connected.
+// Do calls an operation. If the engine dies during the call, Do retries a change when that is
+// safe, and fails a read: panes read again after they reconnect.
 func (c Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	if effect == api.Read {
 		return c.Client.Do(ctx, name, effect, in, out)
 	}
-	again := retry.Conn{Client: c.Client, Hasty: true}
-	return again.Do(ctx, name, effect, in, out)
+	conn := retry.Conn{Client: c.Client, Hasty: true}
+	return conn.Do(ctx, name, effect, in, out)
 }
 
 // Attach shows a session.

@@ -13,7 +13,7 @@ import (
 	"tandem/engine/api/client"
 )
 
-func TestChangesAreMadeAgainWhenTheEngineDies(t *testing.T) {
+func TestClientRetriesSafeChangesAfterEngineDeath(t *testing.T) {
 	dir, err := os.MkdirTemp("", "td") // short, for the socket
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ func TestChangesAreMadeAgainWhenTheEngineDies(t *testing.T) {
 
 	dies.Store(true)
 	if out, err := api.LayoutPut.Call(t.Context(), e, api.LayoutPutInput{Revision: 6}); err != nil || out.Revision != 7 {
-		t.Errorf("a layout is kept as %d, %v", out.Revision, err)
+		t.Errorf("layout.put returns revision %d, %v; want 7", out.Revision, err)
 	}
 	dies.Store(true)
 	if err := api.SessionWrite.Run(t.Context(), e, api.SessionWriteInput{}); !errors.Is(err, api.CodeUnsure) {
-		t.Errorf("typing: %v", err)
+		t.Errorf("session.write returns %v, want unsure", err)
 	}
 }

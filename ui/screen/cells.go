@@ -19,7 +19,7 @@ type pen struct {
 	ground   *Ground
 	asked    uv.Style // by the row
 	style    uv.Style // that on the ground
-	overline bool     // which uv.Style lacks
+	overline bool     // uv.Style has no field for it
 	link     uv.Link
 	clusters bool   // the terminal counts clusters as one
 	last     string // what the cell before shows, if it is not ASCII
@@ -82,23 +82,23 @@ func (p *pen) sequence(s string, parser *ansi.Parser) int {
 	case ansi.HasCsiPrefix(seq) && parser.Command() == 'm':
 		uv.ReadStyle(parser.Params(), &p.asked)
 		p.style = p.ground.on(p.asked)
-		p.overline = overlined(parser.Params(), p.overline)
+		p.overline = applyOverline(parser.Params(), p.overline)
 	case ansi.HasOscPrefix(seq) && parser.Command() == 8:
 		p.link = linkOf(parser.Data())
 	}
 	return n
 }
 
-// overlined reports whether text is overlined behind the parameters of SGR, if it was or was not
-// before.
-func overlined(params ansi.Params, on bool) bool {
+// applyOverline reports whether text is overlined after the SGR parameters params; on is
+// whether it was before.
+func applyOverline(params ansi.Params, on bool) bool {
 	for i := 0; i < len(params); i++ {
 		switch n := params[i].Param(0); n {
 		case 0, 55:
 			on = false
 		case 53:
 			on = true
-		case 38, 48, 58: // a colour follows, by number or by its parts
+		case 38, 48, 58: // skip the colour: a palette index or three components
 			if kind, more, _ := params.Param(i+1, 0); !more && !params[i].HasMore() {
 				i += map[int]int{5: 2, 2: 4}[kind]
 			}

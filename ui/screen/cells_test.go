@@ -133,7 +133,7 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-func TestOverlineIsDrawn(t *testing.T) {
+func TestDrawRowKeepsOverline(t *testing.T) {
 	line := make(uv.Line, 8)
 	drawRow(line, "a\x1b[0;53;38;5;1mb\x1b[4:3;38;5;53mc \x1b[55md\x1b[53me\x1b[mf\x1b[38;2;53;53;53;58:5:53mg", false, nil)
 	var got []string

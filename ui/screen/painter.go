@@ -65,7 +65,7 @@ type frame struct {
 	clips    int    // counts copies
 	notice   string // what the desktop was told last
 	notices  int    // counts that
-	keyboard uint8  // kitty keyboard flags beside ownKeyboard
+	keyboard uint8  // kitty keyboard flags in addition to ownKeyboard
 	clusters bool   // the terminal counts clusters as one (mode 2027)
 	sync     bool   // it shows synchronised output (mode 2026)
 }
@@ -249,12 +249,12 @@ func (p *painter) Paint() error {
 	return p.flush()
 }
 
-// ownKeyboard is the kitty keyboard flags that the dashboard needs. Alternate keys tell
-// what a key types with shift on the user's layout.
+// ownKeyboard holds the kitty keyboard flags the dashboard needs. Alternate keys give the
+// shifted character on the user's layout.
 const ownKeyboard = ansi.KittyDisambiguateEscapeCodes | ansi.KittyReportAlternateKeys
 
-// keyboardFlags returns the flags to ask for where a program has set some. The dashboard needs
-// the text of keys that come as escape codes.
+// keyboardFlags returns the flags to request when a program has set set. The dashboard also
+// needs the text of keys sent as escape codes.
 func keyboardFlags(set uint8) int {
 	flags := int(set) | ownKeyboard
 	if flags&ansi.KittyReportAllKeysAsEscapeCodes != 0 {

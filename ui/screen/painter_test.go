@@ -93,11 +93,11 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	}
 }
 
-func TestTheTerminalIsAskedForTheKeyboardFlagsOfThePane(t *testing.T) {
+func TestPainterRequestsThePanesKeyboardFlags(t *testing.T) {
 	c := newCanvas(t)
 	c.enter(true)
-	if got := c.written(); !strings.Contains(got, "\x1b[>5u") { // alternate keys always
-		t.Errorf("taking the terminal asks %q", got)
+	if got := c.written(); !strings.Contains(got, "\x1b[>5u") { // disambiguate, alternate keys
+		t.Errorf("enter writes %q, want CSI > 5 u", got)
 	}
 	c.show(viewOf("a", "b", "c"))
 	for _, step := range []struct {

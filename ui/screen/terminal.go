@@ -162,7 +162,7 @@ func (t *Terminal) Show(v tea.View, w, h int, g *Ground, p Placed, patches graph
 // HurryNext has the next view painted at once, whatever was painted just before.
 func (t *Terminal) HurryNext() { t.painter.urgent.Store(true) }
 
-// Keyboard asks the terminal for the kitty keyboard flags that the focused program has set.
+// Keyboard requests the kitty keyboard flags set by the focused program.
 func (t *Terminal) Keyboard(flags uint8) {
 	t.painter.update(func(f *frame) { f.keyboard = flags })
 }

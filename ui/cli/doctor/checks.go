@@ -63,7 +63,7 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	client, err := o.Reach(ctx)
 	if pid := lockHolder(dir); pid != "" && errors.Is(err, api.CodeUnavailable) {
 		return []Finding{{"engine", Fail, fmt.Sprintf("process %s holds %s but does not answer at %s", pid, datadir.EngineLock, socket),
-			"wait a moment and check again; if it stays like this, kill " + pid + ": the next command starts another engine, sessions keep running"}}
+			"check again in a moment; if this persists, kill " + pid + ": the next command starts another engine and sessions keep running"}}
 	}
 	if errors.Is(err, api.CodeUnavailable) {
 		detail := "not running; the next command starts it"
@@ -93,7 +93,8 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	return append([]Finding{engine, keeper}, examineUser(ctx, client)...)
 }
 
-// lockHolder returns the pid of the engine that has the data folder locked, or "".
+// lockHolder returns the pid of the engine holding the lock on dir, or "". If the pid cannot be
+// read, it returns "(unknown)".
 func lockHolder(dir string) string {
 	f, err := os.Open(filepath.Join(dir, datadir.EngineLock))
 	if err != nil {

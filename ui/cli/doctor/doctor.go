@@ -213,9 +213,9 @@ func examineRecords(dir string) []Finding {
 	return append(findings, f)
 }
 
-// unreadRecord reports a record, or the folder of all, that cannot be read.
+// unreadRecord returns the finding for an unreadable record or records directory.
 func unreadRecord(err error) Finding {
-	return Finding{"records", Fail, err.Error(), "make it readable; the engine leaves it as it is and takes it up again within seconds"}
+	return Finding{"records", Fail, err.Error(), "make it readable; the engine does not change it and retries every few seconds"}
 }
 
 // isRecord reports whether a text is the record of the process with an id, or

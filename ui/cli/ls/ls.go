@@ -31,7 +31,7 @@ func (v *Verb) Command() *cobra.Command {
 		Use:     "ls [-v] [-a]",
 		Aliases: []string{"list"},
 		Short:   "List sessions and processes, the live ones first",
-		Long:    "Lists sessions and processes, the live ones first. -v and --json tell the git branch that is\nchecked out where each is. -a includes exited commands of `tandem exec`.",
+		Long:    "Lists sessions and processes, live ones first. -v and --json add the git branch of each\nfolder. -a includes exited commands of `tandem exec`.",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			rows, err := v.rows(cmd.Context(), all, verbose || v.Out.JSON)
@@ -46,13 +46,13 @@ func (v *Verb) Command() *cobra.Command {
 	return cmd
 }
 
-// AddAll adds the flag -a.
+// AddAll adds the flag -a, which lists exited one-shot commands.
 func AddAll(cmd *cobra.Command, all *bool) {
-	cmd.Flags().BoolVarP(all, "all", "a", false, "exited one-shot commands too")
+	cmd.Flags().BoolVarP(all, "all", "a", false, "include exited one-shot commands")
 }
 
-// WithoutDone removes one-shot commands that have exited and left nothing running, as far
-// as that was measured. Those that were stopped stay.
+// WithoutDone removes exited one-shot commands from list, except stopped ones and those with
+// processes still running at the last measurement.
 func WithoutDone(list []api.Process) []api.Process {
 	return slices.DeleteFunc(list, func(p api.Process) bool {
 		done := p.State == api.StateExited || p.State == api.StateFailed

@@ -46,7 +46,7 @@ type Entry struct {
 	After  []Dependency
 	Manual bool // it is started only when it is named or depended on
 
-	Session bool // it is listed under sessions:, so its default stop signal is HUP
+	Session bool // listed under sessions:, so its default stop signal is HUP
 
 	Script string // what a script of a package.json runs; "" for others
 }

@@ -61,10 +61,10 @@ type step struct {
 	begun   chan struct{} // closed when process or err is set
 	process api.Process
 	err     error
-	noted   bool   // it was told that it has begun
-	told    string // the last thing told about it
-	ready   bool   // it was waited for and has become ready
-	over    bool   // nothing more of it is waited for
+	noted   bool   // its start was printed
+	printed string // last text printed about it
+	ready   bool   // the wait for its readiness has succeeded
+	over    bool   // no wait for it remains
 }
 
 func (s *step) afterNames() []string {

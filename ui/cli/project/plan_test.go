@@ -151,7 +151,7 @@ func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
 	}
 }
 
-func TestSessionsAreStoppedWithAHangupByDefault(t *testing.T) {
+func TestSessionsDefaultToStopSignalHUP(t *testing.T) {
 	file, err := Parse("/p/tandem.yaml", []byte("sessions:\n  shell:\n  top: {command: top, stop_signal: INT}\nprocesses:\n  menu: {command: menu, tty: true}"), nil)
 	if err != nil {
 		t.Fatal(err)

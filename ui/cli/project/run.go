@@ -55,7 +55,7 @@ func (r *Run) Up(ctx context.Context, prune bool) error {
 	if ctx.Err() != nil {
 		return r.left()
 	}
-	r.settled(ctx)
+	r.printUnchecked(ctx)
 	r.lastWords(ctx)
 	var results []Result
 	for _, s := range r.Plan.steps {
@@ -170,15 +170,15 @@ func (r *Run) note(s *step) {
 	case s.process.Name != s.entry.Name:
 		text += " as " + output.Visible(s.process.Name)
 	}
-	r.tell(s, text)
+	r.printStep(s, text)
 }
 
-// tell prints a line about a step.
-func (r *Run) tell(s *step, text string) {
-	if r.Out.JSON || s.told == text {
+// printStep prints text about s, unless it repeats the last text.
+func (r *Run) printStep(s *step, text string) {
+	if r.Out.JSON || s.printed == text {
 		return
 	}
-	s.told = text
+	s.printed = text
 	if err := r.Out.Print(output.Visible(s.entry.Name) + ": " + text + "\n"); err != nil {
 		r.failed = append(r.failed, err)
 	}

@@ -49,7 +49,7 @@ func (r *Run) keep(ctx context.Context, layout api.Layout) error {
 	}
 }
 
-// maxPuts is how often a layout is saved that dashboards change at the same time.
+// maxPuts is how many times keep tries to save a layout that a dashboard keeps changing.
 const maxPuts = 10
 
 // joined is a layout with the tabs of another in front. A session that both

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api/server"
 )
 
-// serve returns a connection to an engine that answers with a mux.
+// serve returns a connection to an engine served by m.
 func serve(t *testing.T, m *server.Mux) *retry.Conn {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td") // short, for the socket
@@ -42,7 +42,7 @@ func serve(t *testing.T, m *server.Mux) *retry.Conn {
 	return conn
 }
 
-func TestLayoutIsJoinedAgainWhenADashboardChangedItMeanwhile(t *testing.T) {
+func TestKeepRetriesOnALayoutConflict(t *testing.T) {
 	m := server.NewMux(nil)
 	revision, saved := int64(0), int64(0)
 	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) {

@@ -100,9 +100,9 @@ func isReady(p api.Process) bool {
 	return p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && *p.Supervision.Ready
 }
 
-// settled reports the processes without a readiness check that have finished, or are
-// between two runs, once nothing is waited for any longer.
-func (r *Run) settled(ctx context.Context) {
+// printUnchecked prints, after all waits are over, the processes without a passed readiness
+// check that have exited or are waiting for a restart.
+func (r *Run) printUnchecked(ctx context.Context) {
 	if !r.Wait || r.refresh(ctx) != nil {
 		return
 	}
@@ -113,9 +113,9 @@ func (r *Run) settled(ctx context.Context) {
 		}
 		switch {
 		case p.State == api.StateExited && succeeded(s.entry, p):
-			r.tell(s, string(actionDone))
+			r.printStep(s, string(actionDone))
 		case p.State.Ended(), p.State == api.StateBackoff:
-			r.tell(s, why(p))
+			r.printStep(s, why(p))
 		}
 	}
 }

@@ -185,7 +185,7 @@ func trouble(p api.Process, now time.Time) []string {
 	const words = 3
 	var lines []string
 	if p.State.Ended() && p.Metrics != nil && p.Metrics.Processes > 0 {
-		lines = append(lines, "what it started still runs; `tandem stop "+output.Visible(p.Name)+"` stops it")
+		lines = append(lines, "processes it started are still running; `tandem stop "+output.Visible(p.Name)+"` stops them")
 	}
 	s := p.Supervision
 	switch {

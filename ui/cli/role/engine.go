@@ -22,7 +22,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
-	_, _ = config.LoadAgents(dataDir) // notes a sandbox; whoever confines agents gets the error
+	_, _ = config.LoadAgents(dataDir) // records whether a sandbox is set; errors are reported when an agent is confined
 	return engine.Run(ctx, engine.Options{
 		DataDir:  dataDir,
 		Version:  version,

@@ -46,7 +46,7 @@ func TestTheDoctorTellsOfASandboxThatCannotBeEnforced(t *testing.T) {
 	}
 }
 
-func TestAgentsAreNotServedWhileConfigIsSaved(t *testing.T) {
+func TestServerRejectsAgentsWhileConfigIsEmpty(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	conf, profile := filepath.Join(dir, "tandem", "config.toml"), filepath.Join(dir, "agents.json")

@@ -117,7 +117,7 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 		return at, false, err
 	}
 	defer func() { err = errors.Join(err, c.settle()) }()
-	if err = lookFor(c, id); err != nil {
+	if err = awaitListed(c, id); err != nil {
 		return at, false, err
 	}
 	c.removeEnded()
@@ -152,13 +152,14 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 }
 
 const (
-	// listTimeout is how long a session may take to be listed after its program started.
+	// listTimeout is how long to wait for the engine to list a session whose program runs.
 	listTimeout = time.Second
 	listPoll    = 10 * time.Millisecond
 )
 
-// lookFor looks, and again for a while if the engine does not list a session yet.
-func lookFor(c *call, session string) error {
+// awaitListed polls the engine until it lists session, for at most listTimeout. A timeout is
+// not an error.
+func awaitListed(c *call, session string) error {
 	for began := time.Now(); ; {
 		err := c.look()
 		if _, listed := c.running[session]; err != nil || listed || session == "" || time.Since(began) > listTimeout {

@@ -131,7 +131,7 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	}
 	defer at.Close()
 	if at.Moved != "" {
-		fmt.Fprintf(v.Stderr, "Another program uses port %s, where the page was before. The page is at a new port; browsers must pair again.\n", at.Moved)
+		fmt.Fprintf(v.Stderr, "Another program is using the page's previous port, %s. The page moved to a new port; pair your browsers again.\n", at.Moved)
 	}
 	p := page.New(page.Options{
 		Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,

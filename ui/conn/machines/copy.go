@@ -456,8 +456,8 @@ func (c *copying) readPiece(ctx context.Context, from end, off int64) (out api.F
 	return out, err
 }
 
-// isLinkLost reports whether a call failed because its machine could not be reached, before
-// or after it was sent.
+// isLinkLost reports whether a call failed because its machine was unreachable, before or after
+// the request was sent.
 func isLinkLost(err error) bool {
 	return errors.Is(err, api.CodeUnavailable) || errors.Is(err, api.CodeUnsure)
 }
