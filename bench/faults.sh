@@ -4,5 +4,5 @@
 cd "$(dirname "$0")/.." || exit 1
 export CGO_ENABLED=0
 go test -count=1 -run xxx -bench Faults -benchtime 1x -timeout 120m ./bench &&
-	# Short commands killed right after the call, engine and keeper in turn, upgrades with kills.
+	# Kills: both roles right after a short command starts, engine then keeper, and during upgrades.
 	go test -count=1 -run xxx -bench 'DoubleDeaths|KillsOfEngineThenKeeper|KillsDuringUpgrades' -benchtime 1x -timeout 120m ./engine

@@ -1,9 +1,9 @@
-// Package faults strikes the engine and the keeper at chosen system calls: at the n-th
-// one that an operation makes, it returns an error or kills the process. Whatever is
-// struck, nothing may run twice, get lost, or be overwritten, and a later try must work.
+// Package faults injects faults into system calls of the engine and the keeper: the n-th
+// call during an operation returns an error or kills the process. No fault may run a
+// command twice, lose a process or overwrite a record, and a later call must succeed.
 //
-// By default each scenario strikes a sample of the calls. TANDEM_FAULTS=every strikes
-// every call with every error, which takes several minutes.
+// By default each scenario samples the calls. TANDEM_FAULTS=every injects every error into
+// every call, which takes about ten minutes.
 package faults
 
 import (
@@ -28,7 +28,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// A scenario is an operation during which one call fails.
+// A scenario is an operation with a fault in one of its system calls.
 type scenario struct {
 	name  string
 	roles []string
@@ -84,8 +84,8 @@ func TestFaultAtAnyCallLosesNothing(t *testing.T) {
 	}
 }
 
-// strike runs a scenario with a fault and checks what has become of everything. It
-// reports whether there were enough calls for the fault.
+// strike runs sc with fault f, then checks all processes and records. It reports whether sc
+// made enough calls to reach f.
 func (s *stage) strike(sc scenario, f *fault) bool {
 	s.f = f
 	began := time.Now()
@@ -102,8 +102,8 @@ func (s *stage) strike(sc scenario, f *fault) bool {
 	return f.call != ""
 }
 
-// A stage is a data folder whose roles run under an injector, with programs that must
-// survive everything.
+// A stage is a data directory whose engine and keeper run under an injector, with programs
+// that must survive every fault.
 type stage struct {
 	*testing.T
 	env      []string
@@ -113,15 +113,15 @@ type stage struct {
 	client   *retry.Conn
 	f        *fault
 	base     []api.Process
-	bases    int                // how many of them were started
-	runs     map[string]verdict // by what each command writes to its file
+	bases    int                // number of base processes started
+	runs     map[string]verdict // by command id
 	releases int
-	// mayHangUp says that engine and keeper died together, which ends sessions.
+	// mayHangUp reports whether engine and keeper die together, which ends sessions.
 	mayHangUp bool
-	refusal   error // what the last caller was told whose command did not run
+	refusal   error // the last error to report that a command did not run
 }
 
-// A verdict is what a caller was told of its command.
+// A verdict is what the answer to a call says about its command.
 type verdict int
 
 const (
@@ -153,7 +153,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// startBase starts a session, or one of two processes.
+// startBase starts base process i: 0 is a session, 1 has KeepAlive.
 func (s *stage) startBase(i int) api.Process {
 	s.Helper()
 	p, err := api.ProcessStart.Call(s.Context(), s.client, api.ProcessStartInput{
@@ -167,8 +167,8 @@ func (s *stage) startBase(i int) api.Process {
 	return p
 }
 
-// tandem runs a command of a tandem whose engine and keeper, if it starts them, are under
-// the injector. It may fail, but must not take long to say so.
+// tandem runs program under the injector, which covers an engine and keeper it starts. The
+// command may fail, but not by a timeout.
 func (s *stage) tandem(program string, args ...string) error {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), harness.Patience)
@@ -193,28 +193,28 @@ func (f *fault) String() string {
 	return fmt.Sprintf("%s call %d (%s)", f.role, f.n, f.call)
 }
 
-// command is one that leaves a trace of each run, and goes on with rest.
-func (s *stage) command(rest string) (id string, argv []string) {
+// newCommand returns a command that records each run in its trace file, then runs rest.
+func (s *stage) newCommand(rest string) (id string, argv []string) {
 	raw := make([]byte, 6)
 	rand.Read(raw)
 	id = hex.EncodeToString(raw)
 	return id, []string{"sh", "-c", "echo ran >> " + s.trace(id) + "; " + rest}
 }
 
-// trace is the file that a command writes to.
+// trace returns the path of the file in which a command records its runs.
 func (s *stage) trace(id string) string { return filepath.Join(s.dir, "ran-"+id) }
 
 // awaitTrace waits for the first run of a command.
 func (s *stage) awaitTrace(id string) {
 	s.Helper()
-	harness.Until(s, fmt.Sprintf("%s, whose caller was told that it ran, after %s", id, s.f), func() bool {
+	harness.Until(s, fmt.Sprintf("a run of %s, reported as run, after %s", id, s.f), func() bool {
 		_, err := os.Stat(s.trace(id))
 		return err == nil
 	})
 }
 
-// started notes what the caller of a start was told.
-func (s *stage) started(id string, err error) {
+// noteStart records the verdict of a start that returned err.
+func (s *stage) noteStart(id string, err error) {
 	s.Helper()
 	switch {
 	case err == nil:
@@ -224,7 +224,7 @@ func (s *stage) started(id string, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		s.Errorf("%s: no answer: %v", s.f, err)
 		s.runs[id] = mayHaveRun
-	case s.knows(id): // the error is about its output, for example
+	case s.hasRecord(id): // err may be about its output, for example
 		s.runs[id] = mayHaveRun
 	default:
 		s.runs[id] = didNotRun
@@ -232,54 +232,54 @@ func (s *stage) started(id string, err error) {
 	}
 }
 
-// knows reports whether there is a record of a command.
-func (s *stage) knows(id string) bool {
+// hasRecord disarms the injector and reports whether the engine has a record of a command.
+func (s *stage) hasRecord(id string) bool {
 	s.injector.set(nil)
-	ctx, cancel := s.limited()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	_, err := api.ProcessGet.Call(ctx, s.client, api.IDInput{ID: id})
 	return err == nil
 }
 
-// limited bounds one call.
-func (s *stage) limited() (context.Context, context.CancelFunc) {
+// callContext returns a context for one call, with a timeout.
+func (s *stage) callContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.Context(), 20*time.Second)
 }
 
 func (s *stage) startProcess() {
-	id, argv := s.command("exec sleep 100000")
-	ctx, cancel := s.limited()
+	id, argv := s.newCommand("exec sleep 100000")
+	ctx, cancel := s.callContext()
 	defer cancel()
 	defer s.injector.arm(s.f)()
 	_, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: argv, ID: id, KeepAlive: false})
-	s.started(id, err)
+	s.noteStart(id, err)
 }
 
 func (s *stage) startSession() {
-	id, argv := s.command("exec sleep 100000")
-	ctx, cancel := s.limited()
+	id, argv := s.newCommand("exec sleep 100000")
+	ctx, cancel := s.callContext()
 	defer cancel()
 	defer s.injector.arm(s.f)()
 	_, err := api.SessionStart.Call(ctx, s.client, api.SessionStartInput{Command: argv, ID: id})
-	s.started(id, err)
+	s.noteStart(id, err)
 }
 
 func (s *stage) exec() {
-	id, argv := s.command("exit 0")
-	ctx, cancel := s.limited()
+	id, argv := s.newCommand("exit 0")
+	ctx, cancel := s.callContext()
 	defer cancel()
 	defer s.injector.arm(s.f)()
 	_, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id})
-	s.started(id, err)
+	s.noteStart(id, err)
 }
 
 func (s *stage) stop() {
-	id, argv := s.command("exec sleep 100000")
-	ctx, cancel := s.limited()
+	id, argv := s.newCommand("exec sleep 100000")
+	ctx, cancel := s.callContext()
 	defer cancel()
 	p, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: argv, ID: id})
 	if err != nil {
-		s.Fatalf("%s: start without a fault: %v", s.f, err)
+		s.Fatalf("%s: start before the fault: %v", s.f, err)
 	}
 	s.runs[id] = ran
 	s.awaitTrace(id)
@@ -287,19 +287,19 @@ func (s *stage) stop() {
 	_, err = api.ProcessStop.Call(ctx, s.client, api.ProcessStopInput{ID: id})
 	disarm()
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.Errorf("%s: stop gave no answer", s.f)
+		s.Errorf("%s: stop timed out", s.f)
 	}
 	s.end(id)
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", p.PID)); err == nil {
-		s.Errorf("%s: process %d runs after it was stopped", s.f, p.PID)
+		s.Errorf("%s: process %d still runs after stop", s.f, p.PID)
 	}
 }
 
-// end stops what may run under an id. It has to work, whatever went wrong before.
+// end stops the process with an id, if it runs. It must succeed after any fault.
 func (s *stage) end(id string) {
 	s.Helper()
 	harness.Until(s, fmt.Sprintf("%s to stop after %s", id, s.f), func() bool {
-		ctx, cancel := s.limited()
+		ctx, cancel := s.callContext()
 		defer cancel()
 		p, err := api.ProcessStop.Call(ctx, s.client, api.ProcessStopInput{ID: id})
 		return errors.Is(err, api.CodeNotFound) || errors.Is(err, api.CodeEnded) || err == nil && p.State.Ended()
@@ -346,7 +346,7 @@ func (s *stage) upgrade() {
 	s.awaitRoles(func(api.Info) bool { return true })
 }
 
-// info waits for an engine that has a keeper.
+// info waits for an engine with a keeper and returns its info.
 func (s *stage) info() api.Info {
 	s.Helper()
 	return s.awaitRoles(func(api.Info) bool { return true })
@@ -359,19 +359,19 @@ func (s *stage) awaitRoles(holds func(api.Info) bool) (info api.Info) {
 		defer cancel()
 		var err error
 		if info, err = api.EngineInfo.Call(ctx, s.client, api.Empty{}); err != nil {
-			_ = s.tandem("/proc/self/exe", "info") // as the next command of a user would
+			_ = s.tandem("/proc/self/exe", "info") // like a user's next command
 		}
 		return err == nil && info.KeeperPID != 0 && holds(info)
 	})
 	return info
 }
 
-// checkBase checks that what ran before the fault still runs, and is known as it was.
+// checkBase checks that the base processes still run, with unchanged records.
 func (s *stage) checkBase() {
 	s.Helper()
 	s.info()
 	for i, was := range s.base {
-		ctx, cancel := s.limited()
+		ctx, cancel := s.callContext()
 		now, err := api.ProcessGet.Call(ctx, s.client, api.IDInput{ID: was.ID})
 		cancel()
 		if err != nil {
@@ -387,7 +387,7 @@ func (s *stage) checkBase() {
 		}
 	}
 	harness.Until(s, fmt.Sprintf("the screen of %s after %s", s.base[0].Name, s.f), func() bool {
-		ctx, cancel := s.limited()
+		ctx, cancel := s.callContext()
 		defer cancel()
 		screen, err := api.SessionScreen.Call(ctx, s.client, api.SessionScreenInput{ID: s.base[0].ID})
 		return err == nil && strings.Contains(strings.Join(screen.Lines, "\n"), "base")
@@ -403,27 +403,27 @@ func (s *stage) checkBase() {
 	s.mayHangUp = false
 }
 
-// checkLater checks that a command runs now. It may be refused while a keeper is replaced,
-// but has to be told so.
+// checkLater checks that a new command runs. Calls may be unavailable while the keeper is
+// replaced, but must fail with that code.
 func (s *stage) checkLater() {
 	s.Helper()
 	for try := 1; ; try++ {
-		id, argv := s.command("exit 0")
-		ctx, cancel := s.limited()
+		id, argv := s.newCommand("exit 0")
+		ctx, cancel := s.callContext()
 		_, err := api.Exec.Call(ctx, s.client, api.ExecInput{Command: argv, ID: id})
 		cancel()
-		s.started(id, err)
+		s.noteStart(id, err)
 		if err == nil {
 			return
 		}
 		if try == 5 || !errors.Is(err, api.CodeUnavailable) {
-			s.Errorf("%s: try %d fails: %v", s.f, try, err)
+			s.Errorf("%s: attempt %d fails: %v", s.f, try, err)
 			return
 		}
 	}
 }
 
-// checkRuns checks how often each command ran against what its caller was told.
+// checkRuns compares how often each command ran with its verdict.
 func (s *stage) checkRuns() {
 	s.Helper()
 	for id, told := range s.runs {
@@ -439,16 +439,16 @@ func (s *stage) checkRuns() {
 		case times > 1:
 			s.Errorf("%s: %s ran %d times", s.f, id, times)
 		case told == didNotRun && times == 1:
-			s.Errorf("%s: %s ran, and its caller was told that it did not: %v", s.f, id, s.refusal)
+			s.Errorf("%s: %s ran, but the call reported that it did not: %v", s.f, id, s.refusal)
 		}
 		delete(s.runs, id)
 		s.remove(id)
 	}
 }
 
-// remove deletes what is left of a command, so that later rounds make as many calls.
+// remove deletes the record of a command, so that later rounds make the same calls.
 func (s *stage) remove(id string) {
-	ctx, cancel := s.limited()
+	ctx, cancel := s.callContext()
 	defer cancel()
 	if _, err := api.ProcessRemove.Call(ctx, s.client, api.IDInput{ID: id}); err != nil && !errors.Is(err, api.CodeNotFound) {
 		s.Errorf("%s: remove %s: %v", s.f, id, err)

@@ -19,31 +19,31 @@ import (
 
 // The kernel stops the program at chosen system calls and asks the test what to do
 // (SECCOMP_RET_USER_NOTIF, seccomp_unotify(2)): let the call through, fail it, or kill the
-// process that made it. The filter is inherited, so the keeper and the engine have it too.
-// The program under test needs no hooks and is the one that users run.
+// calling process. The engine and the keeper inherit the filter. The program under test is
+// unmodified and needs no hooks.
 
-// injectorSocket names the variable that makes the test binary install the filter,
-// send its listener to the socket in it, and then become tandem.
+// injectorSocket names the variable with the injector's socket. If it is set, the test binary
+// installs the filter, sends the listener to the socket and execs tandem.
 const injectorSocket = "TANDEM_TEST_INJECTOR"
 
-// A fault strikes one call of one role.
+// A fault is an error or a kill at one system call of one role.
 type fault struct {
 	role  string // "engine" or "keeper"
-	n     int    // which of its calls, from 1
-	errno int    // which of the errors that the call may return; -1 kills the role
+	n     int    // index of the call, from 1
+	errno int    // index into the target's errnos, modulo their number; -1 kills the role
 	seen  int    // calls so far
-	call  string // what was struck, once it was
+	call  string // description of the call, set when the fault is injected
 }
 
-// An injector answers the kernel's questions.
+// An injector answers seccomp notifications.
 type injector struct {
-	dir string // only calls on files below it and on Unix sockets are counted
+	dir string // counts calls on files below dir, on sockets and without a file
 
 	mu    sync.Mutex
 	fault *fault // nil: let everything through
 }
 
-// How a call names its file.
+// Values of target.by: how a call names its file.
 const (
 	byPathAt = iota // in args[1], relative to args[0]
 	byFile          // args[0] is a descriptor of a file
@@ -64,8 +64,7 @@ var (
 	memory    = []unix.Errno{unix.ENOMEM}
 )
 
-// targets are the calls that are counted, and the errors that each may return when
-// nothing is wrong with its arguments.
+// targets are the counted calls, with the errors that each may return for valid arguments.
 var targets = map[int32]target{
 	unix.SYS_OPENAT:     {"openat", byPathAt, tableFull},
 	unix.SYS_MKDIRAT:    {"mkdirat", byPathAt, diskFull},
@@ -86,7 +85,7 @@ var targets = map[int32]target{
 	unix.SYS_SOCKET:     {"socket", byNone, []unix.Errno{unix.EMFILE}},
 }
 
-// newInjector listens for programs that submit to it.
+// newInjector returns an injector and the socket on which it accepts listeners.
 func newInjector(t *testing.T, dir string) (i *injector, socket string) {
 	t.Helper()
 	i = &injector{dir: dir}
@@ -111,7 +110,7 @@ func newInjector(t *testing.T, dir string) (i *injector, socket string) {
 	return i, socket
 }
 
-// arm has the injector strike at a fault, and returns what ends that.
+// arm sets the fault to inject; disarm clears it.
 func (i *injector) arm(f *fault) (disarm func()) {
 	i.set(f)
 	return func() { i.set(nil) }
@@ -123,7 +122,7 @@ func (i *injector) set(f *fault) {
 	i.fault = f
 }
 
-// Sizes and layout of seccomp_unotify(2).
+// Structures and ioctl numbers of seccomp_unotify(2).
 type notification struct {
 	id   uint64
 	pid  uint32
@@ -147,7 +146,7 @@ const (
 	letThrough   = 1
 )
 
-// serve answers until the last process with the filter is gone.
+// serve answers notifications until the last process with the filter has exited.
 func (i *injector) serve(fd int) {
 	defer unix.Close(fd)
 	for {
@@ -163,7 +162,7 @@ func (i *injector) serve(fd int) {
 		switch err {
 		case 0:
 		case unix.EINTR, unix.ENOENT:
-			continue // killed meanwhile
+			continue // the caller was killed
 		default:
 			return
 		}
@@ -178,7 +177,7 @@ func (i *injector) serve(fd int) {
 	}
 }
 
-// decide strikes if the call is the one that the fault is for.
+// decide injects the fault if n is its call, and reports the errno to return.
 func (i *injector) decide(n notification) (errno unix.Errno, fails bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -209,8 +208,8 @@ func (i *injector) decide(n notification) (errno unix.Errno, fails bool) {
 	return errno, true
 }
 
-// roleOf says which role a thread belongs to, and the role's pid; "" for a client, for a
-// program that a role has started, and for a child that has not become its program yet.
+// roleOf returns the role and pid of a thread. The role is "" for a client, for a program
+// started by a role, and for a role's child between fork and exec.
 func roleOf(thread int) (role string, pid int) {
 	role = argument(thread)
 	if role != "engine" && role != "keeper" {
@@ -243,14 +242,14 @@ func number(status []byte, field string) int {
 	return n
 }
 
-// fileOf returns what a call is about, and whether it counts.
+// fileOf returns the file of a call, relative to i.dir, and whether the call counts.
 func (i *injector) fileOf(t target, n notification) (file string, counts bool) {
 	proc := "/proc/" + strconv.Itoa(int(n.pid))
 	switch t.by {
 	case byNone:
 		return "", true
 	case byPathAt:
-		file = textAt(proc, n.args[1])
+		file = readString(proc, n.args[1])
 		if !filepath.IsAbs(file) {
 			at, _ := os.Readlink(fmt.Sprintf("%s/fd/%d", proc, int32(n.args[0])))
 			file = filepath.Join(at, file)
@@ -265,8 +264,8 @@ func (i *injector) fileOf(t target, n notification) (file string, counts bool) {
 	return name, below
 }
 
-// textAt reads a string from a process's memory.
-func textAt(proc string, address uint64) string {
+// readString reads a NUL-terminated string from a process's memory.
+func readString(proc string, address uint64) string {
 	f, err := os.Open(proc + "/mem")
 	if err != nil {
 		return ""
@@ -295,9 +294,9 @@ func receiveDescriptor(c *net.UnixConn) (int, error) {
 	return fds[0], nil
 }
 
-// submit puts this process and all that it starts under the injector, and becomes tandem.
+// submit puts this process and its descendants under the injector, then execs tandem.
 func submit(socket string) {
-	runtime.LockOSThread() // the filter is this thread's, and after execve the process's
+	runtime.LockOSThread() // the filter applies to this thread, and to the process after execve
 	fd, err := install()
 	if err == nil {
 		sent := make(chan error)
@@ -336,7 +335,7 @@ func install() (int, error) {
 	return int(fd), nil
 }
 
-// sendDescriptor passes the listener on.
+// sendDescriptor sends fd to the injector.
 func sendDescriptor(socket string, fd int) error {
 	s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

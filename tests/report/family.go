@@ -79,7 +79,7 @@ func (f *family) reap() {
 	}
 }
 
-// left returns the processes that have not exited within grace.
+// left returns the processes still running after grace.
 func (f *family) left(grace time.Duration) (found []string) {
 	deadline := time.Now().Add(grace)
 	for {
@@ -97,8 +97,7 @@ func (f *family) left(grace time.Duration) (found []string) {
 	return found
 }
 
-// removeCgroups removes the empty cgroups of engines that were killed. They hold
-// nothing, so that they are no finding.
+// removeCgroups removes the empty cgroups of killed engines, which are not leaks.
 func (f *family) removeCgroups() {
 	if f.cgroup == "" {
 		return
@@ -107,7 +106,7 @@ func (f *family) removeCgroups() {
 	for _, path := range cgroups {
 		_ = os.Remove(filepath.Dir(path))
 	}
-	_ = os.Remove(f.cgroup) // fails if a process is left
+	_ = os.Remove(f.cgroup) // fails if a process remains
 }
 
 // descendants returns the children of a process, their children, and so on

@@ -89,7 +89,7 @@ func run(args []string) (int, error) {
 func filesIn(dir string) (found []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "fish.") { // fish's own folder for its user
+		if strings.HasPrefix(e.Name(), "fish.") { // fish's per-user directory
 			continue
 		}
 		found = append(found, "file "+dir+"/"+e.Name())

@@ -46,10 +46,10 @@ with it the field is left out, and the header %s of the answer names it.
 
 An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint.
 
-If the engine dies before it answers, a client cannot tell whether the call was carried out. *Repeat* says whether it can
-make the call again, as it can all that read: %s; %s (not_found then means that the first call did it); %s (the
-same of ended); %s: if the input has an id, time or revision of the caller's, by which the engine recognizes a call that
-it has carried out and refuses one that would undo a newer change; or %s.
+If the engine dies before it answers, a client cannot tell whether the call ran. *Repeat* states whether the client may
+retry the call; reads may always be retried. The values are %s; %s (not_found then means that the first call succeeded);
+%s (ended then means the same); %s (only if the input has an id, time or revision from the caller, by which the engine
+recognizes a completed call and rejects one that would undo a newer change); and %s.
 
 ## Operations
 
