@@ -17,7 +17,7 @@ import (
 // keeper died or cut it, or the Client was closed.
 var ErrLost = errors.New("connection to the keeper is lost")
 
-// IsGone reports whether err says that the keeper exited or does not listen.
+// IsGone reports whether err means that the keeper has exited or does not listen.
 func IsGone(err error) bool {
 	for _, gone := range []error{ErrLost, unix.ECONNREFUSED, unix.ENOENT, unix.ENOTDIR, unix.ECONNRESET, unix.EPIPE} {
 		if errors.Is(err, gone) {
@@ -219,9 +219,9 @@ func (c *Client) Replace(ctx context.Context, executable *os.File) error {
 	return c.callWithFile(ctx, message{Op: opReplace}, executable)
 }
 
-// Succeed makes executable the engine's program and the process pid, which runs it already,
-// the engine. If that exits before it is ready, the old program is started again. The caller
-// is expected to exit.
+// Succeed makes the process pid, which already runs executable, the engine in place of the
+// caller, which must then exit. If pid exits before it is ready, the keeper starts the old
+// program again.
 func (c *Client) Succeed(ctx context.Context, executable *os.File, pid int) error {
 	return c.callWithFile(ctx, message{Op: opReplace, PID: pid}, executable)
 }

@@ -84,7 +84,7 @@ func (k *keeper) announce(s *session) error {
 		if err := k.recognise(pid, s.peer.pidfd); err != nil {
 			return err
 		}
-		e.endOther(pid)
+		e.killSpare(pid)
 	}
 	if e.session != nil {
 		e.session.cut()

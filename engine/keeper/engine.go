@@ -177,7 +177,7 @@ const (
 	lastDelay  = 10 * time.Second
 	// awaitedDelay is the longest delay while clients wait for the engine.
 	awaitedDelay = 200 * time.Millisecond
-	wellAfter    = time.Second // ready for that long means that the engine works
+	wellAfter    = time.Second // an engine that stays ready this long works
 )
 
 // nextDelay says how long to wait with the next start. An engine that worked is
@@ -260,21 +260,21 @@ func (k *keeper) replace(fds []int) error {
 	return nil
 }
 
-// endOther ends the engine that this keeper started if another process is the engine: that one
-// survived an earlier keeper and has the data folder, so this one could only wait for its exit
-// and run when nobody wants it any more.
-func (e *engine) endOther(pid int) {
+// killSpare kills the engine that this keeper started if another process is the engine. The
+// other one survived an earlier keeper and holds the data directory, so the one started here
+// could only wait for it to exit.
+func (e *engine) killSpare(pid int) {
 	if e.spawned == 0 || e.spawned == pid {
 		return
 	}
-	if err := syscall.Kill(e.spawned, syscall.SIGKILL); err != nil { // our child, so its pid is safe
-		e.logf("keeper: end engine %d: %v", e.spawned, err)
+	if err := syscall.Kill(e.spawned, syscall.SIGKILL); err != nil { // our child, so its pid cannot have been reused
+		e.logf("keeper: kill engine %d: %v", e.spawned, err)
 	}
 }
 
 func (e *engine) setProgram(fds []int) error {
 	if len(fds) != 1 {
-		return errors.New("replace engine: one executable is needed")
+		return errors.New("replace engine: must pass one executable")
 	}
 	if err := e.program.replace(fds[0]); err != nil {
 		return fmt.Errorf("replace engine: %w", err)
@@ -282,9 +282,9 @@ func (e *engine) setProgram(fds []int) error {
 	return nil
 }
 
-// succeed makes the process next, which runs the program behind the descriptor, the engine in
-// place of the one that asks: what becomes of that has no effect any more. It takes the
-// descriptor over if it returns nil.
+// succeed makes the process next, which runs the program open at the descriptor, the engine in
+// place of the caller, whose exit no longer has any effect. It takes ownership of the
+// descriptor if it returns nil.
 func (k *keeper) succeed(fds []int, next int) error {
 	e := &k.engine
 	old := e.pidfd
@@ -296,7 +296,7 @@ func (k *keeper) succeed(fds []int, next int) error {
 	k.connect(nil)
 	if err := e.setProgram(fds); err != nil {
 		closeFDs(fds)
-		e.logf("keeper: %v", err) // the next engine runs all the same
+		e.logf("keeper: %v", err) // the next engine runs anyway
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func (p *engineProgram) replace(fd int) error {
 	if p.previous < 0 {
 		p.previous = p.exe
 	} else {
-		closeFD(p.exe) // it has not proved itself
+		closeFD(p.exe) // it never became ready
 	}
 	p.exe = fd
 	return nil

@@ -149,7 +149,7 @@ func TestFileInPlaceOfTheSocketIsKept(t *testing.T) {
 	if err := os.WriteFile(r.socket, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.keeper("").answer(); !strings.Contains(got, "a file that is not a socket is in the way") {
+	if got := r.keeper("").answer(); !strings.Contains(got, "the file there is not a socket") {
 		t.Errorf("keeper said %q", got)
 	}
 	if b, _ := os.ReadFile(r.socket); string(b) != "mine" {
@@ -337,7 +337,7 @@ func TestBackoffGrowsAndIsResetByAWellEngine(t *testing.T) {
 func TestBackoffIsShortWhileClientsWait(t *testing.T) {
 	e := engine{failures: 20, waiting: make([]waiter, 1)}
 	if d := e.nextDelay(false, Exit{Signal: "SIGKILL"}, time.Now()); d != awaitedDelay {
-		t.Errorf("the engine is started after %v, want %v", d, awaitedDelay)
+		t.Errorf("the engine starts after %v, want %v", d, awaitedDelay)
 	}
 }
 

@@ -3,7 +3,7 @@ package keeper
 // Options configure a keeper.
 type Options struct {
 	DataDir string   // holds processes/<id>, keeper.lock and engine.log
-	Socket  string   // where to listen; keeper.sock in DataDir if that cannot be
+	Socket  string   // where to listen; if that fails, keeper.sock in DataDir
 	Engine  []string // arguments that make this executable the engine
 
 	// EnginePID is an engine that lives already, lost its keeper and will Dial

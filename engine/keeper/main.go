@@ -115,11 +115,11 @@ func takeLock(path string) (*os.File, error) {
 	}
 }
 
-// A folderLock is what a keeper holds of its data folder: the lock file, and the folder itself,
-// so that no second keeper starts when somebody has deleted the file.
+// A folderLock is a keeper's lock on its data directory. It holds the lock file and the
+// directory itself, so that no second keeper starts if the file is deleted.
 type folderLock struct {
 	file   *os.File
-	folder *os.File // also tells whether the path still leads to it
+	folder *os.File // compared with what the path leads to now
 }
 
 func (l *folderLock) close() {
@@ -127,7 +127,7 @@ func (l *folderLock) close() {
 	l.folder.Close()
 }
 
-// renew makes a lock file that was deleted again. Keepers of older releases look at it alone.
+// renew recreates a deleted lock file: keepers of older releases check nothing else.
 func (l *folderLock) renew() error {
 	path := l.file.Name()
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -142,8 +142,8 @@ func (l *folderLock) renew() error {
 	return nil
 }
 
-// displaced reports whether the path of the data folder leads to another folder or to none: it
-// was moved or deleted, and another keeper may have one in its place.
+// displaced reports whether the data directory was moved or deleted: its path leads to another
+// directory, which another keeper may use, or to none.
 func (l *folderLock) displaced() bool {
 	ours, err := l.folder.Stat()
 	if err != nil {
@@ -153,11 +153,11 @@ func (l *folderLock) displaced() bool {
 	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(ours, there)
 }
 
-// errOccupied: another process has locked the data folder.
+// errOccupied means that another process has locked the data directory.
 var errOccupied = errors.New("the data folder is locked")
 
-// takeFolder opens and locks the data folder. A file system that cannot lock folders leaves
-// that to the lock file.
+// takeFolder opens and locks the data directory. On a file system that cannot lock
+// directories, only the lock file protects it.
 func takeFolder(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {

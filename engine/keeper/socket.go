@@ -11,21 +11,21 @@ import (
 
 // A socket is where the keeper listens. Its methods belong to the loop.
 type socket struct {
-	path     string                  // where it should be
-	spare    string                  // where it is if that cannot be; "" for nowhere
+	path     string                  // where to listen
+	spare    string                  // where to listen if path fails; "" for none
 	serve    func(*net.UnixListener) // returns when the listener is closed
-	at       string                  // where it is
+	at       string                  // where the keeper listens now
 	listener *net.UnixListener
-	file     os.FileInfo // what the listener made there
+	file     os.FileInfo // the socket file that the listener created
 }
 
 const maxSocketPath = 107 // unix(7), without the NUL
 
-// spareSocket is where the keeper listens if it cannot at Socket: a logout deletes the runtime
-// folder.
+// spareSocket returns where to listen if listening at Socket fails, for example because a
+// logout deleted the runtime directory; "" for nowhere.
 func (o Options) spareSocket() string { return filepath.Join(o.DataDir, "keeper.sock") }
 
-// open listens where the socket should be, or at the spare path.
+// open listens at path or, if that fails, at the spare path.
 func (s *socket) open() error {
 	if len(s.path) > maxSocketPath {
 		return fmt.Errorf("listen on %s: path is longer than %d bytes", s.path, maxSocketPath)
@@ -37,8 +37,8 @@ func (s *socket) open() error {
 	return err
 }
 
-// openAt replaces a socket that an earlier keeper left. Nobody else can listen on
-// it, since this keeper holds the lock.
+// openAt listens at path and replaces a socket left by an earlier keeper. No other
+// keeper can be listening there, since this one holds the lock.
 func (s *socket) openAt(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
@@ -48,7 +48,7 @@ func (s *socket) openAt(path string) error {
 	case err != nil:
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	case st.Mode().Type() != os.ModeSocket:
-		return fmt.Errorf("listen on %s: a file that is not a socket is in the way", path)
+		return fmt.Errorf("listen on %s: the file there is not a socket", path)
 	default:
 		if err := os.Remove(path); err != nil {
 			return fmt.Errorf("remove stale socket: %w", err)
@@ -89,20 +89,20 @@ func (s *socket) close() {
 	s.listener.Close()
 }
 
-// keepFiles makes socket and lock file again when they were deleted, as by an older keeper
-// that ended or by somebody who tidies up: the next engine needs the socket.
+// keepFiles recreates the socket and the lock file if they were deleted, for example by an
+// older keeper on exit or by the user: the next engine needs the socket.
 func (k *keeper) keepFiles() {
 	if k.lock.displaced() {
 		return
 	}
 	if err := k.lock.renew(); err != nil {
-		k.engine.logf("keeper: make the lock file again: %v", err)
+		k.engine.logf("keeper: recreate the lock file: %v", err)
 	}
 	if _, err := os.Lstat(k.socket.at); !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
 	k.socket.listener.Close()
 	if err := k.socket.open(); err != nil {
-		k.engine.logf("keeper: make the socket again: %v", err)
+		k.engine.logf("keeper: recreate the socket: %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchFolders calls changed after something in one of the folders, or the folder, was deleted,
-// until stop is called, see inotify(7). Where the kernel has no watch to give, it never is.
+// watchFolders calls changed after one of the directories, or a file in it, is deleted, until
+// stop is called; see inotify(7). If the kernel has no watches left, changed is never called.
 func watchFolders(changed func(), paths ...string) (stop func()) {
 	none := func() {}
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -18,7 +18,7 @@ func watchFolders(changed func(), paths ...string) (stop func()) {
 	}
 	f := os.NewFile(uintptr(fd), "inotify")
 	watch := func() {
-		for _, path := range paths { // one that was made again is another one
+		for _, path := range paths { // a recreated directory needs a new watch
 			_, _ = unix.InotifyAddWatch(fd, path, unix.IN_DELETE|unix.IN_DELETE_SELF|unix.IN_ONLYDIR)
 		}
 	}
@@ -36,8 +36,8 @@ func watchFolders(changed func(), paths ...string) (stop func()) {
 	return func() { f.Close() }
 }
 
-// shortPath returns a path of a socket that fits into an address: through its folder, which is
-// open until done is called, if its own is too long.
+// shortPath returns a path to a socket that fits into a socket address. If path is too long,
+// the result leads through an open descriptor of its directory; done closes the descriptor.
 func shortPath(path string) (short string, done func(), err error) {
 	if len(path) <= maxSocketPath {
 		return path, func() {}, nil

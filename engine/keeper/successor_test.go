@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startCat starts a process that stands for an engine.
+// startCat starts a process that stands in for an engine.
 func startCat(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("cat")
@@ -25,7 +25,7 @@ func startCat(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-func TestSuccessorIsTheEngineOnceItIsAnnounced(t *testing.T) {
+func TestAnnouncedSuccessorBecomesTheEngine(t *testing.T) {
 	k, s := idleKeeper(t)
 	var err error
 	if k.watch, err = newWatcher(k.do); err != nil {
@@ -35,7 +35,7 @@ func TestSuccessorIsTheEngineOnceItIsAnnounced(t *testing.T) {
 	next := startCat(t)
 	stranger := &session{link: s.link, peer: peer{pid: next.Process.Pid, pidfd: -1}, outbox: newOutbox()}
 	if err := k.announce(stranger); err == nil {
-		t.Error("a process became the engine beside the one that lives")
+		t.Error("a process became the engine while another was running")
 	}
 	exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
 	if err != nil {
@@ -46,16 +46,16 @@ func TestSuccessorIsTheEngineOnceItIsAnnounced(t *testing.T) {
 	}
 	defer k.engine.close()
 	defer func() { closeFD(k.engine.pidfd) }()
-	k.engineEnded(os.Getpid(), Exit{}) // has no effect any more
+	k.engineEnded(os.Getpid(), Exit{}) // no longer has any effect
 	if k.engine.announced != next.Process.Pid || k.engine.ready || k.engine.program.exe != exe {
-		t.Errorf("became %+v", k.engine)
+		t.Errorf("engine is %+v", k.engine)
 	}
 	if err := k.announce(stranger); err != nil || k.engine.session != stranger {
-		t.Errorf("the next engine is refused: %v", err)
+		t.Errorf("the next engine was rejected: %v", err)
 	}
 }
 
-func TestEngineThatIsNotTheOneIsKilled(t *testing.T) {
+func TestKeeperKillsItsSpareEngine(t *testing.T) {
 	k, s := idleKeeper(t)
 	var err error
 	if k.watch, err = newWatcher(k.do); err != nil {
@@ -70,11 +70,11 @@ func TestEngineThatIsNotTheOneIsKilled(t *testing.T) {
 	defer func() { closeFD(k.engine.pidfd) }()
 	started.Wait()
 	if got := started.ProcessState.Sys().(syscall.WaitStatus); !got.Signaled() || got.Signal() != syscall.SIGKILL {
-		t.Errorf("it ended with %v", got)
+		t.Errorf("exited with %v", got)
 	}
 }
 
-func TestReplacingAgainKeepsTheProgramThatWorked(t *testing.T) {
+func TestSecondReplaceKeepsTheLastWorkingProgram(t *testing.T) {
 	var exes []int
 	for range 3 {
 		exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
@@ -91,15 +91,15 @@ func TestReplacingAgainKeepsTheProgramThatWorked(t *testing.T) {
 		}
 	}
 	if p.previous != exes[0] || p.exe != exes[2] {
-		t.Errorf("goes back to %d, want %d", p.previous, exes[0])
+		t.Errorf("previous program is descriptor %d, want %d", p.previous, exes[0])
 	}
 }
 
-func TestDataFolderIsLockedWithoutItsLockFile(t *testing.T) {
+func TestDataFolderStaysLockedWithoutItsLockFile(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	if f, err := takeFolder(r.dir); !errors.Is(err, errOccupied) {
-		t.Errorf("a second keeper gets %v, %v", f, err)
+		t.Errorf("a second keeper got %v, %v", f, err)
 	}
 	r.endEngine(r.pidLine(0), k)
 }

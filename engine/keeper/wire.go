@@ -30,7 +30,7 @@ const (
 	opMaster  = "master"  // ChildID → master
 	opAdopt   = "adopt"   // Child, Dir, Logs, LogLimit, master
 	opForget  = "forget"  // ChildID
-	opReplace = "replace" // executable, PID of the next engine if that runs already
+	opReplace = "replace" // executable, and PID of the next engine if it is already running
 	opPause   = "pause"   // start no engine until opWake
 	opWake    = "wake"    // a client wants an engine → once it is ready
 	opReply   = "reply"
@@ -54,7 +54,7 @@ type message struct {
 
 	PID      int      `json:"pid,omitempty"`
 	Confines bool     `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
-	Succeeds bool     `json:"succeeds,omitempty"` // the keeper obeys PID in opReplace
+	Succeeds bool     `json:"succeeds,omitempty"` // the keeper supports PID in opReplace
 	ChildID  string   `json:"child_id,omitempty"`
 	Dir      string   `json:"dir,omitempty"`
 	Logs     []string `json:"logs,omitempty"`
@@ -190,7 +190,7 @@ func newLink(conn *net.UnixConn) *link {
 // send writes a packet and closes its descriptors.
 func (l *link) send(p packet) error {
 	defer p.close()
-	return untilSpare(func() error {
+	return retryNoMemory(func() error {
 		_, _, err := l.conn.WriteMsgUnix(p.body, rights(p.fds), nil)
 		return err
 	})
@@ -201,9 +201,9 @@ const (
 	spareRepeat = 10
 )
 
-// untilSpare calls f, a few times if the kernel has no memory for it at the moment. Then
-// nothing was sent or received.
-func untilSpare(f func() error) error {
+// retryNoMemory calls f, and retries it a few times if the kernel is out of memory, in which
+// case nothing was sent or received.
+func retryNoMemory(f func() error) error {
 	for i := 0; ; i++ {
 		err := f()
 		if i == spareRepeat || !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.ENOBUFS) {
@@ -217,7 +217,7 @@ func untilSpare(f func() error) error {
 // other error the connection is of no use.
 func (l *link) receive() (message, []int, error) {
 	var n, oobn, flags int
-	err := untilSpare(func() (err error) {
+	err := retryNoMemory(func() (err error) {
 		n, oobn, flags, _, err = l.conn.ReadMsgUnix(l.body, l.oob)
 		return err
 	})

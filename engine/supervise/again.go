@@ -8,8 +8,9 @@ import (
 	"tandem/persist/store"
 )
 
-// StartedBefore is StartNew of a record whose id is taken: if the same was started under
-// it, the answer is that one's. ok is false if nothing was, or nothing is any more.
+// StartedBefore handles a start whose id is taken. If the process under r.ID was started from
+// the same record, w waits for that process. ok is false if there is no such process, or if it
+// was removed because it never started. It returns a CodeConflict if another start took the id.
 func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(api.State) bool) (w Pending, ok bool, err error) {
 	w = c.pending(r.ID)
 	removed := false
@@ -38,10 +39,10 @@ func (c *Control) StartedBefore(ctx context.Context, r store.Record, until func(
 	return w, ok, err
 }
 
-// isSameStart reports whether a record is of what was started as this process.
+// isSameStart reports whether r describes the start that made this process.
 func (p *proc) isSameStart(r store.Record) bool {
 	return slices.Equal(p.rec.Argv, r.Argv) && p.rec.Kind == r.Kind && p.rec.Owner == r.Owner && p.rec.Actor == r.Actor
 }
 
-// wasNotBegun reports whether a first start came to nothing for sure, as its engine ended.
+// wasNotBegun reports whether the engine exited without attempting the process's first start.
 func (p *proc) wasNotBegun() bool { return p.state() == api.StateFailed && p.rec.Error == notBegun }

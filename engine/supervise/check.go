@@ -10,7 +10,7 @@ import (
 // all are checked only now and then; the one that an event was about is in any case.
 const checkedProcs = 32
 
-// checkTable panics if the processes are in a state that no event may lead to.
+// checkTable panics if the processes are in an impossible state.
 func checkTable(c *Control) {
 	if n := len(c.procs); c.frozen || n > checkedProcs && !invariants.Sometimes("check of many processes", n/checkedProcs) {
 		return

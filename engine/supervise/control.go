@@ -114,7 +114,7 @@ type proc struct {
 	idle     *time.Timer    // closes the session of an ended process
 	reaping  *time.Timer    // ends what its owner has left behind
 
-	due      *time.Timer        // in backoff, and while a stop waits for its next try
+	due      *time.Timer        // in backoff, and while a stop waits to be retried
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log
 	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
@@ -148,9 +148,9 @@ type stopping struct {
 	signal    string // instead of the stop signal
 	timeoutMS int    // instead of the stop time-out
 
-	tries int       // how often in a row its tree could not be ended
-	since time.Time // when the first of these tries began
-	told  bool      // somebody was told of that
+	tries int       // how many attempts in a row failed to kill its tree
+	since time.Time // when the first of these attempts began
+	told  bool      // whether the failure was reported
 }
 
 func (p *proc) state() api.State { return api.State(p.rec.State) }
@@ -180,10 +180,10 @@ type Control struct {
 	waking   bool // those that wait are about to be looked at
 	screens  screens
 	environs environs
-	closing  bool                   // everything is being ended: nothing may be started any more
-	History  *history.History       // nil where nobody keeps it
-	Left     func(owner string)     // told of a client that has gone; it may block
-	Keeper   func() *store.Identity // returns the keeper that starts are asked of, nil if unknown; must not block
+	closing  bool                   // everything is being stopped, and no start is accepted
+	History  *history.History       // nil if no history is kept
+	Left     func(owner string)     // called with a client that disconnected; may block
+	Keeper   func() *store.Identity // returns the keeper that receives starts, nil if unknown; must not block
 	leases   leases
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context

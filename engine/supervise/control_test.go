@@ -123,7 +123,7 @@ func TestExitOfAnEarlierChildOfTheSameIDIsIgnored(t *testing.T) {
 		r.drained(p)
 		r.exits(api.Process{ID: "a", PID: p.PID + 1}, 0)
 		if got := r.view("a").State; got != api.StateRunning {
-			t.Errorf("state %s", got)
+			t.Errorf("state is %s", got)
 		}
 	})
 }
@@ -203,19 +203,19 @@ func TestStopThatFailsSaysWhoStaysAndCanBeTriedAgain(t *testing.T) {
 			t.Errorf("answered %+v", o)
 		}
 		if got := r.view("a").State; got != api.StateStopped {
-			t.Errorf("state %s", got)
+			t.Errorf("state is %s", got)
 		}
 	})
 }
 
-func TestStopContinuesAfterAFailedCall(t *testing.T) {
+func TestStopIsRetriedAfterAFailedCall(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.endErr = syscall.EMFILE
 		p := r.running("a")
 		stopped, removed := r.ask("a", evStop), r.ask("a", evRemove)
 		synctest.Wait()
 		if got := r.view("a").State; got != api.StateStopping {
-			t.Errorf("state %s", got)
+			t.Errorf("state is %s", got)
 		}
 		r.w.mu.Lock()
 		r.w.endErr = nil
@@ -224,26 +224,26 @@ func TestStopContinuesAfterAFailedCall(t *testing.T) {
 		r.exits(p, 1)
 		r.drained(p)
 		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
-			t.Errorf("the stop is answered with %+v", o)
+			t.Errorf("the stop returned %+v", o)
 		}
 		if o := <-removed; o.err != nil {
-			t.Errorf("the removal is answered with %+v", o)
+			t.Errorf("the removal returned %+v", o)
 		}
 	})
 }
 
-func TestStopThatKeepsFailingIsReportedAndContinued(t *testing.T) {
+func TestRepeatedlyFailingStopIsReportedAndRetried(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.endErr = syscall.EMFILE
 		p := r.running("a")
 		if o := <-r.ask("a", evStop); !errors.Is(o.err, syscall.EMFILE) {
 			t.Errorf("answered %+v", o)
 		}
-		time.Sleep(time.Hour) // nobody asks again
+		time.Sleep(time.Hour) // without another request
 		r.w.mu.Lock()
 		r.w.endErr = nil
 		r.w.mu.Unlock()
-		time.Sleep(longestStopDelay)
+		time.Sleep(maxStopDelay)
 		r.exits(p, 1)
 		r.drained(p)
 		r.wants("a", api.StateStopped)

@@ -195,7 +195,7 @@ func (c *Control) SessionOf(ctx context.Context, id string) (*terminal.Session, 
 		}
 		waiting := p.state() == api.StateBackoff || p.state() == api.StateWaiting
 		if p.live == nil && !p.state().Ended() && !waiting {
-			return e, api.Errorf(api.CodeUnavailable, "use session %s: %s", p.rec.Name, cmp.Or(p.rec.Error, "its terminal is not there"))
+			return e, api.Errorf(api.CodeUnavailable, "use session %s: %s", p.rec.Name, cmp.Or(p.rec.Error, "its terminal is missing"))
 		}
 		e.View = p.current()
 		if p.live == nil {

@@ -19,8 +19,8 @@ import (
 type Found struct {
 	Rec    store.Record
 	Orphan bool    // its child is none of the keeper's yet
-	Live   Session // of a child with a terminal; nil if that is lost or cannot be fetched now
-	Fault  error   // why its terminal cannot be fetched now; nil if it is lost
+	Live   Session // of a child with a terminal; nil if the terminal is lost or cannot be fetched now
+	Fault  error   // why the terminal cannot be fetched now; nil if it is lost
 	Bytes  int64   // that a terminal without a child has printed
 
 	ending *Ending // of one that had ended before
@@ -39,15 +39,15 @@ func (f *Found) Child() (keeper.Child, bool) {
 // A Survey is everything a new engine can know when it starts.
 type Survey struct {
 	BootID   string
-	Unread   func(id string) bool // reports whether a record is there or may be, and could not be read
-	Keeper   *store.Identity      // of whom the children are; nil if unknown
+	Unread   func(id string) bool // reports whether a record exists, or may exist, but could not be read
+	Keeper   *store.Identity      // the keeper of the children; nil if unknown
 	Records  []store.Record
 	Children []keeper.Child
 	Exit     func(id string) (store.Exit, bool)
 	Alive    func(store.Identity) bool
 	Orphan   func(store.Record) (store.Identity, bool) // a child that nobody could write down
 	Guess    func(keeper.Child) store.Record           // a record for a child that has none
-	Logged   func(store.Record) bool                   // reports whether a record may have a log, which is made before its child
+	Logged   func(store.Record) bool                   // reports whether a record may have a log, which is created before its child
 }
 
 // Plan says what each record leads to, and which children of the keeper are
@@ -190,8 +190,9 @@ func (s Survey) unheld(r store.Record) Found {
 	return Found{Rec: r, events: []event{{kind: evFound, Started: Started{Child: child}}}, Orphan: true}
 }
 
-// mayHaveRun reports whether a child that was not found may have existed. The keeper that
-// was asked for it would still have it. If that one is gone, the child may have come and gone.
+// mayHaveRun reports whether a child that was not found may have existed. If the keeper that
+// was asked to start it is still running, it would still have the child. If that keeper has
+// exited, the child may have started and exited.
 func (s Survey) mayHaveRun(r store.Record) bool {
 	if r.Identity != nil || r.Asked != nil && s.Keeper != nil && *r.Asked == *s.Keeper {
 		return false
@@ -245,9 +246,9 @@ func EndingFrom(e store.Exit) Ending {
 	return Ending{Exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, At: e.ExitedAt}
 }
 
-// RestoreLate is Restore while the control goroutine runs, of a record that could not be
-// read before. make completes what was found, on the control goroutine; it is not called if
-// the record is in the table already.
+// RestoreLate is like Restore, but for a record that could not be read at first, while the
+// control goroutine runs. It calls make on the control goroutine to complete f, unless the
+// record is in the table already.
 func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make func(*Found)) error {
 	return c.on(ctx, func() error {
 		if c.procs[f.Rec.ID] != nil || c.frozen {
@@ -255,7 +256,7 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make
 		}
 		make(&f)
 		if !api.State(f.Rec.State).Ended() {
-			f.Rec.Name = c.procs.freeName(f.Rec.Name) // somebody may have taken it meanwhile
+			f.Rec.Name = c.procs.freeName(f.Rec.Name) // another process may have taken the name meanwhile
 		}
 		c.Restore(f, logPath)
 		p := c.procs[f.Rec.ID]
@@ -263,7 +264,7 @@ func (f Found) RestoreLate(ctx context.Context, c *Control, logPath string, make
 		if owner := p.rec.Owner; owner != "" && c.leases.watches[owner] == 0 && c.leases.leaving[owner] == nil {
 			c.leases.expect(owner, returnGrace)
 		}
-		c.notice(p.rec.Name + ": its record could be read again")
+		c.notice(p.rec.Name + ": record is readable again")
 		return nil
 	})
 }

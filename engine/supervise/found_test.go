@@ -105,7 +105,7 @@ func TestAStartOfWhichNobodyKnowsKeepsItsRecord(t *testing.T) {
 			t.Errorf("answered %v", o.err)
 		}
 		if p := r.wants("a", api.StateFailed); p.Error == "" {
-			t.Errorf("became %+v", p)
+			t.Errorf("process is %+v", p)
 		}
 	})
 }
@@ -135,14 +135,14 @@ func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 		}
 		r.survive(s)
 		if p := r.wants("a", api.StateRunning); p.PID != 50 || p.Error != "" {
-			t.Errorf("became %+v", p)
+			t.Errorf("process is %+v", p)
 		}
 	})
 }
 
 var errFakeUnsure = api.Errorf(api.CodeUnsure, "start name-a: it may have been started as a")
 
-// startedBefore asks for a record again, as a client whose answer was lost.
+// startedBefore repeats the start of a record, like a client that did not get the answer.
 func (r *rig) startedBefore(rec store.Record) (outcome, bool) {
 	r.Helper()
 	w, ok, err := r.c.StartedBefore(r.Context(), rec, HasStarted)
@@ -153,7 +153,7 @@ func (r *rig) startedBefore(rec store.Record) (outcome, bool) {
 	return outcome{process: p, err: err}, true
 }
 
-func TestStartWhoseKeeperIsGoneIsUnsureUnlessNoLogWasMade(t *testing.T) {
+func TestInterruptedStartIsUnsureIfItMayHaveRun(t *testing.T) {
 	lost := store.Identity{BootID: "boot", PID: 41, StartTime: 6}
 	former := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	for name, c := range map[string]struct {
@@ -176,16 +176,16 @@ func TestStartWhoseKeeperIsGoneIsUnsureUnlessNoLogWasMade(t *testing.T) {
 				r.survive(s)
 				p := r.wants("a", api.StateFailed)
 				if says := strings.Contains(p.Error, "may have been started as a"); says != c.unsure {
-					t.Errorf("the error is %q", p.Error)
+					t.Errorf("error is %q", p.Error)
 				}
 				if got := r.w.onDisk("a"); got.Unsure != c.unsure {
 					t.Errorf("saved as unsure: %v", got.Unsure)
 				}
 				switch again, known := r.startedBefore(rec); {
 				case known != c.unsure:
-					t.Errorf("known: %v, answered %+v", known, again)
+					t.Errorf("ok %v, answered %+v", known, again)
 				case known && !errors.Is(again.err, api.CodeUnsure):
-					t.Errorf("a second call is answered with %+v", again)
+					t.Errorf("a second call returned %+v", again)
 				}
 				if deeds := r.w.deeds(); slices.Contains(deeds, "spawn") {
 					t.Errorf("did %q", deeds)
@@ -202,7 +202,7 @@ func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
 		r.wants("a", api.StateBackoff)
 		time.Sleep(time.Minute)
 		if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != 1 || p.Error != "" {
-			t.Errorf("became %+v", p)
+			t.Errorf("process is %+v", p)
 		}
 		if got := r.w.onDisk("a"); got.Unsure || got.Asked != nil {
 			t.Errorf("saved as %+v", got)
@@ -210,7 +210,7 @@ func TestRestartPolicyDecidesAfterAnUnsureStart(t *testing.T) {
 	})
 }
 
-func TestRecordOfAStartNamesTheKeeperThatIsAsked(t *testing.T) {
+func TestStartRecordsTheKeeperAsked(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.c.Keeper = func() *store.Identity { return &keeperNow }
 		r.w.spawnTakes = time.Minute
@@ -222,7 +222,7 @@ func TestRecordOfAStartNamesTheKeeperThatIsAsked(t *testing.T) {
 		time.Sleep(time.Minute)
 		p := r.wants("a", api.StateRunning)
 		if got := r.w.onDisk("a").Asked; got != nil {
-			t.Errorf("once it runs, asked is %+v", got)
+			t.Errorf("after the start, asked is %+v", got)
 		}
 		r.w.spawnTakes = time.Minute
 		r.ask("a", evRestart)
@@ -236,7 +236,7 @@ func TestRecordOfAStartNamesTheKeeperThatIsAsked(t *testing.T) {
 	})
 }
 
-func TestStartUnderTheIDOfAFailedStartIsTriedAnew(t *testing.T) {
+func TestStartCanReuseTheIDOfAFailedStart(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.w.spawnErr, r.w.removeTakes = errFake, time.Minute
 		if o := <-r.begin("a"); !errors.Is(o.err, errFake) {
@@ -245,15 +245,15 @@ func TestStartUnderTheIDOfAFailedStartIsTriedAnew(t *testing.T) {
 		rec := NewRecord("a", api.KindSession)
 		rec.Argv = []string{"sh"}
 		if again, known := r.startedBefore(rec); known || again.err != nil {
-			t.Errorf("known: %v, %+v", known, again)
+			t.Errorf("ok %v, %+v", known, again)
 		}
 		if deeds := r.w.deeds(); deeds[len(deeds)-1] != "remove" {
-			t.Errorf("the folder is there still: %q", deeds)
+			t.Errorf("the folder still exists: %q", deeds)
 		}
 	})
 }
 
-func TestSessionWhoseTerminalWasLostIsNotRunAgainByALaterEngine(t *testing.T) {
+func TestSessionWithLostTerminalIsNotRestartedByALaterEngine(t *testing.T) {
 	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	var saved store.Record
 	withRig(t, func(r *rig) {
@@ -273,7 +273,7 @@ func TestSessionWhoseTerminalWasLostIsNotRunAgainByALaterEngine(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.survive(surveyOf(saved, nil))
 		if p := r.wants("a", api.StateExited); p.Error == "" || r.spawns() != 0 {
-			t.Errorf("became %+v after %d starts", p, r.spawns())
+			t.Errorf("process is %+v after %d starts", p, r.spawns())
 		}
 	})
 }

@@ -34,7 +34,7 @@ func describe(p *proc) api.Process {
 		LogPath:   p.logPath,
 		StartedAt: r.StartedAt,
 		Error:     r.Error,
-		Revision:  r.Revision + 1, // 0 stands for none
+		Revision:  r.Revision + 1, // 0 means none
 	}
 	if p.state() == api.StateWaiting {
 		for _, d := range r.After {

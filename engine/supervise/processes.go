@@ -115,7 +115,7 @@ func (ps processes) findAmong(known func(*proc) bool, what string, kinds []api.K
 	if slices.Equal(kinds, []api.Kind{api.KindSession}) {
 		if p, err := ps.findAmong(known, what, nil); err == nil {
 			return nil, api.Errorf(api.CodeNotFound, "use %s as a session: it has no terminal", names.Shown(p.rec.Name)).
-				WithHint("its output is in its log; start it with a terminal (--tty) to type into it")
+				WithHint("Its output is in its log. Start it with a terminal (--tty) to type into it.")
 		}
 	}
 	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", names.Shown(what), noun(kinds)).

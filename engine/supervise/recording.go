@@ -17,10 +17,10 @@ func (p *proc) noteStart(h *history.History, e event) {
 	h.Began(p.row())
 }
 
-// isRecorded reports whether the history has a row of a process.
+// isRecorded reports whether the process gets a row in the history.
 func (p *proc) isRecorded() bool { return !p.rec.TTY || !names.IsPlainShell(p.rec.Argv) }
 
-// row is the first run of a process as it is recorded when it starts.
+// row returns the history row for the start of a process's first run.
 func (p *proc) row() histdb.Row {
 	r := p.rec
 	kind := history.KindProcess
@@ -33,8 +33,8 @@ func (p *proc) row() histdb.Row {
 	}
 }
 
-// noteFound tells the history what has begun or ended since it was written last, as the
-// engine before may have been killed before it wrote that.
+// noteFound adds to the history the starts and exits since its last write: the previous
+// engine may have been killed before it recorded them.
 func (ps processes) noteFound(h *history.History) {
 	if h == nil || h.Written().IsZero() {
 		return
@@ -52,7 +52,7 @@ func (ps processes) noteFound(h *history.History) {
 	}
 }
 
-// noteEnd tells the history of a process that has ended for good.
+// noteEnd records that a process has exited and will not be restarted.
 func (p *proc) noteEnd(h *history.History) {
 	if h == nil || !p.state().Ended() {
 		return
@@ -60,9 +60,9 @@ func (p *proc) noteEnd(h *history.History) {
 	h.Ended(p.recordedEnd())
 }
 
-// recordedEnd is a process as the history sees its end. One that was only kept from being
-// started again had ended by itself, and not well. What somebody has interrupted counts as
-// stopped.
+// recordedEnd describes an ended process for the history. A process stopped while it waited
+// for a restart counts as failed, because it had exited by itself. One interrupted by the user
+// counts as stopped.
 func (p *proc) recordedEnd() api.Process {
 	view := describe(p)
 	switch {

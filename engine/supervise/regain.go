@@ -8,14 +8,14 @@ import (
 	"tandem/persist/store"
 )
 
-// A terminal that an engine could not fetch at its start is fetched later. Until then
-// its session runs without a screen.
+// An engine that cannot fetch a terminal when it starts fetches it later. Until then the
+// session runs without a screen.
 
-// Terminals are those of everything in the table of a Control.
+// Terminals gives access to the terminals of the sessions in the table of a Control.
 type Terminals struct{ Of *Control }
 
-// Regain gives the session of a child its terminal. It calls open on the control
-// goroutine and reports whether it did: a session that has exited needs none.
+// Regain gives a child's session its terminal. It calls open on the control goroutine
+// and reports whether it did: a session that has exited needs no terminal.
 func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(store.Record) Session) (used bool, err error) {
 	c := t.Of
 	err = c.on(ctx, func() error {
@@ -35,12 +35,12 @@ func (t Terminals) Regain(ctx context.Context, child keeper.Child, open func(sto
 	return used, err
 }
 
-// Lacks reports whether a child runs in a session that has no terminal yet.
+// Lacks reports whether a child is running in a session that has no terminal yet.
 func (t Terminals) Lacks(ctx context.Context, child keeper.Child) (bool, error) {
 	return Ask(ctx, t.Of, func() bool { return lacksTerminal(t.Of.procs[child.ID], child) })
 }
 
-// Abandon ends the session of a child whose terminal is lost for good.
+// Abandon kills the session of a child whose terminal cannot be recovered.
 func (t Terminals) Abandon(child keeper.Child) {
 	t.Of.box.Post(func() {
 		if p := t.Of.procs[child.ID]; lacksTerminal(p, child) && !p.killing {
@@ -49,8 +49,8 @@ func (t Terminals) Abandon(child keeper.Child) {
 	})
 }
 
-// Each calls f with the child and the session of everything that runs in a terminal,
-// once the control goroutine has stopped.
+// Each calls f with the child and the session of each process running in a terminal.
+// The control goroutine must have stopped.
 func (t Terminals) Each(f func(keeper.Child, Session)) {
 	for _, p := range t.Of.procs {
 		if p.live != nil && p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {

@@ -10,7 +10,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A session that a new engine finds alive, without its terminal.
+// foundWithoutTerminal restores a running session without its terminal, as a new engine would.
 func (r *rig) foundWithoutTerminal(fault error) keeper.Child {
 	rec := supervised("a", api.PolicyNo)
 	rec.Kind, rec.TTY, rec.State, rec.StartedAt = string(api.KindSession), true, string(api.StateRunning), time.Now()
@@ -22,14 +22,14 @@ func (r *rig) foundWithoutTerminal(fault error) keeper.Child {
 	return child
 }
 
-func TestSessionRunsOnWhileItsTerminalCannotBeFetched(t *testing.T) {
+func TestSessionKeepsRunningWhileItsTerminalCannotBeFetched(t *testing.T) {
 	withRig(t, func(r *rig) {
 		child := r.foundWithoutTerminal(errors.New("too many open files"))
 		if p := r.wants("a", api.StateRunning); p.Error != "no screen: too many open files" {
-			t.Errorf("shown as %+v", p)
+			t.Errorf("process is %+v", p)
 		}
 		if _, _, err := r.c.SessionOf(r.Context(), "a"); !errors.Is(err, api.CodeUnavailable) || err.Error() != "use session name-a: no screen: too many open files" {
-			t.Errorf("its screen gives %v", err)
+			t.Errorf("using the session gives %v", err)
 		}
 		s := &fakeSession{}
 		for _, want := range []bool{true, false} {
@@ -39,38 +39,38 @@ func TestSessionRunsOnWhileItsTerminalCannotBeFetched(t *testing.T) {
 			}
 		}
 		if p := r.wants("a", api.StateRunning); p.Error != "" || r.spawns() != 0 {
-			t.Errorf("became %+v after %d starts", p, r.spawns())
+			t.Errorf("process is %+v after %d starts", p, r.spawns())
 		}
 	})
 }
 
-func TestExitOfASessionWithoutATerminalIsKnown(t *testing.T) {
+func TestExitOfASessionWithoutATerminalIsReported(t *testing.T) {
 	withRig(t, func(r *rig) {
 		child := r.foundWithoutTerminal(errors.New("too many open files"))
 		three := 3
 		r.c.Exited(child, Ending{Exit: keeper.Exit{Code: &three}, At: time.Now()})
 		if p := r.wants("a", api.StateExited); p.ExitCode == nil || *p.ExitCode != 3 {
-			t.Errorf("ended as %+v", p)
+			t.Errorf("exited as %+v", p)
 		}
 		if used, err := (Terminals{r.c}).Regain(r.Context(), child, nil); used || err != nil {
-			t.Errorf("a terminal was used, %v", err)
+			t.Errorf("open was called, %v", err)
 		}
 	})
 }
 
-func TestSessionWhoseTerminalIsLostDoesNotRunAgain(t *testing.T) {
+func TestSessionWithLostTerminalIsNotRestarted(t *testing.T) {
 	withRig(t, func(r *rig) {
 		(Terminals{r.c}).Abandon(r.foundWithoutTerminal(errors.New("connection to the keeper is lost")))
 		if p := r.wants("a", api.StateExited); !p.ExitUnknown || r.spawns() != 0 {
-			t.Errorf("became %+v after %d starts", p, r.spawns())
+			t.Errorf("process is %+v after %d starts", p, r.spawns())
 		}
 	})
 }
 
-func TestSessionWhoseTerminalIsLostDoesNotRunAgainWithTheNextEngine(t *testing.T) {
+func TestSessionWithLostTerminalIsNotRestartedByTheNextEngine(t *testing.T) {
 	var rec store.Record
 	withRig(t, func(r *rig) {
-		r.w.endTakes = time.Hour // the engine dies while it ends the session
+		r.w.endTakes = time.Hour // the engine exits while it kills the session
 		(Terminals{r.c}).Abandon(r.foundWithoutTerminal(errors.New("connection to the keeper is lost")))
 		r.wants("a", api.StateStopping)
 		rec = r.w.onDisk("a")
@@ -83,7 +83,7 @@ func TestSessionWhoseTerminalIsLostDoesNotRunAgainWithTheNextEngine(t *testing.T
 		}.Plan()
 		r.c.box.Post(func() { r.c.Restore(all[0], "") })
 		if p := r.wants("a", api.StateExited); !p.ExitUnknown || r.spawns() != 0 {
-			t.Errorf("became %+v after %d starts", p, r.spawns())
+			t.Errorf("process is %+v after %d starts", p, r.spawns())
 		}
 	})
 }

@@ -117,8 +117,7 @@ func (c *Control) start(r store.Record, logPath string, named bool, until func(a
 	return nil
 }
 
-// answerWhen answers with the announced state of a process, now or as soon as it is
-// as wanted.
+// answerWhen answers with the announced process as soon as its state satisfies until.
 func (p *proc) answerWhen(until func(api.State) bool, reply chan<- outcome) {
 	if p.view.State == p.state() && until(p.state()) {
 		reply <- outcome{process: p.current()}
@@ -138,8 +137,8 @@ func (c *Control) StopProcess(ctx context.Context, q Request, signal string, tim
 	return c.request(ctx, q, event{kind: evStop, signal: signal, timeoutMS: timeoutMS})
 }
 
-// RestartProcess starts what has ended once all that it comes after has held. If the
-// process was restarted under this id before, it only waits for that; "" is no id.
+// RestartProcess starts a process that is not running once its dependencies are met. If it
+// was already restarted under this restart id, it only waits for that; "" means no id.
 func (c *Control) RestartProcess(ctx context.Context, q Request, after []store.Dependency, id string) (api.Process, error) {
 	return c.request(ctx, q, event{kind: evRestart, after: after, restartID: id})
 }
@@ -254,7 +253,7 @@ type Update struct {
 	KeepAlive *bool
 	Name      *string
 	LogLimit  *int64
-	Revision  int64 // of the process that it is based on; 0: any
+	Revision  int64 // of the process that the update is based on; 0 for any
 }
 
 // UpdateProcess changes what is wanted of a process, whatever it does.
@@ -286,8 +285,8 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 	}
 	changes := name != p.rec.Name || limit != p.rec.LogLimit || !reflect.DeepEqual(restart, p.rec.Restart)
 	if changes && u.Revision != 0 && u.Revision != p.rec.Revision+1 {
-		return api.Errorf(api.CodeConflict, "update %s: it was changed since revision %d", p.rec.Name, u.Revision).
-			WithHint("process.get returns it with its revision now; look whether the change is still wanted")
+		return api.Errorf(api.CodeConflict, "update %s: changed since revision %d", p.rec.Name, u.Revision).
+			WithHint("Call process.get for its current state and revision, and check whether the change is still needed.")
 	}
 	if name != p.rec.Name {
 		if err := c.procs.checkName(p, name); err != nil {

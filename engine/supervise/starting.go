@@ -173,8 +173,8 @@ func begin(c *Control, p *proc, e event) {
 	}
 }
 
-// noteFault sets or clears what is wrong with the child that was found or started. A run
-// that an engine was already ending keeps the reason.
+// noteFault sets or clears the error of the child that was found or started. A run that an
+// earlier engine was stopping keeps its error.
 func (p *proc) noteFault(e event) {
 	switch {
 	case e.kind == evFound && e.err != nil && p.state() != api.StateStopping:
@@ -184,8 +184,8 @@ func (p *proc) noteFault(e event) {
 	}
 }
 
-// restartAsked reports whether a run that an earlier engine was ending is to be followed by
-// another. A run with an error was ended by the engine itself: its policy decides.
+// restartAsked reports whether an earlier engine was stopping the run in order to restart it.
+// A run with an error was stopped by the engine itself: its policy decides.
 func (p *proc) restartAsked() bool {
 	return p.state() == api.StateStopping && p.rec.Desired == desiredRunning && p.rec.Error == ""
 }
@@ -241,10 +241,10 @@ func startFailed(c *Control, p *proc, e event) {
 	carryOut(c, p, v)
 }
 
-// ErrUnsure is the answer to a start of which nobody can tell whether it was carried out.
+// ErrUnsure returns the error for a start that may or may not have been carried out.
 func ErrUnsure(r store.Record) error {
-	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper ended before it could tell", r.Name, r.ID).
-		WithHint("`tandem ps` shows whether it runs, `tandem logs " + r.ID + "` what it printed")
+	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper exited before it answered", r.Name, r.ID).
+		WithHint("Run `tandem ps` to see whether it is running, and `tandem logs " + r.ID + "` to see its output.")
 }
 
 // carryOut brings about what the policy has decided.
@@ -281,7 +281,7 @@ func carryOut(c *Control, p *proc, v verdict) {
 // arm sets the timer of a process in backoff.
 func arm(c *Control, p *proc) { armIn(c, p, min(time.Until(p.rec.NextStart), longestDelay)) }
 
-// armIn sets the timer of a process.
+// armIn sets the timer of a process to fire after delay.
 func armIn(c *Control, p *proc, delay time.Duration) {
 	id := p.rec.ID
 	var timer *time.Timer
@@ -371,15 +371,15 @@ func restartStopping(c *Control, p *proc, e event) {
 	}
 }
 
-// acceptRestart notes a restart, which is on disk before anything comes of it. An
-// engine that finds the process stopping, and wanted, goes on with it.
+// acceptRestart records a restart. The record is on disk before the restart begins, so
+// that a later engine which finds the process stopping completes the restart.
 func (p *proc) acceptRestart(e event) {
 	p.rec.Failures, p.rec.RestartID = 0, e.restartID
 	p.await(e.reply, isUp)
 }
 
-// wasRestartedAs reports whether the last restart was asked for under this id and
-// begun, or will be.
+// wasRestartedAs reports whether the last restart was requested under this id and has
+// begun or will begin.
 func (p *proc) wasRestartedAs(id string) bool {
 	return id != "" && p.rec.RestartID == id && !p.wasNotBegun()
 }
@@ -453,7 +453,7 @@ func conclude(c *Control, p *proc, e event) {
 		c.announce(p)
 	case p.rec.Identity != nil:
 		settle(c, p)
-	case e.unsure: // only a restart policy may start it again
+	case e.unsure: // only its restart policy may start the process again
 		startFailed(c, p, event{err: ErrUnsure(p.rec)})
 	case supervised:
 		startPending(c, p, e) // an engine before has counted it, and got no further

@@ -240,34 +240,34 @@ func endProcess(c *Control, p *proc) {
 }
 
 const (
-	// A stop that failed is tried again after firstStopDelay, then after twice that, and so
-	// on up to longestStopDelay. Failures within quietStop of the first try are not reported.
-	firstStopDelay   = 50 * time.Millisecond
-	longestStopDelay = 10 * time.Second
-	quietStop        = time.Second
+	// A failed stop is retried after firstStopDelay, doubled with each retry up to
+	// maxStopDelay. Failures within quietStop of the first attempt are not reported.
+	firstStopDelay = 50 * time.Millisecond
+	maxStopDelay   = 10 * time.Second
+	quietStop      = time.Second
 )
 
-// reportStuck tries again to end a tree that could not be ended. Who waits for that is told
-// if it goes on failing; the tries continue.
-func reportStuck(c *Control, p *proc, e event) {
+// retryFailedStop schedules another attempt to kill a process tree. If attempts keep failing
+// it reports the error to waiting clients, and continues to retry.
+func retryFailedStop(c *Control, p *proc, e event) {
 	p.killing = false
-	delay := min(firstStopDelay<<min(p.stop.tries, 16), longestStopDelay)
+	delay := min(firstStopDelay<<min(p.stop.tries, 16), maxStopDelay)
 	p.stop.tries++
 	c.log.Warn("stop failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err, "tries", p.stop.tries)
 	if time.Since(p.stop.since) >= quietStop && (!p.stop.told || p.isAwaited()) {
 		p.stop.told = true
 		p.fail(e.err)
 		p.failRemovals(e.err)
-		c.notice(fmt.Sprintf("stop %s: %v; still trying", p.rec.Name, e.err))
+		c.notice(fmt.Sprintf("stop %s: %v; still retrying", p.rec.Name, e.err))
 	}
 	armIn(c, p, delay)
 }
 
-// isAwaited reports whether somebody waits for what becomes of a process.
+// isAwaited reports whether a client is waiting for the process to change or be removed.
 func (p *proc) isAwaited() bool { return len(p.waiters) > 0 || len(p.removals) > 0 }
 
-// stopAgain is the next try of a stop.
-func stopAgain(c *Control, p *proc, _ event) {
+// retryStop makes the next attempt at a stop.
+func retryStop(c *Control, p *proc, _ event) {
 	p.due = nil
 	if !p.killing {
 		endProcess(c, p)

@@ -227,13 +227,13 @@ func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 	})
 }
 
-func TestAutomaticRestartsLeaveOutRequestedOnes(t *testing.T) {
+func TestAutomaticRestartCountExcludesRequestedRestarts(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.launch(supervised("a", api.PolicyOnFailure))
 		r.exits(p, 1)
-		time.Sleep(time.Hour) // it is started again, and runs for long
+		time.Sleep(time.Hour) // the policy restarts it, and it keeps running
 		r.exits(r.wants("a", api.StateRunning), 1)
-		r.wants("a", api.StateRunning) // at once
+		r.wants("a", api.StateRunning) // immediately
 		restarted := r.ask("a", evRestart)
 		<-restarted
 		stopped := r.ask("a", evStop)

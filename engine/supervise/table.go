@@ -20,7 +20,7 @@ const (
 	evDrained     eventKind = "drained"        // all its output has been read
 	evReady       eventKind = "ready"          // it is ready: child
 	evUnready     eventKind = "not ready"      // it was not in time: child, err
-	evDue         eventKind = "due"            // its delay is over, what it waits for may hold, or a stop is to be tried again
+	evDue         eventKind = "due"            // its delay is over, a dependency may be met, or a stop is due for a retry
 	evGone        eventKind = "gone"           // nothing is left of its tree
 	evStuck       eventKind = "stuck"          // its tree could not be ended: err
 	evStop        eventKind = "stop asked for" // reply, signal
@@ -34,13 +34,13 @@ type event struct {
 	Started
 	ending    Ending
 	rebooted  bool
-	unsure    bool // of a missing child: it may have existed
+	unsure    bool // a missing child that may have existed
 	err       error
 	signal    string             // instead of the process's stop signal
 	by        string             // who asks: person, or agent:NAME/VERSION; "" for the engine itself
 	timeoutMS int                // milliseconds from there to SIGKILL; 0: the process's own
 	after     []store.Dependency // of a restart: what it waits for
-	restartID string             // of a restart: made by who asks for it
+	restartID string             // of a restart, made by the caller
 	reply     chan<- outcome
 }
 
@@ -115,9 +115,9 @@ func newTable() table {
 			evDrained: noteDrained,
 			evReady:   ignore,
 			evUnready: ignore,
-			evDue:     stopAgain,
+			evDue:     retryStop,
 			evGone:    noteGone,
-			evStuck:   reportStuck,
+			evStuck:   retryFailedStop,
 			evStop:    stop,
 			evRestart: restartStopping,
 			evRemove:  removeOnceStopped,
