@@ -179,9 +179,9 @@ type RequestText struct {
 	Rule    string   `json:"rule,omitempty" jsonschema:"the rule that asks"`
 }
 
-// Text returns what to show of a request. spell and, for several lines, spellLines spell out
-// invisible characters: engines of release 0.2.0 send the request alone, and the text of another
-// machine's engine is not trusted to be spelled out.
+// Text returns the request's text for display. spell and, for text of several lines, spellLines
+// escape invisible characters: release 0.2.0 engines send only the request, and text from another
+// machine's engine is not trusted to be escaped already.
 func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	t := RequestText{
 		Asker: cmp.Or(r.Agent, strings.TrimPrefix(r.Actor, "agent:")), Tool: r.Tool, Host: r.Host, From: r.From,

@@ -69,8 +69,8 @@ type Input struct {
 	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
 	Typed []byte // written to the PTY by the viewer itself, told afterwards
 
-	// Reset takes back the modes that a killed program has left on: the alternate screen, the
-	// mouse, kitty's keys. An engine of an older release leaves it out.
+	// Reset turns off the modes left on by a killed program: alternate screen, mouse, kitty
+	// keyboard flags. Older engines do not send it.
 	Reset bool
 
 	// Mark is a number of the viewer's choice, larger than those before. It comes
@@ -151,7 +151,7 @@ type Output struct {
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has ended; nothing follows
 
-	// Keyboard is the kitty keyboard flags that the program has set, whenever they change
-	// (not Raw). An engine of an older release leaves it out.
+	// Keyboard holds the program's kitty keyboard flags, sent whenever they change (not with
+	// Raw). Older engines do not send it.
 	Keyboard *uint8
 }

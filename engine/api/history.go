@@ -128,10 +128,10 @@ type HistorySaveInput struct {
 type HistoryLoadInput struct {
 	FileScope
 	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish, and atuin's database, are understood too"`
-	Format string `json:"format,omitempty" jsonschema:"bash, zsh or fish: the shell that wrote the entries that do not tell; told from the others if it is left out"`
+	Format string `json:"format,omitempty" jsonschema:"bash, zsh or fish: the shell that wrote entries without a header; default: detected from the other entries"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
 
-	At time.Time `json:"at,omitzero" jsonschema:"when commands without a time in the file count as run; a second call with the same time adds none of them twice; default: now"`
+	At time.Time `json:"at,omitzero" jsonschema:"time to record for commands without one in the file; a second call with the same time adds no duplicates; default: now"`
 }
 
 // HistoryLoadingOutput is the output of history.loading.

@@ -22,7 +22,7 @@ var (
 	SessionGet = NewOperation[IDInput, Process]("session.get",
 		"Tells all about one session.", Read)
 	SessionWrite = NewOperation[SessionWriteInput, SessionWriteOutput]("session.write",
-		"Types text or named keys into a session, and answers when its terminal has taken them, after 2 seconds at most.", Write)
+		"Types text or named keys into a session, and returns once its terminal has accepted them, after at most 2 seconds.", Write)
 	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
 		"Reads a session's output from an absolute byte offset.", Read)
 	SessionScreen = NewOperation[SessionScreenInput, Screen]("session.screen",
@@ -112,7 +112,7 @@ type Info struct {
 	BootID         string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
 	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`
 
-	Unread []string `json:"unread,omitempty" jsonschema:"records that cannot be read at the moment, with the reason; what they are of keeps running and is missing in lists until they can"`
+	Unread []string `json:"unread,omitempty" jsonschema:"records that cannot be read at the moment, with the reason; their processes keep running but are missing from lists until then"`
 }
 
 // EngineOperationsOutput is the output of engine.operations.
@@ -170,14 +170,14 @@ type SessionWriteInput struct {
 	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
 }
 
-// SessionWriteOutput is the output of session.write. Bytes are counted as the
-// terminal gets them: those of the text first, then keys and paste as encoded.
+// SessionWriteOutput is the output of session.write. Bytes are counted as sent to the
+// terminal: first the text, then the encoded keys and paste.
 type SessionWriteOutput struct {
-	Written int `json:"written" jsonschema:"bytes that the terminal took: of the text, then of the keys and the paste as encoded"`
-	Dropped int `json:"dropped,omitempty" jsonschema:"bytes behind those that it did not take in time; they are not written later"`
+	Written int `json:"written" jsonschema:"number of bytes that the terminal accepted: first of the text, then of the encoded keys and paste"`
+	Dropped int `json:"dropped,omitempty" jsonschema:"number of remaining bytes, not accepted in time; they are not written later"`
 }
 
-// TypeInto types into a session. It is an error if the terminal does not take everything.
+// TypeInto types into a session. It returns an error if the terminal does not accept all input.
 func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
 	out, err := SessionWrite.Call(ctx, e, in)
 	if err != nil {
@@ -186,14 +186,14 @@ func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
 	return out.Short(in.ID)
 }
 
-// Short is an error if the terminal of the session named did not take everything:
-// it says what was written and what to do.
+// Short returns an error if the terminal of the session called name did not accept all
+// input. The error says how much was written and how to send the rest.
 func (o SessionWriteOutput) Short(name string) error {
 	if o.Dropped == 0 {
 		return nil
 	}
-	return Errorf(CodeConflict, "type into %s: its program does not read: %d of %d bytes were written", name, o.Written, o.Written+o.Dropped).
-		WithHint(fmt.Sprintf("wait until it reads, then send the rest, without the first %d bytes", o.Written))
+	return Errorf(CodeConflict, "type into %s: the program is not reading input: wrote %d of %d bytes", name, o.Written, o.Written+o.Dropped).
+		WithHint(fmt.Sprintf("Wait until the program reads its input, then send the rest, without the first %d bytes.", o.Written))
 }
 
 // SessionReadInput is the input of session.read.
@@ -255,5 +255,5 @@ type SessionRenameInput struct {
 	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	Name string `json:"name" jsonschema:"the new name"`
 
-	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this is based on; conflict if it was changed since; 0: whatever it is"`
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this change is based on; conflict if changed since; 0 for any"`
 }

@@ -26,7 +26,7 @@ func TestOperationsHaveUniqueNamesAndOneSentence(t *testing.T) {
 	}
 }
 
-func TestRepeatsNameOperationsThatChangeSomething(t *testing.T) {
+func TestRepeatsContainOnlyWriteOperations(t *testing.T) {
 	unknown := maps.Clone(repeats)
 	for _, e := range Operations() {
 		if e.Effect != Read {
@@ -34,7 +34,7 @@ func TestRepeatsNameOperationsThatChangeSomething(t *testing.T) {
 		}
 	}
 	if len(unknown) > 0 {
-		t.Errorf("they are no operations that change something: %v", unknown)
+		t.Errorf("not write operations: %v", unknown)
 	}
 }
 

@@ -50,9 +50,9 @@ func Sockets(dataDir string) (engine, keeper string) {
 	return elsewhere(dataDir)
 }
 
-// SpareSockets returns where the sockets are if none can be made where Sockets says: the
-// engine's outside a data folder that cannot be written, or both in the data folder when the
-// runtime folder is gone. Their paths may be longer than MaxSocketPath.
+// SpareSockets returns the paths to use if no socket can be created at those of Sockets: the
+// engine's is outside a data directory that is not writable, or both are in the data directory
+// if the runtime directory is gone. The paths may be longer than MaxSocketPath.
 func SpareSockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)

@@ -120,7 +120,7 @@ type Terminal struct {
 	Open     bool   `json:"open,omitempty" jsonschema:"the person lets agents type into it though it runs outside the sandbox that they are held to"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
 
-	Shell bool `json:"shell,omitempty" jsonschema:"its program is an interactive shell; what a user leaves running in the background there outlives the session"`
+	Shell bool `json:"shell,omitempty" jsonschema:"whether its program is an interactive shell; programs left running in its background outlive the session"`
 
 	Progress Progress `json:"progress,omitzero" jsonschema:"how far the program says it is (OSC 9;4)"`
 

@@ -134,7 +134,7 @@ type ProcessRestartInput struct {
 	ID    string       `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
 	After []Dependency `json:"after,omitempty" jsonschema:"of what has ended: as in process.start"`
 
-	RestartID string `json:"restart_id,omitempty" jsonschema:"made by the caller for this restart: a second call with it does not restart the process again"`
+	RestartID string `json:"restart_id,omitempty" jsonschema:"id made by the caller for this restart; a second call with the same id does not restart the process again"`
 }
 
 // ProcessStopInput is the input of process.stop.
@@ -170,7 +170,7 @@ type ProcessUpdateInput struct {
 	Restart   *Restart `json:"restart,omitempty" jsonschema:"another restart policy"`
 	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"bytes kept of its log"`
 
-	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this is based on; conflict if it was changed since; 0: whatever it is"`
+	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this change is based on; conflict if changed since; 0 for any"`
 }
 
 // ProcessLogInput is the input of process.log. Without since, from_line and
@@ -288,7 +288,7 @@ type ProcessWaitOutput struct {
 	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
 	Process Process `json:"process" jsonschema:"the process now"`
 
-	OpenCheck string `json:"open_check,omitempty" jsonschema:"after a time-out with ready: the readiness check that has not passed yet"`
+	OpenCheck string `json:"open_check,omitempty" jsonschema:"the readiness check that had not passed when the wait for ready timed out"`
 }
 
 // ExecInput is the input of exec.
@@ -393,7 +393,7 @@ type ProcessRun struct {
 type Supervision struct {
 	Restart   Restart      `json:"restart" jsonschema:"what happens when it ends by itself"`
 	Restarts  int          `json:"restarts" jsonschema:"how often it was started again"`
-	Automatic int          `json:"auto_restarts" jsonschema:"how often its restart policy started it again"`
+	Automatic int          `json:"auto_restarts" jsonschema:"number of restarts by its restart policy"`
 	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, 20 at most, oldest first"`
 	Ready     *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
 	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`

@@ -1,18 +1,18 @@
 package api
 
-// A Repeat says whether a call can be made again when the engine dies before it
-// answers, which leaves open whether it was carried out.
+// A Repeat says whether a call can be retried if the engine exits before answering, when
+// it is unknown whether the call was carried out.
 type Repeat string
 
 const (
-	RepeatAlways Repeat = "always" // a second call changes nothing more
-	RepeatGone   Repeat = "gone"   // as always; not_found then means that the first call removed it
-	RepeatEnded  Repeat = "ended"  // as always; ended or not_found then means that the first call stopped it
-	RepeatMarked Repeat = "marked" // if the input is Marked: the engine then recognizes the second call
-	RepeatNever  Repeat = "never"  // a second call may do it twice, or undo what somebody did in between
+	RepeatAlways Repeat = "always" // a second call has no further effect
+	RepeatGone   Repeat = "gone"   // like always; not_found then means that the first call removed it
+	RepeatEnded  Repeat = "ended"  // like always; ended or not_found then means that the first call stopped it
+	RepeatMarked Repeat = "marked" // only if the input is Marked, so that the engine recognizes the second call
+	RepeatNever  Repeat = "never"  // a second call may act twice or undo another client's change
 )
 
-// repeats holds every operation that may change something.
+// repeats maps the name of every write operation to its Repeat.
 var repeats = map[string]Repeat{
 	EngineStop.Name: RepeatNever,
 
@@ -24,7 +24,7 @@ var repeats = map[string]Repeat{
 	ProcessRestart.Name: RepeatMarked, ProcessSignal.Name: RepeatNever, ProcessUpdate.Name: RepeatMarked,
 	ProcessRemove.Name: RepeatGone, ProcessWrite.Name: RepeatNever, Exec.Name: RepeatMarked,
 
-	// A report that comes late would hide a newer one.
+	// A late report would hide a newer one.
 	AgentReport.Name: RepeatNever, AgentSeen.Name: RepeatAlways,
 
 	HistoryAdd.Name: RepeatNever, HistoryRemove.Name: RepeatAlways, HistoryClear.Name: RepeatAlways,
@@ -36,7 +36,7 @@ var repeats = map[string]Repeat{
 	FilesMkdir.Name: RepeatNever, FilesSet.Name: RepeatNever, FilesDelete.Name: RepeatNever, FilesMove.Name: RepeatNever,
 	FilesCopy.Name: RepeatNever, FilesTransfer.Name: RepeatNever, FilesCancel.Name: RepeatNever, FilesRestore.Name: RepeatNever,
 
-	// Requests are lost with the engine, and agents ask again under new ids.
+	// Requests are lost with the engine, and agents retry them under new ids.
 	RequestAnswer.Name: RepeatNever, AuditAdd.Name: RepeatNever,
 
 	EnvSet.Name: RepeatAlways, EnvUnset.Name: RepeatGone,
@@ -45,7 +45,7 @@ var repeats = map[string]Repeat{
 	WorktreeAdd.Name: RepeatNever, WorktreeRemove.Name: RepeatNever,
 }
 
-// RepeatOf returns how an operation can be repeated; "" if it has not been decided.
+// RepeatOf returns the operation's Repeat; "" if none is declared.
 func RepeatOf(name string, effect Effect) Repeat {
 	if effect == Read {
 		return RepeatAlways
@@ -53,7 +53,7 @@ func RepeatOf(name string, effect Effect) Repeat {
 	return repeats[name]
 }
 
-// Repeatable reports whether a call can be made again after the engine died.
+// Repeatable reports whether a call can be retried after the engine exited.
 func Repeatable(name string, effect Effect, in any) bool {
 	switch RepeatOf(name, effect) {
 	case RepeatAlways, RepeatGone, RepeatEnded:
@@ -65,9 +65,9 @@ func Repeatable(name string, effect Effect, in any) bool {
 	return false
 }
 
-// Marked is implemented by inputs that can carry a mark of their caller: an id,
-// a time, or the revision of what they change. By it the engine recognizes a call
-// that it has already carried out, and refuses one that would undo a newer change.
+// Marked is implemented by inputs with a caller's mark: an id, a time, or the revision
+// that a change is based on. With it the engine recognizes a call it has already
+// carried out, and rejects one that would undo a newer change.
 type Marked interface {
 	Marked() bool
 }
@@ -80,5 +80,5 @@ func (in ProcessUpdateInput) Marked() bool  { return in.Revision != 0 }
 func (in SessionRenameInput) Marked() bool  { return in.Revision != 0 }
 func (in HistoryLoadInput) Marked() bool    { return in.Recent || !in.At.IsZero() }
 
-// A layout that is kept under a name replaces whatever had the name.
+// Saving a named layout replaces the previous one, so a retry has no further effect.
 func (in LayoutPutInput) Marked() bool { return in.Revision != 0 || in.Name != "" }

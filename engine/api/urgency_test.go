@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestLoginShellThatWasLeftHasNotFailed(t *testing.T) {
+func TestExitedLoginShellDoesNotCountAsFailed(t *testing.T) {
 	code, began := 1, time.Unix(1_700_000_000, 0)
 	ended := began.Add(time.Hour)
 	for _, argv := range [][]string{{"bash"}, {"-bash"}, {"/bin/zsh", "-l"}, {"-zsh"}} {

@@ -34,7 +34,7 @@ type Engine struct {
 	Machines func() []api.Machine                      // those that somebody has asked for
 	Unsaved  func() string                             // why nothing can be saved; "" if it can
 	Stop     func()                                    // ends the engine
-	// HandOver ends the engine in favour of an executable; false: the keeper has to.
+	// HandOver replaces the engine with an executable. It returns false if the keeper has to do it.
 	HandOver func(ctx context.Context, executable *os.File) (bool, error)
 	// EndRemains is that of Processes.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
@@ -113,8 +113,8 @@ func (s *Engine) stop(ctx context.Context, in api.EngineStopInput) (api.Empty, e
 	return api.Empty{}, nil
 }
 
-// auditRestart writes the line of an agent's restart: who could write it later has no engine
-// to tell.
+// auditRestart writes the audit line of a restart by an agent. It must do so now: afterwards
+// there is no engine to write it.
 func (s *Engine) auditRestart(ctx context.Context) error {
 	caller := server.CallerOf(ctx)
 	if !caller.Agent() {
@@ -159,7 +159,8 @@ func (s *Engine) announceStop(ctx context.Context, all bool) {
 	s.Control.TellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
-// handOver has an executable replace this engine, by the keeper if the engine itself cannot.
+// handOver replaces this engine with an executable, through the keeper if the engine cannot
+// do so itself.
 func (s *Engine) handOver(ctx context.Context, client Keeper, path string) error {
 	f, err := openExecutable(path)
 	if err != nil {

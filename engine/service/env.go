@@ -33,7 +33,7 @@ type Env struct {
 	store envStore
 	log   *slog.Logger
 
-	changing sync.Mutex // one change at a time; held while it is written
+	changing sync.Mutex // serializes changes; held while one is written to disk
 
 	mu        sync.Mutex
 	variables map[string]string            // replaced, never changed
@@ -86,7 +86,7 @@ func (s *Env) now() (variables map[string]string, clients map[string]map[string]
 	return s.variables, s.clients
 }
 
-// save writes the variables and then makes them current. The lock for changes is held.
+// save writes the variables and then makes them current. The caller holds changing.
 func (s *Env) save(variables map[string]string, clients map[string]map[string]string) error {
 	if err := s.store.SaveEnv(store.Env{Variables: variables, Clients: clients}); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)

@@ -21,7 +21,7 @@ func TestAnOverlayIsLoadedWithoutWhatNothingCouldBeStartedWith(t *testing.T) {
 	}
 }
 
-// A slow disk holds up whoever changes a variable, and nobody else.
+// A slow disk delays only calls that change a variable.
 func TestVariablesAreReadWhileTheDiskIsSlow(t *testing.T) {
 	saving, saved := make(chan struct{}), make(chan struct{})
 	o, err := NewEnv(slowEnv{saving, saved}, slog.New(slog.DiscardHandler))
@@ -48,7 +48,7 @@ func TestVariablesAreReadWhileTheDiskIsSlow(t *testing.T) {
 	}
 }
 
-// A slowEnv is an overlay on a disk that takes until saved has a token.
+// A slowEnv is an overlay on a disk on which each write blocks until saved receives a token.
 type slowEnv struct{ saving, saved chan struct{} }
 
 func (slowEnv) LoadEnv() (store.Env, error) { return store.Env{}, nil }

@@ -111,7 +111,7 @@ func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.History
 	switch histdb.Format(in.Format) {
 	case histdb.FormatAny, histdb.FormatBash, histdb.FormatZsh, histdb.FormatFish:
 	default:
-		return none, api.Errorf(api.CodeInvalid, "load history: the format must be bash, zsh or fish, not %s", names.Shown(in.Format))
+		return none, api.Errorf(api.CodeInvalid, "load history: format %s: must be bash, zsh or fish", names.Shown(in.Format))
 	}
 	commands, err := s.commandsOf(ctx, in)
 	switch {

@@ -41,7 +41,7 @@ type Layouts struct {
 
 	current atomic.Pointer[keptLayout] // read without waiting for the disk; nil if there is none
 
-	changing sync.Mutex // one change at a time; held while it is written
+	changing sync.Mutex // serializes changes; held while one is written to disk
 
 	mu    sync.Mutex
 	saved map[string]api.Layout
@@ -103,7 +103,7 @@ func (l *Layouts) get() api.LayoutGetOutput {
 func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
 	l.changing.Lock()
 	defer l.changing.Unlock()
-	kept, saved := l.now(), maps.Clone(l.saved) // which nobody else changes
+	kept, saved := l.now(), maps.Clone(l.saved) // only this call, which holds changing, may change them
 	if err := f(&kept, saved); err != nil {
 		return err
 	}
@@ -204,11 +204,11 @@ func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPut
 func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
 	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
 	switch {
-	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // a repeated call finds it so
+	case k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout): // the call was repeated
 		return false, nil
 	case in.Revision != 0 && in.Revision != k.revision:
-		return false, api.Errorf(api.CodeConflict, "save layout: it has changed since revision %d", in.Revision).
-			WithHint("layout.get gives the current one with its revision")
+		return false, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision).
+			WithHint("Call layout.get for the current layout and its revision.")
 	}
 	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
 	return true, nil

@@ -140,7 +140,7 @@ func TestLayoutsAreReadWhileTheDiskIsSlow(t *testing.T) {
 	}
 }
 
-// slowLayouts is a disk that takes until saved has a token.
+// slowLayouts is a disk on which each write blocks until saved receives a token.
 type slowLayouts struct{ saving, saved chan struct{} }
 
 func (slowLayouts) LoadLayouts() (store.Layouts, error) { return store.Layouts{}, nil }

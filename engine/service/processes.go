@@ -32,7 +32,7 @@ type Processes struct {
 	// how many of them had left something.
 	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
 
-	// OpenCheck names the readiness check that a process has not passed yet; "" for none.
+	// OpenCheck returns the name of the readiness check that a process has not passed yet; "" for none.
 	OpenCheck func(id string) string
 }
 

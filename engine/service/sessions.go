@@ -83,8 +83,8 @@ func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, e
 	return e.View, err
 }
 
-// takeLimit is how long a terminal may take to accept what session.write types.
-const takeLimit = 2 * time.Second
+// acceptTimeout is how long session.write waits for a terminal to accept its input.
+const acceptTimeout = 2 * time.Second
 
 func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.SessionWriteOutput, error) {
 	none := api.SessionWriteOutput{}
@@ -131,8 +131,8 @@ type piece struct {
 	enter bool // it begins with enter
 }
 
-// typePieces types into a session, until its terminal does not take something in time.
-// An agent that watch is of, if there is one, is given time between a text and enter.
+// typePieces types into a session, until its terminal does not accept a piece in time. If
+// watch is of a coding agent, it waits between a text and enter.
 func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Watch, pieces ...piece) (out api.SessionWriteOutput, err error) {
 	end := func() int64 { _, end := session.Kept(); return end }
 	for _, p := range pieces {
@@ -158,7 +158,7 @@ func typePieces(ctx context.Context, session *terminal.Session, watch *agents.Wa
 }
 
 func typePiece(ctx context.Context, session *terminal.Session, p []byte) (written int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, takeLimit)
+	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
 	return session.TypeThrough(ctx, p)
 }

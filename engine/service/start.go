@@ -124,7 +124,7 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 		return none, err
 	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
-	if in.TTY && r.StopSignal == "" { // without one, a terminal hangs up
+	if in.TTY && r.StopSignal == "" { // without one, a terminal gets SIGHUP
 		r.StopSignal = "SIGTERM"
 	}
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
@@ -224,13 +224,13 @@ func (s *Starter) begin(ctx context.Context, r *store.Record, in request, until 
 	if err == nil {
 		answer, err = s.enter(ctx, *r, in.named, until)
 	}
-	if err != nil && ctx.Err() == nil && !api.IsEnding(err) { // else it may still be entered
+	if err != nil && ctx.Err() == nil && !api.IsEnding(err) { // otherwise the record may still be entered
 		err = s.release(r.ID, err)
 	}
 	return answer, err
 }
 
-// release gives up an id under which nothing was started, so that a later try can have it.
+// release frees an id under which nothing was started, so that a retry can use it.
 func (s *Starter) release(id string, why error) error {
 	if err := s.Store.Discard(id); err != nil {
 		return errors.Join(why, err)
@@ -247,7 +247,7 @@ type request struct {
 }
 
 const (
-	// claimWait is how long a call waits for another one under the same id to enter its record.
+	// claimWait is how long a call waits for another call with the same id to enter its record.
 	claimWait = 2 * time.Second
 	claimPoll = 2 * time.Millisecond
 )

@@ -52,7 +52,7 @@ func (u *Usage) Sample(ctx context.Context) {
 	}
 }
 
-// measure adds what processes use, including what ended ones left running.
+// measure adds the usage of processes, including that of orphans left by exited ones.
 func (u *Usage) measure(all []supervise.Measurable) {
 	ids := idsOf(all)
 	withRemains := func(procs []proctree.Process) map[int]store.Identity {
@@ -80,7 +80,7 @@ func idsOf(all []supervise.Measurable) []store.Identity {
 	return ids
 }
 
-// remains returns the first living orphan of each process that left any when it ended, by its index in all.
+// remains returns the first living orphan of each exited process that left any, by its index in all.
 func (u *Usage) remains(all []supervise.Measurable, procs []proctree.Process, marked map[proctree.Mark][]int) map[int]store.Identity {
 	boot, err := store.BootID()
 	if err != nil {

@@ -29,7 +29,7 @@ type File struct {
 	text []byte
 	seen stamp
 
-	refused bool // others may have written it
+	refused bool // other users may have written the file
 }
 
 // A stamp is what tells that a file has changed.

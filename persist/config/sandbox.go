@@ -11,12 +11,13 @@ import (
 	"tandem/persist/datadir"
 )
 
-// ErrWithdrawn is the fault of a config.toml that set agents.sandbox and is now empty or gone.
-// An editor may be saving it, so agents must not run without a sandbox because of it.
-var ErrWithdrawn = errors.New(`it set agents.sandbox and is now empty or missing; write it again, or [agents] and sandbox = "" for none`)
+// ErrWithdrawn is the error for a config.toml that set agents.sandbox and is now empty or
+// missing. An editor may be in the middle of saving it, so agents must not lose their sandbox.
+var ErrWithdrawn = errors.New(`agents.sandbox was set, but the file is now empty or missing; restore it, or set sandbox = "" under [agents] for none`)
 
-// LoadAgents is Load for whoever confines agents. A note in dir, the data folder, says that the
-// last file with any text set agents.sandbox; one without any then gives ErrWithdrawn.
+// LoadAgents is Load for callers that sandbox agents. It keeps a note in the data directory dir
+// while the last nonempty file set agents.sandbox. An empty or missing file then gives
+// ErrWithdrawn.
 func LoadAgents(dir string) (Config, error) {
 	path, err := Path()
 	if err != nil {
@@ -36,7 +37,8 @@ func LoadAgents(dir string) (Config, error) {
 	return c, nil
 }
 
-// noteSandbox keeps the note at path of a configuration that is set to confine agents or not.
+// noteSandbox creates the note at path if the configuration text confines agents, and otherwise
+// removes it. It returns ErrWithdrawn if there is a note but text is blank.
 func noteSandbox(path string, confined bool, text []byte) error {
 	_, err := os.Lstat(path)
 	noted := !errors.Is(err, fs.ErrNotExist)
@@ -45,19 +47,19 @@ func noteSandbox(path string, confined bool, text []byte) error {
 		err = os.WriteFile(path, nil, 0o600)
 	case confined, !noted:
 		return nil
-	case saysNothing(text):
+	case isBlank(text):
 		return ErrWithdrawn
 	default:
 		err = os.Remove(path)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // another process was faster, or the engine has yet to make the folder
+	if errors.Is(err, fs.ErrNotExist) { // another process was faster, or the engine has not created the directory yet
 		return nil
 	}
 	return err
 }
 
-// saysNothing reports whether a configuration has only comments.
-func saysNothing(text []byte) bool {
+// isBlank reports whether a configuration contains nothing but comments.
+func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
 			return false

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestSandboxOfAgentsHoldsWhileConfigIsSaved(t *testing.T) {
+func TestAgentSandboxStaysRequiredWhileConfigIsBeingSaved(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path, err := Path()
 	if err != nil {

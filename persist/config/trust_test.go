@@ -40,7 +40,7 @@ func TestConfigurationOfOthersIsRefused(t *testing.T) {
 	}
 }
 
-func TestRefusedConfigurationAppliesOnceClosedToOthers(t *testing.T) {
+func TestRejectedConfigAppliesOnceOthersCannotWriteIt(t *testing.T) {
 	for name, open := range map[string]func(path string) string{
 		"file":   func(path string) string { return path },
 		"folder": filepath.Dir,
@@ -70,7 +70,7 @@ func TestRefusedConfigurationAppliesOnceClosedToOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := <-told; got != -1 {
-					t.Errorf("open to everybody: scrollback %d", got)
+					t.Errorf("writable by others: scrollback %d", got)
 				}
 				if err := os.Chmod(open(path), 0o700); err != nil {
 					t.Fatal(err)
@@ -78,10 +78,10 @@ func TestRefusedConfigurationAppliesOnceClosedToOthers(t *testing.T) {
 				select {
 				case got := <-told:
 					if got != 88 {
-						t.Errorf("closed again: scrollback %d", got)
+						t.Errorf("no longer writable by others: scrollback %d", got)
 					}
 				case <-time.After(time.Hour):
-					t.Error("closed again, and nothing was told")
+					t.Error("no longer writable by others, but no change was reported")
 				}
 			})
 		})

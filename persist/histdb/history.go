@@ -37,7 +37,7 @@ var ErrDamaged = errors.New("the history is damaged")
 // cost the last of it, and never the rest.
 type History struct {
 	path string
-	file fs.FileInfo // of the database when it was opened
+	file fs.FileInfo // the database file when it was opened
 	db   *sql.DB
 
 	checkpoint func() error // empties the journal
@@ -159,8 +159,8 @@ func (h *History) Close() error {
 	return nil
 }
 
-// Deleted reports whether the file at the database's path is no longer this database: what
-// is written to it is lost.
+// Deleted reports whether the database file was deleted or replaced, so that writes to it are
+// lost.
 func (h *History) Deleted() bool {
 	now, err := os.Stat(h.path)
 	if err != nil {
@@ -169,13 +169,13 @@ func (h *History) Deleted() bool {
 	return !os.SameFile(now, h.file)
 }
 
-// writtenSlack is how late a change may be told that happened before a write.
+// writtenSlack is how long after a write a change from before it may still arrive.
 const writtenSlack = 250 * time.Millisecond
 
-// Written returns a time up to which everything that happened is in the history of a data
-// folder, whatever ended the engine that wrote it. If there is no history, it makes the file,
-// so that a later call knows since when there is one. ok is false if it cannot. It is called
-// before Open.
+// Written returns a time up to which the history in the data directory dir is complete, even
+// if the engine that wrote it was killed. If there is no history, it creates the file, so that
+// later calls know when the history began. ok is false if the time is unknown. Call it before
+// Open.
 func Written(dir string) (at time.Time, ok bool) {
 	path := filepath.Join(dir, fileName)
 	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
@@ -192,7 +192,7 @@ func Written(dir string) (at time.Time, ok bool) {
 	return at.Add(-writtenSlack), true
 }
 
-// Processes returns which of some processes have rows.
+// Processes returns those of the given processes that have rows.
 func (h *History) Processes(ids []string) (map[string]bool, error) {
 	found := make(map[string]bool)
 	for _, id := range ids {
@@ -238,11 +238,11 @@ func (h *History) Apply(changes []Change) error {
 	return nil
 }
 
-// noteRemoval keeps Written from returning a time before a removal: what was removed must
-// not be added again.
+// noteRemoval keeps Written from returning a time before a removal, so that removed rows
+// are not added again.
 func (h *History) noteRemoval() {
 	at := time.Now().Add(writtenSlack)
-	_ = os.Chtimes(h.path, time.Time{}, at) // without it, a row may come back that was removed at once
+	_ = os.Chtimes(h.path, time.Time{}, at) // if it fails, a recently removed row may come back
 }
 
 // emptyJournal moves what the journal holds to the database.

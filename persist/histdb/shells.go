@@ -27,27 +27,27 @@ func seconds(digits string) (time.Time, bool) {
 	return time.Unix(int64(n), 0), true
 }
 
-// A Format is how a text file of commands is written.
+// A Format is the file format of a shell's history.
 type Format string
 
 const (
-	FormatAny  Format = "" // to be told from what the file holds
+	FormatAny  Format = "" // detect from the file's contents
 	FormatBash Format = "bash"
 	FormatZsh  Format = "zsh"
 	FormatFish Format = "fish"
-	// formatPlain is what EncodeCommands writes.
+	// formatPlain is the format that EncodeCommands writes.
 	formatPlain Format = "plain"
 )
 
-// isHeader reports whether an entry of a shell's history begins with a line.
+// isHeader reports whether line is the first line of an entry in a shell's history.
 func isHeader(line string) bool {
 	_, isBash := bashTime(line)
 	_, isZsh := zshEntry(line)
 	return isBash || isZsh || strings.HasPrefix(line, fishCommand)
 }
 
-// formatOf is the format of the lines that no header tells of: that of the first entry
-// with a header.
+// formatOf returns the format of the first entry with a header, which is used for lines
+// without one.
 func formatOf(lines []string) Format {
 	for _, l := range lines {
 		_, isBash := bashTime(l)
@@ -64,14 +64,13 @@ func formatOf(lines []string) Format {
 	return formatPlain
 }
 
-// decodeShells reads histories of shells entry by entry: they may be of different
-// shells, and the same shell writes times only while it is told to. format is that of
-// entries without a header.
+// decodeShells reads shell histories entry by entry: a file may mix several shells, and a
+// shell writes times only while configured to. format applies to entries without a header.
 func decodeShells(lines []string, format Format) (all []TextCommand) {
 	if format == FormatAny {
 		format = formatOf(lines)
 	}
-	lines = withoutHalfLine(lines, format)
+	lines = trimHalfLine(lines, format)
 	for len(lines) > 0 {
 		var entry []TextCommand
 		var n int
@@ -101,9 +100,8 @@ func decodeShells(lines []string, format Format) (all []TextCommand) {
 
 const digits = "0123456789"
 
-// behindHalfEntry returns the command behind the rest of a header of zsh, or the line if
-// that begins with none.
-func behindHalfEntry(line string) string {
+// trimHalfHeader returns line without a truncated zsh header at its start, if there is one.
+func trimHalfHeader(line string) string {
 	head, command, ok := strings.Cut(line, ";")
 	began, took, both := strings.Cut(strings.TrimPrefix(head, " "), ":")
 	if !both {
@@ -115,21 +113,21 @@ func behindHalfEntry(line string) string {
 	return line
 }
 
-// withoutHalfLine drops the rest of a header that a file begins with if it was cut there.
-func withoutHalfLine(lines []string, format Format) []string {
+// trimHalfLine removes a truncated header from the start of a file.
+func trimHalfLine(lines []string, format Format) []string {
 	switch {
 	case len(lines) == 0 || isHeader(lines[0]):
 	case format == FormatBash && lines[0] != "" && strings.Trim(lines[0], digits) == "" && slices.ContainsFunc(lines, isHeader):
 		return lines[1:]
 	case format == FormatZsh:
-		lines[0] = behindHalfEntry(lines[0])
+		lines[0] = trimHalfHeader(lines[0])
 	case format == FormatFish && !strings.HasPrefix(lines[0], " "): // more of the entry follows
 		return lines[1:]
 	}
 	return lines
 }
 
-// decodePlain reads an entry without a header, and returns how many lines it has.
+// decodePlain reads an entry without a header and returns its number of lines.
 func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 	c.Duration = -1
 	switch c.Line = lines[0]; format {
@@ -150,9 +148,9 @@ func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 	return c, n
 }
 
-// decodeBash reads what a bash history has behind a time, and returns how many lines that
-// are: those up to the next header. Lines that are a complete command are one; what
-// follows them in a joined file may be commands without times.
+// decodeBash reads the lines after a time in a bash history, up to the next header, and
+// returns how many they are. Lines that form a complete command become one command; the
+// lines after them, as in a joined file, become commands without times.
 func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 	for n < len(lines) && !isHeader(lines[n]) {
 		begin := n
@@ -167,7 +165,7 @@ func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 	return all, n
 }
 
-// isIncomplete reports whether bash would read on after the lines.
+// isIncomplete reports whether bash would prompt for more input after the lines.
 func isIncomplete(lines []string) bool {
 	if trailing(lines[len(lines)-1])%2 == 1 {
 		return true
@@ -196,9 +194,9 @@ func zshEntry(line string) (TextCommand, bool) {
 	return TextCommand{Line: command, At: at, Duration: time.Duration(n) * time.Second}, true
 }
 
-// decodeZsh completes a command of a zsh history with the lines that belong to it, and
-// returns how many these are. A line break within a command has a backslash before it; zsh
-// writes a space behind a command that ends with one.
+// decodeZsh appends to a zsh command its continuation lines and returns their number. A
+// line break within a command has a backslash before it. zsh writes a space after a
+// command that ends with a backslash.
 func decodeZsh(c *TextCommand, lines []string) (n int) {
 	for trailing(c.Line) > 0 && n < len(lines) && !isHeader(lines[n]) {
 		c.Line = c.Line[:len(c.Line)-1] + "\n" + lines[n]
@@ -234,8 +232,8 @@ const fishCommand = "- cmd: "
 
 var fishEscapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 
-// decodeFish reads the first entry of a fish history, a subset of YAML with a command,
-// its time and more, and returns how many lines it has.
+// decodeFish reads the first entry of a fish history, a subset of YAML with the command,
+// its time and other fields, and returns its number of lines.
 func decodeFish(lines []string) (c TextCommand, n int) {
 	c = TextCommand{Line: fishEscapes.Replace(lines[0][len(fishCommand):]), Duration: -1}
 	for n = 1; n < len(lines) && strings.HasPrefix(lines[n], "  "); n++ {

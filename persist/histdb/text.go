@@ -41,10 +41,10 @@ func EncodeCommands(commands []string) (text []byte, n int) {
 	return b.Bytes(), n
 }
 
-// DecodeCommands reads the text of a file that EncodeCommands wrote, or any text
-// with a command a line; blank lines are skipped. With shells set, the entries of
-// bash, zsh and fish histories are read as what they are, and those that tell no shell as
-// format says. What is not UTF-8 is replaced. What holds a NUL byte is ErrNoText.
+// DecodeCommands reads the output of EncodeCommands, or any text with one command per
+// line; it skips blank lines. With shells set, it recognizes the entries of bash, zsh
+// and fish histories, and reads entries without a header in format. It replaces invalid
+// UTF-8. It returns ErrNoText if text contains a NUL byte.
 func DecodeCommands(text []byte, shells bool, format Format) ([]TextCommand, error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, ErrNoText
@@ -85,8 +85,8 @@ func decodeLines(lines []string) (all []TextCommand) {
 	return all
 }
 
-// decodeLine reads the first command that EncodeCommands wrote, and returns how many
-// lines it has.
+// decodeLine reads the first command in the format of EncodeCommands and returns its
+// number of lines.
 func decodeLine(lines []string) (command string, n int) {
 	var b strings.Builder
 	for n < len(lines) {

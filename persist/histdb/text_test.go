@@ -130,8 +130,7 @@ func FuzzDecodeCommands(f *testing.F) {
 	})
 }
 
-// Files of shells whose entries are written in different ways: times switched on later,
-// files that were cut or joined.
+// The files mix entry formats: times switched on later, truncated files, joined files.
 func TestMixedHistoriesAreReadEntryByEntry(t *testing.T) {
 	timed := func(line string, n int64) TextCommand {
 		return TextCommand{Line: line, At: time.Unix(n, 0), Duration: -1}

@@ -77,8 +77,8 @@ func checksum(header, repaint []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE(header), crc32.IEEETable, repaint)
 }
 
-// errDamaged is in the error of a checkpoint that is not as it was saved, and of a record
-// that was set aside for that reason.
+// errDamaged is wrapped by the errors for a corrupted checkpoint and for a record that was
+// set aside because it was corrupted.
 var errDamaged = errors.New("damaged")
 
 // ReadCheckpoints gives the checkpoints of a process that there are and that

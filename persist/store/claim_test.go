@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestClaimHoldsUpNobodyWhileTheDiskIsSlow(t *testing.T) {
+func TestSlowClaimDoesNotBlockTheStore(t *testing.T) {
 	s, err := Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

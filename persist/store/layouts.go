@@ -12,7 +12,7 @@ type Layouts struct {
 	Current json.RawMessage            `json:"current,omitempty"`
 	Saved   map[string]json.RawMessage `json:"saved,omitempty"` // by name
 
-	Revision int64 `json:"revision,omitempty"` // of Current; 0 in older files
+	Revision int64 `json:"revision,omitempty"` // of Current; 0 in files from older releases
 }
 
 // SaveLayouts replaces layouts.json. It does not wait for the disk: after a loss

@@ -6,7 +6,7 @@ import "time"
 type Progress struct {
 	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine bounds them
 	Restarts      int       `json:"restarts,omitempty"`        // how often it was started again
-	AutoRestarts  int       `json:"auto_restarts,omitempty"`   // how often its restart policy did that
+	AutoRestarts  int       `json:"auto_restarts,omitempty"`   // number of restarts by the restart policy
 	Failures      int       `json:"failures,omitempty"`        // of these, since it last ran for long
 	WasReady      bool      `json:"was_ready,omitempty"`       // this child has been ready
 	NextStart     time.Time `json:"next_start,omitzero"`       // in backoff
@@ -15,12 +15,12 @@ type Progress struct {
 
 	After []Dependency `json:"after,omitempty"` // in waiting: what has not held yet
 
-	RestartID string `json:"restart_id,omitempty"` // of the last restart that was asked for, made by who asked
-	Revision  int64  `json:"revision,omitempty"`   // how often its name, restart policy or log limit was changed
+	RestartID string `json:"restart_id,omitempty"` // id of the last requested restart, made by the caller
+	Revision  int64  `json:"revision,omitempty"`   // number of changes to its name, restart policy or log limit
 
-	// In starting, and after a start of which the outcome is unknown:
-	Asked  *Identity `json:"asked,omitempty"`  // the keeper that may have been asked for this child; nil if unknown
-	Unsure bool      `json:"unsure,omitempty"` // nobody can tell whether this child existed
+	// While starting, and after a start with unknown outcome:
+	Asked  *Identity `json:"asked,omitempty"`  // the keeper that may have been asked to start this child; nil if unknown
+	Unsure bool      `json:"unsure,omitempty"` // whether this child ever existed is unknown
 }
 
 // A Dependency is a process that another one is started after.

@@ -249,10 +249,10 @@ func (s *Store) makeDir(id string, durable bool) error {
 }
 
 // Load reads every record, oldest first. A damaged one is set aside as
-// record.json.bad and reported in problems; it costs no other anything. One that
-// cannot be read, or that is of a newer schema (ErrNewer), is reported as Unread and
-// left alone. A folder without a record is none of a process. Load also clears away
-// what crashes have left.
+// record.json.bad and reported in problems; other records are unaffected. One that
+// cannot be read, or has a newer schema (ErrNewer), is reported as Unread and left
+// alone. A directory without a record is not a process's. Load also removes files
+// left by crashes.
 func (s *Store) Load() (records []Record, problems []error) {
 	entries, err := s.readDir(s.processes())
 	if err != nil {

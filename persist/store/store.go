@@ -27,8 +27,8 @@ const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 type Store struct {
 	dir string // absolute
 
-	mkdir   func(path string, mode fs.FileMode) error // os.Mkdir but in tests
-	readDir func(path string) ([]fs.DirEntry, error)  // os.ReadDir but in tests
+	mkdir   func(path string, mode fs.FileMode) error // os.Mkdir, except in tests
+	readDir func(path string) ([]fs.DirEntry, error)  // os.ReadDir, except in tests
 
 	mu     sync.Mutex          // guards what follows
 	claims map[string]struct{} // ids that are being claimed
@@ -129,8 +129,8 @@ func (s *Store) LogPath(r Record) string {
 	return filepath.Join(s.Dir(r.ID), LogName)
 }
 
-// MayHaveLog reports whether a process has a log, or may have: it is made before its first
-// child.
+// MayHaveLog reports whether a process has a log, or may have one. The log is created before
+// the first child.
 func (s *Store) MayHaveLog(r Record) bool {
 	_, err := os.Stat(s.LogPath(r))
 	return !errors.Is(err, fs.ErrNotExist)
@@ -223,7 +223,7 @@ func (s *Store) Claim(id string) error {
 }
 
 // leftOver reports whether a crash has left an id's folder before there was a
-// record in it. A file that was being written then is not one yet.
+// record in it. A file still being written at the crash does not count as a record.
 func (s *Store) leftOver(id string) bool {
 	entries, err := os.ReadDir(s.Dir(id))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName && !isTemp(e.Name()) })

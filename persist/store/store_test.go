@@ -648,7 +648,7 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	}
 }
 
-func TestRecordThatCannotBeReadIsReportedAsUnreadAndKept(t *testing.T) {
+func TestUnreadableRecordIsReportedAsUnreadAndKept(t *testing.T) {
 	unread := func(id string, problems []error) {
 		t.Helper()
 		var u *Unread
@@ -670,7 +670,7 @@ func TestRecordThatCannotBeReadIsReportedAsUnreadAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(s.Dir("loop"), "record.json")
-	if err := os.Symlink("record.json", path); err != nil { // ELOOP, for root too
+	if err := os.Symlink("record.json", path); err != nil { // ELOOP, even for root
 		t.Fatal(err)
 	}
 	records, problems = s.Load()
@@ -683,7 +683,7 @@ func TestRecordThatCannotBeReadIsReportedAsUnreadAndKept(t *testing.T) {
 		unread("loop", []error{err})
 	}
 	if to, err := os.Readlink(path); err != nil || to != "record.json" {
-		t.Errorf("it became %s, %v", to, err)
+		t.Errorf("link leads to %s, %v", to, err)
 	}
 	for _, why := range []error{syscall.EMFILE, syscall.EIO, syscall.EACCES} {
 		s.readDir = func(string) ([]fs.DirEntry, error) { return nil, why }
@@ -693,6 +693,6 @@ func TestRecordThatCannotBeReadIsReportedAsUnreadAndKept(t *testing.T) {
 		}
 	}
 	if r, err := s.LoadRecord("absent"); r != nil || err != nil {
-		t.Errorf("of what is absent: %v, %v", r, err)
+		t.Errorf("LoadRecord of a missing record: %v, %v", r, err)
 	}
 }

@@ -24,13 +24,13 @@ const (
 	// activatePoll is how often a client that waits for another one's
 	// activation looks again.
 	activatePoll = 10 * time.Millisecond
-	// startPatience is how long an engine that was started may not answer before it is
-	// started again; it doubles each time.
+	// startPatience is how long to wait for a newly started engine to answer before starting
+	// it again; the wait doubles with each retry.
 	startPatience = 50 * time.Millisecond
-	// replacePatience is how long an older engine may still answer that was asked to
-	// step down.
+	// replacePatience is how long to wait for an older engine to step down before asking
+	// again.
 	replacePatience = 500 * time.Millisecond
-	// maxReplaces is how often it is asked.
+	// maxReplaces is how many times an older engine is asked to step down.
 	maxReplaces = 3
 )
 
@@ -75,7 +75,7 @@ type activation struct {
 	Options
 	client *Client
 	older  string // version of the engine that is asked to step down
-	holder int    // pid of the client that has the lock, while this one waits for it; 0 if unknown
+	holder int    // pid of the client holding the lock while this one waits; 0 if unknown
 }
 
 // A verdict says what an activation has to do next.
@@ -100,8 +100,8 @@ func (a *activation) run(ctx context.Context) error {
 	return a.bring(ctx, v)
 }
 
-// bring starts or replaces the engine until one that is not too old answers. Whatever was
-// asked may die of something else before it has done its part, so it is asked again.
+// bring starts or replaces the engine until a recent enough one answers. It retries because
+// the keeper or engine may be killed by something else before it finishes.
 func (a *activation) bring(ctx context.Context, v verdict) (err error) {
 	replaced := 0
 	for patience := startPatience; v != verdictReady; patience *= 2 {
@@ -139,9 +139,9 @@ func (a *activation) look(ctx context.Context) (verdict, error) {
 }
 
 // lock takes the lock under which engines are started and replaced, and looks
-// again. Whoever finds another client at it waits for what comes of that; then
-// there is no lock to hold, and the verdict is ready. A client that is suspended
-// is not waited for: the lock only spares work, keeper.lock decides.
+// again. If another client holds the lock, it waits for that client to finish; the
+// verdict is then ready and no lock is held. It does not wait for a suspended client:
+// the lock only avoids duplicate work, keeper.lock decides.
 func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	if err := wire.PrivateFolder(a.DataDir); err != nil {
 		return nil, verdictAbsent, err
@@ -157,10 +157,10 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 				WithHint(wire.HintWritable)
 		}
 		if locked {
-			_ = os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600) // for others' errors
+			_ = os.WriteFile(path, fmt.Appendln(nil, os.Getpid()), 0o600) // shown in other clients' errors
 			a.holder = 0
 		} else {
-			a.holder = holderOf(path)
+			a.holder = readHolder(path)
 		}
 		v, err := a.look(ctx)
 		if err != nil || locked || v == verdictReady || isStopped(a.holder) {
@@ -177,8 +177,8 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	}
 }
 
-// holderOf reads which client has locked a file; 0 if that is unknown.
-func holderOf(path string) int {
+// readHolder reads the pid of the client holding the lock file at path; 0 if unknown.
+func readHolder(path string) int {
 	text, _ := os.ReadFile(path)
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
@@ -188,7 +188,7 @@ func holderOf(path string) int {
 func (a *activation) start(ctx context.Context) error {
 	engineSocket, keeperSocket := api.Sockets(a.DataDir)
 	for _, socket := range []string{engineSocket, keeperSocket} {
-		// The keeper has another place where the runtime folder cannot be made.
+		// The keeper uses a spare path if the runtime directory cannot be created.
 		if err := wire.PrivateFolder(filepath.Dir(socket)); err != nil && !errors.Is(err, api.CodeUnavailable) {
 			return err
 		}
@@ -213,8 +213,8 @@ func (a *activation) replace(ctx context.Context) error {
 	return err
 }
 
-// await waits until an engine that is not too old answers, or none, or an older one, has for
-// too long.
+// await polls until a recent enough engine answers. It gives up after patience if no engine
+// answers, and after replacePatience if an older one does.
 func (a *activation) await(ctx context.Context, patience time.Duration) (verdict, error) {
 	poll := time.NewTicker(activatePoll)
 	defer poll.Stop()

@@ -43,7 +43,7 @@ func fakeKeeper(role string) int {
 	dir := os.Getenv("TANDEM_DATA_DIR")
 	if _, err := os.Stat(filepath.Join(dir, "keepers")); err != nil && strings.HasPrefix(role, "first") {
 		_ = os.WriteFile(filepath.Join(dir, "keepers"), nil, 0o600)
-		if role == "first gone" { // its engine is killed when it is ready
+		if role == "first gone" { // kill its engine once it is ready
 			fmt.Println("ready")
 		}
 		return 3
@@ -252,13 +252,13 @@ func TestActivatePassesOnWhyTheKeeperFailed(t *testing.T) {
 	}
 }
 
-func TestActivateStartsAgainWhatWasKilledMeanwhile(t *testing.T) {
+func TestActivateRetriesAfterKeeperOrEngineIsKilled(t *testing.T) {
 	for _, role := range []string{"first silent", "first gone"} {
 		t.Run(role, func(t *testing.T) { mustActivate(t, fakeOptions(t, role, "1.0.0")) })
 	}
 }
 
-func TestActivateAsksAnOlderEngineAgain(t *testing.T) {
+func TestActivateRetriesReplacingAnOlderEngine(t *testing.T) {
 	o := fakeOptions(t, "normal", "2.0.0")
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestActivateAsksAnOlderEngineAgain(t *testing.T) {
 	asked, again := 0, make(chan struct{})
 	old := infoMux("1.9.9")
 	server.Handle(old, api.EngineStop, func(context.Context, api.EngineStopInput) (api.Empty, error) {
-		if asked++; asked == 2 { // the first time, its keeper died before it ended the engine
+		if asked++; asked == 2 { // the first time, the keeper died before it stopped the engine
 			close(again)
 		}
 		return api.Empty{}, nil
@@ -283,7 +283,7 @@ func TestActivateAsksAnOlderEngineAgain(t *testing.T) {
 	}
 }
 
-// holdActivateLock locks as the process pid would.
+// holdActivateLock takes activate.lock on behalf of the process pid.
 func holdActivateLock(t *testing.T, o Options, pid int) {
 	t.Helper()
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
@@ -300,7 +300,7 @@ func holdActivateLock(t *testing.T, o Options, pid int) {
 	}
 }
 
-func TestActivateNamesTheClientItWaitedFor(t *testing.T) {
+func TestActivateErrorNamesTheLockHolder(t *testing.T) {
 	o := fakeOptions(t, "normal", "1.0.0")
 	o.timeout = 50 * time.Millisecond
 	holdActivateLock(t, o, os.Getpid())

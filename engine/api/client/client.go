@@ -135,7 +135,7 @@ func (c *Client) KeeperAlive() bool {
 	return KeeperAnswers(c.dataDir)
 }
 
-// KeeperAnswers reports whether a data folder has a keeper that can be reached.
+// KeeperAnswers reports whether the data directory's keeper accepts connections.
 func KeeperAnswers(dataDir string) bool {
 	_, socket := api.Sockets(dataDir)
 	_, spare := api.SpareSockets(dataDir)

@@ -19,7 +19,7 @@ func inheritNothing() {
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// isStopped reports whether a process is suspended, as by ctrl+z.
+// isStopped reports whether the process pid is suspended, for example by ctrl+z.
 func isStopped(pid int) bool {
 	if pid == 0 {
 		return false

@@ -54,13 +54,13 @@ func runKeeper(ctx context.Context, o Options) error {
 	return silentKeeper(ctx, o, exited)
 }
 
-// A silentError is that of a keeper that said nothing: as a rule it was killed.
+// A silentError reports a keeper that exited without printing anything, usually because it was killed.
 type silentError struct{ cause *api.Error }
 
 func (e *silentError) Error() string { return e.cause.Error() }
 func (e *silentError) Unwrap() error { return e.cause }
 
-// maxSilent is how many keepers in a row may say nothing.
+// maxSilent is how many keepers in a row may exit silently before start gives up.
 const maxSilent = 3
 
 // silentKeeper says what became of a keeper that closed its output without a
@@ -72,7 +72,7 @@ func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
 	}
-	return &silentError{api.Errorf(api.CodeUnavailable, "start keeper: it said nothing: %s", status).WithHint(hintLog(o.DataDir))}
+	return &silentError{api.Errorf(api.CodeUnavailable, "start keeper: no output from the keeper: %s", status).WithHint(hintLog(o.DataDir))}
 }
 
 // spawnKeeper starts the keeper's process. A goroutine waits for it as long as

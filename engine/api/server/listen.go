@@ -36,8 +36,8 @@ func Listen(path string) (net.Listener, error) {
 	return listenAt(path)
 }
 
-// ListenSpare is Listen for one of api.SpareSockets, whose path may be longer than that of a
-// socket otherwise.
+// ListenSpare is like Listen, but accepts the path of one of api.SpareSockets, which may be
+// longer than api.MaxSocketPath.
 func ListenSpare(path string) (net.Listener, error) {
 	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func refuse(c *net.UnixConn) {
 // maxRefused is how much of a request is read before it is refused.
 const maxRefused = 64 << 10
 
-// A Lasting listener goes on with another socket when its own was deleted.
+// A Lasting listener keeps accepting connections after Renew replaces its deleted socket.
 type Lasting struct {
 	mu     sync.Mutex
 	now    net.Listener
@@ -217,7 +217,7 @@ func (l *Lasting) Close() error {
 	return l.now.Close()
 }
 
-// Path is that of the current socket.
+// Path returns the path of the current socket.
 func (l *Lasting) Path() string {
 	now, _ := l.current()
 	if own, ok := now.(*listener); ok {
@@ -226,7 +226,7 @@ func (l *Lasting) Path() string {
 	return ""
 }
 
-// Renew has listen make another socket if the current one was deleted.
+// Renew calls listen for a new socket if the current one was deleted.
 func (l *Lasting) Renew(listen func() (net.Listener, error)) error {
 	if _, err := os.Lstat(l.Path()); !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/api"
 )
 
-// ShortPath returns a path of a socket that fits into an address: through its folder, which is
-// open until done is called, if its own is too long.
+// ShortPath returns a path to a socket that fits into a socket address. If path is too long,
+// the result leads through an open descriptor of its directory; done closes the descriptor.
 func ShortPath(path string) (short string, done func(), err error) {
 	if len(path) <= api.MaxSocketPath {
 		return path, func() {}, nil

@@ -51,7 +51,7 @@ func TestKeepRetriesOnALayoutConflict(t *testing.T) {
 	})
 	server.Handle(m, api.LayoutPut, func(_ context.Context, in api.LayoutPutInput) (out api.LayoutPutOutput, err error) {
 		if in.Name == "" && in.Revision < 3 {
-			return out, api.Errorf(api.CodeConflict, "save layout: it has changed since revision %d", in.Revision)
+			return out, api.Errorf(api.CodeConflict, "save layout: changed since revision %d", in.Revision)
 		}
 		saved = in.Revision
 		return out, nil

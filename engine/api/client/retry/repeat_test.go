@@ -17,11 +17,11 @@ import (
 	"tandem/engine/api/client"
 )
 
-// dyingEngine answers every operation, but dies of the first call of each.
+// dyingEngine answers every operation but crashes on the first call to each.
 type dyingEngine struct {
 	mu    sync.Mutex
 	calls []string
-	again *api.Error // the answer to the second call; nil: success
+	again *api.Error // answer to the second call; nil for success
 }
 
 func (e *dyingEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func (e *dyingEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// die has the engine die of the next call, and answer the one after it with an error.
+// die makes the engine crash on the next call and answer the one after it with again.
 func (e *dyingEngine) die(again *api.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,8 +56,8 @@ func (e *dyingEngine) called() []string {
 	return slices.Clone(e.calls)
 }
 
-// dying returns a client of a dyingEngine.
-func dying(t *testing.T) (*dyingEngine, *Conn) {
+// newDying returns a dyingEngine and a client connected to it.
+func newDying(t *testing.T) (*dyingEngine, *Conn) {
 	e, dir := &dyingEngine{}, newEngine(t).dir
 	socket, _ := api.Sockets(dir)
 	listener, err := net.Listen("unix", socket)
@@ -68,7 +68,7 @@ func dying(t *testing.T) (*dyingEngine, *Conn) {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = serving.Serve(listener) }()
 	t.Cleanup(func() { serving.Close(); <-done })
-	e.calls = []string{""} // it does not die of the first call of Connect
+	e.calls = []string{""} // do not crash on the first call of Connect
 	conn, err := Connect(t.Context(), func(ctx context.Context) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: dir})
 	})
@@ -79,7 +79,7 @@ func dying(t *testing.T) (*dyingEngine, *Conn) {
 	return e, conn
 }
 
-// marked holds, for each operation that is repeated if its input is marked, such an input.
+// marked holds a marked input for each RepeatMarked operation.
 var marked = map[string]any{
 	api.SessionStart.Name:   api.SessionStartInput{ID: "0123456789ab"},
 	api.ProcessStart.Name:   api.ProcessStartInput{ID: "0123456789ab"},
@@ -91,8 +91,8 @@ var marked = map[string]any{
 	api.LayoutPut.Name:      api.LayoutPutInput{Revision: 1},
 }
 
-func TestEveryOperationDeclaresWhatAnEngineDeathMeans(t *testing.T) {
-	e, conn := dying(t)
+func TestEveryOperationDeclaresRepeatability(t *testing.T) {
+	e, conn := newDying(t)
 	call := func(op api.Entry, in any, again *api.Error) error {
 		e.die(again)
 		return conn.Do(t.Context(), op.Name, op.Effect, in, reflect.New(op.Out).Interface())
@@ -103,7 +103,7 @@ func TestEveryOperationDeclaresWhatAnEngineDeathMeans(t *testing.T) {
 			t.Errorf("%s: %v", op.Name, err)
 		}
 		if want := []string{op.Name, op.Name}; len(e.called()) < 2 || !slices.Equal(e.called()[:2], want) {
-			t.Errorf("%s was called as %v", op.Name, e.called())
+			t.Errorf("%s: calls %v", op.Name, e.called())
 		}
 	}
 	once := func(op api.Entry, in any) {
@@ -113,7 +113,7 @@ func TestEveryOperationDeclaresWhatAnEngineDeathMeans(t *testing.T) {
 		}
 	}
 	for _, op := range api.Operations() {
-		if op.Name == api.EngineInfo.Name { // part of every connection
+		if op.Name == api.EngineInfo.Name { // called on every connection
 			continue
 		}
 		zero := reflect.New(op.In).Elem().Interface()
@@ -133,14 +133,14 @@ func TestEveryOperationDeclaresWhatAnEngineDeathMeans(t *testing.T) {
 		case api.RepeatNever:
 			once(op, zero)
 		default:
-			t.Errorf("%s does not declare whether it can be repeated after the engine died: %q", op.Name, repeat)
+			t.Errorf("%s does not declare whether it can be repeated after an engine crash: %q", op.Name, repeat)
 		}
 	}
 }
 
-// What an error says of the first call of an operation is never taken for success.
+// Only an error of a repeated call can mean success.
 func TestErrorOfAFirstCallIsReported(t *testing.T) {
-	e, conn := dying(t)
+	e, conn := newDying(t)
 	for _, code := range []api.Code{api.CodeNotFound, api.CodeEnded} {
 		e.die(api.Errorf(code, "no such process"))
 		e.calls = []string{""}

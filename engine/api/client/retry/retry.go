@@ -1,6 +1,6 @@
-// Package retry calls an engine that may crash or be replaced meanwhile: a call is
-// made again where the table of operations allows that, and of all else the caller
-// is told whether it may have been done.
+// Package retry calls an engine that may crash or be replaced during the call. It
+// retries calls that the table of operations allows to be repeated; for the others,
+// the error says whether the call may have been carried out.
 package retry
 
 import (
@@ -37,7 +37,7 @@ type Conn struct {
 	// Away is called when a call that changes nothing begins to wait for a machine that
 	// is away, which it then does for as long as its caller; nil: it gives up after a while.
 	Away    func()
-	connect func(context.Context) (*client.Client, error) // nil: somebody else starts an engine
+	connect func(context.Context) (*client.Client, error) // nil if another process starts the engine
 }
 
 // Connect connects, and connects again when the engine is gone for long: connect
@@ -50,9 +50,9 @@ func Connect(ctx context.Context, connect func(context.Context) (*client.Client,
 	return &Conn{Client: first, connect: connect}, nil
 }
 
-// Do carries out an operation; see api.Operation.Call. When the engine is lost the
-// call is made again, within the time that it has itself, if it was never sent or is
-// api.Repeatable. Else the error has CodeUnsure: it may have been done.
+// Do carries out an operation; see api.Operation.Call. If the connection to the engine
+// is lost, Do retries a call that was never sent or is api.Repeatable, within the
+// call's own time limit. Otherwise the error has CodeUnsure: it may have been done.
 func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
 	began := time.Now()
 	var lost time.Time
@@ -67,7 +67,7 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		gone, maySent := isLost(err)
 		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
 			if sent && err != nil {
-				return c.settled(ctx, name, effect, in, out, err)
+				return c.settle(ctx, name, effect, in, out, err)
 			}
 			return err
 		}
@@ -111,9 +111,9 @@ func isLost(err error) (gone, sent bool) {
 	return ending, ending
 }
 
-// settled is what the error of a repeated call means: that the first one has already
-// removed or stopped what it was about is no error. Then out is what is left of it.
-func (c *Conn) settled(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
+// settle interprets the error of a repeated call: it returns nil if the first call had
+// already removed or stopped the process, and then reads the process into out.
+func (c *Conn) settle(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
 	missing := errors.Is(err, api.CodeNotFound)
 	switch api.RepeatOf(name, effect) {
 	case api.RepeatGone:
@@ -122,14 +122,14 @@ func (c *Conn) settled(ctx context.Context, name string, effect api.Effect, in, 
 		}
 	case api.RepeatEnded:
 		if p, ok := out.(*api.Process); ok && (missing || errors.Is(err, api.CodeEnded)) {
-			return c.stopped(ctx, stoppedID(in), p)
+			return c.readStopped(ctx, stoppedID(in), p)
 		}
 	}
 	return err
 }
 
-// stopped reads a process that was stopped into p. A transient one is gone by then.
-func (c *Conn) stopped(ctx context.Context, id string, p *api.Process) error {
+// readStopped reads the stopped process id into p. The record of a transient process may be gone.
+func (c *Conn) readStopped(ctx context.Context, id string, p *api.Process) error {
 	now, err := api.ProcessGet.Call(ctx, c, api.IDInput{ID: id})
 	if errors.Is(err, api.CodeNotFound) {
 		now, err = api.Process{ID: id, Name: id, State: api.StateStopped}, nil
@@ -140,7 +140,7 @@ func (c *Conn) stopped(ctx context.Context, id string, p *api.Process) error {
 	return err
 }
 
-// stoppedID names what a call stops.
+// stoppedID returns the id of the process that a stop call with input in is for.
 func stoppedID(in any) string {
 	switch in := in.(type) {
 	case api.ProcessStopInput:
