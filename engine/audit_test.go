@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestRestartByAnAgentIsInTheAuditLog(t *testing.T) {
+func TestAuditLogRecordsRestartByAnAgent(t *testing.T) {
 	p := newConfinedAgent(t)
 	before := p.info().EnginePID
 	if status, answer := p.post(p.bounds, "engine.stop", `{"restart":true}`); status >= 400 {

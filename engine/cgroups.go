@@ -6,13 +6,13 @@ import (
 	"tandem/engine/proctree"
 )
 
-// cgroups are the cgroups of children. Each is made before its child starts.
+// cgroups manages the cgroups of children. Each is created before its child starts.
 type cgroups struct {
-	folder string   // "" if none can be made
-	made   sync.Map // paths of those that have not been removed
+	folder string   // "" if cgroups cannot be created
+	made   sync.Map // paths of cgroups not removed yet
 }
 
-// make makes the cgroup at path and reports whether there is one.
+// make creates the cgroup at path and reports whether it exists.
 func (c *cgroups) make(path string) bool {
 	if !proctree.MakeCgroup(path) {
 		return false
@@ -21,7 +21,7 @@ func (c *cgroups) make(path string) bool {
 	return true
 }
 
-// drop removes the cgroup of the child with an id, unless a process is left in it.
+// drop removes the cgroup of the child id, unless a process is left in it.
 func (c *cgroups) drop(id string) {
 	path := proctree.CgroupFor(c.folder, id)
 	if proctree.DropCgroup(path) {

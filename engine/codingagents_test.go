@@ -227,7 +227,7 @@ func (m *machine) talksInAShell(conversation string) (p api.Process, cwd string)
 func TestAConversationIsOfferedAtThePromptAfterAReboot(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
-	m.tied = true // it is the engine that has started the shell which offers it
+	m.tied = true // the engine started the shell that offers the agent
 	p, cwd := m.talksInAShell("c-1")
 	old := m.get(p.ID).PID
 	m.reboot()

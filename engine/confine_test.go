@@ -124,7 +124,7 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 	}
 }
 
-// Not parallel: another test could take the port that is freed here.
+// Not parallel: another test could take the freed port.
 func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)

@@ -20,7 +20,7 @@ import (
 	"tandem/tests/needs"
 )
 
-// startKinds are the operations that start something under an id of the client's.
+// startKinds holds the operations that start a process under an id chosen by the client.
 var startKinds = map[string]func(ctx context.Context, c api.Engine, id string, command []string) error{
 	"exec": func(ctx context.Context, c api.Engine, id string, command []string) error {
 		_, err := api.Exec.Call(ctx, c, api.ExecInput{ID: id, Command: command})
@@ -36,8 +36,8 @@ var startKinds = map[string]func(ctx context.Context, c api.Engine, id string, c
 	},
 }
 
-// killBothDuringStarts starts short commands of one kind, and kills keeper and engine 3 to
-// 30 ms after each call. It fails if a command ran twice, or not as the answer says.
+// killBothDuringStarts starts short commands with one operation, and kills keeper and engine
+// 3 to 30 ms after each call. It fails if a command ran twice or contradicts the answer.
 func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	m := startMachine(t)
 	conn, err := retry.Connect(t.Context(), func(ctx context.Context) (*client.Client, error) { return client.Activate(ctx, m.options()) })
@@ -53,7 +53,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 		calls.Go(func() {
 			answers[i] = startKinds[kind](context.Background(), conn, api.NewID(), sh(fmt.Sprintf("echo x >> %s; sleep 0.0%d", mark(i), rand.IntN(6))))
 		})
-		time.Sleep(3*time.Millisecond + time.Duration(rand.IntN(27_000))*time.Microsecond) // any moment of a start
+		time.Sleep(3*time.Millisecond + time.Duration(rand.IntN(27_000))*time.Microsecond) // at any point of a start
 		for _, pid := range []int{before.KeeperPID, before.EnginePID} {
 			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -64,7 +64,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	}
 	ran, notRun, unsure := 0, 0, 0
 	for i, answer := range answers {
-		if answer == nil && kind != "session.start" { // the program may be about to write it; a session's may be hung up before
+		if answer == nil && kind != "session.start" { // the program may be about to write it; a session's may get SIGHUP first
 			m.eventually("the mark of a command that ran", func() bool { _, err := os.Stat(mark(i)); return err == nil })
 		}
 		text, _ := os.ReadFile(mark(i))
@@ -79,7 +79,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 		case errors.Is(answer, api.CodeUnavailable):
 			notRun++
 			if times != 0 {
-				t.Errorf("ran, and the answer is %v", answer)
+				t.Errorf("ran, but answered %v", answer)
 			}
 		default:
 			t.Errorf("ran %d times, answered %v", times, answer)
@@ -88,7 +88,7 @@ func killBothDuringStarts(t testing.TB, kind string, rounds int) {
 	t.Logf("%s: of %d commands %d ran, %d did not, %d may have run", kind, rounds, ran, notRun, unsure)
 }
 
-func TestCommandRunsOnceIfEngineAndKeeperAreKilled(t *testing.T) {
+func TestCommandRunsAtMostOnceIfEngineAndKeeperAreKilled(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	for kind := range startKinds {
@@ -96,8 +96,8 @@ func TestCommandRunsOnceIfEngineAndKeeperAreKilled(t *testing.T) {
 	}
 }
 
-// BenchmarkDoubleDeaths kills engine and keeper 200 times: go test -run '^$' -bench
-// DoubleDeaths -benchtime 1x ./engine
+// BenchmarkDoubleDeaths kills engine and keeper 200 times. Run it with
+// go test -run '^$' -bench DoubleDeaths -benchtime 1x ./engine.
 func BenchmarkDoubleDeaths(b *testing.B) {
 	for kind := range startKinds {
 		b.Run(kind, func(b *testing.B) {

@@ -44,7 +44,7 @@ func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
 	}
 }
 
-func TestProcessListMeasuresWhatAnEndedProcessLeft(t *testing.T) {
+func TestProcessListMeasuresOrphansOfExitedProcess(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	exited, _ := m.left(api.ProcessStartInput{}, api.StateExited)
@@ -56,11 +56,11 @@ func TestProcessListMeasuresWhatAnEndedProcessLeft(t *testing.T) {
 	}
 	for _, id := range []string{exited.ID, waiting.ID} {
 		if use := got[id]; use == nil || use.Processes != 1 || use.RSSBytes == 0 {
-			t.Errorf("what was left uses %+v", use)
+			t.Errorf("usage of the process with orphans: %+v", use)
 		}
 	}
 	if use := got[clean.ID]; use != nil {
-		t.Errorf("what left nothing uses %+v", use)
+		t.Errorf("usage of the process without orphans: %+v", use)
 	}
 }
 

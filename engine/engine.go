@@ -66,11 +66,11 @@ type engine struct {
 	lock    *folderLock
 	log     *slog.Logger
 	ownLog  *ownLog
-	fault   error                   // why the data folder could not be written at the start; nil if it could
-	stop    func()                  // ends the engine
-	socket  func() string           // where clients connect
-	next    atomic.Pointer[os.File] // the executable that replaces this one; nil if none does
-	passed  []passedTerminal        // to the next engine
+	fault   error                   // why the data directory was not writable at start; nil if it was
+	stop    func()                  // stops the engine
+	socket  func() string           // returns the path that clients connect to
+	next    atomic.Pointer[os.File] // the executable that replaces this one; nil for none
+	passed  []passedTerminal        // handed to the next engine
 	host    *host
 	files   *service.Files
 	layouts *service.Layouts
@@ -121,7 +121,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	e := &engine{o: o, lock: lock, log: log, ownLog: out, fault: fault, stop: cancel, host: h}
 	h.inherited, h.regainer = terminals, newRegainer(h)
-	defer func() { // after everything else has ended
+	defer func() { // after everything else has stopped
 		e.succeed()
 		if h.link != nil {
 			h.link.close()
@@ -188,11 +188,11 @@ func (e *engine) run(ctx context.Context) error {
 	return e.serve(ctx, client)
 }
 
-// maxKeepers is how many keepers an engine tries at its start.
+// maxKeepers is how many keepers a starting engine tries.
 const maxKeepers = 5
 
-// meetKeeper connects to the keeper and takes over what there is. A keeper that exits
-// meanwhile is followed by another, which this engine starts: nobody else may.
+// meetKeeper connects to the keeper and takes over its children. If the keeper exits
+// meanwhile, this engine starts another: no other process may.
 func (e *engine) meetKeeper(ctx context.Context) (keeperClient, error) {
 	for i := 1; ; i++ {
 		client, err := e.takeOver(ctx)
@@ -222,7 +222,7 @@ func (e *engine) dialKeeper(ctx context.Context) (keeperClient, error) {
 	return client, nil
 }
 
-// takeOver is one attempt of meetKeeper, with one keeper.
+// takeOver is one attempt of meetKeeper with a single keeper.
 func (e *engine) takeOver(ctx context.Context) (keeperClient, error) {
 	client, err := e.dialKeeper(ctx)
 	if err != nil {
@@ -280,7 +280,7 @@ func (e *engine) unsaved() string {
 func (e *engine) startKeeper(ctx context.Context) error {
 	if e.lock.displaced() {
 		e.stop()
-		return fmt.Errorf("start keeper: the data folder %s was moved or deleted", e.o.DataDir)
+		return fmt.Errorf("start keeper: data folder %s was moved or deleted", e.o.DataDir)
 	}
 	return startKeeper(ctx, e.o.Keeper, e.o.DataDir)
 }
@@ -312,7 +312,7 @@ func (e *engine) serve(ctx context.Context, client keeperClient) error {
 	}
 	listener := server.NewLasting(first)
 	e.socket = listener.Path
-	if err := client.Ready(); err != nil && !errors.Is(err, keeper.ErrLost) { // the next keeper is told by the link
+	if err := client.Ready(); err != nil && !errors.Is(err, keeper.ErrLost) { // the link calls Ready on the next keeper
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
@@ -361,5 +361,5 @@ func (e *engine) closeSessions() {
 	e.fleet.Close()
 }
 
-// folderCheck is the time between checks of data folder and socket.
+// folderCheck is the interval between checks of the data directory and the socket.
 const folderCheck = time.Minute

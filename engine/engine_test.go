@@ -113,7 +113,7 @@ func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
 		case e.Type == api.EventProcess && e.Process.ID != first.ID:
 			note := e.Process.Name + " " + string(e.Process.State) + " " + e.Process.Terminal.Title
 			if note == seen[len(seen)-1] {
-				continue // something else about it changed
+				continue // another field changed
 			}
 			seen = append(seen, note)
 			if note == "second running a title" {

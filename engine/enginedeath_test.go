@@ -21,14 +21,14 @@ import (
 	"tandem/engine/api/client/retry"
 )
 
-// A deadlyProxy leads to the engine of a machine, and kills that on one call.
+// A deadlyProxy forwards calls to a machine's engine and kills the engine on one of them.
 type deadlyProxy struct {
 	m       *machine
 	forward http.Transport
 
 	mu     sync.Mutex
-	target string // name of the operation; "": none
-	before bool   // kill it before the engine has the call, not after it has answered
+	target string // name of the operation; "" for none
+	before bool   // kill before the engine gets the call, not after it answers
 }
 
 func (p *deadlyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ func (p *deadlyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// kill kills the engine, and the call with it.
+// kill kills the engine and drops the call.
 func (p *deadlyProxy) kill() {
 	info, err := api.EngineInfo.Call(context.Background(), p.m.client, api.Empty{})
 	if err == nil {
@@ -75,24 +75,24 @@ func (p *deadlyProxy) kill() {
 	panic(http.ErrAbortHandler)
 }
 
-// die has the engine die of the next call of an operation.
+// die makes the proxy kill the engine on the next call of an operation.
 func (p *deadlyProxy) die(name string, before bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target, p.before = name, before
 }
 
-// spent reports whether the engine has died of the call.
+// spent reports whether the engine was killed on the call.
 func (p *deadlyProxy) spent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.target == ""
 }
 
-// behindProxy returns a client of the machine's engine, through a proxy.
+// behindProxy returns a client that reaches the machine's engine through a proxy.
 func (m *machine) behindProxy() (*deadlyProxy, *retry.Conn) {
 	m.Helper()
-	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	dir, err := os.MkdirTemp("", "td") // short enough for a socket path
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -121,11 +121,11 @@ func (m *machine) behindProxy() (*deadlyProxy, *retry.Conn) {
 	return p, conn
 }
 
-// A repeat is a call whose engine dies.
+// A repeat is a call during which the engine is killed.
 type repeat struct {
 	operation string
 	call      func(e api.Engine, p api.Process) error
-	ended     bool // it is about a process that has ended
+	ended     bool // its process has exited
 	check     func(m *machine, p, now api.Process) string
 }
 
@@ -139,39 +139,39 @@ func repeats(m *machine) []repeat {
 		{operation: api.ProcessStop.Name, call: func(e api.Engine, p api.Process) error {
 			stopped, err := api.ProcessStop.Call(context.Background(), e, api.ProcessStopInput{ID: p.ID})
 			if err == nil && stopped.State != api.StateStopped {
-				return errors.New("it is answered as " + string(stopped.State))
+				return errors.New("answered state " + string(stopped.State))
 			}
 			return err
 		}, check: func(_ *machine, _, now api.Process) string {
-			return wrongIf(now.State != api.StateStopped, "it is not stopped")
+			return wrongIf(now.State != api.StateStopped, "not stopped")
 		}},
 		{operation: api.ProcessRestart.Name, call: func(e api.Engine, p api.Process) error {
 			return api.ProcessRestart.Run(context.Background(), e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 		}, check: func(_ *machine, _, now api.Process) string {
-			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "it was not restarted once")
+			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "not restarted exactly once")
 		}},
 		{operation: api.ProcessRestart.Name, ended: true, call: func(e api.Engine, p api.Process) error {
 			return api.ProcessRestart.Run(context.Background(), e, api.ProcessRestartInput{ID: p.ID, RestartID: api.NewID()})
 		}, check: func(_ *machine, _, now api.Process) string {
-			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "it was not started again once")
+			return wrongIf(now.State != api.StateRunning || now.Supervision.Restarts != 1, "not started again exactly once")
 		}},
 		{operation: api.ProcessRemove.Name, ended: true, call: func(e api.Engine, p api.Process) error {
 			return api.ProcessRemove.Run(context.Background(), e, api.IDInput{ID: p.ID})
-		}, check: func(_ *machine, _, now api.Process) string { return wrongIf(now.ID != "", "it is still there") }},
+		}, check: func(_ *machine, _, now api.Process) string { return wrongIf(now.ID != "", "still exists") }},
 		{operation: api.ProcessUpdate.Name, call: func(e api.Engine, p api.Process) error {
 			return api.ProcessUpdate.Run(context.Background(), e, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &keep, Revision: p.Revision})
 		}, check: func(_ *machine, p, now api.Process) string {
-			return wrongIf(!now.KeepAlive || now.Revision != p.Revision+1, "it was not changed once")
+			return wrongIf(!now.KeepAlive || now.Revision != p.Revision+1, "not changed exactly once")
 		}},
 		{operation: api.EnvSet.Name, call: func(e api.Engine, _ api.Process) error {
 			return api.EnvSet.Run(context.Background(), e, api.EnvSetInput{Name: "COLOR", Value: "blue"})
 		}, check: func(m *machine, _, _ api.Process) string {
-			return wrongIf(call(m, api.EnvGet, api.EnvInput{Name: "COLOR"}).Value != "blue", "it is not set")
+			return wrongIf(call(m, api.EnvGet, api.EnvInput{Name: "COLOR"}).Value != "blue", "not set")
 		}},
 		{operation: api.EnvUnset.Name, call: func(e api.Engine, _ api.Process) error {
 			return api.EnvUnset.Run(context.Background(), e, api.EnvInput{Name: "COLOR"})
 		}, check: func(m *machine, _, _ api.Process) string {
-			return wrongIf(len(call(m, api.EnvList, api.EnvListInput{}).Variables) != 0, "it is still set")
+			return wrongIf(len(call(m, api.EnvList, api.EnvListInput{}).Variables) != 0, "still set")
 		}},
 		{operation: api.LayoutPut.Name, call: func(e api.Engine, p api.Process) error {
 			now, err := api.LayoutGet.Call(context.Background(), e, api.Empty{})
@@ -180,19 +180,19 @@ func repeats(m *machine) []repeat {
 			}
 			return api.LayoutPut.Run(context.Background(), e, api.LayoutPutInput{Layout: layoutOf(p.ID), Revision: now.Revision})
 		}, check: func(m *machine, p, _ api.Process) string {
-			return wrongIf(call(m, api.LayoutGet, api.Empty{}).Current.Tabs[0].Nodes[0].ID != p.ID, "it is not the layout")
+			return wrongIf(call(m, api.LayoutGet, api.Empty{}).Current.Tabs[0].Nodes[0].ID != p.ID, "not the saved layout")
 		}},
 		{operation: api.HistoryLoad.Name, call: func(e api.Engine, _ api.Process) error {
 			return api.HistoryLoad.Run(context.Background(), e, api.HistoryLoadInput{Path: commands, At: time.Now()})
 		}, check: func(m *machine, _, _ api.Process) string {
 			found := len(call(m, api.HistorySearch, api.HistorySearchInput{Query: "make"}).Rows)
 			call(m, api.HistoryClear, api.Empty{})
-			return wrongIf(found != 2, "its commands were not added once")
+			return wrongIf(found != 2, "commands not added exactly once")
 		}},
 	}
 }
 
-// layoutOf is a layout of one session.
+// layoutOf returns a layout with a single session.
 func layoutOf(id string) api.Layout {
 	return api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{{ID: id}}}}}
 }
@@ -204,7 +204,7 @@ func wrongIf(wrong bool, what string) string {
 	return ""
 }
 
-func TestRepeatableCallsSucceedThoughTheEngineDies(t *testing.T) {
+func TestRepeatableCallsSucceedWhenEngineIsKilled(t *testing.T) {
 	m := startMachine(t)
 	m.tied = true
 	proxy, conn := m.behindProxy()
@@ -224,7 +224,7 @@ func TestRepeatableCallsSucceedThoughTheEngineDies(t *testing.T) {
 				return failed == nil || errors.Is(failed, api.CodeNotFound)
 			})
 			if wrong := tc.check(m, p, now); err != nil || wrong != "" || !proxy.spent() {
-				t.Errorf("%s, the engine killed before the call %v: %v; %s; %+v", tc.operation, before, err, wrong, now)
+				t.Errorf("%s, engine killed before the call %v: %v; %s; %+v", tc.operation, before, err, wrong, now)
 			}
 			if now.ID != "" && !now.State.Ended() {
 				call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
@@ -233,7 +233,6 @@ func TestRepeatableCallsSucceedThoughTheEngineDies(t *testing.T) {
 	}
 }
 
-// What somebody else has changed in between is not undone by a repeated call.
 func TestRepeatedCallDoesNotUndoANewerChange(t *testing.T) {
 	m := startMachine(t)
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
@@ -258,6 +257,6 @@ func TestRepeatedCallDoesNotUndoANewerChange(t *testing.T) {
 		}
 	}
 	if now := call(m, api.ProcessGet, api.IDInput{ID: p.ID}); now.Name != other {
-		t.Errorf("it is called %s", now.Name)
+		t.Errorf("name is %s", now.Name)
 	}
 }

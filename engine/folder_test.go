@@ -12,10 +12,10 @@ import (
 	"tandem/engine/api/client"
 )
 
-// answers waits until a new client reaches an engine and returns what that says of itself.
+// answers waits until a new client reaches an engine and returns its engine.info.
 func (m *machine) answers() (info api.Info) {
 	m.Helper()
-	m.eventually("an answer", func() bool {
+	m.eventually("an engine's answer", func() bool {
 		conn, err := client.Connect(context.Background(), m.options())
 		if err != nil {
 			return false
@@ -27,7 +27,7 @@ func (m *machine) answers() (info api.Info) {
 	return info
 }
 
-func TestDeletedSocketsAreMadeAgain(t *testing.T) {
+func TestDeletedSocketsAreRecreated(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	before := m.info()
@@ -43,7 +43,7 @@ func TestDeletedSocketsAreMadeAgain(t *testing.T) {
 		m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
 	}
 	if info, err := os.Lstat(before.Socket); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the socket is %v, %v", info, err)
+		t.Errorf("socket: %v, %v", info, err)
 	}
 }
 
@@ -65,22 +65,22 @@ func TestSocketsMoveToTheDataFolderWithoutARuntimeFolder(t *testing.T) {
 	p := m.start("cat")
 	before := m.info()
 	if filepath.Dir(filepath.Dir(before.Socket)) != runtime {
-		t.Fatalf("the socket is %s", before.Socket)
+		t.Fatalf("socket path is %s", before.Socket)
 	}
-	m.eventually("no runtime folder, and that nobody can make one", func() bool {
+	m.eventually("a runtime folder that is gone and cannot be created", func() bool {
 		return os.RemoveAll(runtime) == nil && os.WriteFile(runtime, nil, 0o600) == nil
 	})
 	m.eventually("the keeper's socket", func() bool { return client.KeeperAnswers(m.dir) })
 	m.crash(m.answers().EnginePID)
 	m.activate()
 	if now := m.answers(); now.Socket != filepath.Join(m.dir, "tandem.sock") || now.KeeperPID != before.KeeperPID {
-		t.Errorf("became %+v, was %+v", now, before)
+		t.Errorf("now %+v, was %+v", now, before)
 	}
 	m.write(p.ID, "still here\r")
 	m.shows(p.ID, "still here")
 }
 
-func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
+func TestDeletedLockFilesAllowNoSecondKeeper(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("cat")
@@ -92,7 +92,7 @@ func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
 	}
 	if l, err := lockFolder(m.dir, nil); err == nil {
 		l.Close()
-		t.Error("a second engine gets the lock")
+		t.Error("a second engine got the lock")
 	}
 	m.crash(before.EnginePID)
 	m.activate()
@@ -101,7 +101,7 @@ func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
 	}
 	m.write(p.ID, "still here\r")
 	m.shows(p.ID, "still here")
-	m.eventually("another lock file", func() bool {
+	m.eventually("a new lock file", func() bool {
 		_, err := os.Stat(filepath.Join(m.dir, "keeper.lock"))
 		return err == nil
 	})
@@ -110,7 +110,7 @@ func TestDeletedLocksLeadToNoSecondKeeper(t *testing.T) {
 	}
 }
 
-func TestEngineWhoseFolderWasMovedExits(t *testing.T) {
+func TestEngineExitsWhenItsFolderIsMoved(t *testing.T) {
 	t.Parallel()
 	parent, err := os.MkdirTemp("", "td")
 	if err != nil {
@@ -131,20 +131,20 @@ func TestEngineWhoseFolderWasMovedExits(t *testing.T) {
 		}
 		m.eventually("the engine's exit", func() bool { return !lives(engine) })
 		if _, err := os.Stat(m.dir); err == nil {
-			t.Error("the folder was made again")
+			t.Error("the folder was recreated")
 		}
 		if !lives(p.PID) {
-			t.Fatal("the session was ended")
+			t.Fatal("the session exited")
 		}
 		if err := os.Rename(moved+"-moved", moved); err != nil {
 			t.Fatal(err)
 		}
 		if text := m.log(); !strings.Contains(text, "was moved or deleted") {
-			t.Errorf("engine.log says nothing about it:\n%s", text)
+			t.Errorf("engine.log does not mention the move:\n%s", text)
 		}
 		m.activate()
 		if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
-			t.Fatalf("became %+v", now)
+			t.Fatalf("process is now %+v", now)
 		}
 	}
 }

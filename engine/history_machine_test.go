@@ -312,7 +312,7 @@ func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestCommandsThatEndJustBeforeTheEngineAreInTheHistory(t *testing.T) {
+func TestHistoryHasCommandsThatExitJustBeforeTheEngine(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -327,7 +327,7 @@ func TestCommandsThatEndJustBeforeTheEngineAreInTheHistory(t *testing.T) {
 		rows := m.history(api.HistorySearchInput{})
 		if len(rows) != 2*(i+1) || rows[0].Process != p.ID || rows[0].DurationMS != -1 || rows[1].Command.Command != line ||
 			rows[1].ExitCode == nil || *rows[1].ExitCode != i+1 {
-			t.Fatalf("after %d deaths: %+v", i+1, rows)
+			t.Fatalf("after %d engine exits: %+v", i+1, rows)
 		}
 	}
 }

@@ -52,22 +52,22 @@ type host struct {
 	control   *supervise.Control
 	replays   chan struct{}
 	chunks    *sync.Pool
-	displays  terminal.Displays // what the person's terminals are like
+	displays  terminal.Displays // properties of the user's terminals
 	table     proctree.Table
 	env       *service.Env
-	closed    []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
+	closed    []string // directories closed to agents: they hold the rules for agents and records of other clients' actions
 	history   *history.History
 	logs      *logs.Logs
 	now       atomic.Pointer[current]
 	proxies   proxies
 	agents    *agents.Registry
-	problems  []string // found at the start, for the person
+	problems  []string // found at start, shown to the user
 	regainer  *regainer
 	unread    atomic.Pointer[unread]
 	inherited inheritance
 	sessions  sync.WaitGroup
 
-	openChecks sync.Map // id of a process → name of the readiness check being waited for
+	openChecks sync.Map // process id → name of the readiness check that is open
 }
 
 func (h *host) Save(r store.Record, durable bool) error {

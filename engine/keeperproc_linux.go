@@ -58,5 +58,5 @@ func startKeeper(ctx context.Context, args []string, dataDir string) error {
 	case line != "":
 		return errors.New("start keeper: " + line)
 	}
-	return fmt.Errorf("start keeper: it said nothing: %v", err)
+	return fmt.Errorf("start keeper: no output from the keeper: %v", err)
 }

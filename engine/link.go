@@ -55,13 +55,13 @@ type link struct {
 	start     func(ctx context.Context) error                 // starts a keeper process
 	dial      func(ctx context.Context) (keeperClient, error) // connects to it
 	handovers func(ctx context.Context) []handover            // all children that live
-	refused   func(keeper.Child)                              // a keeper did not take it
+	refused   func(keeper.Child)                              // called if a keeper rejects the child
 	exited    func(keeper.Child)
 	notice    func(text string)
 
 	mu     sync.Mutex
-	client keeperClient    // nil while there is none
-	who    *store.Identity // of the client's keeper; nil if it could not be found out
+	client keeperClient    // nil while disconnected
+	who    *store.Identity // of the client's keeper; nil if unknown
 	up     chan struct{}   // closed when client is set
 }
 
@@ -91,7 +91,7 @@ func (l *link) get(ctx context.Context) (keeperClient, error) {
 	}
 }
 
-// current is the connection, nil while there is none.
+// current returns the connection; nil while disconnected.
 func (l *link) current() keeperClient {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,7 +122,7 @@ func (l *link) set(client keeperClient) {
 	close(l.up)
 }
 
-// keeper is who the keeper is; nil while there is none, or if that is unknown.
+// keeper returns the keeper's identity; nil while disconnected or if it is unknown.
 func (l *link) keeper() *store.Identity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +199,8 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 	return client, nil
 }
 
-// handOver gives a keeper every child. If it is the keeper of before, and only the
-// connection to it was lost, it has them, and may have reported exits that nobody received.
+// handOver gives every child to a keeper. If only the connection to the previous keeper
+// was lost, it still has them, and may have reported exits that were not received.
 func (l *link) handOver(ctx context.Context, client keeperClient) error {
 	for _, c := range l.handovers(ctx) {
 		err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master)

@@ -21,12 +21,12 @@ const lockName = datadir.EngineLock
 // its parent knows of its end before the last of its threads is gone.
 const lockTimeout = time.Second
 
-// A folderLock keeps other engines off a data folder. The kernel drops it when this process
-// ends, however that happens.
+// A folderLock keeps other engines out of a data directory. The kernel releases it when this
+// process exits for any reason.
 type folderLock struct {
-	file    *os.File // names the holder
-	records *os.File // the processes folder, which holds if somebody deletes the file
-	folder  *os.File // the data folder; not locked, the keeper does that
+	file    *os.File // contains the holder's pid
+	records *os.File // the processes directory, still locked if the file is deleted
+	folder  *os.File // the data directory; the keeper locks it, not the engine
 }
 
 func (l *folderLock) Close() {
@@ -37,7 +37,7 @@ func (l *folderLock) Close() {
 	}
 }
 
-// lockFolder makes sure that no other engine works on the data folder. An engine that replaces
+// lockFolder locks the data directory against other engines. An engine that replaces
 // another inherits its locks.
 func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error) {
 	if inherited != nil {
@@ -61,7 +61,7 @@ func lockFolder(dataDir string, inherited *folderLock) (l *folderLock, err error
 		l.Close()
 		return nil, err
 	}
-	_ = writePID(f) // for people: a full disk must not keep an engine from its sessions
+	_ = writePID(f) // shown in errors only: a full disk must not stop the engine
 	return l, nil
 }
 
@@ -75,19 +75,19 @@ func (l *folderLock) take(dataDir string) (err error) {
 	end := time.Now().Add(lockTimeout)
 	err = flockUntil(l.file, end)
 	if err == nil {
-		// A file system that cannot lock folders leaves that to the file.
+		// On a file system that cannot lock directories, the file lock suffices.
 		if err = flockUntil(l.records, end); !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil
 		}
 	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		pid, _ := io.ReadAll(io.LimitReader(l.file, 32))
-		return fmt.Errorf("lock data folder %s: another engine (pid %s) works on it", dataDir, strings.TrimSpace(string(pid)))
+		return fmt.Errorf("lock data folder %s: in use by another engine (pid %s)", dataDir, strings.TrimSpace(string(pid)))
 	}
 	return fmt.Errorf("lock data folder %s: %v", dataDir, err)
 }
 
-// flockUntil locks a file, with EWOULDBLOCK if somebody else still has it locked at end.
+// flockUntil locks f. It returns EWOULDBLOCK if another process still holds the lock at end.
 func flockUntil(f *os.File, end time.Time) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -98,8 +98,8 @@ func flockUntil(f *os.File, end time.Time) error {
 	}
 }
 
-// displaced reports whether the path of the data folder leads to another folder or to none: it
-// was moved or deleted, and what is there may be another engine's.
+// displaced reports whether the data directory was moved or deleted: its path leads to another
+// directory, which another engine may use, or to none.
 func (l *folderLock) displaced() bool {
 	ours, err := l.folder.Stat()
 	if err != nil {

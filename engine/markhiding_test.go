@@ -8,9 +8,9 @@ import (
 	"tandem/engine/api"
 )
 
-// The word that makes a shell's marks believed is on disk, for the next engine, and nowhere
-// in what anybody is told.
-func TestSecretOfMarksIsToldToNobody(t *testing.T) {
+// The secret that authenticates a shell's marks is on disk for the next engine, but no client
+// can read it.
+func TestSecretOfMarksIsHiddenFromClients(t *testing.T) {
 	m := startMachine(t)
 	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": "PS1='$ '\n"}}
 	p := c.start(m)
@@ -39,7 +39,7 @@ func TestSecretOfMarksIsToldToNobody(t *testing.T) {
 	told("session.record", string(record.Data), true)
 	told("session.screen", strings.Join(call(m, api.SessionScreen, api.SessionScreenInput{ID: p.ID}).Lines, "\n"), false)
 
-	// Nor can it be found out a part at a time.
+	// Reading the log one byte at a time must not reveal it either.
 	all := ""
 	for at := int64(0); at < log.End; at++ {
 		one := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Since: &at, Max: 1}).Data
@@ -48,7 +48,7 @@ func TestSecretOfMarksIsToldToNobody(t *testing.T) {
 	told("process.log, a byte at a time,", all, true)
 	for _, grep := range []string{secret, secret[:12], "aid=" + secret[:1]} {
 		if got := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Grep: grep, Count: true}); len(got.Matches) > 0 || got.Total > 0 {
-			t.Errorf("searching for %s finds %+v", grep, got.Matches)
+			t.Errorf("searching for %s found %+v", grep, got.Matches)
 		}
 		if got := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Log: grep, Since: &since, TimeoutMS: 50}); got.Met != "" {
 			t.Errorf("waiting for %s: %+v", grep, got)
@@ -59,7 +59,7 @@ func TestSecretOfMarksIsToldToNobody(t *testing.T) {
 	for !strings.Contains(raw, "\x1b]133;B") {
 		out, ok := <-w.in
 		if !ok {
-			t.Fatalf("the attachment ended after %q", raw)
+			t.Fatalf("the attachment closed after %q", raw)
 		}
 		raw += string(out.Bytes)
 	}
@@ -67,7 +67,7 @@ func TestSecretOfMarksIsToldToNobody(t *testing.T) {
 	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
 	wantRun(m, p.ID, "echo \"$__tandem_nonce\"", strings.Repeat("x", 32)+"\n", 0)
 
-	// What the shell tells is still believed, also by the next engine.
+	// The shell's marks are still accepted, by the next engine too.
 	m.crash(m.info().EnginePID)
 	if out := wantRun(m, p.ID, "echo two", "two\n", 0); out.Method != "marks" {
 		t.Errorf("%+v", out)

@@ -139,7 +139,7 @@ func TestProcessWithATerminalGetsItsStopSignalAndTimeout(t *testing.T) {
 	}
 }
 
-func TestSessionWithoutAStopSignalGetsAHangup(t *testing.T) {
+func TestSessionWithoutAStopSignalGetsSIGHUP(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap 'exit 6' HUP; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)

@@ -45,7 +45,8 @@ func (h *host) Probe(ctx context.Context, r store.Record) error {
 	return nil
 }
 
-// openCheck is the readiness check of a process that is being waited for; "" if none is.
+// openCheck returns the name of the readiness check that the process id has not passed yet;
+// "" for none.
 func (h *host) openCheck(id string) string {
 	name, _ := h.openChecks.Load(id)
 	text, _ := name.(string)

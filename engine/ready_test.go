@@ -31,7 +31,7 @@ func TestTheTimeWithoutAnEngineDoesNotCountAgainstReadiness(t *testing.T) {
 	}
 }
 
-func TestWaitNamesTheOpenReadinessCheck(t *testing.T) {
+func TestWaitReportsTheOpenReadinessCheck(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	flag := filepath.Join(t.TempDir(), "ready")

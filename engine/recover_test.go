@@ -58,7 +58,7 @@ func TestAChildWhoseRecordAndKeeperAreLostIsFoundByItsMark(t *testing.T) {
 	}
 }
 
-func TestRecordThatCannotBeReadIsKeptAndTakenUpLater(t *testing.T) {
+func TestUnreadableRecordIsKeptAndLoadedLater(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	in := api.ProcessStartInput{Name: "web", Command: sh("echo up; exec sleep 1000"), Restart: &api.Restart{Policy: api.PolicyAlways}}
@@ -66,7 +66,7 @@ func TestRecordThatCannotBeReadIsKeptAndTakenUpLater(t *testing.T) {
 	folder := func(p api.Process) string { return filepath.Join(m.dir, "processes", p.ID) }
 	i := m.info()
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
-	for _, p := range []api.Process{web, session} { // a loop cannot be opened, by root neither
+	for _, p := range []api.Process{web, session} { // a symlink loop cannot be opened, even by root
 		record := filepath.Join(folder(p), "record.json")
 		if err := errors.Join(os.Rename(record, record+".whole"), os.Symlink("record.json", record)); err != nil {
 			t.Fatal(err)
@@ -75,19 +75,19 @@ func TestRecordThatCannotBeReadIsKeptAndTakenUpLater(t *testing.T) {
 	m.crash(i.EnginePID)
 	info := m.info()
 	if len(info.Unread) != 2 || !strings.Contains(strings.Join(info.Unread, "\n"), filepath.Join(folder(web), "record.json")) {
-		t.Errorf("the engine says that it cannot read %q", info.Unread)
+		t.Errorf("unread records are %q", info.Unread)
 	}
 	if all := call(m, api.ProcessList, api.ProcessListInput{}).Processes; len(all) != 0 {
-		t.Errorf("listed are %+v", all)
+		t.Errorf("listed %+v", all)
 	}
 	in.ID = web.ID
 	if _, err := api.ProcessStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeUnsure) {
-		t.Errorf("a second call under the id of one of them: %v", err)
+		t.Errorf("second call with an unread record's id: %v", err)
 	}
 	for _, p := range []api.Process{web, session} {
 		record := filepath.Join(folder(p), "record.json")
 		if to, err := os.Readlink(record); err != nil || to != "record.json" {
-			t.Fatalf("%s was written over: %v", record, err)
+			t.Fatalf("%s was overwritten: %v", record, err)
 		}
 		if err := os.Rename(record+".whole", record); err != nil {
 			t.Fatal(err)
@@ -96,12 +96,12 @@ func TestRecordThatCannotBeReadIsKeptAndTakenUpLater(t *testing.T) {
 	m.eventually("both records", func() bool { return len(call(m, api.ProcessList, api.ProcessListInput{}).Processes) == 2 })
 	now := m.process(web.ID)
 	if now.PID != web.PID || now.Name != "web" || now.State != api.StateRunning || !now.KeepAlive || strings.Join(now.Argv, " ") != strings.Join(in.Command, " ") {
-		t.Errorf("the process became %+v", now)
+		t.Errorf("process is now %+v", now)
 	}
 	if again := m.get(session.ID); again.PID != session.PID || again.State != api.StateRunning {
-		t.Errorf("the session became %+v", again)
+		t.Errorf("session is now %+v", again)
 	}
 	m.write(session.ID, "alive\r")
 	m.shows(session.ID, "alive")
-	m.eventually("an empty list of what cannot be read", func() bool { return len(m.info().Unread) == 0 })
+	m.eventually("an empty list of unread records", func() bool { return len(m.info().Unread) == 0 })
 }

@@ -16,7 +16,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A fullKeeper has no descriptor left for a duplicate of a terminal.
+// A fullKeeper has no descriptor left to duplicate a terminal.
 type fullKeeper struct {
 	keeperClient
 	pid   atomic.Int64
@@ -30,10 +30,10 @@ func (k *fullKeeper) Master(context.Context, string) (*os.File, error) {
 	return nil, unix.EMFILE
 }
 
-func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
+func TestTerminalIsRequestedUntilItsKeeperExits(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("0123456789ab")
-		r.running(rec) // in this world, without a terminal
+		r.running(rec) // the fake world gives it no terminal
 		full := new(fullKeeper)
 		full.pid.Store(100)
 		h := &host{control: r.c, log: slog.New(slog.DiscardHandler), link: newLink(full)}
@@ -42,21 +42,21 @@ func TestTerminalIsAskedForUntilItsKeeperIsGone(t *testing.T) {
 		go h.regainer.run(r.Context())
 		time.Sleep(time.Minute)
 		if p := r.view(rec.ID); p.State != api.StateRunning || full.asked.Load() < 10 {
-			t.Fatalf("became %+v after %d attempts", p, full.asked.Load())
+			t.Fatalf("process is %+v after %d attempts", p, full.asked.Load())
 		}
-		full.pid.Store(200) // another one, which never had the terminal
+		full.pid.Store(200) // another keeper, which never had the terminal
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if p := r.view(rec.ID); p.State != api.StateExited || !p.ExitUnknown {
-			t.Errorf("became %+v", p)
+			t.Errorf("process is %+v", p)
 		}
 		if len(h.regainer.wanted) > 0 {
-			t.Errorf("%+v is still asked for", h.regainer.wanted)
+			t.Errorf("still requesting %+v", h.regainer.wanted)
 		}
 	})
 }
 
-// A busyKeeper refuses to adopt at first, and has seen a child exit.
+// A busyKeeper rejects the first adoption, and has seen a child exit.
 type busyKeeper struct {
 	keeperClient
 	refusals atomic.Int64
@@ -77,7 +77,7 @@ func (k *busyKeeper) List(context.Context) ([]keeper.Child, error) {
 	return []keeper.Child{k.exited}, nil
 }
 
-func TestChildThatTheNextKeeperRefusesIsHandedOverLater(t *testing.T) {
+func TestChildRejectedByTheNextKeeperIsHandedOverLater(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("0123456789ab")
 		r.running(rec)

@@ -107,7 +107,7 @@ func TestWhatAnEngineHasNotBegunIsBegunByTheNext(t *testing.T) {
 	engine := m.info().EnginePID
 	claimed, written := api.NewID(), api.NewID()
 	r.ID, r.State, r.Identity, r.Runs = written, string(api.StateStarting), nil, nil
-	half := filepath.Join(folder(claimed), fmt.Sprintf(".persist-record.json-%d-1.tmp", os.Getpid())) // of a process that is still there
+	half := filepath.Join(folder(claimed), fmt.Sprintf(".persist-record.json-%d-1.tmp", os.Getpid())) // of a process that is still running
 	for _, id := range []string{claimed, written} {
 		if err := os.MkdirAll(folder(id), 0o700); err != nil {
 			t.Fatal(err)

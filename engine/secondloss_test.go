@@ -19,13 +19,13 @@ import (
 	"tandem/tests/needs"
 )
 
-// A deployment is a session without a restart policy that notes each of its runs.
+// A deployment is a session without a restart policy that records each of its runs in a file.
 type deployment struct {
 	p    api.Process
 	file string
 }
 
-// deploy starts sessions that must not run again by themselves.
+// deploy starts sessions that must not be restarted.
 func (m *machine) deploy(n int) (all []deployment) {
 	m.Helper()
 	folder := m.TempDir()
@@ -38,7 +38,7 @@ func (m *machine) deploy(n int) (all []deployment) {
 	return all
 }
 
-// wantOneRun fails if a deployment has run again.
+// wantOneRun fails if the deployment has run more than once.
 func (m *machine) wantOneRun(all []deployment) {
 	m.Helper()
 	for _, d := range all {
@@ -48,7 +48,7 @@ func (m *machine) wantOneRun(all []deployment) {
 	}
 }
 
-// reach activates and reports how long that took.
+// reach activates an engine and returns how long that took.
 func (m *machine) reach(version string) time.Duration {
 	m.Helper()
 	o := m.options()
@@ -63,7 +63,7 @@ func (m *machine) reach(version string) time.Duration {
 	return took
 }
 
-// killEngineThenKeeper kills both, the keeper a little later, a number of times.
+// killEngineThenKeeper repeatedly kills the engine and, shortly after, the keeper.
 func killEngineThenKeeper(t testing.TB, rounds int) {
 	m := startMachine(t)
 	var took []time.Duration
@@ -85,7 +85,7 @@ func killEngineThenKeeper(t testing.TB, rounds int) {
 			case now.State.Ended() && now.ExitCode == nil:
 				lost++
 			default:
-				m.Errorf("became %+v\n%s", now, m.log())
+				m.Errorf("session is %+v\n%s", now, m.log())
 			}
 		}
 		m.wantOneRun(all)
@@ -97,7 +97,7 @@ func killEngineThenKeeper(t testing.TB, rounds int) {
 	t.Logf("%d rounds: %d sessions kept, %d hung up; activation p50 %v, max %v", rounds, kept, lost, took[len(took)/2], took[len(took)-1])
 }
 
-// settled waits until a session is running or has ended.
+// settled waits until a session is running or has exited.
 func (m *machine) settled(id string) (p api.Process) {
 	m.Helper()
 	m.eventually("a settled state", func() bool {
@@ -107,21 +107,22 @@ func (m *machine) settled(id string) (p api.Process) {
 	return p
 }
 
-func TestKeeperKilledAfterTheEngineRunsNothingAgain(t *testing.T) {
+func TestKillingEngineThenKeeperRerunsNoSession(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	killEngineThenKeeper(t, 5)
 }
 
-// BenchmarkKillsOfEngineThenKeeper: go test -run '^$' -bench EngineThenKeeper -benchtime 1x -timeout 30m ./engine
+// BenchmarkKillsOfEngineThenKeeper kills both 100 times. Run it with
+// go test -run '^$' -bench EngineThenKeeper -benchtime 1x -timeout 30m ./engine.
 func BenchmarkKillsOfEngineThenKeeper(b *testing.B) {
 	for b.Loop() {
 		killEngineThenKeeper(b, 100)
 	}
 }
 
-// killDuringUpgrade replaces the engine and kills one role meanwhile, a number of times. No
-// session may be lost.
+// killDuringUpgrade repeatedly replaces the engine and kills one role meanwhile. It fails if a
+// session is lost.
 func killDuringUpgrade(t testing.TB, rounds int) {
 	m := startMachine(t)
 	all := m.deploy(3)
@@ -152,7 +153,7 @@ func killDuringUpgrade(t testing.TB, rounds int) {
 		took = append(took, m.reach("1.2.3"))
 		for _, d := range all {
 			if now := m.settled(d.p.ID); now.State != api.StateRunning || now.PID != d.p.PID {
-				t.Fatalf("round %d: became %+v\n%s", round, now, m.log())
+				t.Fatalf("round %d: session is %+v\n%s", round, now, m.log())
 			}
 			line := fmt.Sprintf("round-%d", round)
 			m.write(d.p.ID, line+"\r")
@@ -165,7 +166,7 @@ func killDuringUpgrade(t testing.TB, rounds int) {
 	t.Logf("%d upgrades: activation p50 %v, max %v", rounds, took[len(took)/2], took[len(took)-1])
 }
 
-func TestKeeperKilledBetweenTwoEnginesLosesNoSession(t *testing.T) {
+func TestKillingKeeperBetweenEnginesLosesNoSession(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	all := m.deploy(1)
@@ -183,20 +184,21 @@ func TestKeeperKilledBetweenTwoEnginesLosesNoSession(t *testing.T) {
 		return now.EnginePID != before.EnginePID && now.KeeperPID != before.KeeperPID && now.KeeperPID != 0
 	})
 	if now := m.settled(all[0].p.ID); now.State != api.StateRunning || now.PID != all[0].p.PID {
-		t.Fatalf("became %+v", now)
+		t.Fatalf("session is %+v", now)
 	}
 	m.write(all[0].p.ID, "on\r")
 	m.shows(all[0].p.ID, "got on")
 	m.wantOneRun(all)
 }
 
-func TestKillDuringAnUpgradeLosesNoSession(t *testing.T) {
+func TestKillingDuringAnUpgradeLosesNoSession(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	killDuringUpgrade(t, 6)
 }
 
-// BenchmarkKillsDuringUpgrades: go test -run '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./engine
+// BenchmarkKillsDuringUpgrades kills engines and keepers during upgrades. Run it with
+// go test -run '^$' -bench KillsDuringUpgrades -benchtime 1x -timeout 30m ./engine.
 func BenchmarkKillsDuringUpgrades(b *testing.B) {
 	for b.Loop() {
 		killDuringUpgrade(b, 60)

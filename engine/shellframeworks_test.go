@@ -11,8 +11,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// frameworks are the hooks of prompt frameworks, in short: what they assign, what they run
-// before prompts and commands, and prompts that end like none of a plain shell.
+// frameworks holds the essential hooks of prompt frameworks: the variables they assign, the
+// functions they run before prompts and commands, and prompts unlike those of a plain shell.
 var frameworks = []struct{ name, shell, file string }{
 	{"functions in lists", "bash", `
 precmd_functions=() preexec_functions=()
@@ -89,7 +89,7 @@ end
 `},
 }
 
-// runUnderFramework runs commands, of which only the first status may be unknown.
+// runUnderFramework runs commands. Only the first one's exit status may be unknown.
 func runUnderFramework(t *testing.T, m *machine, id string) {
 	t.Helper()
 	wantStatus(t, "false", m.sh(id, "false"), 1)
@@ -106,7 +106,7 @@ func runUnderFramework(t *testing.T, m *machine, id string) {
 	})
 	for _, r := range m.history(api.HistorySearchInput{Process: id, Limit: 100}) {
 		if code, ok := want[r.Command.Command]; ok && r.ExitCode != nil && *r.ExitCode != code {
-			t.Errorf("in the history %+v", r.Command)
+			t.Errorf("history has %+v", r.Command)
 		}
 	}
 }

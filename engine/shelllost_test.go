@@ -13,12 +13,12 @@ import (
 	"tandem/tests/needs"
 )
 
-// lossCase is a shell and a line that takes its prompt hooks away.
+// lossCase is a shell and a command line that removes its prompt hooks.
 type lossCase struct {
 	name, shell, line string
 }
 
-// losses leave a shell at a prompt without some or all of the marks.
+// losses are cases that leave a shell at a prompt without some or all of the marks.
 var losses = []lossCase{
 	{"sourced file assigns hooks and prompt", "bash", "source ./dotfile"},
 	{"unknown prompt", "bash", "PROMPT_COMMAND=(:); PS1='mine> '"},
@@ -45,7 +45,8 @@ var losses = []lossCase{
 	{"exec bash", "sh", "exec bash"},
 }
 
-// start starts the case's shell, which is at its prompt; nil if it is not on this machine.
+// start starts the case's shell and waits for its prompt. It returns nil if the shell is not
+// installed.
 func (c lossCase) start(m *machine) *api.Process {
 	m.Helper()
 	for _, s := range shellCases {
@@ -69,7 +70,7 @@ func writeFile(m *machine, path, text string) {
 	}
 }
 
-// commands are those that the session's shell ran, oldest first, without "true".
+// commands returns the commands that the session's shell ran, oldest first, without "true".
 func (m *machine) commands(id string) (lines []string) {
 	for _, r := range slices.Backward(m.history(api.HistorySearchInput{Process: id, Limit: 100})) {
 		if r.Kind == history.KindSession && !strings.HasPrefix(r.Command.Command, "true") {
@@ -79,7 +80,7 @@ func (m *machine) commands(id string) (lines []string) {
 	return lines
 }
 
-// wantStatus fails if a result has another exit status than the command; an unknown one will do.
+// wantStatus fails if a result's exit status is known and differs from code.
 func wantStatus(t testing.TB, command string, out api.SessionExecOutput, code int) {
 	t.Helper()
 	if out.TimedOut || out.Waits != "" || out.ExitCode != nil && *out.ExitCode != code {
@@ -100,7 +101,7 @@ func TestSessionOutlivesItsPromptMarks(t *testing.T) {
 			}
 			out := m.sh(p.ID, c.line)
 			if wantStatus(t, c.line, out, 0); c.name == "hook after the marks" && out.ExitCode == nil {
-				t.Errorf("the status that was marked is lost: %+v", out)
+				t.Errorf("the marked status is lost: %+v", out)
 			}
 			if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true}); w.Met != "prompt" {
 				t.Errorf("wait for the prompt: %+v", w)
@@ -119,7 +120,7 @@ func TestSessionOutlivesItsPromptMarks(t *testing.T) {
 			}
 			for _, r := range m.history(api.HistorySearchInput{Process: p.ID, Limit: 100}) {
 				if r.Command.Command == "false" && r.ExitCode != nil && *r.ExitCode != 1 {
-					t.Errorf("in the history %+v", r.Command)
+					t.Errorf("history has %+v", r.Command)
 				}
 			}
 			_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo 'never", TimeoutMS: 5000})
@@ -166,7 +167,7 @@ func TestReplacedHooksCauseNoFalseStatus(t *testing.T) {
 			}
 			for _, r := range m.history(api.HistorySearchInput{Process: p.ID, Limit: 100}) {
 				if line := r.Command.Command; r.ExitCode != nil && *r.ExitCode == 0 && !strings.HasPrefix(line, "true") && line != c.line {
-					t.Errorf("in the history %+v", r.Command)
+					t.Errorf("history has %+v", r.Command)
 				}
 			}
 		})
@@ -220,8 +221,8 @@ func TestCommandsTypedWithoutMarksAreRecorded(t *testing.T) {
 	}
 }
 
-// A command line is no answer to what a builtin asks.
-func TestQuestionOfABuiltinIsNotTakenForAPrompt(t *testing.T) {
+// A command line must not be typed as the answer to a builtin's question.
+func TestQuestionOfABuiltinIsNotMistakenForAPrompt(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	m := startMachine(t)
@@ -267,10 +268,10 @@ func TestLostMarksStayLostInTheNextEngine(t *testing.T) {
 	}
 }
 
-func TestCommandsRunBehindAnExecutedRelay(t *testing.T) {
+func TestCommandsRunThroughAnExecutedRelay(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
-	script := needs.Program(t, "bsdutils", "script") // passes on what is typed, as ssh does
+	script := needs.Program(t, "bsdutils", "script") // relays input, like ssh
 	m := startMachine(t)
 	p := lossCase{"relay", "bash", ""}.start(m)
 	if err := os.Symlink(script, filepath.Join(p.CWD, "ssh")); err != nil {

@@ -31,9 +31,9 @@ type shellKeys struct {
 	key []byte
 }
 
-// closedShells has the key alone, of sessions that were started before.
+// closedShells returns shellKeys with only the key, for sessions that were started before.
 func closedShells(dataDir string) shellKeys {
-	key, _ := os.ReadFile(filepath.Join(dataDir, shellFolder, shellKeyName)) // without one there were none
+	key, _ := os.ReadFile(filepath.Join(dataDir, shellFolder, shellKeyName)) // without a key there are no such sessions
 	return shellKeys{key: key}
 }
 
@@ -66,8 +66,8 @@ func (k shellKeys) nonce(r store.Record) string {
 	return k.secret(r.ID)
 }
 
-// secret is the word of a session, if it has one; "" without a key, with which none was
-// ever given.
+// secret returns the secret of a session's marks; "" if there is no key, because then no
+// session ever got a secret.
 func (k shellKeys) secret(session string) string {
 	if len(k.key) != shellKeySize {
 		return ""

@@ -9,16 +9,16 @@ import (
 	"tandem/engine/api"
 )
 
-// fileHolds waits until a file has grown to a text's length, and compares them.
+// fileHolds waits until the file has the length of want, and compares them.
 func (m *machine) fileHolds(path, want string) {
 	m.Helper()
 	var got []byte
-	m.eventually("what was typed", func() bool {
+	m.eventually("the typed input", func() bool {
 		got, _ = os.ReadFile(path)
 		return len(got) >= len(want)
 	})
 	if string(got) != want {
-		m.Errorf("%d bytes arrived, not the %d that were typed", len(got), len(want))
+		m.Errorf("%d bytes arrived, want the %d that were typed", len(got), len(want))
 	}
 }
 
@@ -39,7 +39,7 @@ func TestAcknowledgedInputOutlivesTheEngine(t *testing.T) {
 	call(m, api.SessionKill, api.IDInput{ID: p.ID})
 }
 
-func TestSessionWriteReportsWhatAProgramThatDoesNotReadHasTaken(t *testing.T) {
+func TestSessionWriteReportsBytesAcceptedWhenProgramDoesNotRead(t *testing.T) {
 	m := startMachine(t)
 	m.tied = true
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestSessionWriteReportsWhatAProgramThatDoesNotReadHasTaken(t *testing.T) {
 		t.Fatalf("answered %+v", out)
 	}
 	if err := out.Short("build"); !strings.Contains(err.Error(), "build") || api.AsError(err).Hint == "" {
-		t.Errorf("it is reported as %v", err)
+		t.Errorf("Short = %v", err)
 	}
 	m.crash(m.info().EnginePID)
 	if err := os.WriteFile(begin, []byte("go\n"), 0o600); err != nil {

@@ -15,7 +15,7 @@ import (
 	"tandem/engine/panics"
 )
 
-// listen makes the engine's socket where it should be or, if that cannot be, at the spare path.
+// listen creates the engine's socket at its usual path or, if that fails, at the spare path.
 func (e *engine) listen() (net.Listener, error) {
 	socket, _ := api.Sockets(e.o.DataDir)
 	l, err := server.Listen(socket)
@@ -24,7 +24,7 @@ func (e *engine) listen() (net.Listener, error) {
 	}
 	spare, _ := api.SpareSockets(e.o.DataDir)
 	if inFolder := filepath.Dir(socket) == filepath.Clean(e.o.DataDir); inFolder && e.fault == nil {
-		return nil, err // no client would look elsewhere for an engine that can write
+		return nil, err // clients expect the spare path only of an engine that cannot write
 	}
 	if l, spareErr := server.ListenSpare(spare); spareErr == nil {
 		return l, nil
@@ -32,8 +32,8 @@ func (e *engine) listen() (net.Listener, error) {
 	return nil, err
 }
 
-// watchedFolders returns the folders whose deletion or move concerns the engine: the data
-// folder and all above it, and that of its sockets.
+// watchedFolders returns the directories to watch for deletion and moves: the data directory,
+// the directory of the sockets, and all parents of the data directory.
 func (e *engine) watchedFolders() (data, sockets string, above []string) {
 	socket, _ := api.Sockets(e.o.DataDir)
 	for dir := filepath.Dir(e.o.DataDir); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -42,12 +42,12 @@ func (e *engine) watchedFolders() (data, sockets string, above []string) {
 	return e.o.DataDir, filepath.Dir(socket), above
 }
 
-// watchFolder keeps the engine's socket in place, and ends the engine when its data folder was
-// moved or deleted. It also bounds what the runtime has written to engine.log, which does not
-// go through h.log.
+// watchFolder recreates the engine's socket if it is deleted, and stops the engine if its data
+// directory is moved or deleted. It also limits the size of engine.log, because the runtime's
+// messages there bypass h.log.
 func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 	changes, again := e.watchChanges(ctx)
-	tick := time.NewTicker(folderCheck) // for a kernel without a watch to give
+	tick := time.NewTicker(folderCheck) // in case the kernel has no watches left
 	defer tick.Stop()
 	for {
 		select {
@@ -62,16 +62,16 @@ func (e *engine) watchFolder(ctx context.Context, socket *server.Lasting) {
 			return
 		}
 		if err := socket.Renew(e.listen); err != nil {
-			e.log.Error("make the socket again", "error", err)
+			e.log.Error("recreate the socket", "error", err)
 		}
 		again()
 	}
 }
 
-// leaveFolder ends this engine, which would write where others may: the keeper starts none until
-// the folder is back, and keeps what runs.
+// leaveFolder stops this engine, which could otherwise write to a directory that another engine
+// uses. The keeper keeps the children, and starts no engine until the directory is back.
 func (e *engine) leaveFolder(ctx context.Context) {
-	text := "the data folder " + e.o.DataDir + " was moved or deleted: the engine stops; programs keep running"
+	text := "data folder " + e.o.DataDir + " was moved or deleted: stopping the engine; programs keep running"
 	e.log.Error(text)
 	e.host.control.TellNotice(text)
 	if client := e.host.link.current(); client != nil {
@@ -81,8 +81,8 @@ func (e *engine) leaveFolder(ctx context.Context) {
 	e.stop()
 }
 
-// watchChanges reports that something may have been deleted or moved (inotify(7)). Again watches
-// folders that were made again.
+// watchChanges returns a channel that signals possible deletions and moves (inotify(7)), and
+// again, which renews the watches after a directory was recreated.
 func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, again func()) {
 	told := make(chan struct{}, 1)
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
@@ -92,7 +92,7 @@ func (e *engine) watchChanges(ctx context.Context) (changes <-chan struct{}, aga
 	data, sockets, above := e.watchedFolders()
 	again = func() {
 		const gone = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
-		// Without a watch the tick has to do.
+		// Without a watch, only the ticker triggers checks.
 		_, _ = unix.InotifyAddWatch(fd, data, gone|unix.IN_DELETE)
 		_, _ = unix.InotifyAddWatch(fd, sockets, gone|unix.IN_DELETE)
 		for _, dir := range above {
