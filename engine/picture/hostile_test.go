@@ -16,16 +16,16 @@ import (
 	"tandem/engine/vt/graphics"
 )
 
-// Hostile pictures are smaller here than programs may make them, but many times more than may be
-// unpacked.
+// hostileSide is less than the allowed size, but the pictures together exceed the unpacking limit
+// many times.
 const hostileSide = 2048
 
-// kitty is a picture in one command.
+// kitty returns a kitty graphics command with data.
 func kitty(control string, data []byte) string {
 	return "\x1b_G" + control + ",q=2,C=1;" + base64.StdEncoding.EncodeToString(data) + "\x1b\\"
 }
 
-// zlibBomb is pixels that can be seen through, compressed.
+// zlibBomb returns compressed translucent pixels.
 func zlibBomb() []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -44,7 +44,7 @@ func pngBomb() []byte {
 	return b.Bytes()
 }
 
-// repeated writes the same at the top left corner, n times; %d in it counts.
+// repeated returns text n times, each at the top left corner, with %d replaced by a count.
 func repeated(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
@@ -70,11 +70,11 @@ func hostilePrograms() map[string]string {
 func TestHostilePicturesUnpackWithinBounds(t *testing.T) {
 	for name, written := range hostilePrograms() {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // in which no time passes
+			synctest.Test(t, func(t *testing.T) { // so that no time passes
 				term := vt.New(vt.Options{Cols: 80, Rows: 24})
 				term.Write([]byte(written))
 				if n := unpacked(term); n != 0 {
-					t.Errorf("%d bytes were unpacked although nobody looked", n)
+					t.Errorf("%d bytes were unpacked before the screen was drawn", n)
 				}
 				term.AppendCheckpoint(nil)
 				if n := unpacked(term); n != 0 {
@@ -90,14 +90,14 @@ func TestHostilePicturesUnpackWithinBounds(t *testing.T) {
 					drawn += len(img.Pix) / 4
 				}
 				if drawn > maxDrawn {
-					t.Errorf("%d pixels are drawn", drawn)
+					t.Errorf("%d pixels were drawn, want at most %d", drawn, maxDrawn)
 				}
 				term.AppendPictures(nil)
 				if n := unpacked(term); n > graphics.MaxUnpacked {
 					t.Errorf("%d bytes were unpacked to draw the screen and repaint it", n)
 				}
 				if u := term.PictureUsage(); u != nil && u.Kept() > graphics.MaxBytes {
-					t.Errorf("%d bytes are kept", u.Kept())
+					t.Errorf("%d bytes are kept, want at most %d", u.Kept(), graphics.MaxBytes)
 				}
 			})
 		})
@@ -117,8 +117,8 @@ func TestCoveredPictureIsNotUnpacked(t *testing.T) {
 		more string
 		want int64
 	}{
-		"in sight": {"", 4 * hostileSide * hostileSide},
-		"covered":  {opaque, 0},
+		"visible": {"", 4 * hostileSide * hostileSide},
+		"covered": {opaque, 0},
 	} {
 		term := vt.New(vt.Options{Cols: 8, Rows: 3})
 		term.Write([]byte("\x1b[H" + kitty("a=T,i=1,f=100,c=8,r=3", pngBomb()) + c.more))
@@ -140,6 +140,6 @@ func TestPictureIsUnpackedOncePerDrawing(t *testing.T) {
 	}
 	s := Of(term)
 	if p := newPrinter(&s, cellWidth, cellHeight); len(p.scaled) != 8 || unpacked(term) != 4*hostileSide*hostileSide {
-		t.Errorf("%d placements are drawn, %d bytes unpacked", len(p.scaled), unpacked(term))
+		t.Errorf("%d placements were drawn, %d bytes unpacked", len(p.scaled), unpacked(term))
 	}
 }

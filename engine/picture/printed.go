@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// maxDrawn bounds the pixels of pictures that are drawn on one screen, unless that is larger.
+	// maxDrawn is the maximum number of picture pixels drawn on one screen, or that of the screen's
+	// own pixels if larger.
 	maxDrawn = 4 << 20
-	// maxSmooth bounds smooth scaling, which takes 32 bytes for each column drawn of each row read.
-	// What is more is scaled less smoothly.
+	// maxSmooth limits bilinear scaling, which takes 32 bytes per source row and drawn column. Larger
+	// pictures are scaled less smoothly.
 	maxSmooth = 1 << 19
 )
 
@@ -39,25 +40,25 @@ func printedOf(t Terminal, lines []styled.Line) map[uint64]*graphics.Picture {
 	return printed
 }
 
-// A printer has the pictures that programs have printed, as they are drawn.
+// A printer holds the scaled pictures of a screen.
 type printer struct {
-	scaled map[uint64]*image.RGBA // by placement: the part of its box on the screen
+	scaled map[uint64]*image.RGBA // visible part of each placement, by ID
 }
 
-// A printing is a placement to be drawn.
-type printing struct {
+// A placement is one picture to draw on a screen.
+type placement struct {
 	strip styled.Strip
-	size  image.Point     // of the picture in pixels
-	seen  image.Rectangle // the part on the screen
+	size  image.Point     // of the scaled picture in pixels
+	seen  image.Rectangle // visible part of the scaled picture
 }
 
-// newPrinter scales the pictures on a screen with cells of w×h pixels, the highest first until
-// there are too many. Each is unpacked once, and no two are at a time.
+// newPrinter scales the pictures on a screen with cells of w×h pixels, from the top down until
+// maxDrawn is reached. It unpacks each picture once, and one at a time.
 func newPrinter(s *Screen, w, h int) *printer {
 	p := &printer{scaled: map[uint64]*image.RGBA{}}
-	all := s.printings(w, h)
+	all := s.placements(w, h)
 	left := max(maxDrawn, s.Cols*w*s.Rows*h)
-	drawn := map[uint64][]*printing{}
+	drawn := map[uint64][]*placement{}
 	var order []uint64
 	for _, one := range all {
 		if left -= one.seen.Dx() * one.seen.Dy(); left < 0 {
@@ -69,7 +70,7 @@ func newPrinter(s *Screen, w, h int) *printer {
 		drawn[one.strip.Picture] = append(drawn[one.strip.Picture], one)
 	}
 	for _, number := range order {
-		if img, err := s.Printed[number].Image(); err == nil { // what is damaged is left out
+		if img, err := s.Printed[number].Image(); err == nil { // skip damaged pictures
 			for _, one := range drawn[number] {
 				p.scaled[one.strip.ID] = one.scaled(img)
 			}
@@ -78,9 +79,9 @@ func newPrinter(s *Screen, w, h int) *printer {
 	return p
 }
 
-// printings are the placements on a screen, the highest first.
-func (s *Screen) printings(w, h int) (all []*printing) {
-	known := map[uint64]*printing{}
+// placements returns the visible placements of a screen, topmost first.
+func (s *Screen) placements(w, h int) (all []*placement) {
+	known := map[uint64]*placement{}
 	screen := image.Rect(0, 0, s.Cols*w, s.Rows*h)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
 		for _, one := range l.Pictures {
@@ -92,19 +93,19 @@ func (s *Screen) printings(w, h int) (all []*printing) {
 			if at := known[one.ID]; at != nil {
 				at.seen = at.seen.Union(seen)
 			} else if !seen.Empty() {
-				known[one.ID] = &printing{one, box.Size(), seen}
+				known[one.ID] = &placement{one, box.Size(), seen}
 				all = append(all, known[one.ID])
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *printing) int {
+	slices.SortStableFunc(all, func(a, b *placement) int {
 		return cmp.Or(cmp.Compare(b.strip.Z, a.strip.Z), cmp.Compare(b.strip.ID, a.strip.ID))
 	})
 	return all
 }
 
-// scaled is the part of a picture that is seen, as large as it is drawn.
-func (d *printing) scaled(img image.Image) *image.RGBA {
+// scaled returns the visible part of img, scaled to its size on the screen.
+func (d *placement) scaled(img image.Image) *image.RGBA {
 	to := image.NewRGBA(d.seen)
 	source := d.strip.Source.Add(img.Bounds().Min)
 	var scaler draw.Scaler = draw.ApproxBiLinear

@@ -140,8 +140,9 @@ func defaultTabs(old []bool, cols int) []bool {
 	return tabs
 }
 
-// tab moves n tab stops forward. The pending wrap stays when there is none; in mode 41 it comes
-// first, to the screen's first column whatever the margins, and joins no lines (xterm's TabNext).
+// tab moves n tab stops forward. If there is no further stop, a pending wrap stays pending. In mode
+// 41 it is done first, to the first column regardless of margins, without joining lines (xterm's
+// TabNext).
 func (t *writer) tab(n int) {
 	if t.cur.pending && t.mode.moreFix && t.mode.autowrap {
 		t.index()

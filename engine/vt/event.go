@@ -28,8 +28,8 @@ type (
 	// ProgressEvent: OSC 9;4. State is 0 none, 1 normal, 2 error, 3
 	// indeterminate, 4 paused.
 	ProgressEvent struct{ State, Percent int }
-	// ResetEvent: the modes that a killed program has left were taken back, which no viewer of the
-	// program's output knows.
+	// ResetEvent: the modes left on by a killed program were reset. Viewers of the program's output
+	// do not see this.
 	ResetEvent struct{}
 	// ClipboardEvent: OSC 52 write, at most 1 MiB.
 	ClipboardEvent struct{ Data []byte }

@@ -53,7 +53,7 @@ func (t *host) dispatchOSC(b []byte, end string) {
 	}
 }
 
-// Changes are the colours that the program has changed (OSC 4, 10, 11); nil if there are none.
+// Changes returns the colours changed by the program (OSC 4, 10, 11); nil if none.
 func (t *host) Changes() *styled.ColorChanges { return t.colors.Changes() }
 
 func (t *host) setTitle(title string) {

@@ -141,7 +141,7 @@ func (t *store) placeholders(cells []grid.Cell, alt bool) ([]grid.Cell, []styled
 // any more.
 func (t *store) Picture(number uint64) *graphics.Picture { return t.pictures.Picture(number) }
 
-// PictureUsage is what the pictures take; nil if there have been none.
+// PictureUsage returns the usage of the pictures; nil if there have been none.
 func (t *store) PictureUsage() *graphics.Usage { return t.pictures.Usage() }
 
 // Pictured counts how often pictures were drawn, hidden or covered; scrolling is none of it.
@@ -163,7 +163,7 @@ func (t *Terminal) AppendPictures(dst []byte) []byte {
 // terminal whose replies are off takes them.
 func (t *Terminal) AppendCheckpoint(dst []byte) []byte {
 	if t.started != nil {
-		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // a command started, in plain modes as all but always
+		dst = append(append(dst, cleanSlate...), "\x1b_C\x1b\\"...) // restores started; its modes are almost always the plain ones
 	}
 	dst = t.AppendRepaint(dst)
 	for _, n := range [...]int{2031, 2048} { // the person's terminal is not to tell these

@@ -55,16 +55,16 @@ func TestProgramsShowTheirPicture(t *testing.T) {
 	}
 }
 
-func TestTallPlacementsScrollByWhatTheirCommandsPayFor(t *testing.T) {
+func TestTallPlacementsScrollByABoundedNumberOfRows(t *testing.T) {
 	const command = "\x1b_Ga=p,i=1,q=2,c=1,r=1000\x1b\\"
 	term := vt.New(vt.Options{Cols: 8, Rows: 4})
 	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + strings.Repeat(command, 1000)))
 	if _, _, end := term.Bounds(); end > 16<<10+1000*int64(len(command)) {
-		t.Errorf("%d rows for %d bytes", end, 1000*len(command))
+		t.Errorf("%d bytes of placements scrolled to row %d", 1000*len(command), end)
 	}
 	term = vt.New(vt.Options{Cols: 8, Rows: 4})
 	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + command))
 	if _, _, end := term.Bounds(); end < 1000 {
-		t.Errorf("one that is tall scrolls by %d rows", end)
+		t.Errorf("one tall placement scrolled to row %d, want at least 1000", end)
 	}
 }

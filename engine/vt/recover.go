@@ -2,11 +2,10 @@ package vt
 
 import "tandem/engine/vt/grid"
 
-// A full-screen program that is killed leaves its modes on: the alternate screen, the mouse,
-// kitty's keys. The shell then reads what the mouse and the keys send as commands. So the modes are
-// recorded when a shell says that a command starts (OSC 133;C), and come back when it says that
-// the command has finished (133;D), before its line editor sets its own. Nothing changes at the other
-// marks, which come when the line editor has begun.
+// A killed full-screen program leaves its modes on: the alternate screen, mouse reports, kitty's
+// keyboard protocol. The shell would then read mouse and key reports as commands. So the modes are
+// recorded when a shell reports the start of a command (OSC 133;C) and restored when it reports the
+// end (133;D), before its line editor sets its own. The other marks come too late for that.
 
 // commandModes are the modes in which a command started.
 type commandModes struct {
@@ -18,20 +17,20 @@ type commandModes struct {
 	region     grid.Rect
 }
 
-// modesOf records the modes of a page.
+// modesOf returns the modes of a page.
 func modesOf(t *page) commandModes {
 	return commandModes{t.mode, t.scr.kitty, t.scr == t.other, t.cur.origin, t.cols, t.rows, t.region}
 }
 
-// plainModes are those of a new terminal.
+// plainModes returns the modes of a new terminal.
 func plainModes(cols, rows int) commandModes {
 	m := commandModes{cols: cols, rows: rows, region: grid.Rect{Right: cols - 1, Bottom: rows - 1}}
 	m.mode.reset()
 	return m
 }
 
-// recover brings the modes back and reports whether they were others. The cursor keeps its shape,
-// which does not disturb a shell, and which a user may have chosen by a command.
+// recover restores the modes and reports whether they had changed. It keeps the cursor's shape, which
+// is harmless and which the user may have chosen with a command.
 func (to commandModes) recover(t *page) (changed bool) {
 	now := modesOf(t)
 	to.mode.cursor = cursorModes{on: to.mode.cursor.on, blink: now.mode.cursor.blink, chosen: now.mode.cursor.chosen, shape: now.mode.cursor.shape}
@@ -40,7 +39,7 @@ func (to commandModes) recover(t *page) (changed bool) {
 	}
 	if now.alt && !to.alt {
 		t.setAlt(t.altBy, false)
-		t.other = nil // with its keyboard flags
+		t.other = nil // discards its keyboard flags
 		t.pictures.ForgetAlt()
 	} else {
 		to.alt = now.alt
@@ -56,7 +55,7 @@ func (to commandModes) recover(t *page) (changed bool) {
 	return true
 }
 
-// commandMark records or recovers the modes at a shell's mark.
+// commandMark records the modes at the start of a command and restores them at its end.
 func (t *host) commandMark(kind byte) {
 	switch {
 	case kind == 'C':
@@ -67,9 +66,8 @@ func (t *host) commandMark(kind byte) {
 	}
 }
 
-// ResetModes brings the modes of a new terminal back, for a shell that a killed program has left
-// in others. Bracketed paste stays as it is: a line editor may have asked for it, and without it
-// a pasted line runs at once.
+// ResetModes sets the modes of a new terminal, for a shell after a killed program. It keeps bracketed
+// paste: the line editor may have enabled it, and without it a pasted line would run at once.
 func (t *writer) ResetModes() {
 	to := plainModes(t.cols, t.rows)
 	to.mode.paste = t.mode.paste

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// killedModes are those of a full-screen program that is killed.
+	// killedModes enables the modes of a full-screen program and prints text.
 	killedModes = "\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h\x1b[?2031h\x1b[>7u\x1b[>4;2m\x1b[?25l\x1b[?1h\x1b=\x1b[?7l\x1b[4h\x1b[?5h" +
 		"\x1b[2;4r\x1b[?6h\x1b[?2026hin full screen"
 	promptModes = "\x1b]133;A\a$ \x1b]133;B\a\x1b[?2004h\x1b=\x1b[>5u"
-	lineModes   = "vim\x1b[?2004l\x1b>\x1b[<u\r\n" // what a line editor takes back before the command
+	lineModes   = "vim\x1b[?2004l\x1b>\x1b[<u\r\n" // the line editor's resets before the command
 )
 
 func started(events func(vt.Event)) *vt.Terminal {
@@ -24,7 +24,7 @@ func started(events func(vt.Event)) *vt.Terminal {
 	return t
 }
 
-func TestModesOfAKilledProgramEndWithItsCommand(t *testing.T) {
+func TestEndOfCommandRestoresModes(t *testing.T) {
 	resets := 0
 	term := started(func(e vt.Event) {
 		if _, ok := e.(vt.ResetEvent); ok {
@@ -38,22 +38,22 @@ func TestModesOfAKilledProgramEndWithItsCommand(t *testing.T) {
 		t.Errorf("%d resets, modes %s", resets, diff)
 	}
 	if c := term.Cursor(); !c.Visible || c.X != 0 || c.Y != 1 {
-		t.Errorf("the cursor is %+v", c)
+		t.Errorf("cursor %+v, want it visible at 0,1", c)
 	}
 	term.Write([]byte("\x1b[?1049h"))
 	if m := term.Modes(); m.Kitty != 0 {
-		t.Errorf("the next program finds kitty's flags %d", m.Kitty)
+		t.Errorf("the next full-screen program inherits kitty's flags %d", m.Kitty)
 	}
 }
 
-func TestModesChangeAtTheEndOfACommandOnly(t *testing.T) {
+func TestOtherMarksDoNotRestoreModes(t *testing.T) {
 	for _, mark := range []string{"A", "B", "P;k=s", "E", "C"} {
 		term := started(nil)
 		term.Write([]byte(killedModes))
 		before := term.Modes()
 		fmt.Fprintf(term, "\x1b]133;%s\a", mark)
 		if diff := cmp.Diff(before, term.Modes()); diff != "" {
-			t.Errorf("%s: %s", mark, diff)
+			t.Errorf("mark %s: %s", mark, diff)
 		}
 	}
 	term := vt.New(vt.Options{Cols: 20, Rows: 6})
@@ -61,7 +61,7 @@ func TestModesChangeAtTheEndOfACommandOnly(t *testing.T) {
 	before := term.Modes()
 	term.Write([]byte("\x1b]133;D\a"))
 	if diff := cmp.Diff(before, term.Modes()); diff != "" {
-		t.Errorf("no command has started: %s", diff)
+		t.Errorf("mark D without a command: %s", diff)
 	}
 }
 
@@ -74,17 +74,17 @@ func TestModesAreRecordedPerCommand(t *testing.T) {
 	}})
 	term.Write([]byte("\x1b[?1000h\x1b]133;C\a\x1b[?1003h\x1b[3 q\x1b]133;D\a"))
 	if m := term.Modes(); m.Mouse != keys.MouseClick || resets != 1 {
-		t.Errorf("%+v, %d resets", m, resets)
+		t.Errorf("modes %+v, %d resets", m, resets)
 	}
 	for _, harmless := range []string{"text", "\x1b[31m", "\x1b[5 q", "\x1b[?12l", "\x1b]2;title\a", "\x1b[?1049h\x1b[?1049l"} {
 		term.Write([]byte("\x1b]133;C\a" + harmless + "\x1b]133;D\a"))
 		if resets != 1 {
-			t.Fatalf("%q has the modes reset", harmless)
+			t.Fatalf("%q caused a reset of the modes", harmless)
 		}
 	}
 }
 
-func TestCheckpointKnowsThatACommandHasStarted(t *testing.T) {
+func TestCheckpointRestoresTheStartOfACommand(t *testing.T) {
 	term := started(nil)
 	term.Write([]byte(killedModes))
 	again := vt.New(vt.Options{Cols: 20, Rows: 6})
@@ -92,7 +92,7 @@ func TestCheckpointKnowsThatACommandHasStarted(t *testing.T) {
 	again.Write(term.AppendCheckpoint(nil))
 	again.SetReplies(true)
 	if !again.Modes().Alt || again.Modes().Mouse != keys.MouseMotion {
-		t.Fatalf("restored are %+v", again.Modes())
+		t.Fatalf("modes after the checkpoint: %+v", again.Modes())
 	}
 	again.Write([]byte("\x1b]133;D;137\a"))
 	if diff := cmp.Diff(started(nil).Modes(), again.Modes()); diff != "" {
@@ -111,6 +111,6 @@ func TestResetModesKeepsBracketedPaste(t *testing.T) {
 	}
 	term.Write([]byte("\x1b[Hq"))
 	if got := term.Lines(0, 1)[0].Line.Runs[0].Text; got[:1] != "q" {
-		t.Errorf("printed %q", got)
+		t.Errorf("printed %q after the reset, want q", got)
 	}
 }

@@ -82,7 +82,7 @@ type page struct {
 	penStyle   grid.StyleID // of cur.pen
 	penChanged bool         // penStyle does not fit cur.pen
 	region     grid.Rect    // margins
-	altBy      int          // the mode that has shown the alternate screen
+	altBy      int          // the mode that switched to the alternate screen
 	tabs       []bool
 	mode       modeSet
 }
@@ -113,7 +113,7 @@ type host struct {
 	notice      notice.Parts // of OSC 99, not yet whole
 	bells       uint32
 	syncAt      time.Time     // when synchronised output began
-	started     *commandModes // the modes when a shell's command started; nil if none has
+	started     *commandModes // modes at the start of the shell's last command; nil if none
 }
 
 // New returns a cleared terminal with replies switched on.

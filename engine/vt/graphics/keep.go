@@ -14,15 +14,15 @@ import (
 // Bounds of what is kept for later: of PNGs, and of the text that has them in base64.
 const (
 	maxKept     = 8 << 20
-	MaxKeptText = 40 << 20 // of earlier releases, which kept more
+	MaxKeptText = 40 << 20 // as large as in earlier releases, which kept more
 )
 
 // MaxCell is the most pixels a side of a cell has.
 const MaxCell = 400
 
 // AppendKept appends as text without control characters what is on the screens and what
-// the program can ask for by name; nothing if there is nothing. Data follows the JSON in base64,
-// which JSON would copy several times over.
+// the program can ask for by name; nothing if there is nothing. The data follows the JSON in base64,
+// because encoding/json would copy it several times.
 func (p *Pictures) AppendKept(dst []byte) []byte {
 	if p.store.serial == 0 && !p.loader.Loading() {
 		return dst
@@ -39,16 +39,17 @@ func (p *Pictures) AppendKept(dst []byte) []byte {
 	if err != nil { // there is nothing in it that could not be written
 		return dst
 	}
-	const rest = 64 << 10 // for what the caller appends
+	const rest = 64 << 10 // room for the caller's text
 	dst = append(slices.Grow(dst, len(text)+size+rest), text...)
-	p.store.freed += len(text) + size // soon
+	p.store.freed += len(text) + size // the caller frees it soon
 	for _, data := range all {
 		dst = base64.StdEncoding.AppendEncode(append(dst, ' '), data)
 	}
 	return dst
 }
 
-// parseKept reads what AppendKept has written, or an engine that had all data in the JSON.
+// parseKept parses the output of AppendKept, including that of earlier releases with the data in the
+// JSON.
 func parseKept(text []byte) (k keptPictures, err error) {
 	from := json.NewDecoder(bytes.NewReader(text))
 	if err := from.Decode(&k); err != nil {
@@ -72,7 +73,7 @@ func parseKept(text []byte) (k keptPictures, err error) {
 	return k, nil
 }
 
-// data gives what is kept in base64, in its order.
+// data iterates over the data stored in base64, in order.
 func (k *keptPictures) data() iter.Seq[*[]byte] {
 	return func(yield func(*[]byte) bool) {
 		if !yield(&k.Loading.Data) {
@@ -107,7 +108,7 @@ type keptImage struct {
 	Picture    uint64
 	PNG        []byte
 	Packed     *keptPixels `json:",omitempty"` // in place of a PNG
-	Sixels     bool        `json:",omitempty"` // PNG has these
+	Sixels     bool        `json:",omitempty"` // PNG contains sixels
 	Virtual    []Virtual
 }
 

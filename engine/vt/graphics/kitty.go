@@ -11,8 +11,8 @@ import (
 // they should, or all that they have.
 const MaxCommand = 8 << 20
 
-// maxScrolled is how many rows placements may scroll the screen by, besides one for each byte of
-// the commands. What is more of a placement is cut off: a short command asks for 1,000 rows.
+// maxScrolled is how many rows placements may scroll the screen by, in addition to one row per byte
+// of commands; placements are cut off there. Without it, a short command could scroll 1,000 rows.
 const maxScrolled = 16 << 10
 
 // What a command asks for and cannot get, as kitty says it to programs.
@@ -47,8 +47,8 @@ func (p *Pictures) Kitty(b []byte) (done bool) {
 	return true
 }
 
-// load takes data. What is sent for a frame of an animation but the first is left out, and
-// answered so. whole says that nothing of the picture is missing.
+// load adds a command's data to a picture. It rejects animation frames after the first. whole
+// reports whether the picture is complete.
 func (p *Pictures) load(c Command) (whole bool) {
 	done, picture, err := p.loader.Add(c)
 	p.makeRoom()

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// maxEncoded bounds what is sent for one picture that is a PNG or compressed, in bytes.
+// maxEncoded is the maximum size of a PNG or of compressed data for one picture, in bytes.
 const maxEncoded = 32 << 20
 
 // mostDeflated is how many bytes one byte of deflate stands for at most (zlib's
@@ -27,7 +27,7 @@ var (
 type Loader struct {
 	first *Command
 	data  []byte
-	most  int // bytes that the picture has at most; 0 if it is not known yet
+	most  int // maximum bytes of the picture; 0 if not known yet
 	err   error
 }
 
@@ -68,7 +68,8 @@ func (l *Loader) Add(c Command) (done *Command, p *Picture, err error) {
 // Kept is a picture that is not complete yet.
 type Kept struct{ Control, Data []byte }
 
-// Keep gives what has come so far; nothing if nothing was begun, or all is lost or too much.
+// Keep returns the data received so far. It is empty if no picture is being loaded, if it failed, or
+// if it is larger than maxKept.
 func (l *Loader) Keep() Kept {
 	if l.first == nil || l.err != nil || len(l.data) > maxKept {
 		return Kept{}
@@ -85,8 +86,8 @@ func (l *Loader) Restore(k Kept) {
 	}
 }
 
-// declared returns how many bytes a picture has at most, from what its first command says: those
-// of its pixels, or a little more if they are compressed.
+// declared returns the maximum bytes of a picture according to its first command: the size of its
+// pixels, or slightly more if they are compressed.
 func declared(c *Command) int {
 	size, channels := image.Pt(c.Int('s', MaxSide), c.Int('v', MaxSide)), 4
 	switch {
@@ -102,8 +103,8 @@ func declared(c *Command) int {
 	return n
 }
 
-// decode appends a piece of base64. What follows the last pixel is left out; the data of a PNG
-// or of zlib is an error if it is too long.
+// decode appends a piece of base64. It ignores data after the last pixel, and returns errLong for a
+// PNG or zlib data over the maximum.
 func (l *Loader) decode(piece []byte) error {
 	piece = bytes.TrimRight(piece, "=")
 	n := base64.RawStdEncoding.DecodedLen(len(piece))
@@ -124,8 +125,8 @@ func (l *Loader) decode(piece []byte) error {
 	return nil
 }
 
-// grow makes room for n bytes: for the whole picture once a 16th of it has come, so that neither a
-// copy of what is large nor room for what never comes takes memory.
+// grow makes room for n more bytes. Once a 16th of the picture has arrived, it allocates the whole
+// size. This avoids copies of large pictures and memory for pictures that never arrive.
 func (l *Loader) grow(n int) {
 	want := len(l.data) + n
 	if want <= cap(l.data) {

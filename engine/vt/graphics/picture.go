@@ -28,14 +28,14 @@ type Picture struct {
 	Number uint64 // in its store; 0 for none
 	Size   image.Point
 
-	opaque bool // known without unpacking it
+	opaque bool // see Opaque
 
 	mu       sync.Mutex // guards the rest
-	unpacked int        // bytes of its pixels, if they are packed
-	usage    *Usage     // of the terminal that keeps it; nil if none does
+	unpacked int        // bytes of its pixels once unpacked
+	usage    *Usage     // of the terminal that keeps it; nil if none
 	pixels   []byte     // row by row; nil once they are a PNG
 	packed   []byte     // in their place, compressed with zlib; nil too then
-	sixels   []byte     // in their place
+	sixels   []byte     // in their place; nil too then
 	channels int        // 3 for RGB, 4 for RGBA that is not premultiplied
 	png      []byte
 }
@@ -59,7 +59,7 @@ func FromPNG(b []byte) (*Picture, error) {
 	return p, nil
 }
 
-// Where the header of a PNG says how many bits a sample has, and whether it is interlaced.
+// bitDepth and interlaced are offsets in a PNG's header.
 const bitDepth, interlaced = 24, 28
 
 // unpackedPNG returns how many bytes decoding a PNG takes.
@@ -69,12 +69,12 @@ func unpackedPNG(c image.Config, b []byte) int {
 		n = 8
 	}
 	if b[interlaced] != 0 {
-		n *= 2 // each pass is decoded apart
+		n *= 2 // each pass is decoded separately
 	}
 	return n * c.Width * c.Height
 }
 
-// opaquePNG reports whether nothing can be seen through a PNG, as far as its chunks tell.
+// opaquePNG reports whether a PNG is opaque according to its colour model and chunks.
 func opaquePNG(c image.Config, b []byte) bool {
 	switch c.ColorModel {
 	case color.NRGBAModel, color.NRGBA64Model:
@@ -97,7 +97,7 @@ func FromPixels(size image.Point, channels int, pixels []byte) (*Picture, error)
 	return &Picture{Size: size, channels: channels, pixels: pixels, opaque: channels == 3 || opaque(pixels)}, nil
 }
 
-// opaque reports whether nothing can be seen through pixels of 4 bytes.
+// opaque reports whether all pixels, of 4 bytes each, are opaque.
 func opaque(pixels []byte) bool {
 	for i := 3; i < len(pixels); i += 4 {
 		if pixels[i] != 255 {
@@ -134,13 +134,13 @@ func FromPacked(size image.Point, channels int, packed []byte) (*Picture, error)
 	return &Picture{Size: size, channels: channels, packed: slices.Clip(packed), unpacked: 4 * size.X * size.Y, opaque: channels == 3}, nil
 }
 
-// zlibHeader reports whether data begins as RFC 1950 says.
+// zlibHeader reports whether data starts with a valid zlib header (RFC 1950).
 func zlibHeader(b []byte) bool { return b[0]&0x0F == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
 
-// unzippers are zlib readers to be used again: each has a window of 32 KB.
+// unzippers caches zlib readers, which each have a window of 32 KB.
 var unzippers sync.Pool
 
-// unzipper returns a reader of compressed data, to be put into unzippers.
+// unzipper returns a reader of compressed data. Put it into unzippers after use.
 func unzipper(packed []byte) (io.ReadCloser, error) {
 	if from, ok := unzippers.Get().(io.ReadCloser); ok {
 		return from, from.(zlib.Resetter).Reset(bytes.NewReader(packed), nil)
@@ -152,7 +152,7 @@ func fits(size image.Point) bool {
 	return size.X > 0 && size.Y > 0 && size.X <= MaxSide && size.Y <= MaxSide
 }
 
-// count has a usage count the picture from now on, in place of the one before.
+// count makes in, instead of the previous usage, count the picture.
 func (p *Picture) count(in *Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +161,7 @@ func (p *Picture) count(in *Usage) {
 	p.noteWeight(p.weightNow())
 }
 
-// noteWeight tells the usage by how many bytes the picture has grown. The caller holds the mutex.
+// noteWeight adds n bytes to the usage. The caller holds the mutex.
 func (p *Picture) noteWeight(n int) {
 	if p.usage != nil {
 		p.usage.kept.Add(int64(n))
@@ -180,18 +180,18 @@ func (p *Picture) weightNow() int {
 	return itself + cap(p.pixels) + cap(p.packed) + cap(p.sixels) + cap(p.png)
 }
 
-// shrink makes a PNG of bare pixels, and returns how many bytes these were.
+// shrink replaces unpacked pixels with a PNG and returns how many bytes the pixels took.
 func (p *Picture) shrink() (freed int) {
 	p.mu.Lock()
 	freed = cap(p.pixels)
 	p.mu.Unlock()
 	if freed > 0 {
-		_, _ = p.PNG() // which fails for a size alone that no picture has
+		_, _ = p.PNG() // fails only for invalid sizes
 	}
 	return freed
 }
 
-// encoders are buffers of PNG encoders to be used again: each is about a megabyte.
+// An encoders caches the buffers of PNG encoders, about a megabyte each.
 type encoders struct{ sync.Pool }
 
 func (e *encoders) Get() *png.EncoderBuffer {
@@ -201,13 +201,12 @@ func (e *encoders) Get() *png.EncoderBuffer {
 
 func (e *encoders) Put(b *png.EncoderBuffer) { e.Pool.Put(b) }
 
-var buffers sync.Pool // to encode into
+var buffers sync.Pool // *bytes.Buffer for encoded PNGs
 
 var encoder = png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &encoders{}}
 
-// PNG is the picture as a PNG, which must not be changed. It takes a while the first
-// time; from then on the PNG is kept in place of the pixels. The error is ErrBusy if the
-// terminal may not unpack the picture yet.
+// PNG returns the picture as a PNG, which must not be changed. The first call is slow; the PNG then
+// replaces the pixels. The error is ErrBusy if the terminal may not unpack the picture yet.
 func (p *Picture) PNG() ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +233,7 @@ func (p *Picture) PNG() ([]byte, error) {
 	return p.png, nil
 }
 
-// Image is the picture to be drawn. The error is ErrBusy if the terminal may not unpack it yet.
+// Image returns the picture's pixels. The error is ErrBusy if the terminal may not unpack it yet.
 func (p *Picture) Image() (image.Image, error) {
 	p.mu.Lock()
 	encoded := p.png
@@ -282,7 +281,7 @@ func (p *Picture) raw() (image.Image, error) {
 	return img, nil
 }
 
-// unpackRows reads pixels of 3 or 4 bytes into pix, which has 4 for each.
+// unpackRows reads pixels of 3 or 4 bytes into pix, which has 4 bytes per pixel.
 func unpackRows(pix []byte, from io.Reader, size image.Point, channels int) error {
 	if channels == 4 {
 		_, err := io.ReadFull(from, pix)
@@ -300,6 +299,5 @@ func unpackRows(pix []byte, from io.Reader, size image.Point, channels int) erro
 	return nil
 }
 
-// Opaque says that nothing can be seen through the picture, as far as that is known
-// without unpacking it.
+// Opaque reports whether the picture is known to be opaque without unpacking it.
 func (p *Picture) Opaque() bool { return p.opaque }

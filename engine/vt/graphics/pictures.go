@@ -39,7 +39,7 @@ type Pictures struct {
 	store      Store
 	loader     Loader
 	placements uint64       // made so far
-	spent      int          // rows that placements have scrolled by and that commands have not made up for
+	spent      int          // rows scrolled by placements, less a row per byte of commands
 	virtual    bool         // placeholders may be pictures
 	diacritics map[rune]int // of placeholders; nil until needed
 }
@@ -122,10 +122,10 @@ func (p *Pictures) forgetAll(all []*Image) {
 	}
 }
 
-// loadStep is how many bytes of a picture come in before room is made for them.
+// loadStep is how many bytes of a picture arrive before makeRoom drops others for them.
 const loadStep = 4 << 20
 
-// makeRoom drops images for the one that is being loaded.
+// makeRoom drops images to fit the one being loaded.
 func (p *Pictures) makeRoom() {
 	size := len(p.loader.data)
 	if size/loadStep != p.store.loading/loadStep {
@@ -135,7 +135,7 @@ func (p *Pictures) makeRoom() {
 	p.store.loading = size
 }
 
-// Usage is what the pictures take; nil if there have been none.
+// Usage returns the usage of the pictures; nil if there have been none.
 func (p *Pictures) Usage() *Usage { return p.store.usage }
 
 // shown are the images that the screens and the scrollback show.

@@ -25,7 +25,7 @@ type seen struct {
 func (p *Pictures) AppendShown(dst []byte) []byte {
 	var all []seen
 	p.on.Each(p.on.Alt(), func(y int, s *Strips) *Strips {
-		for _, one := range s.inSight(maxCells) {
+		for _, one := range s.visible(maxCells) {
 			if y >= 0 {
 				all = addSeen(all, seen{one.at, image.Rect(int(one.from-one.x), int(one.row), int(one.to-one.x), int(one.row)+1), int(one.from), y})
 			}

@@ -26,11 +26,11 @@ const sixelRows = 6
 
 var errNoSixels = errors.New("a sixel sequence without pixels")
 
-// FromSixels makes a picture of what stands between the final byte of a sixel sequence and its end
-// (DEC STD 070, chapter 9). The pixels are painted when somebody looks. What is not painted can be
-// seen through. Pixels are square, whatever is said of them, and each picture begins with the
-// colours of a VT340. below is the upper edge of the row of sixels that would come next. The
-// decoder of charmbracelet/x trusts counts, sizes and registers.
+// FromSixels makes a picture of b, the data of a sixel sequence without its final byte and terminator
+// (DEC STD 070, chapter 9). The pixels are painted on the first use; unpainted ones are transparent.
+// Pixels are always square, and each picture starts with the colours of a VT340. below is the top
+// edge of the next row of sixels. The decoder of charmbracelet/x is not used because it trusts
+// counts, sizes and registers.
 func FromSixels(b []byte) (p *Picture, below int, err error) {
 	var m sixelSize
 	if below = readSixels(b, &m); m.size.X == 0 || m.size.Y == 0 {
@@ -42,7 +42,7 @@ func FromSixels(b []byte) (p *Picture, below int, err error) {
 	return &Picture{Size: m.size, sixels: bytes.Clone(b), unpacked: 4 * m.size.X * m.size.Y, opaque: c.opaque()}, below, nil
 }
 
-// paintSixels returns the pixels of a picture of a size, 4 bytes each.
+// paintSixels returns the pixels of sixel data, 4 bytes each.
 func paintSixels(b []byte, size image.Point) []byte {
 	area := size.X * size.Y
 	d := sixelPixels{w: size.X, h: size.Y, pixels: make([]byte, 4*area), left: sixelPaints * area, colors: defaultColors()}
@@ -158,12 +158,12 @@ func (m *sixelSize) paint(x, y, n int, bits byte) {
 	m.size.Y = min(max(m.size.Y, y+height), MaxSide)
 }
 
-// A sixelCover finds out whether all pixels of a picture are painted, without painting them.
+// A sixelCover determines without painting whether a picture's sixels cover all its pixels.
 type sixelCover struct {
 	w, h    int
-	band    int                             // upper edge of the row of sixels that is being read
-	painted [sixelRows][MaxSide / 64]uint64 // of that row
-	full    int                             // rows of pixels, from the top down, of which all are painted
+	band    int                             // top edge of the current row of sixels
+	painted [sixelRows][MaxSide / 64]uint64 // bitmap of that row
+	full    int                             // completely painted rows of pixels, from the top
 }
 
 func (c *sixelCover) raster(int, int) {}
@@ -176,7 +176,7 @@ func (c *sixelCover) paint(x, y, n int, bits byte) {
 		c.band, c.painted = y, [sixelRows][MaxSide / 64]uint64{}
 	}
 	n = min(n, c.w-x)
-	if n <= 0 || c.full < c.band { // something above is not painted
+	if n <= 0 || c.full < c.band { // a row above is incomplete
 		return
 	}
 	for row := 0; bits != 0; bits, row = bits>>1, row+1 {
@@ -186,7 +186,7 @@ func (c *sixelCover) paint(x, y, n int, bits byte) {
 	}
 }
 
-// setBits sets bits from one up to another.
+// setBits sets the bits from from up to, but not including, to.
 func setBits(words *[MaxSide / 64]uint64, from, to int) {
 	for from < to {
 		end := min((from|63)+1, to)
@@ -199,7 +199,7 @@ func setBits(words *[MaxSide / 64]uint64, from, to int) {
 	}
 }
 
-// finish counts the rows of the band that are painted whole.
+// finish counts the completely painted rows of the band.
 func (c *sixelCover) finish() {
 	for row := range c.painted {
 		if c.full != c.band+row {

@@ -13,7 +13,7 @@ const (
 	maxImages = 4096
 	// sweepStep is how much comes in before what nobody can see is looked for.
 	sweepStep = 8 << 20
-	// collectStep is how much is freed before the memory is collected.
+	// collectStep is how many freed bytes trigger a garbage collection.
 	collectStep = 16 << 20
 )
 
@@ -48,13 +48,13 @@ type Store struct {
 	images  []*Image
 	named   map[name]*Image
 	serial  uint64
-	sweep   int    // at this weight what nobody can see is looked for
-	freed   int    // bytes since the memory was collected
-	loading int    // bytes of a picture that is not complete yet
+	sweep   int    // weight at which unreachable images are looked for
+	freed   int    // bytes since the last garbage collection
+	loading int    // bytes of an incomplete picture
 	usage   *Usage // nil until there is an image
 }
 
-// A name is what an image is asked for by: an ID on one of the screens.
+// A name identifies an image: its ID and its screen.
 type name struct {
 	alt bool
 	id  uint32
@@ -97,7 +97,7 @@ func (s *Store) FreeID(alt bool) uint32 {
 	}
 }
 
-// Add keeps an image, and returns what had to go for it.
+// Add stores an image and returns the images dropped for it.
 func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 	if s.usage == nil {
 		s.usage = &Usage{}
@@ -114,7 +114,7 @@ func (s *Store) Add(i *Image, used func() map[*Image]bool) (gone []*Image) {
 	return s.trim(used)
 }
 
-// release counts an image no more.
+// release stops counting an image.
 func (s *Store) release(i *Image) {
 	s.freed += i.Picture.weight()
 	i.Picture.count(nil)
@@ -123,8 +123,8 @@ func (s *Store) release(i *Image) {
 	}
 }
 
-// trim drops images while they take too much: first those not in use without a name to be
-// asked for by, then, if what is left cannot be made small enough, the oldest, which it returns.
+// trim drops images while the limits are exceeded: first unused images without an ID or number,
+// then, if shrinking the others is not enough, the oldest. It returns the latter.
 func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 	s.sweep = max(s.sweep, sweepStep)
 	if s.Weight() <= min(s.sweep, MaxBytes) && len(s.images) <= maxImages {
@@ -135,11 +135,11 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 	for at := 0; s.Weight() > MaxBytes && at < len(s.images); at++ {
 		before := s.Weight()
 		bare := s.images[at].Picture.shrink()
-		if s.freed += bare; before-s.Weight() < bare/8 { // noise, like what follows
+		if s.freed += bare; before-s.Weight() < bare/8 { // pixels like noise barely compress, and the next images are probably similar
 			break
 		}
 	}
-	// More go than have to: many small ones that follow each other are not to be looked through for each.
+	// Drop more than necessary, so that a series of small images does not search the store each time.
 	most, weight := maxImages, MaxBytes
 	if len(s.images) > most || s.Weight() > weight {
 		most, weight = most-most/8, weight-weight/32
@@ -149,7 +149,7 @@ func (s *Store) trim(used func() map[*Image]bool) (gone []*Image) {
 		s.release(s.images[0])
 		s.images = slices.Delete(s.images, 0, 1)
 	}
-	if s.freed >= collectStep { // else the heap gets twice as large as what is kept
+	if s.freed >= collectStep { // otherwise the heap grows to twice the live data
 		s.freed = 0
 		runtime.GC()
 	}
@@ -170,7 +170,7 @@ func (s *Store) drop(is func(*Image) bool) {
 	})
 }
 
-// Weight is the memory that all images take, in bytes, with what is loaded of the next.
+// Weight returns the memory used by all images and the one being loaded, in bytes.
 func (s *Store) Weight() int {
 	if s.usage == nil {
 		return s.loading

@@ -106,16 +106,15 @@ func (s *Strips) Seen(cols int) []styled.Strip {
 		return nil
 	}
 	var out []styled.Strip
-	for _, one := range s.inSight(cols) {
+	for _, one := range s.visible(cols) {
 		out = append(out, styled.Strip{Placement: &one.at.Placement, Row: int(one.row), X: int(one.x),
 			From: int(one.from), To: min(int(one.to), cols)})
 	}
 	return out
 }
 
-// inSight gives the strips on a screen of so many columns, the lowest first, without those that
-// others cover.
-func (s *Strips) inSight(cols int) []strip {
+// visible returns the strips on a screen of cols columns, lowest first, without covered ones.
+func (s *Strips) visible(cols int) []strip {
 	all := slices.Clone(s.all)
 	slices.SortStableFunc(all, func(a, b strip) int { return int(min(max(int64(a.at.Z)-int64(b.at.Z), -1), 1)) })
 	covered := make([]bool, cols)
@@ -136,7 +135,7 @@ func (s *Strips) inSight(cols int) []strip {
 	return seen
 }
 
-// whole is the columns that the picture fills, from one up to another.
+// whole returns the range of columns that the picture fills completely.
 func (s strip) whole() (from, to int) {
 	box, cell := s.at.Box, s.at.Cell
 	if int(s.row)*cell.Y < box.Min.Y || (int(s.row)+1)*cell.Y > box.Max.Y {

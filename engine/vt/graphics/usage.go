@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// MaxUnpacked is how many bytes of pixels a terminal unpacks per second, and for one picture.
-// A few kilobytes of output can unpack to gigabytes, so a limit on what is kept is not enough.
+// MaxUnpacked is the maximum number of bytes of pixels that a terminal unpacks per second, and for
+// one picture. A few kilobytes can unpack to gigabytes, so limiting stored data is not enough.
 const MaxUnpacked = 64 << 20
 
-// ErrBusy says that the terminal has unpacked as much as it may for now.
+// ErrBusy is the error for a terminal that has reached MaxUnpacked.
 var ErrBusy = errors.New("EBUSY:too many pixels to unpack")
 
-// A Usage counts what the pictures of one terminal take. It is safe for concurrent use. A nil
-// Usage has no limits.
+// A Usage counts the memory and the unpacking of one terminal's pictures. It is safe for concurrent
+// use. A nil Usage has no limits.
 type Usage struct {
 	kept atomic.Int64 // bytes
 
 	mu       sync.Mutex // guards the rest
-	spent    int64      // bytes unpacked and not yet made up for
+	spent    int64      // bytes unpacked that still count towards MaxUnpacked
 	since    time.Time  // when spent was current
 	unpacked int64
 }
@@ -52,7 +52,7 @@ func (u *Usage) unpack(n int) bool {
 	return true
 }
 
-// recover makes up for the time that has passed. The caller holds the mutex.
+// recover reduces spent by the time passed. The caller holds the mutex.
 func (u *Usage) recover() {
 	now := time.Now()
 	passed := min(now.Sub(u.since), time.Second)
@@ -60,8 +60,8 @@ func (u *Usage) recover() {
 	u.since = now
 }
 
-// Rested waits until MaxUnpacked bytes may be unpacked, which takes at most a second unless
-// somebody else unpacks meanwhile.
+// Rested waits at most about a second until MaxUnpacked bytes may be unpacked. That can fail if
+// another caller unpacks meanwhile.
 func (u *Usage) Rested(ctx context.Context) error {
 	if u == nil {
 		return nil

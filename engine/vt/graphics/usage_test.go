@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-func TestUsageUnpacksSoMuchPerSecond(t *testing.T) {
+func TestUsageLimitsUnpackingPerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var u Usage
 		for range 4 {
 			if !u.unpack(MaxUnpacked / 4) {
-				t.Fatal("a quarter is refused")
+				t.Fatal("unpack rejected a quarter of the limit")
 			}
 		}
 		if u.unpack(1) {
-			t.Error("more than all is unpacked at once")
+			t.Error("unpack allowed more than the limit at once")
 		}
 		time.Sleep(time.Second / 2)
 		if !u.unpack(MaxUnpacked/2) || u.unpack(1) {
-			t.Error("half a second does not make up for half")
+			t.Error("unpack does not allow exactly half the limit after half a second")
 		}
 		if err := u.Rested(t.Context()); err != nil || !u.unpack(MaxUnpacked) {
-			t.Errorf("waited in vain (%v)", err)
+			t.Errorf("unpack rejected the limit after Rested (%v)", err)
 		}
 		time.Sleep(time.Hour)
 		if !u.unpack(MaxUnpacked) || u.unpack(1) {
-			t.Error("time without any is saved up")
+			t.Error("unpack does not allow exactly the limit after an idle hour")
 		}
 	})
 }
 
-func TestPictureIsUnpackedLaterIfTheTerminalIsBusy(t *testing.T) {
+func TestImageReturnsErrBusyOverTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pictures := map[string]*Picture{}
 		var err error
-		if pictures["a PNG"], err = FromPNG(testPNG(64, 64)); err != nil {
+		if pictures["PNG"], err = FromPNG(testPNG(64, 64)); err != nil {
 			t.Fatal(err)
 		}
 		if pictures["zlib"], err = FromPacked(image.Pt(64, 64), 4, packed(make([]byte, 4*64*64))); err != nil {
@@ -58,23 +58,23 @@ func TestPictureIsUnpackedLaterIfTheTerminalIsBusy(t *testing.T) {
 		}
 		s.Add(&Image{Picture: bare}, func() map[*Image]bool { return nil })
 		if _, err := bare.PNG(); err != nil {
-			t.Errorf("pixels that are not packed: %v", err)
+			t.Errorf("unpacked pixels count towards the limit: %v", err)
 		}
 		for name, p := range pictures {
 			if _, err := p.Image(); !errors.Is(err, ErrBusy) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: Image returned %v, want %v", name, err, ErrBusy)
 			}
 		}
 		time.Sleep(time.Second)
 		for name, p := range pictures {
 			if _, err := p.Image(); err != nil {
-				t.Errorf("%s, later: %v", name, err)
+				t.Errorf("%s, a second later: %v", name, err)
 			}
 		}
 	})
 }
 
-func TestStoreCountsWhatItKeeps(t *testing.T) {
+func TestStoreWeightMatchesItsPictures(t *testing.T) {
 	var s Store
 	add := func(id uint32, p *Picture, err error) {
 		if err != nil {
@@ -95,7 +95,7 @@ func TestStoreCountsWhatItKeeps(t *testing.T) {
 			sum += i.Picture.weight()
 		}
 		if s.Weight() != sum {
-			t.Errorf("%s: %d bytes, of %d in pictures", when, s.Weight(), sum)
+			t.Errorf("%s: Weight is %d bytes, but the pictures have %d", when, s.Weight(), sum)
 		}
 	}
 	check("added")
@@ -108,13 +108,13 @@ func TestStoreCountsWhatItKeeps(t *testing.T) {
 	s.Remove(func(i *Image) bool { return i.ID == 2 })
 	check("removed")
 	if s.Find(false, 2) != nil || s.Find(false, 3) == nil {
-		t.Error("an image is not found by its ID, or is when it is gone")
+		t.Error("Find returned a removed image, or not the one left")
 	}
 	s.Remove(func(*Image) bool { return true })
 	check("all removed")
 }
 
-func TestTransmissionEndsAtItsDeclaredSize(t *testing.T) {
+func TestLoaderHoldsNoMoreThanTheDeclaredSize(t *testing.T) {
 	for _, control := range []string{"f=32,s=100,v=100", "f=24,s=100,v=100", "f=32,s=100,v=100,o=z"} {
 		var l Loader
 		most := 0
@@ -128,31 +128,31 @@ func TestTransmissionEndsAtItsDeclaredSize(t *testing.T) {
 			most = max(most, cap(l.data))
 		}
 		if most > 4*100*100+2000 {
-			t.Errorf("%s: %d bytes are held", control, most)
+			t.Errorf("%s: Loader holds %d bytes", control, most)
 		}
 	}
 }
 
-func TestBegunTransmissionTakesNoRoomForWhatNeverComes(t *testing.T) {
+func TestLoaderDoesNotAllocateTheDeclaredSizeAtOnce(t *testing.T) {
 	var l Loader
 	c, _ := ParseCommand(fmt.Appendf(nil, "f=32,s=%d,v=%d,m=1;AAAA", MaxSide, MaxSide))
 	l.Add(c)
 	if cap(l.data) > 1<<10 {
-		t.Errorf("%d bytes are held for 3", cap(l.data))
+		t.Errorf("Loader holds %d bytes for 3", cap(l.data))
 	}
 }
 
-func TestPNGThatUnpacksToTooMuchIsRefused(t *testing.T) {
+func TestUnpackedPNGExceedsTheLimitForLargePNGs(t *testing.T) {
 	for name, c := range map[string]struct{ depth, interlaced byte }{"16 bits": {16, 0}, "interlaced": {8, 1}} {
 		header := make([]byte, 29)
 		header[bitDepth], header[interlaced] = c.depth, c.interlaced
 		if n := unpackedPNG(image.Config{Width: MaxSide, Height: MaxSide}, header); n <= MaxUnpacked {
-			t.Errorf("%s: %d bytes", name, n)
+			t.Errorf("%s: unpackedPNG returned %d, want more than %d", name, n, MaxUnpacked)
 		}
 	}
 }
 
-func TestSixelsAreOpaqueIfAllIsPainted(t *testing.T) {
+func TestSixelsAreOpaqueIfAllPixelsArePainted(t *testing.T) {
 	for in, want := range map[string]bool{
 		"#1!9~":              true,
 		"#1!9~-!9~":          true,
@@ -167,7 +167,7 @@ func TestSixelsAreOpaqueIfAllIsPainted(t *testing.T) {
 	} {
 		p, _, err := FromSixels([]byte(in))
 		if err != nil || p.Opaque() != want {
-			t.Errorf("%q: opaque is %v (%v)", in, !want, err)
+			t.Errorf("%q: want opaque %v (%v)", in, want, err)
 		}
 	}
 }

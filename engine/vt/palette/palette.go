@@ -29,8 +29,8 @@ type Table struct {
 	drawn   *styled.ColorChanges // nil until asked for
 }
 
-// Changes are what the program has changed; nil if that is nothing. They are replaced and never
-// changed themselves.
+// Changes returns the colours changed by the program; nil if none. Later changes do not modify the
+// returned value.
 func (t *Table) Changes() *styled.ColorChanges {
 	if t.drawn != nil || len(t.changed) == 0 {
 		return t.drawn
@@ -74,7 +74,7 @@ func (t *Table) Cursor() styled.Color {
 	return 0
 }
 
-// set changes a colour, or takes back what the program has changed of it.
+// set changes colour n, or resets it if on is false.
 func (t *Table) set(n int, rgb uint32, on bool) {
 	if was, ok := t.changed[n]; ok == on && (!on || was == rgb) {
 		return
