@@ -154,9 +154,9 @@ func fullScreenEnd(p []byte) int {
 	return i + len(leave)
 }
 
-// lineTyped returns the line that was typed at a prompt, as it was echoed, where the
-// output behind it begins, and whether it was sent. redraws says that the line editor may
-// have drawn the prompt of several lines anew.
+// lineTyped returns a function that reads from the log the line typed at a prompt, as echoed, the
+// offset of the output after it, and whether the line was sent. redraws says that the line editor
+// may have redrawn a prompt of several lines.
 func (s *Shell) lineTyped(cols, rows int, redraws bool) func(from inputStart, to int64) (line string, output int64, sent bool) {
 	return func(from inputStart, to int64) (line string, output int64, sent bool) {
 		p, start, err := readRange(s.t.Log(), from.at, min(to, from.at+typedMost), typedMost)
@@ -165,13 +165,13 @@ func (s *Shell) lineTyped(cols, rows int, redraws bool) func(from inputStart, to
 		}
 		n := lineEnd(p)
 		line, ok := plainOutput(p[:n])
-		if !ok { // the line editor moves within the row
+		if !ok { // the line editor moved the cursor within the row
 			lead := fmt.Appendf(nil, "\x1b[%dG", from.column+1)
 			text := []rune(cleanOutput(append(lead, p[:n]...), cols, rows))
 			line = string(text[min(from.column, len(text)):])
 		}
 		sent = n > 0 && p[n-1] == '\n'
-		if redraws && s.t.Modes().BracketedPaste { // which it switches off when it is done
+		if redraws && s.t.Modes().BracketedPaste { // the line editor switches it off when the line is sent
 			sent = sent && bytes.Contains(p, []byte("\x1b[?2004l"))
 		}
 		return strings.ReplaceAll(line, "\n", ""), from.at + int64(n), sent

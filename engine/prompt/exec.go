@@ -160,7 +160,7 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 		}
 	}
 	echoed := state.unsure && e.s.t.Log().End() > state.prompt
-	if state.touched || echoed { // also by a ctrl+c that the shell has lost
+	if state.touched || echoed { // includes a ctrl+c that the shell lost
 		c, err := e.s.t.Cursor(ctx)
 		if err != nil {
 			return true, err
@@ -184,7 +184,7 @@ func (e *execution) errBusy(line string) error {
 		WithHint("wait for the prompt with session.wait, answer what is running with session.write, or interrupt it with the keys ctrl+c")
 }
 
-// useMarker gives a shell that tells nothing a word for one command.
+// useMarker lends a shell without marks a nonce for one command.
 func (e *execution) useMarker(own bool) {
 	word := make([]byte, 16)
 	rand.Read(word)
@@ -207,7 +207,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 		case seen.ended && e.marker && e.reads():
 			return nil
 		case !seen.ended && e.mayAsk(seen):
-			if e.still > 0 && e.s.noteLost(ctx) { // somebody reads
+			if e.still > 0 && e.s.noteLost(ctx) { // a program reads the terminal
 				continue
 			}
 			if need, err := e.asks(ctx); err != nil || need != NeedNothing {
@@ -217,7 +217,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 		case !seen.begun && !seen.ended:
 			stuck.look(e.reads(), ticked)
 			if stuck > 3 && seen.unmarked > 0 {
-				e.s.marks.concede(e.watch)
+				e.s.marks.endUnmarked(e.watch)
 				return nil
 			}
 			if stuck > 3 && e.s.noteLost(ctx) {
@@ -281,7 +281,7 @@ func (e *execution) giveUp(ctx context.Context) error {
 		}
 	}
 	if !cleared && e.s.marks.seen(e.watch).continued == 0 {
-		return nil // the shell tells nothing: the command may have run
+		return nil // a shell without marks: the command may have run
 	}
 	if e.marker {
 		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).

@@ -1,16 +1,15 @@
 package prompt
 
-// A loan is a word with which a shell reports one command.
+// A loan is a nonce with which a shell reports one command.
 type loan struct {
-	word    string   // "" if there is none
-	own     bool     // the session's own shell has it, not one that it started
-	phase   phase    // before
-	command *Command // once it has begun
+	word    string   // the nonce; "" if none is lent
+	own     bool     // lent to the session's own shell, not to one started in it
+	phase   phase    // before the command
+	command *Command // nil until the command has started
 }
 
-// lend gives a shell that tells nothing a word, typed along with one command, with
-// which it tells about that command. own is false for a shell that the session's own has
-// started.
+// lend lets a shell without marks report one command: word is the nonce for its marks, typed along
+// with the command. own is false for a shell started in the session's own.
 func (m *marks) lend(word string, own bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,9 +22,9 @@ func (m *marks) word() string {
 	return m.lent.word
 }
 
-// noteLent notes a mark with the word that was lent, and returns the command that has
-// ended with it. Of the session's own shell it says what the shell's marks would; of
-// another shell, nothing but how that command went.
+// noteLent records a mark with the lent nonce and returns the command that it ends, or nil. In the
+// session's own shell such a mark counts like the shell's other marks; in another shell it applies
+// only to this command.
 func (m *marks) noteLent(f markFound) (ended *Command) {
 	m.notes++
 	w := m.watch

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// A shell's marks come from hooks that a sourced file may replace, and go with the shell
-// when another program takes its place (exec). Nothing announces that: the last command
-// seems to run forever. So a shell that is seen to wait at a prompt, where the marks say
-// that it does not, counts as one that tells nothing. What it ran has an unknown status.
+// A shell's marks come from hooks, which a sourced file may replace and which are lost when the
+// shell execs another program. The last command then seems to run forever. So a shell that waits at
+// a prompt although its marks say otherwise is treated as a shell without marks. The status of its
+// last command is unknown.
 
-// maxPrompt bounds how much output is searched for the beginning of the last row.
+// maxPrompt is how many bytes of output are searched for the start of the last row.
 const maxPrompt = 4 << 10
 
-// mayBeLost reports whether the marks say that something runs.
+// mayBeLost reports whether the marks say that the shell is not waiting for input.
 func (p promptState) mayBeLost() bool {
 	switch p.phase {
 	case phaseRunning, phaseBetween:
@@ -28,8 +28,8 @@ func (p promptState) mayBeLost() bool {
 	return p.phase == phaseReady && p.entered
 }
 
-// noteLost looks whether the shell waits at a prompt that no mark reported, and notes
-// that. It reports whether it did.
+// noteLost checks whether the shell waits at an unmarked prompt. If so, it records that the marks
+// are lost and returns true.
 func (s *Shell) noteLost(ctx context.Context) bool {
 	state := s.marks.state()
 	if s.o.Master == nil || !state.mayBeLost() || !s.isSettled() || !s.atUnmarkedPrompt(ctx, state) {
@@ -37,7 +37,7 @@ func (s *Shell) noteLost(ctx context.Context) bool {
 	}
 	cols, rows := s.t.Size()
 	at := s.lastRow(s.t.Shown())
-	ended, ok := s.marks.lose(markFound{at: at, now: time.Now(), typed: s.lineTyped(cols, rows, false)}, state.notes)
+	ended, ok := s.marks.noteUnmarkedPrompt(markFound{at: at, now: time.Now(), typed: s.lineTyped(cols, rows, false)}, state.notes)
 	if ok {
 		s.tellRan(ended)
 		s.o.Changed()
@@ -45,10 +45,10 @@ func (s *Shell) noteLost(ctx context.Context) bool {
 	return ok
 }
 
-// lose notes that the shell waits at a prompt that no mark reported: its hooks are gone,
-// or another shell took its place. notes is their number when that was seen; ok is false if
-// more came since.
-func (m *marks) lose(f markFound, notes int) (ended *Command, ok bool) {
+// noteUnmarkedPrompt records that the shell waits at a prompt without a mark, because its hooks were
+// removed or another shell replaced it. notes is the number of marks when that was seen; ok is false
+// if more have arrived.
+func (m *marks) noteUnmarkedPrompt(f markFound, notes int) (ended *Command, ok bool) {
 	f.Mark, f.lost = 'D', true
 	m.readTyped(&f)
 	m.mu.Lock()
@@ -60,7 +60,7 @@ func (m *marks) lose(f markFound, notes int) (ended *Command, ok bool) {
 	was, told := m.phase, m.watch != nil && m.watch.ended
 	ended = m.finish(f, nil)
 	if was == phaseRunning && m.replay {
-		ended = nil // the engine before this one has recorded it
+		ended = nil // the previous engine recorded it
 	}
 	m.phase, m.told, m.ahead, m.lent = phaseUnknown, false, 0, loan{}
 	if w := m.watch; w != nil && w.ended {
@@ -69,15 +69,15 @@ func (m *marks) lose(f markFound, notes int) (ended *Command, ok bool) {
 	return ended, true
 }
 
-// concede ends a command whose prompt came without a mark of its end.
-func (m *marks) concede(w *commandWatch) {
+// endUnmarked ends a command at the next prompt, because no mark reported its end.
+func (m *marks) endUnmarked(w *commandWatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w.ended, w.end, w.endedAt, w.lost = true, w.unmarked, time.Now(), true
 }
 
-// atUnmarkedPrompt reports whether the session's own process is a shell that reads a
-// command line. The line editors of its builtins (read -e, vared) do not show the prompt.
+// atUnmarkedPrompt reports whether the session's own process is a shell that reads a command line.
+// It distinguishes this from builtins with a line editor (read -e, vared) by the displayed prompt.
 func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	look := s.look()
 	if !look.Reads || look.Hidden || look.PID != s.o.PID || s.t.Modes().Alt || !isInteractive(argumentsOf(look.PID)) {
@@ -96,12 +96,12 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	case phaseBetween:
 		return edits
 	case phaseRunning:
-		return edits && (prompt || endsInSymbol(row) || state.broken.After(state.began)) // an interrupt ends a builtin
+		return edits && (prompt || endsInSymbol(row) || state.broken.After(state.began)) // a builtin would have stopped at the interrupt
 	}
 	return (edits || state.noStart) && prompt && !state.more
 }
 
-// isLastPrompt reports whether a row is that of the last prompt that was marked.
+// isLastPrompt reports whether row shows the last marked prompt, ignoring digits.
 func (s *Shell) isLastPrompt(state promptState, row string) bool {
 	p, start, err := readRange(s.t.Log(), state.drawing, state.prompt, maxPrompt)
 	if err != nil || start != state.drawing {
@@ -113,14 +113,14 @@ func (s *Shell) isLastPrompt(state promptState, row string) bool {
 	return text != "" && withoutDigits(text) == withoutDigits(strings.TrimRight(row, " "))
 }
 
-// isReplaced reports whether another program took the place of the one that was given the
-// session's word. What cannot be read is not known to be another.
+// isReplaced reports whether another program replaced the one started with the session's nonce. It
+// returns false if the environment cannot be read.
 func (s *Shell) isReplaced() bool {
 	environ, err := os.ReadFile("/proc/" + strconv.Itoa(s.o.PID) + "/environ")
 	return err == nil && len(environ) > 0 && !strings.Contains("\x00"+string(environ), "\x00"+NonceVariable+"=")
 }
 
-// lastRow is the offset where the row that ends at an offset begins.
+// lastRow returns the offset of the start of the row that ends at end.
 func (s *Shell) lastRow(end int64) int64 {
 	p, start, err := readRange(s.t.Log(), end-maxPrompt, end, maxPrompt)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Shell) lastRow(end int64) int64 {
 	return start + int64(bytes.LastIndexByte(p, '\n')+1)
 }
 
-// endsInSymbol reports whether a row ends as no question does.
+// endsInSymbol reports whether a row ends in a symbol that questions do not end with.
 func endsInSymbol(row string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(row, " "))
 	return last != utf8.RuneError && !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(`:?!.,;=-_'")]}`, last)

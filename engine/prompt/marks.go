@@ -47,8 +47,8 @@ type commandWatch struct {
 	end       int64 // offset behind the last command's output
 	exit      *int
 	lost      bool  // no mark reported the end
-	lent      bool  // a mark with a word that was lent did
-	unmarked  int64 // offset of a prompt that came without a mark of the command; 0: none
+	lent      bool  // a mark with a lent nonce reported the end
+	unmarked  int64 // offset of a prompt without a mark of the command before it; 0: none
 	prompted  bool  // the prompt is being drawn after the end
 	ready     bool  // and is there
 	cursor    int64 // offset behind that prompt
@@ -67,14 +67,14 @@ type marks struct {
 	phase    phase
 	noStart  bool         // the shell cannot tell when a command begins
 	entered  bool         // a line was sent since the prompt was drawn
-	dropped  bool         // instead, an interrupt or the end of input was
+	dropped  bool         // an interrupt or end of input was sent instead
 	touched  bool         // something was typed since then
-	replayed bool         // or may have been, before an engine that replayed the log
+	replayed bool         // input before the engine's replay of the log is unknown
 	ahead    int          // lines sent while no prompt was there, that no command has taken
-	drawing  int64        // offset where the last prompt begins
-	prompt   inputStart   // behind it
-	more     []inputStart // behind the prompts for more of its command
-	bare     bool         // prompts come without marks of commands
+	drawing  int64        // offset of the start of the last prompt
+	prompt   inputStart   // after that prompt
+	more     []inputStart // after its continuation prompts
+	bare     bool         // prompts are marked, commands are not
 	drawn    time.Time
 	lined    time.Time     // when a line was sent last
 	cursor   styled.Cursor // where that prompt left it
@@ -84,21 +84,21 @@ type marks struct {
 	start    int64         // offset where output begins
 	replay   bool          // a replay told so
 	began    time.Time
-	broken   time.Time // when somebody has interrupted it last; zero if nobody has
+	broken   time.Time // time of the last interrupt; zero if none
 	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
 	watch    *commandWatch
 	lent     loan
-	notes    int // number of marks that were noted
+	notes    int // number of marks recorded
 }
 
-// An inputStart is where what is typed at a prompt begins.
+// An inputStart is the position after a prompt, where input starts.
 type inputStart struct {
 	at     int64 // offset in the log
-	column int   // of the screen
+	column int   // on the screen
 }
 
-// maxMore bounds the prompts for more of one command that are remembered.
-const maxMore = 200
+// maxContinued is how many continuation prompts of one command are remembered.
+const maxContinued = 200
 
 // A markFound is a mark with what the session knows where it stands.
 type markFound struct {
@@ -106,14 +106,14 @@ type markFound struct {
 	at     int64         // offset behind the mark
 	cursor styled.Cursor // when the mark came
 	now    time.Time
-	lost   bool // there is no mark: the shell was seen at a prompt
-	// typed returns the line that was typed at a prompt, where the output behind it
-	// begins, and whether the line was sent; for shells that do not tell. It reads the log.
+	lost   bool // no mark: the shell was seen at a prompt
+	// typed reads from the log the line typed at a prompt, the offset of the output after it, and
+	// whether the line was sent; for shells that do not report lines.
 	typed func(from inputStart, to int64) (line string, output int64, sent bool)
 
-	line   string // what typed returned
+	line   string // result of typed
 	output int64
-	sent   bool // the line was sent, and no mark told that it began
+	sent   bool // the line was sent, but no mark reported its start
 }
 
 // ours reports whether a mark carries the nonce: what a program prints does not.
@@ -170,7 +170,7 @@ func (m *marks) note(f markFound) (ended *Command) {
 	case 'D':
 		m.bare = false
 		if m.phase == phaseBetween && m.watch != nil && m.watch.ended {
-			break // a copy of the hook, whose status is that of another hook
+			break // a duplicate hook; its status is that of another hook
 		}
 		ended = m.finish(f, f.Exit)
 		m.phase, m.told = phaseBetween, false
@@ -205,7 +205,7 @@ func (m *marks) readTyped(f *markFound) {
 func (m *marks) part(f markFound) {
 	switch f.Option("k") {
 	case "s":
-		if len(m.more) < maxMore {
+		if len(m.more) < maxContinued {
 			m.more = append(m.more, inputStart{f.at, f.cursor.X})
 		}
 		if m.watch != nil {
@@ -330,7 +330,7 @@ func (m *marks) noteTyped(p []byte, now time.Time) {
 	}
 }
 
-// noteReplayed notes that nobody knows whether something was typed at the prompt.
+// noteReplayed records that earlier input at the prompt is unknown.
 func (m *marks) noteReplayed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -445,19 +445,19 @@ type promptState struct {
 	noStart bool
 	entered bool
 	touched bool
-	unsure  bool  // whether something was typed before a replay
-	ahead   bool  // a line that was typed before the prompt may still be read
-	bare    bool  // prompts come without marks of commands
-	more    bool  // the shell has asked for more of the command
-	drawing int64 // offset where the last prompt begins
-	prompt  int64 // offset behind it
+	unsure  bool  // input before a replay is unknown
+	ahead   bool  // the shell may still read a line typed before the prompt
+	bare    bool  // prompts are marked, commands are not
+	more    bool  // the shell has shown a continuation prompt
+	drawing int64 // offset of the start of the last prompt
+	prompt  int64 // offset after that prompt
 	drawn   time.Time
 	lined   time.Time
-	began   time.Time // of what runs
-	broken  time.Time // when somebody has interrupted that last
+	began   time.Time // of the running command
+	broken  time.Time // of its last interrupt
 	cursor  styled.Cursor
-	line    string // of what runs
-	notes   int    // number of marks that were noted
+	line    string // of the running command
+	notes   int    // number of marks recorded
 }
 
 func (m *marks) state() promptState {

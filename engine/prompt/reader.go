@@ -13,7 +13,7 @@ import (
 	"tandem/engine/pty"
 )
 
-// lineShells take command lines as a POSIX shell does, or as fish does.
+// lineShells are the shells with POSIX or fish command lines.
 var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", fishShell}
 
 const fishShell = "fish"
@@ -36,8 +36,8 @@ func (s *Shell) takesLines(ctx context.Context, look pty.Look) (bool, error) {
 	return false, nil
 }
 
-// editsLine reports whether what reads is a line editor, as few builtins are. zsh's does
-// not wait for other things, but asks for bracketed pastes.
+// editsLine reports whether the program reading the terminal is a line editor; few builtins are.
+// Line editors poll, except zsh's, which enables bracketed paste.
 func (s *Shell) editsLine(look pty.Look) bool {
 	return look.Polls || !look.Canonical && s.t.Modes().BracketedPaste
 }
@@ -89,7 +89,7 @@ func isInteractive(argv []string) bool {
 	return true
 }
 
-// programOf is the name of the program that argv starts, without the dash of a login shell.
+// programOf returns the name of the program in argv, without the dash of a login shell.
 func programOf(argv []string) string {
 	if len(argv) == 0 {
 		return ""

@@ -43,7 +43,7 @@ func (e *execution) editsLines() bool {
 	return name == "bash" || name == "zsh"
 }
 
-// program names what reads.
+// program returns the name of the program that reads the terminal.
 func (e *execution) program() string {
 	if e.reader == nil {
 		return string(e.s.o.Kind)

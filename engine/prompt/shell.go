@@ -66,8 +66,8 @@ type Shell struct {
 	looked         atomic.Int64 // when it was seen what it waits for
 
 	mu    sync.Mutex
-	need  Need   // when that was looked at last
-	began string // cwd when it was at its prompt last
+	need  Need   // at the last check
+	began string // cwd at the last prompt
 }
 
 // New makes the Shell of a session that is about to start.
@@ -147,7 +147,7 @@ func (s *Shell) Ended(at Spot, exit *int, stopped bool) {
 // shell is now.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 
-// Replayed notes that the log was replayed: whether something was typed before that is unknown.
+// Replayed records that the log was replayed, so that earlier input at the prompt is unknown.
 func (s *Shell) Replayed() { s.marks.noteReplayed() }
 
 func (s *Shell) isOver() bool { return isClosed(s.o.Over) }

@@ -33,8 +33,8 @@ func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bo
 	return ReadLog(s.shownLog(), in.Since, min(most, readMost), ended)
 }
 
-// shownLog is the log as others may read it: whoever has the word in the shell's marks could
-// print some that are believed.
+// shownLog returns the log without the nonce in the shell's marks: a program that knows it could
+// forge marks.
 func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
 // plain is the end of what was printed from an offset on, as the terminal shows it.

@@ -34,7 +34,7 @@ type direct struct {
 	kinds bool // the viewer wants to know which pictures have passed
 	end   sync.Once
 
-	progress atomic.Bool // the program has told one that it has not taken back
+	progress atomic.Bool // the program shows a progress indicator
 
 	mu     sync.Mutex
 	live   bool  // the reader writes; else the viewer's goroutine, which then has what follows
@@ -145,10 +145,10 @@ func (d *direct) write(p []byte) error {
 	return err
 }
 
-// restProgress takes back a progress that the program has told, if the terminal takes that now.
-func (d *direct) restProgress() {
+// clearProgress clears the program's progress indicator if the terminal accepts output now.
+func (d *direct) clearProgress() {
 	if d.progress.Swap(false) {
-		_, _ = d.tryWrite([]byte(passthrough.RestProgress)) // the viewer goes on with passthrough.RestModes
+		_, _ = d.tryWrite([]byte(passthrough.RestProgress)) // the viewer then writes passthrough.RestModes
 	}
 }
 
@@ -207,7 +207,7 @@ type handed struct {
 func (a attachment) hand(in api.Hand) error {
 	to, ok := a.to.(handing)
 	if d := a.viewer.way.Load(); d != nil && in.Back {
-		d.restProgress()
+		d.clearProgress()
 	}
 	if in.Back || !ok || !a.viewer.direct {
 		return errBack
@@ -269,7 +269,7 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 			return err
 		}
 		if over && d.golive(s.log) {
-			d.restProgress()
+			d.clearProgress()
 			d.close()
 			return a.sendEnd(ctx)
 		}

@@ -59,7 +59,7 @@ func handOver(t *testing.T, s *Session) *person {
 
 func handOverBy(t *testing.T, s *Session, o api.AttachOptions) *person {
 	t.Helper()
-	t.Cleanup(invariants.Never("repaint")) // of which bytes reach the terminal
+	t.Cleanup(invariants.Never("repaint")) // the tests expect exact output
 	window, tty := newWindow(t)
 	p := &person{handStream: &handStream{newFakeStream(), tty}, t: t, window: window, left: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -151,7 +151,7 @@ func TestAViewerThatWantsToKnowIsToldWhichPicturesHavePassed(t *testing.T) {
 	}
 }
 
-func TestProgressIsTakenBackFromATerminalThatIsGivenBack(t *testing.T) {
+func TestHandingBackATerminalClearsProgress(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	p := handOver(t, s)

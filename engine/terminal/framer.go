@@ -26,7 +26,7 @@ type framer struct {
 	held  time.Time // since when the program holds the screen back; zero if not
 	owed  bool      // the screen has changed since
 
-	colors *styled.ColorChanges // with which the program's lines were sent
+	colors *styled.ColorChanges // the program's colour changes when its lines were last sent
 }
 
 // run sends what changed on the screen, at once after a pause or after the

@@ -24,7 +24,7 @@ const (
 	// writeRetry bounds how long a wake-up that the kernel did not give, as it
 	// may happen with PTYs, can hold up input.
 	writeRetry = 100 * time.Millisecond
-	// maxPiece bounds what is written at a time, during which nobody else can queue.
+	// maxPiece is how many bytes are written at a time; no message can be queued meanwhile.
 	maxPiece = 16 << 10
 )
 
@@ -36,17 +36,17 @@ type input struct {
 	conn   syscall.RawConn
 
 	mu      sync.Mutex
-	pending []*message // drain runs while there is one
-	waiting int        // bytes of pending
+	pending []*message // drain runs until it is empty
+	waiting int        // bytes in pending
 	closed  bool
-	moved   chan struct{} // closed when pending becomes less, or the input is closed; nil if nobody waits
+	moved   chan struct{} // closed when pending shrinks or the input is closed; nil if no caller waits
 	writer  sync.WaitGroup
 }
 
-// A message is what the PTY has not taken yet of something that was typed.
+// A message is input that the PTY has not accepted completely.
 type message struct {
-	rest []byte
-	off  bool // it is not to be written any more, or cannot be
+	rest      []byte
+	cancelled bool // the rest must not or cannot be written
 }
 
 func newInput(master *os.File) *input {
@@ -64,8 +64,8 @@ func (in *input) write(ctx context.Context, p []byte) error {
 	return err
 }
 
-// writeThrough is write that also waits until the PTY has taken p. When ctx ends
-// before, what is left of p is dropped. It returns how many bytes of p were written.
+// writeThrough queues p like write and waits until the PTY has accepted it. If ctx ends first, the
+// rest of p is dropped. It returns how many bytes of p were written.
 func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err error) {
 	m, err := in.queue(ctx, p)
 	switch {
@@ -76,7 +76,7 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 	for {
 		in.mu.Lock()
-		left, ended, moved := len(m.rest), m.off || in.closed, in.awaitMove()
+		left, ended, moved := len(m.rest), m.cancelled || in.closed, in.awaitMove()
 		in.mu.Unlock()
 		switch {
 		case left == 0:
@@ -92,7 +92,7 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 }
 
-// queue queues p behind what waits, and blocks first while that is too much.
+// queue queues p. It blocks while inputLimit bytes are pending.
 func (in *input) queue(ctx context.Context, p []byte) (*message, error) {
 	for {
 		m, wait, err := in.push(p, inputLimit)
@@ -112,8 +112,7 @@ func (in *input) reply(p []byte) {
 	in.push(p, replyLimit)
 }
 
-// push queues p unless limit bytes wait already; then it returns a channel to
-// wait on.
+// push queues p. If limit bytes are pending, it returns a channel to wait on instead.
 func (in *input) push(p []byte, limit int) (m *message, wait <-chan struct{}, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -141,26 +140,26 @@ func (in *input) push(p []byte, limit int) (m *message, wait <-chan struct{}, er
 	return m, nil, nil
 }
 
-func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: it has ended") }
+func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
 
-// drop takes back what the PTY has not taken of a message and returns its length.
+// drop cancels a message and returns how many bytes the PTY had not accepted.
 func (in *input) drop(m *message) (left int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.callOff(m)
+	in.cancel(m)
 	return len(m.rest)
 }
 
-// callOff has drain pass over what is left of a message.
-func (in *input) callOff(m *message) {
-	if !m.off {
-		m.off = true
+// cancel makes drain skip the rest of a message.
+func (in *input) cancel(m *message) {
+	if !m.cancelled {
+		m.cancelled = true
 		in.waiting -= len(m.rest)
 		in.wake()
 	}
 }
 
-// awaitMove returns a channel that is closed once less waits than now.
+// awaitMove returns a channel that is closed when pending shrinks or the input is closed.
 func (in *input) awaitMove() <-chan struct{} {
 	if in.moved == nil {
 		in.moved = make(chan struct{})
@@ -174,7 +173,7 @@ func (in *input) tryWrite(p []byte) (written int, err error) {
 	return written, errors.Join(controlErr, err)
 }
 
-// writeSome writes to a descriptor what that takes without waiting.
+// writeSome writes as much of p as fd accepts without blocking.
 func writeSome(fd int, p []byte) (written int, err error) {
 	for written < len(p) && err == nil {
 		var n int
@@ -206,7 +205,7 @@ func (in *input) drain() {
 			moved, more = in.writePending(int(fd))
 			return moved
 		})
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // the master is closed
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // the master was closed
 			in.end()
 			more = false
 		}
@@ -216,12 +215,12 @@ func (in *input) drain() {
 	}
 }
 
-// writePending writes what the PTY takes of the first message. It reports whether
-// that changed anything, and whether messages are left.
+// writePending writes as much of the first message as the PTY accepts. It reports whether it made
+// progress and whether messages are left.
 func (in *input) writePending(fd int) (moved, more bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for len(in.pending) > 0 && (in.pending[0].off || len(in.pending[0].rest) == 0) {
+	for len(in.pending) > 0 && (in.pending[0].cancelled || len(in.pending[0].rest) == 0) {
 		in.pending = in.pending[1:]
 	}
 	if len(in.pending) == 0 || in.closed {
@@ -236,8 +235,8 @@ func (in *input) writePending(fd int) (moved, more bool) {
 	if n > 0 {
 		in.wake()
 	}
-	if err != nil { // nothing has the terminal open
-		in.callOff(first)
+	if err != nil { // no process has the terminal open
+		in.cancel(first)
 	}
 	return n > 0 || err != nil, true
 }
@@ -249,7 +248,7 @@ func (in *input) wake() {
 	}
 }
 
-// end refuses more.
+// end rejects further input.
 func (in *input) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -257,7 +256,7 @@ func (in *input) end() {
 	in.wake()
 }
 
-// close drops what waits and refuses more.
+// close drops pending messages and rejects further input.
 func (in *input) close() {
 	in.end()
 	if in.master != nil {

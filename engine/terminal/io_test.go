@@ -170,7 +170,7 @@ func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
 	t.Error("nothing held the writer back")
 }
 
-func TestWriteThroughWaitsUntilTheTerminalHasTakenAll(t *testing.T) {
+func TestWriteThroughWaitsForTheTerminal(t *testing.T) {
 	master, slave := rawPTY(t)
 	in := newInput(master)
 	defer in.close()
@@ -189,7 +189,7 @@ func TestWriteThroughWaitsUntilTheTerminalHasTakenAll(t *testing.T) {
 	}
 }
 
-func TestShortWriteLeavesNothingToBeWrittenLater(t *testing.T) {
+func TestWriteThroughDropsTheRestWhenCancelled(t *testing.T) {
 	master, slave := rawPTY(t)
 	in := newInput(master)
 	defer in.close()
@@ -209,11 +209,11 @@ func TestShortWriteLeavesNothingToBeWrittenLater(t *testing.T) {
 	}
 }
 
-func TestWriteThroughEndsWithTheSession(t *testing.T) {
+func TestWriteThroughFailsWhenTheInputIsClosed(t *testing.T) {
 	master, _ := rawPTY(t)
 	in := newInput(master)
 	want := []byte(strings.Repeat("x", 200<<10))
-	if err := in.write(t.Context(), want); err != nil { // which the terminal does not take
+	if err := in.write(t.Context(), want); err != nil { // more than the terminal accepts
 		t.Fatal(err)
 	}
 	typed := make(chan error, 1)
@@ -223,11 +223,11 @@ func TestWriteThroughEndsWithTheSession(t *testing.T) {
 	}()
 	in.close()
 	if err := <-typed; !errors.Is(err, api.CodeEnded) {
-		t.Errorf("write: %v", err)
+		t.Errorf("writeThrough returned %v, want %v", err, api.CodeEnded)
 	}
 }
 
-// rawPTY is openPTY with a terminal that passes on what is typed as it is.
+// rawPTY opens a PTY in raw mode.
 func rawPTY(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	master, slave = openPTY(t)

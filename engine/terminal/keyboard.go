@@ -55,7 +55,7 @@ func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
 	return k.write(ctx, p)
 }
 
-// typeThrough is typeAs that waits until the PTY has taken p, as writeThrough does.
+// typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough.
 func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
 	k.noteTyped(by, p)
 	return k.writeThrough(ctx, p)
@@ -102,8 +102,8 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p)
 }
 
-// TypeThrough is TypeInto that waits until the terminal has taken p. When ctx ends
-// before, the rest of p is dropped. It returns how many bytes of p were written.
+// TypeThrough types p like TypeInto and waits until the terminal has accepted it. If ctx ends first,
+// the rest of p is dropped. It returns how many bytes of p were written.
 func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err error) {
 	if err := s.admitTyping(ctx); err != nil {
 		return 0, err
@@ -111,7 +111,8 @@ func (s *Session) TypeThrough(ctx context.Context, p []byte) (written int, err e
 	return s.keyboard.typeThrough(ctx, typistOf(server.CallerOf(ctx)), p)
 }
 
-// admitTyping refuses a caller who may not type now, and notes that the other types.
+// admitTyping returns an error if the caller may not type now. Otherwise it records the caller's
+// input.
 func (s *Session) admitTyping(ctx context.Context) error {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() && s.keyboard.locked.Load() {

@@ -28,7 +28,7 @@ type gallery struct {
 	order []uint64       // oldest first
 	bytes int
 	shows bool // a raw viewer was told of some on the screen
-	busy  bool // some were not sent, as too much has been unpacked
+	busy  bool // some were not sent because of the unpacking limit
 }
 
 // lacking are the pictures that lines show and the viewer has not. Runs on the screen
@@ -78,8 +78,8 @@ func (g *gallery) sendApart(to stream, p pictured) error {
 	return to.Send(api.Output{Lines: append([]api.NumberedLine{}, p.lines...)})
 }
 
-// send sends pictures, the newest first, as long as they may be unpacked. The viewer lets go of
-// the oldest where the gallery does.
+// send sends pictures, newest first, except those over the unpacking limit. The viewer drops its
+// oldest pictures when the gallery does.
 func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 	slices.SortFunc(pictures, func(a, b *graphics.Picture) int { return cmp.Compare(b.Number, a.Number) })
 	for _, p := range pictures {
@@ -88,7 +88,7 @@ func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 			g.busy = true
 			continue
 		}
-		if err != nil { // it is damaged; nobody shows it
+		if err != nil { // damaged: no viewer shows it
 			text = nil
 		}
 		if g.held == nil {
@@ -107,10 +107,10 @@ func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 	return nil
 }
 
-// pictureRetry is the time after which pictures are sent for which too much had been unpacked.
+// pictureRetry is how long to wait before resending pictures that exceeded the unpacking limit.
 const pictureRetry = time.Second
 
-// retryPictures has all that is on the screen sent again if some of its pictures were not.
+// retryPictures schedules a repaint if some pictures of the screen were not sent.
 func (a attachment) retryPictures() {
 	if !a.gallery.busy {
 		return

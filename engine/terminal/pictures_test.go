@@ -205,7 +205,7 @@ func TestPicturesAreToldApartBehindARepaint(t *testing.T) {
 	})
 }
 
-// bomb is a picture of 4,096 × 4,096 pixels, which takes all that may be unpacked in a second.
+// bomb returns a picture of 4,096 × 4,096 pixels, which uses up the unpacking limit of a second.
 func bomb(id int) string {
 	const side = graphics.MaxSide
 	var packed bytes.Buffer
@@ -216,7 +216,7 @@ func bomb(id int) string {
 		base64.StdEncoding.EncodeToString(packed.Bytes()))
 }
 
-func TestPicturesThatMayNotBeUnpackedYetAreSentLater(t *testing.T) {
+func TestPicturesOverTheUnpackingLimitAreSentLater(t *testing.T) {
 	for name, o := range map[string]api.AttachOptions{
 		"frames": {Pictures: true}, "bytes": {Raw: true, Pictures: true, Apart: true},
 	} {
@@ -248,25 +248,25 @@ func TestPicturesThatMayNotBeUnpackedYetAreSentLater(t *testing.T) {
 	}
 }
 
-func TestScreenIsDrawnForOneCallerAtATime(t *testing.T) {
+func TestScreenDrawsForOneCallerAtATime(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	s.drawing <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Screen(ctx, api.SessionScreenInput{Picture: "png"}); err == nil {
-		t.Error("a screen is drawn while another one is")
+		t.Error("two pictures of the screen were drawn at the same time")
 	}
 	if _, err := s.Screen(t.Context(), api.SessionScreenInput{}); err != nil {
-		t.Errorf("text waits too: %v", err)
+		t.Errorf("reading text waited for the drawing: %v", err)
 	}
 	<-s.drawing
 	if out, err := s.Screen(t.Context(), api.SessionScreenInput{Picture: "png"}); err != nil || len(out.Picture) == 0 {
-		t.Errorf("%d bytes, %v", len(out.Picture), err)
+		t.Errorf("drawing after the other one returned %d bytes, %v", len(out.Picture), err)
 	}
 }
 
-func TestDrawingWaitsUntilPicturesMayBeUnpacked(t *testing.T) {
+func TestDrawingWaitsForTheUnpackingLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -279,7 +279,7 @@ func TestDrawingWaitsUntilPicturesMayBeUnpacked(t *testing.T) {
 			}
 			s.onScreen(t.Context(), func(term Emulator) { usage = term.PictureUsage() })
 			if got := usage.Unpacked(); got != (n+1)*graphics.MaxUnpacked || n > 0 && time.Since(begun) < time.Second {
-				t.Errorf("drawn %d times, %d bytes were unpacked, the last within %v", n+1, got, time.Since(begun))
+				t.Errorf("after %d drawings %d bytes were unpacked; the last one took %v", n+1, got, time.Since(begun))
 			}
 		}
 	})

@@ -56,7 +56,7 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		s.viewers.setPlaces(v, in.Anchors)
 	case in.Reset:
 		if s.keyboard.accepts(v) {
-			_ = s.onScreen(ctx, func(Emulator) { s.screen.resetModes() }) // else the session is over
+			_ = s.onScreen(ctx, func(Emulator) { s.screen.resetModes() }) // fails only if the session has ended
 		}
 	case in.Hand != nil:
 		return a.hand(*in.Hand)

@@ -6,9 +6,9 @@ import (
 	"tandem/engine/styled"
 )
 
-// recolor shows lines in the colours that their program has changed (OSC 4, 10, 11); nil is none.
-// A viewer has other programs beside this one, so its terminal's palette stays as it is. Where the
-// background is changed, what is blank behind a line of so many columns is drawn.
+// recolor applies a program's colour changes (OSC 4, 10, 11) to lines; a nil to changes nothing. The
+// palette of a viewer's terminal stays the same because it also shows other programs. If the
+// background changed, recolor pads lines to cols columns with it.
 func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 	if to == nil {
 		return

@@ -16,7 +16,7 @@ const (
 	white   = styled.ColorRGB | 0xFFFFFF
 )
 
-func TestColoursThatAProgramSetsAreDrawnInItsFrames(t *testing.T) {
+func TestFramesUseTheProgramsColours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -26,7 +26,7 @@ func TestColoursThatAProgramSetsAreDrawnInItsFrames(t *testing.T) {
 			synctest.Wait()
 			out := <-f.out
 			if out.Frame == nil || !out.Frame.Full {
-				t.Fatalf("sent %+v", out)
+				t.Fatalf("sent %+v, want a full frame", out)
 			}
 			return out.Frame.Lines[0].Line.Runs
 		}
@@ -42,19 +42,19 @@ func TestColoursThatAProgramSetsAreDrawnInItsFrames(t *testing.T) {
 			t.Error(diff)
 		}
 		if last := got[len(got)-1]; len(got) != 3 || last.Cells != cols-8 || last.Style.BG != darkRed {
-			t.Errorf("behind the text is %+v", got[2:])
+			t.Errorf("after the text: %+v, want the changed background", got[2:])
 		}
 		f.in <- api.Input{Lines: &api.LineRange{From: 0, Count: 1}}
 		if out := <-f.out; len(out.Lines) != 1 || out.Lines[0].Line.Runs[0].Style.FG != green {
-			t.Errorf("lines that are asked for are %+v", out)
+			t.Errorf("requested lines are not recoloured: %+v", out)
 		}
 		s.output(l, "\x1b]104\a\x1b]110\a\x1b]111\a")
 		if diff := cmp.Diff(plain, first()); diff != "" {
-			t.Errorf("taken back: %s", diff)
+			t.Errorf("after the colours were reset: %s", diff)
 		}
 		s.output(l, "\x1b]11;?\a\x1b]12;#123456\a\x1b[3;1Hx")
 		if out := <-f.out; out.Frame == nil || out.Frame.Full {
-			t.Errorf("nothing is to be recoloured, but sent is %+v", out)
+			t.Errorf("sent %+v, want a partial frame because no drawn colour changed", out)
 		}
 	})
 }

@@ -10,9 +10,10 @@ import (
 	"tandem/keys"
 )
 
+// leftOn enables the modes that a killed full-screen program leaves on.
 const leftOn = "\x1b[?1049h\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[>7u\x1b[?25l"
 
-// resetSession is a session whose program is in full screen, with a viewer that has seen that.
+// resetSession returns a session with a full-screen program, and a viewer that shows it.
 func resetSession(t *testing.T) (s *Session, l *memoryLog, raw *fakeStream) {
 	l = &memoryLog{}
 	s = memorySession(t, l)
@@ -27,7 +28,7 @@ func resetSession(t *testing.T) (s *Session, l *memoryLog, raw *fakeStream) {
 	return s, l, raw
 }
 
-// modesAfter are those of a user's terminal that was in full screen, after what a viewer was sent.
+// modesAfter returns the modes of a user's terminal in full screen after the output sent to raw.
 func modesAfter(raw *fakeStream) vt.Modes {
 	term := vt.New(vt.Options{Cols: 80, Rows: 24})
 	term.Write([]byte(leftOn))
@@ -46,12 +47,12 @@ func checkPlain(t *testing.T, s *Session, raw *fakeStream) {
 	t.Helper()
 	for where, m := range map[string]vt.Modes{"user's terminal": modesAfter(raw), "session": s.Modes()} {
 		if m.Alt || m.FocusReports || m.Mouse != keys.MouseOff || m.Kitty != 0 {
-			t.Errorf("the %s has %+v", where, m)
+			t.Errorf("modes of the %s after the reset: %+v", where, m)
 		}
 	}
 }
 
-func TestKilledProgramLeavesNoModesInTheUsersTerminal(t *testing.T) {
+func TestKilledProgramsModesAreResetInTheUsersTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, l, raw := resetSession(t)
 		s.output(l, "\x1b]133;D;137\a$ ")
@@ -59,7 +60,7 @@ func TestKilledProgramLeavesNoModesInTheUsersTerminal(t *testing.T) {
 	})
 }
 
-func TestResetOnDemandReachesTheUsersTerminal(t *testing.T) {
+func TestResetRequestResetsTheUsersTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, raw := resetSession(t)
 		raw.in <- api.Input{Reset: true}
@@ -67,14 +68,14 @@ func TestResetOnDemandReachesTheUsersTerminal(t *testing.T) {
 	})
 }
 
-func TestResetOnDemandIsNotForThoseWhoOnlyRead(t *testing.T) {
+func TestReadOnlyViewerCannotResetTheTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := resetSession(t)
 		reader := view(t, s, api.AttachOptions{Raw: true, ReadOnly: true})
 		reader.in <- api.Input{Reset: true}
 		synctest.Wait()
 		if !s.Modes().Alt {
-			t.Error("a viewer that only reads has reset the terminal")
+			t.Error("a read-only viewer reset the terminal")
 		}
 	})
 }

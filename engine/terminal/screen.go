@@ -101,8 +101,8 @@ func (s *screen) event(e vt.Event) {
 	}
 }
 
-// resetModes takes back the modes that a killed program has left. The log does not tell of that: an
-// engine that reads it anew has them on until the command ends or they are reset again.
+// resetModes resets the modes that a killed program left on. The log does not record this, so an
+// engine that replays it has them on until the command ends or they are reset again.
 func (s *screen) resetModes() {
 	s.catchUp()
 	s.term.ResetModes()

@@ -75,7 +75,7 @@ type Options struct {
 	Journal    journal
 	PID        int         // of the child; 0 when it has ended
 	Nonce      string      // of its shell's marks; "" if it makes none
-	Secret     string      // blanked where others read the log: the Nonce, or that of an engine before
+	Secret     string      // redacted in the readable log: Nonce, or that of a previous engine
 	Kind       prompt.Kind // of interactive shell that the child is
 	Actor      string      // who has started it
 	From       string      // on which other machine, user@host; "" for this one
@@ -232,8 +232,8 @@ const (
 	maxRetryPause = time.Second
 )
 
-// retry calls f until it succeeds, for about two seconds: descriptors or memory may be
-// short for a moment only.
+// retry calls f until it succeeds or about two seconds have passed, because a shortage of
+// descriptors or memory may be brief.
 func (s *Session) retry(f func() error) error {
 	for pause := retryPause; ; pause *= 2 {
 		err := f()

@@ -231,7 +231,7 @@ func TestAViewerThatAsksForNoLinesHasSeenAllThatWasWritten(t *testing.T) {
 	})
 }
 
-func TestViewersAreToldTheKeyboardFlagsOfTheProgram(t *testing.T) {
+func TestViewersReceiveTheProgramsKeyboardFlags(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -240,7 +240,7 @@ func TestViewersAreToldTheKeyboardFlagsOfTheProgram(t *testing.T) {
 			for out := range f.out {
 				if out.Keyboard != nil {
 					if *out.Keyboard != want {
-						t.Errorf("the flags are %d, want %d", *out.Keyboard, want)
+						t.Errorf("keyboard flags %d, want %d", *out.Keyboard, want)
 					}
 					return
 				}
@@ -560,7 +560,7 @@ func (p *pane) String() string {
 	return strings.Join(rows, "\n")
 }
 
-// A scarceJournal fails a few times, as it does while descriptors are short.
+// A scarceJournal fails a few times, as if descriptors were short.
 type scarceJournal struct {
 	*memoryLog
 	failures atomic.Int64
@@ -573,7 +573,7 @@ func (j *scarceJournal) ReadResizes(id string) ([]store.Resize, error) {
 	return j.memoryLog.ReadResizes(id)
 }
 
-func TestSessionIsShownAfterFailuresToOpenItsFiles(t *testing.T) {
+func TestSessionRetriesOpeningItsFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{text: []byte("hello")}
 		var opens atomic.Int64

@@ -26,7 +26,7 @@ type viewer struct {
 	outside  bool                   // what it types would leave the agent's sandbox
 	dirty    chan struct{}          // of 1: there is something to send
 	lines    chan api.LineRange
-	repaint  atomic.Bool            // all of the screen is to be sent; raw: what follows makes no sense before
+	repaint  atomic.Bool            // the whole screen must be sent; to a raw viewer, before any more output
 	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
 	eager    atomic.Bool            // it has typed: the next frame, with the echo, is not held back
 

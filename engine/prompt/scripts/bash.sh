@@ -18,8 +18,8 @@ __tandem_own() {
 }
 
 # __tandem_first reports the exit status of the last command, and the folder. It runs
-# before the person's own PROMPT_COMMAND, which finds the same exit status. If
-# anything ran before it, the status may be that of a hook, and is not reported.
+# before the user's own PROMPT_COMMAND, which sees the same exit status. If
+# another hook ran first, the status may be that hook's and is not reported.
 __tandem_first() {
 	local code=$? known=''
 	set +x
@@ -69,8 +69,8 @@ __tandem_last() {
 	__tandem_own
 }
 
-# __tandem_order puts the hooks before and behind the person's own PROMPT_COMMAND,
-# wherever an assignment has left them.
+# __tandem_order moves the hooks before and after the user's own PROMPT_COMMAND,
+# wherever an assignment left them.
 __tandem_order() {
 	local c hook own=()
 	for c in ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"}; do

@@ -57,8 +57,8 @@ __tandem_folder() {
 	builtin printf '\e]7;file://%s%s\a' "$HOST" "$url"
 }
 
-# __tandem_order puts the hooks before and behind the person's own, wherever an
-# assignment has left them.
+# __tandem_order moves the hooks before and after the user's own, wherever an
+# assignment left them.
 __tandem_order() {
 	{ unsetopt xtrace } 2>/dev/null
 	emulate -L zsh
