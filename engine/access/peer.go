@@ -49,9 +49,9 @@ func (g *Guard) AgentAt(ctx context.Context, client, server netip.AddrPort) (str
 	return g.agentAmong(ctx, hidden)
 }
 
-// agentAmong names the agent among processes of the engine's user that hide their descriptors and
-// environments: sshd, which forwards a tunnel's connections, hides them, and so do ssh-agent and
-// the user's service manager. They are judged by their ancestors alone.
+// agentAmong returns the agent behind any of pids, the engine user's processes with unreadable
+// descriptors and environments, or "". sshd, which forwards tunnels, ssh-agent and the user's
+// service manager are such processes, so only their ancestors count.
 func (g *Guard) agentAmong(ctx context.Context, pids []int) (string, error) {
 	for _, pid := range pids {
 		if agent, err := g.agentNamed(ctx, g.ancestryOf(pid)); err != nil || agent != "" {
@@ -64,8 +64,8 @@ func (g *Guard) agentAmong(ctx context.Context, pids []int) (string, error) {
 // exitedProcess stands for a process that nothing can be found out about any more.
 const exitedProcess = "a process that has exited already"
 
-// agentHolding names the agent behind a process that holds a connection, and still does afterwards:
-// of one that exits meanwhile nothing was found out.
+// agentHolding returns the agent behind pid, or "". If pid does not hold the connection after the
+// check, the process may have exited during it, so agentHolding returns exitedProcess.
 func (g *Guard) agentHolding(ctx context.Context, end proctree.Socket, pid int) (string, error) {
 	if pid == os.Getpid() {
 		return "a confined process, through the engine's proxy", nil

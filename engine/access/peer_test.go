@@ -5,28 +5,28 @@ import (
 	"testing"
 )
 
-// TestTunnelOfSSHIsTheUsers has a connection held by one of several processes that hide their
-// descriptors: an sshd that runs as the user, as /proc shows it to an engine that is not root's.
-func TestTunnelOfSSHIsTheUsers(t *testing.T) {
+// An engine without root privileges cannot read the descriptors of an sshd, even if that runs as the
+// same user.
+func TestSSHTunnelCountsAsTheUsers(t *testing.T) {
 	all := map[int]fakeProcess{
 		600: {parent: 1, session: 600, root: true}, 700: {parent: 600, session: 600, private: true}, // sshd
 		750: {parent: 1, session: 750, private: true},                             // ssh-agent
-		800: {parent: fakeKeeper, session: 800, private: true},                    // an orphan of a session's
-		900: {parent: 850, session: 850}, 850: {parent: fakeKeeper, session: 850}, // a session's, which hides nothing but descriptors
+		800: {parent: fakeKeeper, session: 800, private: true},                    // orphan of a session
+		900: {parent: 850, session: 850}, 850: {parent: fakeKeeper, session: 850}, // in a session; hides only its descriptors
 	}
 	for name, c := range map[string]struct {
 		hidden []int
 		want   string
 	}{
-		"ssh":                   {[]int{700, 750}, ""},
-		"an orphan beside it":   {[]int{700, 800}, "hides which session"},
-		"a session's beside it": {[]int{700, 900}, "hides which session"},
-		"one that has exited":   {[]int{700, 999}, "has exited or is hidden"},
+		"ssh":               {[]int{700, 750}, ""},
+		"ssh and an orphan": {[]int{700, 800}, "hides which session"},
+		"ssh and a session": {[]int{700, 900}, "hides which session"},
+		"exited process":    {[]int{700, 999}, "has exited or is hidden"},
 	} {
 		g := withTable(all, func(fakeProcess) bool { return false })
 		got, err := g.agentAmong(t.Context(), c.hidden)
 		if err != nil || c.want == "" && got != "" || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, %v", name, got, err)
+			t.Errorf("%s: agentAmong returned %q, %v, want %q", name, got, err, c.want)
 		}
 	}
 }

@@ -56,11 +56,11 @@ type ancestry struct {
 	start     uint64           // the start time of the client's own
 	collected bool             // the way up leads to the keeper or the engine
 	unknown   string           // why it is not known whose it is; "" if it is
-	private   string           // why the marks of the client's own are not known; "" if they are
+	private   string           // why the marks of the client's process cannot be read; "" if they can
 }
 
-// strict returns the ancestry with an unreadable environment of the client's own process
-// counted as unknown.
+// strict returns a copy of a that counts as unknown if the environment of the client's own process
+// cannot be read.
 func (a ancestry) strict() ancestry {
 	a.unknown = cmp.Or(a.unknown, a.private)
 	return a
@@ -247,7 +247,7 @@ func (g *Guard) whoIsBehind(ctx context.Context) (behind, unknown string, err er
 	return g.agentAbove(ctx, g.ancestryHeld(caller, process))
 }
 
-// agentNamed is agentAbove, with what is unknown named as if it were an agent.
+// agentNamed returns what agentAbove does, but reports an unknown ancestry as an agent.
 func (g *Guard) agentNamed(ctx context.Context, a ancestry) (string, error) {
 	behind, unknown, err := g.agentAbove(ctx, a)
 	if unknown != "" {

@@ -40,7 +40,7 @@ type Arbiter struct {
 	reading sync.Mutex // held while the file is read; guards what follows
 	policy  policy.Policy
 	kept    []byte      // the text of the last valid policy; nil for none
-	unsaved bool        // kept could not be written, and is again at the next look
+	unsaved bool        // writing kept failed; retried at the next poll
 	read    fileVersion // of the file that was looked at last
 	loaded  bool        // it could be read
 

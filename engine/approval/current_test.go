@@ -169,24 +169,24 @@ func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
 	r.expect("a directory", "ls", "ask")
 }
 
-func TestPolicyThatCouldNotBeKeptIsKeptLater(t *testing.T) {
+func TestSavingThePolicyIsRetried(t *testing.T) {
 	r, kept := unwritablePolicyRig(t)
 	r.write(denyingRM)
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(r.path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	r.expect("not kept", "rm x", "deny")
+	r.expect("not saved", "rm x", "deny")
 	if err := os.Remove(kept); err != nil {
 		t.Fatal(err)
 	}
-	r.expect("kept", "rm x", "deny")
+	r.expect("saved", "rm x", "deny")
 	r.remove()
 	r.restart()
-	r.expect("gone", "rm x", "ask")
+	r.expect("policy.toml removed", "rm x", "ask")
 }
 
-// unwritablePolicyRig is a rig with a directory in place of the kept policy.
+// unwritablePolicyRig returns a rig whose saved policy, at kept, is a directory.
 func unwritablePolicyRig(t *testing.T) (r *policyRig, kept string) {
 	r = newPolicyRig(t)
 	dir := t.TempDir()

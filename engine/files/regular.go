@@ -68,11 +68,11 @@ func Newest(t *Tree, pattern string) (newest string) {
 	return newest
 }
 
-// maxMatches bounds the paths that a pattern may match up to any of its slashes.
+// maxMatches is the maximum number of paths that each part of a pattern may match.
 const maxMatches = 10_000
 
-// matches returns the paths that may match an absolute pattern. Unlike filepath.Glob it does not
-// wait for the writer of a pipe in place of a folder.
+// matches returns candidate paths for an absolute pattern. Unlike filepath.Glob, it does not block
+// when a named pipe replaces a directory.
 func matches(pattern string) []string {
 	paths := []string{"/"}
 	for part := range strings.SplitSeq(strings.Trim(pattern, "/"), "/") {
@@ -81,7 +81,7 @@ func matches(pattern string) []string {
 			names := []string{part}
 			if strings.ContainsAny(part, `*?[\`) {
 				names = slices.DeleteFunc(entryNames(dir), func(name string) bool {
-					ok, _ := filepath.Match(part, name) // a mistaken pattern matches nothing
+					ok, _ := filepath.Match(part, name) // an invalid pattern matches nothing
 					return !ok
 				})
 			}
@@ -97,7 +97,7 @@ func matches(pattern string) []string {
 	return paths
 }
 
-// entryNames lists a folder; nothing if it cannot be read.
+// entryNames returns the names in dir, or nil if dir cannot be read.
 func entryNames(dir string) []string {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestReadRegularTakesNothingElse(t *testing.T) {
 		}
 	}
 	if got := Newest(g.Tree, g.root+"/*/*"); got == "" {
-		t.Error("no file was found")
+		t.Error("Newest found no file")
 	}
 	for _, pattern := range []string{g.outside + "/*", g.root + "/li*", g.root + "/pip*", "["} {
 		if got := Newest(g.Tree, pattern); got != "" {
@@ -63,8 +63,8 @@ func TestSwapDoesNotLeadReadRegularAstray(t *testing.T) {
 	}
 }
 
-// A pipe comes and goes in place of a folder on the way: opening one waits for its writer.
-func TestNewestIsNotHeldUpByAPipe(t *testing.T) {
+// Opening a named pipe blocks until it has a writer. Here one keeps replacing a directory of the path.
+func TestNewestDoesNotBlockOnAPipe(t *testing.T) {
 	g := landlocked(t)
 	g.file("dir/file", "text")
 	if err := unix.Mkfifo(g.root+"/pipe", 0o600); err != nil {
@@ -82,6 +82,6 @@ func TestNewestIsNotHeldUpByAPipe(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(30 * time.Second):
-		t.Fatal("it waits for a writer")
+		t.Fatal("Newest blocks on a pipe without a writer")
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"tandem/engine/fleet/hub/embedded"
 )
 
-// root is a connection to the hub's server that may do anything.
+// root returns a connection to the hub's server with all permissions.
 func (r *rig) root() *nats.Conn {
 	r.Helper()
 	seed, err := os.ReadFile(filepath.Join(r.options.Folder, "keys", "account.nk"))
@@ -48,7 +48,7 @@ func (r *rig) root() *nats.Conn {
 	return nc
 }
 
-// stream is one of the hub's streams.
+// stream returns the hub's stream for bucket.
 func (r *rig) stream(nc *nats.Conn, bucket string) jetstream.Stream {
 	r.Helper()
 	js, err := jetstream.New(nc)
@@ -71,10 +71,10 @@ func (r *rig) messages(s jetstream.Stream) uint64 {
 	return info.State.Msgs
 }
 
-// A rollup is a message that takes the place of all others of a stream.
-func TestMachinesKeyCannotDeleteTheRowsOfOthers(t *testing.T) {
+// A rollup is a message that replaces all others in a stream.
+func TestMachineCannotDeleteRowsOfOthers(t *testing.T) {
 	for _, existing := range []bool{false, true} {
-		t.Run(fmt.Sprintf("of a hub that allowed it: %t", existing), func(t *testing.T) {
+		t.Run(fmt.Sprintf("hub used to allow rollups: %t", existing), func(t *testing.T) {
 			r := newRig(t)
 			if existing {
 				r.allowRollups()
@@ -96,19 +96,18 @@ func TestMachinesKeyCannotDeleteTheRowsOfOthers(t *testing.T) {
 					}
 					var ack struct{ Error *struct{ Description string } }
 					if json.Unmarshal(answer.Data, &ack) != nil || ack.Error == nil {
-						t.Errorf("%s takes the place of %s: %s", subject, how, answer.Data)
+						t.Errorf("rollup %q was accepted on %s: %s", how, subject, answer.Data)
 					}
 				}
 			}
 			if r.messages(hosts) == 0 || r.messages(processes) == 0 {
-				t.Error("the machine's rows are gone")
+				t.Error("the machine's rows were deleted")
 			}
 		})
 	}
 }
 
-// allowRollups has the hub's streams be as an earlier release made them, and starts the
-// hub again.
+// allowRollups configures the hub's streams the way an earlier release did and restarts the hub.
 func (r *rig) allowRollups() {
 	r.Helper()
 	nc := r.root()
@@ -132,8 +131,8 @@ func (r *rig) allowRollups() {
 	r.start()
 }
 
-// make asks for a consumer as a member may, who goes past this program.
-func (k *key) make(t *testing.T, name string, config map[string]any) error {
+// createConsumer requests a consumer directly from the server, bypassing tandem's own client.
+func (k *key) createConsumer(t *testing.T, name string, config map[string]any) error {
 	t.Helper()
 	config["name"], config["filter_subject"] = name, "$KV.tandem_hosts.>"
 	body, _ := json.Marshal(map[string]any{"stream_name": "KV_tandem_hosts", "config": config})
@@ -151,7 +150,7 @@ func (k *key) make(t *testing.T, name string, config map[string]any) error {
 	return nil
 }
 
-func TestReadersConsumersAreBounded(t *testing.T) {
+func TestHubLimitsConsumersOfReaders(t *testing.T) {
 	r := newRig(t)
 	r.machine("box")
 	bob := r.person("bob", api.RoleRead)
@@ -159,14 +158,14 @@ func TestReadersConsumersAreBounded(t *testing.T) {
 	inbox := func(n int) string { return fmt.Sprintf("_INBOX_person_eve.%d", n) }
 	listen := func(n int) {
 		t.Helper()
-		if _, err := eve.Subscribe(inbox(n), func(*nats.Msg) {}); err != nil { // a wildcard does not keep a consumer active
+		if _, err := eve.Subscribe(inbox(n), func(*nats.Msg) {}); err != nil { // a wildcard subscription does not keep a consumer active
 			t.Fatal(err)
 		}
 	}
 	listen(1000)
 	for n := range 100 {
 		listen(n)
-		_ = eve.make(t, fmt.Sprintf("many%d", n), map[string]any{"deliver_subject": inbox(n), "ack_policy": "none", "deliver_policy": "last_per_subject"})
+		_ = eve.createConsumer(t, fmt.Sprintf("many%d", n), map[string]any{"deliver_subject": inbox(n), "ack_policy": "none", "deliver_policy": "last_per_subject"})
 	}
 	for name, config := range map[string]map[string]any{
 		"durable": {"durable_name": "durable", "deliver_subject": inbox(1000), "ack_policy": "none"},
@@ -175,15 +174,15 @@ func TestReadersConsumersAreBounded(t *testing.T) {
 		"revoke":  {"deliver_subject": "tandem.hub.eve.revoke", "ack_policy": "none"},
 		"link":    {"deliver_subject": "tandem.link.box.bob.0.up", "ack_policy": "none"},
 	} {
-		_ = eve.make(t, name, config)
+		_ = eve.createConsumer(t, name, config)
 	}
-	if err := eve.make(t, "long", map[string]any{"deliver_subject": inbox(1001), "ack_policy": "none", "inactive_threshold": int64(time.Hour)}); err == nil {
-		t.Error("a consumer outlives its reader by an hour")
+	if err := eve.createConsumer(t, "long", map[string]any{"deliver_subject": inbox(1001), "ack_policy": "none", "inactive_threshold": int64(time.Hour)}); err == nil {
+		t.Error("created a consumer with an inactive threshold of an hour")
 	}
 	r.list(bob, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
 	hosts := r.stream(r.root(), fleet.HostsBucket)
 	var left []string
-	r.until("no more consumers than a member may have", func() bool {
+	r.until("excess consumers to be deleted", func() bool {
 		left = nil
 		for info := range hosts.ListConsumers(r.Context()).Info() {
 			left = append(left, info.Name)
@@ -195,8 +194,8 @@ func TestReadersConsumersAreBounded(t *testing.T) {
 	r.list(bob, api.FleetListInput{}, "the machine", func(all []api.FleetMachine) bool { return len(all) == 1 })
 }
 
-// A consumer can have rows delivered to a subject that the hub serves.
-func TestHubTakesNoRequestFromAConsumer(t *testing.T) {
+// A consumer can deliver rows to a subject that the hub serves.
+func TestHubIgnoresRowsDeliveredAsRequests(t *testing.T) {
 	r := newRig(t)
 	mallory := r.key(hub.InviteRequest{Kind: fleet.KindMachine, Name: "mallory"}, "_INBOX_machine_mallory")
 	eve := r.key(hub.InviteRequest{Kind: fleet.KindPerson, Name: "eve", Role: api.RoleRead}, "_INBOX_person_eve")
@@ -214,18 +213,18 @@ func TestHubTakesNoRequestFromAConsumer(t *testing.T) {
 	if _, err := mallory.Request("$KV.tandem_hosts.mallory", request, testTimeout); err != nil {
 		t.Fatal(err)
 	}
-	_ = eve.make(t, "joiner", map[string]any{"deliver_subject": fleet.JoinSubject, "ack_policy": "none", "deliver_policy": "last_per_subject"})
+	_ = eve.createConsumer(t, "joiner", map[string]any{"deliver_subject": fleet.JoinSubject, "ack_policy": "none", "deliver_policy": "last_per_subject"})
 	hosts := r.stream(r.root(), fleet.HostsBucket)
-	r.until("the consumer to go", func() bool {
+	r.until("the consumer to be deleted", func() bool {
 		_, err := hosts.Consumer(r.Context(), "joiner")
 		return err != nil
 	})
 	if s := r.hub.Status(); s.Invitations != 1 {
-		t.Errorf("a row was taken for a request: %d invitations are left", s.Invitations)
+		t.Errorf("the hub handled a row as a join request: %d invitations left, want 1", s.Invitations)
 	}
 }
 
-func TestMachineWritesItsRowsAgainWhenTheyAreMissing(t *testing.T) {
+func TestMachineRestoresItsMissingRows(t *testing.T) {
 	r := newRig(t)
 	box := r.machine("box")
 	for _, id := range []string{"p", "q"} {
@@ -233,25 +232,25 @@ func TestMachineWritesItsRowsAgainWhenTheyAreMissing(t *testing.T) {
 	}
 	nc := r.root()
 	processes := r.stream(nc, fleet.ProcessesBucket)
-	r.until("the machine's rows, written a second time as after each connection", func() bool {
+	r.until("the machine's rows to be rewritten after it connected", func() bool {
 		info, err := processes.Info(t.Context())
 		return err == nil && info.State.Msgs == 2 && info.State.LastSeq >= 4
 	})
 	if err := processes.Purge(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the machine's rows again", func() bool { return r.messages(processes) == 2 })
+	r.until("the machine's rows to be restored", func() bool { return r.messages(processes) == 2 })
 }
 
-// started keeps the server that a hub starts.
-func (r *rig) started(c hub.Config) (hub.Server, error) {
+// startServer starts the hub's server and records it in r.
+func (r *rig) startServer(c hub.Config) (hub.Server, error) {
 	s, err := embedded.Start(c)
 	r.server = s
 	return s, err
 }
 
-// The hub may write anywhere, so where it is to answer must be an inbox.
-func TestHubAnswersToInboxesAlone(t *testing.T) {
+// The hub may publish to any subject, so it must check that a reply subject is an inbox.
+func TestHubRepliesOnlyToInboxes(t *testing.T) {
 	r := newRig(t)
 	bob := r.key(hub.InviteRequest{Kind: fleet.KindPerson, Name: "bob", Role: api.RoleAdmin}, "_INBOX_person_bob")
 	elsewhere, err := bob.SubscribeSync("tandem.link.*.bob.*.down")
@@ -265,7 +264,7 @@ func TestHubAnswersToInboxesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, _, err := elsewhere.Pending(); err != nil || n != 0 {
-		t.Errorf("%d answers, %v", n, err)
+		t.Errorf("%d replies outside an inbox, %v", n, err)
 	}
 }
 
@@ -276,7 +275,7 @@ func TestCoversComparesTokens(t *testing.T) {
 	} {
 		for subject, want := range subjects {
 			if got := fleet.Covers(pattern, subject); got != want {
-				t.Errorf("%s covers %q: %t", pattern, subject, got)
+				t.Errorf("Covers(%q, %q) = %t", pattern, subject, got)
 			}
 		}
 	}

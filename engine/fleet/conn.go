@@ -192,9 +192,8 @@ func plainly(err error) error {
 	return err
 }
 
-// subscribe has f called with what comes on a subject, one message after the other; not
-// with rows that somebody's consumer delivers there. What f panics with costs that message
-// alone.
+// subscribe calls f with each message on a subject, one at a time. It drops rows that a consumer
+// delivers there. A panic in f loses only that message.
 func (l *conn) subscribe(subject, queue string, f func(*nats.Msg)) (*nats.Subscription, error) {
 	return l.nats.QueueSubscribe(subject, queue, func(m *nats.Msg) {
 		if Covers(subject, m.Subject) {

@@ -69,21 +69,20 @@ const JoinSubject = "tandem.join"
 // and by whoever has the hub's folder.
 func HubSubject(asker, what string) string { return "tandem.hub." + asker + "." + what }
 
-// InboxPrefix begins all inboxes.
+// InboxPrefix is the prefix of all inboxes.
 const InboxPrefix = "_INBOX_"
 
-// Inbox begins the subjects that one user alone hears.
+// Inbox returns the prefix of the subjects that only one user can subscribe to.
 func Inbox(kind Kind, name string) string { return InboxPrefix + string(kind) + "_" + name }
 
-// Covers reports whether a subject is one that a subscription to pattern, with wildcards *
-// alone, is for. JetStream delivers rows under their own subject to subscriptions that a
-// consumer names, so what comes has to be looked at.
+// Covers reports whether subject matches pattern, in which * matches one token. A consumer can make
+// JetStream deliver rows, under their own subject, to any subscription, so receivers must check.
 func Covers(pattern, subject string) bool {
 	for pattern != "" && subject != "" {
-		var want, is string
+		var want, token string
 		want, pattern, _ = strings.Cut(pattern, ".")
-		is, subject, _ = strings.Cut(subject, ".")
-		if want != is && (want != "*" || is == "") {
+		token, subject, _ = strings.Cut(subject, ".")
+		if want != token && (want != "*" || token == "") {
 			return false
 		}
 	}

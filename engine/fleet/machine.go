@@ -25,7 +25,7 @@ type Machine struct {
 	// Events tells of everything and then of what changes, as events.watch does.
 	Events func(ctx context.Context, send func(api.Event) error) error
 	Log    *slog.Logger
-	// CheckEvery is how often it sees whether what it wrote is still there; default 30 s.
+	// CheckEvery is how often it checks that one of its rows is still stored; default 30 s.
 	CheckEvery time.Duration
 
 	// BeatStep is the time between two heartbeats of the machine, less up to a fifth so that

@@ -28,7 +28,7 @@ const (
 	spreadOut = 2 * time.Second
 	// shownText bounds a command line and an error in a row.
 	shownText = 200
-	// checkStep is how often a machine sees whether one of its rows is still there.
+	// checkStep is how often a machine checks that one of its rows is still stored.
 	checkStep = 30 * time.Second
 	// lastWord bounds how long a machine takes to say that it goes.
 	lastWord = time.Second
@@ -65,10 +65,10 @@ type presence struct {
 	rows   map[string]processRow
 	dirty  map[string]bool    // rows to be written, or, if they are gone, deleted
 	sent   map[string]sending // rows of which the hub has not said yet that they are stored
-	serial int64              // counts what was sent, from a number that nobody else knows
+	serial int64              // number of the last message sent; starts at a secret value
 
-	numbers map[string]uint64 // of stored rows, in the stream
-	checked string            // the row to be written only if it is there
+	numbers map[string]uint64 // stream sequence numbers of stored rows
+	checked string            // the row to write only if it is still stored
 }
 
 // A sending is what was written of a row last.
@@ -276,7 +276,7 @@ func (p *presence) stored(m *nats.Msg) {
 	defer p.mu.Unlock()
 	sent, waits := p.sent[id]
 	switch {
-	case !waits || number != strconv.FormatInt(sent.serial, 36): // or made up: a member may name any inbox as where to answer
+	case !waits || number != strconv.FormatInt(sent.serial, 36): // or forged: members can direct replies to any inbox
 	case answer.Error != nil && answer.Error.Code == wrongLastSequence:
 		for id := range p.rows {
 			p.dirty[id] = true
@@ -290,16 +290,16 @@ func (p *presence) stored(m *nats.Msg) {
 	}
 }
 
-// wrongLastSequence is the server's JSStreamWrongLastSequenceErr: a row is not the one that
-// was meant.
+// wrongLastSequence is the server's JSStreamWrongLastSequenceErr: the stored row is not the expected
+// one.
 const wrongLastSequence = 10071
 
-// check has one row written again if the hub still has it as it was stored, another row
-// each time. The hub refuses that if somebody has deleted it, with or without the others.
+// check queues one row, a different one each time, to be rewritten only if the hub still has it
+// unchanged. If the hub rejects the write, the row was deleted or replaced.
 func (p *presence) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id := range p.numbers { // in an order that changes
+	for id := range p.numbers { // in random order
 		if _, sent := p.sent[id]; !sent && !p.dirty[id] {
 			p.dirty[id], p.checked = true, id
 			return
@@ -349,7 +349,7 @@ func (p *presence) unsent() []*nats.Msg {
 		if id == p.checked {
 			m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(p.numbers[id], 10))
 		}
-		delete(p.numbers, id) // until it is stored
+		delete(p.numbers, id) // until the new row is stored
 		if row, ok := p.rows[id]; ok {
 			m.Data, _ = json.Marshal(row) // texts and numbers
 		} else {

@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestForgedAnswersOfTheHubAreIgnored has another member name this machine's inbox as where the hub is to answer.
-func TestForgedAnswersOfTheHubAreIgnored(t *testing.T) {
+// Another member can direct the hub's replies to this machine's inbox.
+func TestMachineIgnoresForgedReplies(t *testing.T) {
 	p := newPresence(User{Kind: KindMachine, Name: "box"}, &Machine{})
 	p.rows["p"], p.rows["q"] = processRow{}, processRow{}
 	p.dirty["p"] = true
@@ -20,10 +20,10 @@ func TestForgedAnswersOfTheHubAreIgnored(t *testing.T) {
 		}
 	}
 	if len(p.dirty) > 0 || len(p.numbers) > 0 || len(p.sent) != 1 {
-		t.Errorf("to be written %v, stored %v, sent %v", p.dirty, p.numbers, p.sent)
+		t.Errorf("after forged replies: dirty %v, stored %v, sent %v", p.dirty, p.numbers, p.sent)
 	}
 	p.stored(&nats.Msg{Subject: sent, Data: stored})
 	if len(p.sent) > 0 || p.numbers["p"] != 7 {
-		t.Errorf("the hub's own answer: stored %v, sent %v", p.numbers, p.sent)
+		t.Errorf("after the hub's reply: stored %v, sent %v", p.numbers, p.sent)
 	}
 }

@@ -36,7 +36,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{T: t, options: hub.Options{Folder: t.TempDir(), Listen: "127.0.0.1:0"}}
-	r.options.Start = r.started
+	r.options.Start = r.startServer
 	r.start()
 	t.Cleanup(func() {
 		if r.hub != nil {

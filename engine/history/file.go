@@ -32,9 +32,8 @@ func (h *History) Lines(ctx context.Context, ids []int64) (lines []string, err e
 	return lines, nil
 }
 
-// Load adds the commands of the file at path, as addAll does; those without a time
-// count as run at at, or now if at is zero. Until it is done, Loading reports its
-// progress.
+// Load adds the commands of the file at path and returns how many it added. Commands without a time
+// get at, or the current time if at is zero. Loading reports the progress.
 func (h *History) Load(ctx context.Context, path string, commands []histdb.TextCommand, at time.Time) (n int, err error) {
 	l := h.loads.begin(path, len(commands))
 	defer h.loads.end(l)
@@ -47,9 +46,8 @@ func (h *History) Load(ctx context.Context, path string, commands []histdb.TextC
 	return n, nil
 }
 
-// addAll adds the commands of a file, all or none if ctx ends before, and tells
-// how many. Those whose time the file tells are not added twice, the others only if the
-// history has no such command.
+// addAll adds the commands of a file and returns how many it added; none if ctx ends first. It skips
+// a command with a time if the history has it at that time, and one without if the history has it.
 func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
@@ -96,8 +94,8 @@ func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at 
 	return n, err
 }
 
-// rowsOf makes rows of commands without those that are to be kept out. A command
-// whose time the file does not tell counts as run at at.
+// rowsOf converts commands to rows and leaves out those excluded from the history. Commands without
+// a time get at.
 func (h *History) rowsOf(ctx context.Context, commands []histdb.TextCommand, at time.Time, l *load) ([]histdb.Row, error) {
 	caller := server.CallerOf(ctx)
 	rows := make([]histdb.Row, 0, len(commands))

@@ -63,7 +63,7 @@ type History struct {
 	announce func(n int64) // told of each change once it is written; nil if nobody asks
 	changes  int64         // since the engine started
 
-	written  time.Time       // up to when the engine before has written what was run; zero if there was none
+	written  time.Time       // when the previous engine last wrote; zero if there is no history yet
 	db       *histdb.History // nil until it is needed
 	last     int64           // greatest id given, once numbered
 	numbered bool            // the database has said which ids are taken
@@ -203,15 +203,15 @@ func (h *History) open() error {
 	return nil
 }
 
-// closeDeleted lets go of a database whose file was deleted; the next use begins an empty one.
+// closeDeleted closes the database if its file was deleted; the next use creates an empty one.
 func (h *History) closeDeleted() {
 	if h.db == nil || !h.db.Deleted() {
 		return
 	}
-	_ = h.db.Close() // what it still writes is lost anyway
+	_ = h.db.Close() // its last writes are lost with the file
 	h.db = nil
 	h.setIndex(nil)
-	h.notice("the history was deleted; an empty one is begun")
+	h.notice("the history was deleted; starting a new, empty one")
 }
 
 func (h *History) reportAside(aside string) {

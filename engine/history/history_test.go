@@ -528,12 +528,12 @@ func TestTheProgramOfALine(t *testing.T) {
 	}
 }
 
-func TestDeletedHistoryIsReportedAndBegunAnew(t *testing.T) {
+func TestDeletedHistoryIsReportedAndReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")
 	remove := func() {
 		t.Helper()
-		if err := os.Remove(path); err != nil { // and not what belongs to it
+		if err := os.Remove(path); err != nil { // but not its side files
 			t.Fatal(err)
 		}
 	}
@@ -548,14 +548,14 @@ func TestDeletedHistoryIsReportedAndBegunAnew(t *testing.T) {
 	h.ran("three")
 	h.want(api.HistorySearchInput{}, "three")
 	if told := h.told(); len(told) != 2 || !strings.Contains(told[0], "deleted") {
-		t.Errorf("told %q", told)
+		t.Errorf("notices %q, want one for each deletion", told)
 	}
 	h.Close()
 	h = newHistorian(t, dir)
 	h.want(api.HistorySearchInput{}, "three")
 }
 
-func TestRunsThatWereNotWrittenAreAddedOnce(t *testing.T) {
+func TestFoundAddsUnwrittenRunsOnce(t *testing.T) {
 	dir := t.TempDir()
 	h := newHistorian(t, dir)
 	now := time.Now()
@@ -566,7 +566,7 @@ func TestRunsThatWereNotWrittenAreAddedOnce(t *testing.T) {
 	h.want(api.HistorySearchInput{}, "written")
 	h.Close()
 	if h = newHistorian(t, dir); h.Written().IsZero() || time.Since(h.Written()) > time.Minute {
-		t.Fatalf("written until %v", h.Written())
+		t.Fatalf("Written returned %v, want a time within the last minute", h.Written())
 	}
 	code := 3
 	end := h.Written().Add(2 * time.Second)
@@ -592,7 +592,7 @@ func TestRunsThatWereNotWrittenAreAddedOnce(t *testing.T) {
 	}
 }
 
-func TestRemovedRunsAreNotAddedAgain(t *testing.T) {
+func TestFoundDoesNotRestoreDeletedRuns(t *testing.T) {
 	dir := t.TempDir()
 	h := newHistorian(t, dir)
 	run := histdb.Row{Command: "secret", StartedAt: time.Now(), Duration: -1, Process: "p", Kind: KindExec, Running: true}

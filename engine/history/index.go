@@ -251,7 +251,7 @@ type addedRun struct {
 	started int64
 }
 
-// added returns the rows that no engine has seen run, and the texts of all rows.
+// added returns the imported rows, which no engine recorded as they ran, and the texts of all rows.
 func (x *historyIndex) added() (runs map[addedRun]bool, texts map[uint32]bool) {
 	runs, texts = make(map[addedRun]bool), make(map[uint32]bool)
 	kind, ok := x.lookUp(commandAdded)

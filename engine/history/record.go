@@ -25,13 +25,11 @@ func (h *History) Ended(p api.Process) {
 	})
 }
 
-// Written returns up to when the engine before this one has written what was run; zero if
-// there is no history yet.
+// Written returns when the previous engine last wrote to the history, or zero if there is none yet.
 func (h *History) Written() time.Time { return h.written }
 
-// Found adds what an engine before was told and may not have written: runs as their start
-// recorded them, each with what is known of its process now. Runs that have a row are only
-// completed. It never blocks.
+// Found adds runs that a previous engine started and may not have written. processes has the current
+// state of each run's process. Runs that have a row are only completed. Found never blocks.
 func (h *History) Found(runs []histdb.Row, processes []api.Process) {
 	h.box.Post(func() {
 		ids := make([]string, len(processes))

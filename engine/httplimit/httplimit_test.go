@@ -57,13 +57,13 @@ func TestConnectionsAreBounded(t *testing.T) {
 	})
 }
 
-// A single listener gives one connection.
-type single struct {
+// A singleListener accepts one connection.
+type singleListener struct {
 	net.Listener
 	conns chan net.Conn
 }
 
-func (s single) Accept() (net.Conn, error) {
+func (s singleListener) Accept() (net.Conn, error) {
 	c, ok := <-s.conns
 	if !ok {
 		return nil, net.ErrClosed
@@ -71,25 +71,24 @@ func (s single) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-func (s single) Close() error { return nil }
+func (s singleListener) Close() error { return nil }
 
-// TestBodyIsBoundedInTimeAndPauses sends bodies at different speeds, by a clock that only waiting moves.
-func TestBodyIsBoundedInTimeAndPauses(t *testing.T) {
+func TestBodyLimitsTotalAndIdleTime(t *testing.T) {
 	const total, idle = time.Minute, 10 * time.Second
 	for name, c := range map[string]struct {
 		bytes int
 		pause time.Duration // before each byte
-		want  time.Duration // until the body fails; 0: it is read
+		want  time.Duration // until reading the body fails; 0 if it succeeds
 	}{
-		"at once":                   {bytes: 5},
-		"slowly":                    {bytes: 5, pause: 9 * time.Second},
-		"with a pause":              {bytes: 5, pause: 11 * time.Second, want: idle},
-		"slowly and without an end": {bytes: 50, pause: 9 * time.Second, want: total},
+		"fast":          {bytes: 5},
+		"slow":          {bytes: 5, pause: 9 * time.Second},
+		"long pause":    {bytes: 5, pause: 11 * time.Second, want: idle},
+		"slow and long": {bytes: 50, pause: 9 * time.Second, want: total},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ours, theirs := net.Pipe()
-				l := single{conns: make(chan net.Conn, 1)}
+				l := singleListener{conns: make(chan net.Conn, 1)}
 				l.conns <- ours
 				began := time.Now()
 				failed := make(chan time.Duration, 1)
@@ -100,9 +99,9 @@ func TestBodyIsBoundedInTimeAndPauses(t *testing.T) {
 						return
 					}
 					failed <- 0
-					time.Sleep(time.Hour) // an answer may take long
+					time.Sleep(time.Hour) // the limits end with the body
 					if err := r.Context().Err(); err != nil {
-						t.Errorf("meanwhile the client counts as gone: %v", err)
+						t.Errorf("the request was cancelled before its response: %v", err)
 					}
 				})}
 				go func() { _ = s.Serve(l) }()
@@ -119,10 +118,10 @@ func TestBodyIsBoundedInTimeAndPauses(t *testing.T) {
 				})
 				answer, err := http.ReadResponse(bufio.NewReader(theirs), nil)
 				if got := <-failed; got != c.want {
-					t.Errorf("it fails after %v, want %v", got, c.want)
+					t.Errorf("reading the body failed after %v, want %v (0: no failure)", got, c.want)
 				}
 				if c.want == 0 && (err != nil || answer.StatusCode != http.StatusOK) {
-					t.Errorf("the answer is %v, %v", answer, err)
+					t.Errorf("response %v, %v, want status 200", answer, err)
 				}
 				theirs.Close()
 				close(l.conns)

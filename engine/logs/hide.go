@@ -9,39 +9,39 @@ import (
 	"tandem/persist/sparse"
 )
 
-// A hiding log is one in which a secret is blanked, byte for byte, so that all offsets
-// stay. Searches go through it as well: what can be searched for can be found out.
-type hiding struct {
+// A redactedLog replaces a secret byte for byte, so that offsets stay the same. Searches must use it
+// too, or they would reveal the secret.
+type redactedLog struct {
 	linelog.Reader
 	secret []byte
 }
 
-// shortest is how much of a secret must stand at a place where the log is cut to be taken
-// for it: what is less gives little away.
-const shortest = 8
+// minFragment is the shortest part of a secret, in bytes, that is hidden where the log is cut off.
+// Shorter parts reveal little.
+const minFragment = 8
 
-// Hide is a log without a secret, which is the word in the marks of a session's shell; ""
-// for none. Whoever knew it could print marks that are believed.
+// Hide returns log with secret redacted, or log itself if secret is "". The secret is the nonce in
+// the marks of a session's shell: a program that knows it can forge marks.
 func Hide(log linelog.Reader, secret string) linelog.Reader {
-	if len(secret) < shortest {
+	if len(secret) < minFragment {
 		return log
 	}
-	return hiding{log, []byte(secret)}
+	return redactedLog{log, []byte(secret)}
 }
 
-// ReadAt reads more than is asked for, as the secret may begin before it or end behind it.
-func (h hiding) ReadAt(p []byte, off int64) (int, error) {
+// ReadAt also reads around the range, because the secret may begin before it or end after it.
+func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
 	margin := int64(len(h.secret) - 1)
 	from := max(off-margin, min(h.Start(), off), 0)
 	lead := int(off - from)
 	buf := make([]byte, lead+len(p)+int(margin))
 	n, err := h.Reader.ReadAt(buf, from)
-	if errors.Is(err, sparse.ErrDropped) && lead > 0 { // what is dropped now is only what leads up to it
+	if errors.Is(err, sparse.ErrDropped) && lead > 0 { // the log was trimmed up to off meanwhile
 		from, lead = off, 0
 		n, err = h.Reader.ReadAt(buf, from)
 	}
 	buf = buf[:n]
-	h.blank(buf, from > 0 && from == off)
+	h.redact(buf, from > 0 && from == off)
 	got := copy(p, buf[min(lead, n):])
 	if got == len(p) {
 		err = nil
@@ -51,28 +51,28 @@ func (h hiding) ReadAt(p []byte, off int64) (int, error) {
 	return got, err
 }
 
-// blank blanks the secret in a part of the log, and the end of it at the part's begin if
-// the log may be cut there. At the part's end the rest may not be written yet.
-func (h hiding) blank(buf []byte, cut bool) {
+// redact blanks the secret in buf, and its beginning at the end of buf, where the rest may not be
+// written yet. If the log may be cut at buf's start (cut), it also blanks the secret's end there.
+func (h redactedLog) redact(buf []byte, cut bool) {
 	for rest := buf; ; {
 		i := bytes.Index(rest, h.secret)
 		if i < 0 {
 			break
 		}
-		fill(rest[i : i+len(h.secret)])
+		blank(rest[i : i+len(h.secret)])
 		rest = rest[i+len(h.secret):]
 	}
-	for n := min(len(h.secret)-1, len(buf)); n >= shortest; n-- {
+	for n := min(len(h.secret)-1, len(buf)); n >= minFragment; n-- {
 		if tail := buf[len(buf)-n:]; bytes.HasPrefix(h.secret, tail) {
-			fill(tail)
+			blank(tail)
 		}
 		if head := buf[:n]; cut && bytes.HasSuffix(h.secret, head) {
-			fill(head)
+			blank(head)
 		}
 	}
 }
 
-func fill(p []byte) {
+func blank(p []byte) {
 	for i := range p {
 		p[i] = 'x'
 	}

@@ -43,8 +43,8 @@ const (
 // a process that failed leaves to be shown. None of them may be called on the
 // control goroutine: they read files.
 type Logs struct {
-	// Secret is the word in the marks of a session's shell, which nobody is to read in its
-	// log; "" for none, and nil if no session has one.
+	// Secret returns the nonce to redact in the log of a session, or "" for none. A nil Secret
+	// redacts nothing.
 	Secret func(session string) string
 
 	log     *slog.Logger

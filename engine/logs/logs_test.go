@@ -208,7 +208,7 @@ func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
 	}
 }
 
-func TestDeletedLogOfARunningProcessIsReported(t *testing.T) {
+func TestReadReportsADeletedLogOfARunningProcess(t *testing.T) {
 	r := newLogRig(t)
 	if err := os.Remove(r.source.Path); err != nil {
 		t.Fatal(err)

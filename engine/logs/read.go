@@ -43,7 +43,7 @@ type Source struct {
 
 	// Session is the id of the session whose shell's marks are in the log; "" if there are none.
 	Session string
-	secret  string // of these marks
+	secret  string // nonce in these marks
 
 	Started time.Time        // of the process
 	State   func() api.State // now; any goroutine may call it, and it does not block
@@ -77,10 +77,10 @@ func (p Source) await(ctx context.Context) error {
 	}
 }
 
-// A reader is a log that is open for reading.
+// A reader is an open log with its secret redacted.
 type reader struct {
-	linelog.Reader // without the secret
-	file           *linelog.File
+	linelog.Reader
+	file *linelog.File
 }
 
 func (r *reader) Close() error                { return r.file.Close() }
@@ -98,7 +98,7 @@ func (p Source) open() (*reader, error) {
 	return &reader{Hide(l, p.secret), l}, nil
 }
 
-// errDeleted is the error of a log that is missing while its process runs: logs are made
+// errDeleted returns an error if the process runs although its log is missing: logs are created
 // before processes start.
 func (p Source) errDeleted() error {
 	if p.State == nil {
@@ -107,13 +107,13 @@ func (p Source) errDeleted() error {
 	switch p.State() {
 	case api.StateRunning, api.StateStopping:
 		return api.Errorf(api.CodeNotFound, "read log of %s: %s was deleted", p.Name, p.Path).
-			WithHint("restart it to get a new log")
+			WithHint("restart the process to get a new log")
 	}
 	return nil
 }
 
-// hiding is a source whose marks can be read without what makes them believed.
-func (s *Logs) hiding(p Source) Source {
+// withSecret returns p with the nonce of its session's marks, which reads of p then redact.
+func (s *Logs) withSecret(p Source) Source {
 	if s.Secret != nil && p.Session != "" {
 		p.secret = s.Secret(p.Session)
 	}
@@ -134,7 +134,7 @@ type logQuery struct {
 
 // Read answers process.log.
 func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.ProcessLogOutput, error) {
-	p = s.hiding(p)
+	p = s.withSecret(p)
 	run, err := s.reading(in, p)
 	if err == nil {
 		err = p.await(ctx)

@@ -39,7 +39,7 @@ func (p Source) Places(out, err int64) []Place {
 // has ended and there is none, it returns ErrOver; what ends ctx is its error
 // too.
 func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *search.Pattern, behind []Place) (string, Place, error) {
-	p = s.hiding(p)
+	p = s.withSecret(p)
 	if err := p.await(ctx); err != nil {
 		return "", Place{}, err
 	}
@@ -195,7 +195,7 @@ func (p Source) lastWrite() time.Time {
 // long. Of a split log they are of standard error, unless that is empty.
 func (s *Logs) LastLines(p Source, n int) []string {
 	const most = 4 << 10
-	p = s.hiding(p)
+	p = s.withSecret(p)
 	for _, path := range p.paths() {
 		source := Source{Path: path, End: p.End, secret: p.secret}
 		l, err := source.open()

@@ -11,9 +11,8 @@ import (
 	"tandem/tests/needs"
 )
 
-// What a program prints reaches an agent as text: sequences that a terminal would act on
-// can hide from the user what an agent reads.
-func TestOutputOfCommandsHasNoTerminalSequences(t *testing.T) {
+// Escape sequences could hide from the user text that an agent reads.
+func TestToolsStripTerminalSequences(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	const print = `printf 'a\033[31mred\033[0m\033]52;c;QQ==\007\000b\302\233c\b\n'; printf 'e\033[2Kf\n' >&2`
@@ -35,29 +34,29 @@ func TestOutputOfCommandsHasNoTerminalSequences(t *testing.T) {
 			}
 			text := said(r.call(c.tool, c.args))
 			if !strings.Contains(text, "aredb") {
-				t.Errorf("said %q", text)
+				t.Errorf("tool returned %q, want the text aredb in it", text)
 			}
 			for _, hidden := range []string{`\u001b`, `\u0000`, `\x1b`, `\0`, "[31m", "52;c"} {
 				if strings.Contains(text, hidden) {
-					t.Errorf("said %q, with %s", text, hidden)
+					t.Errorf("tool returned %q, which contains %s", text, hidden)
 				}
 			}
 			if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
-				t.Errorf("said %q", text)
+				t.Errorf("tool returned control characters: %q", text)
 			}
 		})
 	}
 }
 
-func TestOutputThatIsReadLaterHasNoTerminalSequences(t *testing.T) {
+func TestStatusToolStripsTerminalSequences(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Core)
 	started := said(r.call("start-command-async", object{"command": []string{"printf", `a\033[31mred\033[0m\000b\033]0;no end\n`}}))
 	id := idAtEnd.FindString(started)
-	r.eventually("the command to end", func() bool {
+	r.eventually("the command to exit", func() bool {
 		return strings.Contains(said(r.call("check-command-status", object{"processId": id})), "COMPLETED")
 	})
 	if text := said(r.call("check-command-status", object{"processId": id})); !strings.Contains(text, "aredb]0;no end") {
-		t.Errorf("said %q", text)
+		t.Errorf("check-command-status returned %q", text)
 	}
 }

@@ -71,7 +71,7 @@ func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine 
 	}
 	outcome := answer.outcome(r.Context(), err)
 	if name == api.EngineStop.Name && outcome == "ok" {
-		return // the engine has written it before it stopped
+		return // the engine wrote it before it stopped
 	}
 	w.record(r.Context(), client, call, t, outcome, time.Since(began))
 }

@@ -202,7 +202,7 @@ func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
 	}
 }
 
-func TestSessionExecReportsTheSessionsExit(t *testing.T) {
+func TestSessionExecReportsSessionExit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	for command, want := range map[string]string{"exit 3": "[exit code 3, ", "exit 0": "[exit code 0, "} {
@@ -210,12 +210,12 @@ func TestSessionExecReportsTheSessionsExit(t *testing.T) {
 		r.facts("session_start", object{"name": name, "command": "bash --norc"})
 		text := said(r.call("session_exec", object{"id": name, "command": command}))
 		if !strings.Contains(text, want) || !strings.HasSuffix(text, "; the session exited]") {
-			t.Errorf("%s: session_exec says %q", command, text)
+			t.Errorf("%s: session_exec returned %q", command, text)
 		}
 	}
 }
 
-func TestStartInADeletedFolderNamesTheWayOut(t *testing.T) {
+func TestStartInADeletedFolderSuggestsCwd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
 	if err := os.RemoveAll(r.home); err != nil {
@@ -223,11 +223,11 @@ func TestStartInADeletedFolderNamesTheWayOut(t *testing.T) {
 	}
 	for tool, args := range map[string]object{"exec": {"command": "pwd"}, "session_start": {"command": "sh"}, "process_start": {"command": "sleep 1000"}} {
 		if text := said(r.call(tool, args)); !strings.Contains(text, "no such file or directory") || !strings.Contains(text, "cwd") {
-			t.Errorf("%s says %q", tool, text)
+			t.Errorf("%s returned %q", tool, text)
 		}
 		args["cwd"] = "/"
 		if result := r.call(tool, args); result.Failed {
-			t.Errorf("%s in /: %q", tool, said(result))
+			t.Errorf("%s in / returned %q", tool, said(result))
 		}
 	}
 }

@@ -103,9 +103,8 @@ func TestAServerOnThisPortGainsNothingThatLasts(t *testing.T) {
 	}
 }
 
-// TestKeyIsOfUseWhereItWasPairedAlone has a server that took the page's old port pass on what a
-// browser signs there for the port that the page is at now.
-func TestKeyIsOfUseWhereItWasPairedAlone(t *testing.T) {
+// An impostor on the page's previous port could have the browser sign a nonce for the new one.
+func TestKeyWorksOnlyAtTheOriginOfItsPairing(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	now := strings.Replace(r.server.URL, "127.0.0.1", "localhost", 1)
@@ -120,7 +119,7 @@ func TestKeyIsOfUseWhereItWasPairedAlone(t *testing.T) {
 		t.Fatalf("%d %s", status, body)
 	}
 	if status, body := post(b.signed(c.Nonce, now)); status != http.StatusUnauthorized {
-		t.Errorf("a key of another origin: %d %s", status, body)
+		t.Errorf("key paired at another origin: %d %s", status, body)
 	}
 }
 
@@ -281,7 +280,7 @@ func TestAConnectionOfAnAgentIsRefused(t *testing.T) {
 	}
 	agent = ""
 	if status, body := b.get("/me"); status != http.StatusOK {
-		t.Errorf("once it is known to be the user's: %d %s", status, body)
+		t.Errorf("once the connection is known to be the user's: %d %s", status, body)
 	}
 }
 

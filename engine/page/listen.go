@@ -99,9 +99,8 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	return p, nil
 }
 
-// freePort returns the previous port if it is free, because browsers know the page by it and
-// their keys are for it. Otherwise it returns "0" for any port and, in taken, the previous
-// one if another program uses it.
+// freePort returns the previous port if it is free, because the keys of browsers are bound to it.
+// Otherwise it returns "0", for any port. taken is the previous port if another program uses it.
 func freePort(ctx context.Context, dataDir string) (port, taken string) {
 	last, err := lastServed(dataDir)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestThePortOfTheLastTimeIsTakenAgain(t *testing.T) {
 		t.Fatalf("while that port is taken: %s, %v", other.URL, err)
 	}
 	if port := strconv.Itoa(first.Origin.Port); again.Moved != "" || other.Moved != port {
-		t.Errorf("moved away from %q and then %q, want only the second from %s", again.Moved, other.Moved, port)
+		t.Errorf("moved from %q and then from %q, want only the second move, from %s", again.Moved, other.Moved, port)
 	}
 	other.Close()
 }

@@ -18,7 +18,7 @@ type connection struct {
 	client, server netip.AddrPort
 
 	mu   sync.Mutex
-	user bool // it is known to be no agent's
+	user bool // known not to be an agent's
 }
 
 type connectionKey struct{}
@@ -72,7 +72,7 @@ func (p *Page) agentAt(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.user = out.Agent == "" // a refusal may come of a process that exited meanwhile
+	c.user = out.Agent == "" // not cached for agents: the process may just have exited during the check
 	return out.Agent, nil
 }
 

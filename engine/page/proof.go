@@ -20,9 +20,9 @@ import (
 // A browser's key never leaves it, and belongs to an origin: scheme, host and port. The page
 // signs a nonce of this server together with the origin that the browser says it is at, and gets
 // a bearer for some minutes, which it keeps in memory. So nothing of use goes to servers on
-// other ports, as a cookie would; and what a server on this port was signed while this one was
-// stopped is for nonces that no later server takes. A key proves nothing at another origin than
-// that of its pairing, where somebody who has the page's old port could pass on what it signs.
+// other ports, as a cookie would. A server that uses this port while the page is stopped gets only
+// signatures of nonces that the page will not accept later. A key is valid only at the origin of its
+// pairing, so a server on the page's old port cannot relay signatures to the new one.
 
 const (
 	// nonceTime is how long a nonce can be signed.

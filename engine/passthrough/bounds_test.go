@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Some terminals do what a parameter says for as long as it takes.
-func TestParametersAreBounded(t *testing.T) {
+// Some terminals repeat an action as often as a parameter says, however long that takes.
+func TestFilterBoundsParameters(t *testing.T) {
 	for in, want := range map[string]string{
 		"x\x1b[2000000000b":                      "x\x1b[9999b",
 		"\x1b[00000000005b":                      "\x1b[00000000005b",
@@ -22,13 +22,13 @@ func TestParametersAreBounded(t *testing.T) {
 			}
 		}
 		if got := string(new(Replay).Pass([]byte(in))); got != want {
-			t.Errorf("%q is replayed as %q, want %q", in, got, want)
+			t.Errorf("replaying %q gives %q, want %q", in, got, want)
 		}
 	}
 }
 
-// Tags (U+E0000 to U+E007F) are text that no terminal shows, but for those of flags.
-func TestInvisibleTagsDoNotReachTheTerminal(t *testing.T) {
+// Tags (U+E0000 to U+E007F) are invisible text, except in flags.
+func TestFilterDropsInvisibleTags(t *testing.T) {
 	const scotland = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F"
 	for in, want := range map[string]string{
 		"a\U000E0041b":                                  "ab",

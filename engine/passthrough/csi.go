@@ -115,7 +115,7 @@ func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
 		return 0, verdict{}
 	}
 	final := p[end]
-	if plain && p[0] == esc && isPlain(p[2:end]) && !unbounded(p[2:end]) && strings.IndexByte(ordinary, final) >= 0 {
+	if plain && p[0] == esc && isPlain(p[2:end]) && !exceedsMax(p[2:end]) && strings.IndexByte(ordinary, final) >= 0 {
 		return end + 1, verdict{keep: true} // as most are
 	}
 	var executed []byte
@@ -133,8 +133,8 @@ func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
 	if s, ok := parse(inner, final); ok {
 		v = f.judge(s)
 	}
-	if v.keep && (!plain || p[0] != esc || unbounded(inner)) {
-		v = verdict{text: "\x1b[" + bounded(inner) + string(final)}
+	if v.keep && (!plain || p[0] != esc || exceedsMax(inner)) {
+		v = verdict{text: "\x1b[" + clampParameters(inner) + string(final)}
 	}
 	if !v.keep {
 		v.text = string(executed) + v.text
@@ -275,12 +275,12 @@ func (f *Filter) passesMode(mode int) bool {
 	return isKept(mode) && !f.played // which brings none of them back
 }
 
-// maxParameter is more than any screen has columns or rows. Some terminals repeat a character
-// (REP) as often as they are told, however long that takes.
+// maxParameter exceeds the columns and rows of any screen. Some terminals hang on a huge repeat
+// count (REP).
 const maxParameter = 9999
 
-// unbounded reports whether one of the parameters is over maxParameter.
-func unbounded(params []byte) bool {
+// exceedsMax reports whether any of params exceeds maxParameter.
+func exceedsMax(params []byte) bool {
 	if len(params) < 5 {
 		return false
 	}
@@ -298,8 +298,8 @@ func unbounded(params []byte) bool {
 	return false
 }
 
-// bounded is parameters with none over maxParameter.
-func bounded(params []byte) string {
+// clampParameters returns params with each number limited to maxParameter.
+func clampParameters(params []byte) string {
 	var b strings.Builder
 	for from := 0; from < len(params); {
 		to := from + 1
@@ -308,7 +308,7 @@ func bounded(params []byte) string {
 				to++
 			}
 		}
-		if unbounded(params[from:to]) {
+		if exceedsMax(params[from:to]) {
 			b.WriteString(strconv.Itoa(maxParameter))
 		} else {
 			b.Write(params[from:to])

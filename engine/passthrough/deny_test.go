@@ -45,7 +45,7 @@ func TestWhatIsNotShownDoesNotReachTheTerminal(t *testing.T) {
 	}
 }
 
-func TestNotificationsReachTheTerminal(t *testing.T) {
+func TestFilterPassesNotifications(t *testing.T) {
 	for in, want := range map[string]string{
 		"\x1b]9;done\a":                               "\x1b]9;done\a",
 		"\x1b]9;12 files left\x1b\\":                  "\x1b]9;12 files left\x1b\\",
@@ -63,23 +63,23 @@ func TestNotificationsReachTheTerminal(t *testing.T) {
 			}
 		}
 		if got := string(new(Replay).Pass([]byte("a" + in + "b"))); got != "ab" {
-			t.Errorf("%q is replayed as %q", in, got)
+			t.Errorf("replaying %q gives %q, want %q", in, got, "ab")
 		}
 	}
 }
 
-func TestFilterKnowsWhetherAProgressIsShown(t *testing.T) {
+func TestFilterTracksProgress(t *testing.T) {
 	var f Filter
 	for _, c := range []struct {
 		in   string
 		want bool
 	}{{"\x1b]9;text\a", false}, {"\x1b]9;4;1;50\a", true}, {"x", true}, {"\x1b]9;4;0\a", false}, {"\x1b]9;4;3\a", true}} {
 		if f.Pass([]byte(c.in)); f.Progress != c.want {
-			t.Errorf("after %q: %v", c.in, f.Progress)
+			t.Errorf("after %q: Progress is %v", c.in, f.Progress)
 		}
 	}
 	if f.ExpectRepaint(); !f.Progress {
-		t.Error("a repaint takes it back")
+		t.Error("a repaint reset Progress")
 	}
 }
 

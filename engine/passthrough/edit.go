@@ -76,12 +76,12 @@ func illFormed(p []byte) (n int) {
 	return n
 }
 
-// flag is what tags stand behind: the flag of a part of a country. Elsewhere tags are text
-// that is not shown (Unicode Technical Standard 51, section 2.4).
+// flag is the base of a subdivision flag, the only emoji followed by tags. Elsewhere tags are
+// invisible (Unicode Technical Standard 51, section 2.4).
 const (
-	flag     = 0x1f3f4
-	lastTag  = 0xe007f
-	flagTags = 6 // of a flag at most
+	flag    = 0x1f3f4
+	lastTag = 0xe007f
+	maxTags = 6 // in a flag
 )
 
 func isTag(r rune) bool { return r >= 0xe0000 && r <= lastTag }

@@ -43,9 +43,9 @@ type Filter struct {
 	Kitty, Sixel bool // programs have drawn pictures by kitty's protocol, or as sixels
 
 	Colored   bool // the terminal's palette may be changed
-	Progress  bool // the terminal shows a progress
+	Progress  bool // the terminal shows a progress indicator
 	clustered bool // mode 2027 may be set
-	tags      int  // how many more of a flag may follow at once
+	tags      int  // how many more tags may follow directly
 }
 
 // inside says what the bytes at hand belong to.
@@ -197,11 +197,11 @@ func (f *Filter) control(e *edit, at int) (n int, left bool) {
 	return n, v.left
 }
 
-// tag passes a flag and its tags, and no others.
+// tag drops r if it is a tag outside a flag.
 func (f *Filter) tag(e *edit, at int, r rune) {
 	switch {
 	case r == flag:
-		f.tags = flagTags
+		f.tags = maxTags
 	case f.tags == 0:
 		e.drop(at, at+utf8.RuneLen(r))
 	case r == lastTag:

@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// RestProgress takes back a progress that a program has told (OSC 9;4). A control string that was
-// cut off is ended first.
+// RestProgress clears a program's progress indicator (OSC 9;4). It first terminates a control string
+// that was cut off.
 const RestProgress = "\x1b\\\x1b]9;4;0\x1b\\"
 
-// noticeLimit bounds a notification, in bytes.
-const noticeLimit = 1024
+// maxNotification is the maximum length of a notification in bytes.
+const maxNotification = 1024
 
-// notification passes what a program notifies the user of: OSC 9, OSC 99 (kitty's) and OSC 777
-// (urxvt's). What would be answered, or do more than notify, does not pass.
+// notification returns the form of a notification (OSC 9, kitty's OSC 99, urxvt's OSC 777) to pass
+// on, or "" to drop it. It drops requests that the terminal would answer or that do more than notify.
 func (f *Filter) notification(code int, rest string) string {
-	if f.played || len(rest) > noticeLimit {
-		return "" // it was for the user then
+	if f.played || len(rest) > maxNotification {
+		return "" // a recorded notification is outdated
 	}
 	switch code {
 	case 9:
@@ -29,7 +29,7 @@ func (f *Filter) notification(code int, rest string) string {
 	return ""
 }
 
-// notification9 passes a text, and of ConEmu's commands, which are numbers, the progress.
+// notification9 passes text notifications and, of ConEmu's numbered commands, only progress.
 func (f *Filter) notification9(rest string) string {
 	first, args, more := strings.Cut(rest, ";")
 	switch n := number(first); {
@@ -45,8 +45,8 @@ func (f *Filter) notification9(rest string) string {
 	return "9;" + rest
 }
 
-// notification99 passes the parts of a title and a body, and what says which belong together and
-// how urgent they are. Buttons, sounds and reports of what became of it do not pass.
+// notification99 passes titles and bodies with their ids and urgency. It drops buttons, sounds and
+// requests for reports.
 func notification99(rest string) string {
 	metadata, payload, ok := strings.Cut(rest, ";")
 	if !ok {

@@ -168,8 +168,8 @@ func clipboardText(command string) (text string, found bool) {
 }
 
 // commands says what is written in place of a command that is text, "" for
-// nothing. Files and marks of iTerm2's (1337), the folder (7) and the shells' marks
-// (133, 633) stay here: the engine takes what it wants of them.
+// nothing. iTerm2's files and marks (1337), the working directory (7) and shell marks
+// (133, 633) are dropped: they are meant for the engine.
 func (f *Filter) commands(text string) string {
 	code, rest, _ := strings.Cut(text, ";")
 	n := number(code)

@@ -12,11 +12,11 @@ import (
 // bash reads a variable's name and a number as an expression: a subscript in it is expanded
 // again, and runs the commands in it. So `test -v 'a[$(rm x)]'`, `[[ x -eq 0 ]]` with that text
 // in x, let, unset, read, printf -v, declare -n and wait -p run rm. Where the text goes is not
-// followed: text that would run something as a subscript is asked about wherever it stands. So
-// is the text of an array, which declare -a reads as commands: declare -a a='($(rm x))'.
+// followed: the user is asked about any text that would run commands as a subscript. The same holds
+// for array text, which declare -a evaluates: declare -a a='($(rm x))'.
 
-// runsAsSubscript reports whether text has a subscript that runs commands: a name, and in its
-// brackets what runs. A bracket in quotes, behind a backslash or in ${…} ends no subscript.
+// runsAsSubscript reports whether text contains a name with a subscript that runs commands. A bracket
+// in quotes, after a backslash or in ${…} does not end a subscript.
 func runsAsSubscript(text string) bool {
 	depth, braces, quote := 0, 0, byte(0)
 	for i := 0; i < len(text); i++ {
@@ -49,8 +49,8 @@ func runsAsSubscript(text string) bool {
 	return false
 }
 
-// runsCommand reports whether text begins with an expansion that runs commands: $(…), `…`,
-// ${ …; }, ${|…; } or the end of ${name@P}.
+// runsCommand reports whether text starts with an expansion that runs commands: $(…), `…`, ${ …; },
+// ${|…; } or the @P of ${name@P}.
 func runsCommand(text string) bool {
 	for _, begin := range []string{"$(", "`", "@P", "${ ", "${\t", "${\n", "${|"} {
 		if strings.HasPrefix(text, begin) {
@@ -60,7 +60,7 @@ func runsCommand(text string) bool {
 	return false
 }
 
-// hasCommand reports whether an expansion that runs commands stands anywhere in text.
+// hasCommand reports whether text contains an expansion that runs commands.
 func hasCommand(text string) bool {
 	for ; text != ""; text = text[1:] {
 		if runsCommand(text) {
@@ -74,14 +74,14 @@ func isNameByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// mayBeEvaluated reports whether bash would run something if it took a word's text for a name, a
-// number or an array.
+// mayBeEvaluated reports whether bash would run commands when it evaluates a word's text as a name,
+// a number or an array.
 func mayBeEvaluated(w *syntax.Word) bool {
 	text := literalText(w)
 	return runsAsSubscript(text) || runsAsArray(text)
 }
 
-// runsAsArray reports whether text is an array, or an assignment of one, that runs commands.
+// runsAsArray reports whether text is an array value or assignment that runs commands.
 func runsAsArray(text string) bool {
 	_, value, assigned := strings.Cut(text, "=(")
 	if !assigned {
@@ -132,7 +132,7 @@ func evaluatesText(n syntax.Node) (found bool) {
 	return found
 }
 
-// isPlain reports whether the shell expands nothing in a word or an arithmetic expression.
+// isPlain reports whether n, a word or an arithmetic expression, contains no shell expansion.
 func isPlain(n syntax.Node) bool {
 	plain := true
 	syntax.Walk(n, func(n syntax.Node) bool {

@@ -42,7 +42,7 @@ func TestPathsThroughProcAreWhatTheyLeadTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]Decision{
-		"cat loop/x":                  Allow, // nothing can be read by it
+		"cat loop/x":                  Allow, // a link to itself cannot be read
 		"cat /proc/1/root/etc/shadow": Deny, "sudo cat /proc/2/root/etc/shadow": Deny, "cat /proc/self/root/etc/shadow": Deny, "cat /proc/thread-self/root/etc/shadow": Deny,
 		"cat /proc/1/task/1/root/etc/shadow": Deny, "cat /proc/self/root/proc/1/root/etc/../etc/shadow": Deny, "cat < /proc/1/root/etc/shadow": Deny, "ls /proc/1/root/etc/ssl/private": Deny,
 		"cat root/etc/shadow": Deny, "cat /proc/999999/root/etc/shadow": Deny,

@@ -161,8 +161,8 @@ func (s *search) argument(c simple, w word, dir string) []part {
 	return parts
 }
 
-// isNoFile reports whether a look at a path found that nothing is there. A folder that cannot
-// be looked into may hold it.
+// isNoFile reports whether err says that no file exists at a path. A permission error does not: the
+// file may exist in a directory that cannot be searched.
 func isNoFile(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }

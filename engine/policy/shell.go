@@ -238,7 +238,7 @@ func (r *reading) declared(a *syntax.Assign, g grammar) word {
 		}
 		return w
 	}
-	if a.Index != nil && !isPlain(a.Index) { // which is expanded again
+	if a.Index != nil && !isPlain(a.Index) { // bash expands it a second time
 		r.unknown()
 	}
 	text := a.Name.Value

@@ -56,7 +56,7 @@ type Hub struct {
 	operator  nkeys.KeyPair
 	server    Server
 	nats      *nats.Conn
-	end       context.CancelFunc // of what runs beside
+	end       context.CancelFunc // of the background goroutines
 	running   sync.WaitGroup
 
 	certifying sync.Mutex

@@ -18,26 +18,25 @@ import (
 )
 
 const (
-	// hostsLife is how long a machine is known that says nothing any more, processesLife
-	// how long a row that nobody writes again.
-	hostsLife     = 90 * 24 * time.Hour
-	processesLife = 24 * time.Hour
-	startTimeout  = 10 * time.Second
+	// hostTTL and processTTL are how long the hub keeps a row after its last write.
+	hostTTL      = 90 * 24 * time.Hour
+	processTTL   = 24 * time.Hour
+	startTimeout = 10 * time.Second
 
-	// MaxConsumers is how many consumers one member may have of a stream: one for each
-	// engine that looks, and those of connections that were just lost.
+	// MaxConsumers is how many consumers one member may have on a stream: one per engine that
+	// reads it, and those of connections just lost.
 	MaxConsumers = 16
-	// maxConsumers is how many all members may have of a stream together.
+	// maxConsumers is how many consumers all members together may have on a stream.
 	maxConsumers = 1000
-	// consumerIdle is how long a consumer stays that nobody hears.
-	consumerIdle = 30 * time.Second
-	// sweepPause is the least time between two looks at the consumers.
-	sweepPause = 100 * time.Millisecond
+	// idleTimeout is how long the server keeps a consumer without a subscriber.
+	idleTimeout = 30 * time.Second
+	// sweepInterval is the minimum time between two sweeps of the consumers.
+	sweepInterval = 100 * time.Millisecond
 )
 
-// buckets makes the streams of the buckets, as those of earlier releases too shall be. They
-// are those of a key-value bucket without rollups: with one, a machine's key could delete the
-// rows of all others.
+// buckets creates the streams of the buckets, or updates those of earlier releases. They are
+// configured like a key-value bucket, but without rollups: with them, any machine's key could
+// delete the rows of all others.
 func (h *Hub) buckets(ctx context.Context) error {
 	js, err := jetstream.New(h.nats)
 	if err != nil {
@@ -45,15 +44,15 @@ func (h *Hub) buckets(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for bucket, life := range map[string]time.Duration{fleet.HostsBucket: hostsLife, fleet.ProcessesBucket: processesLife} {
+	for bucket, ttl := range map[string]time.Duration{fleet.HostsBucket: hostTTL, fleet.ProcessesBucket: processTTL} {
 		if s, err := js.Stream(ctx, streamOf(bucket)); err == nil {
-			sweep(ctx, s) // what is beyond the limits would keep them from being set
+			sweep(ctx, s) // the server rejects limits that existing consumers exceed
 		}
 		_, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: streamOf(bucket), Subjects: []string{"$KV." + bucket + ".>"},
-			MaxMsgsPerSubject: 1, MaxAge: life, MaxMsgSize: 16 << 10, MaxMsgs: -1, MaxBytes: -1, MaxConsumers: -1,
+			MaxMsgsPerSubject: 1, MaxAge: ttl, MaxMsgSize: 16 << 10, MaxMsgs: -1, MaxBytes: -1, MaxConsumers: -1,
 			Discard: jetstream.DiscardNew, DenyDelete: true, AllowDirect: true, Duplicates: 2 * time.Minute, Replicas: 1,
-			ConsumerLimits: jetstream.StreamConsumerLimits{InactiveThreshold: consumerIdle},
+			ConsumerLimits: jetstream.StreamConsumerLimits{InactiveThreshold: idleTimeout},
 		})
 		if err != nil {
 			return err
@@ -64,8 +63,8 @@ func (h *Hub) buckets(ctx context.Context) error {
 
 func streamOf(bucket string) string { return "KV_" + bucket }
 
-// guardConsumers deletes consumers that members may not have, until ctx ends. Their
-// permissions let them make one with a name and settings of their choice.
+// guardConsumers deletes disallowed consumers until ctx ends. NATS permissions let a member create a
+// consumer with any name and settings.
 func (h *Hub) guardConsumers(ctx context.Context) error {
 	js, err := jetstream.New(h.nats)
 	if err != nil {
@@ -94,7 +93,7 @@ func (h *Hub) guardConsumers(ctx context.Context) error {
 				}
 			}
 			select {
-			case <-time.After(sweepPause):
+			case <-time.After(sweepInterval):
 			case <-ctx.Done():
 			}
 		}
@@ -102,14 +101,14 @@ func (h *Hub) guardConsumers(ctx context.Context) error {
 	return nil
 }
 
-// sweep deletes the consumers of a stream that are durable, deliver to anything but a
-// person's inbox where somebody listens, or are more than one member may have, the oldest
-// first. An error is one of the connection; the next look sees them again.
+// sweep deletes the consumers of a stream that are durable or do not deliver to a user's inbox with
+// a subscriber, and, oldest first, those over a member's limit. Errors mean that the connection
+// failed; the next sweep retries.
 func sweep(ctx context.Context, s jetstream.Stream) {
 	of := map[string][]*jetstream.ConsumerInfo{}
 	for info := range s.ListConsumers(ctx).Info() {
 		owner, ok := consumerOwner(info.Config)
-		if !ok || !info.PushBound { // whose inbox it is cannot be known of one that nobody hears
+		if !ok || !info.PushBound { // without a subscriber, the owner of the inbox is unverified
 			_ = s.DeleteConsumer(ctx, info.Name)
 			continue
 		}
@@ -125,16 +124,16 @@ func sweep(ctx context.Context, s jetstream.Stream) {
 	}
 }
 
-// consumerOwner gives the inbox of the person that a consumer delivers to; ok is false for
-// one that no member may have.
+// consumerOwner returns the user's inbox that a consumer delivers to. ok is false if members may not
+// have such a consumer.
 func consumerOwner(c jetstream.ConsumerConfig) (inbox string, ok bool) {
 	inbox, rest, ok := strings.Cut(c.DeliverSubject, ".")
 	return inbox, ok && rest != "" && c.Durable == "" && strings.HasPrefix(inbox, fleet.Inbox(fleet.KindPerson, ""))
 }
 
-// serve answers requests on a subject. Members can have the server write there too: rows,
-// under their own subject, by a consumer, and its answers, which want none, by naming the
-// subject as where to answer.
+// serve answers requests on a subject. It ignores messages that members can make the server publish
+// there: rows delivered by a consumer, which keep their own subject, and the server's replies to
+// requests naming this subject, which have no reply subject.
 func (h *Hub) serve(subject string, answer func(*nats.Msg) any) error {
 	_, err := h.nats.Subscribe(subject, func(m *nats.Msg) {
 		panics.Log(slog.Default(), m.Subject, func() {
@@ -143,7 +142,7 @@ func (h *Hub) serve(subject string, answer func(*nats.Msg) any) error {
 			}
 			text, err := json.Marshal(answer(m))
 			if err == nil {
-				_ = m.Respond(text) // who asked has a time limit
+				_ = m.Respond(text) // a client without a reply times out
 			}
 		})
 	})

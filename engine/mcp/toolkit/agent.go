@@ -53,12 +53,12 @@ func (f *Agent) scope() api.FileScope {
 // Folder is an absolute folder: below this agent's own unless it is given so.
 func (f *Agent) Folder(cwd string) string { return Absolute(cwd, f.Options.CWD, f.Options.Home) }
 
-// StartError returns the error of a start in cwd. If that is this agent's own folder, which
-// was deleted, the error says how to start elsewhere.
+// StartError returns err, the error of a start in cwd. If cwd is "", so that the agent's own folder
+// could not be used, it adds a hint to pass another folder.
 func (f *Agent) StartError(cwd string, err error) error {
 	e := api.AsError(err)
 	if cwd == "" && e.Code == api.CodeInvalid && strings.HasPrefix(e.Message, "start in ") {
-		return e.WithHint("this is the server's own folder; give another one as cwd")
+		return e.WithHint("this is the server's own folder; pass another one as cwd")
 	}
 	return err
 }

@@ -133,9 +133,8 @@ func stringLength(s string) int {
 // what was drawn last.
 func PlainText(s string) string { return stripped(s, false) }
 
-// Stripped is all that a program has printed without escape sequences and control characters
-// but tabs and ends of lines, carriage returns among them. Of a sequence that has no end
-// the text stays.
+// Stripped returns s without escape sequences and control characters except tabs, newlines and
+// carriage returns. The text of an unterminated sequence is kept.
 func Stripped(s string) string { return stripped(s, true) }
 
 func stripped(s string, whole bool) string {
@@ -182,7 +181,7 @@ func stripped(s string, whole bool) string {
 	return string(out)
 }
 
-// isControl reports whether a terminal would do anything but show r.
+// isControl reports whether a terminal would interpret r instead of showing it.
 func isControl(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
 }

@@ -232,8 +232,7 @@ const (
 	firstSilence = 500 * time.Millisecond
 )
 
-// Exec runs a command. Its output is text for an agent, without what only a terminal makes
-// sense of.
+// Exec runs a command and strips terminal sequences from its output.
 func (f *Agent) Exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
 	out, err := api.Exec.Call(ctx, f.Engine, in)
 	out.Stdout, out.Stderr = Stripped(out.Stdout), Stripped(out.Stderr)

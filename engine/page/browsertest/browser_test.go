@@ -112,7 +112,7 @@ func (m *machine) open(path string) {
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(m.dir, "browser")), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Env("TMPDIR=" + m.dir), // it leaves folders when it is killed
+		chromedp.Env("TMPDIR=" + m.dir), // Chrome leaves temporary folders behind when it is killed
 		chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1200, 800), chromedp.WSURLReadTimeout(patience),
 		chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
 			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -109,7 +109,7 @@ func impostors(m *machine, t *testing.T) {
 	p.do(chromedp.Navigate(m.url))
 	p.until(rowOf("shop"))
 
-	// What it did to the place of the key does not keep the browser from being paired again.
+	// The browser can be paired again although the impostor deleted its key store.
 	p.script(`globalThis.spoilt = new Promise((done, failed) => {
 		const opening = indexedDB.open('tandem', 8);
 		opening.onupgradeneeded = () => opening.result.deleteObjectStore('keys');

@@ -51,7 +51,7 @@ type Device struct {
 	ID    string          `json:"id"`              // 8 hex digits
 	Name  string          `json:"name"`            // as its browser calls itself
 	Key   string          `json:"key,omitempty"`   // its public key, as ParseKey reads it; "" in a record of release 0.2.0
-	At    string          `json:"at,omitempty"`    // origin that it was paired at, the only one its browser has the key for
+	At    string          `json:"at,omitempty"`    // origin where it was paired, the only one where its browser has the key
 	Token string          `json:"token,omitempty"` // hash of the cookie of release 0.2.0, which opens nothing any more
 	Added time.Time       `json:"added"`
 	Seen  time.Time       `json:"seen"`
@@ -132,7 +132,7 @@ func (d Device) Signed(message string, signature []byte) bool {
 	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
 }
 
-// Pair uses a code up and records the new device, which is known by key at an origin from now on.
+// Pair consumes a code and records a new device, which authenticates with key at origin.
 func (b *Book) Pair(text, name, key, origin string) (d Device, err error) {
 	if _, err := ParseKey(key); err != nil {
 		return d, err

@@ -18,10 +18,10 @@ function result(request) {
 }
 
 async function keys(mode, use) {
-  const opening = indexedDB.open('tandem'); // of any version: another server that was here may have raised it
+  const opening = indexedDB.open('tandem'); // any version: another server at this origin may have raised it
   opening.onupgradeneeded = () => opening.result.createObjectStore('keys');
   const db = await result(opening);
-  if (!db.objectStoreNames.contains('keys')) { // or have emptied it
+  if (!db.objectStoreNames.contains('keys')) { // or deleted its stores
     db.close();
     await result(indexedDB.deleteDatabase('tandem'));
     return keys(mode, use);
