@@ -131,7 +131,7 @@ func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keepe
 	for i, f := range all {
 		f.Fault = faults[i]
 		if api.State(f.Rec.State).Ended() {
-			proctree.DropCgroup(f.Rec.Cgroup) // an engine before may not have come to it
+			proctree.DropCgroup(f.Rec.Cgroup) // the previous engine may not have done it
 		}
 		h.restoreGrant(&f)
 		a.place(ctx, client, f)

@@ -26,7 +26,7 @@ var errUnsettled = errors.New("the keeper was lost")
 // recoverPause is the time between two looks.
 const recoverPause = 2 * time.Millisecond
 
-// tablePause is the same where the process table could not be read.
+// tablePause is the time between attempts to read the process table.
 const tablePause = 200 * time.Millisecond
 
 // recoverStart finds out what came of a start whose keeper was lost. Whoever waits is

@@ -18,23 +18,23 @@ import (
 	"tandem/persist/datadir"
 )
 
-// An engine that is replaced starts the next one itself, which inherits a duplicate of every
-// terminal. So the engines hold all terminals throughout, whatever becomes of the keeper, and
-// the keeper holds them whatever becomes of the engines. The old engine does that last, with
-// everything on disk. The new one inherits the locks on the data folder too: between two
-// engines no other may find the terminals of a keeper that died lost.
+// A replaced engine starts the next one itself, as its last act, when everything is on disk.
+// The next engine inherits a duplicate of every terminal, so both the engines and the keeper
+// hold all terminals throughout, and either side may be killed. It inherits the locks on the
+// data directory too: otherwise a third engine could start in between and declare the
+// terminals of a dead keeper lost.
 
 const (
-	// terminalsVariable lists what an engine inherits: id:pid for each descriptor from
-	// firstTerminal on, behind the two locks and a pipe that ends when the keeper knows the
-	// new engine.
+	// terminalsVariable lists the inherited terminals: id:pid for each descriptor from
+	// firstTerminal on. Before them come the two locks and a pipe that closes once the keeper
+	// knows the new engine.
 	terminalsVariable = "TANDEM_TERMINALS"
 	firstLock         = 3
 	turnPipe          = firstLock + 2
 	firstTerminal     = turnPipe + 1
 	// maxInherited bounds the variable's length; execve(2) allows 128 KiB.
 	maxInherited = 4000
-	// handOverTimeout is how long a replaced engine may take to finish.
+	// handOverTimeout is how long a replaced engine may take to stop.
 	handOverTimeout = 5 * time.Second
 )
 
@@ -46,8 +46,8 @@ type passedTerminal struct {
 
 func terminalName(id string, pid int) string { return id + ":" + strconv.Itoa(pid) }
 
-// handOver ends this engine in favour of an executable. It reports false, and does nothing,
-// if the keeper is too old for that; then the keeper has to do it.
+// handOver stops this engine and has executable replace it. It reports false, and does
+// nothing, if the keeper is too old: then the keeper must replace the engine.
 func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error) {
 	client, err := e.host.link.get(ctx)
 	if err != nil || !client.Succeeds() {
@@ -64,7 +64,7 @@ func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error
 	}
 	next := os.NewFile(uintptr(fd), executable.Name())
 	if !e.next.CompareAndSwap(nil, next) {
-		next.Close() // somebody else has asked
+		next.Close() // another client asked first
 		return true, nil
 	}
 	time.AfterFunc(handOverTimeout, func() {
@@ -75,8 +75,8 @@ func (e *engine) handOver(ctx context.Context, executable *os.File) (bool, error
 	return true, nil
 }
 
-// passTerminals duplicates the terminals for the next engine. It is called when the control
-// goroutine does not run any more, before sessions close.
+// passTerminals duplicates the terminals for the next engine. It must run after the control
+// goroutine has stopped and before sessions close.
 func (e *engine) passTerminals() {
 	if e.next.Load() == nil {
 		return
@@ -91,7 +91,7 @@ func (e *engine) passTerminals() {
 			return
 		}
 		_ = raw.Control(func(own uintptr) {
-			// The next engine can still ask the keeper for what is not passed.
+			// The next engine can get the others from the keeper.
 			if fd, err := unix.FcntlInt(own, unix.F_DUPFD_CLOEXEC, firstTerminal); err == nil {
 				e.passed = append(e.passed, passedTerminal{terminalName(child.ID, child.PID), fd})
 			}
@@ -122,8 +122,8 @@ func (e *engine) succeed() {
 	}
 }
 
-// startNext starts an executable as this one was started. It waits until turn is closed, or
-// this process has exited.
+// startNext starts executable with this process's arguments. The new process waits until turn
+// is closed, or this process has exited.
 func startNext(executable *os.File, lock *folderLock, terminals []passedTerminal) (pid int, turn *os.File, err error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -149,8 +149,8 @@ func startNext(executable *os.File, lock *folderLock, terminals []passedTerminal
 	return pid, turn, err
 }
 
-// pathOf names an open file by its own path if that still leads to it, else through the
-// descriptor.
+// pathOf returns an open file's own path if that still leads to the file, and otherwise a path
+// through the descriptor.
 func pathOf(f *os.File) string {
 	through := fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 	path, err := os.Readlink(through)
@@ -167,11 +167,11 @@ func pathOf(f *os.File) string {
 	return path
 }
 
-// An inheritance is the terminals that the engine before has passed on, by terminalName.
+// An inheritance holds the terminals passed on by the previous engine, by terminalName.
 type inheritance map[string]*os.File
 
-// inherit returns what the engine before has passed on: the locks, or nil, and the terminals, by
-// terminalName. No program that this engine starts inherits them.
+// inherit returns the locks and terminals passed on by the previous engine; nil if there was
+// none. It marks them close-on-exec.
 func inherit() (lock *folderLock, terminals inheritance) {
 	names, passed := os.LookupEnv(terminalsVariable)
 	os.Unsetenv(terminalsVariable)
@@ -182,7 +182,7 @@ func inherit() (lock *folderLock, terminals inheritance) {
 		unix.CloseOnExec(fd)
 	}
 	turn := os.NewFile(turnPipe, "turn")
-	_, _ = turn.Read(make([]byte, 1)) // nothing is written: it is this engine's turn when the pipe ends
+	_, _ = turn.Read(make([]byte, 1)) // returns at the end of file
 	turn.Close()
 	lock = &folderLock{file: os.NewFile(firstLock, lockName), records: os.NewFile(firstLock+1, datadir.Processes)}
 	if names == "" {
@@ -199,8 +199,8 @@ func inherit() (lock *folderLock, terminals inheritance) {
 	return lock, terminals
 }
 
-// hand gives a keeper the terminals that only this engine holds, if that keeper came
-// after the engines changed.
+// hand gives inherited terminals to a keeper that does not hold them because it started after
+// the handover.
 func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) error {
 	if len(i) == 0 {
 		return nil
@@ -213,7 +213,7 @@ func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) err
 	for _, c := range children {
 		held[c.ID] = true
 	}
-	records, _ := h.store.Load() // the terminals of unread records stay open here
+	records, _ := h.store.Load() // terminals of unreadable records stay open here
 	for _, r := range records {
 		if r.Identity == nil || !r.TTY || held[r.ID] {
 			continue
@@ -234,7 +234,7 @@ func (i inheritance) hand(ctx context.Context, client keeperClient, h *host) err
 	return nil
 }
 
-// master takes the terminal of a child out of those that were inherited.
+// master removes and returns the terminal of a child; nil if it was not inherited.
 func (i inheritance) master(child keeper.Child) *os.File {
 	name := terminalName(child.ID, child.PID)
 	master := i[name]
@@ -242,7 +242,7 @@ func (i inheritance) master(child keeper.Child) *os.File {
 	return master
 }
 
-// close closes what no session needs.
+// close closes the remaining terminals.
 func (i inheritance) close() {
 	for name, master := range i {
 		master.Close()

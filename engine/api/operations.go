@@ -35,7 +35,7 @@ var (
 		"Ends a session and all that runs in it, and answers when it has ended.", Destructive)
 
 	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
-		"Starts a program that goes on by itself, and looks after it.", Write)
+		"Starts a program in the background and supervises it.", Write)
 	ProcessList = NewOperation[ProcessListInput, ProcessListOutput]("process.list",
 		"Lists sessions and processes, those that have ended included.", Read)
 	ProcessGet = NewOperation[IDInput, Process]("process.get",

@@ -65,7 +65,7 @@ func TestSendFailsIfTheProgramDoesNotReadEverything(t *testing.T) {
 	r := newRig(t)
 	r.took = api.SessionWriteOutput{Written: 3, Dropped: 2}
 	_, stderr, status := r.run("send", "build", "hello")
-	if status != 1 || !strings.Contains(stderr, "3 of 5 bytes were written") || !strings.Contains(stderr, "without the first 3 bytes") {
+	if status != 1 || !strings.Contains(stderr, "wrote 3 of 5 bytes") || !strings.Contains(stderr, "without the first 3 bytes") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 	stdout, _, status := r.run("send", "build", "--json", "hello")
