@@ -74,7 +74,7 @@ func (h *host) checks(r store.Record) (all []check) {
 
 // awaitLine waits for the line that tells that a process is ready.
 func (h *host) awaitLine(ctx context.Context, r store.Record) error {
-	pattern, err := logs.Pattern(r.Name, r.Ready.Log)
+	pattern, err := logs.CompilePattern(r.Name, r.Ready.Log)
 	if err != nil {
 		return err
 	}

@@ -263,6 +263,9 @@ type LogMatch struct {
 	Text   string   `json:"text" jsonschema:"the line"`
 	Before []string `json:"before,omitempty" jsonschema:"lines before it"`
 	After  []string `json:"after,omitempty" jsonschema:"lines after it"`
+
+	CutBefore int `json:"cut_before,omitempty" jsonschema:"bytes of the line left out before text"`
+	CutAfter  int `json:"cut_after,omitempty" jsonschema:"bytes of the line left out after text"`
 }
 
 // ProcessWaitInput is the input of process.wait: the call answers as soon as

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/engine/search"
 	"tandem/persist/sparse"
 	"tandem/tests/needs"
 )
@@ -113,12 +113,63 @@ func TestALogIsSearchedBothWays(t *testing.T) {
 		{api.ProcessLogInput{Grep: "2", Context: 9}, 16, []api.LogMatch{
 			{Offset: 6, Text: "a2", Before: []string{"a1", "b"}, After: []string{"c", "a3", "d", "a4"}},
 		}},
-		{api.ProcessLogInput{Grep: "a", Max: 1}, 4, []api.LogMatch{{Offset: 0, Text: "a"}}},
+		{api.ProcessLogInput{Grep: "a", Max: 1}, 4, []api.LogMatch{{Offset: 0, Text: "a [1 byte left out]", CutAfter: 1}}},
 	} {
 		out := r.read(c.in)
 		if diff := cmp.Diff(c.want, out.Matches); diff != "" || out.NextCursor != c.next || out.End != 18 {
 			t.Errorf("%+v: next %d, end %d, %s", c.in, out.NextCursor, out.End, diff)
 		}
+	}
+}
+
+func TestLogIsSearchedAsShown(t *testing.T) {
+	r := newLogRig(t)
+	r.write("%s", "\x1b[31mERR\x1b[0mOR split\nplain\n\x1b[32m2026-01-01\x1b[0m start\r\n1%\r50%\rdone\x1b[K\nlast\n")
+	const second, third = 27, 54 // offsets of the coloured and the redrawn line
+	for _, c := range []struct {
+		expr string
+		at   []int64
+	}{
+		{"ERROR", []int64{0}}, {"31m", nil}, {"^2026-01-01 start$", []int64{second}}, {"^done$", []int64{third}}, {"%", nil},
+		{`^\w+( |$)`, []int64{0, 21, third, third + 15}}, {"^", []int64{0, 21, second, third, third + 15}},
+	} {
+		for _, backward := range []bool{false, true} {
+			var at []int64
+			for _, m := range r.read(api.ProcessLogInput{Grep: c.expr, Backward: backward}).Matches {
+				at = append(at, m.Offset)
+			}
+			if backward {
+				slices.Reverse(at)
+			}
+			if !slices.Equal(at, c.at) {
+				t.Errorf("%s, backward %v: %v, want %v", c.expr, backward, at, c.at)
+			}
+		}
+	}
+	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "^ERROR"), r.source.Places(0, 0))
+	if line != "ERROR split" || at.at != 0 || err != nil {
+		t.Errorf("%q at %v, %v", line, at, err)
+	}
+}
+
+func TestLongMatchIsCutAroundTheMatch(t *testing.T) {
+	r := newLogRig(t)
+	long := strings.Repeat("x", 20000)
+	r.write("%s", long+" boom "+long+"\n\x1b[1m"+long+"boom\x1b[m\nboom"+long+"\nafter\n")
+	matches := r.read(api.ProcessLogInput{Grep: "boom", Context: 1, Max: ReadMost}).Matches
+	if len(matches) != 3 {
+		t.Fatalf("%d matches", len(matches))
+	}
+	for i, cut := range []struct{ before, after bool }{{true, true}, {true, false}, {false, true}} {
+		m := matches[i]
+		if !strings.Contains(m.Text, "boom") || len(m.Text) > logLineMost+60 || strings.Contains(m.Text, "\x1b") ||
+			strings.HasPrefix(m.Text, fmt.Sprintf("[%d bytes left out] ", m.CutBefore)) != cut.before ||
+			strings.HasSuffix(m.Text, fmt.Sprintf(" [%d bytes left out]", m.CutAfter)) != cut.after {
+			t.Errorf("%d: %d bytes, cut %d and %d: %.60s … %s", i, len(m.Text), m.CutBefore, m.CutAfter, m.Text, m.Text[len(m.Text)-60:])
+		}
+	}
+	if before := matches[2].Before[0]; !strings.HasSuffix(before, " bytes left out]") {
+		t.Errorf("the line before is cut silently: %s", before[len(before)-60:])
 	}
 }
 
@@ -269,9 +320,9 @@ func TestWaitingForAnEndedProcessEnds(t *testing.T) {
 	}
 }
 
-func mustSearch(t *testing.T, expr string) *search.Pattern {
+func mustSearch(t *testing.T, expr string) *Pattern {
 	t.Helper()
-	s, err := search.Compile(expr, false)
+	s, err := CompilePattern("x", expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +387,7 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 	}
 	r.write("%s\xff", strings.Repeat("x", 10_000))
 	got := r.logs.LastLines(r.source, 3)
-	want := []string{"line 98", "line 99", strings.Repeat("x", 4<<10)}
+	want := []string{"line 98", "line 99", strings.Repeat("x", 4<<10) + " [5905 bytes left out]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
-	"tandem/engine/search"
 	"tandem/engine/vt/scan"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
@@ -125,7 +123,7 @@ type logQuery struct {
 	logs    *Logs
 	in      api.ProcessLogInput
 	source  Source
-	pattern *search.Pattern // nil without grep
+	pattern *Pattern // nil without grep
 
 	since *int64 // where it goes on, once known
 	tail  int64  // what a search backward does not go behind
@@ -218,25 +216,12 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	case in.Backward && in.Grep == "":
 		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.Name).WithHint("give grep")
 	case in.Grep != "":
-		q.pattern, err = Pattern(p.Name, in.Grep)
+		q.pattern, err = CompilePattern(p.Name, in.Grep)
 	}
 	q.in.Max = min(cmp.Or(in.Max, ReadDefault), ReadMost)
 	q.in.Limit = min(cmp.Or(in.Limit, logMatches), logMatchesMost)
 	q.in.Context = min(in.Context, logContextMost)
 	return q, err
-}
-
-// Pattern reads the regular expression that the log of a process is searched for.
-func Pattern(name, expr string) (*search.Pattern, error) {
-	doing := "search the log of " + name
-	if err := names.CheckPattern(doing, expr); err != nil {
-		return nil, err
-	}
-	pattern, err := search.Compile(expr, false)
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
-	}
-	return pattern, nil
 }
 
 // run gives what there is now. What is dropped while it reads is left out.
@@ -404,7 +389,8 @@ type matches struct {
 // add takes a line that matches, and reports whether there is room for more.
 func (m *matches) add(line linelog.Line) bool {
 	most := min(logLineMost, m.q.in.Max)
-	match := api.LogMatch{Offset: line.Offset, Text: lineText(line.Text, most)}
+	match := m.q.pattern.excerpt(line.Text, most)
+	match.Offset = line.Offset
 	if n := m.q.in.Context; n > 0 {
 		before, errBefore := linesBefore(m.log, line.Offset, n, most)
 		after, errAfter := linesAfter(m.log, line.Next, n, most)
@@ -422,13 +408,16 @@ func (m *matches) add(line linelog.Line) bool {
 	return len(m.found) < m.q.in.Limit && m.size < m.q.in.Max
 }
 
-// lineText is a line as text, cut to most bytes.
+// lineText returns a line as text. If it is longer than most bytes, the rest is cut and the
+// text says so.
 func lineText(line []byte, most int) string {
+	cut := 0
 	if len(line) > most {
-		line = line[:most]
-		line = line[:scan.Whole(line)]
+		part := line[:most]
+		part = part[:scan.Whole(part)]
+		cut, line = len(line)-len(part), part
 	}
-	return strings.ToValidUTF8(string(line), "\uFFFD")
+	return strings.ToValidUTF8(string(line), "\uFFFD") + cutMark(cut, " ", "")
 }
 
 // linesBefore are up to n lines that end at an offset; those that are dropped
@@ -482,5 +471,10 @@ func readLine(l linelog.Reader, from, to int64, most int) (string, error) {
 	if n < len(p) && err != nil {
 		return "", err
 	}
-	return lineText(linelog.TrimLine(p), most), nil
+	if int64(len(p)) == to-from {
+		return lineText(linelog.TrimLine(p), most), nil
+	}
+	part := p[:most]
+	part = part[:scan.Whole(part)]
+	return strings.ToValidUTF8(string(part), "\uFFFD") + cutMark(int(to-from)-len(part), " ", ""), nil
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/search"
 	"tandem/persist/linelog"
 	"tandem/persist/logtest"
 )
@@ -64,7 +63,7 @@ func BenchmarkSearch(b *testing.B) {
 		"[0-9]{4}ms$", "[A-Z]$", "\\s$", "(?i)(error|warn(ing)?|fatal|panic)\\b.*$", "^[^ ]+ (WARN|ERROR)", "\\b5[0-9]{2}\\b$", "^.{200,}$",
 		"e.{30}[xq]$", "[0-9].{0,90}[zq]$", "(\\w+ ){3,9}\\d+$", "\\pL{20}$", "[aet=][^~]*.{60}[#~]$",
 	} {
-		p, err := search.Compile(expr, false)
+		p, err := CompilePattern("x", expr)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -80,7 +79,7 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	b.Run("backward", func(b *testing.B) {
-		p, err := search.Compile("panic: runtime error", false)
+		p, err := CompilePattern("x", "panic: runtime error")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/search"
+	"tandem/engine/rendered"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
@@ -38,7 +38,7 @@ func (p Source) Places(out, err int64) []Place {
 // each of the files that count: its text and where it begins. If the process
 // has ended and there is none, it returns ErrOver; what ends ctx is its error
 // too.
-func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *search.Pattern, behind []Place) (string, Place, error) {
+func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind []Place) (string, Place, error) {
 	p = s.withSecret(p)
 	if err := p.await(ctx); err != nil {
 		return "", Place{}, err
@@ -73,7 +73,7 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *search.Pattern, 
 
 // firstOf is the first line that matches in the first file that has one, and
 // which file that is. The places of those that have none move on.
-func (p Source) firstOf(ctx context.Context, pattern *search.Pattern, behind []Place) (*linelog.Line, string, error) {
+func (p Source) firstOf(ctx context.Context, pattern *Pattern, behind []Place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
 		p.Path = b.path
@@ -102,7 +102,7 @@ func settled(ctx context.Context, grew <-chan struct{}) bool {
 
 // firstMatch is the first line from an offset on that matches; its text is
 // ready to be shown. If there is none, a next search begins at next.
-func (p Source) firstMatch(ctx context.Context, pattern *search.Pattern, since int64) (hit *linelog.Line, next int64, err error) {
+func (p Source) firstMatch(ctx context.Context, pattern *Pattern, since int64) (hit *linelog.Line, next int64, err error) {
 	l, err := p.open()
 	if err != nil || l == nil {
 		return nil, since, err
@@ -116,7 +116,7 @@ func (p Source) firstMatch(ctx context.Context, pattern *search.Pattern, since i
 		last, err := linelog.LineStart(l, end)
 		if err == nil {
 			_, err = linelog.Forward(ctx, l, pattern, since, end, func(line linelog.Line) bool {
-				line.Text = []byte(lineText(line.Text, logLineMost))
+				line.Text = []byte(pattern.excerpt(rendered.AppendText(nil, line.Text), logLineMost).Text)
 				hit = &line
 				return false
 			})

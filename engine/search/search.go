@@ -64,5 +64,13 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	p.must.each(data, scan.matches, yield)
 }
 
+// Index returns where in a line the first match begins, or -1.
+func (p *Pattern) Index(line []byte) int {
+	if at := p.re.FindIndex(line); at != nil {
+		return at[0]
+	}
+	return -1
+}
+
 // bare is a line without the carriage return at its end.
 func bare(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\r'}) }

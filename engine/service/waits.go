@@ -11,7 +11,6 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/pty"
 	"tandem/engine/readiness"
-	"tandem/engine/search"
 )
 
 const (
@@ -97,7 +96,7 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 	}
 	source := e.Source()
 	if in.Log != "" {
-		pattern, err := logs.Pattern(source.Name, in.Log)
+		pattern, err := logs.CompilePattern(source.Name, in.Log)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +162,7 @@ func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs 
 	return sighting{}
 }
 
-func (s *Processes) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
+func (s *Processes) seeLine(ctx context.Context, source logs.Source, pattern *logs.Pattern, behind []logs.Place) sighting {
 	line, _, err := s.Logs.WaitLine(ctx, source, pattern, behind)
 	switch {
 	case err == nil:

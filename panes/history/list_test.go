@@ -298,7 +298,7 @@ func failedCommand() api.Command {
 }
 
 func TestDetailTellsAllOfARunAndTheEndOfItsOutput(t *testing.T) {
-	d := detailOf(t, failedCommand(), 3, Output{Terminal: true, Text: "\r\nbegin\r\n\x1b]0;title\x07\x1b[31mred\x1b[m 10%\r 90%\r\n\x1b[2K\r\n"})
+	d := detailOf(t, failedCommand(), 3, Output{Terminal: true, Text: "\r\nbegin\r\n\x1b]0;title\x07\x1b[31mred\x1b[m 10%\r 90%\x1b[K\r\n\x1b[2K\r\n"})
 	for _, size := range [][2]int{{80, 14}, {140, 12}, {60, 40}} {
 		text := d.text(size[0], size[1])
 		for _, want := range []string{"make \\", "exit 2", "took 2.5s", "~/src", "codex/1.2", "3 runs, 3 failed", "begin", "90%"} {

@@ -256,13 +256,15 @@ func TestLinesKeepTheirOffsetsWhateverBytesTheyHave(t *testing.T) {
 	}
 }
 
-func TestColoursStayAndControlsAreShown(t *testing.T) {
+func TestLogKeepsColoursAndShowsControlCharacters(t *testing.T) {
 	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", false)
 	f.shownLog(t, l, 40, 1)
 	row := l.Draw(40, 1, &widget.Look{})[0]
-	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^[[2J^G") {
+	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
+	f, l = &written{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 40, 1), []string{"200k 10%"})
 	terminal := NewLog("1", true)
 	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
 	check(t, f.shownLog(t, terminal, 40, 1), []string{"ready> ls"})

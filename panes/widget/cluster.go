@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/rendered"
 )
 
 // mostBytes is how much of a cluster is shown; no language has longer ones.
@@ -59,7 +60,7 @@ func cutRunes(s string, n int) string {
 // sequence, and the cells that it takes.
 func firstCluster(s string) (piece string, width int) {
 	if s != "" && s[0] == '\x1b' {
-		n := max(sequence(s), 1)
+		n := rendered.Sequence(s)
 		if rest, ok := strings.CutPrefix(s[:n], Sized); ok && rest != "" {
 			width = min(int(rest[0]-'0'), 2)
 		}

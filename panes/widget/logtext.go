@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
+	"tandem/engine/rendered"
 	"tandem/engine/styled"
 )
 
@@ -26,20 +27,19 @@ type Run struct {
 	sign  bool // stands for a control character
 }
 
-// ReadLine makes a line fit to be drawn. Colours and attributes (SGR) are kept.
-// Any other control character is shown with a caret, as less does; tabs are
-// spaces up to the next eighth cell. In the output of a terminal the rest of
-// the escape sequences is left out instead, and a carriage return begins the
-// line anew.
+// ReadLine makes a line of a log ready to be drawn, as a terminal shows it: colours and
+// attributes (SGR) are kept, other escape sequences are dropped, and what was overwritten within
+// the line is gone. Tabs become spaces up to the next eighth cell. Other control characters are
+// shown with a caret, as less does; in the output of a terminal they are dropped.
 func ReadLine(line string, terminal bool) Line {
 	r := logReader{terminal: terminal}
+	if !rendered.IsPlain([]byte(line)) {
+		line = string(rendered.Styled([]byte(line)))
+	}
 	if !utf8.ValidString(line) { // else what is no character may count as part of the one before it
 		line = string([]rune(line))
 	}
 	line = strings.TrimRight(line, "\r")
-	if terminal {
-		line = line[strings.LastIndexByte(line, '\r')+1:]
-	}
 	for line != "" {
 		line = line[r.step(line):]
 	}
@@ -138,52 +138,14 @@ func (r *logReader) joins(c string) bool {
 	return len(first) > len(r.last)
 }
 
-// escape takes in an escape sequence.
+// escape applies an SGR sequence. No other one is left in the line.
 func (r *logReader) escape(s string) int {
-	n := sequence(s)
+	n := rendered.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
 		r.flush()
 		r.style = withSGR(r.style, s[2:n-1])
-		return n
 	}
-	if r.terminal {
-		return max(n, 1)
-	}
-	r.sign("^[")
-	return 1
-}
-
-// sequence is the length of the escape sequence that s begins with; 0 if it is
-// none that ends.
-func sequence(s string) int {
-	if len(s) < 2 {
-		return 0
-	}
-	switch s[1] {
-	case '[':
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-			if s[i] < 0x20 || s[i] > 0x7e {
-				return 0
-			}
-		}
-		return 0
-	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return len(s)
-	case '(', ')', '*', '+', '#', ' ', '%':
-		return min(3, len(s))
-	}
-	return 2
+	return n
 }
 
 // maxSGR bounds the parameters of a sequence that are looked at.

@@ -160,7 +160,7 @@ var layers = map[string]layer{
 		"what a pane may ask of the dashboard, and nothing of one pane",
 	},
 	"panes/widget": {
-		[]string{"engine/cellwidth", "engine/api", "keys", "themes", "engine/styled"},
+		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled"},
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
@@ -329,7 +329,8 @@ var layers = map[string]layer{
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
-	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
+	"engine/rendered":    {[]string{"engine/cellwidth"}, "a line of output looks the same whoever shows it"},
+	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
 	"engine/agents":      {[]string{"engine/api", "engine/proctree", "engine/prompt", "engine/pty", "engine/terminal", "keys", "persist/diag", "persist/store", "engine/files", "engine/panics"}, "what an agent does is seen in its terminal, and which keys answer it; who is told of it is not its business"},
 	"engine/supervise":   {[]string{"engine/agents", "engine/api", "engine/history", "engine/invariants", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store", "engine/panics"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/git":         {[]string{"engine/panics"}, "git is run without knowing for what"},

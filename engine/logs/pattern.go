@@ -1,0 +1,119 @@
+package logs
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/names"
+	"tandem/engine/rendered"
+	"tandem/engine/search"
+	"tandem/engine/vt/scan"
+	"tandem/persist/linelog"
+)
+
+// A Pattern finds the lines of a log whose text, as a terminal shows it, matches a regular
+// expression. Any number of goroutines may use it.
+type Pattern struct {
+	lines *search.Pattern
+	pool  sync.Pool // of *shownLines
+}
+
+var _ linelog.Matcher = (*Pattern)(nil)
+
+// CompilePattern reads the regular expression for a search in the log of a process. The error
+// is an *api.Error with CodeInvalid.
+func CompilePattern(name, expr string) (*Pattern, error) {
+	doing := "search the log of " + name
+	if err := names.CheckPattern(doing, expr); err != nil {
+		return nil, err
+	}
+	lines, err := search.Compile(expr, false)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
+	}
+	return &Pattern{lines: lines}, nil
+}
+
+// Each implements linelog.Matcher.
+func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
+	if rendered.IsPlain(data) {
+		p.lines.Each(data, yield)
+		return
+	}
+	shown, ok := p.pool.Get().(*shownLines)
+	if !ok {
+		shown = new(shownLines)
+	}
+	defer p.pool.Put(shown)
+	shown.read(data)
+	p.lines.Each(shown.text, func(lo, _ int) bool { return yield(shown.boundsOf(lo)) })
+}
+
+// shownLines is the text of lines as a terminal shows them, with their bounds in the log.
+type shownLines struct {
+	text  []byte
+	lines []shownLine
+	next  int // lines before it have been passed to boundsOf
+}
+
+type shownLine struct {
+	at     int // in the text
+	lo, hi int // in the log
+}
+
+func (s *shownLines) read(data []byte) {
+	s.text, s.lines, s.next = s.text[:0], s.lines[:0], 0
+	for lo := 0; lo < len(data); {
+		hi := len(data)
+		if i := bytes.IndexByte(data[lo:], '\n'); i >= 0 {
+			hi = lo + i
+		}
+		s.lines = append(s.lines, shownLine{len(s.text), lo, hi})
+		s.text = append(rendered.AppendText(s.text, data[lo:hi]), '\n')
+		lo = hi + 1
+	}
+}
+
+// boundsOf returns the bounds in the log of the line at an offset in the text. Offsets only
+// increase from call to call.
+func (s *shownLines) boundsOf(at int) (lo, hi int) {
+	for s.lines[s.next].at != at {
+		s.next++
+	}
+	return s.lines[s.next].lo, s.lines[s.next].hi
+}
+
+// excerpt returns the text of a line that matches. If the line is longer than maxText bytes, it
+// returns the part of its text around the first match, and says how much is left out.
+func (p *Pattern) excerpt(line []byte, maxText int) api.LogMatch {
+	if len(line) <= maxText {
+		return api.LogMatch{Text: lineText(line, maxText)}
+	}
+	text := rendered.AppendText(nil, line)
+	from := max(min(p.lines.Index(text)-maxText/4, len(text)-maxText), 0)
+	for from < len(text) && text[from]&0xC0 == 0x80 {
+		from++
+	}
+	part := text[from:]
+	if len(part) > maxText {
+		part = part[:maxText]
+		part = part[:scan.Whole(part)]
+	}
+	m := api.LogMatch{CutBefore: from, CutAfter: len(text) - from - len(part)}
+	m.Text = cutMark(m.CutBefore, "", " ") + lineText(part, maxText) + cutMark(m.CutAfter, " ", "")
+	return m
+}
+
+// cutMark says that n bytes of a line are left out.
+func cutMark(n int, before, after string) string {
+	if n == 0 {
+		return ""
+	}
+	unit := "bytes"
+	if n == 1 {
+		unit = "byte"
+	}
+	return fmt.Sprintf("%s[%d %s left out]%s", before, n, unit, after)
+}
