@@ -22,7 +22,7 @@ func TestCheckPanicsOnADamagedTerminal(t *testing.T) {
 	for name, damage := range map[string]func(t *Terminal){
 		"cursor behind the last column":      func(t *Terminal) { t.cur.x = t.cols },
 		"cursor below the last row":          func(t *Terminal) { t.cur.y = t.rows },
-		"wrap pending in the middle":         func(t *Terminal) { t.cur.pending = true },
+		"wrap pending between margins":       func(t *Terminal) { t.mode.leftRight, t.cur.pending = true, true },
 		"saved cursor outside":               func(t *Terminal) { t.main.saved.x = -1 },
 		"margins crossed":                    func(t *Terminal) { t.region.Top, t.region.Bottom = 3, 2 },
 		"margins outside":                    func(t *Terminal) { t.region.Bottom = t.rows },
