@@ -37,6 +37,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"SelectCopyAndSearch", selectCopyAndSearch},
 		{"ALayoutOfSplits", aLayoutOfSplits},
 		{"Processes", processes},
+		{"RedrawnLines", redrawnLines},
 		{"History", history},
 		{"ItIsFollowedThroughAKill", itIsFollowedThroughAKill},
 		{"Requests", requests},
@@ -190,6 +191,20 @@ func processes(m *machine, t *testing.T) {
 	p.until(`document.querySelector('.log').textContent.split('listening').length === 3`)
 	p.do(chromedp.SendKeys(chromedp.CSS(".logs input[type=search]"), "list.n"))
 	p.until(`document.querySelector('.hint').textContent === '2 of 2'`)
+}
+
+func redrawnLines(m *machine, t *testing.T) {
+	m.run("start", "--name", "progress", "--", "printf", `\033[31mERR\033[0mOR split\n1%%\r50%%\r\033[32mdone\033[m\033[K\nabc\b\bX\n\033]8;;http://x\033\\link\033]8;;\033\\\n10%%\r20%%`)
+	m.run("wait", "progress", "--exit")
+	p := m.paired(t, m.link())
+	p.click("#tab-processes")
+	const row = `[...document.querySelectorAll('tbody tr')].find((r) => r.textContent.includes('progress'))`
+	p.until(row)
+	p.script(row + `.querySelector('button').click()`)
+	p.until(`document.querySelector('.log').textContent === 'ERROR split\ndone\naXc\nlink\n20%'`)
+	p.do(chromedp.SendKeys(chromedp.CSS(".logs input[type=search]"), "^ERROR"))
+	p.until(`document.querySelector('.log').textContent === 'ERROR split'`)
+	m.run("rm", "progress")
 }
 
 func history(m *machine, t *testing.T) {

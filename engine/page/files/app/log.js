@@ -7,10 +7,39 @@ const most = 512 << 10; // characters that are kept
 const wait = 25000; // milliseconds that the engine waits for more
 const matches = 200;
 
-// Escape sequences are left out: a log is text.
-const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])/g;
-const controls = /[\x00-\x08\x0b-\x1f\x7f]/g;
-const clean = (s) => s.replace(/\r\n/g, '\n').replace(escapes, '').replace(controls, '');
+// The characters and escape sequences of a line: the parameters and the final byte of a control
+// sequence are captured.
+const tokens = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~]|$)|[^]/gu;
+const control = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
+const widest = 4096; // cells that a cursor movement reaches
+
+// shown returns the text that a terminal shows for a line.
+function shown(line) {
+  line = line.replace(/\r+$/, '');
+  if (!control.test(line)) return line;
+  const cells = [];
+  let at = 0;
+  for (const [token, parameters, final] of line.matchAll(tokens)) {
+    const count = Math.min(Number(parameters) || 1, widest);
+    if (token === '\r') at = 0;
+    else if (token === '\b' || final === 'D') at = Math.max(at - count, 0);
+    else if (final === 'C') at = Math.min(at + count, widest);
+    else if (final === 'G') at = count - 1;
+    else if (final === 'K') erase(cells, at, Number(parameters) || 0);
+    else if (!control.test(token)) {
+      while (cells.length < at) cells.push(' ');
+      cells[at++] = token;
+    }
+  }
+  return cells.join('');
+}
+
+// erase erases to the end of a line (0), to the cursor (1), or all of it (2).
+function erase(cells, at, what) {
+  if (what === 1) cells.fill(' ', 0, at + 1);
+  else if (what === 0) cells.length = Math.min(cells.length, at);
+  else cells.length = 0;
+}
 
 // A Log is the log of a process: its end, what follows, and lines that match.
 export class Log {
@@ -37,7 +66,9 @@ export class Log {
   begin(id) {
     this.stop();
     this.id = id;
-    this.out.replaceChildren();
+    this.out.replaceChildren((this.last = document.createTextNode('')));
+    this.unfinished = '';
+    this.length = 0;
     set(this.hint, '');
     if (!id) return;
     this.ending = new AbortController();
@@ -80,14 +111,22 @@ export class Log {
 
   add(data) {
     if (!data) return;
-    this.out.append(clean(data));
-    this.length = (this.length || 0) + data.length;
+    const lines = (this.unfinished + data).split('\n');
+    this.unfinished = lines.pop();
+    if (lines.length) {
+      const more = lines.map((line) => shown(line) + '\n').join('');
+      this.last.before(more);
+      this.length += more.length;
+    }
     if (this.length > most) {
+      this.last.data = '';
       const kept = this.out.textContent.slice(-most / 2);
-      this.out.textContent = kept.slice(kept.indexOf('\n') + 1);
+      this.out.replaceChildren(kept.slice(kept.indexOf('\n') + 1), this.last);
       this.length = this.out.textContent.length;
       set(this.hint, text.older);
     }
+    if (this.unfinished.length > most) this.unfinished = this.unfinished.slice(-most / 2);
+    this.last.data = shown(this.unfinished);
     this.toEnd();
   }
 
@@ -98,7 +137,7 @@ export class Log {
   async search(signal) {
     try {
       const o = await this.app.api.call('process.log', { id: this.id, stream: 'both', grep: this.grep.value, backward: true, limit: matches }, signal);
-      const found = (o.matches || []).map((m) => clean(m.text)).reverse();
+      const found = (o.matches || []).map((m) => shown(m.text)).reverse();
       this.out.textContent = found.join('\n');
       set(this.hint, text.matches(found.length, found.length));
       this.toEnd();
