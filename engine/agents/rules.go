@@ -102,6 +102,7 @@ type blockTable struct {
 
 // Parse reads the rule of one agent. An error shows the line with the mistake.
 func Parse(text []byte) (Rule, error) {
+	text = diag.TrimBOM(text)
 	var f ruleFile
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
 		return Rule{}, diag.Explain(text, err, wanted)

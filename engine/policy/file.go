@@ -31,6 +31,7 @@ type fileRule struct {
 // text the mistake is, in which rule by its number from 1, and what it is; that
 // line follows with a caret below the place.
 func Parse(text []byte) (Policy, error) {
+	text = diag.TrimBOM(text)
 	var f file
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
 		return Policy{}, diag.Explain(text, err, wanted)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ type Layers []Profile
 // ParseLayers reads and validates the JSON of sandbox.json: {"layers": [PROFILE, …]},
 // or one profile as Parse takes it.
 func ParseLayers(data []byte) (Layers, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var file struct {
 		Layers     *Layers     `json:"layers"`
 		Filesystem *Filesystem `json:"filesystem"`

@@ -48,6 +48,7 @@ type Limits struct {
 // Parse reads and validates the JSON of a profile. Unknown fields are an error,
 // because they may be meant to restrict something.
 func Parse(data []byte) (Profile, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var p Profile
 	if err := decode(data, &p); err != nil {
 		return Profile{}, err

@@ -64,11 +64,21 @@ type Attach struct {
 
 // Path is $XDG_CONFIG_HOME/tandem/config.toml.
 func Path() (string, error) {
-	dir, err := os.UserConfigDir()
+	dir, err := configDir()
 	if err != nil {
 		return "", fmt.Errorf("find configuration folder: %w", err)
 	}
 	return filepath.Join(dir, "tandem", "config.toml"), nil
+}
+
+// configDir returns the user's configuration directory. A relative XDG_CONFIG_HOME counts as
+// unset, as the XDG Base Directory Specification requires.
+func configDir() (string, error) {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir == "" || filepath.IsAbs(dir) {
+		return os.UserConfigDir()
+	}
+	home, err := os.UserHomeDir()
+	return filepath.Join(home, ".config"), err
 }
 
 // Load reads config.toml; a file that is not there is an empty one.
@@ -97,12 +107,13 @@ func readConfig(path string) ([]byte, error) {
 	if err := trust.File(path); err != nil {
 		return nil, fmt.Errorf("read configuration: %s: %w", path, err)
 	}
-	return text, nil
+	return diag.TrimBOM(text), nil
 }
 
 // Parse decodes config.toml. Its error is a *mistakes: all that is wrong,
 // in the order of lines; a key that does not exist is one of them.
 func Parse(text []byte) (Config, error) {
+	text = diag.TrimBOM(text)
 	wrong := &mistakes{text: text}
 	c := decodeConfig(text, wrong)
 	c.check(wrong)

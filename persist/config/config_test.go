@@ -200,6 +200,36 @@ func tomlKeys(t reflect.Type, before string) (keys []string) {
 	return keys
 }
 
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	if c, err := Parse([]byte("\ufefftheme = \"nord\"\n")); err != nil || c.Theme != "nord" {
+		t.Errorf("theme %q, %v", c.Theme, err)
+	}
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	path := filepath.Join(dir, "tandem", "config.toml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("\ufefftheme = \"nord\"\nprefix = \"ctrl+a\"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KeepTheme("dracula"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load(); err != nil || c.Theme != "dracula" || c.Prefix != "ctrl+a" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestRelativeConfigHomeCountsAsUnset(t *testing.T) {
+	t.Setenv("HOME", "/home/ada")
+	for home, want := range map[string]string{
+		"": "/home/ada/.config/tandem/config.toml", "conf": "/home/ada/.config/tandem/config.toml", "/etc/ada": "/etc/ada/tandem/config.toml",
+	} {
+		t.Setenv("XDG_CONFIG_HOME", home)
+		if got, err := Path(); got != want || err != nil {
+			t.Errorf("%q: %s, %v; want %s", home, got, err, want)
+		}
+	}
+}
+
 func TestTheDefaultFileChangesNothing(t *testing.T) {
 	c, err := Parse([]byte(Default()))
 	if err != nil {

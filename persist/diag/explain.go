@@ -10,6 +10,9 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
+// TrimBOM returns a text without the byte order mark that some editors put first.
+func TrimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
+
 // Errorf is a mistake at a place of a text.
 func Errorf(text []byte, at Span, format string, args ...any) error {
 	return errors.New(at.Mistake(text, fmt.Sprintf(format, args...)))

@@ -185,6 +185,16 @@ func TestAMistypedNameIsToldTheRightOne(t *testing.T) {
 	}
 }
 
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	for name, text := range map[string]string{
+		"tandem.yaml": "processes:\n  web: {command: [x]}\n", "process-compose.yaml": "processes:\n  web: {command: x}\n", "Procfile": "web: x\n",
+	} {
+		if f := mustParse(t, name, "\ufeff"+text); len(f.Entries) != 1 || f.Entries[0].Name != "web" {
+			t.Errorf("%s: %+v", name, f.Entries)
+		}
+	}
+}
+
 func TestAProcfileGivesEveryProcessAPort(t *testing.T) {
 	f := mustParse(t, "Procfile", "# all of it\nweb: bundle exec puma -p $PORT\n\nworker:  rake jobs:work\n")
 	dir := filepath.Dir(f.Path)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/persist/diag"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -64,7 +66,7 @@ func (r *reader) notice(at Position, format string, args ...any) {
 
 // yaml reads a tandem.yaml or a file of process-compose.
 func (r *reader) yaml(text []byte) {
-	body := r.parse(text)
+	body := r.parse(diag.TrimBOM(text))
 	if r.err != nil {
 		return
 	}
