@@ -28,6 +28,20 @@ func CheckAgents(text []byte, known []string) error {
 	})
 }
 
+// CheckLists returns the first rule with an empty list, which matches nothing.
+func CheckLists(text []byte) error {
+	p, err := Parse(text)
+	if err != nil {
+		return err
+	}
+	for i, r := range p.Rules {
+		if r.matchesNothing() {
+			return diag.Errorf(text, diag.Locate(text, "rule", i+1, ""), "rule %d matches nothing, because one of its lists is empty", i+1)
+		}
+	}
+	return nil
+}
+
 // checkNames returns the first thing that is wrong with a pattern under a key.
 func checkNames(text []byte, key string, list func(Rule) []string, wrong func(pattern string) string) error {
 	p, err := Parse(text)

@@ -151,8 +151,16 @@ func configVerbs() settings.Files {
 		Policy:      config.PolicyPath(),
 		CheckPolicy: checkPolicy,
 		DoubtPolicy: func(text []byte) error {
+			if err := policy.CheckLists(text); err != nil {
+				return err
+			}
 			return policy.CheckAgents(text, mcp.TokenNames(filepath.Join(dataDirOrNone(), datadir.AgentTokens)))
 		},
+		Sandbox: func() (string, error) {
+			here := sandboxHere()
+			return here.Profile, here.Fault
+		},
+		WorkProfile: workProfile,
 	}
 }
 

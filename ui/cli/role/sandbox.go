@@ -1,7 +1,10 @@
 package role
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
 
 	"tandem/engine/access"
@@ -9,6 +12,7 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/persist/config"
 	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/settings"
 )
 
 // sandboxHere describes for the doctor what confines agents on this machine.
@@ -18,12 +22,56 @@ func sandboxHere() doctor.Sandbox {
 		here.Promises = append(here.Promises, doctor.Promise{Name: p.Name, Why: p.Why})
 	}
 	conf, err := config.LoadAgents(dataDirOrNone())
-	if err == nil {
-		here.Profile = conf.Agents.Sandbox
-		err = enforceable(conf.Agents)
+	if err != nil {
+		here.Fault = errors.New(settings.Heading(err)) // the check of config.toml reports the rest
+		return here
 	}
-	here.Fault = err
+	here.Profile, here.Fault = conf.Agents.Sandbox, enforceable(conf.Agents)
 	return here
+}
+
+// registries are the hosts that Go, npm and pip download packages from.
+var registries = []string{"proxy.golang.org", "sum.golang.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org"}
+
+// workProfile returns a sandbox profile for agents that work in dir. They may write the
+// repository around it, the existing caches of Go, npm and pip, and the temporary folder.
+func workProfile(dir string) ([]byte, error) {
+	p := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: registries, DeniedDomains: []string{}}}
+	p.Filesystem.DenyRead, p.Filesystem.DenyWrite = []string{}, []string{}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	writable := []string{
+		repository(dir), os.TempDir(),
+		cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")),
+		cmp.Or(os.Getenv("GOMODCACHE"), filepath.Join(cmp.Or(os.Getenv("GOPATH"), filepath.Join(home, "go")), "pkg", "mod")),
+		cmp.Or(os.Getenv("npm_config_cache"), filepath.Join(home, ".npm")),
+		cmp.Or(os.Getenv("PIP_CACHE_DIR"), filepath.Join(cache, "pip")),
+	}
+	for _, path := range writable {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && filepath.IsAbs(path) {
+			p.Filesystem.AllowWrite = append(p.Filesystem.AllowWrite, path)
+		}
+	}
+	text, err := json.MarshalIndent(p, "", "\t")
+	return append(text, '\n'), err
+}
+
+// repository returns the root of the Git repository around dir, or dir itself.
+func repository(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
 }
 
 // enforceable returns why the agents' sandbox cannot be enforced here, or nil.

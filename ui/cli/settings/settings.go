@@ -31,6 +31,12 @@ type Files struct {
 	Policy      string                  // path of policy.toml
 	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret; of no file, with nil
 	DoubtPolicy func(text []byte) error // what may be a mistake; called if CheckPolicy finds none
+
+	// Sandbox returns the path of the agents' sandbox profile, "" for none, and why it cannot be
+	// enforced.
+	Sandbox func() (path string, err error)
+	// WorkProfile returns a sandbox profile for agents that work in a folder.
+	WorkProfile func(dir string) ([]byte, error)
 }
 
 // Verbs are what can be done with them.
@@ -121,8 +127,9 @@ func configCheckCommand(a *Verbs) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Show the mistakes in a configuration",
-		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret.\n" +
-			"With FILE (- is standard input) it checks that instead. Exits with 1 if there is a mistake.",
+		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret,\n" +
+			"and checks the agents' sandbox and its folders. With FILE (- is standard input) it checks that instead.\n" +
+			"Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -186,6 +193,13 @@ func (a *Verbs) checkConfig() error {
 		wrong = append(wrong, mistaken(f.path, trust.File(f.path)), mistaken(f.path, f.check(text)))
 		says.WriteString(f.verdict(text))
 	}
+	if a.Sandbox != nil && wrong[0] == nil {
+		path, err := a.Sandbox()
+		wrong = append(wrong, err)
+		if path != "" {
+			fmt.Fprintf(&says, "%s: no mistakes\n", output.Visible(path))
+		}
+	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
@@ -218,16 +232,24 @@ func (f configFile) verdict(text []byte) string {
 }
 
 func configInitCommand(a *Verbs) *cobra.Command {
-	var force bool
+	var force, sandbox bool
 	cmd := &cobra.Command{
 		Use:     "init",
 		Aliases: []string{"write"},
 		Short:   "Write a configuration with every default in comments",
-		Long:    "Writes a configuration with every key and its default as a comment.\nAn existing file is kept unless --force is given.",
-		Example: "tandem config init",
-		RunE:    func(*cobra.Command, []string) error { return a.writeConfig(force) },
+		Long: "Writes a configuration with every key and its default as a comment.\nAn existing file is kept unless --force is given.\n\n" +
+			"With --sandbox it writes a sandbox profile, agents.json beside the configuration, with which agents\n" +
+			"can work in the current folder and use the caches of Go, npm and pip.",
+		Example: "tandem config init\ntandem config init --sandbox",
+		RunE: func(*cobra.Command, []string) error {
+			if sandbox {
+				return a.writeProfile(force)
+			}
+			return a.writeConfig(force)
+		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file; it is kept as config.toml.old")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file, which is kept with .old after its name")
+	cmd.Flags().BoolVar(&sandbox, "sandbox", false, "write a sandbox profile for agents in the current folder")
 	return cmd
 }
 
@@ -236,26 +258,53 @@ func (a *Verbs) writeConfig(force bool) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := create(path, []byte(a.Default()), force); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
+	}
+	return a.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
+}
+
+func (a *Verbs) writeProfile(force bool) error {
+	config, err := a.Path()
+	if err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("write sandbox profile: %w", err)
+	}
+	text, err := a.WorkProfile(dir)
+	if err != nil {
+		return fmt.Errorf("write sandbox profile: %w", err)
+	}
+	path := filepath.Join(filepath.Dir(config), "agents.json")
+	if err := create(path, text, force); err != nil {
+		return fmt.Errorf("write sandbox profile: %w", err)
+	}
+	return a.Out.Answer(map[string]any{"path": path}, func() string {
+		return fmt.Sprintf("wrote %s\nSet sandbox = %q under [agents] in %s to use it.\n", output.Visible(path), path, output.Visible(config))
+	})
+}
+
+// create writes a new file. With force, it first renames an existing one to path.old.
+func create(path string, text []byte, force bool) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
 	}
 	if force {
 		if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("write configuration: %w", err)
+			return err
 		}
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("write configuration: %s already exists; --force replaces it", output.Visible(path))
+		return fmt.Errorf("%s already exists; --force replaces it", output.Visible(path))
 	}
 	if err != nil {
-		return fmt.Errorf("write configuration: %w", err)
+		return err
 	}
-	_, err = f.WriteString(a.Default())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write configuration: %w", err)
-	}
-	return a.Out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // Examine looks for mistakes in the configuration and in the person's
