@@ -31,5 +31,5 @@ func doctorCommand(a *app) *cobra.Command {
 
 // doctor is what the doctor works with.
 func (a *app) doctor() doctor.Options {
-	return doctor.Options{Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: a.config().Examine, Lost: a.Lost}
+	return doctor.Options{Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: a.config().Examine, Lost: a.Lost, Traces: a.traces}
 }

@@ -48,6 +48,7 @@ type Options struct {
 	Sandbox func() Sandbox   // what agents are held to; nil for no such check
 	Lost    func() []Lost    // nil for none
 	Config  func() []Finding // what is wrong with the configuration
+	Traces  func() []string  // what Tandem has put on this machine besides its data folder
 }
 
 // Examine does all checks, in the order of the report.
@@ -65,7 +66,23 @@ func Examine(ctx context.Context, o Options) []Finding {
 	findings = append(findings, o.Config()...)
 	findings = append(findings, examineKernel(existing(dir))...)
 	findings = append(findings, examineLogin()...)
-	return append(findings, o.examineSandbox()...)
+	findings = append(findings, o.examineSandbox()...)
+	return append(findings, o.examineTraces(dir)...)
+}
+
+// examineTraces lists what uninstalling has to remove.
+func (o Options) examineTraces(dataDir string) []Finding {
+	if o.Traces == nil {
+		return nil
+	}
+	var findings []Finding
+	if _, err := os.Stat(dataDir); err == nil {
+		findings = append(findings, Finding{"installed", OK, "data folder " + dataDir, ""})
+	}
+	for _, trace := range o.Traces() {
+		findings = append(findings, Finding{"installed", OK, trace, ""})
+	}
+	return findings
 }
 
 // Lost is a keeper that no client reaches any more, because its data folder was
