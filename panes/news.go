@@ -24,6 +24,7 @@ type News struct {
 	Layout    *api.Layout // that a dashboard had last
 	Revision  int64       // its number
 	Show      *api.Layout // that shall be shown now; handed out once
+	Policy    string      // why policy.toml does not apply as written; empty if it does
 	Stopped   string      // why the engine will not come back; empty if it will
 
 	gone []string // ids of processes that were removed last; never changed in place
@@ -39,7 +40,7 @@ func (n *News) Apply(e api.Event) {
 	case api.EventSnapshot:
 		n.Connected, n.Attempts, n.Err = true, 0, nil
 		n.Snapshots++
-		n.Requests = nil
+		n.Requests, n.Policy = nil, ""
 		n.Layout, n.Revision = e.Layout, e.Revision
 		n.Processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.Processes, older)
@@ -65,6 +66,8 @@ func (n *News) Apply(e api.Event) {
 		}
 	case api.EventLayout:
 		n.Show = e.Layout
+	case api.EventPolicy:
+		n.Policy = e.Fault
 	case api.EventStopped:
 		n.Stopped = e.Notice
 	case api.EventNotice:

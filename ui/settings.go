@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -84,10 +85,7 @@ func (t *theming) takeSetting(name string) (worn bool) {
 	return false
 }
 
-// faultNote is what the status bar says of settings that cannot be read.
+// faultNote reports a mistake in config.toml, or in policy.toml, for as long as it lasts.
 func (m *model) faultNote() string {
-	if m.o.Fault == "" {
-		return ""
-	}
-	return widget.Clean(m.o.Fault)
+	return widget.Clean(cmp.Or(m.o.Fault, m.news.Policy))
 }

@@ -13,13 +13,14 @@ const (
 	EventLayout   EventType = "layout"   // Layout shall be shown
 	EventKept     EventType = "kept"     // Layout is what the next dashboard begins with, as number Revision; an event with a lower one comes late
 	EventMachine  EventType = "machine"  // Machine is in another state; the machines asked for so far follow a snapshot. Without Machine: ask machine.list for the fleet again
+	EventPolicy   EventType = "policy"   // Fault is why policy.toml does not apply as written; "" once it does. A fault follows a snapshot
 	EventStopped  EventType = "stopped"  // always last: the engine ends because somebody asked, Notice says how; do not start it again
 )
 
 // An Event is one message of events.watch, a server-sent-event stream at
 // GET /v1/events.watch. The snapshot and what follows it have no gap.
 type Event struct {
-	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, kept, machine or stopped"`
+	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice, request, history, layout, kept, machine, policy or stopped"`
 	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: what engine.info tells"`
 	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process  `json:"process,omitempty" jsonschema:"one that is new or has changed"`
@@ -29,6 +30,7 @@ type Event struct {
 	Machine   *Machine  `json:"machine,omitempty" jsonschema:"another machine, as the link to it knows it"`
 	Layout    *Layout   `json:"layout,omitempty" jsonschema:"how sessions shall be laid out; in a snapshot, and kept: how the dashboard that changed its own last has them"`
 	Revision  int64     `json:"revision,omitempty" jsonschema:"in a snapshot, and kept: the number of that layout"`
+	Fault     string    `json:"fault,omitempty" jsonschema:"in policy: why policy.toml does not apply as written; empty once it does"`
 	Notice    string    `json:"notice,omitempty" jsonschema:"something a person should read"`
 }
 

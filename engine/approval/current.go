@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,7 +27,7 @@ const (
 	// maxPolicy bounds policy.toml.
 	maxPolicy = 1 << 20
 	// policyLook is the time between looks at policy.toml while no agent calls.
-	policyLook = 5 * time.Second
+	policyLook = time.Second
 	// sameTime is within what two changes of a file may carry the same time.
 	sameTime = 100 * time.Millisecond
 	// unreadable stands for a kept policy that cannot be read: it is none, so that nothing
@@ -104,18 +106,22 @@ func (a *Arbiter) keep(text []byte) {
 	}
 }
 
-// tell announces why the policy is another than that of the file, once.
+// tell announces when the reason why the policy is not that of the file changes.
 func (a *Arbiter) tell(err error) {
 	fault := ""
 	if err != nil {
-		fault = fmt.Sprintf("%s: %v", a.path, err)
+		place, _, _ := strings.Cut(err.Error(), "\n")
+		fault = filepath.Base(a.path) + ": " + place
 	}
 	a.mu.Lock()
 	known := fault == a.fault
 	a.fault = fault
 	a.mu.Unlock()
-	if fault != "" && !known {
-		a.announce(api.Event{Type: api.EventNotice, Notice: fault})
+	if known {
+		return
+	}
+	a.announce(api.Event{Type: api.EventPolicy, Fault: fault})
+	if err != nil {
 		a.log.Error("read policy", "path", a.path, "error", err)
 	}
 }

@@ -117,13 +117,16 @@ func TestPolicyThatIsGoneAsksUntilItSaysAllow(t *testing.T) {
 		t.Errorf("gone: %+v", out)
 	}
 	r.check("ls")
-	if len(r.events) != 1 || !strings.Contains(r.events[0].Notice, r.path) || !strings.Contains(r.events[0].Notice, `default = "allow"`) {
-		t.Errorf("announced %+v, want one notice that says what to do", r.events)
+	if len(r.events) != 1 || !strings.HasPrefix(r.events[0].Fault, "policy.toml: ") || !strings.Contains(r.events[0].Fault, `default = "allow"`) {
+		t.Errorf("announced %+v, want one fault that says what to do", r.events)
 	}
 	r.write("# nothing\n")
 	r.expect("comments alone", "ls", "ask")
 	r.write("default = \"allow\"\n")
 	r.expect("said so", "rm x", "allow")
+	if last := r.events[len(r.events)-1]; last.Type != api.EventPolicy || last.Fault != "" {
+		t.Errorf("announced %+v, want that the policy applies again", last)
+	}
 	r.remove()
 	r.restart()
 	r.expect("gone after that", "rm x", "allow")

@@ -236,7 +236,7 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 	owner, agent, unsaved := server.CallerOf(ctx).Owner, server.CallerOf(ctx).Agent(), s.Unsaved()
 	if tell := send; agent { // what others ask the person is not for it
 		send = func(e api.Event) error {
-			if e.Type == api.EventRequest {
+			if e.Type == api.EventRequest || e.Type == api.EventPolicy {
 				return nil
 			}
 			return tell(e)
@@ -262,7 +262,7 @@ func (s *Engine) watch(ctx context.Context, in api.WatchInput, send func(api.Eve
 			}
 			s.Problems = nil
 			if fault := s.Arbiter.Fault(); fault != "" {
-				first = append(first, api.Event{Type: api.EventNotice, Notice: fault})
+				first = append(first, api.Event{Type: api.EventPolicy, Fault: fault})
 			}
 		}
 		return first

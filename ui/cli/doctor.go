@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 
@@ -31,5 +34,22 @@ func doctorCommand(a *app) *cobra.Command {
 
 // doctor is what the doctor works with.
 func (a *app) doctor() doctor.Options {
-	return doctor.Options{Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: a.config().Examine, Lost: a.Lost, Traces: a.traces}
+	config := a.config()
+	return doctor.Options{
+		Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: config.Examine, Lost: a.Lost,
+		Traces: func() (all []string) {
+			if m, err := a.machine(); err == nil {
+				all = m.Traces()
+			}
+			if config.Files.Path == nil {
+				return all
+			}
+			if path, err := config.Path(); err == nil {
+				if _, err := os.Stat(filepath.Dir(path)); err == nil {
+					all = append(all, "configuration folder "+filepath.Dir(path))
+				}
+			}
+			return all
+		},
+	}
 }

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"bytes"
@@ -6,25 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"tandem/ui/cli/setup"
 )
 
 // startupFiles are the shells' files in the home directory that may load Tandem.
 var startupFiles = []string{".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".config/fish/config.fish", ".config/fish/completions/tandem.fish"}
 
-// traces lists what Tandem has put on this machine besides its data folder, as a user would
-// remove it (docs/uninstalling.md).
-func (a *app) traces() (all []string) {
-	if config := a.config(); config.Files.Path != nil {
-		if path, err := config.Path(); err == nil && exists(filepath.Dir(path)) {
-			all = append(all, "configuration "+filepath.Dir(path))
-		}
-	}
-	m, err := a.machine()
-	if err != nil {
-		return all
-	}
+// Traces lists what Tandem has put on this machine besides its data folder and configuration,
+// as a user would remove it (docs/uninstalling.md).
+func (m Machine) Traces() (all []string) {
 	for _, name := range startupFiles {
 		path := filepath.Join(m.Home, name)
 		text, err := os.ReadFile(path)
@@ -46,18 +35,14 @@ func (a *app) traces() (all []string) {
 		}
 	}
 	for _, hooks := range m.HookStates() {
-		if hooks.Hooks == setup.HooksInstalled || hooks.Hooks == setup.HooksOutdated {
+		if hooks.Hooks == HooksInstalled || hooks.Hooks == HooksOutdated {
 			all = append(all, fmt.Sprintf("hooks of %s in %s", hooks.Title, hooks.Path))
 		}
 	}
-	data := cmp.Or(a.env("XDG_DATA_HOME"), filepath.Join(m.Home, ".local", "share"))
-	if page := filepath.Join(data, "man", "man1", "tandem.1"); exists(page) {
-		all = append(all, "manual pages "+filepath.Join(filepath.Dir(page), "tandem*.1"))
+	data := cmp.Or(m.Env("XDG_DATA_HOME"), filepath.Join(m.Home, ".local", "share"))
+	pages := filepath.Join(data, "man", "man1")
+	if _, err := os.Lstat(filepath.Join(pages, "tandem.1")); err == nil {
+		all = append(all, "manual pages "+filepath.Join(pages, "tandem*.1"))
 	}
 	return all
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }
