@@ -61,7 +61,7 @@ func (h *host) checks(r store.Record) (all []check) {
 			readiness.Until(func(ctx context.Context) error { return probe.Port(ctx, ready.Port) })})
 	}
 	if ready.HTTP != "" {
-		all = append(all, check{ready.HTTP, readiness.Until(func(ctx context.Context) error { return probe.HTTP(ctx, ready.HTTP) })})
+		all = append(all, check{ready.HTTP, readiness.Until(func(ctx context.Context) error { return probe.HTTP(ctx, ready) })})
 	}
 	if len(ready.Command) > 0 {
 		all = append(all, check{names.Quote(ready.Command), readiness.Until(func(ctx context.Context) error { return h.runCheck(ctx, r) })})

@@ -29,9 +29,12 @@ type Restart struct {
 type Readiness struct {
 	Log       string   `json:"log,omitempty" jsonschema:"regular expression that a line of its log matches"`
 	Port      int      `json:"port,omitempty" jsonschema:"TCP port on the loopback interface that accepts connections"`
-	HTTP      string   `json:"http,omitempty" jsonschema:"URL that answers with a status from 200 to 299"`
+	HTTP      string   `json:"http,omitempty" jsonschema:"URL that answers with http_status"`
 	Command   []string `json:"command,omitempty" jsonschema:"program and arguments that exit with 0"`
 	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"after this it counts as failed; default 60000"`
+
+	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"status that http must answer with; default: any from 200 to 299"`
+	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to http"`
 }
 
 // Sandbox confines a process; its JSON is the public sandbox-runtime shape.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/engine/access"
@@ -98,11 +99,17 @@ func (p Prober) Port(ctx context.Context, port int) error {
 	return failed
 }
 
-// http reports whether a URL answers with success.
-func (p Prober) HTTP(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+// HTTP returns nil if the URL of ready answers with the status it asks for.
+func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready.HTTP, nil)
 	if err != nil {
 		return err
+	}
+	for name, value := range ready.HTTPHeaders {
+		request.Header.Set(name, value)
+	}
+	if host := request.Header.Get("Host"); host != "" {
+		request.Host = host // net/http ignores the header
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: p.Dial}}
 	answer, err := client.Do(request)
@@ -111,7 +118,8 @@ func (p Prober) HTTP(ctx context.Context, address string) error {
 	}
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+	success := answer.StatusCode == ready.HTTPStatus || ready.HTTPStatus == 0 && answer.StatusCode/100 == 2
+	if !success {
 		return fmt.Errorf("it answered with %s", answer.Status)
 	}
 	return nil
@@ -143,6 +151,17 @@ func Check(r *api.Readiness) error {
 	u, err := url.Parse(r.HTTP)
 	if r.HTTP != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		return wrong("http %s: not an http or https URL", names.Shown(r.HTTP))
+	}
+	if r.HTTP == "" && (r.HTTPStatus != 0 || len(r.HTTPHeaders) > 0) {
+		return wrong("http_status and http_headers need http")
+	}
+	if r.HTTPStatus != 0 && (r.HTTPStatus < 100 || r.HTTPStatus > 599) {
+		return wrong("http_status %d: must be 100 to 599", r.HTTPStatus)
+	}
+	for name, value := range r.HTTPHeaders {
+		if name == "" || strings.ContainsAny(name, " :\t\r\n\x00") || strings.ContainsAny(value, "\r\n\x00") {
+			return wrong("http_headers: %q is not a valid header", name)
+		}
 	}
 	return nil
 }

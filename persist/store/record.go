@@ -153,6 +153,9 @@ type Readiness struct {
 	HTTP      string   `json:"http,omitempty"` // URL
 	Command   []string `json:"command,omitempty"`
 	TimeoutMS int      `json:"timeout_ms,omitempty"`
+
+	HTTPStatus  int               `json:"http_status,omitempty"` // 0: any from 200 to 299
+	HTTPHeaders map[string]string `json:"http_headers,omitempty"`
 }
 
 // Exit is how a process ended; the keeper writes it as exit.json.
