@@ -100,6 +100,9 @@ func (a *app) projectFile(path string, trust bool) (*project.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := project.CheckOverride(found); err != nil {
+			return nil, wireMistake(err)
+		}
 		path = found
 	}
 	file, err := project.Read(path, a.env)

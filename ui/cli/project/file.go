@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -17,7 +19,17 @@ import (
 // fileNames are the names of project files, in the order in which a folder is
 // searched for them. A package.json counts only where none of them is found.
 func fileNames() []string {
-	return []string{"tandem.yaml", "tandem.yml", "process-compose.yaml", "process-compose.yml", "compose.processes.yaml", "Procfile.dev", "Procfile"}
+	return slices.Concat([]string{"tandem.yaml", "tandem.yml"}, composeNames(), []string{"Procfile.dev", "Procfile"})
+}
+
+// composeNames are the names of process-compose's files in its own order.
+func composeNames() []string {
+	return []string{"compose.yml", "compose.yaml", "process-compose.yml", "process-compose.yaml", "compose.processes.yaml"}
+}
+
+// overrideNames are the files that process-compose lays over one that it has found.
+func overrideNames() []string {
+	return []string{"compose.override.yml", "compose.override.yaml", "process-compose.override.yml", "process-compose.override.yaml"}
 }
 
 // maxFile bounds project and environment files, in bytes.
@@ -133,7 +145,7 @@ func findAbove(dir string, names []string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, name := range names {
 			path := filepath.Join(at, name)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !isDockers(path) {
 				return path
 			}
 		}
@@ -141,6 +153,32 @@ func findAbove(dir string, names []string) string {
 			return ""
 		}
 	}
+}
+
+// isDockers reports whether a compose.yaml is Docker's: it has no processes. One that
+// cannot be read is not, so that Read says why.
+func isDockers(path string) bool {
+	if name := filepath.Base(path); name != "compose.yml" && name != "compose.yaml" {
+		return false
+	}
+	text, err := readBounded(path)
+	return err == nil && !regexp.MustCompile(`(?m)^["']?processes["']?\s*:`).Match(text)
+}
+
+// CheckOverride rejects a process-compose file that was found, if an override file beside
+// it changes the project. Mistakes are *Error.
+func CheckOverride(path string) error {
+	if !slices.Contains(composeNames(), filepath.Base(path)) {
+		return nil
+	}
+	for _, name := range overrideNames() {
+		over := filepath.Join(filepath.Dir(path), name)
+		if _, err := os.Stat(over); !errors.Is(err, fs.ErrNotExist) {
+			return &Error{Path: path, What: name + " changes this project, and Tandem does not merge files",
+				Hint: "merge them into one, or leave the override out with -f " + filepath.Base(path)}
+		}
+	}
+	return nil
 }
 
 // Read reads a project file, and the environment files that it names. Getenv

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +11,8 @@ import (
 	"time"
 )
 
-// expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME; $$ is a
-// dollar sign, and any other one stays.
+// expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME if it has a
+// value; $$ is a dollar sign, and any other one stays.
 func expand(s string, bare bool, lookup func(string) string) (string, error) {
 	var b strings.Builder
 	for {
@@ -31,8 +32,8 @@ func expand(s string, bare bool, lookup func(string) string) (string, error) {
 				return "", errors.New("a ${ has no }")
 			}
 			name, otherwise, given := strings.Cut(s[i+2:i+end], ":-")
-			if !variableName(name) {
-				return "", fmt.Errorf("${%s} is not a valid variable name", name)
+			if !variableName(name) || strings.Contains(otherwise, "${") {
+				return "", fmt.Errorf("%s is not supported; want ${NAME} or ${NAME:-default}, or $$ for a dollar sign", s[i:i+end+1])
 			}
 			value := lookup(name)
 			if value == "" && given {
@@ -45,11 +46,11 @@ func expand(s string, bare bool, lookup func(string) string) (string, error) {
 			if bare {
 				n = leadingName(s[i+1:])
 			}
-			if n == 0 {
-				b.WriteByte('$')
-			} else {
-				b.WriteString(lookup(s[i+1 : i+1+n]))
+			value := ""
+			if n > 0 {
+				value = lookup(s[i+1 : i+1+n])
 			}
+			b.WriteString(cmp.Or(value, s[i:i+1+n]))
 			s = s[i+1+n:]
 		}
 	}
@@ -96,12 +97,12 @@ func (r *reader) setting(f field) Variable {
 	return Variable{name, value}
 }
 
-// envFiles reads the environment files that a field names. One whose name
-// begins with "-" may be missing.
-func (r *reader) envFiles(f field) (all []Variable) {
+// envFiles reads the environment files that a field names, relative to dir. One
+// whose name begins with "-" may be missing.
+func (r *reader) envFiles(f field, dir string) (all []Variable) {
 	for _, name := range each(r, f, r.filled) {
 		name, optional := strings.CutPrefix(name, "-")
-		vars, err := envFile(r.path(name))
+		vars, err := envFile(r.pathIn(dir, name))
 		var mistake *Error
 		switch {
 		case optional && errors.Is(err, os.ErrNotExist):
@@ -123,9 +124,15 @@ func envFile(path string) ([]Variable, error) {
 	return parseEnv(path, text)
 }
 
+// dir returns the project file's directory.
+func (r *reader) dir() string { return filepath.Dir(r.file.Path) }
+
 // path makes a path of the file absolute: what is relative is so to the
 // project file's folder.
-func (r *reader) path(p string) string {
+func (r *reader) path(p string) string { return r.pathIn(r.dir(), p) }
+
+// pathIn makes a path absolute that is relative to dir.
+func (r *reader) pathIn(dir, p string) string {
 	if rest, ok := strings.CutPrefix(p, "~/"); ok || p == "~" {
 		if home := r.lookup("HOME"); home != "" {
 			return filepath.Join(home, rest)
@@ -134,7 +141,7 @@ func (r *reader) path(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
 	}
-	return filepath.Join(filepath.Dir(r.file.Path), p)
+	return filepath.Join(dir, p)
 }
 
 // duration reads 500ms, 10s, 1m30s, or a number of seconds.

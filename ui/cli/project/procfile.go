@@ -1,6 +1,7 @@
 package project
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,11 +51,10 @@ func procName(s string) bool {
 
 // besides reads a .env file beside the project file, if there is one.
 func (r *reader) besides() {
-	path := r.path(".env")
-	if _, err := os.Stat(path); err != nil {
+	vars, err := envFile(r.path(".env"))
+	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	vars, err := envFile(path)
 	r.fail(err)
 	r.env = append(r.env, vars...)
 }

@@ -243,13 +243,13 @@ processes:
 	dir := filepath.Dir(f.Path)
 	level := Variable{"LEVEL", "debug"}
 	want := []Entry{
-		{Name: "db", Env: []Variable{level}, Start: api.ProcessStartInput{Name: "db", Command: shell("postgres $PGDATA"), CWD: dir + "/data",
-			Restart: &api.Restart{Policy: api.PolicyOnFailure, DelayMS: 2000, Max: 5}, Ready: &api.Readiness{Command: shell("pg_isready")},
+		{Name: "db", Env: composeEnv("db", level), Start: api.ProcessStartInput{Name: "db", Command: bash("postgres $PGDATA"), CWD: dir + "/data",
+			Restart: &api.Restart{Policy: api.PolicyOnFailure, DelayMS: 2000, Max: 5}, Ready: &api.Readiness{Command: bash("pg_isready")},
 			StopSignal: "2", StopTimeoutMS: 4000}},
-		{Name: "migrate", Env: []Variable{level}, Start: api.ProcessStartInput{Name: "migrate", Command: shell("migrate"), CWD: dir}, After: []Dependency{{Name: "db", Condition: Ready}}},
-		{Name: "web", Env: []Variable{level, {"PORT", "80"}}, Start: api.ProcessStartInput{Name: "web", Command: shell("web"), CWD: dir, TTY: true,
+		{Name: "migrate", Env: composeEnv("migrate", level), Start: api.ProcessStartInput{Name: "migrate", Command: bash("migrate"), CWD: dir}, After: []Dependency{{Name: "db", Condition: Ready}}},
+		{Name: "web", Env: composeEnv("web", level, Variable{"PORT", "80"}), Start: api.ProcessStartInput{Name: "web", Command: bash("web"), CWD: dir, TTY: true,
 			Ready: &api.Readiness{HTTP: "http://localhost:80/up"}}, After: []Dependency{{Name: "migrate", Condition: Succeeded}}},
-		{Name: "logger", Env: []Variable{level}, Start: api.ProcessStartInput{Name: "logger", Command: shell("log"), CWD: dir, Ready: &api.Readiness{Log: `started \(ok\)`}}, Manual: true},
+		{Name: "logger", Env: composeEnv("logger", level), Start: api.ProcessStartInput{Name: "logger", Command: bash("log"), CWD: dir, Ready: &api.Readiness{Log: `started \(ok\)`}}, Manual: true},
 	}
 	if diff := cmp.Diff(want, f.Entries, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())); diff != "" {
 		t.Error(diff)

@@ -97,7 +97,7 @@ environment:
 processes:
   api:
     description: what everything asks
-    command: "exec ./api --stage {{.STAGE}} --pid $$$$"
+    command: "exec ./api --stage ${STAGE:-dev} --pid $$$$ $LEVEL"
     working_dir: $HOME/api
     namespace: back
     availability: {restart: always, exit_on_skipped: true}
@@ -116,34 +116,32 @@ processes:
 
 func TestWhatOfAProcessComposeFileIsNotUsedIsTold(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "process-compose.override.yml"), "processes: {}\n")
 	f, err := Parse(filepath.Join(dir, "process-compose.yaml"), []byte(composed), func(name string) string {
 		return map[string]string{"HOME": "/home/me", "PATH": "/bin"}[name]
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []Variable{{"PATH", "/home/me/bin:/bin"}, {"COST", "5$"}}
-	bash := func(line string) []string { return []string{"bash", "-lc", line} }
+	env := func(name string) []Variable {
+		return composeEnv(name, Variable{"PATH", "/home/me/bin:/bin"}, Variable{"COST", "5$"})
+	}
+	login := func(line string) []string { return []string{"bash", "-lc", line} }
 	want := []Entry{
-		{Name: "api", Env: env, Start: api.ProcessStartInput{Name: "api", Command: bash("exec ./api --stage {{.STAGE}} --pid $$"), CWD: "/home/me/api",
-			Restart: &api.Restart{Policy: api.PolicyAlways}, Ready: &api.Readiness{HTTP: "http://127.0.0.1:80/up", TimeoutMS: 300_000},
+		{Name: "api", Env: env("api"), Start: api.ProcessStartInput{Name: "api", Command: login("exec ./api --stage dev --pid $$ $LEVEL"), CWD: "/home/me/api",
+			Restart: &api.Restart{Policy: api.PolicyAlways}, Ready: &api.Readiness{HTTP: "http://127.0.0.1:80/up", TimeoutMS: 300_000, HTTPHeaders: map[string]string{"A": "b"}},
 			StopSignal: "15", StopTimeoutMS: 10_000}},
-		{Name: "seed", Env: env, Start: api.ProcessStartInput{Name: "seed", Command: bash("./seed"), CWD: dir}, Manual: true,
+		{Name: "seed", Env: env("seed"), Start: api.ProcessStartInput{Name: "seed", Command: login("./seed"), CWD: dir}, Manual: true,
 			After: []Dependency{{Name: "api", Condition: Ready}}},
-		{Name: "menu", Env: env, Start: api.ProcessStartInput{Name: "menu", Command: bash("./menu"), CWD: dir, TTY: true}, Manual: true},
+		{Name: "menu", Env: env("menu"), Start: api.ProcessStartInput{Name: "menu", Command: login("./menu"), CWD: dir, TTY: true}, Manual: true},
 	}
 	if diff := cmp.Diff(want, f.Entries, placeless()); diff != "" {
 		t.Error(diff)
 	}
 	told := []string{
-		"process-compose.override.yml, beside it, is not used",
 		"line 2, column 1: vars is not used",
 		"line 3, column 1: log_level is not used",
-		"line 11, column 5: the template in command of api is not used",
 		"line 13, column 5: namespace of api is not used",
 		"line 14, column 37: exit_on_skipped of availability of api is not used",
-		"line 16, column 81: headers of http_get of api is not used",
 		"line 18, column 7: of the times and thresholds of probes only their sum is used, as a time-out if it is more than 60s",
 		"line 19, column 16: command of shutdown of api is not used",
 		"line 20, column 5: liveness_probe of api is not used",
@@ -158,7 +156,7 @@ func TestAProcessComposeFileMayForbidToFillIn(t *testing.T) {
 	if got := f.Entries[0].Start.Command[2]; got != "echo $$ ${X}" {
 		t.Errorf("the command is %s", got)
 	}
-	if diff := cmp.Diff([]Variable{{"A", "$HOME"}}, f.Entries[0].Env); diff != "" {
+	if diff := cmp.Diff(composeEnv("a", Variable{"A", "$HOME"}), f.Entries[0].Env); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -67,7 +67,7 @@ func (r *reader) takeName(f field) {
 	}
 }
 
-func (r *reader) takeSharedFiles(f field) { r.env = append(r.env, r.envFiles(f)...) }
+func (r *reader) takeSharedFiles(f field) { r.env = append(r.env, r.envFiles(f, r.dir())...) }
 func (r *reader) takeSharedEnv(f field)   { r.env = append(r.env, r.variables(f)...) }
 
 func (r *reader) takeSessions(f field)  { r.takeEntries(f, true) }
@@ -139,7 +139,7 @@ func (d *draft) takes() map[string]take {
 		"command":      d.command,
 		"cwd":          d.cwd,
 		"env":          func(f field) { d.own = r.variables(f) },
-		"env_file":     func(f field) { d.files = r.envFiles(f) },
+		"env_file":     func(f field) { d.files = r.envFiles(f, r.dir()) },
 		"depends_on":   d.dependsOn,
 		"keep_alive":   func(f field) { s.KeepAlive = r.boolean(f) },
 		"restart":      d.restart,

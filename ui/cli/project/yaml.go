@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,7 @@ func (r *reader) yaml(text []byte) {
 // that only it has.
 func (r *reader) isCompose(fields []field) bool {
 	base := filepath.Base(r.file.Path)
-	if strings.HasPrefix(base, "process-compose") || base == "compose.processes.yaml" {
+	if strings.HasPrefix(base, "process-compose") || slices.Contains(composeNames(), base) {
 		return true
 	}
 	if strings.HasPrefix(base, "tandem.") {
@@ -90,7 +91,7 @@ func (r *reader) isCompose(fields []field) bool {
 	}
 	for _, f := range fields {
 		switch f.key {
-		case "version", "environment", "log_location", "log_level", "is_strict":
+		case "version", "environment", "log_location", "log_level", "is_strict", "extends", "shell", "vars", "ordered_shutdown":
 			return true
 		}
 	}
@@ -108,7 +109,7 @@ func (r *reader) parse(text []byte) (body ast.Node) {
 		r.wrong(Position{at, 1}, "it nests too deep")
 		return nil
 	}
-	parsed, err := parser.ParseBytes(text, 0)
+	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // merged rejects them in what is read
 	if err != nil {
 		r.syntax(err)
 		return nil
@@ -244,6 +245,7 @@ func (r *reader) merged(f field, what string, depth int) []field {
 		r.wrong(f.at, "%s must hold keys with values", what)
 	}
 	var own, more []field
+	lines := map[string]int{}
 	for _, v := range values {
 		at, value := positionOf(v.Key), r.resolve(v.Value)
 		if v.Key.IsMergeKey() {
@@ -255,6 +257,10 @@ func (r *reader) merged(f field, what string, depth int) []field {
 			continue
 		}
 		name, ok := scalar(r.resolve(v.Key))
+		if before := lines[name]; before > 0 {
+			r.wrong(at, "the key %q already exists, on line %d", name, before)
+		}
+		lines[name] = at.Line
 		if !ok {
 			r.wrong(at, "a key must be a word")
 		}
@@ -393,7 +399,7 @@ func (r *reader) boolean(f field) bool {
 
 // number is a whole number that is not negative and at most most.
 func (r *reader) number(f field, most int) int {
-	s, _ := scalar(f.node)
+	s := r.filled(f)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
 	if err != nil || n > uint64(min(most, math.MaxInt32)) {
 		r.wrong(f.at, "%s must be a whole number from 0 to %d", f.key, most)
