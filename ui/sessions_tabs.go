@@ -145,7 +145,7 @@ func (v *sessionsView) closeFinished() (told tea.Cmd) {
 			v.feeds.release(p)
 		case !widget.Failed(ended):
 			if slices.Contains(v.visible(), l) {
-				told = v.list.TellEnded(ended)
+				told = tea.Batch(told, v.list.TellEnded(ended))
 			}
 			if p == v.focused() {
 				told = tea.Batch(told, v.list.Trees.Ended(ended, true))

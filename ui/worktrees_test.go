@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"testing"
+	"testing/synctest"
 
 	"tandem/engine/api"
 	"tandem/panes/panestest"
@@ -75,5 +76,42 @@ func TestAProcessIsStartedInANewWorktreeWhichGoesIfTheStartFails(t *testing.T) {
 	d.shows("started make")
 	if d.engine.asked.CWD != repository+".worktrees/fix" {
 		t.Errorf("started in %s", d.engine.asked.CWD)
+	}
+}
+
+func TestPanesThatExitInOneUpdateKeepTheCommandsOfEach(t *testing.T) {
+	onFakeTime(t, func(t *testing.T) {
+		e := newFakeEngine()
+		panestest.On(e.Engine, api.WorktreeList, func(context.Context, api.WorktreeListInput) (api.WorktreeListOutput, error) {
+			return api.WorktreeListOutput{Worktrees: []api.Worktree{{Path: "/src/app.worktrees/fix", Branch: "fix", Repository: "/src/app"}}}, nil
+		})
+		first := e.add("first", "one$ ")
+		d := drive(t, e, 120, 36)
+		d.shows("one$ ")
+		d.press("ctrl+b", "%")
+		d.hasStarted(2)
+		d.press("alt+left")
+		d.until("the first pane has the keyboard", func() bool {
+			p := d.m.sessions.focused()
+			return p != nil && p.ID == first.process.ID
+		})
+		second := d.nth(1)
+		first.exits(api.Process{State: api.StateExited, ExitCode: new(int), CWD: "/src/app.worktrees/fix"})
+		second.exits(api.Process{State: api.StateStopped, CWD: "/", EndedBy: "agent:codex/1.0"})
+		synctest.Wait() // both have reached the dashboard before it handles either
+		d.shows("was ended by codex")
+		d.shows("Worktree fix of")
+		d.lacks("was ended by codex")
+	})
+}
+
+// exits ends a session's program as its attachments report it, before any event.
+func (s *fakeSession) exits(as api.Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.process.State, s.process.ExitCode, s.process.EndedBy, s.process.CWD, s.process.PID = as.State, as.ExitCode, as.EndedBy, as.CWD, 0
+	p := s.process
+	for v := range s.viewers {
+		v.push(api.Output{Ended: &p})
 	}
 }
