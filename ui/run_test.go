@@ -37,6 +37,21 @@ type person struct {
 // open runs the dashboard on a PTY of a size.
 func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	t.Helper()
+	p := newPerson(t, e, cols, rows)
+	ctx, cancel := context.WithCancel(t.Context())
+	p.cancel = cancel
+	o := Options{Input: p.slave, Output: p.slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
+	go func() {
+		_, err := run(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
+		p.result <- err
+	}()
+	t.Cleanup(cancel)
+	return p
+}
+
+// newPerson opens a PTY of a size and reads what is printed on it.
+func newPerson(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
+	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -48,17 +63,10 @@ func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	p := &person{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, cancel: cancel, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
+	p := &person{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
 	var reading sync.WaitGroup
 	reading.Go(p.read)
-	o := Options{Input: slave, Output: slave, CWD: "/home/ann", AnswerLimit: time.Millisecond}.withDefaults()
-	go func() {
-		_, err := run(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
-		p.result <- err
-	}()
 	t.Cleanup(func() {
-		cancel()
 		slave.Close()
 		master.Close()
 		reading.Wait()

@@ -137,15 +137,21 @@ func (d *directZoom) Run() error {
 	defer d.m.leaveOnPanic()
 	d.out.began, d.away = true, true
 	d.m.terminal.Leave()
+	defer func() {
+		if d.away { // a panic: what restores the terminal has to own it
+			_ = d.m.terminal.Enter()
+		}
+	}()
 	err := d.attach()
 	d.m.sessions.takeClips() // what was copied has reached the terminal
-	d.away = false
 	if d.out.outcome.Reason == attach.HungUp {
+		d.away = false
 		return err
 	}
 	d.m.display = d.out.outcome.Told
 	d.out.pane.CatchUp()
 	d.m.input.queue.Feed(d.out.outcome.Rest) // nobody else reads now
+	d.away = false
 	return errors.Join(err, d.m.terminal.Enter())
 }
 
@@ -155,7 +161,8 @@ func (d *directZoom) attach() (err error) {
 	sizes := make(chan os.Signal, 1)
 	signal.Notify(sizes, syscall.SIGWINCH)
 	defer signal.Stop(sizes)
-	ctx, leave := context.WithCancel(d.m.ctx)
+	run, stop := context.WithCancel(d.m.ctx)
+	ctx, leave := context.WithCancel(run)
 	defer leave()
 	d.options.Leave = ctx.Done()
 	if w, h := d.m.terminal.Size(); w != d.m.areas.w || h != d.m.areas.h {
@@ -164,7 +171,11 @@ func (d *directZoom) attach() (err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		d.out.outcome, err = attach.Run(d.m.ctx, d.options)
+		d.m.link.Guard(func() { d.out.outcome, err = attach.Run(run, d.options) })
+	}()
+	defer func() { // on a panic below, too, the session lets go of the terminal first
+		stop()
+		<-ended
 	}()
 	for {
 		select {

@@ -190,9 +190,15 @@ func (t *terminal) leave() {
 }
 
 // restoreOnPanic is deferred where a panic would end the program with the
-// terminal raw.
+// terminal raw. It restores what the caller changed too, which may get no chance to.
 func (t *terminal) restoreOnPanic() {
 	if p := recover(); p != nil {
+		t.mu.Lock()
+		t.keepAlt = false
+		if t.saved != nil {
+			t.saved = cmp.Or(t.cooked, t.saved)
+		}
+		t.mu.Unlock()
 		t.leave()
 		panic(p)
 	}
