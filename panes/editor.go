@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,14 +11,7 @@ import (
 // Editor is the command that opens a file in the person's editor, at a line and
 // column that are not 0.
 func Editor(path string, line, column int) []string {
-	text := os.Getenv("VISUAL")
-	if text == "" {
-		text = os.Getenv("EDITOR")
-	}
-	argv := strings.Fields(text)
-	if len(argv) == 0 {
-		argv = []string{"vi"}
-	}
+	argv := ProgramOf(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR")), "vi")
 	if line == 0 {
 		return append(argv, path)
 	}
@@ -33,4 +27,17 @@ func Editor(path string, line, column int) []string {
 		return append(argv, "--goto", place)
 	}
 	return append(argv, "+"+number, path)
+}
+
+// ProgramOf splits the command line of a variable such as $PAGER, where quotes keep
+// words together. A line without words is standard.
+func ProgramOf(line, standard string) []string {
+	words, _, err := SplitCommand(line)
+	if err != nil {
+		words = strings.Fields(line)
+	}
+	if len(words) == 0 {
+		return []string{standard}
+	}
+	return words
 }

@@ -48,10 +48,7 @@ func programsFor(targets, own []string, env func(string) string, look func(strin
 	editor := panes.Editor(targets[0], 0, 0)
 	editor = append(editor, targets[1:]...)
 	programs = append(programs, program{filepath.Base(editor[0]), editor, "editor"})
-	pager := strings.Fields(env("PAGER"))
-	if len(pager) == 0 {
-		pager = []string{"less"}
-	}
+	pager := panes.ProgramOf(env("PAGER"), "less")
 	if _, err := look(pager[0]); err == nil {
 		programs = append(programs, program{filepath.Base(pager[0]), append(pager, targets...), "pager"})
 	}
