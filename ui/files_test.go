@@ -253,7 +253,10 @@ func TestATransferIsEndedBeforeItBegins(t *testing.T) {
 	d.press("u")
 	d.shows("undoing: checking 2 files, esc cancels it")
 	d.press("esc")
-	d.shows("failed to start")
+	d.shows("cancelled")
+	if d.m.notices.toast.bad {
+		t.Error("the cancelled transfer is shown as an error")
+	}
 	d.engine.looks.Store(false)
 	d.press("u")
 	d.exists(dir+"/b", true)

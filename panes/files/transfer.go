@@ -139,7 +139,7 @@ func (ts *transfers) begun(t *transfer, b begun, err error) tea.Cmd {
 		ts.running = nil
 		ts.remember(t.left())
 		if errors.Is(err, context.Canceled) {
-			return ts.env.Say("failed to start", true)
+			return ts.env.Say("cancelled", false)
 		}
 		return ts.env.Say(panes.ErrorText(err), true)
 	}
