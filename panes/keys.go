@@ -23,7 +23,7 @@ func WithKey(b keymap.Bindings, before string, a keymap.Action, does string, sco
 
 // HintIn is the hint of an action in the first of scopes that has a key for it.
 func HintIn(b keymap.Bindings, a keymap.Action, does string, scopes ...keymap.Scope) Hint {
-	return Hint{Key: KeyOf(b, a, scopes...), Does: does}
+	return Hint{Key: KeyOf(b, a, scopes...), Does: does, Action: string(a)}
 }
 
 // Chooses is the hint of two actions in a scope that go up and down.

@@ -236,7 +236,7 @@ func (m *model) hints() []widget.Hint {
 	}
 	var hints []widget.Hint
 	for _, h := range b.Hints(pending, m.input.scopes()...) {
-		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
+		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
 	}
 	return hints
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -54,6 +55,91 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 	d.shows("f8 cancel")
 	d.press("f8", ":")
 	d.shows("f9 close")
+}
+
+func TestKeysInTextAreTheOnesThatAreBound(t *testing.T) {
+	d := threePanes(t)
+	d.rebinds(map[keymap.Action][]string{
+		keymap.Clear: {"ctrl+x"}, keymap.Open: {"f2"}, keymap.SessionEnd: {"prefix x", "sessions f3"}, keymap.Cancel: {"f4", "picker f5"},
+	})
+	d.press("ctrl+b", "s", "/", "'zzz", "enter")
+	d.shows("nothing matches")
+	d.lacks("esc shows all")
+	d.press("ctrl+x")
+	d.lacks("nothing matches")
+	d.press("ctrl+b", "q")
+	d.shows("f5 stay")
+	d.press("f5")
+
+	failed := 3
+	d.m.sessions.focusLeaf(d.m.sessions.tabs.Current.Focus)
+	id := d.m.sessions.focused().ID
+	for _, s := range d.engine.sessions {
+		if s.process.ID == id {
+			s.end(api.StateExited, &failed)
+		}
+	}
+	d.shows("f2 new shell")
+	d.shows("f3 close")
+	d.lacks("enter new shell")
+	d.press("'x", "enter")
+	if p := d.m.sessions.focused(); p == nil || p.ID != id {
+		t.Error("a key that is no longer bound closes the pane")
+	}
+	d.press("f3")
+	d.until("the pane is closed", func() bool { p := d.m.sessions.focused(); return p == nil || p.ID != id })
+}
+
+func TestWayBackFromASmallScreenNamesTheBoundKey(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 20, 6)
+	d.shows("one$ ")
+	d.rebinds(map[keymap.Action][]string{keymap.Cancel: {"picker f5"}})
+	d.press("ctrl+b", "2")
+	d.shows("f5 or alt+1: back")
+	d.press("esc")
+	d.shows("f5 or alt+1: back")
+	d.press("f5")
+	d.shows("one$ ")
+}
+
+func TestKeyOfAnOverlayIsNotToldWhenItIsBoundToSomethingElse(t *testing.T) {
+	d := threePanes(t)
+	p := overlay.NewPrompt("x", "a", nil)
+	p.Offer("ab", []string{"abc", "abd"})
+	keysOf := func() (told string) {
+		for _, h := range p.Hints(env{d.m}) {
+			told += h.Key + " " + h.Does + "; "
+		}
+		return told
+	}
+	if told := keysOf(); !strings.Contains(told, "tab complete; ↑ ↓ choose; ") {
+		t.Errorf("it tells %q", told)
+	}
+	d.rebinds(map[keymap.Action][]string{keymap.Accept: {"tab", "up"}})
+	if told := keysOf(); strings.Contains(told, "tab complete") || !strings.Contains(told, "↓ choose") || strings.Contains(told, "↑") {
+		t.Errorf("with tab and up bound to accept it tells %q", told)
+	}
+}
+
+// Labels are words for people, and several actions share one.
+func TestHintsAreChosenByActionNotByLabel(t *testing.T) {
+	d := threePanes(t)
+	d.rebinds(map[keymap.Action][]string{keymap.SessionNext: {"prefix n", "request f9"}})
+	one := []api.Request{{ID: "r1", Tool: "exec", Command: "make"}}
+	a := &overlay.Approval{Requests: func() []api.Request { return one }}
+	told := ""
+	for _, h := range a.Hints(env{d.m}) {
+		told += h.Key + " " + h.Does + "; "
+	}
+	if !strings.Contains(told, "f9 next; ") || strings.Contains(told, "tab next") || strings.Contains(told, " close") {
+		t.Errorf("a request tells %q", told)
+	}
+	inBar := []widget.Hint{{Key: "n", Does: "new", Action: string(keymap.ProcessNew)}}
+	if tips := overlay.DrawTips(d.m.o.Bindings, inBar, 200, &d.m.theme.look); !strings.Contains(tips, "another session") {
+		t.Errorf("the tip about sessions is dropped for a key about processes: %q", tips)
+	}
 }
 
 func TestStatusBarNamesAnUnknownKeyAfterThePrefix(t *testing.T) {

@@ -273,9 +273,9 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.press("'work", "enter")
 	d.hasShape("(a|(b/c))")
 	d.press("ctrl+b", "space")
-	d.shows("enter show it   ↑ ↓ choose   del remove it   esc close")
+	d.shows("enter show it   ↑ ↓ choose   delete remove it   esc close")
 	d.press("'main left")
-	d.lacks("del remove it")
+	d.lacks("delete remove it")
 	d.shows("this one large, the others below each other")
 	d.press("delete", "ctrl+u", "delete", "esc")
 	d.until("one layout is left", func() bool {

@@ -213,7 +213,7 @@ func (v *sessionsView) Scopes() []keymap.Scope {
 // Hints are those of the terminal that has the keyboard, or of the list.
 func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 	if v.steps.numbers != nil {
-		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, {Key: "esc", Does: "stay"}}, true
+		return []panes.Hint{{Key: v.steps.numbers.Keys(), Does: "go to the pane"}, panes.HintIn(v.env.Bindings(), keymap.Cancel, "stay", keymap.ScopePicker)}, true
 	}
 	if p := v.focused(); p != nil {
 		return p.Hints()

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -120,17 +121,21 @@ func (m *model) wayBack() string {
 	if !m.areas.tight || m.sessions.tabs.Current == nil {
 		return ""
 	}
-	text := "esc: back"
-	if key := first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)); key != "" && m.dialog.open == nil {
-		text = "esc or " + key + ": back"
+	ways := []string{first(m.o.Bindings.KeysOf(keymap.Cancel, keymap.ScopePicker))}
+	if m.dialog.open == nil {
+		ways = append(ways, first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)))
 	}
-	return text
+	ways = slices.DeleteFunc(ways, func(key string) bool { return key == "" })
+	if len(ways) == 0 {
+		return ""
+	}
+	return strings.Join(ways, " or ") + ": back"
 }
 
-// leaveTooSmall is esc in a view that there is no room for: it leads back to the
-// terminal.
+// leaveTooSmall is the cancel key in a view that there is no room for: it leads back
+// to the terminal.
 func (m *model) leaveTooSmall(k keys.Key) (left bool) {
-	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.wayBack() == "" {
+	if !m.o.Bindings.Is(k, keymap.ScopePicker, keymap.Cancel) || k.Phase == keys.Release || m.dialog.open != nil || m.sessions.shown || m.wayBack() == "" {
 		return false
 	}
 	m.setView(viewSessions)

@@ -181,14 +181,14 @@ func TestHelpShowsWhatWorksHere(t *testing.T) {
 
 func TestHintsAreTheNextUsefulKeys(t *testing.T) {
 	b := DefaultBindings()
-	if got := b.Hints(false, ScopeTerminal, ScopeGlobal); !cmp.Equal(got, []Hint{{"ctrl+b", "commands"}}) {
+	if got := b.Hints(false, ScopeTerminal, ScopeGlobal); !cmp.Equal(got, []Hint{{"ctrl+b", "commands", Prefix}}) {
 		t.Errorf("in a terminal: %v", got)
 	}
 	pending := b.Hints(true, ScopeTerminal, ScopeGlobal)
-	if len(pending) < 5 || pending[0] != (Hint{"c", "new"}) {
+	if len(pending) < 5 || pending[0] != (Hint{"c", "new", SessionNew}) {
 		t.Errorf("after the prefix: %v", pending)
 	}
-	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"y", "accept"}, {"n", "cancel"}}) {
+	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"y", "accept", Accept}, {"n", "cancel", Cancel}}) {
 		t.Errorf("in a question: %v", got)
 	}
 }

@@ -83,8 +83,9 @@ func (b Bindings) shown(bound binding) string {
 
 // A Hint is a key worth showing in the status bar.
 type Hint struct {
-	Key   string // without the prefix once that was pressed
-	Label string
+	Key    string // without the prefix once that was pressed
+	Label  string
+	Action Action
 }
 
 // Hints lists the next useful keys, the most useful first: those of scopes, or
@@ -122,7 +123,7 @@ func (b Bindings) hintsOf() map[Scope][]rankedHint {
 		for _, bound := range b.keys[d.Action] {
 			if !told[bound.scope] {
 				told[bound.scope] = true
-				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Short}, d.Rank})
+				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Short, d.Action}, d.Rank})
 			}
 		}
 	}

@@ -20,12 +20,12 @@ const (
 )
 
 // Hints are the keys of the search.
-func (u *fileFinder) Hints(_ overlay.Host) []widget.Hint {
+func (u *fileFinder) Hints(h overlay.Host) []widget.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"), overlay.OwnKeys(h.Bindings(), keymap.ScopePrompt, other, "tab"),
 		panes.HintIn(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 

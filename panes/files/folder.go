@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
 )
@@ -316,7 +317,8 @@ func (f *folder) setRows(rows *Rows) {
 	case rows.Order.Filter != "" && f.matching != nil:
 		f.list.Note = "searching the rest of the folder…"
 	case rows.Order.Filter != "":
-		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "” · esc shows all"
+		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”" +
+			panes.WithKey(f.env.Bindings(), " · ", keymap.Clear, " shows all", keymap.ScopeFiles, keymap.ScopeList)
 	case f.list.More:
 		f.list.Note = "reading the folder…"
 	case f.all.Len() > 0:

@@ -142,6 +142,7 @@ func (p *Pane) refresh() {
 		p.table = &p.fleet.table
 	}
 	p.table.Home = p.env.Home()
+	p.table.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeProcesses, keymap.ScopeList)
 }
 
 // Select puts the cursor on a process, whatever is filtered.

@@ -12,8 +12,9 @@ import (
 // filter. It keeps its place by process, not by position, when rows come, go
 // and change their order.
 type Table struct {
-	Focused bool
-	Home    string // shown as "~"
+	Focused  bool
+	Home     string // shown as "~"
+	ClearKey string // clears the filter
 
 	all      []api.Process
 	projects []*project

@@ -78,7 +78,7 @@ func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
 		case row < t.lines() || row == 0 && t.loading():
 			t.out = append(t.out, look.Dim.Text(widget.Fit("   …", w)))
 		case row == 0:
-			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3), w)))
+			t.out = append(t.out, look.Dim.Text(widget.Fit("   "+widget.NothingMatches(w-3, t.ClearKey), w)))
 		default:
 			t.out = append(t.out, widget.Spaces(w))
 		}

@@ -24,10 +24,11 @@ type Row struct {
 // A List is the list of sessions with a cursor. It keeps its place by
 // session, not by position, when rows come and go.
 type List struct {
-	Focused bool
-	Home    string // shown as "~"
-	Filter  string // what the rows were chosen by, "" for all
-	All     int    // how many there are without it
+	Focused  bool
+	Home     string // shown as "~"
+	ClearKey string // clears the filter
+	Filter   string // what the rows were chosen by, "" for all
+	All      int    // how many there are without it
 
 	rows   []Row
 	cursor int
@@ -104,7 +105,7 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 		case i < len(l.rows):
 			l.out = append(l.out, l.drawRow(i, w, look))
 		case i == 0 && l.Filter != "":
-			l.out = append(l.out, look.Dim.Text(widget.Fit("  "+widget.NothingMatches(w-2), w)))
+			l.out = append(l.out, look.Dim.Text(widget.Fit("  "+widget.NothingMatches(w-2, l.ClearKey), w)))
 		default:
 			l.out = append(l.out, widget.Spaces(w))
 		}

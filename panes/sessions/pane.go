@@ -178,6 +178,7 @@ func (p *Pane) Draw() []string {
 	if p.h == 1 {
 		return []string{p.list.Strip(p.w, p.env.Look())}
 	}
+	p.list.ClearKey = panes.KeyOf(p.env.Bindings(), keymap.Clear, keymap.ScopeSessions, keymap.ScopeList)
 	return p.list.Draw(p.w, p.h, p.env.Look())
 }
 

@@ -35,7 +35,7 @@ func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
 	if t.Scroll.active {
 		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.Scroll.position(st)+" ", look.Selected)
 	} else if t.ended != nil {
-		t.rows[h-1] = endedRow(t.ended, w, look)
+		t.rows[h-1] = endedRow(t.ended, t.afterEnd, w, look)
 	}
 	return t.rows
 }
@@ -60,7 +60,7 @@ func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
 		t.rows = append(t.rows, widget.Spaces(w))
 	}
 	if t.ended != nil {
-		t.rows[h-1] = endedRow(t.ended, w, look)
+		t.rows[h-1] = endedRow(t.ended, t.afterEnd, w, look)
 	}
 	return t.rows
 }
@@ -135,21 +135,18 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 
 // endedRow is the last row of a pane whose program is gone, with what can be
 // done about it.
-func endedRow(p *api.Process, w int, look *widget.Look) string {
+func endedRow(p *api.Process, hints []widget.Hint, w int, look *widget.Look) string {
 	what := " " + widget.HowEndedIn(p, w-2) + " "
-	keys := []string{"enter", " new shell  ", "x", " close"}
-	if widget.Width(what)+widget.Width("enter new shell  x close")+2 > w {
-		return look.BarBad.Text(widget.Fit(what, w))
-	}
-	row := look.BarBad.Text(what) + "  "
-	used := widget.Width(what) + 2
-	for i, part := range keys {
-		ink := look.Key
-		if i%2 == 1 {
-			ink = look.Dim
+	row, used := look.BarBad.Text(what), widget.Width(what)
+	for _, h := range hints {
+		if h.Key == "" {
+			continue
 		}
-		row += ink.Text(part)
-		used += widget.Width(part)
+		row += "  " + look.Key.Text(h.Key) + look.Dim.Text(" "+h.Does)
+		used += widget.Width(h.Key+h.Does) + 3
+	}
+	if used > w {
+		return look.BarBad.Text(widget.Fit(what, w))
 	}
 	return row + widget.Spaces(w-used)
 }

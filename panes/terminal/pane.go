@@ -115,12 +115,22 @@ func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
 func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
 	switch {
 	case k.Phase == keys.Release:
-	case k.Code == keys.Enter || k.Code == keys.KPEnter:
+	case p.env.Bindings().Is(k, keymap.ScopeList, keymap.Open):
 		return p.env.StartInPlace(p)
-	case k.Text == "x":
+	case p.env.Bindings().Is(k, keymap.ScopeSessions, keymap.SessionEnd):
 		return p.env.PutAway(p)
 	}
 	return nil
+}
+
+// hintsAfterEnd are the keys of keyAfterEnd. They are those of the list: a program
+// that is gone needs no prefix.
+func (p *Pane) hintsAfterEnd() []panes.Hint {
+	b := p.env.Bindings()
+	return []panes.Hint{
+		panes.HintIn(b, keymap.Open, "new shell", keymap.ScopeList),
+		panes.HintIn(b, keymap.SessionEnd, "close", keymap.ScopeSessions, keymap.ScopePrefix),
+	}
 }
 
 // resetModes clears the terminal modes a killed program left set.
@@ -160,7 +170,12 @@ func (p *Pane) Resize(w, h int) {
 func (p *Pane) RowsBelow(n int) { p.below = n }
 
 // Draw gives the pane's rows. The slice is valid until the next call.
-func (p *Pane) Draw() []string { return p.Terminal.Draw(p.w, p.h, p.env.Look()) }
+func (p *Pane) Draw() []string {
+	if p.ended != nil {
+		p.afterEnd = p.hintsAfterEnd()
+	}
+	return p.Terminal.Draw(p.w, p.h, p.env.Look())
+}
 
 // Cursor is the program's, or that of scroll mode.
 func (p *Pane) Cursor() *tea.Cursor {
@@ -233,21 +248,21 @@ func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
 	case p.Scroll.Active():
 		return nil, false
 	case p.Ended() != nil:
-		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, true
+		return p.hintsAfterEnd(), true
 	}
 	b := p.env.Bindings()
 	prefix := b.PrefixKeys()[0].Show()
-	told := map[string]bool{}
+	told := map[keymap.Action]bool{}
 	for _, h := range b.Hints(false, append(slices.Clone(p.Scopes()), keymap.ScopeGlobal)...) {
 		if h.Key != prefix && len(hints) < directHints {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
-			told[h.Label] = true
+			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
+			told[h.Action] = true
 		}
 	}
 	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
 	for _, h := range b.Hints(true) {
-		if !told[h.Label] {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		if !told[h.Action] {
+			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label, Action: string(h.Action)})
 		}
 	}
 	return hints, true

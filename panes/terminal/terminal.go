@@ -4,6 +4,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes/graphics"
+	"tandem/panes/widget"
 	"tandem/ui/predict"
 )
 
@@ -20,16 +21,17 @@ type Terminal struct {
 	Scroll  ScrollMode
 	Pointer Pointer // what the mouse selects
 
-	size    api.Size     // area that the pane has
-	told    api.Size     // size that the session was told
-	display *api.Display // what the person's terminal is like; nil if that is not known
-	shown   *api.Display // display that the session was told; nil if it was told none
-	ended   *api.Process
-	err     error
-	bells   uint32
-	heard   bool
-	behind  bool // what the person has seen elsewhere may not be here yet
-	answers int  // of the feed
+	size     api.Size     // area that the pane has
+	told     api.Size     // size that the session was told
+	display  *api.Display // what the person's terminal is like; nil if that is not known
+	shown    *api.Display // display that the session was told; nil if it was told none
+	ended    *api.Process
+	afterEnd []widget.Hint // keys of a pane whose program is gone
+	err      error
+	bells    uint32
+	heard    bool
+	behind   bool // what the person has seen elsewhere may not be here yet
+	answers  int  // of the feed
 
 	kitty   uint8  // keyboard flags set by the program
 	version uint64 // of the screen

@@ -172,6 +172,7 @@ func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
 	p, box := live(60, 3, screenOf(60, 3, 0, "$ exit 7"))
 	p.Feed.Receive(api.Output{Ended: &api.Process{State: api.StateExited, ExitCode: &seven}})
 	p.Sync()
+	p.afterEnd = []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	got := plain(p, 60, 3)
 	check(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
 	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, ErrNotSent) || len(box.sent) > 0 {
@@ -339,7 +340,7 @@ func TestHowASessionEndedIsSaidInTheRoomThereIs(t *testing.T) {
 	three := 3
 	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
 	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
-		if got := ansi.Strip(endedRow(&p, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
+		if got := ansi.Strip(endedRow(&p, []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
 			t.Errorf("in %d cells it is %q", w, got)
 		}
 	}

@@ -78,11 +78,12 @@ func Scrollbar(rows []string, w, top, total int, look *Look) {
 }
 
 // NothingMatches stands in a list of w cells whose filter leaves no row, with the
-// key that shows all again where there is room for it.
-func NothingMatches(w int) string {
-	const said, key = "nothing matches", " · esc shows all"
-	if w < Width(said+key) {
+// key that clears the filter if there is one and it fits.
+func NothingMatches(w int, clear string) string {
+	const said = "nothing matches"
+	hint := " · " + clear + " shows all"
+	if clear == "" || w < Width(said+hint) {
 		return said
 	}
-	return said + key
+	return said + hint
 }

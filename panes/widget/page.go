@@ -10,7 +10,10 @@ type Page struct {
 }
 
 // A Hint is a key and what it does.
-type Hint struct{ Key, Does string }
+type Hint struct {
+	Key, Does string
+	Action    string // what the key is bound to; "" where that does not matter
+}
 
 // Draw gives h rows of w cells.
 func (p *Page) Draw(w, h int, look *Look) []string {

@@ -167,7 +167,7 @@ func (a *Approval) Hints(h Host) []widget.Hint {
 	_, _, open := a.find()
 	var hints []widget.Hint
 	for _, hint := range h.Bindings().Hints(false, keymap.ScopeRequest) {
-		if hint.Label == "close" || hint.Label == "next" && (!open || len(a.Requests()) < 2) {
+		if hint.Action == keymap.Close || hint.Action == keymap.RequestNext && (!open || len(a.Requests()) < 2) {
 			continue
 		}
 		hints = append(hints, widget.Hint{Key: hint.Key, Does: hint.Label})

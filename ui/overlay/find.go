@@ -81,8 +81,8 @@ func (f *Find) Hints(h Host) []widget.Hint {
 	if f.Exact {
 		exact = "any case"
 	}
-	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), {Key: "alt+r", Does: regexp},
-		{Key: "alt+c", Does: exact}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back")}
+	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), OwnKeys(h.Bindings(), keymap.ScopePrompt, regexp, "alt+r"),
+		OwnKeys(h.Bindings(), keymap.ScopePrompt, exact, "alt+c"), Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back")}
 }
 
 func (f *Find) Draw(h Host, w, height int) (rows []string, width, x, y int) {

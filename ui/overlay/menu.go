@@ -94,7 +94,7 @@ func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 // Hints are the keys of the menu.
 func (u *Menu) Hints(h Host) []widget.Hint {
 	return []widget.Hint{
-		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"},
+		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"),
 		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"),
 	}
 }

@@ -5,8 +5,11 @@
 package overlay
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 )
@@ -49,7 +52,20 @@ type Answer struct {
 
 // Hint is the hint of an action in a scope.
 func Hint(b keymap.Bindings, scope keymap.Scope, a keymap.Action, does string) widget.Hint {
-	return widget.Hint{Key: keyOf(b, scope, a), Does: does}
+	return widget.Hint{Key: keyOf(b, scope, a), Does: does, Action: string(a)}
+}
+
+// OwnKeys is the hint of keys that an overlay handles itself. Keys that the user has
+// bound to something else in scope are left out.
+func OwnKeys(b keymap.Bindings, scope keymap.Scope, does string, names ...string) widget.Hint {
+	resolver := keymap.NewResolver(b)
+	var free []string
+	for _, name := range names {
+		if k, err := keys.Parse(name); err == nil && resolver.Resolve(k, scope).Kind == keymap.Unbound {
+			free = append(free, k.Show())
+		}
+	}
+	return widget.Hint{Key: strings.Join(free, " "), Does: does}
 }
 
 // Choose is the hint of two actions in a scope that go up and down.

@@ -205,10 +205,10 @@ func (u *Picker) Hints(h Host) (hints []widget.Hint) {
 		hints = append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Accept, u.Verb(c)),
 			Choose(h.Bindings(), keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"))
 	} else if u.field.Text() != "" {
-		hints = append(hints, widget.Hint{Key: "ctrl+u", Does: "clear"})
+		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePicker, "clear", "ctrl+u"))
 	}
 	if u.canRemove() {
-		hints = append(hints, widget.Hint{Key: "del", Does: "remove it"})
+		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePicker, "remove it", "delete"))
 	}
 	return append(hints, Hint(h.Bindings(), keymap.ScopePicker, keymap.Cancel, "close"))
 }

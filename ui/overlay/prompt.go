@@ -167,7 +167,7 @@ func (p *Prompt) changed() tea.Cmd {
 func (p *Prompt) Hints(h Host) []widget.Hint {
 	hints := []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
 	if lines, _ := p.Field.Suggested(); len(lines) > 0 {
-		hints = append(hints, widget.Hint{Key: "tab", Does: "complete"}, widget.Hint{Key: "↑ ↓", Does: "choose"})
+		hints = append(hints, OwnKeys(h.Bindings(), keymap.ScopePrompt, "complete", "tab"), OwnKeys(h.Bindings(), keymap.ScopePrompt, "choose", "up", "down"))
 	}
 	return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
 }

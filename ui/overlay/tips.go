@@ -11,22 +11,27 @@ import (
 // A Tip is a key after the prefix, in words for screens of several widths.
 type Tip struct {
 	Action keymap.Action
-	Label  string // what the status bar calls it; "" if it never does
+	Same   keymap.Action // does the same where there is no prefix; "" for none
 	Does   [3]string
 }
 
 // Tips are what newcomers are told, what they need most first.
 func Tips() []Tip {
 	return []Tip{
-		{keymap.SplitBeside, "split", [3]string{"split in two", "split", "split"}},
-		{keymap.SessionNew, "new", [3]string{"another session", "new session", "new"}},
-		{keymap.Palette, "palette", [3]string{"find anything", "find anything", "find"}},
-		{keymap.HistoryInsert, "history", [3]string{"find a command you ran", "find a command", "history"}},
-		{keymap.ScrollMode, "scroll", [3]string{"scroll back, search and copy", "scroll and copy", "scroll"}},
+		{keymap.SplitBeside, "", [3]string{"split in two", "split", "split"}},
+		{keymap.SessionNew, "", [3]string{"another session", "new session", "new"}},
+		{keymap.Palette, "", [3]string{"find anything", "find anything", "find"}},
+		{keymap.HistoryInsert, "", [3]string{"find a command you ran", "find a command", "history"}},
+		{keymap.ScrollMode, "", [3]string{"scroll back, search and copy", "scroll and copy", "scroll"}},
 		{keymap.PaneFloat, "", [3]string{"floating pane", "floating pane", "float"}},
-		{keymap.Detach, "detach", [3]string{"detach: everything keeps running", "detach", "detach"}},
-		{keymap.Help, "keys", [3]string{"all keys", "all keys", "keys"}},
+		{keymap.Detach, keymap.Quit, [3]string{"detach: everything keeps running", "detach", "detach"}},
+		{keymap.Help, "", [3]string{"all keys", "all keys", "keys"}},
 	}
+}
+
+// InHint reports whether a hint tells what the tip does.
+func (t Tip) InHint(h widget.Hint) bool {
+	return h.Action != "" && (h.Action == string(t.Action) || h.Action == string(t.Same))
 }
 
 // shownTips is how many are told at a time.
@@ -37,7 +42,7 @@ const shownTips = 4
 func DrawTips(b keymap.Bindings, inBar []widget.Hint, w int, look *widget.Look) string {
 	prefix := b.PrefixKeys()[0].Show()
 	told := slices.DeleteFunc(Tips(), func(t Tip) bool {
-		return slices.ContainsFunc(inBar, func(h widget.Hint) bool { return h.Does == t.Label })
+		return slices.ContainsFunc(inBar, t.InHint)
 	})
 	told = append(told[:min(len(told), shownTips)], Tip{keymap.TipsHide, "", [3]string{"hides this", "hides this", "hide"}})
 	welcome := " New here? Press " + prefix + ", then  "
