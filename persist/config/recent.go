@@ -2,23 +2,40 @@ package config
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"slices"
 
 	"tandem/persist/datadir"
 )
 
-// datadir.Recent is the file of the data folder that has what was chosen in the palette.
-// Recent is what was chosen in the palette, the latest first, and what keeps that for
-// the next dashboard. dir is the data folder. It is never worth an error.
+// maxRecent is how many choices are kept.
+const maxRecent = 30
+
+// Recent returns what was chosen in the palette, the latest first, and what keeps such
+// a list for the next dashboard. What other dashboards have kept meanwhile stays, after
+// the first of the list. dir is the data folder. An error costs only the order.
 func Recent(dir string) (names []string, keep func([]string)) {
-	path := filepath.Join(dir, datadir.Recent)
-	if text, err := os.ReadFile(path); err != nil || json.Unmarshal(text, &names) != nil {
+	if text, err := readShared(dir, datadir.Recent); err != nil || json.Unmarshal(text, &names) != nil {
 		names = nil
 	}
 	return names, func(names []string) {
-		if text, err := json.Marshal(names); err == nil && os.MkdirAll(dir, 0o700) == nil {
-			_ = os.WriteFile(path, append(text, '\n'), 0o600) // the order is another one, then
+		_ = updateShared(dir, datadir.Recent, func(text []byte) ([]byte, bool) {
+			var kept []string
+			if json.Unmarshal(text, &kept) != nil { // new or damaged
+				kept = nil
+			}
+			text, err := json.Marshal(mergeRecent(names, kept))
+			return append(text, '\n'), err == nil
+		})
+	}
+}
+
+// mergeRecent puts the latest choice, which is the first of names, before what is
+// kept, and the rest of names after that.
+func mergeRecent(names, kept []string) (merged []string) {
+	for _, name := range slices.Concat(names[:min(len(names), 1)], kept, names) {
+		if len(merged) < maxRecent && !slices.Contains(merged, name) {
+			merged = append(merged, name)
 		}
 	}
+	return merged
 }

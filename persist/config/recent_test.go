@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 
 	"tandem/persist/datadir"
@@ -24,5 +26,46 @@ func TestWhatWasChosenIsKeptForTheNextDashboard(t *testing.T) {
 	}
 	if names, _ = Recent(dir); names != nil {
 		t.Errorf("of a damaged file there are %q", names)
+	}
+}
+
+func TestSeveralDashboardsKeepEachOthersChoices(t *testing.T) {
+	dir := t.TempDir()
+	_, first := Recent(dir)
+	_, second := Recent(dir)
+	first([]string{"a"})
+	second([]string{"b"})
+	first([]string{"c", "a"})
+	if names, _ := Recent(dir); !slices.Equal(names, []string{"c", "b", "a"}) {
+		t.Errorf("kept are %q", names)
+	}
+	for i := range 40 {
+		second([]string{strconv.Itoa(i)})
+	}
+	if names, _ := Recent(dir); len(names) != 30 || names[0] != "39" {
+		t.Errorf("kept are %d, first %q", len(names), names[0])
+	}
+}
+
+func TestDashboardsThatKeepChoicesAtOnceLoseNone(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 20 {
+		_, keep := Recent(dir)
+		all.Go(func() { keep([]string{strconv.Itoa(i)}) })
+	}
+	all.Wait()
+	if names, _ := Recent(dir); len(names) != 20 {
+		t.Errorf("of 20 choices %d are kept: %q", len(names), names)
+	}
+}
+
+func TestDashboardsCountTheirStartsTogether(t *testing.T) {
+	dir := t.TempDir()
+	_, hideFirst := Tips(Config{}, dir)
+	Tips(Config{}, dir)
+	hideFirst()
+	if text, err := os.ReadFile(filepath.Join(dir, datadir.Tips)); err != nil || string(text) != "{\"starts\":2,\"hidden\":true}\n" {
+		t.Errorf("kept is %q, %v", text, err)
 	}
 }

@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"tandem/persist/datadir"
 )
@@ -23,23 +21,25 @@ func Tips(c Config, dir string) (show bool, hide func()) {
 	if c.Tips != nil && !*c.Tips {
 		return false, func() {}
 	}
-	path := filepath.Join(dir, datadir.Tips)
-	var seen tipsSeen
-	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &seen) != nil {
-		return false, func() {}
+	change := func(to func(*tipsSeen) bool) {
+		_ = updateShared(dir, datadir.Tips, func(text []byte) ([]byte, bool) {
+			var seen tipsSeen
+			if len(text) > 0 && json.Unmarshal(text, &seen) != nil || !to(&seen) {
+				return nil, false
+			}
+			text, err := json.Marshal(seen)
+			return append(text, '\n'), err == nil
+		})
 	}
-	if seen.Hidden || seen.Starts >= tipsShown {
-		return false, func() {}
-	}
-	seen.Starts++
-	keep := func() {
-		if text, err := json.Marshal(seen); err == nil && os.MkdirAll(dir, 0o700) == nil {
-			_ = os.WriteFile(path, append(text, '\n'), 0o600) // they are shown once more, then
-		}
-	}
-	keep()
-	return true, func() {
-		seen.Hidden = true
-		keep()
+	change(func(seen *tipsSeen) bool {
+		show = !seen.Hidden && seen.Starts < tipsShown
+		seen.Starts++
+		return show
+	})
+	return show, func() {
+		change(func(seen *tipsSeen) bool {
+			seen.Hidden = true
+			return true
+		})
 	}
 }
