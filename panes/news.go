@@ -21,6 +21,7 @@ type News struct {
 	Requests  []api.Request     // of agents, that nobody has answered, oldest first; never changed in place
 	History   int64             // changes of the history, as far as the engine told
 	Notices   []string
+	Elsewhere []string    // notices of other machines, after their names
 	Layout    *api.Layout // that a dashboard had last
 	Revision  int64       // its number
 	Show      *api.Layout // that shall be shown now; handed out once

@@ -55,6 +55,35 @@ func (e *fakeEngine) tellMachine(state api.MachineState) {
 	e.tell(api.Event{Type: api.EventMachine, Machine: &e.known[0]})
 }
 
+func TestNoticeOfAnotherMachineDoesNotHideThisOnes(t *testing.T) {
+	e := newFakeEngine()
+	e.add("here")
+	box := farAway(e)
+	d := drive(t, e, 160, 24)
+	d.shows("● there")
+	notify := func(e *fakeEngine, text string) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.tell(api.Event{Type: api.EventNotice, Notice: text})
+	}
+	notify(e, "config.toml line 2: no such key")
+	d.shows("config.toml line 2")
+	notify(box, "config.toml line 1: no such theme")
+	d.shows("config.toml line 2: no such key; box: config.toml line 1: no such theme")
+
+	d.m.notices.unsay()
+	d.update(settingsMsg{Fault: "config.toml line 3: there is no key"})
+	d.m.notices.unsay()
+	notify(box, "config.toml line 1: no such theme")
+	d.shows("config.toml line 3: there is no key; box: config.toml line 1: no such theme")
+
+	d.update(settingsMsg{})
+	d.m.notices.unsay()
+	notify(box, "config.toml line 1: no such theme")
+	d.shows("box: config.toml line 1")
+	d.lacks("line 3")
+}
+
 func TestSessionsOfAMachineAreAGroupAndAreUsedLikeOwnOnes(t *testing.T) {
 	e := newFakeEngine()
 	e.add("here")

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,8 +40,11 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 		cmd = tea.Batch(cmd, m.notices.tell("reconnected", false))
 	}
 	cmd = tea.Batch(cmd, m.notices.noteRequests(before.Requests))
-	for _, notice := range n.Notices {
-		cmd = tea.Batch(cmd, m.notices.tell(notice, true))
+	if len(n.Notices) > 0 {
+		cmd = tea.Batch(cmd, m.notices.tell(strings.Join(n.Notices, "; "), true))
+	}
+	if len(n.Elsewhere) > 0 {
+		cmd = tea.Batch(cmd, m.notices.tellElsewhere(strings.Join(n.Elsewhere, "; ")))
 	}
 	return cmd
 }

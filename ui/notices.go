@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -156,6 +157,23 @@ func (n *notices) tell(text string, bad bool) tea.Cmd {
 	cmd := n.say(text, bad)
 	n.toast.news = true
 	return cmd
+}
+
+// tellElsewhere tells of another machine, after what is wrong on this one: a mistake in
+// the configuration often is in both.
+func (n *notices) tellElsewhere(text string) tea.Cmd {
+	own := n.m.faultNote()
+	if n.toast.bad && n.toast.text != "" {
+		own = n.toast.text
+	}
+	switch {
+	case own == "":
+	case strings.HasSuffix(own, text):
+		text = own
+	default:
+		text = own + "; " + text
+	}
+	return n.tell(text, true)
 }
 
 // unsay takes away what was said last.

@@ -221,7 +221,7 @@ func (l *Link) Latest() panes.News {
 	l.news.Notices, l.news.Show = nil, nil
 	l.machines.Add(&n)
 	l.latest = n
-	l.latest.Notices, l.latest.Show = nil, nil
+	l.latest.Notices, l.latest.Elsewhere, l.latest.Show = nil, nil, nil
 	return n
 }
 

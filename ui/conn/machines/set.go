@@ -193,7 +193,7 @@ func (s *Set) Add(n *panes.News) {
 			n.Requests = append(n.Requests, m.news.Requests...)
 		}
 		for _, notice := range m.news.Notices {
-			n.Notices = append(n.Notices, m.now.Name+": "+notice)
+			n.Elsewhere = append(n.Elsewhere, m.now.Name+": "+notice)
 		}
 		m.news.Notices = nil
 	}
