@@ -7,7 +7,6 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -49,9 +48,12 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 	if !whole {
 		part.lines = append(part.lines, previewLine{text: "        and more", ink: inkDim})
 	}
-	part.note = fmt.Sprintf("%d entries", len(entries))
-	if !whole {
+	part.note = widget.Thousands(len(entries)) + " entries"
+	switch {
+	case !whole:
 		part.note = "more than " + part.note
+	case len(entries) == 1:
+		part.note = "1 entry"
 	}
 	return true
 }
@@ -67,7 +69,7 @@ func (part *Part) compressed(packed io.Reader) bool {
 		return false
 	}
 	part.kind, part.lexer = previewList, ""
-	part.lines, _ = textLines(data, 0, true)
+	part.lines, _ = textLines(data, 0, true, encodingOf(data))
 	part.note = "unpacked"
 	if len(data) == previewHead {
 		part.lines = append(part.lines, previewLine{text: "and more", ink: inkDim})

@@ -39,6 +39,9 @@ func (p *Preview) detail() string {
 	case p.kind == previewHex:
 		parts = append(parts, "binary")
 	}
+	if name := p.encoding.name(); name != "" && p.kind == previewText {
+		parts = append(parts, name)
+	}
 	if p.kind == previewList && p.note != "" {
 		parts = append(parts, p.note)
 	}

@@ -30,6 +30,9 @@ func readLexers() *chroma.LexerRegistry {
 	all.Register(chroma.MustNewLexer(&chroma.Config{
 		Name: "Markdown", Filenames: []string{"*.md", "*.markdown", "*.mkd"}, EnsureNL: true,
 	}, markdownRules))
+	all.Register(chroma.MustNewLexer(&chroma.Config{ // before AMPL and Modula-2, which claim all *.mod
+		Name: "Go modules", Filenames: []string{"go.mod", "go.work"}, Priority: 2, EnsureNL: true,
+	}, goModRules))
 	files, err := zip.NewReader(bytes.NewReader(lexersZip), int64(len(lexersZip)))
 	if err != nil {
 		return all
@@ -66,6 +69,21 @@ func goRules() chroma.Rules {
 		rule(`0[xX][0-9a-fA-F_.]+([pP][+-]?[0-9_]+)?i?|0[bB][01_]+i?|0[oO]?[0-7_]+i?`, chroma.LiteralNumber),
 		rule(`[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9_]+)?i?|\.[0-9][0-9_]*([eE][+-]?[0-9_]+)?i?`, chroma.LiteralNumber),
 		rule(`.`, chroma.Punctuation),
+	}}
+}
+
+// goModRules are those of the Go Modules Reference, for go.mod and go.work.
+func goModRules() chroma.Rules {
+	return chroma.Rules{"root": {
+		rule(`\s+`, chroma.TextWhitespace),
+		rule(`//[^\n]*`, chroma.CommentSingle),
+		rule("`[^`]*(`|\\z)", chroma.LiteralString),
+		rule(`"(\\.|[^"\\\n])*("|$)`, chroma.LiteralString),
+		rule(chroma.Words(``, `\b(?=[ \t(])`, "exclude", "go", "godebug", "ignore", "module", "replace", "require", "retract", "tool",
+			"toolchain", "use"), chroma.Keyword),
+		rule(`v?\d+\.\d[\w.+-]*`, chroma.LiteralNumber),
+		rule(`=>|[()\[\],]`, chroma.Punctuation),
+		rule(`[^\s()\[\],"`+"`]+", chroma.Name),
 	}}
 }
 

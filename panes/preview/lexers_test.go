@@ -62,11 +62,36 @@ func TestFilesAreKnownByTheirNamesAndFirstLines(t *testing.T) {
 		{"run", "#!/bin/sh\n", "Bash"},
 		{"run", "#!/usr/bin/env python3\n", "Python"},
 		{"notes.txt", "", ""},
+		{"go.mod", "", "Go modules"},
+		{"go.work", "", "Go modules"},
 		{"a.\xff", "", ""},
 	}
 	for _, c := range cases {
 		if got := lexerFor("/x/"+c.name, []byte(c.head)); got != c.want {
 			t.Errorf("%s is %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestGoModIsPaintedByItsOwnRules(t *testing.T) {
+	text := []string{"module example.org/go", "go 1.26.1", "require example.org/tool v1.2.3 // indirect"}
+	var lines []previewLine
+	for i, line := range text {
+		lines = append(lines, previewLine{off: int64(i), text: line})
+	}
+	painted := paint(lexerFor("/x/go.mod", nil), lines, 0)
+	for i, want := range [][]syntaxClass{
+		{classKeyword, classText}, {classKeyword, classText, classNumber},
+		{classKeyword, classText, classNumber, classText, classComment},
+	} {
+		var got []syntaxClass
+		for _, span := range painted[int64(i)] {
+			if len(got) == 0 || got[len(got)-1] != span.class {
+				got = append(got, span.class)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q is painted %v, want %v", text[i], got, want)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/vt/scan"
 	"tandem/panes/graphics"
 	"tandem/panes/widget"
 )
@@ -31,23 +30,24 @@ const (
 
 // A Request is something that a Preview needs.
 type Request struct {
-	ask    previewAsk
-	serial int
-	n      int
-	path   string
-	info   api.FileInfo
-	kind   previewKind
-	row    int   // bytes in each, as previewHex
-	off    int64 // of the part
-	end    int64 // behind the part
-	size   int64
-	w, h   int
-	screen graphics.Screen
-	large  *image.RGBA // the picture, if it is at hand
-	again  bool        // it was encoded for another size
-	lexer  string
-	lines  []previewLine // to be painted, with some before them
-	from   int           // the first of lines that is to be painted
+	ask      previewAsk
+	serial   int
+	n        int
+	path     string
+	info     api.FileInfo
+	kind     previewKind
+	row      int   // bytes in each, as previewHex
+	off      int64 // of the part
+	end      int64 // behind the part
+	size     int64
+	w, h     int
+	screen   graphics.Screen
+	large    *image.RGBA // the picture, if it is at hand
+	again    bool        // it was encoded for another size
+	lexer    string
+	encoding encoding
+	lines    []previewLine // to be painted, with some before them
+	from     int           // the first of lines that is to be painted
 }
 
 // Slow reports whether the request begins with another file or size, so that it
@@ -88,7 +88,7 @@ func (p *Preview) Next() (r Request, ok bool) {
 	}
 	p.count++
 	r = Request{ask: ask, serial: p.serial, n: p.count, path: p.path, info: p.info, kind: p.kind, row: p.row,
-		size: p.size, w: p.w, h: p.h, screen: p.Screen, lexer: p.lexer}
+		size: p.size, w: p.w, h: p.h, screen: p.Screen, lexer: p.lexer, encoding: p.encoding}
 	switch ask {
 	case needOpen:
 		p.opening = false
@@ -136,7 +136,7 @@ func (p *Preview) want() previewAsk {
 
 // Load does what a request asks for. It can take a while.
 func Load(ctx context.Context, src Source, r Request) (part Part) {
-	part = Part{ask: r.ask, serial: r.serial, n: r.n, content: content{kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer}}
+	part = Part{ask: r.ask, serial: r.serial, n: r.n, content: content{kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer, encoding: r.encoding}}
 	defer func() { // no file may end the program, whatever a library makes of it
 		if p := recover(); p != nil {
 			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
@@ -190,7 +190,7 @@ func (part *Part) open(ctx context.Context, src Source, r Request) {
 		part.kind, part.row = previewHex, hexRowFor(r.w, size)
 		part.take(data, 0)
 	default:
-		part.kind, part.lexer = previewText, lexerFor(r.path, data)
+		part.kind, part.lexer, part.encoding = previewText, lexerFor(r.path, data), encodingOf(data)
 		part.take(data, 0)
 	}
 }
@@ -247,10 +247,12 @@ func (part *Part) window(ctx context.Context, src Source, r Request) {
 	if r.ask == needMore && r.kind == previewText && n < previewChunk {
 		n = previewChunk
 	}
+	unit := int64(r.encoding.unit())
 	if r.kind == previewHex {
-		n += off % int64(r.row)
-		off -= off % int64(r.row)
+		unit = int64(r.row)
 	}
+	n += off % unit
+	off -= off % unit
 	data, size, err := src.ReadAt(ctx, r.path, off, n)
 	if err != nil {
 		part.Err = err
@@ -258,8 +260,8 @@ func (part *Part) window(ctx context.Context, src Source, r Request) {
 	}
 	part.size, part.start = size, off
 	if r.kind == previewText && off > 0 && r.ask != needMore { // begin with a whole line
-		if nl := bytes.IndexByte(data, '\n'); nl >= 0 && nl+1 < len(data) {
-			data, part.start = data[nl+1:], off+int64(nl+1)
+		if nl := r.encoding.newline(data); nl >= 0 && nl+int(unit) < len(data) {
+			data, part.start = data[nl+int(unit):], off+int64(nl)+unit
 		}
 	}
 	part.take(data, part.start)
@@ -274,7 +276,7 @@ func (part *Part) take(data []byte, off int64) {
 		return
 	}
 	atEnd := off+int64(len(data)) >= part.size || part.ask == needBefore
-	part.lines, part.end = textLines(data, off, atEnd)
+	part.lines, part.end = textLines(data, off, atEnd, part.encoding)
 }
 
 // mostLine is how many bytes of text are one line on the screen; longer ones go
@@ -282,11 +284,11 @@ func (part *Part) take(data []byte, off int64) {
 const mostLine = 4096
 
 // textLines breaks text that begins at off into lines.
-func textLines(data []byte, off int64, atEnd bool) (lines []previewLine, end int64) {
+func textLines(data []byte, off int64, atEnd bool, enc encoding) (lines []previewLine, end int64) {
 	cont := false
 	for len(data) > 0 {
-		nl := bytes.IndexByte(data, '\n')
-		n, next := nl, nl+1
+		nl := enc.newline(data)
+		n, next := nl, nl+enc.unit()
 		switch {
 		case nl < 0 && len(data) <= mostLine && !atEnd:
 			return lines, off
@@ -295,10 +297,14 @@ func textLines(data []byte, off int64, atEnd bool) (lines []previewLine, end int
 		}
 		goesOn := n > mostLine
 		if goesOn {
-			n = scan.Whole(data[:mostLine])
+			n = enc.whole(data[:mostLine])
 			next = n
 		}
-		lines = append(lines, previewLine{off: off, text: lineText(string(data[:n])), cont: cont})
+		text := enc.decode(data[:n])
+		if off == 0 {
+			text = strings.TrimPrefix(text, "\ufeff") // the byte order mark
+		}
+		lines = append(lines, previewLine{off: off, text: lineText(text), cont: cont})
 		cont = goesOn
 		data, off = data[next:], off+int64(next)
 	}
@@ -332,9 +338,12 @@ func lineText(s string) string {
 	return out.String()
 }
 
-// isBinary reports whether data is not text: it holds a NUL, or hardly
-// anything in it is UTF-8.
+// isBinary reports whether data is not text: it is in no known encoding and holds a NUL, or
+// hardly anything in it is UTF-8.
 func isBinary(data []byte) bool {
+	if encodingOf(data) != encodingUTF8 {
+		return false
+	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return true
 	}

@@ -70,16 +70,17 @@ type Preview struct {
 
 // content is what is held of a file.
 type content struct {
-	kind    previewKind
-	row     int // bytes in each, as previewHex
-	lines   []previewLine
-	start   int64 // offset of the first line held
-	end     int64 // offset behind the last one
-	size    int64
-	number  int64 // of the first line held, from 1; 0 while that is not known
-	image   *picturePreview
-	lexer   string
-	painted map[int64][]inkSpan // the syntax of lines, by their offsets
+	kind     previewKind
+	row      int // bytes in each, as previewHex
+	lines    []previewLine
+	start    int64 // offset of the first line held
+	end      int64 // offset behind the last one
+	size     int64
+	number   int64 // of the first line held, from 1; 0 while that is not known
+	image    *picturePreview
+	lexer    string
+	encoding encoding            // of the file, as previewText
+	painted  map[int64][]inkSpan // the syntax of lines, by their offsets
 }
 
 // A previewLine is a line of what is shown.

@@ -207,7 +207,11 @@ func TestArchivesAreListed(t *testing.T) {
 	g := gzip.NewWriter(&plain)
 	g.Write([]byte("only text\n"))
 	g.Close()
-	view(t, "/a.zip", zipped.Bytes()).shows("5B  dir/a.txt")
+	v := view(t, "/a.zip", zipped.Bytes())
+	v.shows("5B  dir/a.txt")
+	if got := v.detail(); !strings.HasSuffix(got, "1 entry") {
+		t.Errorf("the heading is %q", got)
+	}
 	view(t, "/a.tgz", tarred.Bytes()).shows("2B  dir/␛[2Jb.txt")
 	view(t, "/a.gz", plain.Bytes()).shows("only text")
 	view(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).shows("PK")

@@ -1,0 +1,121 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"tandem/engine/vt/scan"
+)
+
+// An encoding is how the bytes of a text file form characters.
+type encoding uint8
+
+const (
+	encodingUTF8 encoding = iota
+	encodingLatin1
+	encodingUTF16LE
+	encodingUTF16BE
+)
+
+// encodingOf guesses the encoding of a file from its first bytes: UTF-16 if they are its
+// byte order mark, and Latin-1 if they are not UTF-8 but could be text in Latin-1.
+func encodingOf(head []byte) encoding {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) && !bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}): // the latter is UTF-32
+		return encodingUTF16LE
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return encodingUTF16BE
+	case couldBeLatin1(head[:scan.Whole(head)]):
+		return encodingLatin1
+	}
+	return encodingUTF8
+}
+
+// couldBeLatin1 reports whether data is not UTF-8, has no character of UTF-8 beyond ASCII and
+// no control characters except those of text files.
+func couldBeLatin1(data []byte) bool {
+	invalid := false
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch c := data[i]; {
+		case size > 1, c < ' ' && !bytes.ContainsRune([]byte("\t\n\f\r\x1b"), r), c >= 0x7f && c < 0xa0:
+			return false
+		case r == utf8.RuneError:
+			invalid = true
+		}
+		i += size
+	}
+	return invalid
+}
+
+// name returns what to call the encoding in a heading; "" for UTF-8, which is usual.
+func (e encoding) name() string {
+	return map[encoding]string{encodingLatin1: "latin-1", encodingUTF16LE: "utf-16", encodingUTF16BE: "utf-16"}[e]
+}
+
+func (e encoding) isUTF16() bool { return e == encodingUTF16LE || e == encodingUTF16BE }
+
+// unit returns the size of a code unit in bytes.
+func (e encoding) unit() int {
+	if e.isUTF16() {
+		return 2
+	}
+	return 1
+}
+
+func (e encoding) byteOrder() binary.ByteOrder {
+	if e == encodingUTF16BE {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// newline returns the offset of the first line feed in data, which begins with a whole
+// code unit; -1 if there is none.
+func (e encoding) newline(data []byte) int {
+	if !e.isUTF16() {
+		return bytes.IndexByte(data, '\n')
+	}
+	for i := 0; i+1 < len(data); i += 2 {
+		if e.byteOrder().Uint16(data[i:]) == '\n' {
+			return i
+		}
+	}
+	return -1
+}
+
+// whole returns the length of data without a character that its end cuts.
+func (e encoding) whole(data []byte) int {
+	switch {
+	case e == encodingLatin1:
+		return len(data)
+	case !e.isUTF16():
+		return scan.Whole(data)
+	}
+	n := len(data) &^ 1
+	if n >= 2 && utf16.IsSurrogate(rune(e.byteOrder().Uint16(data[n-2:]))) && e.byteOrder().Uint16(data[n-2:]) < 0xdc00 {
+		n -= 2
+	}
+	return n
+}
+
+// decode returns data as UTF-8. Bytes that are not UTF-8 in a file that is stay as they are.
+func (e encoding) decode(data []byte) string {
+	switch {
+	case e == encodingLatin1:
+		runes := make([]rune, len(data))
+		for i, c := range data {
+			runes[i] = rune(c)
+		}
+		return string(runes)
+	case !e.isUTF16():
+		return string(data)
+	}
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = e.byteOrder().Uint16(data[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
