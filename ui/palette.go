@@ -148,13 +148,44 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 		}
 	}
 	choices = append(choices, later...)
-	if !seen[keymap.ProcessNew] {
+	unbound := func(text, words, id string, do func(*model) tea.Cmd) {
 		choices = append(choices, u.offer(widget.Choice{
-			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: "start a process",
-			Also: "new " + string(keymap.ProcessNew), ID: string(keymap.ProcessNew),
-		}, func(m *model) tea.Cmd { return m.form.show() }))
+			Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: text, Also: id, Words: words, ID: id,
+		}, do))
 	}
+	if !seen[keymap.ProcessNew] {
+		unbound("start a process", "new", string(keymap.ProcessNew), func(m *model) tea.Cmd { return m.form.show() })
+	}
+	if m.o.CreateConfig != nil {
+		unbound("edit the configuration", "settings preferences options config.toml", "config.edit", func(m *model) tea.Cmd { return createConfig(m.o.CreateConfig) })
+	}
+	unbound("show the engine's log", "engine.log errors debug", "engine.log", func(m *model) tea.Cmd {
+		cmd := m.setView(viewFiles)
+		m.files.ShowEngineLog()
+		return cmd
+	})
 	return choices
+}
+
+// configReady says that config.toml exists.
+type configReady struct {
+	path string
+	err  error
+}
+
+func createConfig(create func() (string, error)) tea.Cmd {
+	return func() tea.Msg {
+		path, err := create()
+		return configReady{path, err}
+	}
+}
+
+// take opens config.toml in the user's editor.
+func (msg configReady) take(m *model) tea.Cmd {
+	if msg.err != nil {
+		return m.notices.say(msg.err.Error(), true)
+	}
+	return m.visitSession(panes.Editor(msg.path, 0, 0), filepath.Dir(msg.path), nil)
 }
 
 // processChoices are the sessions and processes, those that run first.
@@ -163,7 +194,7 @@ func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
 		sign, ink := widget.StateGlyph(&p, &m.theme.look)
-		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
+		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command, Late: p.State.Ended(),
 			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.o.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -334,6 +336,64 @@ func TestThePaletteKnowsTheWordsOfOtherPrograms(t *testing.T) {
 	if c, ok := d.m.dialog.open.(*palette).List.Selected(); ok && c.ID != string(keymap.ProcessRestart) {
 		t.Errorf("respawn finds %q", c.ID)
 	}
+}
+
+func TestPaletteListsActionsBeforeExitedSessions(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	gone := e.add("config")
+	status := 1
+	gone.end(api.StateExited, &status)
+	gone.change(func(p *api.Process) { p.Command = "env XDG_CONFIG_HOME=/c settings" })
+	d := drive(t, e, 100, 30)
+	d.m.o.CreateConfig = func() (string, error) { return "/home/ann/.config/tandem/config.toml", nil }
+	d.shows("$ ")
+	for query, want := range map[string]string{
+		"config": "config.edit", "settings": "config.edit", "edit configuration": "config.edit", "engine log": "engine.log",
+	} {
+		d.press("ctrl+b", ":", "'"+query)
+		if c, _ := d.m.dialog.open.(*palette).List.Selected(); c.ID != want {
+			t.Errorf("%s finds %s %q first", query, c.Kind, c.Text)
+		}
+		d.press("esc")
+	}
+	d.press("ctrl+b", ":", "'config", "down")
+	if c, _ := d.m.dialog.open.(*palette).List.Selected(); c.ID != gone.process.ID {
+		t.Errorf("the exited session comes after %s %q", c.Kind, c.Text)
+	}
+}
+
+func TestPaletteEditsTheConfiguration(t *testing.T) {
+	t.Setenv("VISUAL", "vim")
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	var fault error
+	d.m.o.CreateConfig = func() (string, error) { return "/home/ann/.config/tandem/config.toml", fault }
+	d.shows("$ ")
+	d.press("alt+2", ":", "'settings", "enter")
+	d.hasStarted(2)
+	if got := e.started[0].Command; !slices.Equal(got, []string{"vim", "/home/ann/.config/tandem/config.toml"}) {
+		t.Errorf("it starts %q", got)
+	}
+	fault = errors.New("write configuration: permission denied")
+	d.press("ctrl+b", ":", "'settings", "enter")
+	d.shows("permission denied")
+	d.hasStarted(2)
+}
+
+func TestPaletteShowsTheEndOfTheEngineLog(t *testing.T) {
+	e := newFakeEngine()
+	e.dataDir = t.TempDir()
+	log := strings.Repeat("an old line\n", 20_000) + "the newest line\n"
+	if err := os.WriteFile(filepath.Join(e.dataDir, "engine.log"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'engine log", "enter")
+	d.shows("the newest line")
 }
 
 func TestThePaletteHasWhatWasChosenLatelyFirst(t *testing.T) {

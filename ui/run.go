@@ -49,8 +49,11 @@ type Options struct {
 	// KeepPrefix makes a prefix key the person's for good, as KeepTheme does a
 	// theme; nil: it cannot.
 	KeepPrefix func(key string) (path string, err error)
-	Command    string // runs the dashboard again; default tandem
-	InTmux     bool   // tmux is between the dashboard and the person
+	// CreateConfig makes config.toml if it does not exist, and returns its path; nil: the
+	// dashboard does not offer to edit it.
+	CreateConfig func() (path string, err error)
+	Command      string // runs the dashboard again; default tandem
+	InTmux       bool   // tmux is between the dashboard and the person
 
 	Tips     bool   // newcomers are told a few keys
 	HideTips func() // the person has had enough of them; may be nil

@@ -12,6 +12,7 @@ import (
 	"tandem/panes/graphics"
 	"tandem/panes/preview"
 	"tandem/panes/widget"
+	"tandem/persist/datadir"
 )
 
 // A Pane is the view of a folder: its entries, the preview of the one under the
@@ -89,6 +90,13 @@ func (f *Pane) GoFolder(path, name string) {
 	f.tabs.awaited = false
 	f.folder.goTo(path, name)
 	f.onPreview, f.zoomed = false, false
+}
+
+// ShowEngineLog shows the end of the engine's log in full.
+func (f *Pane) ShowEngineLog() {
+	folder := f.env.News().Info.DataDir
+	f.GoFolder(folder, datadir.EngineLog)
+	f.onPreview, f.zoomed, f.viewer.end = true, true, filepath.Join(folder, datadir.EngineLog)
 }
 
 // Fetch asks for what the view needs now.

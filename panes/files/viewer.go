@@ -21,6 +21,7 @@ type viewer struct {
 	preview preview.Preview
 	line    int64          // of the file that is shown next, where a search found something
 	find    *regexp.Regexp // that is marked in it
+	end     string         // path of a file to show from its end, once it is read; "" for none
 	search  fileSearch
 	peek    context.CancelFunc // ends what is read
 }
@@ -59,6 +60,10 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 	}, func(part preview.Part, err error) tea.Cmd {
 		if ctx.Err() == nil && err == nil {
 			v.preview.Take(part)
+			if v.end != "" && v.end == v.preview.Path() {
+				v.end = ""
+				v.preview.End()
+			}
 		}
 		return nil
 	})

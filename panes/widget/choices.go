@@ -18,6 +18,7 @@ type Choice struct {
 	Words   string // more of them, which are only found by how they begin
 	Detail  string // at the right, fit for one row
 	IsKey   bool   // Detail is a key
+	Late    bool   // it is listed after all others that match
 	Extra   bool   // it makes one more or does something with all: it is not counted
 	Number  int    // the caller's, to know it by
 	ID      string // what it is known by through Renew; "" for its text
@@ -106,15 +107,22 @@ func (c *Choices) arrange() {
 		scores[i] = score
 		c.shown = append(c.shown, i)
 	}
-	if len(c.query.words) == 0 {
+	if len(c.query.words) == 0 || len(c.shown) == 0 {
 		return
 	}
-	slices.SortStableFunc(c.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	// Letters that are strewn over a text are a match by chance beside a good one.
-	weak := slices.IndexFunc(c.shown, func(i int) bool { return 2*scores[i] < scores[c.shown[0]] })
-	if weak >= 0 {
-		c.shown = c.shown[:weak]
+	best := slices.Max(scores)
+	c.shown = slices.DeleteFunc(c.shown, func(i int) bool { return 2*scores[i] < best })
+	slices.SortStableFunc(c.shown, func(a, b int) int {
+		return cmp.Or(late(&c.all[a])-late(&c.all[b]), cmp.Compare(scores[b], scores[a]))
+	})
+}
+
+func late(c *Choice) int {
+	if c.Late {
+		return 1
 	}
+	return 0
 }
 
 // What a word is worth that is in the other words of a choice, of the worth that

@@ -66,6 +66,15 @@ func TestChoicesAreFoundByOtherWordsAndKind(t *testing.T) {
 	}
 }
 
+func TestLateChoicesAreListedAfterOtherMatches(t *testing.T) {
+	c := &Choices{}
+	c.Set([]Choice{{Text: "config", Late: true}, {Text: "edit the configuration"}, {Text: "cut"}})
+	c.Search("config")
+	if diff := cmp.Diff([]string{"edit the configuration", "config"}, shownTexts(c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAKindIsFoundBesideGoodMatches(t *testing.T) {
 	c := &Choices{}
 	c.Set([]Choice{{Kind: "action", Text: "start a session"}, {Kind: "session", Text: "web", Number: 1}})

@@ -319,6 +319,24 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	}
 }
 
+func TestCreateKeepsAnExistingConfiguration(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	path, err := Create()
+	if text, _ := os.ReadFile(path); err != nil || string(text) != Default() {
+		t.Fatalf("%v; the file is %q", err, text)
+	}
+	const mistaken = "themes = 3\n"
+	if err := os.WriteFile(path, []byte(mistaken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Create(); err != nil || again != path {
+		t.Errorf("%s, %v", again, err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != mistaken {
+		t.Errorf("the file is %q", text)
+	}
+}
+
 func TestAConfigurationIsFollowed(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tandem", "config.toml")

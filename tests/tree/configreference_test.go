@@ -38,6 +38,8 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 | ` + "`tandem config check [FILE]`" + ` | shows every mistake with its line and a caret, and exits with 1 if there is one; without FILE it also checks ` + "`policy.toml`" + ` |
 | ` + "`tandem config path`" + ` | prints only the path |
 
+In the dashboard, "edit the configuration" in the palette (` + "`ctrl+b :`" + `) opens the file in your editor, and writes one with every default in comments if there is none.
+
 Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the rest to whatever starts from
 then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, belongs to somebody else or can be written by everybody, Tandem keeps the old settings
 and dashboards show the line.

@@ -51,19 +51,20 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 				tell(settings)
 			})
 		},
-		KeepTheme:  config.KeepTheme,
-		KeepPrefix: config.KeepPrefix,
-		Command:    ownCommand(),
-		Files:      begin.Folder,
-		File:       begin.Name,
-		Left:       begin.Left,
-		Output:     terminal,
-		InTmux:     os.Getenv("TMUX") != "",
-		Tips:       showTips,
-		HideTips:   hideTips,
-		Recent:     recent,
-		KeepRecent: keepRecent,
-		Version:    version,
+		KeepTheme:    config.KeepTheme,
+		KeepPrefix:   config.KeepPrefix,
+		CreateConfig: config.Create,
+		Command:      ownCommand(),
+		Files:        begin.Folder,
+		File:         begin.Name,
+		Left:         begin.Left,
+		Output:       terminal,
+		InTmux:       os.Getenv("TMUX") != "",
+		Tips:         showTips,
+		HideTips:     hideTips,
+		Recent:       recent,
+		KeepRecent:   keepRecent,
+		Version:      version,
 	})
 }
 
