@@ -145,10 +145,12 @@ func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (a
 	}
 	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
+	free := map[string]bool{} // once the items before have moved
 	for _, item := range in.Items {
-		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && item.To != "" {
+		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && item.To != "" && !free[item.To] {
 			out.Conflicts = append(out.Conflicts, item.To)
 		}
+		free[item.Path] = in.Kind == api.TransferMove
 	}
 	if len(out.Conflicts) > 0 {
 		return out, nil

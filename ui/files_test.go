@@ -182,6 +182,26 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.shows("nothing to undo")
 }
 
+func TestUndoMovesTheCursorToTheRestoredFile(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "to/": ""})
+	for _, c := range []struct {
+		what string
+		keys []string
+	}{
+		{"a rename", []string{"R", "ctrl+u", "'z", "enter"}},
+		{"a move to another folder", []string{"M", "ctrl+u", "'to/", "enter"}},
+		{"the trash", []string{"D"}},
+	} {
+		d.onFile("b")
+		d.press(c.keys...)
+		d.exists(dir+"/b", false)
+		d.shows("undoes it")
+		d.onFile("d")
+		d.press("u")
+		d.until("the cursor is on what was restored after "+c.what, func() bool { return d.isOn("b") })
+	}
+}
+
 func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
 	d.onFile("a")
@@ -199,7 +219,7 @@ func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
 	}
 	d.press("u")
 	d.exists(dir+"/a", true)
-	d.shows("undone: move of a")
+	d.shows("undone: rename of a")
 }
 
 func TestAnUndoThatFailsHalfWayGoesOnWhereItFailed(t *testing.T) {
@@ -412,6 +432,23 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	d.press("n")
 	d.exists(list, false)
 	d.exists(dir+"/a", true)
+}
+
+func TestRenameCountsFilesWhoseNamesWereSwappedOnce(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed")
+	d, _ := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
+	d.press("v", "R")
+	d.hasStarted(2)
+	if err := os.WriteFile(d.engine.started[0].Command[1], []byte("b.txt\na\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.nth(1).end(api.StateExited, new(int))
+	d.shows("Rename 2 files?")
+	d.press("y")
+	d.shows("renamed 2 files – u undoes it")
+	d.press("u")
+	d.shows("undone: rename of 2 files")
 }
 
 func TestBookmarksAreKeptAndChosen(t *testing.T) {

@@ -229,7 +229,7 @@ func (f *Pane) askNew() tea.Cmd {
 
 // undoOfNew is how a file that was made is taken back.
 func undoOfNew(path string) undo {
-	return undo{"new " + widget.FileName(filepath.Base(path)), []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
+	return undo{what: "new " + widget.FileName(filepath.Base(path)), steps: []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
 }
 
 // onTargets is an action on the files that are marked or else the one under the

@@ -183,7 +183,7 @@ func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
 func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
 	var ts transfers
 	sized := func(what string, n int) undo {
-		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
+		return undo{what: what, steps: []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
 	}
 	for range mostUndos + 5 {
 		ts.remember(sized("a", 1))

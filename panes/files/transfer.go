@@ -205,12 +205,13 @@ func (t *transfer) fault() string {
 
 // sayEnded tells how a transfer has ended.
 func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
-	paths := make([]string, len(t.job.Done))
-	for i, d := range t.job.Done {
-		paths[i] = d.Path
-	}
+	paths := originals(t.job.Done)
 	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
-		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind] + theseFiles(paths)
+		api.TransferDelete: "deleted ", api.TransferRestore: "restored ", api.TransferExtract: "unpacked "}[t.in.Kind]
+	if isRename(t.in.Kind, t.job.Done) {
+		text = "renamed "
+	}
+	text += theseFiles(paths)
 	if t.in.Kind == api.TransferPack && len(paths) > 0 {
 		text = "packed " + countOf(len(t.in.Items)) + " into " + theseFiles([]string{t.job.Done[0].To})
 	}
@@ -235,6 +236,11 @@ func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
 		return ts.env.Say("cancelled; "+text, true)
 	}
 	return ts.env.Say(text, false)
+}
+
+// isRename reports whether a transfer only changed names.
+func isRename(kind string, done []api.FileMoved) bool {
+	return kind == api.TransferMove && !slices.ContainsFunc(done, func(d api.FileMoved) bool { return filepath.Dir(d.Path) != filepath.Dir(d.To) })
 }
 
 // cancel ends the transfer that runs, after a question if it has begun.

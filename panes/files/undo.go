@@ -1,6 +1,7 @@
 package files
 
 import (
+	"path/filepath"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +21,7 @@ const (
 // An undo is how a change is taken back: transfers, one after the other.
 type undo struct {
 	what  string // was done
+	shows string // path of a file that this brings back; "" for none
 	steps []api.FilesTransferInput
 }
 
@@ -55,7 +57,7 @@ func (t *transfer) left() (u undo) {
 	}
 	in := t.in
 	in.Items, in.Conflict = in.Items[min(t.job.Handled, len(in.Items)):], ""
-	u.what = t.back.what
+	u.what, u.shows = t.back.what, t.back.shows
 	if len(in.Items) > 0 {
 		u.steps = append(u.steps, in)
 	}
@@ -77,16 +79,23 @@ func (ts *transfers) undone(t *transfer) tea.Cmd {
 		ts.takeBack(left)
 		return nil
 	}
-	return ts.env.Say("undone: "+left.what, false)
+	return tea.Batch(ts.selectRestored(left.shows), ts.env.Say("undone: "+left.what, false))
+}
+
+// selectRestored puts the cursor on a file that was brought back, if its folder is shown.
+func (ts *transfers) selectRestored(path string) tea.Cmd {
+	if path == "" || filepath.Dir(path) != ts.folder.path {
+		return nil
+	}
+	return ts.folder.willShow(filepath.Base(path))
 }
 
 // undoOf is how a transfer is taken back: what was put somewhere goes first, so
 // that what was there before has its place again.
 func undoOf(kind string, done []api.FileMoved) (u undo) {
-	paths := make([]string, len(done))
+	paths := originals(done)
 	var away, replaced []api.FileMove
-	for i, d := range done {
-		paths[i] = d.Path
+	for _, d := range done {
 		item := api.FileMove{Path: d.To, To: d.Path}
 		if kind != api.TransferMove && kind != api.TransferTrash { // it was not there before
 			item.To = ""
@@ -101,16 +110,38 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	if len(done) == 0 || back == "" {
 		return u
 	}
+	switch {
+	case back == api.TransferMove || back == api.TransferRestore:
+		u.shows = paths[0]
+	case len(replaced) > 0:
+		u.shows = replaced[0].To
+	}
 	slices.Reverse(away) // names may have gone round, and folders come before what is in them
 	slices.Reverse(replaced)
 	u.steps = append(u.steps, api.FilesTransferInput{Kind: back, Items: away})
 	if len(replaced) > 0 {
 		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
 	}
-	if u.what = kind + " of " + theseFiles(paths); kind == api.TransferExtract || kind == api.TransferPack {
+	switch u.what = kind + " of " + theseFiles(paths); {
+	case isRename(kind, done):
+		u.what = "rename of " + theseFiles(paths)
+	case kind == api.TransferExtract || kind == api.TransferPack:
 		u.what = theseFiles([]string{done[0].To})
 	}
 	return u
+}
+
+// originals returns the paths of the files before a transfer. Where names go round, one of the
+// files was moved twice.
+func originals(done []api.FileMoved) (paths []string) {
+	detours := map[string]bool{}
+	for _, d := range done {
+		if !detours[d.Path] {
+			paths = append(paths, d.Path)
+		}
+		detours[d.To] = true
+	}
+	return paths
 }
 
 // undo takes back the last change.
@@ -130,5 +161,5 @@ func (ts *transfers) undo() tea.Cmd {
 
 // takeBack begins to undo a change, or goes on with it.
 func (ts *transfers) takeBack(u undo) {
-	ts.addNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
+	ts.addNext(u.steps[0], &undo{u.what, u.shows, u.steps[1:]})
 }
