@@ -52,6 +52,9 @@ func TestThePageInABrowser(t *testing.T) {
 		{"Drawn", drawn},
 		{"Swiping", swiping},
 		{"Installing", installing},
+		{"StateWords", stateWords},
+		{"Projects", projects},
+		{"ExitedSessions", exitedSessions},
 		{"Machines", machines},
 		{"Revoking", revoking},
 		{"Impostors", impostors}, // which stop the page
@@ -172,6 +175,14 @@ func aLayoutOfSplits(m *machine, t *testing.T) {
 	p.session("numbers")
 	p.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
 	p.shows("line 300")
+	tablet := m.paired(t, m.link(), chromedp.EmulateViewport(1200, 800, chromedp.EmulateTouch)) // its size changes no session, so nothing else draws the page anew
+	tablet.session("numbers")
+	tablet.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
+	tablet.do(chromedp.EmulateViewport(400, 800, chromedp.EmulateTouch))
+	tablet.until(`document.querySelectorAll('.pane').length === 1`)
+	tablet.until(`document.querySelector('.top .title').offsetParent && document.querySelector('.top .title').textContent === 'numbers'`)
+	tablet.do(chromedp.EmulateViewport(1200, 800, chromedp.EmulateTouch))
+	tablet.until(`document.querySelectorAll('.split.beside .pane').length === 2`)
 	call(p.machine, "cli", api.LayoutPut, api.LayoutPutInput{Layout: api.Layout{}})
 	p.until(`document.querySelectorAll('.pane').length === 1`)
 }

@@ -29,7 +29,7 @@ export class App {
       e.preventDefault();
       this.go(view);
     };
-    this.onVisible = () => this.draw();
+    this.redraw = () => this.draw();
   }
 
   open() {
@@ -39,14 +39,16 @@ export class App {
     visualViewport?.addEventListener('resize', this.onResize);
     visualViewport?.addEventListener('scroll', this.onResize);
     addEventListener('keydown', this.onKey);
-    document.addEventListener('visibilitychange', this.onVisible);
+    document.addEventListener('visibilitychange', this.redraw);
+    this.narrow.addEventListener('change', this.redraw);
   }
 
   close() {
     visualViewport?.removeEventListener('resize', this.onResize);
     visualViewport?.removeEventListener('scroll', this.onResize);
     removeEventListener('keydown', this.onKey);
-    document.removeEventListener('visibilitychange', this.onVisible);
+    document.removeEventListener('visibilitychange', this.redraw);
+    this.narrow.removeEventListener('change', this.redraw);
     this.disconnect();
   }
 

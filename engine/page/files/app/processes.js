@@ -5,6 +5,22 @@ import { Log } from './log.js';
 
 const columns = ['name', 'status', 'cpu', 'memory', 'ports', 'restarts', 'up'];
 
+// makeHeader makes the row above the processes of a project.
+function makeHeader() {
+  return h('tr', { className: 'project' }, h('th', { scope: 'rowgroup', colSpan: columns.length },
+    h('span', { className: 'name' }), h('span', { className: 'count' }), h('span', { className: 'folder' })));
+}
+
+function drawHeader(e, { file, folder, name, members }) {
+  const [title, count, place] = e.firstChild.children;
+  const bad = members.filter((p) => failed(p) || p.state === 'backoff').length;
+  const up = members.filter((p) => p.state === 'running').length;
+  const done = members.filter((p) => p.state === 'exited' && !failed(p)).length;
+  set(title, file ? name : text.noProject);
+  set(count, [text.upOf(up, members.length - done), bad && text.someFailed(bad)].filter(Boolean).join(', '));
+  set(place, folder);
+}
+
 // Processes is the table of processes, and the log of the chosen one.
 export class Processes {
   constructor(app) {
@@ -30,9 +46,11 @@ export class Processes {
   }
 
   draw() {
-    const all = this.app.store.services();
-    this.empty.hidden = all.length > 0;
-    keyed(this.body, all, (p) => p.id, (p) => this.makeRow(p), (e, p) => this.drawRow(e, p));
+    const projects = this.app.store.projects();
+    const named = projects.some((g) => g.file);
+    this.empty.hidden = projects.length > 0;
+    const rows = projects.flatMap((g) => (named ? [g, ...g.members] : g.members));
+    keyed(this.body, rows, (r) => r.id || `project ${r.file}`, (r) => (r.members ? makeHeader() : this.makeRow(r)), (e, r) => (r.members ? drawHeader(e, r) : this.drawRow(e, r)));
     const p = this.app.store.processes.get(this.chosen);
     this.detail.hidden = !p;
     this.element.classList.toggle('open', Boolean(p));
@@ -57,7 +75,7 @@ export class Processes {
     const usage = ended(p) ? null : this.app.store.usage.get(p.id);
     set(name.firstChild, p.name);
     set(status, stateText(p));
-    status.className = `status ${failed(p) ? 'failed' : p.state}`;
+    status.className = `status ${failed(p) ? 'failed' : p.supervision?.ready === false ? 'notready' : p.state}`;
     set(cpu, usage ? `${usage.cpu.toFixed(usage.cpu < 10 ? 1 : 0)} %` : '');
     set(memory, usage ? size(usage.rss, text.units) : '');
     set(ports, (usage?.ports || []).join(' '));

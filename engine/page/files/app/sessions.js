@@ -1,6 +1,6 @@
 import { text } from './strings.js';
 import { arrows, ask, h, keyed, set } from './dom.js';
-import { ended, stateText } from './store.js';
+import { ended, failed, stateText } from './store.js';
 import { TerminalView } from './terminal.js';
 import { swipe } from './touch.js';
 
@@ -65,11 +65,12 @@ export class Sessions {
   drawRow(e, p) {
     const [mark, name, state, program] = e.firstChild.children;
     const agent = p.agent?.state;
-    set(mark, agent ? marks[agent] : p.state === 'running' ? '●' : p.state === 'failed' ? '✗' : '○');
-    mark.className = `mark ${agent || p.state}`;
+    const how = failed(p) ? 'failed' : p.state;
+    set(mark, agent ? marks[agent] : how === 'running' ? '●' : how === 'failed' ? '✗' : '○');
+    mark.className = `mark ${agent || how}`;
     set(name, p.name);
     set(state, agent ? text.agent[agent] : ended(p) ? stateText(p) : p.terminal?.rang ? text.rang : '');
-    state.className = `state ${agent || p.state}`;
+    state.className = `state ${agent || how}`;
     set(program, agent === 'blocked' && p.agent.text ? p.agent.text : p.agent ? p.agent.name : p.terminal?.title || p.command);
     e.classList.toggle('wants', Boolean(wants(p)));
     if (p.id === this.chosen) e.firstChild.setAttribute('aria-current', 'true');

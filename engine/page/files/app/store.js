@@ -118,24 +118,79 @@ export class Store extends EventTarget {
     });
   }
 
+  // sessions are those to list, running ones first.
   sessions() {
     const closed = new Set(this.layout?.closed || []);
-    return [...this.processes.values()].filter((p) => p.kind === 'session' && !closed.has(p.id) && !(p.supervision?.transient && ended(p)));
+    const all = [...this.processes.values()].filter((p) => p.kind === 'session' && !closed.has(p.id) && !(p.supervision?.transient && ended(p)));
+    return all.sort((a, b) => ended(a) - ended(b));
   }
 
-  services() { return [...this.processes.values()].filter((p) => p.kind === 'process'); }
+  // projects are the processes by their project file, those of none last. Running ones come
+  // first, and so do projects with any.
+  projects() {
+    const all = new Map();
+    for (const p of this.processes.values()) {
+      if (p.kind !== 'process') continue;
+      const file = p.project?.file || '';
+      const folder = file.replace(/\/[^/]*$/, '');
+      if (!all.has(file)) all.set(file, { file, folder, name: p.project?.project || folder.replace(/.*\//, ''), members: [] });
+      all.get(file).members.push(p);
+    }
+    const idle = (project) => project.members.every(ended);
+    const rank = (p) => (!ended(p) ? 0 : failed(p) ? 1 : 2);
+    for (const { members } of all.values()) members.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name) || a.id.localeCompare(b.id));
+    return [...all.values()].sort((a, b) => idle(a) - idle(b) || !a.file - !b.file || a.name.localeCompare(b.name) || a.file.localeCompare(b.file));
+  }
 }
 
 export const ended = (p) => p.state === 'stopped' || p.state === 'exited' || p.state === 'failed';
 
-// failed reports whether a process ended by itself and not well, as far as anybody knows.
-export const failed = (p) => p.state === 'failed' || p.state === 'exited' && p.exit_code !== 0;
+// The words for states are those of the dashboard (panes/widget/process.go).
 
-// stateText says in words how it is with a process.
-export function stateText(p) {
-  if (p.state === 'waiting' && p.waits_for) return text.waitsFor(p.waits_for.map((d) => d.name || d.id).join(', '));
-  if (p.state === 'exited' && p.exit_code !== null && p.exit_code !== undefined) return text.exitedWith(p.exit_code);
-  if (p.state !== 'stopped' && ended(p) && p.exit_signal) return text.endedBy(p.exit_signal);
-  if (p.state === 'running' && p.supervision?.ready === false) return text.notReady;
-  return text.state[p.state] || p.state;
+// failed reports whether a process ended by itself and not well, as far as anybody knows.
+export function failed(p) {
+  if (p.state !== 'exited') return p.state === 'failed';
+  return !known(p.exit_code) || p.exit_code !== 0 && !leftShell(p);
+}
+
+const known = (value) => value !== null && value !== undefined;
+
+const shellStart = 3000; // a shell that lives shorter failed to start
+const shells = ['bash', 'zsh', 'fish', 'sh', 'dash', 'ksh', 'mksh', 'ash'];
+const shellFlags = ['-l', '-i', '--login', '-il', '-li'];
+
+// leftShell reports whether a session is an interactive shell that somebody left: its exit
+// status is that of the last command in it.
+function leftShell(p) {
+  if (p.kind !== 'session' || !p.argv?.length || !p.exited_at || new Date(p.exited_at) - new Date(p.started_at) < shellStart) return false;
+  return p.argv.slice(1).every((arg) => shellFlags.includes(arg)) && shells.includes(p.argv[0].replace(/.*\//, '').replace(/^-/, ''));
+}
+
+// stateText says what state a process is in.
+export function stateText(p, now = Date.now()) {
+  const ready = p.supervision?.ready;
+  if (failed(p) && known(p.exit_code)) return text.failedHow(text.exited(p.exit_code));
+  if (failed(p) && p.exit_signal && !p.error) return text.failedHow(p.exit_signal);
+  if (failed(p) && p.exit_unknown) return text.exitUnknown;
+  if (p.state === 'backoff') return restartText(p, now);
+  if (p.state === 'waiting' && p.waits_for?.length) return text.waitsFor(p.waits_for.map((d) => d.name || d.id).join(', '));
+  if (p.state === 'running' && known(ready)) return ready ? text.ready : text.notReady;
+  if (p.state === 'exited' && known(p.exit_code)) return text.exited(p.exit_code);
+  return p.state;
+}
+
+function restartText(p, now) {
+  if (!p.supervision?.next_start) return text.waitsToRestart;
+  const wait = new Date(p.supervision.next_start) - now;
+  if (wait < 1000) return text.restartsNow;
+  const seconds = Math.ceil(wait / 1000);
+  return text.restartsIn(seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m`);
+}
+
+// endText says in words how a session or process ended.
+export function endText(p) {
+  if (p.error) return p.error;
+  if (known(p.exit_code)) return text.exitedWith(p.exit_code);
+  if (p.exit_signal) return text.endedBy(p.exit_signal);
+  return p.exit_unknown ? text.exitedSomehow : text.exitedPlain;
 }

@@ -22,7 +22,7 @@ export const text = {
 
   noSessions: 'No sessions yet.', newSession: 'New session', rename: 'Rename', renameQuestion: (name) => `Rename ${name}`, endSession: 'End session',
   endQuestion: (name) => `End ${name} and everything that runs in it?`,
-  newName: 'Name', ended: (how) => `This session has ended (${how}).`,
+  newName: 'Name',
   readOnly: 'read-only', typedLast: (who) => `${who} typed last`,
   locked: "agents can't type here", lock: 'Keep agents from typing', unlock: 'Let agents type',
   find: 'Find in scrollback', next: 'Next match', previous: 'Previous match', close: 'Close',
@@ -31,13 +31,13 @@ export const text = {
   terminal: (name) => `Terminal ${name}`, tab: (n) => `Tab ${n}`,
 
   agent: { working: 'working', blocked: 'needs you', done: 'done', idle: 'idle', unknown: '' },
-  state: {
-    waiting: 'waiting', starting: 'starting', running: 'running', backoff: 'restarting soon',
-    stopping: 'stopping', stopped: 'stopped', exited: 'exited', failed: 'failed',
-  },
-  exitedWith: (code) => `exited with ${code}`, endedBy: (signal) => `ended by ${signal}`, rang: 'rang',
-  waitsFor: (names) => `waiting for ${names}`, notReady: 'not ready yet',
+  rang: 'rang', ready: 'ready', notReady: 'not ready', waitsFor: (names) => `waiting for ${names}`,
+  exited: (code) => `exited ${code}`, failedHow: (how) => `failed: ${how}`, exitUnknown: 'exit unknown',
+  waitsToRestart: 'waiting to restart', restartsNow: 'restarting now', restartsIn: (time) => `restarts in ${time}`,
+  exitedWith: (code) => `exited with status ${code}`, endedBy: (signal) => `terminated by ${signal}`,
+  exitedSomehow: 'exited; status unknown', exitedPlain: 'exited',
 
+  noProject: 'no project', upOf: (n, of) => `${n}/${of} up`, someFailed: (n) => `${n} failed`,
   name: 'Name', status: 'State', cpu: 'CPU', memory: 'Memory', ports: 'Ports', restarts: 'Restarts', up: 'Up',
   noProcesses: 'No processes yet.', newProcess: 'Start a process', command: 'Command', folder: 'Folder',
   keepAlive: 'Restart it whenever it ends', start: 'Start', stop: 'Stop', restart: 'Restart', cancel: 'Cancel', keep: 'Save',

@@ -3,7 +3,7 @@ import { FitAddon } from '../vendor/addon-fit.mjs';
 import { theme, prefersLight } from './styles.js';
 import { text } from './strings.js';
 import { h, icon, set, say } from './dom.js';
-import { ended, stateText } from './store.js';
+import { ended, endText } from './store.js';
 import { SearchBar } from './search.js';
 import { links } from './links.js';
 import { settings } from './settings.js';
@@ -38,6 +38,7 @@ export class TerminalView {
     this.readOnly = app.me.read_only;
     this.retry = retryFirst;
     this.queue = [];
+    this.over = ''; // when the run began that has ended
     this.modifier = { ctrl: false, alt: false };
     this.make();
   }
@@ -126,6 +127,10 @@ export class TerminalView {
 
   async attach(first) {
     const p = this.process;
+    if (p && ended(p)) {
+      this.showLast(p);
+      return;
+    }
     const own = this.decides && !this.readOnly ? this.wanted() : null;
     const others = p?.terminal && (!own || p.terminal.viewers > 0);
     const size = others ? p.terminal : own;
@@ -153,6 +158,24 @@ export class TerminalView {
       this.receive(socket, m.data);
     };
     socket.onclose = () => this.closed(socket);
+  }
+
+  // showLast shows what a session that has exited showed last.
+  async showLast(p) {
+    const turn = this.turn = {};
+    this.showEnd(p);
+    const screen = await this.app.api.call('session.screen', { id: this.id, ansi: true, scrollback: history }).catch(() => null);
+    if (turn !== this.turn || this.gone) return;
+    if (!screen) {
+      this.closed(null);
+      return;
+    }
+    this.over = p.started_at;
+    this.element.classList.remove('away');
+    this.term.reset();
+    this.resize(screen.cols, this.wanted()?.rows || screen.rows);
+    const lines = screen.lines.slice(0, screen.lines.findLastIndex(Boolean) + 1);
+    this.term.write(`\x1b[?25l${lines.join('\x1b[m\r\n')}\x1b[m`);
   }
 
   // fetchHistory writes what has scrolled off the screen.
@@ -213,9 +236,21 @@ export class TerminalView {
   }
 
   end(p) {
-    this.over = true;
-    set(this.note, text.ended(stateText(p)));
+    this.over = p.started_at;
+    this.showEnd(p);
+  }
+
+  showEnd(p) {
+    set(this.note, endText(p));
     this.note.hidden = false;
+  }
+
+  // revive shows a session that was started again.
+  revive() {
+    this.over = '';
+    this.note.hidden = true;
+    this.term.reset();
+    this.attach(true);
   }
 
   send(message) {
@@ -284,9 +319,13 @@ export class TerminalView {
   // viewer may decide. What came before the terminal had the session's size was drawn wrong
   // and is asked for again.
   settle() {
-    if (this.gone || this.over) return;
+    if (this.gone) return;
     const p = this.process;
     const size = this.wanted();
+    if (this.over) {
+      if (size) this.resize(this.term.cols, size.rows);
+      return;
+    }
     if (!p?.terminal || !size) return;
     if (this.decides && !this.readOnly && (this.sent?.cols !== size.cols || this.sent?.rows !== size.rows)) {
       this.sent = size;
@@ -352,7 +391,8 @@ export class TerminalView {
     set(this.locked, t.keyboard ? text.locked : '');
     set(this.who, this.readOnly ? text.readOnly : t.typist && t.typist !== 'page' ? text.typedLast(t.typist) : '');
     this.drawLock(Boolean(t.keyboard));
-    if (ended(p) && this.over) set(this.note, text.ended(stateText(p)));
+    if (ended(p) && this.over) set(this.note, endText(p));
+    if (p.state === 'running' && this.over && this.over !== p.started_at) this.revive();
     if (this.term && !this.over && (t.cols !== this.term.cols || t.rows !== this.term.rows)) this.later();
   }
 
