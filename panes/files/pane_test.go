@@ -98,7 +98,7 @@ func TestAnAnswerToAnEarlierSearchInAFileIsLeftOut(t *testing.T) {
 	v.searchFor(api.Pattern{Text: "first"})
 	first := v.search.serial
 	v.searchFor(api.Pattern{Text: "second"})
-	v.searched(first, []api.GrepLine{{Line: 2}, {Line: 3}}, nil)
+	v.searched(first, []int64{2, 3}, nil)
 	if v.search.stop == nil || v.preview.NextHit(false) {
 		t.Error("the first answer counts")
 	}

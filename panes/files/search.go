@@ -76,9 +76,17 @@ func (v *viewer) searchFor(pattern api.Pattern) (tea.Cmd, error) {
 	ctx, cancel := context.WithCancel(v.env.Context())
 	s.path, s.text, s.stop = v.preview.Path(), pattern.Text, cancel
 	serial, in := s.serial, api.FilesGrepInput{Pattern: re.String(), Path: s.path, Limit: mostHits}
-	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (api.FilesGrepOutput, error) {
-		return e.SearchFiles(ctx, in)
-	}, func(out api.FilesGrepOutput, err error) tea.Cmd { return v.searched(serial, out.Lines, err) }), nil
+	find := v.preview.Finder(re, mostHits)
+	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (hits []int64, err error) {
+		if find != nil {
+			return find(ctx, fileSource{e})
+		}
+		out, err := e.SearchFiles(ctx, in)
+		for _, l := range out.Lines {
+			hits = append(hits, l.Line)
+		}
+		return hits, err
+	}, func(hits []int64, err error) tea.Cmd { return v.searched(serial, hits, err) }), nil
 }
 
 // endSearch ends the search that is under way, if there is one.
@@ -92,16 +100,12 @@ func (v *viewer) endSearch() {
 }
 
 // searched shows what a search has found.
-func (v *viewer) searched(serial int, lines []api.GrepLine, err error) tea.Cmd {
+func (v *viewer) searched(serial int, hits []int64, err error) tea.Cmd {
 	if serial != v.search.serial {
 		return nil
 	}
 	next := v.search.next
 	v.endSearch()
-	var hits []int64
-	for _, l := range lines {
-		hits = append(hits, l.Line)
-	}
 	v.preview.Search(hits)
 	found := v.preview.NextHit(false)
 	for ; next != 0 && found; next -= max(min(next, 1), -1) {

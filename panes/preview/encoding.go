@@ -2,7 +2,9 @@ package preview
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"regexp"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -118,4 +120,34 @@ func (e encoding) decode(data []byte) string {
 		units[i] = e.byteOrder().Uint16(data[2*i:])
 	}
 	return string(utf16.Decode(units))
+}
+
+// Finder returns a function that finds the numbers of at most limit lines that re matches, in
+// the file that is shown now. It returns nil if the file is UTF-8, which the engine searches
+// itself.
+func (p *Preview) Finder(re *regexp.Regexp, limit int) func(context.Context, Source) ([]int64, error) {
+	path, enc := p.path, p.encoding
+	if p.kind != previewText || enc == encodingUTF8 {
+		return nil
+	}
+	return func(ctx context.Context, src Source) (found []int64, err error) {
+		number := int64(0)
+		for off, size := int64(0), int64(1); off < size && len(found) < limit; {
+			var data []byte
+			if data, size, err = src.ReadAt(ctx, path, off, previewChunk); err != nil || len(data) == 0 {
+				return found, err
+			}
+			lines, end := textLines(data, off, off+int64(len(data)) >= size, enc)
+			for _, l := range lines {
+				if !l.cont {
+					number++
+				}
+				if re.MatchString(l.text) && len(found) < limit && (len(found) == 0 || found[len(found)-1] != number) {
+					found = append(found, number)
+				}
+			}
+			off = end
+		}
+		return found, nil
+	}
 }

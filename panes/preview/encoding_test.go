@@ -2,6 +2,8 @@ package preview
 
 import (
 	"encoding/binary"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -58,6 +60,27 @@ func TestLongUTF16TextIsReadFromBothEnds(t *testing.T) {
 			v.Home()
 			v.shows("1  line number 1 ")
 		})
+	}
+}
+
+func TestFinderSearchesDecodedLines(t *testing.T) {
+	re := regexp.MustCompile("größe|number 29999$")
+	text := "große\nGröße, größe\n" + string(countedLines(30_000))
+	latin1 := []byte(strings.NewReplacer("ö", "\xf6", "ß", "\xdf").Replace(text))
+	for name, data := range map[string][]byte{"UTF-16": utf16Of(binary.BigEndian, text), "Latin-1": latin1} {
+		v := view(t, "/a.txt", data)
+		v.see()
+		find := v.Finder(re, 10)
+		if find == nil {
+			t.Fatalf("%s is left to the engine", name)
+		}
+		if found, err := find(t.Context(), v.from); err != nil || !slices.Equal(found, []int64{2, 30_001}) {
+			t.Errorf("%s: found lines %v, %v", name, found, err)
+		}
+	}
+	plain := view(t, "/a.txt", []byte(text))
+	if plain.see(); plain.Finder(re, 10) != nil {
+		t.Error("UTF-8 is not left to the engine")
 	}
 }
 
