@@ -4,6 +4,7 @@
 package codingagents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -132,9 +133,10 @@ func (v Verbs) table(rows []agentRow, now time.Time) string {
 		if !r.Since.IsZero() {
 			since = output.Span(now.Sub(r.Since))
 		}
-		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), output.Text(output.Visible(r.Agent)),
-			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), output.Text(output.Visible(r.Cost)), output.Text(output.Visible(r.shownBranch())),
-			output.Text(output.Visible(v.Home(r.CWD))), output.Text(output.Visible(r.Conversation)), output.Text(output.Visible(r.Text)))
+		known := func(text string) output.Cell { return output.Text(output.Visible(cmp.Or(text, "-"))) }
+		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), known(r.Agent),
+			output.Tinted(string(r.State), agentTint(r.State)), output.Text(since), known(r.Cost), known(r.shownBranch()),
+			output.Text(output.Visible(v.Home(r.CWD))), known(r.Conversation), known(r.Text))
 	}
 	return t.String()
 }
@@ -228,7 +230,7 @@ func explanation(p output.Printer, out api.AgentExplainOutput, now time.Time) st
 		return "no coding agent was recognised in this session\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is %s", output.Visible(out.Agent.Name), out.Agent.State)
+	fmt.Fprintf(&b, "%s is %s", output.Visible(cmp.Or(out.Agent.Name, "the agent")), out.Agent.State)
 	if out.PID != 0 {
 		fmt.Fprintf(&b, "; its process is %d", out.PID)
 	}
