@@ -11,9 +11,8 @@ import (
 )
 
 // Extract unpacks an archive into a folder that is not there yet, or a single
-// compressed file into a file. It is there as a whole or not at all. Without
-// large it is refused to unpack to more than twenty times its size and a
-// gigabyte, which is a TooLarge error.
+// compressed file into a file. It is there as a whole or not at all. Unless
+// large is set, an archive that exceeds archive.BoundFor is a TooLarge error.
 func Extract(ctx context.Context, t *Tree, from, to string, large bool) (info Info, err error) {
 	err = t.confined(func() (err error) {
 		info, err = extract(ctx, t, from, to, large)

@@ -21,8 +21,8 @@ import (
 const (
 	// findRest is how long typing has to rest before a search begins.
 	findRest = 120 * time.Millisecond
-	// mostNames is how many names below a folder are held to be matched fuzzily;
-	// where there are more, the engine finds those that hold what was typed.
+	// mostNames is how many names below a folder are held and ranked here; where there are
+	// more, the engine searches them.
 	mostNames = 50_000
 	// mostFound is how many results a search shows.
 	mostFound = 500
@@ -182,7 +182,7 @@ func (n nameSearch) find(ctx context.Context, e panes.Engine, folder, text strin
 	}
 	if n.below == nil || strings.ContainsAny(text, "*?[{") {
 		below := out.below
-		out, err = globNames(ctx, e, folder, text)
+		out, err = searchNames(ctx, e, folder, text)
 		out.below = below
 		return out, err
 	}
@@ -195,15 +195,32 @@ func (n nameSearch) find(ctx context.Context, e panes.Engine, folder, text strin
 	return out, nil
 }
 
-// globNames finds names that hold the words that were typed, in their order.
-func globNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
-	pattern := text
-	if !strings.ContainsAny(text, "*?[{") {
-		pattern = "*" + strings.Join(strings.Fields(text), "*") + "*"
-		if strings.Contains(text, "/") {
-			pattern = "**/" + pattern
+// searchNames has the engine find names that contain the words of a text, and then names that
+// contain its letters in order. A text with glob characters is a pattern instead.
+func searchNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
+	if strings.ContainsAny(text, "*?[{") {
+		return globNames(ctx, e, folder, text)
+	}
+	words := "*" + strings.Join(strings.Fields(text), "*") + "*"
+	if strings.Contains(text, "/") {
+		return globNames(ctx, e, folder, "**/"+words)
+	}
+	out, err := globNames(ctx, e, folder, words)
+	if err != nil || out.limited || strings.Contains(text, `\`) {
+		return out, err
+	}
+	letters := strings.Split(strings.Join(strings.Fields(text), ""), "")
+	more, err := globNames(ctx, e, folder, "*"+strings.Join(letters, "*")+"*")
+	for _, f := range more.files {
+		if !slices.Contains(out.files, f) && len(out.files) < mostFound {
+			out.files = append(out.files, f)
 		}
 	}
+	out.limited = more.limited
+	return out, err
+}
+
+func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (found, error) {
 	out, err := e.FindFiles(ctx, folder, pattern, mostFound)
 	names := found{files: make([]foundFile, len(out.Paths)), limited: out.Limited}
 	for i, path := range out.Paths {

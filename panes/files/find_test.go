@@ -17,14 +17,18 @@ import (
 // A findEngine knows the names below a folder, and what is in one file.
 type findEngine struct {
 	panes.Engine
-	below []string
-	asked []string // patterns
-	text  string   // of every file
+	below    []string
+	asked    []string            // patterns
+	text     string              // of every file
+	matching map[string][]string // by pattern
 }
 
 func (e *findEngine) FindFiles(_ context.Context, _, pattern string, limit int) (api.FilesFindOutput, error) {
 	e.asked = append(e.asked, pattern)
-	return api.FilesFindOutput{Paths: e.below[:min(limit, len(e.below))], Limited: len(e.below) > limit}, nil
+	if pattern == "**" {
+		return api.FilesFindOutput{Paths: e.below[:min(limit, len(e.below))], Limited: len(e.below) > limit}, nil
+	}
+	return api.FilesFindOutput{Paths: e.matching[pattern]}, nil
 }
 
 func (e *findEngine) SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error) {
@@ -88,13 +92,14 @@ func TestNamesAreFoundByTheirLettersAndTheBestComesFirst(t *testing.T) {
 	}
 }
 
-func TestOfTooManyNamesTheEngineFindsThoseThatHoldTheWords(t *testing.T) {
+func TestFindAsksTheEngineIfThereAreTooManyNames(t *testing.T) {
 	engine := &findEngine{below: make([]string, mostNames+1)}
 	u, _ := openFinder(t, false, engine, "xyab")
-	u.field.Set("ab cd")
+	engine.matching = map[string][]string{"*im*5*": {"trim/5"}, "*i*m*5*": {"trim/5", "img5.txt"}}
+	u.field.Set("im 5")
 	run(u.search())
-	if want := []string{"**", "*bxya*", "*ab*cd*"}; len(engine.asked) != 3 || engine.asked[2] != want[2] {
-		t.Errorf("asked were %q", engine.asked)
+	if want := []foundFile{{path: "trim/5"}, {path: "img5.txt"}}; !slices.Equal(u.found, want) || u.limited {
+		t.Errorf("found %v, want names with the words and then names with the letters: %v; asked %q", u.found, want, engine.asked)
 	}
 }
 

@@ -3,7 +3,10 @@ package files
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,6 +249,37 @@ func TestRenamesGoRoundByADetour(t *testing.T) {
 		if _, err := renames("/", []string{"/a", "/b"}, text, false); err == nil {
 			t.Errorf("%q is taken", text)
 		}
+	}
+}
+
+func TestRenamingInAnEditorShowsPathsAsTyped(t *testing.T) {
+	f, e := shownPane("/d")
+	f.listed("img1.txt", "img2.txt")
+	items, err := renames("/d", []string{"/d/img1.txt", "/d/img2.txt"}, "sub/img1.txt\n../up.txt\n", false)
+	f.confirmRenames(items, err)
+	q, ok := e.Shown.(*overlay.Question)
+	if !ok || !slices.Equal(q.Lines, []string{"img1.txt → sub/img1.txt", "img2.txt → /up.txt"}) {
+		t.Errorf("asked %+v", e.Shown)
+	}
+}
+
+func TestEditorThatFailsRenamesNothing(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(list, []byte("a\nb\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	edit := renameEditor(list, []string{"sh", "-c", `echo changed >"$0"; exit 1`, list})
+	if err := exec.CommandContext(t.Context(), edit[0], edit[1:]...).Run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, e := shownPane("/d")
+	items, err := renames("/d", []string{"/d/a", "/d/b"}, string(text), false)
+	if f.confirmRenames(items, err); len(items) > 0 || err != nil || e.Said != "nothing renamed" {
+		t.Errorf("%v, %v, %q", items, err, e.Said)
 	}
 }
 

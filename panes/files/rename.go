@@ -99,12 +99,18 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 		if err != nil {
 			return f.env.Say(panes.ErrorText(err), true)
 		}
-		cmd := f.visit(panes.Editor(list, 0, 0), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
+		cmd := f.visit(renameEditor(list, panes.Editor(list, 0, 0)), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
 		if escaped {
 			cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
 		}
 		return cmd
 	})
+}
+
+// renameEditor returns a command that runs an editor on a list of names, and empties the list if
+// the editor fails.
+func renameEditor(list string, editor []string) []string {
+	return append([]string{"/bin/sh", "-c", `"$@" || : >"$0"`, list}, editor...)
 }
 
 func relativeTo(folder string, paths []string) []string {
@@ -133,6 +139,9 @@ func (f *Pane) readRenames(list, folder string, targets []string, escaped bool) 
 // renames reads the list with new names: a line for each target, in the same
 // order.
 func renames(folder string, targets []string, text string, escaped bool) ([]api.FileMove, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) != len(targets) {
 		return nil, api.Errorf(api.CodeInvalid, "rename files: %d lines for %d files", len(lines), len(targets)).
@@ -169,13 +178,15 @@ func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 	case err != nil:
 		return f.env.Say(panes.ErrorText(err), true)
 	case len(items) == 0:
-		return f.env.Say("no name was changed", false)
+		return f.env.Say("nothing renamed", false)
 	}
 	no := "keep their names"
 	if len(items) == 1 {
 		no = "keep its name"
 	}
-	short := func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 34) }
+	short := func(path string) string {
+		return widget.Clip(widget.FileName(relativeTo(f.folder.path, []string{path})[0]), 34)
+	}
 	f.env.Ask(&overlay.Question{
 		Title: "Rename " + countOf(len(items)) + "?",
 		Lines: widget.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),

@@ -22,9 +22,9 @@ type Bound struct {
 	Entries int
 }
 
-// BoundFor is the bound of an archive of a size that nobody has looked at: it may
-// grow twentyfold, or to one gigabyte.
-func BoundFor(size int64) Bound { return Bound{max(1<<30, 20*size), 100_000} }
+// BoundFor returns the bound for an archive of size bytes that is unpacked without asking: 20
+// times its size, but at least 100 MB and at most 1 GiB.
+func BoundFor(size int64) Bound { return Bound{min(max(100<<20, 20*size), 1<<30), 100_000} }
 
 // ErrBound tells that more would be unpacked than the bound allows.
 var ErrBound = errors.New("it unpacks to more than it should")

@@ -162,6 +162,14 @@ func TestNothingIsWrittenOutsideOfTheFolder(t *testing.T) {
 	}
 }
 
+func TestBoundIsTwentyTimesTheSizeWithinLimits(t *testing.T) {
+	for size, want := range map[int64]int64{0: 100 << 20, 285_000: 100 << 20, 10 << 20: 200 << 20, 1 << 30: 1 << 30, 1 << 40: 1 << 30} {
+		if got := BoundFor(size).Bytes; got != want {
+			t.Errorf("%d bytes may unpack to %d, want %d", size, got, want)
+		}
+	}
+}
+
 func TestAnArchiveThatGrowsBeyondTheBoundIsRefused(t *testing.T) {
 	zeros := strings.Repeat("\x00", 5<<20)
 	many := make([]made, 30)
