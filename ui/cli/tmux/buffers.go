@@ -204,14 +204,14 @@ func pasteBuffer(c *call, cmd *command) error {
 		}
 		return nil
 	}
-	text := string(b.Data)
 	separator := "\r"
 	if cmd.has('s') {
 		separator = cmd.value('s')
 	} else if cmd.has('r') {
 		separator = "\n"
 	}
-	in := api.SessionWriteInput{Text: strings.ReplaceAll(text, "\n", separator)}
+	text := strings.ReplaceAll(string(b.Data), "\n", separator)
+	in := api.SessionWriteInput{Text: text}
 	if cmd.has('p') {
 		in = api.SessionWriteInput{Paste: text}
 	}

@@ -184,6 +184,10 @@ func (c *command) readFlags(word string, rest []string) ([]string, error) {
 		switch {
 		case strings.IndexByte(c.plain, flag) >= 0:
 			c.flags[flag] = append(c.flags[flag], "")
+		case flag == '?':
+			return nil, fmt.Errorf("usage: %s %s", c.name, c.usage)
+		case !isAlphanumeric(flag):
+			return nil, fmt.Errorf("command %s: invalid flag -%s", c.name, word[i:i+1])
 		case strings.IndexByte(c.valued, flag) < 0:
 			return nil, fmt.Errorf("command %s: unknown flag -%c", c.name, flag)
 		case i+1 < len(word):
@@ -197,6 +201,10 @@ func (c *command) readFlags(word string, rest []string) ([]string, error) {
 		}
 	}
 	return rest, nil
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // readArguments reads a sequence of commands from the arguments of a program: one that is, or ends
