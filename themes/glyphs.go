@@ -1,6 +1,9 @@
 package themes
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Glyphs are the signs that tell a state without colour. Each is one cell.
 type Glyphs struct {
@@ -47,6 +50,26 @@ func ASCIIGlyphs() Glyphs {
 		Thumb: "#", Block: "#", Levels: [5]string{"_", ".", "-", "=", "#"},
 	}
 }
+
+// ASCII replaces the frames and other signs that the dashboard draws, and ASCIIGlyphs does not
+// have, by ASCII characters. Each stays one cell wide.
+func ASCII(s string) string { return asciiSigns().Replace(s) }
+
+var asciiSigns = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for ascii, signs := range map[string]string{
+		"-": "─━╌╍┄┅┈┉═╴╶╸╺–—−", "|": "│┃╎╏┆┇┊┋║╵╷╹╻▏▎▕", "x": "×✗✕", "~": "…", ".": "·•∙", ">": "→›▶▸❯", "<": "←‹◀◂", "^": "↑▲", "v": "↓▼▾✓",
+		"#": "█▌▐▀▄▇▆▅", "=": "▃▂", "_": "▁", "o": "○◌", "*": "●◆◐", "'": "‘’", "\"": "“”",
+	} {
+		for _, sign := range signs {
+			pairs = append(pairs, string(sign), ascii)
+		}
+	}
+	for r := rune(0x2500); r < 0x2580; r++ { // corners and crossings; the first pair of a sign counts
+		pairs = append(pairs, string(r), "+")
+	}
+	return strings.NewReplacer(pairs...)
+})
 
 // GlyphsFor picks the glyphs for an environment of "NAME=value" strings.
 func GlyphsFor(environ []string) Glyphs {

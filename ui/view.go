@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/themes"
 	"tandem/ui/overlay"
 )
 
@@ -60,6 +61,9 @@ func (m *model) draw() {
 			m.files.Cover(true)
 			m.drawLayers()
 		}
+	}
+	if m.theme.look.Glyphs == themes.ASCIIGlyphs() {
+		m.drawn.Content = themes.ASCII(m.drawn.Content)
 	}
 }
 

@@ -1,0 +1,24 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLocaleWithoutUTF8IsDrawnInASCII(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	for _, keys := range [][]string{{}, {"ctrl+b", "%"}, {"alt+2"}, {"alt+3"}, {"alt+4"}, {"ctrl+b", "?"}} {
+		for _, key := range keys {
+			d.press(key)
+		}
+		for row := range strings.SplitSeq(d.screen(), "\n") {
+			if i := strings.IndexFunc(row, func(r rune) bool { return r >= 0x80 }); i >= 0 {
+				t.Errorf("after %v: %q", keys, row)
+			}
+		}
+	}
+}
