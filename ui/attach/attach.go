@@ -34,7 +34,7 @@ type Options struct {
 	Pictures string
 	// Handoff ends the run for what is the caller's, with HandedBack: the prefix;
 	// the mouse, where the program has no use for it; the keyboard's going to
-	// another window. Else only d after the prefix does, and other keys ring the bell.
+	// another window. Else only d after the prefix does, and other keys show a note.
 	Handoff bool
 	// NoMouse leaves the mouse to the terminal, in a run with Handoff, unless the
 	// program asks for it.
@@ -240,6 +240,7 @@ func (r *run) serve() (Outcome, error) {
 	r.link.stop(outcome)
 	in.wake()
 	<-reading
+	in.note.end()
 	outcome.Rest = in.unsent()
 	<-signals
 	<-leaving

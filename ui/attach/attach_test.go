@@ -22,6 +22,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/passthrough"
 	"tandem/keys"
+	"tandem/ui/predict"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -449,6 +450,79 @@ func TestReadOnlySendsNothing(t *testing.T) {
 	if !e.options[0].ReadOnly || !e.options[0].Raw || e.options[0].Cols != 80 || e.options[0].Rows != 24 {
 		t.Errorf("attached with %+v", e.options[0])
 	}
+}
+
+func TestUnsupportedKeysInAttachAreExplained(t *testing.T) {
+	program := newProgram(t)
+	for name, greet := range map[string]script{
+		"through the engine": greetAndEcho("ready>"),
+		"terminal handed over": func(t testing.TB, v *server.Viewer) error {
+			tty := takeOver(t, v, program.master)
+			defer tty.Close()
+			io.WriteString(tty, "ready>")
+			untilBack(v)
+			return nil
+		},
+	} {
+		for _, c := range []struct {
+			typed, note string
+			readOnly    bool
+		}{
+			{typed: "\x02?", note: "ctrl+b d detaches, ctrl+b ctrl+b sends it"},
+			{typed: "\x02[", note: "no scrollback in attach"},
+			{typed: "\x02q", note: "ctrl+b q does nothing here"},
+			{typed: "x", note: "read-only", readOnly: true},
+			{typed: "\x1b[200~x\x1b[201~", note: "read-only", readOnly: true},
+		} {
+			t.Run(name+" "+c.note, func(t *testing.T) {
+				p := newPerson(t)
+				p.watch()
+				p.attach(newEngineStub(t, greet, greetAndEcho("first repaint>"), greetAndEcho("again>")), func(o *Options) { o.ReadOnly = c.readOnly })
+				p.sees("ready>")
+				p.types(c.typed)
+				p.sees(c.note)
+				if !c.readOnly {
+					p.types("z") // the next key ends the note, and reaches the session
+					p.sees("<z>")
+					if screen := p.screen(); strings.LastIndex(screen, c.note) > strings.LastIndex(screen, "repaint>") {
+						t.Errorf("the screen is not repainted after the note: %q", screen)
+					}
+				}
+				p.types("\x02d")
+				if got := p.leaves(); got.Reason != Detached {
+					t.Errorf("the outcome is %+v", got)
+				}
+			})
+		}
+	}
+}
+
+func TestNoteShowsARoundTripMeasuredAfterItsKey(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	answer := make(chan struct{})
+	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
+		if err := say(v, "ready>"); err != nil {
+			return err
+		}
+		<-answer
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			if in.Mark != nil {
+				_ = v.Send(api.Output{Mark: &api.Mark{N: *in.Mark}})
+			}
+		}
+	}), func(o *Options) { o.Predict = predict.Always })
+	p.sees("ready>")
+	p.types("\x02?")
+	p.sees("round trip unknown, prediction always; ctrl+b d detaches")
+	close(answer)
+	p.sees("ms, prediction always")
+	p.types("\x02d")
+	p.leaves()
 }
 
 func TestEndOfTheSessionEndsTheRun(t *testing.T) {

@@ -21,10 +21,10 @@ const (
 type away struct {
 	machine string // "" for this one
 
-	since atomic.Pointer[time.Time] // it cannot be reached; nil if it can
-	asked atomic.Bool               // the person has asked how it is
-	shown atomic.Int64              // for how many seconds the answer to that has been shown
-	quiet atomic.Int64              // for how many seconds no mark was sent
+	since atomic.Pointer[time.Time]     // it cannot be reached; nil if it can
+	note  atomic.Pointer[func() string] // returns the note a key asked for; nil for none
+	shown atomic.Int64                  // for how many seconds it has been shown
+	quiet atomic.Int64                  // for how many seconds no mark was sent
 }
 
 // drawOver draws over the session, if anything ever is.
@@ -36,14 +36,20 @@ func (r *run) drawOver() {
 
 // second is called once a second.
 func (r *run) second() {
-	if r.away.asked.Load() && r.away.shown.Add(1) > 4 {
-		r.away.asked.Store(false)
-		r.away.shown.Store(0)
+	if r.away.shown.Add(1) > int64(noteTime/time.Second) {
+		r.away.note.Store(nil)
 	}
 	if time.Duration(r.away.quiet.Add(1))*time.Second >= markStep && r.away.since.Load() == nil { // nobody answers while it is away
 		r.mark()
 	}
 	r.tell()
+}
+
+// setNote shows a note for noteTime. It is formatted anew at each redraw, so that a
+// round trip measured meanwhile appears in it.
+func (a *away) setNote(note func() string) {
+	a.shown.Store(0)
+	a.note.Store(&note)
 }
 
 // mark asks for an answer.
@@ -62,14 +68,15 @@ func (r *run) tell() {
 
 func (r *run) notice() string {
 	keys, since, open := r.over.way.open()
-	name, leave := cmp.Or(r.away.machine, "the engine"), r.Prefix[0].Show()+" d detaches"
+	name, leave := cmp.Or(r.away.machine, "the engine"), r.leaveKey()
 	switch gone := r.away.since.Load(); {
 	case gone != nil:
 		return fmt.Sprintf(" %s is away%s; %s", name, waiting(keys), leave)
 	case open && time.Since(since) > silentAfter:
 		return fmt.Sprintf(" %s has not answered for %v%s; %s", name, time.Since(since).Truncate(time.Second), waiting(keys), leave)
-	case r.away.asked.Load():
-		return fmt.Sprintf(" %s: round trip %s, prediction %v; %s", name, shortly(r.over.rtt()), r.Predict, leave)
+	}
+	if note := r.away.note.Load(); note != nil {
+		return " " + (*note)()
 	}
 	return ""
 }

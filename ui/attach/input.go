@@ -2,6 +2,7 @@ package attach
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,7 @@ type input struct {
 	over    bool   // the run has ended
 	end     int64  // and where
 
+	note      note
 	answering bool   // within a control string that the terminal sends by itself
 	answer    []byte // of it
 
@@ -45,7 +47,7 @@ func newInput(r *run) (*input, error) {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], short: true}
+	in := &input{run: r, note: note{run: r}, wakeRead: fds[0], wakeWrite: fds[1], short: true}
 	for _, k := range r.Prefix {
 		if p := keys.Encode(nil, k, keys.Modes{}); len(p) == 1 {
 			in.plain = append(in.plain, p[0])
@@ -99,7 +101,10 @@ func (in *input) loop() {
 
 // take handles bytes that were read.
 func (in *input) take(p []byte) {
-	if in.decoder.Idle() && !in.waiting && in.boring(p) {
+	if !in.run.ReadOnly {
+		in.note.end()
+	}
+	if in.decoder.Idle() && !in.waiting && !in.run.ReadOnly && in.boring(p) {
 		in.run.forward(p)
 		return
 	}
@@ -185,6 +190,15 @@ func (in *input) event(e keys.Event) {
 		in.focused(e)
 	case e.Kind == keys.EventKey:
 		in.key(e)
+	case e.Kind == keys.EventPaste:
+		in.refuse()
+	}
+}
+
+// refuse tells the user of a read-only run that the session gets no input.
+func (in *input) refuse() {
+	if in.run.ReadOnly {
+		in.explain("read-only: what you type does not reach the session")
 	}
 }
 
@@ -195,7 +209,11 @@ func (in *input) key(e keys.Event) {
 	case in.isLate(e):
 		in.swallow(e)
 		in.run.forward(keys.Encode(nil, e.Key, keys.Modes{}))
-	case e.Key.Phase == keys.Release || !in.isPrefix(e.Key):
+	case e.Key.Phase == keys.Release:
+	case !in.isPrefix(e.Key):
+		if !e.Key.IsModifier() {
+			in.refuse()
+		}
 	case in.run.Handoff:
 		in.handBack(e)
 	default:
@@ -230,9 +248,7 @@ func (in *input) afterPrefix(e keys.Event) {
 	default:
 		in.waiting = false
 		in.swallow(e)
-		if in.run.command(k) {
-			in.over, in.end = true, e.End
-		}
+		in.command(k, e.End)
 	}
 }
 
@@ -251,18 +267,35 @@ func (r *run) forward(p []byte) {
 	r.over.poke()
 }
 
-// command does what a key after the prefix asks for; over is whether that ends
-// the run.
-func (r *run) command(k keys.Key) (over bool) {
+// command runs the command of k, pressed after the prefix; end is where k ends.
+func (in *input) command(k keys.Key, end int64) {
+	r := in.run
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stop(Outcome{Reason: Detached})
-		return true
-	case k.Text == "?" && r.over != nil:
-		r.away.asked.Store(true)
-		r.tell()
+		in.over, in.end = true, end
+	case k.Text == "?":
+		in.note.show(r.help)
+	case k.Text == "[":
+		in.explain("no scrollback in attach: use `tandem` or `tandem logs`")
 	default:
 		r.terminal.bell()
+		in.explain(r.Prefix[0].Show() + " " + k.Show() + " does nothing here")
 	}
-	return false
+}
+
+// explain shows why a key did nothing, and how to leave.
+func (in *input) explain(why string) {
+	in.note.show(func() string { return why + "; " + in.run.leaveKey() })
+}
+
+func (r *run) leaveKey() string { return r.Prefix[0].Show() + " d detaches" }
+
+// help lists the keys of attach or, where typing is predicted, reports the round trip.
+func (r *run) help() string {
+	prefix := r.Prefix[0].Show()
+	if r.over == nil {
+		return r.leaveKey() + ", " + prefix + " " + prefix + " sends it; `tandem` has panes and scrollback"
+	}
+	return fmt.Sprintf("%s: round trip %s, prediction %v; %s", cmp.Or(r.away.machine, "the engine"), shortly(r.over.rtt()), r.Predict, r.leaveKey())
 }

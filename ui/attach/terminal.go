@@ -259,11 +259,21 @@ func (t *terminal) note(text string) {
 	if size.Rows == 0 {
 		return
 	}
-	if len(text) > size.Cols {
-		text = text[:size.Cols]
-	}
 	// A terminal that is gone is noticed by reading from it.
-	_ = t.write(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[0;7m%-*s\x1b[0m\x1b8", size.Rows, size.Cols, text))
+	_ = t.write(noteLine(size.Size, text))
+}
+
+// drawNote draws a note where a program's output may have stopped within a sequence.
+// writing is held.
+func (t *terminal) drawNote(text string) {
+	if size := t.size(); size.Rows > 0 {
+		_, _ = t.writeSome(append([]byte{0x18}, noteLine(size.Size, text)...), stallTick)
+	}
+}
+
+// noteLine draws text in the last row.
+func noteLine(size api.Size, text string) []byte {
+	return fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[0;7m%-*.*s\x1b[0m\x1b8", size.Rows, size.Cols, size.Cols, text)
 }
 
 // bell rings.
