@@ -53,6 +53,7 @@ type fakeSession struct {
 	process api.Process
 	engine  *fakeEngine
 	typed   []byte
+	texts   int // inputs of several characters
 	lines   []api.Line
 	size    api.Size
 	bells   uint32
@@ -436,6 +437,9 @@ func (v *fakeViewer) Send(in api.Input) error {
 		return errGone
 	}
 	switch {
+	case in.Bytes != nil:
+		s.typed = append(s.typed, in.Bytes...)
+		s.texts++
 	case in.Key != nil:
 		s.typed = keys.Encode(s.typed, *in.Key, keys.Modes{})
 	case in.Paste != nil:

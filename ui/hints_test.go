@@ -155,6 +155,36 @@ func TestStatusBarNamesAnUnknownKeyAfterThePrefix(t *testing.T) {
 	d.shows("ctrl+b ctrl+t does nothing")
 }
 
+func TestTextOfOneReadReachesTheProgramInOneCall(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	text := strings.Repeat("echo ä\t1\r", 100)
+	d.m.input.queue.Feed([]byte(text))
+	d.update(inputMsg{})
+	d.until("it has arrived", func() bool { return s.input() == text })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts != 1 {
+		t.Errorf("it took %d calls", s.texts)
+	}
+}
+
+func TestTextOfOneReadIsTakenKeyByKeyInADialog(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	text := strings.Repeat("zx", 40)
+	d.m.input.queue.Feed([]byte("\x02:" + text))
+	d.update(inputMsg{})
+	d.shows("zxzxzx")
+	if got := s.input(); got != "" {
+		t.Errorf("the program got %q", got)
+	}
+}
+
 // Every overlay's hints name keys that do what they say, or keys of its own.
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)

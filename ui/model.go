@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
@@ -13,6 +14,7 @@ import (
 	"tandem/panes/history"
 	"tandem/panes/machines"
 	"tandem/panes/processes"
+	"tandem/panes/terminal"
 	"tandem/panes/web"
 	"tandem/ui/conn"
 	"tandem/ui/display"
@@ -149,19 +151,55 @@ func (m *model) resize(w, h int) tea.Cmd {
 
 func (in *input) take(events []screen.Event) tea.Cmd {
 	var cmds []tea.Cmd
-	for i, e := range events {
+	for ; len(events) > 0; events = events[1:] {
 		if in.left { // what was typed after that is not for the session that was left
 			break
 		}
-		if in.takeEarly(e) {
+		if p := in.textPane(events[0].Typed); p != nil {
+			cmds = append(cmds, p.TypeText(events[0].Typed))
 			continue
 		}
-		if in.hold(events[i:]) {
+		if first := events[0]; first.Typed != "" {
+			events = append(first.Split(), events[1:]...)
+		}
+		if in.takeEarly(events[0]) {
+			continue
+		}
+		if in.hold(events) {
 			break
 		}
-		cmds = append(cmds, in.takeOne(e))
+		cmds = append(cmds, in.takeOne(events[0]))
 	}
 	return tea.Batch(cmds...)
+}
+
+// splitTyped returns events with each key of its own.
+func splitTyped(events []screen.Event) []screen.Event {
+	if !slices.ContainsFunc(events, func(e screen.Event) bool { return e.Typed != "" }) {
+		return events
+	}
+	var all []screen.Event
+	for _, e := range events {
+		all = append(all, e.Split()...)
+	}
+	return all
+}
+
+// textPane returns the pane that text typed in one piece goes to as it is: no key of it
+// means anything but a character. nil if its keys have to be taken one by one.
+func (in *input) textPane(text string) *terminal.Pane {
+	m := in.m
+	if text == "" || m.view != viewSessions || m.dialog.open != nil || in.resolver.Pending() || !m.sessions.opened {
+		return nil
+	}
+	p := m.sessions.focused()
+	if p == nil || !p.TakesText() || m.sessions.steps.numbers != nil || !m.sessions.moves.pushed.IsZero() {
+		return nil
+	}
+	if in.holds() || in.resolver.BindsAny(text, in.scopes()...) {
+		return nil
+	}
+	return p
 }
 
 func (in *input) takeOne(e screen.Event) tea.Cmd {

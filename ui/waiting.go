@@ -36,10 +36,19 @@ func (in *input) waiter() panes.Waiter {
 	return nil
 }
 
+// holds reports whether what is typed is kept back for now.
+func (in *input) holds() bool {
+	return in.m.sessions.Waits() || in.m.form.waiting() != nil || in.waiter() != nil
+}
+
 // hold keeps back what was typed behind a choice, or a form, that waits,
 // unless that takes it back, and what was typed for a choice that is still to be
 // shown.
 func (in *input) hold(events []screen.Event) (held bool) {
+	if !in.holds() {
+		return false
+	}
+	events = splitTyped(events) // any key may take it back
 	if in.m.sessions.Waits() {
 		in.holdForLayouts(events)
 		return true
@@ -48,9 +57,6 @@ func (in *input) hold(events []screen.Event) (held bool) {
 		return in.m.form.hold(f, events)
 	}
 	w := in.waiter()
-	if w == nil {
-		return false
-	}
 	for _, e := range events {
 		if e.Kind == keys.EventKey && w.CallOff(e.Key) {
 			return false

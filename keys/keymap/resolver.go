@@ -1,6 +1,10 @@
 package keymap
 
-import "tandem/keys"
+import (
+	"unicode/utf8"
+
+	"tandem/keys"
+)
 
 // OutcomeKind says what became of a key.
 type OutcomeKind uint8
@@ -57,6 +61,29 @@ func (r *Resolver) Resolve(k keys.Key, scopes ...Scope) Outcome {
 		}
 	}
 	return Outcome{}
+}
+
+// BindsAny reports whether a character of text is bound in scopes.
+func (r *Resolver) BindsAny(text string, scopes ...Scope) bool {
+	var seen [utf8.RuneSelf]bool
+	for _, c := range text {
+		if c < utf8.RuneSelf {
+			if seen[c] {
+				continue
+			}
+			seen[c] = true
+		}
+		k := keys.Key{Code: keys.Code(c)}
+		if c >= ' ' {
+			k.Text = string(c)
+		}
+		for _, scope := range scopes {
+			if _, ok := r.bindings.find(k, scope); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (r *Resolver) afterPrefix(k keys.Key) Outcome {

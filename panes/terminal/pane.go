@@ -136,6 +136,17 @@ func (p *Pane) hintsAfterEnd() []panes.Hint {
 // resetModes clears the terminal modes a killed program left set.
 func (p *Pane) resetModes() tea.Cmd { return p.input(api.Input{Reset: true}) }
 
+// TakesText reports whether typed text goes to the program as it is.
+func (p *Pane) TakesText() bool {
+	return !p.Scroll.Active() && p.Ended() == nil && p.Err() == nil && p.Keyboard()&keys.KittyAllKeys == 0
+}
+
+// TypeText gives text that was typed in one piece to the program.
+func (p *Pane) TypeText(text string) tea.Cmd {
+	p.Unmark()
+	return p.input(api.Input{Bytes: []byte(text)})
+}
+
 // Paste gives pasted text to the program.
 func (p *Pane) Paste(text string) tea.Cmd {
 	if p.Scroll.Active() {

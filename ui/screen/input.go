@@ -34,6 +34,22 @@ type Event struct {
 	Key   keys.Key
 	Mouse keys.Mouse
 	Paste string
+	Typed string // for EventKey in place of Key: many plain characters of one read
+}
+
+// minTyped is how many characters of one read become one event. Nobody types so many at
+// once: they are pasted without brackets.
+const minTyped = 64
+
+// Split returns the keys of an event with Typed, and other events as they are.
+func (e Event) Split() []Event {
+	if e.Typed == "" {
+		return []Event{e}
+	}
+	var d keys.Decoder
+	var all []Event
+	d.Feed([]byte(e.Typed), func(k keys.Event) { all = append(all, Event{Kind: k.Kind, Key: k.Key}) })
+	return all
 }
 
 // An Input stands between the terminal and Bubble Tea's reader. It decodes
@@ -49,6 +65,7 @@ type Input struct {
 	base    int64  // offset of raw[0] in the stream
 	reply   []byte // replies that Read has not returned yet
 	paste   bytes.Buffer
+	typed   []byte // plain characters of this read that are not queued yet
 	buf     [16 << 10]byte
 
 	mu    sync.Mutex
@@ -92,23 +109,48 @@ func (in *Input) more() bool {
 func (in *Input) Feed(p []byte) {
 	in.raw = append(in.raw, p...)
 	in.decoder.Feed(p, in.take)
+	in.addTyped()
 }
 
 // take sorts one event.
 func (in *Input) take(e keys.Event) {
 	text := in.raw[e.Start-in.base : e.End-in.base]
+	plain := e.Kind == keys.EventKey && (text[0] >= ' ' && text[0] != 0x7f || text[0] == '\r' || text[0] == '\t')
+	if !plain {
+		in.addTyped()
+	}
 	switch e.Kind {
 	case keys.EventOther:
 		in.reply = append(in.reply, text...)
 	case keys.EventPaste:
 		in.takePaste(e)
 	default:
+		if plain {
+			in.typed = append(in.typed, text...)
+			break
+		}
 		in.Add(Event{Kind: e.Kind, Key: e.Key, Mouse: e.Mouse})
 	}
 	in.raw = in.raw[e.End-in.base:]
 	in.base = e.End
 	if len(in.raw) == 0 {
 		in.raw = nil
+	}
+}
+
+// addTyped queues the plain characters read so far.
+func (in *Input) addTyped() {
+	if len(in.typed) == 0 {
+		return
+	}
+	e := Event{Kind: keys.EventKey, Typed: string(in.typed)}
+	in.typed = in.typed[:0]
+	if utf8.RuneCountInString(e.Typed) >= minTyped {
+		in.Add(e)
+		return
+	}
+	for _, key := range e.Split() {
+		in.Add(key)
 	}
 }
 

@@ -62,6 +62,27 @@ func TestInputSortsKeysFromReplies(t *testing.T) {
 	}
 }
 
+func TestPlainCharactersOfOneReadAreOneEvent(t *testing.T) {
+	in, w := pipeInput(t)
+	text := strings.Repeat("ä\r\tb", minTyped)
+	w.WriteString(text + "\x03" + text + "\x1b[Aab")
+	read(t, in)
+	var got []string
+	for _, e := range in.Drain() {
+		if e.Typed == "" {
+			got = append(got, e.Key.String())
+			continue
+		}
+		got = append(got, e.Typed)
+		if n := len(e.Split()); n != 4*minTyped {
+			t.Errorf("%d keys, want %d", n, 4*minTyped)
+		}
+	}
+	if d := cmp.Diff([]string{text, "ctrl+c", text, "up", "a", "b"}, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
 func TestLoneEscapeIsAKeyAndASplitSequenceIsNot(t *testing.T) {
 	in, w := pipeInput(t)
 	w.WriteString("\x1b")
