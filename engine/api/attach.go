@@ -33,6 +33,9 @@ type AttachOptions struct {
 	// it has arrived. It is for machines whose links may break.
 	Input string
 
+	// Progress asks for Output.Accepted. Older engines do not send it.
+	Progress bool
+
 	// Direct says that the viewer hands over its terminal, with Raw: see Direct. An engine
 	// that does not want it, or is of an older release, goes on as without.
 	Direct bool
@@ -150,6 +153,11 @@ type Output struct {
 	Direct  *Direct        // the way of a viewer that has handed over its terminal
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
 	Ended   *Process       // the session has ended; nothing follows
+
+	// Accepted is how many bytes of this viewer's Input.Bytes and Input.Paste have left the
+	// engine: the terminal has accepted them or they were discarded. It is sent at first
+	// and whenever it changes (AttachOptions.Progress).
+	Accepted *int64
 
 	// Keyboard holds the program's kitty keyboard flags, sent whenever they change (not with
 	// Raw). Older engines do not send it.

@@ -32,6 +32,23 @@ func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 	})
 }
 
+// DiscardInput discards what was written to the master and not read by a program yet, as the
+// terminal itself does at an interrupt. It sets the terminal's modes to what they are, the only
+// way to reach its buffer from the master, so a program that changes them at the same instant
+// may lose the change.
+func DiscardInput(master *os.File) error {
+	return onDescriptor(master, func(fd int) error {
+		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
+			return err
+		}
+		t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		if err != nil {
+			return err
+		}
+		return unix.IoctlSetTermios(fd, unix.TCSETSF, t)
+	})
+}
+
 // SendsSignal reports whether a terminal makes an interrupt of what is written to
 // it, ctrl+c or ctrl+\ as a rule, and not just gives it to the program.
 func SendsSignal(master *os.File, p []byte) bool {

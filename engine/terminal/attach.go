@@ -127,6 +127,18 @@ func (a attachment) sendClip() error {
 	return a.to.Send(api.Output{Clip: *clip})
 }
 
+// sendAccepted reports how much of the viewer's text the terminal has accepted, if that
+// has changed.
+func (a attachment) sendAccepted() error {
+	v := a.viewer
+	n := v.accepted.Load()
+	if !v.progress || n == v.reported {
+		return nil
+	}
+	v.reported = n
+	return a.to.Send(api.Output{Accepted: &n})
+}
+
 // sendLines sends lines that were asked for.
 func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
 	lines := []api.NumberedLine{} // an answer without any is one, too
@@ -229,6 +241,9 @@ func (a attachment) sendBytes(ctx context.Context) error {
 			if err := a.to.Send(api.Output{Mark: due}); err != nil {
 				return err
 			}
+		}
+		if err := a.sendAccepted(); err != nil {
+			return err
 		}
 		if n > 0 || due != nil {
 			continue

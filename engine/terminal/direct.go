@@ -261,6 +261,9 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 			}
 			told = now
 		}
+		if err := a.sendAccepted(); err != nil {
+			return err
+		}
 		if d.left || !d.golive(s.log) {
 			continue
 		}

@@ -39,6 +39,9 @@ func (f *framer) run(ctx context.Context) error {
 		if err := f.sendMark(ctx); err != nil {
 			return err
 		}
+		if err := f.sendAccepted(); err != nil {
+			return err
+		}
 		wait, err := f.sendDue(ctx)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/pty"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,7 +47,16 @@ type input struct {
 // A message is input that the PTY has not accepted completely.
 type message struct {
 	rest      []byte
-	cancelled bool // the rest must not or cannot be written
+	cancelled bool   // the rest must not or cannot be written
+	discarded bool   // it was cancelled by an interrupt
+	done      func() // called once nothing of the message is pending; may be nil
+}
+
+func (m *message) finish() {
+	if m.done != nil {
+		m.done()
+		m.done = nil
+	}
 }
 
 func newInput(master *os.File) *input {
@@ -58,16 +68,22 @@ func newInput(master *os.File) *input {
 	return in
 }
 
-// write queues p behind what waits, and blocks first while that is too much.
-func (in *input) write(ctx context.Context, p []byte) error {
-	_, err := in.queue(ctx, p)
+// write queues p behind what waits, and blocks first while that is too much. done, if not nil,
+// is called when nothing of p is pending, also after an error.
+func (in *input) write(ctx context.Context, p []byte, done func()) error {
+	m := &message{rest: p, done: done}
+	err := in.queue(ctx, m)
+	if err != nil {
+		m.finish()
+	}
 	return err
 }
 
 // writeThrough queues p like write and waits until the PTY has accepted it. If ctx ends first, the
 // rest of p is dropped. It returns how many bytes of p were written.
 func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err error) {
-	m, err := in.queue(ctx, p)
+	m := &message{rest: p}
+	err = in.queue(ctx, m)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return 0, nil
@@ -76,11 +92,13 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 	for {
 		in.mu.Lock()
-		left, ended, moved := len(m.rest), m.cancelled || in.closed, in.awaitMove()
+		left, ended, discarded, moved := len(m.rest), m.cancelled || in.closed, m.discarded, in.awaitMove()
 		in.mu.Unlock()
 		switch {
 		case left == 0:
 			return len(p), nil
+		case discarded:
+			return len(p) - left, api.Errorf(api.CodeConflict, "type into session: an interrupt discarded the rest")
 		case ended:
 			return len(p) - left, errInputEnded()
 		}
@@ -92,52 +110,53 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 	}
 }
 
-// queue queues p. It blocks while inputLimit bytes are pending.
-func (in *input) queue(ctx context.Context, p []byte) (*message, error) {
+// queue queues m. It blocks while inputLimit bytes are pending.
+func (in *input) queue(ctx context.Context, m *message) error {
 	for {
-		m, wait, err := in.push(p, inputLimit)
+		wait, err := in.push(m, inputLimit)
 		if wait == nil {
-			return m, err
+			return err
 		}
 		select {
 		case <-wait:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
 }
 
 // reply queues p, or drops it when too much waits. It never blocks.
 func (in *input) reply(p []byte) {
-	in.push(p, replyLimit)
+	in.push(&message{rest: p}, replyLimit)
 }
 
-// push queues p. If limit bytes are pending, it returns a channel to wait on instead.
-func (in *input) push(p []byte, limit int) (m *message, wait <-chan struct{}, err error) {
+// push queues m. If limit bytes are pending, it returns a channel to wait on instead.
+func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	m = &message{}
 	switch {
 	case in.closed:
-		return nil, nil, errInputEnded()
+		return nil, errInputEnded()
 	case in.waiting >= limit:
-		return nil, in.awaitMove(), nil
+		return in.awaitMove(), nil
 	}
 	n := 0
 	if len(in.pending) == 0 {
-		if n, err = in.tryWrite(p); err != nil {
-			return nil, nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
+		if n, err = in.tryWrite(m.rest); err != nil {
+			return nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
 		}
 	}
-	if n < len(p) {
-		m.rest = slices.Clone(p[n:])
-		in.pending = append(in.pending, m)
-		in.waiting += len(m.rest)
-		if len(in.pending) == 1 {
-			in.writer.Go(in.drain)
-		}
+	m.rest = slices.Clone(m.rest[n:])
+	if len(m.rest) == 0 {
+		m.finish()
+		return nil, nil
 	}
-	return m, nil, nil
+	in.pending = append(in.pending, m)
+	in.waiting += len(m.rest)
+	if len(in.pending) == 1 {
+		in.writer.Go(in.drain)
+	}
+	return nil, nil
 }
 
 func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
@@ -150,12 +169,27 @@ func (in *input) drop(m *message) (left int) {
 	return len(m.rest)
 }
 
+// discard drops what is pending, and what the terminal holds for a program that does not read.
+func (in *input) discard() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.pending) == 0 {
+		return
+	}
+	for _, m := range in.pending {
+		m.discarded = true
+		in.cancel(m)
+	}
+	_ = pty.DiscardInput(in.master) // fails only if the session has ended
+}
+
 // cancel makes drain skip the rest of a message.
 func (in *input) cancel(m *message) {
 	if !m.cancelled {
 		m.cancelled = true
 		in.waiting -= len(m.rest)
 		in.wake()
+		m.finish()
 	}
 }
 
@@ -234,6 +268,9 @@ func (in *input) writePending(fd int) (moved, more bool) {
 	in.waiting -= n
 	if n > 0 {
 		in.wake()
+	}
+	if len(first.rest) == 0 {
+		first.finish()
 	}
 	if err != nil { // no process has the terminal open
 		in.cancel(first)

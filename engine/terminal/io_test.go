@@ -144,13 +144,13 @@ func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
 	in := newInput(master)
 	defer in.close()
 	big := []byte(strings.Repeat("x", inputLimit) + "\n")
-	if err := in.write(t.Context(), big); err != nil {
+	if err := in.write(t.Context(), big, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 3 { // what the PTY took of it may have made room for one more
-		if err := in.write(ctx, big); err != nil {
+		if err := in.write(ctx, big, nil); err != nil {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("write: %v", err)
 			}
@@ -160,7 +160,7 @@ func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
 				t.Error("an answer was queued behind a full queue")
 			}
 			in.close()
-			if err := in.write(t.Context(), big); !errors.Is(err, api.CodeEnded) {
+			if err := in.write(t.Context(), big, nil); !errors.Is(err, api.CodeEnded) {
 				t.Errorf("write after the end: %v", err)
 			}
 			_ = slave
@@ -200,7 +200,7 @@ func TestWriteThroughDropsTheRestWhenCancelled(t *testing.T) {
 	if err != nil || n == 0 || n == len(want) {
 		t.Fatalf("wrote %d bytes, %v", n, err)
 	}
-	if err := in.write(t.Context(), []byte("end")); err != nil {
+	if err := in.write(t.Context(), []byte("end"), nil); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, n+len("end"))
@@ -213,7 +213,7 @@ func TestWriteThroughFailsWhenTheInputIsClosed(t *testing.T) {
 	master, _ := rawPTY(t)
 	in := newInput(master)
 	want := []byte(strings.Repeat("x", 200<<10))
-	if err := in.write(t.Context(), want); err != nil { // more than the terminal accepts
+	if err := in.write(t.Context(), want, nil); err != nil { // more than the terminal accepts
 		t.Fatal(err)
 	}
 	typed := make(chan error, 1)

@@ -49,29 +49,42 @@ func (k *keyboard) accepts(v *viewer) bool {
 	return !v.readOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
-// typeAs types p for somebody. It blocks while too much waits for the program.
-func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte) error {
-	k.noteTyped(by, p)
-	return k.write(ctx, p)
+// typeAs types p for somebody. It blocks while too much waits for the program. done, if not
+// nil, is called when the PTY has accepted p or it was discarded; it must not block.
+func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, done func()) error {
+	if len(p) > 0 {
+		k.begin(by, p)
+	}
+	return k.write(ctx, p, done)
+}
+
+// begin records p before it is typed. An interrupt does not wait for a program that does not
+// read: the terminal discards unread input at an interrupt, so what is pending is discarded too.
+func (k *keyboard) begin(by typist, p []byte) {
+	if k.noteTyped(by, p) && bytes.ContainsAny(p[len(p)-1:], "\x03\x1c") {
+		k.discard()
+	}
 }
 
 // typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough.
 func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
-	k.noteTyped(by, p)
+	k.begin(by, p)
 	return k.writeThrough(ctx, p)
 }
 
-// noteTyped notes that somebody types p, or has written it to the PTY.
-func (k *keyboard) noteTyped(by typist, p []byte) {
+// noteTyped notes that somebody types p, or has written it to the PTY. It reports whether the
+// terminal turns some of p into a signal.
+func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 	if k.typist() != by {
 		last := by // so that only a change of it is allocated
 		k.last.Store(&last)
 	}
-	interrupts := bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
+	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
 	if interrupts {
 		k.interruptAt.Store(time.Now().UnixNano())
 	}
 	k.shell.Typed(p, interrupts)
+	return interrupts
 }
 
 // typist is who typed last; zero if nobody has.
@@ -99,7 +112,7 @@ func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if err := s.admitTyping(ctx); err != nil {
 		return err
 	}
-	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p)
+	return s.keyboard.typeAs(ctx, typistOf(server.CallerOf(ctx)), p, nil)
 }
 
 // TypeThrough types p like TypeInto and waits until the terminal has accepted it. If ctx ends first,

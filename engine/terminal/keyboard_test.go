@@ -32,7 +32,7 @@ func TestAKeyboardKnowsWhoTypedLast(t *testing.T) {
 		t.Errorf("%v, before anybody has typed", k.typist())
 	}
 	for _, by := range []typist{{PersonActor, ""}, {"agent:x", ""}, {PersonActor, ""}, {PersonActor, "me@laptop"}} {
-		k.typeAs(t.Context(), by, []byte("a"))
+		k.typeAs(t.Context(), by, []byte("a"), nil)
 		if k.typist() != by {
 			t.Errorf("%v, not %v", k.typist(), by)
 		}

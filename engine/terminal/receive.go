@@ -70,11 +70,31 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 			v.eager.Store(true)
 			a.typed(ctx)
 		}
-		if p := encode(in, s.Modes(), s.screen.cell()); len(p) > 0 {
-			s.keyboard.typeAs(ctx, v.as, p)
-		}
+		s.keyboard.typeAs(ctx, v.as, encode(in, s.Modes(), s.screen.cell()), v.whenAccepted(in))
+	default:
+		v.noteAccepted(in)
 	}
 	return ctx.Err()
+}
+
+// whenAccepted returns what to call when the terminal has accepted in; nil if it is no text.
+func (v *viewer) whenAccepted(in api.Input) func() {
+	if in.Bytes == nil && in.Paste == nil {
+		return nil
+	}
+	return func() { v.noteAccepted(in) }
+}
+
+// noteAccepted counts text that has left the engine.
+func (v *viewer) noteAccepted(in api.Input) {
+	n := len(in.Bytes)
+	if in.Paste != nil {
+		n += len(*in.Paste)
+	}
+	if n > 0 && v.progress {
+		v.accepted.Add(int64(n))
+		raise(v.dirty)
+	}
 }
 
 // asTyped reports whether input shows that a person works in this viewer.

@@ -325,7 +325,7 @@ func (s *Session) TypeAtPrompt(line string) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
 	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.typist() == (typist{}) {
-		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line)) // a session that has ended takes nothing
+		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line), nil) // a session that has ended takes nothing
 	}
 }
 

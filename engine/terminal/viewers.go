@@ -42,6 +42,10 @@ type viewer struct {
 
 	marks marks // of what it has sent
 
+	progress bool         // it wants to know how much of its text is accepted
+	accepted atomic.Int64 // how much is
+	reported int64        // the value sent last; -1 before the first; of the sending goroutine
+
 	places []vt.Place // to be found again after a resize; guarded by the set's mutex, replaced and never changed
 }
 
@@ -56,6 +60,8 @@ func newViewer(o api.AttachOptions) *viewer {
 		clips:    o.Clips && !o.Raw,
 		pictures: o.Pictures && o.Raw,
 		apart:    o.Apart && o.Raw,
+		progress: o.Progress && !o.ReadOnly,
+		reported: -1,
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},

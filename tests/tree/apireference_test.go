@@ -151,7 +151,7 @@ read_only and clips (true or false), cols and rows (size of the viewer's area), 
 scrollback to send first, also for a session that has ended), pictures and, with raw, apart (true: those that programs print, apart
 from the bytes), input (an unguessable name for this viewer's input: the
 response header Tandem-Input-Taken says how many messages have arrived over connections with the same name, not counting
-sizes and marks). Every message is
+sizes and marks), progress (true: report the text accepted by the terminal). Every message is
 binary, one byte of kind and then a body:
 
 | to the session | body | | from the session | body |
@@ -164,7 +164,7 @@ binary, one byte of kind and then a body:
 | r | columns, rows | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | n | a mark that came back, nanoseconds it was held |
 | n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
-| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | | |
+| d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | a | bytes of b and p from this viewer that the terminal has accepted, or that were discarded (progress) |
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -456,6 +457,169 @@ func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T)
 		if !strings.HasPrefix(want, text) {
 			t.Fatalf("arrived: %q", text)
 		}
+	}
+}
+
+// readingSome serves attachments that report the text they get as accepted while some is open.
+func readingSome(some <-chan struct{}, got chan<- api.Input) *server.Mux {
+	return attachMux(func(ctx context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		accepted := int64(0)
+		if err := v.Send(api.Output{Accepted: &accepted}); err != nil {
+			return err
+		}
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			got <- in
+			select {
+			case <-some:
+				continue
+			default:
+			}
+			accepted += int64(len(in.Bytes))
+			if err := v.Send(api.Output{Accepted: &accepted}); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// receiving attaches and receives until the attachment ends.
+func receiving(t *testing.T, m *server.Mux) *Attachment {
+	a := attach(t, m, api.AttachOptions{ID: "a", Progress: true})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if _, err := a.Receive(); err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		a.conn.CloseNow()
+		<-done
+	})
+	for !a.out.reports() {
+		runtime.Gosched()
+	}
+	return a
+}
+
+func (o *outbox) reports() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.progress
+}
+
+func TestInterruptDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
+	stalled := make(chan struct{})
+	close(stalled)
+	got := make(chan api.Input, 1000)
+	a := receiving(t, readingSome(stalled, got))
+	const size = 5 << 20
+	for range size / (4 << 10) {
+		if err := a.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 4<<10)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arrived := 0
+	for arrived < maxUnaccepted {
+		arrived += len((<-got).Bytes)
+	}
+	dropped := int(a.DiscardText())
+	if again := a.DiscardText(); again != 0 {
+		t.Errorf("%d more bytes are dropped", again)
+	}
+	if err := a.Send(api.Input{Bytes: []byte("\x03")}); err != nil {
+		t.Fatal(err)
+	}
+	for in := range got {
+		if string(in.Bytes) == "\x03" {
+			break
+		}
+		arrived += len(in.Bytes)
+	}
+	if arrived > maxUnaccepted+joinBytes || arrived+dropped != size {
+		t.Errorf("%d bytes arrived and %d were dropped, of %d", arrived, dropped, size)
+	}
+}
+
+func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
+	for rest, want := range map[string]string{
+		"more" + pasteEnd + "typed":                               pasteEnd,
+		"more" + pasteEnd + pasteStart + "another" + pasteEnd:     pasteEnd,
+		"typed" + pasteStart + "another" + pasteEnd + "and typed": "",
+	} {
+		o := newOutbox()
+		o.accepted(0)
+		long := strings.Repeat("x", maxUnaccepted)
+		for _, text := range []string{long, strings.Repeat("y", joinBytes) + rest} {
+			if err := o.add(api.Input{Bytes: []byte(text)}); err != nil {
+				t.Fatal(err)
+			}
+			if text == long {
+				o.take()
+			}
+		}
+		o.discardText()
+		var left string
+		for _, msg := range o.queue {
+			left += string(msg[1:])
+		}
+		if left != want {
+			t.Errorf("of %q, %q is left", rest, left)
+		}
+	}
+}
+
+func TestTextContinuesAsTheTerminalAcceptsIt(t *testing.T) {
+	got := make(chan api.Input, 1000)
+	a := receiving(t, readingSome(nil, got))
+	var want, all strings.Builder
+	for i := range 500 {
+		text := strings.Repeat(string(rune('a'+i%26)), 4<<10)
+		want.WriteString(text)
+		if err := a.Send(api.Input{Bytes: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for all.Len() < want.Len() {
+		all.Write((<-got).Bytes)
+	}
+	if all.String() != want.String() {
+		t.Error("other text arrived")
+	}
+	if n := a.DiscardText(); n != 0 {
+		t.Errorf("%d bytes of what was sent are dropped", n)
+	}
+}
+
+func TestTextOfALostConnectionThatWasNotAcceptedIsReported(t *testing.T) {
+	stalled := make(chan struct{})
+	close(stalled)
+	got := make(chan api.Input, 1000)
+	m := readingSome(stalled, got)
+	lost, next := receiving(t, m), receiving(t, m)
+	if err := lost.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 5000)}); err != nil {
+		t.Fatal(err)
+	}
+	for arrived := 0; arrived < 5000; {
+		arrived += len((<-got).Bytes)
+	}
+	lost.conn.CloseNow()
+	if n := next.Inherit(lost); n != 5000 {
+		t.Errorf("%d bytes may be lost, want 5000", n)
+	}
+	closed, after := receiving(t, m), receiving(t, m)
+	if err := closed.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 5000)}); err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	if n := after.Inherit(closed); n != 0 {
+		t.Errorf("after Close: %d bytes may be lost", n)
 	}
 }
 

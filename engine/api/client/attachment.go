@@ -122,16 +122,22 @@ func (a *Attachment) Hand(terminal int, noClipboard bool) error {
 // Inherit queues what from, an attachment to the same session that was lost,
 // could not deliver: keys that were typed before anybody noticed. If both have named their
 // input, and the engine still knows of it, that is exactly what has not arrived. Call it
-// before the first Send.
-func (a *Attachment) Inherit(from *Attachment) {
+// before the first Send. unsure is how many bytes of text may be lost: they were sent to an
+// engine that has exited, and it is unknown whether the program got them.
+func (a *Attachment) Inherit(from *Attachment) (unsure int64) {
 	from.out.abort()
 	<-from.out.done
 	if a.known {
 		a.out.resume(a.taken, from.out.since(a.taken))
-		return
+		return 0
 	}
 	a.out.prepend(from.out.undelivered())
+	return from.out.unsure()
 }
+
+// DiscardText drops text that waits because the program in the session does not read, and
+// returns its size in bytes. Call it before sending ctrl+c, which then does not wait.
+func (a *Attachment) DiscardText() int64 { return a.out.discardText() }
 
 // write is the writer goroutine: it ends when the outbox is closed and empty,
 // or when the connection fails.
@@ -183,7 +189,10 @@ func (a *Attachment) receive() (api.Output, error) {
 			return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
 		}
 		a.in = wire.Reusable(msg)
-		out, err = wire.DecodeOutput(msg)
+		if out, err = wire.DecodeOutput(msg); err == nil && out.Accepted != nil {
+			a.out.accepted(*out.Accepted)
+			err = wire.ErrUnknownKind // the caller has no use for it
+		}
 	}
 	var sent *api.Error
 	if err != nil && !errors.As(err, &sent) {
@@ -197,7 +206,10 @@ func (a *Attachment) receive() (api.Output, error) {
 // second. The session goes on.
 func (a *Attachment) Close() error {
 	a.out.close()
-	timer := time.AfterFunc(closeGrace, func() { a.conn.CloseNow() })
+	timer := time.AfterFunc(closeGrace, func() {
+		a.out.abort()
+		a.conn.CloseNow()
+	})
 	defer timer.Stop()
 	<-a.out.done
 	a.conn.CloseNow()

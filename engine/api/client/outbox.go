@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"slices"
@@ -14,11 +15,16 @@ const (
 	// maxOutbox bounds what waits to be sent, in bytes of messages.
 	maxOutbox = wire.MaxInputMessage
 	// maxBytesMessage is where raw bytes are cut into another message.
-	maxBytesMessage = 1 << 20
+	maxBytesMessage = 64 << 10
 	// joinBytes is up to where raw bytes are added to a message that waits.
 	joinBytes = 32 << 10
 	// maxKept bounds what was sent and may not have arrived: more than a link holds.
 	maxKept = 1 << 20
+	// maxUnaccepted bounds text that was sent and the session's terminal has not accepted.
+	// The engine has room for it, so it reads a key behind it at once.
+	maxUnaccepted = 128 << 10
+	// minText is how long a message must be to wait for that: keys never do.
+	minText = 64
 )
 
 var errLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
@@ -39,6 +45,10 @@ type outbox struct {
 	kept     [][]byte // input that was sent last
 	keptSize int
 	number   uint64 // of messages of input that were sent
+
+	progress   bool  // the engine reports what the terminal has accepted
+	sentText   int64 // bytes of text handed to the connection
+	acceptedBy int64 // bytes of text the terminal has accepted
 }
 
 func newOutbox() *outbox {
@@ -88,7 +98,7 @@ func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
 
 // push adds one message to the queue, or to the last message in it.
 func (o *outbox) push(msg []byte) {
-	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] {
+	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] && !isInterrupt(msg) {
 		last := o.queue[n-1]
 		switch {
 		case msg[0] == wire.InputResize:
@@ -105,26 +115,113 @@ func (o *outbox) push(msg []byte) {
 	o.size += len(msg)
 }
 
-// take waits for messages and takes all there are; nil when the outbox is
+// isInterrupt reports whether a message is ctrl+c as a byte, which the engine looks for.
+func isInterrupt(msg []byte) bool {
+	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
+}
+
+// take waits for messages and takes those that may be sent now; nil when the outbox is
 // closed and empty, or the connection is lost.
 func (o *outbox) take() [][]byte {
 	for {
 		o.mu.Lock()
-		queue, closed, lost := o.queue, o.closed != nil, o.lost
-		if !lost {
-			o.queue = nil
+		n, left, closed, lost := o.ready(), len(o.queue), o.closed != nil, o.lost
+		var batch [][]byte
+		if !lost && n > 0 {
+			batch, o.queue = o.queue[:n:n], o.queue[n:]
+			o.sentText += textSize(batch...)
 		}
 		o.mu.Unlock()
 		switch {
 		case lost:
 			return nil
-		case len(queue) > 0:
-			return queue
-		case closed:
+		case n > 0:
+			return batch
+		case closed && left == 0:
 			return nil
 		}
 		<-o.wake
 	}
+}
+
+// ready returns how many messages of the queue may be sent now. o is locked.
+func (o *outbox) ready() (n int) {
+	if !o.progress {
+		return len(o.queue)
+	}
+	unaccepted := o.sentText - o.acceptedBy
+	for _, msg := range o.queue {
+		size := textSize(msg)
+		if size >= minText && unaccepted >= maxUnaccepted {
+			break
+		}
+		unaccepted += size
+		n++
+	}
+	return n
+}
+
+// textSize returns how many bytes of messages the engine reports as accepted.
+func textSize(msgs ...[]byte) (n int64) {
+	for _, msg := range msgs {
+		if msg[0] == wire.InputBytes || msg[0] == wire.InputPaste {
+			n += int64(len(msg) - 1)
+		}
+	}
+	return n
+}
+
+// accepted takes the engine's report.
+func (o *outbox) accepted(n int64) {
+	o.mu.Lock()
+	o.progress, o.acceptedBy = true, n
+	o.mu.Unlock()
+	o.signal()
+}
+
+// discardText drops text that waits for the terminal and returns its size in bytes. The end
+// of a bracketed paste stays if its start was sent.
+func (o *outbox) discardText() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost || o.ready() == len(o.queue) {
+		return 0
+	}
+	var raw []byte
+	dropped := int64(0)
+	o.queue = slices.DeleteFunc(o.queue, func(msg []byte) bool {
+		size := textSize(msg)
+		if size > 0 && msg[0] == wire.InputBytes {
+			raw = append(raw, msg[1:]...)
+		}
+		if size > 0 {
+			o.size -= len(msg)
+		}
+		dropped += size
+		return size > 0
+	})
+	end := bytes.Index(raw, []byte(pasteEnd))
+	if start := bytes.Index(raw, []byte(pasteStart)); end >= 0 && (start < 0 || end < start) {
+		o.push(append([]byte{wire.InputBytes}, pasteEnd...))
+	}
+	o.signal()
+	return dropped
+}
+
+const (
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// unsure returns how many bytes of text may be lost with the connection: they were sent, and
+// the terminal has not accepted them. It is 0 after close, when the engine delivers them.
+func (o *outbox) unsure() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.progress || errors.Is(o.closed, net.ErrClosed) {
+		return 0
+	}
+	return o.sentText - o.acceptedBy
 }
 
 func (o *outbox) sent(msg []byte) {
@@ -176,6 +273,7 @@ func (o *outbox) resume(number uint64, msgs [][]byte) {
 func (o *outbox) giveBack(batch [][]byte) {
 	o.mu.Lock()
 	o.queue = append(batch, o.queue...)
+	o.sentText -= textSize(batch...)
 	o.mu.Unlock()
 	o.abort()
 }

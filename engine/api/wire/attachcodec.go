@@ -20,7 +20,7 @@ const (
 	InputBytes  = 'b'
 	inputKey    = 'k'
 	inputMouse  = 'm'
-	inputPaste  = 'p'
+	InputPaste  = 'p'
 	inputFocus  = 'f'
 	InputResize = 'r'
 	inputLines  = 'l'
@@ -44,6 +44,7 @@ const (
 	outputPicture = 'g'
 	outputDirect  = 'd'
 	outputKeys    = 'k'
+	outputAccepts = 'a'
 	outputEnded   = 'e' // a Process in JSON
 	OutputError   = 'x' // an Error in JSON: why the engine closes the attachment
 )
@@ -73,7 +74,7 @@ func AppendInput(dst []byte, in api.Input) ([]byte, error) {
 	case in.Mouse != nil:
 		return appendMouse(append(dst, inputMouse), in.Mouse), nil
 	case in.Paste != nil:
-		return append(append(dst, inputPaste), *in.Paste...), nil
+		return append(append(dst, InputPaste), *in.Paste...), nil
 	case in.Focus != nil:
 		return appendBool(append(dst, inputFocus), *in.Focus), nil
 	case in.Resize != nil:
@@ -130,7 +131,7 @@ func DecodeInput(b []byte) (api.Input, error) {
 	case inputMouse:
 		in.Mouse = &keys.Mouse{X: d.small(), Y: d.small(), Button: keys.Button(d.byte()),
 			Kind: keys.MouseKind(d.byte()), Mods: keys.Mod(d.byte())}
-	case inputPaste:
+	case InputPaste:
 		text := string(d.rest())
 		in.Paste = &text
 	case inputFocus:
@@ -195,6 +196,8 @@ func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
 		return binary.AppendVarint(dst, int64(out.Mark.Held)), nil
 	case out.Direct != nil:
 		return appendDirect(append(dst, outputDirect), out.Direct), nil
+	case out.Accepted != nil:
+		return binary.AppendVarint(append(dst, outputAccepts), *out.Accepted), nil
 	case out.Keyboard != nil:
 		return append(dst, outputKeys, *out.Keyboard), nil
 	case out.Ended != nil:
@@ -238,6 +241,9 @@ func DecodeOutput(b []byte) (api.Output, error) {
 		out.Mark = &api.Mark{N: d.uvarint(math.MaxUint64), Held: time.Duration(d.varint())}
 	case outputDirect:
 		out.Direct = d.direct()
+	case outputAccepts:
+		n := d.varint()
+		out.Accepted = &n
 	case outputKeys:
 		flags := d.byte()
 		out.Keyboard = &flags
@@ -290,6 +296,7 @@ func AttachQuery(o api.AttachOptions) string {
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
 	set("input", o.Input, o.Input != "")
+	set("progress", "true", o.Progress)
 	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
 	return q.Encode()
 }
@@ -308,6 +315,8 @@ func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 			o.Client = value
 		case "input":
 			o.Input = value
+		case "progress":
+			o.Progress, err = strconv.ParseBool(value)
 		case "raw":
 			o.Raw, err = strconv.ParseBool(value)
 		case "read_only":

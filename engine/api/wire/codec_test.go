@@ -189,6 +189,7 @@ func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 		{Direct: &api.Direct{Offer: true, Extended: true}}, {Direct: &api.Direct{Keys: true, Colored: true}}, {Direct: &api.Direct{Kitty: true}}, {Direct: &api.Direct{Pixels: true, Sixel: true}},
 		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []api.NumberedLine{}},
 		{Mark: &api.Mark{N: 300, Held: 50 * time.Millisecond}},
+		{Accepted: new(int64(0))}, {Accepted: new(int64(5 << 20))},
 		{Keyboard: new(uint8(0))}, {Keyboard: new(uint8(31))},
 		{Ended: &api.Process{ID: "a", ExitCode: new(7)}},
 	} {
@@ -245,7 +246,7 @@ func FuzzDecodeOutput(f *testing.F) {
 func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
 	for _, want := range []api.AttachOptions{
 		{ID: "a"},
-		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Lines: api.LineRange{From: -3, Count: 500}},
+		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Progress: true, Lines: api.LineRange{From: -3, Count: 500}},
 	} {
 		q, err := url.ParseQuery(AttachQuery(want))
 		if err != nil {
