@@ -48,5 +48,6 @@ type Attachment interface {
 	Send(api.Input) error // queues and never blocks
 	Receive() (api.Output, error)
 	Close() error
-	Inherit(from Attachment)
+	Inherit(from Attachment) (unsure int64)
+	DiscardText() int64
 }

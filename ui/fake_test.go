@@ -53,7 +53,9 @@ type fakeSession struct {
 	process api.Process
 	engine  *fakeEngine
 	typed   []byte
-	texts   int // inputs of several characters
+	texts   int   // inputs of several characters
+	stuck   int64 // bytes of text that ctrl+c drops
+	unsure  int64 // bytes of text that a lost attachment may have lost
 	lines   []api.Line
 	size    api.Size
 	bells   uint32
@@ -397,7 +399,9 @@ func (v *fakeViewer) end() {
 	ring(v.wake)
 }
 
-func (v *fakeViewer) Inherit(panes.Attachment) {}
+func (v *fakeViewer) Inherit(panes.Attachment) int64 { return v.session.unsure }
+
+func (v *fakeViewer) DiscardText() int64 { return v.session.stuck }
 
 func (v *fakeViewer) Receive() (api.Output, error) {
 	for {

@@ -171,6 +171,22 @@ func TestTextOfOneReadReachesTheProgramInOneCall(t *testing.T) {
 	}
 }
 
+func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	s.mu.Lock()
+	s.unsure = 5000
+	s.mu.Unlock()
+	next := d.loseEngine()
+	d.mu.Lock()
+	d.next = next
+	d.mu.Unlock()
+	d.engine = next
+	d.shows("up to 5000 bytes typed into first may be lost")
+}
+
 func TestTextOfOneReadIsTakenKeyByKeyInADialog(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("first", "one$ ")

@@ -279,8 +279,9 @@ func (v *sessionsView) Sync() tea.Cmd {
 	var cmd tea.Cmd
 	for p := range v.feeds.stops {
 		rang = p.Sync() || rang
+		cmd = tea.Batch(cmd, p.TellUnsure())
 	}
-	cmd = tea.Batch(v.takeClips(), v.closeFinished())
+	cmd = tea.Batch(cmd, v.takeClips(), v.closeFinished())
 	if rang {
 		v.env.Bell()
 	}

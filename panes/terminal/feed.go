@@ -10,7 +10,10 @@ import (
 
 // A Viewer is the sending half of an attachment; its Send queues and never
 // blocks. *client.Attachment is one.
-type Viewer interface{ Send(api.Input) error }
+type Viewer interface {
+	Send(api.Input) error
+	DiscardText() int64
+}
 
 // A Feed is where the goroutine that receives from a session leaves what it
 // got for the goroutine that draws. Its mutex guards the fields alone.
@@ -28,6 +31,7 @@ type Feed struct {
 	kitty   uint8 // keyboard flags set by the program
 	ended   *api.Process
 	err     error
+	unsure  int64  // bytes of typed text that may be lost; 0 after TakeUnsure
 	clip    []byte // what the program put on the clipboard; nil if nothing since TakeClip
 }
 
@@ -118,6 +122,23 @@ func (f *Feed) TakeClip() []byte {
 	clip := f.clip
 	f.clip = nil
 	return clip
+}
+
+// NoteUnsure adds n bytes of typed text that may be lost, because the engine exited before it
+// reported them as accepted.
+func (f *Feed) NoteUnsure(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsure += n
+}
+
+// TakeUnsure returns how many bytes of typed text may be lost since the last call.
+func (f *Feed) TakeUnsure() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.unsure
+	f.unsure = 0
+	return n
 }
 
 // feedStatus is a copy of what a Feed tells beside the screen.

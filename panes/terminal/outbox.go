@@ -51,6 +51,15 @@ func (o *Outbox) Send(in api.Input) error {
 	return nil
 }
 
+// discardText drops text that waits because the program does not read, and returns its size in
+// bytes.
+func (o *Outbox) discardText() int64 {
+	if o.viewer == nil || o.closed {
+		return 0
+	}
+	return o.viewer.DiscardText()
+}
+
 // tell sends what is of use now or never, ahead of what waits.
 func (o *Outbox) tell(in api.Input) (told bool) {
 	return o.viewer != nil && !o.closed && o.viewer.Send(in) == nil

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"image/color"
 	"slices"
 	"time"
@@ -97,7 +98,21 @@ func (p *Pane) Key(k keys.Key) tea.Cmd {
 	case p.Ended() != nil || p.Err() != nil:
 		return p.keyAfterEnd(k)
 	}
-	return p.input(api.Input{Key: &k})
+	return p.typeKey(k)
+}
+
+// typeKey sends a key to the program. ctrl+c does not wait behind text that the program does not
+// read: what has not been sent of that is dropped.
+func (p *Pane) typeKey(k keys.Key) tea.Cmd {
+	dropped := int64(0)
+	if k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl}) {
+		dropped = p.Outbox.discardText()
+	}
+	cmd := p.input(api.Input{Key: &k})
+	if dropped > 0 {
+		cmd = tea.Batch(cmd, p.env.SayOnce(fmt.Sprintf("ctrl+c dropped %s of unsent text", widget.Bytes(dropped))))
+	}
+	return cmd
 }
 
 // scrollKey is a key that means nothing in scroll mode by itself: the prefix
@@ -131,6 +146,20 @@ func (p *Pane) hintsAfterEnd() []panes.Hint {
 		panes.HintIn(b, keymap.Open, "new shell", keymap.ScopeList),
 		panes.HintIn(b, keymap.SessionEnd, "close", keymap.ScopeSessions, keymap.ScopePrefix),
 	}
+}
+
+// TellUnsure says when the engine may have lost typed text, once the note that the dashboard has
+// reconnected cannot hide it.
+func (p *Pane) TellUnsure() tea.Cmd {
+	if !p.env.News().Connected {
+		return nil
+	}
+	n := p.Feed.TakeUnsure()
+	if n == 0 {
+		return nil
+	}
+	name, _, _ := p.Title()
+	return p.env.SayOnce(fmt.Sprintf("the engine exited: up to %d bytes typed into %s may be lost", n, widget.Clip(name, 30)))
 }
 
 // resetModes clears the terminal modes a killed program left set.

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -91,6 +92,47 @@ func TestAKeyGoesToTheProgramUnlessThePaneScrolls(t *testing.T) {
 	}
 	if scopes := p.Scopes(); scopes[0] != keymap.ScopeScroll {
 		t.Errorf("keys are looked up in %v", scopes)
+	}
+}
+
+func TestCtrlCSaysHowMuchUnsentTextItDropped(t *testing.T) {
+	p, e, box := shownPane("one")
+	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
+	p.Key(ctrlC)
+	box.stuck = 5 << 20
+	p.Key(typed("a"))
+	if e.Said != "" {
+		t.Errorf("nothing was dropped, but it says %q", e.Said)
+	}
+	p.Key(ctrlC)
+	if want := "ctrl+c dropped 5.0M of unsent text"; e.Said != want {
+		t.Errorf("it says %q, want %q", e.Said, want)
+	}
+	if last := box.sent[len(box.sent)-1]; last.Key == nil || !last.Key.Same(ctrlC) {
+		t.Errorf("the last input is %+v", last)
+	}
+}
+
+func TestTextThatAnEngineMayHaveLostIsReportedOnce(t *testing.T) {
+	p, e, _ := shownPane("one")
+	p.TellUnsure()
+	if e.Said != "" {
+		t.Errorf("nothing was lost, but it says %q", e.Said)
+	}
+	p.Feed.NoteUnsure(5000)
+	p.TellUnsure()
+	if e.Said != "" {
+		t.Errorf("before the dashboard is connected it says %q", e.Said)
+	}
+	e.Known.Connected = true
+	p.TellUnsure()
+	if want := "the engine exited: up to 5000 bytes typed into "; !strings.HasPrefix(e.Said, want) {
+		t.Errorf("it says %q", e.Said)
+	}
+	e.Said = ""
+	p.TellUnsure()
+	if e.Said != "" {
+		t.Errorf("again: %q", e.Said)
 	}
 }
 

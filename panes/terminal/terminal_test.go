@@ -19,7 +19,11 @@ import (
 type sentBox struct {
 	sent []api.Input
 	err  error
+
+	stuck int64 // bytes that DiscardText drops
 }
+
+func (b *sentBox) DiscardText() int64 { return b.stuck }
 
 func (b *sentBox) Send(in api.Input) error {
 	if b.err != nil {

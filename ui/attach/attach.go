@@ -156,6 +156,7 @@ type run struct {
 	pictures pictured
 	over     *overlay // nil without any
 	away     away
+	note     note
 	input    string // the name of what is typed, over all attachments
 }
 
@@ -173,7 +174,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		r.told.term = *o.Told
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	r.link = newLink(r.cancel)
+	r.link, r.note.run = newLink(r.cancel), r
 	r.away.machine = o.Client.Machine()
 	if o.Predict == predict.Always || r.away.machine != "" {
 		r.over = newOverlay(t, o.Predict)
@@ -208,15 +209,18 @@ func (r *run) connected(a *client.Attachment) {
 		r.over.restart()
 	}
 	r.convert()
-	r.link.up(a)
+	unsure := r.link.up(a)
 	r.resized() // it may have changed since the attachment was asked for
 	r.back()
+	if unsure > 0 {
+		r.explain(fmt.Sprintf("the engine exited: up to %d bytes of what you typed may be lost", unsure))
+	}
 }
 
 func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
-		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input,
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Pictures: true, Direct: r.mayHandOver(), Kinds: true, Cols: size.Cols, Rows: size.Rows, Client: r.Name, Input: r.input, Progress: true,
 	})
 }
 
@@ -240,7 +244,7 @@ func (r *run) serve() (Outcome, error) {
 	r.link.stop(outcome)
 	in.wake()
 	<-reading
-	in.note.end()
+	r.note.end()
 	outcome.Rest = in.unsent()
 	<-signals
 	<-leaving

@@ -525,6 +525,70 @@ func TestNoteShowsARoundTripMeasuredAfterItsKey(t *testing.T) {
 	p.leaves()
 }
 
+// acceptsNone greets, and reports no text as accepted until the viewer goes or next is closed.
+// It then waits for ctrl+c and echoes it.
+func acceptsNone(text string, next <-chan struct{}) script {
+	return func(_ testing.TB, v *server.Viewer) error {
+		if err := v.Send(api.Output{Accepted: new(int64)}); err != nil {
+			return err
+		}
+		if err := say(v, text); err != nil {
+			return err
+		}
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			select {
+			case <-next:
+				return api.Errorf(api.CodeUnavailable, "the engine stops")
+			default:
+			}
+			if string(in.Bytes) == "\x03" {
+				_ = say(v, "<interrupted>")
+			}
+		}
+	}
+}
+
+func TestCtrlCDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"plain":      nil,
+		"prediction": func(o *Options) { o.Predict = predict.Always },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPerson(t)
+			p.watch()
+			p.attach(newEngineStub(t, acceptsNone("ready>", nil), greetAndEcho("again>")), change)
+			p.sees("ready>")
+			p.types(strings.Repeat("a line of text\r", 100<<10))
+			p.types("\x03")
+			p.sees("kB of unsent text; ")
+			if change != nil { // without an overlay, output waits for the note
+				p.sees("<interrupted>")
+			}
+			p.types("\x02d")
+			p.leaves()
+		})
+	}
+}
+
+func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {
+	stop := make(chan struct{})
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, acceptsNone("ready>", stop), greetAndEcho("again>"), greetAndEcho("and again>")), nil)
+	p.sees("ready>")
+	close(stop)
+	p.types("12345")
+	p.sees("the engine exited: up to 5 bytes of what you typed may be lost")
+	p.types("z")
+	p.sees("<z>")
+	p.types("\x02d")
+	p.leaves()
+}
+
 func TestEndOfTheSessionEndsTheRun(t *testing.T) {
 	code := 3
 	p := newPerson(t)

@@ -35,7 +35,6 @@ type input struct {
 	over    bool   // the run has ended
 	end     int64  // and where
 
-	note      note
 	answering bool   // within a control string that the terminal sends by itself
 	answer    []byte // of it
 
@@ -47,7 +46,7 @@ func newInput(r *run) (*input, error) {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, fmt.Errorf("make pipe: %w", err)
 	}
-	in := &input{run: r, note: note{run: r}, wakeRead: fds[0], wakeWrite: fds[1], short: true}
+	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], short: true}
 	for _, k := range r.Prefix {
 		if p := keys.Encode(nil, k, keys.Modes{}); len(p) == 1 {
 			in.plain = append(in.plain, p[0])
@@ -102,7 +101,7 @@ func (in *input) loop() {
 // take handles bytes that were read.
 func (in *input) take(p []byte) {
 	if !in.run.ReadOnly {
-		in.note.end()
+		in.run.note.end()
 	}
 	if in.decoder.Idle() && !in.waiting && !in.run.ReadOnly && in.boring(p) {
 		in.run.forward(p)
@@ -198,7 +197,7 @@ func (in *input) event(e keys.Event) {
 // refuse tells the user of a read-only run that the session gets no input.
 func (in *input) refuse() {
 	if in.run.ReadOnly {
-		in.explain("read-only: what you type does not reach the session")
+		in.run.explain("read-only: what you type does not reach the session")
 	}
 }
 
@@ -257,6 +256,13 @@ func (r *run) forward(p []byte) {
 	if r.ReadOnly {
 		return
 	}
+	if c := interrupt(p); c != nil {
+		if n := r.link.discardText(); n > 0 {
+			n += int64(len(p) - len(c))
+			p = c
+			defer r.explain(fmt.Sprintf("ctrl+c dropped %d kB of unsent text", (n+999)/1000))
+		}
+	}
 	if r.over == nil {
 		r.link.send(p)
 		return
@@ -267,6 +273,17 @@ func (r *run) forward(p []byte) {
 	r.over.poke()
 }
 
+// interrupt returns the ctrl+c at the end of p; nil if there is none. It does not wait behind
+// text that the program does not read: what has not been sent of that is dropped.
+func interrupt(p []byte) []byte {
+	for _, c := range [...]string{"\x03", "\x1b[99;5u"} {
+		if bytes.HasSuffix(p, []byte(c)) {
+			return p[len(p)-len(c):]
+		}
+	}
+	return nil
+}
+
 // command runs the command of k, pressed after the prefix; end is where k ends.
 func (in *input) command(k keys.Key, end int64) {
 	r := in.run
@@ -275,18 +292,18 @@ func (in *input) command(k keys.Key, end int64) {
 		r.link.stop(Outcome{Reason: Detached})
 		in.over, in.end = true, end
 	case k.Text == "?":
-		in.note.show(r.help)
+		r.note.show(r.help)
 	case k.Text == "[":
-		in.explain("no scrollback in attach: use `tandem` or `tandem logs`")
+		r.explain("no scrollback in attach: use `tandem` or `tandem logs`")
 	default:
 		r.terminal.bell()
-		in.explain(r.Prefix[0].Show() + " " + k.Show() + " does nothing here")
+		r.explain(r.Prefix[0].Show() + " " + k.Show() + " does nothing here")
 	}
 }
 
 // explain shows why a key did nothing, and how to leave.
-func (in *input) explain(why string) {
-	in.note.show(func() string { return why + "; " + in.run.leaveKey() })
+func (r *run) explain(why string) {
+	r.note.show(func() string { return why + "; " + r.leaveKey() })
 }
 
 func (r *run) leaveKey() string { return r.Prefix[0].Show() + " d detaches" }

@@ -49,12 +49,13 @@ func (l *link) current() *client.Attachment {
 }
 
 // up makes a the attachment and sends on what the last one could not deliver
-// and what was held. After stop, a is closed instead.
-func (l *link) up(a *client.Attachment) {
+// and what was held. After stop, a is closed instead. unsure is how many bytes of text
+// may be lost.
+func (l *link) up(a *client.Attachment) (unsure int64) {
 	l.mu.Lock()
 	stopped := l.result != nil
 	if l.a != nil {
-		a.Inherit(l.a)
+		unsure = a.Inherit(l.a)
 	}
 	l.a = a
 	l.pass()
@@ -62,6 +63,7 @@ func (l *link) up(a *client.Attachment) {
 	if stopped {
 		a.Close()
 	}
+	return unsure
 }
 
 // hold keeps input back until up, or until release is called.
@@ -122,6 +124,17 @@ func (l *link) trySend(p []byte) (wait <-chan struct{}, rest []byte) {
 	}
 	l.held = append(l.held, p...)
 	return nil, nil
+}
+
+// discardText drops text that waits because the program does not read, and returns its size
+// in bytes.
+func (l *link) discardText() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.open {
+		return 0
+	}
+	return l.a.DiscardText()
 }
 
 // resize tells the size of the terminal to the engine, if there is one.

@@ -1,6 +1,9 @@
 package attach
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // noteTime is how long a note stays in the last row if no key ends it.
 const noteTime = 4 * time.Second
@@ -9,7 +12,9 @@ const noteTime = 4 * time.Second
 // session's output waits; then its screen is fetched again. A run with an overlay
 // draws the note there, and no output waits.
 type note struct {
-	run   *run
+	run *run
+
+	mu    sync.Mutex
 	stop  chan struct{} // of 1: ends the note that is shown
 	ended chan struct{} // closed when the terminal is free again; nil before the first note
 }
@@ -22,6 +27,8 @@ func (n *note) show(text func() string) {
 		r.tell()
 		return
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.shown() {
 		return
 	}
@@ -41,6 +48,7 @@ func (n *note) show(text func() string) {
 	})
 }
 
+// shown reports whether a note is shown. n is locked.
 func (n *note) shown() bool {
 	if n.ended == nil {
 		return false
@@ -55,6 +63,8 @@ func (n *note) shown() bool {
 
 // end removes the note and lets the session's output through again.
 func (n *note) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.shown() {
 		select {
 		case n.stop <- struct{}{}:

@@ -12,10 +12,11 @@ import (
 // attachment is one behind an API client.
 type attachment struct{ *client.Attachment }
 
-func (a attachment) Inherit(from panes.Attachment) {
+func (a attachment) Inherit(from panes.Attachment) (unsure int64) {
 	if lost, ok := from.(attachment); ok {
-		a.Attachment.Inherit(lost.Attachment)
+		unsure = a.Attachment.Inherit(lost.Attachment)
 	}
+	return unsure
 }
 
 // Client is the engine behind a client of its API.

@@ -256,13 +256,13 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
-		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input,
+		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true,
 	})
 	if err != nil {
 		return nil, l.refused(err, feed)
 	}
 	if last != nil {
-		v.Inherit(last)
+		feed.NoteUnsure(v.Inherit(last))
 	}
 	stop := context.AfterFunc(ctx, func() { v.Close() })
 	defer stop()
