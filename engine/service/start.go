@@ -356,6 +356,8 @@ func setProject(r *store.Record, in *api.ProjectEntry) error {
 		return wrong("its path is too long")
 	case names.Check(in.Name) != nil:
 		return wrong("the entry has no valid name")
+	case in.Project != "" && names.Check(in.Project) != nil:
+		return wrong("the project has no valid name")
 	case len(in.Digest) > mostDigest:
 		return wrong("the digest is too long")
 	}

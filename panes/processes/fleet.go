@@ -334,7 +334,7 @@ func (t *Table) setWindow(all []api.Process, rows []tableRow, at int, out *api.F
 func (t *Table) narrow() {
 	rows := t.rows[:0:0]
 	for _, r := range t.rows {
-		if r.process != header && matchesFilter(&t.all[r.process], t.filter) {
+		if r.process != header && matchesFilter(&t.all[r.process], "", t.filter) {
 			rows = append(rows, r)
 		}
 	}

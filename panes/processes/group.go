@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/panes/widget"
@@ -14,6 +15,7 @@ import (
 type project struct {
 	told    *api.FleetGroup // what the engine tells of a group of a fleet, whose name is file; nil for projects
 	file    string          // "" for those of none
+	title   string          // the project's name
 	members []int           // indexes into all of what matches the filter, in the order of the rows
 }
 
@@ -36,24 +38,40 @@ func (g *project) name() string {
 	if g.file == "" {
 		return "no project"
 	}
-	machine, file := api.PathOf(g.file)
-	return api.OnMachine(machine, widget.Clean(filepath.Base(filepath.Dir(file))))
+	machine, _ := api.PathOf(g.file)
+	return api.OnMachine(machine, g.title)
+}
+
+// projectNames returns the names of the projects that processes belong to, by
+// projectFile. The newest process decides, so that a new name in the file shows.
+func projectNames(all []api.Process) map[string]string {
+	names, newest := map[string]string{}, map[string]time.Time{}
+	for i := range all {
+		p := &all[i]
+		file := projectFile(p)
+		if _, known := names[file]; file == "" || known && !p.StartedAt.After(newest[file]) {
+			continue
+		}
+		names[file] = widget.Clean(cmp.Or(p.Project.Project, filepath.Base(projectFolder(p))))
+		newest[file] = p.StartedAt
+	}
+	return names
 }
 
 // divide divides the processes that match the filter into projects, those of none
 // last.
 func (t *Table) divide() {
 	var all []*project
-	byFile := map[string]*project{}
+	byFile, names := map[string]*project{}, projectNames(t.all)
 	for i := range t.all {
 		p := &t.all[i]
-		if !matchesFilter(p, t.filter) {
+		file := projectFile(p)
+		if !matchesFilter(p, names[file], t.filter) {
 			continue
 		}
-		file := projectFile(p)
 		g := byFile[file]
 		if g == nil {
-			g = &project{file: file}
+			g = &project{file: file, title: names[file]}
 			byFile[file] = g
 			all = append(all, g)
 		}
@@ -77,6 +95,13 @@ func projectFile(p *api.Process) string {
 	}
 	machine, _ := api.MachineOf(p.ID)
 	return api.PathOn(machine, p.Project.File)
+}
+
+func projectFolder(p *api.Process) string {
+	if p.Project == nil {
+		return ""
+	}
+	return filepath.Dir(p.Project.File)
 }
 
 // layRows makes the rows of the projects: no header where there are no projects, and of

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -64,6 +65,55 @@ func TestProcessesStandUnderTheirProject(t *testing.T) {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
 			}
 		}
+	}
+}
+
+func TestProjectGoesByTheNameInItsFile(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	all := grouped()
+	for i := range all {
+		if p := &all[i]; p.Name == "web" {
+			p.Project.Project, p.StartedAt = "storefront", noon
+		} else if p.Name == "db" {
+			p.Project.Project, p.StartedAt = "former name", noon.Add(-time.Hour)
+		}
+	}
+	table := tableOf(all)
+	check(t, namesIn(table), []string{"book:", "docs", "storefront:", "db", "web", "migrate", "no project:", "shell"})
+	table.Select("2")
+	table.Move(-2)
+	if got := table.projectHeading(60, look); !strings.Contains(got, "storefront") {
+		t.Errorf("the heading of the log is %q", got)
+	}
+	table.SetFilter("STOREFRONT")
+	check(t, namesIn(table), []string{"storefront:", "db", "web", "migrate"})
+	table.SetFilter("book")
+	check(t, namesIn(table), []string{"book:", "docs"})
+}
+
+func TestFilterMatchesProjectFolderAndStateAsShown(t *testing.T) {
+	all := grouped()
+	yes := true
+	for i := range all {
+		switch p := &all[i]; p.Name {
+		case "web":
+			p.Supervision.Ready, p.CWD = &yes, "/srv/elsewhere"
+		case "docs":
+			p.State, p.Supervision.NextStart = api.StateBackoff, &noon
+		}
+	}
+	table := tableOf(all)
+	for filter, want := range map[string][]string{
+		"shop":          {"shop:", "db", "web", "migrate"},
+		"/ann/book":     {"book:", "docs"},
+		"ann/shop !web": {"shop:", "db", "migrate"},
+		"failed":        {"shop:", "db"},
+		"ready":         {"shop:", "web"},
+		"running":       {"shop:", "web", "no project:", "shell"},
+		"restarts":      {"book:", "docs"},
+	} {
+		table.SetFilter(filter)
+		check(t, namesIn(table), want)
 	}
 }
 

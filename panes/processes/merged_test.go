@@ -237,7 +237,9 @@ func TestMergedLogsFollow(t *testing.T) {
 }
 
 func TestTheLogsOfMarkedProcessesOrOfAProjectAreMerged(t *testing.T) {
-	project := func(p *api.Process) { p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Name: p.Name} }
+	project := func(p *api.Process) {
+		p.Project = &api.ProjectEntry{File: "/shop/tandem.yaml", Project: "storefront", Name: p.Name}
+	}
 	p, e := shownPane(service("1", "api", project), service("2", "db", nil), service("3", "web", project))
 	f := manyWritten{"1": timed("a", 1), "2": timed("d", 2), "3": timed("w", 3)}
 	panestest.On(e.API.(*panestest.Engine), api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
@@ -261,7 +263,7 @@ func TestTheLogsOfMarkedProcessesOrOfAProjectAreMerged(t *testing.T) {
 	}
 	p.Select("1")
 	p.press(t, keymap.ProcessLogs)
-	if got := show(); !p.onLog || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") {
+	if got := show(); !p.onLog || !strings.Contains(got, "api │ a 0 at 1") || !strings.Contains(got, "web │ w 0 at 3") || strings.Contains(got, "d 0 at 2") || !strings.Contains(got, "logs storefront") {
 		t.Errorf("the project's: %s", got)
 	}
 	p.press(t, keymap.LogLeave)

@@ -35,7 +35,7 @@ func (p *Pane) toggleMerged() tea.Cmd {
 	}
 	project := targets[0].Project.File
 	all := logmerge.Newest(project, p.env.News().Processes)
-	merged := NewMerged(widget.ShortPath(filepath.Dir(project), p.env.Home()), project, all)
+	merged := NewMerged(projectNames(p.env.News().Processes)[projectFile(&targets[0])], project, all)
 	for _, other := range p.env.News().Processes {
 		merged.Pass(other)
 	}
@@ -88,7 +88,7 @@ func (p *Pane) fetchMerged() tea.Cmd {
 func askSaveMerged(env panes.Env, m *Merged) tea.Cmd {
 	spans, name := m.Whole(), "merged"
 	if m.project != "" {
-		name = filepath.Base(filepath.Dir(m.project))
+		name = m.title
 	}
 	env.Ask(overlay.NewPrompt("Save the logs of "+widget.Clip(widget.Clean(m.title), 40)+" to",
 		filepath.Join(env.Folder(), widget.AsFileName(name)+".log"), func(path string) tea.Cmd {

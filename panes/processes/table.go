@@ -3,6 +3,7 @@ package processes
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/panes/widget"
@@ -227,8 +228,8 @@ func (t *Table) ended() (ended []api.Process) {
 // Filter is what rows have to match.
 func (t *Table) Filter() string { return t.filter }
 
-// SetFilter shows only processes whose name, command, folder, state, starter,
-// pid or ports hold every word of text; "!" before a word means that they must
+// SetFilter shows only processes whose name, project, command, folder, state,
+// starter, pid or ports hold every word of text; "!" before a word means that they must
 // not, and host: before one that it begins the name of their machine.
 func (t *Table) SetFilter(text string) {
 	t.filter = text
@@ -239,7 +240,7 @@ func (t *Table) SetFilter(text string) {
 	t.widths = [columnCount]int{}
 }
 
-func matchesFilter(p *api.Process, filter string) bool {
+func matchesFilter(p *api.Process, project, filter string) bool {
 	if filter == "" {
 		return true
 	}
@@ -247,9 +248,18 @@ func matchesFilter(p *api.Process, filter string) bool {
 	if machine, _ := api.MachineOf(p.ID); !widget.OnHost(host, machine) {
 		return false
 	}
-	text := strings.ToLower(strings.Join([]string{p.Name, hostText(p), p.Command, p.CWD, string(p.State), widget.WhoFrom(p.Actor, p.From),
+	text := strings.ToLower(strings.Join([]string{p.Name, project, projectFolder(p), hostText(p), p.Command, p.CWD, string(p.State), stateText(p), widget.WhoFrom(p.Actor, p.From),
 		string(p.Kind), pidText(p), portsText(p)}, "\n"))
 	return widget.Holds(text, strings.Fields(strings.ToLower(filter)))
+}
+
+// stateText returns the state as its column shows it, without the time left until
+// a restart.
+func stateText(p *api.Process) string {
+	if p.State == api.StateBackoff {
+		return "restarts"
+	}
+	return widget.StateWords(p, time.Time{})
 }
 
 // RowAt is the index of the row drawn at y, -1 for none.

@@ -124,9 +124,10 @@ type Ownership struct {
 
 // A Project is the entry of a project file that a process was started for.
 type Project struct {
-	File   string `json:"file"` // absolute path
-	Name   string `json:"name"`
-	Digest string `json:"digest,omitempty"` // of what the file said
+	File    string `json:"file"` // absolute path
+	Name    string `json:"name"`
+	Digest  string `json:"digest,omitempty"`  // of what the file said
+	Project string `json:"project,omitempty"` // its name
 }
 
 // A Daemon is a one-shot command that had not ended in time.

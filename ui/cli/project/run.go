@@ -131,7 +131,7 @@ func (r *Run) input(s *step) api.ProcessStartInput {
 	in := s.entry.Start
 	in.Name = s.name
 	in.Environ = api.Environ(r.Environ)
-	in.Project = &api.ProjectEntry{File: r.File.Path, Name: s.entry.Name, Digest: s.digest}
+	in.Project = &api.ProjectEntry{File: r.File.Path, Project: r.File.Name, Name: s.entry.Name, Digest: s.digest}
 	if s.entry.Session && in.StopSignal == "" { // interactive shells ignore TERM
 		in.StopSignal = "HUP"
 	}
