@@ -89,7 +89,7 @@ func (m *Merged) News(all []api.Process) {
 			if m.joined[p.ID] = p.State; was.Ended() && !p.State.Ended() {
 				m.goOn()
 			}
-		case m.project != "" && logmerge.Of(p, m.project):
+		case m.project != "" && logmerge.Of(p, m.project, false):
 			n := len(m.spans)
 			m.join(p)
 			if m.goOn(); m.known {

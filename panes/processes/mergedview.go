@@ -34,7 +34,7 @@ func (p *Pane) toggleMerged() tea.Cmd {
 		return p.env.Say("mark processes to merge their logs"+panes.WithKey(p.env.Bindings(), ": ", keymap.Mark, " marks the row", keymap.ScopeProcesses), false)
 	}
 	project := targets[0].Project.File
-	all := logmerge.Newest(project, p.env.News().Processes)
+	all := logmerge.Newest(project, p.env.News().Processes, false)
 	merged := NewMerged(projectNames(p.env.News().Processes)[projectFile(&targets[0])], project, all)
 	for _, other := range p.env.News().Processes {
 		merged.Pass(other)

@@ -70,7 +70,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "keys", "persist/diag", "persist/datadir"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "keys", "persist/diag", "persist/datadir"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {

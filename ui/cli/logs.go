@@ -33,7 +33,9 @@ const (
 // logFlags are the flags of logs.
 type logFlags struct {
 	follow, raw    bool
-	times, project bool
+	times          bool
+	project        bool
+	sessions       bool // with project
 	lines, context int
 	since          int64
 	grep, stream   string
@@ -42,12 +44,14 @@ type logFlags struct {
 func logsCommand(a *app) *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
-		Use:   "logs [ID…|--project] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
+		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
 		Short: "Print the output of processes",
 		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
-			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
-			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
-			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.\n\n" +
+			"are made visible, unless --raw is given. Of a session it prints the text that each\n" +
+			"line left on the screen; --raw prints the terminal's bytes. With -f it goes on until\n" +
+			"the process has ended. With --grep it prints the lines that match, -n of them at\n" +
+			"the end, and exits with 1 if there are none. Where standard output and error are\n" +
+			"kept apart, they come on those of this command; with --json, output alone unless\n--stream says otherwise.\n\n" +
 			"The logs of several processes, or of a --project, are merged in the order of time,\n" +
 			"to a tenth of a second. Each line comes after its process's name, with ! instead of\n" +
 			"| for standard error. A line whose time is not known comes right after the one\n" +
@@ -73,8 +77,9 @@ func logsCommand(a *app) *cobra.Command {
 	cmd.Flags().IntVar(&f.context, "context", 0, "`lines` around each match")
 	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` where they are kept apart, stdout or stderr, or both merged")
 	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
-	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "print the bytes as they were written")
 	cmd.Flags().BoolVar(&f.project, "project", false, "all processes, but no sessions, of the project file here or above")
+	cmd.Flags().BoolVar(&f.sessions, "sessions", false, "with --project, the text of its sessions too")
 	cmd.Flags().Lookup("lines").DefValue = "0"
 	offer(cmd, "stream", "stdout", "stderr", streamBoth)
 	return cmd
@@ -94,6 +99,8 @@ func (f *logFlags) check(cmd *cobra.Command, args []string) error {
 		return output.Usagef(cmd, "read --grep: %v", err)
 	}
 	switch {
+	case f.sessions && !f.project:
+		return output.Usagef(cmd, "--sessions goes with --project")
 	case f.project && len(args) > 0:
 		return output.Usagef(cmd, "logs takes ids or --project, not both")
 	case !f.project && len(args) == 0:
@@ -161,6 +168,9 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
 		return err
+	}
+	if process.Kind == api.KindSession && !f.raw && !a.out.JSON {
+		return f.merge(ctx, a, cmd, []string{process.ID})
 	}
 	split := process.Supervision != nil && process.Supervision.SplitLog
 	if f.stream != "" || !split || a.out.JSON {

@@ -48,8 +48,8 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		if path, err = a.startedFrom("", list, true); err != nil {
 			return err
 		}
-		if !f.follow && !slices.ContainsFunc(list, func(p api.Process) bool { return logmerge.Of(p, path) }) {
-			return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(path)).WithHint("`tandem up` starts it")
+		if !f.follow && len(logmerge.Newest(path, list, f.sessions)) == 0 {
+			return nothingStarted(path, list)
 		}
 	}
 	conn, err := retry.Connect(ctx, a.connect)
@@ -57,12 +57,14 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		return err
 	}
 	defer conn.Close()
-	m := &logMerge{logFlags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: newMergePrinter(a.out, f), project: path,
+	out := newMergePrinter(a.out, f)
+	out.alone = !f.merged(ids)
+	m := &logMerge{logFlags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
 		known: map[string]bool{}, news: make(chan logNews)}
 	for _, p := range list {
 		m.known[p.ID] = true
 	}
-	for _, p := range logmerge.Newest(path, list) {
+	for _, p := range logmerge.Newest(path, list, f.sessions) {
 		m.add(p, f)
 	}
 	for _, id := range ids {
@@ -85,6 +87,13 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		return &output.ExitError{Status: output.StatusFailed}
 	}
 	return nil
+}
+
+func nothingStarted(project string, list []api.Process) error {
+	if len(logmerge.Newest(project, list, true)) > 0 {
+		return api.Errorf(api.CodeNotFound, "read logs: %s has started sessions only", output.Visible(project)).WithHint("add --sessions")
+	}
+	return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(project)).WithHint("`tandem up` starts it")
 }
 
 // add gives a log a name and a colour among the others.
@@ -233,7 +242,7 @@ func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool
 func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews) bool) (notes []logmerge.Line) {
 	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == p.ID })
 	if i < 0 {
-		if m.project != "" && logmerge.Of(p, m.project) && !m.known[p.ID] {
+		if m.project != "" && logmerge.Of(p, m.project, m.sessions) && !m.known[p.ID] {
 			s := m.add(p, logFlags{stream: m.stream, lines: -1})
 			m.known[p.ID], s.wasAlive = true, true
 			s.reader.In.Since = new(int64)

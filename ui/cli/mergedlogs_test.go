@@ -148,6 +148,61 @@ func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
 	}
 }
 
+func TestLogsOfASessionPrintText(t *testing.T) {
+	const raw = "\x1b[?2004h\x1b[32m$\x1b[0m make teh\b\b\x1b[Khe\r\nok\r\n"
+	r := newRig(t)
+	r.processes = []api.Process{
+		{ID: "aaaaaaaaaaaa", Kind: api.KindSession, Name: "shell", State: api.StateExited, ExitCode: code(0)},
+		{ID: "bbbbbbbbbbbb", Kind: api.KindProcess, Name: "web", State: api.StateExited, ExitCode: code(0)},
+	}
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if in.ID == "bbbbbbbbbbbb" {
+			return logOf("\x1b[32mserving\n", api.StateExited)(in)
+		}
+		return logOf(raw, api.StateExited)(in)
+	}
+	for line, want := range map[string]string{
+		"logs shell":                        "$ make the\nok\n",
+		"logs shell -f":                     "$ make the\nok\n",
+		"logs shell --grep ^..make.the":     "$ make the\n",
+		"logs shell --raw":                  raw,
+		"logs shell web":                    "shell | $ make the\nshell | ok\nweb   | ^[[32mserving\n",
+		"logs shell web --raw":              "shell | " + strings.Replace(strings.ReplaceAll(raw, "\r", ""), "\nok", "\nshell | ok", 1) + "web   | \x1b[32mserving\n",
+		"logs shell web --grep make --json": `{"name":"shell","id":"aaaaaaaaaaaa","text":"$ make the"}` + "\n",
+	} {
+		if stdout, stderr, status := r.run(strings.Fields(line)...); status != 0 || stdout != want || stderr != "" {
+			t.Errorf("%s: status %d, %q, %q, want %q", line, status, stdout, stderr, want)
+		}
+	}
+	if stdout, _, status := r.run("logs", "shell", "--grep", "teh"); status != 1 || stdout != "" {
+		t.Errorf("text that was erased is found: status %d, %q", status, stdout)
+	}
+}
+
+func TestLogsOfAProjectIncludeSessionsOnRequest(t *testing.T) {
+	r := newRig(t)
+	t.Chdir(shortDir(t))
+	if err := os.WriteFile("tandem.yaml", []byte("sessions: {shell: sh}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs("tandem.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.processes = []api.Process{{ID: "aaaaaaaaaaaa", Kind: api.KindSession, Name: "shell", State: api.StateExited, ExitCode: code(0),
+		Project: &api.ProjectEntry{File: file, Name: "shell"}}}
+	r.log = logOf("\x1b[1mbold\x1b[0m\r\n", api.StateExited)
+	if stdout, stderr, status := r.run("logs", "--project", "--sessions"); status != 0 || stdout != "shell | bold\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if _, stderr, status := r.run("logs", "--project"); status != 1 || !strings.Contains(stderr, "hint: add --sessions") {
+		t.Errorf("without --sessions: status %d, %q", status, stderr)
+	}
+	if _, stderr, status := r.run("logs", "shell", "--sessions"); status != 2 || !strings.Contains(stderr, "--sessions goes with --project") {
+		t.Errorf("without --project: status %d, %q", status, stderr)
+	}
+}
+
 // What a project file started later joins, what it started before does not.
 func TestLogsOfAProjectFollowsWhatStartsLater(t *testing.T) {
 	r := newRig(t)

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
 	"tandem/engine/cellwidth"
+	"tandem/engine/rendered"
 	"tandem/ui/cli/output"
 )
 
@@ -14,13 +16,15 @@ import (
 // both backgrounds, without the red of errors.
 var nameTints = [...]string{"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"}
 
-// A mergePrinter prints the lines of several logs, each behind its process's name.
+// A mergePrinter prints the lines of several logs, each behind its process's name,
+// and those of sessions as text.
 type mergePrinter struct {
 	output.Printer
 	paint   func(output.Tint, string) string
 	width   int // of the longest name
 	raw     bool
 	times   bool
+	alone   bool          // there is one log, so its lines need no name
 	grep    *matchPrinter // nil without --grep
 	context int
 	last    int // how many matches of what there is now are held to be printed; -1: all, at once
@@ -50,6 +54,9 @@ func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
 
 // add prints a line, unless it is searched for others.
 func (p *mergePrinter) add(l logmerge.Line) error {
+	if l.Source.Process.Kind == api.KindSession && !p.raw {
+		l.Text = rendered.AppendText(nil, l.Text)
+	}
 	switch {
 	case l.Note != "":
 		if err := p.flush(); err != nil {
@@ -150,16 +157,9 @@ func (p *mergePrinter) line(l logmerge.Line) error {
 	return nil
 }
 
-// prefix is what stands before a line: whose it is, and a sign for what came by
-// standard error.
+// prefix is what stands before a line: when it was written, whose it is, and a sign
+// for what came by standard error.
 func (p *mergePrinter) prefix(l logmerge.Line) string {
-	sign, tint := "|", output.Tint(nameTints[l.Source.Tint])
-	if l.Stream == "stderr" {
-		sign = p.paint(output.Red, "!")
-	} else {
-		sign = p.paint(tint, sign)
-	}
-	label := p.paint(tint, l.Source.Label) + strings.Repeat(" ", p.width-cellwidth.Of(l.Source.Label))
 	when := ""
 	if p.times {
 		when = strings.Repeat(" ", len(time.DateTime))
@@ -168,6 +168,16 @@ func (p *mergePrinter) prefix(l logmerge.Line) string {
 		}
 		when = p.paint(output.Faint, when) + " "
 	}
+	if p.alone {
+		return when
+	}
+	sign, tint := "|", output.Tint(nameTints[l.Source.Tint])
+	if l.Stream == "stderr" {
+		sign = p.paint(output.Red, "!")
+	} else {
+		sign = p.paint(tint, sign)
+	}
+	label := p.paint(tint, l.Source.Label) + strings.Repeat(" ", p.width-cellwidth.Of(l.Source.Label))
 	return when + label + " " + sign + " "
 }
 

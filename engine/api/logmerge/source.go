@@ -52,17 +52,18 @@ type Line struct {
 	Note   string // instead of a line
 }
 
-// Of reports whether a process is one of a project file.
-func Of(p api.Process, project string) bool {
-	return p.Project != nil && p.Project.File == project && p.Kind != api.KindSession
+// Of reports whether a process is one of a project file. A session is one only
+// with sessions.
+func Of(p api.Process, project string, sessions bool) bool {
+	return p.Project != nil && p.Project.File == project && (sessions || p.Kind != api.KindSession)
 }
 
 // Newest are the processes of a project file: of each entry what is alive, else
 // what has ended last.
-func Newest(project string, list []api.Process) (newest []api.Process) {
+func Newest(project string, list []api.Process, sessions bool) (newest []api.Process) {
 	at := map[string]int{}
 	for _, p := range list {
-		if !Of(p, project) {
+		if !Of(p, project, sessions) {
 			continue
 		}
 		i, seen := at[p.Project.Name]
