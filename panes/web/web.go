@@ -3,6 +3,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -58,13 +58,23 @@ func invite(ctx context.Context) (link Link, err error) {
 	out, err := exec.CommandContext(ctx, program, "--json", "web", "--background").Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n")
-		return link, errors.New(strings.TrimPrefix(first, "tandem: "))
+		return link, errors.New(lastMessage(failed.Stderr))
 	}
 	if err != nil {
 		return link, err
 	}
 	return link, json.Unmarshal(out, &link)
+}
+
+// lastMessage returns the message of the error that the verb printed last.
+func lastMessage(stderr []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(stderr), []byte{'\n'})
+	last := lines[len(lines)-1]
+	var reason struct{ Message string }
+	if json.Unmarshal(last, &reason) != nil {
+		return string(last)
+	}
+	return reason.Message
 }
 
 // A page is the dialog while it is open.

@@ -86,3 +86,15 @@ func TestWhyThereIsNoLinkIsSaid(t *testing.T) {
 		t.Errorf("it says %q", env.Said)
 	}
 }
+
+func TestLastMessageReadsTheJSONError(t *testing.T) {
+	for stderr, want := range map[string]string{
+		"": "",
+		"a note\n{\"code\":\"unavailable\",\"message\":\"serve the page: it takes too long\",\"hint\":\"\"}\n": "serve the page: it takes too long",
+		"panic\nno JSON\n": "no JSON",
+	} {
+		if got := lastMessage([]byte(stderr)); got != want {
+			t.Errorf("%q: %q, want %q", stderr, got, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,6 +43,27 @@ func TestOneStoppedMachineHoldsUpNoOther(t *testing.T) {
 	}
 	harness.Until(t, "it to be back", func() bool { return p.State("m20").State == api.MachineConnected })
 	p.Must("exec", "--all-hosts", "--", "true")
+}
+
+func TestPatternAndAllHostsPrintTheSame(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 2)
+	p.Must("start", "--all-hosts", "--name", "sleeper", "--", "sleep", "1000")
+	for _, verb := range [][]string{{"exec", "--", "echo", "here"}, {"ls"}} {
+		all, allErr, _ := p.Run(append([]string{"--all-hosts"}, verb...)...)
+		some, someErr, _ := p.Run(append([]string{"--host", "m*"}, verb...)...)
+		if sorted(all) != sorted(some) || allErr != someErr {
+			t.Errorf("%q: on all machines\n%s%son those of a pattern\n%s%s", verb, all, allErr, some, someErr)
+		}
+		if verb[0] == "exec" && !strings.Contains(allErr, "2 × ok") {
+			t.Errorf("the results are not grouped: %s", allErr)
+		}
+	}
+}
+
+// sorted returns text with its lines in order: machines answer in any.
+func sorted(text string) string {
+	return strings.Join(slices.Sorted(strings.Lines(text)), "")
 }
 
 // A followed log comes whole, once and in order, however often the link to its machine is

@@ -96,7 +96,9 @@ func Main(ctx context.Context, o Options, args []string) int {
 	if err == nil {
 		return 0
 	}
-	o.printer().Error(err)
+	out := o.printer()
+	out.JSON = output.WantsJSON(root, args, err)
+	out.Error(err)
 	var exit *output.ExitError
 	if code := output.Status(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
 		return code
@@ -182,14 +184,14 @@ func newRoot(o Options) *cobra.Command {
 	// by name, so that the linker would keep every exported method.
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for tandem")
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
-	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
+	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer, and errors, as JSON")
 	a.addHosts(root)
 	root.AddCommand(
 		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
 		startCommand(a), (&ps.Verb{Out: &a.out, Connect: a.connect, Stdout: a.Stdout, Dumb: a.env("TERM") == "dumb"}).Command(), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
-		filesCommand(a), recCommand(a), playCommand(a), manCommand(a), initCommand(a),
+		filesCommand(a), recCommand(a), playCommand(a), manual.Command(&a.out, a.Version), initCommand(a),
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a), agentCommand(a), codingagents.List(agentVerbs(a)),
 		(&ls.Verb{Out: &a.out, Connect: a.connect, Home: home}).Command(), worktreeCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), a.config().Command(),
 		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
@@ -197,7 +199,7 @@ func newRoot(o Options) *cobra.Command {
 	root.AddCommand(a.fleet().Commands()...)
 	settle(root)
 	if o.onHost == "" { // a verb that goes to a thousand machines was read once with all of this
-		manual.NameExtras(a.out, root)
+		manual.NameExtras(&a.out, root)
 	}
 	return root
 }
@@ -269,6 +271,8 @@ var equivalents = map[string]string{
 	"version": "use `tandem --version`",
 	"status":  "use `tandem ps` to list processes and sessions, or `tandem info` to show the engine",
 	"rename":  "to rename a session, run `tandem` and choose rename in the palette",
+
+	"config edit": "to edit the configuration, run `$EDITOR \"$(tandem config path)\"`",
 }
 
 // noVerb refuses words that are not a verb.
@@ -293,6 +297,9 @@ func (a *app) run(cmd *cobra.Command, serving *serveFlags, nested bool) error {
 	}
 	if serving.serve && a.Serve != nil {
 		return a.Serve(cmd.Context(), serving.o)
+	}
+	if a.out.JSON {
+		return output.Usagef(cmd, "--json goes with a command: the dashboard prints none")
 	}
 	return openDashboard(cmd.Context(), a, DashboardOptions{}, nested)
 }

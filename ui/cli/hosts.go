@@ -40,6 +40,9 @@ func (a *app) addHosts(root *cobra.Command) {
 	flags.BoolVar(&a.all, "all-hosts", false, "do it on all machines of config.toml")
 	_ = root.RegisterFlagCompletionFunc("host", fleet.HostNames(a.machines().Names, a.fleet().Names))
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := output.CheckJSON(cmd, a.out.JSON); err != nil {
+			return err
+		}
 		hosts, err := a.aim(cmd)
 		if err == nil && hosts != nil {
 			err = a.spread(cmd, hosts)
@@ -142,7 +145,7 @@ func (t *target) choose(cmd *cobra.Command, how machines.Reach, wanted []string)
 // spread runs the whole command line again on each machine.
 func (a *app) spread(cmd *cobra.Command, hosts []string) error {
 	follows := cmd.Flags().Lookup("follow") != nil && cmd.Flags().Changed("follow") || cmd.Flags().Changed("watch")
-	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.most, Group: a.chosen && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
+	s := machines.Spread{Out: a.out, Stream: follows || cmd.Name() == "logs" || a.chosen, Most: a.most, Group: (a.chosen || a.all) && cmd.Name() == verbExec, Run: func(host string, g *output.Gather, stdout, stderr io.Writer) int {
 		o := a.Options
 		o.onHost, o.gather, o.Stdin, o.Stdout, o.Stderr = host, g, strings.NewReader(""), stdout, stderr
 		if status, ok := a.fromHub(cmd.Name(), host, o.printer()); ok {

@@ -34,7 +34,8 @@ func initCommand(a *app) *cobra.Command {
 			if !slices.Contains(pick.Shells(), args[0]) {
 				return output.Usagef(cmd, "nothing to print for %s; want bash, zsh or fish", output.Visible(args[0]))
 			}
-			return a.out.Print(pick.Hook(args[0]))
+			hook := pick.Hook(args[0])
+			return a.out.Answer(map[string]string{"script": hook}, func() string { return hook })
 		},
 	}
 }
@@ -63,7 +64,8 @@ func historyPickCommand(a *app) *cobra.Command {
 			case chosen.Line == "":
 				return &output.ExitError{Status: statusNobody}
 			}
-			if err := a.out.Print(chosen.Line + "\n"); err != nil || chosen.Run {
+			answer := map[string]any{"command": chosen.Line, "run": chosen.Run}
+			if err := a.out.Answer(answer, func() string { return chosen.Line + "\n" }); err != nil || chosen.Run {
 				return err
 			}
 			return &output.ExitError{Status: statusEdit}

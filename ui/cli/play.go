@@ -44,7 +44,10 @@ func playCommand(a *app) *cobra.Command {
 			}
 			_, _, pictures := a.Attach()
 			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: pictures, Speed: f.speed, Idle: time.Duration(f.idle)}
-			if f.svg != "" {
+			switch {
+			case a.out.JSON && (f.svg == "" || f.svg == "-"):
+				return output.Usagef(cmd, "--json goes with --svg FILE: play shows the recording on the terminal")
+			case f.svg != "":
 				return a.film(cmd, args, f, o)
 			}
 			return a.play(cmd, args, f, o)

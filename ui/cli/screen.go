@@ -61,6 +61,9 @@ func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, 
 	if path == "-" && term.IsTerminal(os.Stdout.Fd()) {
 		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
 	}
+	if path == "-" && a.out.JSON {
+		return output.Usagef(cmd, "--json and a picture cannot both go to standard output; give a file")
+	}
 	in.Picture = format
 	screen, err := call(cmd.Context(), a, api.SessionScreen, in)
 	if err != nil {

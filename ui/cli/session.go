@@ -163,6 +163,9 @@ func exactly(n int, otherwise string) cobra.PositionalArgs {
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
+			if meant, ok := equivalents[cmd.Name()+" "+args[n]]; ok {
+				return output.Misused(fmt.Sprintf("%s takes no %q", cmd.Name(), args[n]), meant)
+			}
 			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[n]))
 		}
 		return nil

@@ -14,7 +14,7 @@ import (
 const shellPrompt = "tandem> "
 
 func shellCommand(a *app) *cobra.Command {
-	s := &shell.Shell{Out: a.out, Stdin: a.Stdin, Env: a.env}
+	s := &shell.Shell{Out: &a.out, Stdin: a.Stdin, Env: a.env}
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "shell [--prompt P] [--run LINE]…",
@@ -25,13 +25,20 @@ func shellCommand(a *app) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return a.out.Print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")
+				verbs := shellVerbs(cmd.Root())
+				return a.out.Answer(verbs, func() string { return strings.Join(verbs, "\n") + "\n" })
 			}
 			s.Nonce, a.Environ = shell.TakeNonce(a.Environ)
+			if a.out.JSON {
+				s.Prompt, s.Nonce = "", ""
+			}
 			s.Verb = func(ctx context.Context, stdin io.Reader, words []string) error {
 				o := a.Options
 				o.Stdin = stdin
 				root := newRoot(o)
+				if a.out.JSON {
+					words = append([]string{"--json"}, words...)
+				}
 				root.SetArgs(words)
 				return root.ExecuteContext(ctx)
 			}

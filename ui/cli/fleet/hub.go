@@ -58,10 +58,13 @@ func (v *Verbs) runHub(ctx context.Context, o hub.Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	return hub.Run(ctx, o, func(s hub.Status) {
-		fmt.Fprintf(v.Out.Stdout, "the hub listens; machines reach it at %s\n", s.Address)
-		if s.Machines+s.People+s.Invitations == 0 {
-			fmt.Fprintf(v.Out.Stdout, "invite yourself: tandem hub invite person NAME --role admin\n")
-		}
+		_ = v.Out.Answer(map[string]string{"address": s.Address}, func() string {
+			text := fmt.Sprintf("the hub listens; machines reach it at %s\n", s.Address)
+			if s.Machines+s.People+s.Invitations == 0 {
+				text += "invite yourself: tandem hub invite person NAME --role admin\n"
+			}
+			return text
+		}) // the hub serves machines whether its output is read or not
 	})
 }
 

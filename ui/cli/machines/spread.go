@@ -75,8 +75,8 @@ func (s *Spread) On(hosts []string) int {
 func (s *Spread) one(host string, width int, gather *output.Gather, came *result) (status int) {
 	defer func() { came.status = status }()
 	label := host + strings.Repeat(" ", width-len(host)) + "  "
-	var failure bytes.Buffer
-	stderr := &lines{to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
+	var failed bytes.Buffer
+	stderr := &lines{json: s.Out.JSON, to: s.Out.Stderr, label: label, mu: &s.mu, progress: &s.progress}
 	defer stderr.end()
 	if !s.Out.JSON {
 		stdout := &lines{to: s.Out.Stdout, label: label, mu: &s.mu, progress: &s.progress}
@@ -90,12 +90,17 @@ func (s *Spread) one(host string, width int, gather *output.Gather, came *result
 		count = s.decode(host, r)
 		_, _ = io.Copy(io.Discard, r)
 	})
-	status = s.Run(host, gather, w, io.MultiWriter(stderr, &failure))
+	status = s.Run(host, gather, w, io.MultiWriter(stderr, &failed))
 	w.Close()
 	decoding.Wait()
 	if status != 0 && count == 0 {
-		text, _, _ := strings.Cut(strings.TrimPrefix(failure.String(), "tandem: "), "\n")
-		s.answer(host, mustJSON(map[string]any{"error": text, "status": status}))
+		var reason struct{ Message string }
+		said := bytes.Split(bytes.TrimSpace(failed.Bytes()), []byte{'\n'})
+		last := said[len(said)-1]
+		if json.Unmarshal(last, &reason) != nil {
+			reason.Message = string(last)
+		}
+		s.answer(host, mustJSON(map[string]any{"error": reason.Message, "status": status}))
 	}
 	return status
 }
@@ -150,6 +155,7 @@ func mustJSON(v any) []byte {
 
 // lines passes on whole lines, each behind a label.
 type lines struct {
+	json  bool // lines of JSON need no label
 	to    io.Writer
 	label string
 	mu    *sync.Mutex // of all that write there
@@ -166,7 +172,9 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 	var b bytes.Buffer
 	for line := range bytes.Lines(l.begun[:end]) {
-		b.WriteString(l.label)
+		if !l.json || line[0] != '{' {
+			b.WriteString(l.label)
+		}
 		b.Write(line)
 	}
 	l.begun = append(l.begun[:0], l.begun[end:]...)

@@ -12,7 +12,7 @@ import (
 
 // nameCompletion gives the verb that prints scripts for shells our words, and
 // makes it refuse shells that it has no script for.
-func nameCompletion(out output.Printer, cmd *cobra.Command) {
+func nameCompletion(out *output.Printer, cmd *cobra.Command) {
 	cmd.Use = "completion bash|zsh|fish|powershell"
 	cmd.DisableFlagsInUseLine = true
 	cmd.Short = "Print the script that lets your shell complete verbs and names"
@@ -30,9 +30,7 @@ func nameCompletion(out output.Printer, cmd *cobra.Command) {
 	}
 	for _, c := range cmd.Commands() {
 		nameScript(c)
-		if c.Name() == "bash" {
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return bashCompletion(out, cmd) }
-		}
+		c.RunE = func(cmd *cobra.Command, _ []string) error { return printScript(out, cmd) }
 	}
 }
 
@@ -84,17 +82,32 @@ const (
 `
 )
 
-// bashCompletion prints the script for bash.
-func bashCompletion(out output.Printer, cmd *cobra.Command) error {
+// printScript prints the script for the shell that cmd is named after.
+func printScript(out *output.Printer, cmd *cobra.Command) error {
 	plain, err := cmd.Flags().GetBool("no-descriptions")
 	if err != nil {
 		return err
 	}
 	var script bytes.Buffer
-	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
+	switch root, shell := cmd.Root(), cmd.Name(); {
+	case shell == "bash":
+		err = root.GenBashCompletionV2(&script, !plain)
+	case shell == "zsh" && plain:
+		err = root.GenZshCompletionNoDesc(&script)
+	case shell == "zsh":
+		err = root.GenZshCompletion(&script)
+	case shell == "fish":
+		err = root.GenFishCompletion(&script, !plain)
+	case plain:
+		err = root.GenPowerShellCompletion(&script)
+	default:
+		err = root.GenPowerShellCompletionWithDesc(&script)
+	}
+	if err != nil {
 		return err
 	}
-	return out.Print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
+	text := strings.Replace(script.String(), bashWords, bashOwnWords, 1)
+	return out.Answer(map[string]string{"script": text}, func() string { return text })
 }
 
 // PlainUsages takes the marks around names of values out of what flags are for:

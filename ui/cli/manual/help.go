@@ -12,11 +12,21 @@ import (
 	"tandem/ui/cli/output"
 )
 
+// A page is the help of a verb as --json prints it.
+type page struct {
+	Command  string   `json:"command"`
+	Text     string   `json:"text"`
+	Commands []string `json:"commands"` // the verbs below it
+}
+
 // Help prints what a verb does, how it is used, and an example. Flags that all verbs inherit
 // and this one refuses are left out.
 func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 	var b strings.Builder
 	paint := out.Painter()
+	if out.JSON {
+		paint = func(_ output.Tint, s string) string { return s }
+	}
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
 
 	fmt.Fprintln(&b, about(cmd))
@@ -50,7 +60,13 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 			"  An ID may be shortened as long as no other one begins the same way; a name works too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
-	fmt.Fprint(out.Stdout, b.String()) // if that fails there is nobody to tell
+	verbs := []string{}
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			verbs = append(verbs, c.Name())
+		}
+	}
+	_ = out.Answer(page{cmd.CommandPath(), b.String(), verbs}, b.String) // if that fails there is nobody to tell
 }
 
 // about is what a verb does, as long as it is told.
@@ -69,7 +85,7 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 }
 
 // NameExtras gives the verbs that cobra adds our words.
-func NameExtras(out output.Printer, root *cobra.Command) {
+func NameExtras(out *output.Printer, root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
@@ -82,29 +98,28 @@ func NameExtras(out output.Printer, root *cobra.Command) {
 		case "completion":
 			nameCompletion(out, c)
 		case "help":
-			nameHelpVerb(out, c)
+			nameHelpVerb(c)
 		}
 	}
 }
 
-func nameHelpVerb(out output.Printer, cmd *cobra.Command) {
+func nameHelpVerb(cmd *cobra.Command) {
 	cmd.Use = "help [VERB]"
 	cmd.DisableFlagsInUseLine = true
 	cmd.Short = "Show help for a verb"
 	cmd.Long = "Shows help for a verb, as --help after it does, or for tandem."
 	cmd.Example = "tandem help start\ntandem help history add"
 	cmd.Run = nil
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return helpVerb(out, cmd, args) }
+	cmd.RunE = helpVerb
 }
 
 // helpVerb is `tandem help VERB`.
-func helpVerb(out output.Printer, cmd *cobra.Command, args []string) error {
+func helpVerb(cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
 		return output.Usagef(cmd, "unknown verb %q", output.Visible(strings.Join(args, " ")))
 	}
-	Help(out, of)
-	return nil
+	return of.Help()
 }
 
 // nameHelp says what --help is for, of a verb and the verbs below it.

@@ -7,7 +7,8 @@
 //     error.
 //   - An error is "tandem: " and what was tried on what, and why not, in lower
 //     case without a full stop. What to do follows on a line of its own that
-//     begins with "hint: ".
+//     begins with "hint: ". With --json it is an object with code, message and
+//     hint instead.
 //   - What comes from programs, names, titles, paths, commands, is shown with
 //     its control characters made visible, never raw.
 //   - Colour only repeats what words say, and only on a terminal without

@@ -23,23 +23,41 @@ type Printer struct {
 	Gather *Gather // takes its tables then; else nil
 }
 
+// A failure is an error as --json prints it.
+type failure struct {
+	Host    string   `json:"host,omitempty"` // of several machines, the one that it concerns
+	Code    api.Code `json:"code"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint"`
+}
+
+const (
+	codeUsage  api.Code = "usage"  // the command line is wrong
+	codeFailed api.Code = "failed" // anything else that the engine has no code for
+)
+
 // Error prints an error by the rules of this package, and nothing of one without words.
 func (p Printer) Error(err error) {
-	hint := ""
+	if err.Error() == "" {
+		return
+	}
+	f := failure{Host: p.Host, Code: codeFailed, Message: err.Error()}
 	var usage *usageError
 	var wire *api.Error
 	switch {
 	case errors.As(err, &usage):
-		hint = usage.Hint
+		f.Code, f.Hint = codeUsage, usage.Hint
 	case errors.As(err, &wire):
-		hint = wire.Hint
+		f.Code, f.Hint = wire.Code, wire.Hint
 	}
-	if err.Error() == "" {
+	if p.JSON {
+		p.Stdout = p.Stderr
+		_ = p.PrintJSON(f, "") // if that fails there is nobody to tell
 		return
 	}
-	text := "tandem: " + VisibleLines(err.Error()) + "\n"
-	if hint != "" {
-		text += "hint: " + VisibleLines(hint) + "\n"
+	text := "tandem: " + VisibleLines(f.Message) + "\n"
+	if f.Hint != "" {
+		text += "hint: " + VisibleLines(f.Hint) + "\n"
 	}
 	fmt.Fprint(p.Stderr, text) // if that fails there is nobody to tell
 }

@@ -18,7 +18,7 @@ import (
 
 // A Shell reads lines and runs each as a verb.
 type Shell struct {
-	Out    output.Printer
+	Out    *output.Printer
 	Stdin  io.Reader
 	Env    func(name string) string
 	Verb   func(ctx context.Context, stdin io.Reader, words []string) error // runs one
@@ -149,7 +149,7 @@ func (s *Shell) folder(words []string) error {
 		if err != nil {
 			return fmt.Errorf("find the folder: %w", err)
 		}
-		return s.Out.Print(output.Visible(dir) + "\n")
+		return s.Out.Answer(dir, func() string { return output.Visible(dir) + "\n" })
 	}
 	to := s.Env("HOME")
 	switch len(words) {

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,9 @@ func Command(o Options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == "--help" {
 				return cmd.Help()
+			}
+			if len(args) > 0 && strings.HasPrefix(args[0], "--") { // stood before tmux, which has no such flags
+				return output.Usagef(cmd, "%s works on this machine only, and takes no %s", cmd.CommandPath(), output.Visible(args[0]))
 			}
 			return status(Main(cmd.Context(), o, args))
 		},

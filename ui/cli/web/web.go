@@ -139,7 +139,9 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	})
 	defer p.Close()
 	if w.noLink {
-		fmt.Fprintln(v.Stdout, at.URL)
+		if err := v.Out.Answer(map[string]string{"url": at.URL}, func() string { return at.URL + "\n" }); err != nil {
+			return err
+		}
 	} else if err := v.invite(book, page.Serving{URL: at.URL, Fingerprint: at.Fingerprint}, devices.Grant{}, !w.noQR); err != nil {
 		return err
 	}

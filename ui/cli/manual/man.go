@@ -1,12 +1,13 @@
-package cli
+package manual
 
 import (
 	"github.com/spf13/cobra"
 
-	"tandem/ui/cli/manual"
+	"tandem/ui/cli/output"
 )
 
-func manCommand(a *app) *cobra.Command {
+// Command is `tandem man`.
+func Command(out *output.Printer, version string) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "man [--dir D]",
@@ -17,9 +18,13 @@ func manCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
 			if dir == "" {
-				return a.out.Print(manual.Page(root, a.Version))
+				text := Page(root, version)
+				return out.Answer(map[string]string{"page": text}, func() string { return text })
 			}
-			return manual.WritePages(dir, root, a.Version)
+			if err := WritePages(dir, root, version); err != nil {
+				return err
+			}
+			return out.Answer(map[string]string{"folder": dir}, func() string { return "" })
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this `folder`")
