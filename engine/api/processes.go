@@ -206,6 +206,7 @@ type ProcessLogOutput struct {
 	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
+	WithinLine bool       `json:"within_line,omitempty" jsonschema:"start is inside a line, which is longer than the 1 MiB that counts as one with tail and from_line"`
 	Total      int        `json:"total,omitempty" jsonschema:"lines of the whole log that match, if count was asked for"`
 	Before     int        `json:"before,omitempty" jsonschema:"those of them that begin before the place where the search began"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`

@@ -152,6 +152,16 @@ func TestLogIsSearchedAsShown(t *testing.T) {
 	}
 }
 
+func TestTailSaysThatItsFirstLineIsNotWhole(t *testing.T) {
+	r := newLogRig(t)
+	r.write("%s\nlast\n", strings.Repeat("x", 1_100_000))
+	for tail, within := range map[int]bool{1: false, 2: true, 3: false} {
+		if out := r.read(api.ProcessLogInput{Tail: tail}); out.WithinLine != within {
+			t.Errorf("the last %d lines: within a line %v, want %v", tail, out.WithinLine, within)
+		}
+	}
+}
+
 func TestLongMatchIsCutAroundTheMatch(t *testing.T) {
 	r := newLogRig(t)
 	long := strings.Repeat("x", 20000)

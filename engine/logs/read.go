@@ -286,6 +286,13 @@ func (q *logQuery) data(l *reader, out *api.ProcessLogOutput) error {
 		return err
 	}
 	q.text = text
+	if (q.in.Tail > 0 || q.in.FromLine != nil) && out.Start > out.Dropped && len(text) > 0 {
+		before := []byte{'\n'}
+		if _, err := l.ReadAt(before, out.Start-1); err != nil {
+			return err
+		}
+		out.WithinLine = before[0] != '\n'
+	}
 	out.NextCursor = out.Start + int64(len(text))
 	if q.in.Times {
 		out.Times = q.logs.timesOf(q.source.Path, out.Start, out.NextCursor)

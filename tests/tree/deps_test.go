@@ -123,7 +123,7 @@ var layers = map[string]layer{
 		"help and manual are made of the commands alone",
 	},
 	"ui/cli/output": {
-		[]string{"engine/api", "engine/cellwidth"},
+		[]string{"engine/api", "engine/cellwidth", "engine/rendered"},
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {

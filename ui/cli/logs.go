@@ -46,12 +46,13 @@ func logsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
 		Short: "Print the output of processes",
-		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
-			"are made visible, unless --raw is given. Of a session it prints the text that each\n" +
-			"line left on the screen; --raw prints the terminal's bytes. With -f it goes on until\n" +
-			"the process has ended. With --grep it prints the lines that match, -n of them at\n" +
-			"the end, and exits with 1 if there are none. Where standard output and error are\n" +
-			"kept apart, they come on those of this command; with --json, output alone unless\n--stream says otherwise.\n\n" +
+		Long: "Prints the output of a process or session, from the oldest line kept, as a terminal\n" +
+			"would show each line: without colours, and with what was overwritten replaced. --raw\n" +
+			"prints the bytes. With -f it follows the log until the process exits. With --grep it\n" +
+			"prints the lines whose text matches, -n of them at the end, and exits with 1 if there\n" +
+			"are none; a match longer than 16 KiB is cut, and says so. If standard output and\n" +
+			"error are kept apart, they are printed to those of this command; with --json, only\n" +
+			"output, unless --stream says otherwise.\n\n" +
 			"The logs of several processes, or of a --project, are merged in the order of time,\n" +
 			"to a tenth of a second. Each line comes after its process's name, with ! instead of\n" +
 			"| for standard error. A line whose time is not known comes right after the one\n" +
@@ -129,7 +130,7 @@ type logReader struct {
 	conn    *retry.Conn
 	out     output.Printer
 	in      api.ProcessLogInput
-	text    logText
+	text    output.LogText
 	matches *matchPrinter // nil without --grep
 	skip    bool          // the next answer only tells where the log ends
 	until   int64         // when not following, where the log ended at first; then more is not printed
@@ -237,7 +238,7 @@ func (f *logFlags) outcome(err error, readers ...*logReader) error {
 }
 
 func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f logFlags) *logReader {
-	r := &logReader{conn: conn, out: out, logFlags: f, text: logText{raw: f.raw}}
+	r := &logReader{conn: conn, out: out, logFlags: f, text: output.LogText{Raw: f.raw}}
 	r.begin(cmd, id)
 	return r
 }
@@ -342,7 +343,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.in.Exact && !r.raw {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	return r.out.Print(r.text.add(string(text), end))
+	return r.out.Print(r.text.Add(string(text), end))
 }
 
 // wholeTo is n, or where the character ends that n is in.
@@ -386,6 +387,9 @@ func (r *logReader) tellGap(out api.ProcessLogOutput) {
 	case r.in.Since != nil:
 		asked = *r.in.Since
 	case r.in.Tail > 0:
+		if out.WithinLine {
+			r.out.Tell("the first line is longer than 1 MiB; only its end is printed")
+		}
 		return
 	}
 	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {

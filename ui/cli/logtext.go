@@ -5,29 +5,9 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/rendered"
 	"tandem/ui/cli/output"
 )
-
-// A logText makes a log fit for a terminal, piece by piece.
-type logText struct {
-	raw  bool
-	held bool // a carriage return that a line feed may follow
-}
-
-// add gives a piece as it is to be printed. A carriage return before a line
-// feed, as terminals have it, is none to be shown.
-func (l *logText) add(s string, end bool) string {
-	if l.raw {
-		return s
-	}
-	if l.held {
-		s, l.held = "\r"+s, false
-	}
-	if !end && strings.HasSuffix(s, "\r") {
-		s, l.held = s[:len(s)-1], true
-	}
-	return output.Escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
-}
 
 // A matchPrinter prints lines that match, with what is around them, each line
 // once.
@@ -85,7 +65,7 @@ func (m *matchPrinter) marked(line string) string {
 		return line
 	}
 	show := func(s string) string { return output.Escape(s, "\t") }
-	line = strings.TrimSuffix(line, "\r")
+	line = string(rendered.AppendText(nil, []byte(line)))
 	var b strings.Builder
 	from := 0
 	for _, at := range m.pattern.FindAllStringIndex(line, -1) {

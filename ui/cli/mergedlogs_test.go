@@ -44,7 +44,7 @@ func mergeRig(t *testing.T, state api.State) *rig {
 
 func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
 	r := mergeRig(t, api.StateExited)
-	all := "web      | old\nweb      | web 1\ndatabase | db 1\nweb      | web 2\ndatabase ! err 2\nweb      | ^[[2Jweb 3\n"
+	all := "web      | old\nweb      | web 1\ndatabase | db 1\nweb      | web 2\ndatabase ! err 2\nweb      | web 3\n"
 	for _, c := range []struct {
 		args []string
 		want string
@@ -52,11 +52,11 @@ func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
 		{nil, all},
 		{[]string{"-f"}, all},
 		{[]string{"-n", "0"}, ""},
-		{[]string{"--raw"}, strings.Replace(all, "^[", "\x1b", 1)},
+		{[]string{"--raw"}, strings.Replace(all, "web 3", "\x1b[2Jweb 3", 1)},
 		{[]string{"--grep", "2$"}, "web      | web 2\ndatabase ! err 2\n"},
 		{[]string{"--grep", "2$", "-n", "1"}, "database ! err 2\n"},
-		{[]string{"--grep", "old|3", "--context", "1"}, "web      | old\nweb      | web 1\n--\ndatabase ! err 2\nweb      | ^[[2Jweb 3\n"},
-		{[]string{"--grep", "old|3", "--context", "1", "-n", "1"}, "database ! err 2\nweb      | ^[[2Jweb 3\n"},
+		{[]string{"--grep", "old|3", "--context", "1"}, "web      | old\nweb      | web 1\n--\ndatabase ! err 2\nweb      | web 3\n"},
+		{[]string{"--grep", "old|3", "--context", "1", "-n", "1"}, "database ! err 2\nweb      | web 3\n"},
 	} {
 		if got := r.succeeds(append([]string{"logs", "web", "database"}, c.args...)...); got != c.want {
 			t.Errorf("%q: %q, want %q", c.args, got, c.want)
@@ -68,7 +68,7 @@ func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
 	if got := r.succeeds("logs", "database", "--stream", "both"); got != "database | db 1\ndatabase ! err 2\n" {
 		t.Errorf("both streams of one: %q", got)
 	}
-	if got := r.succeeds("logs", "web", "aaaaaaaaaaaa", "-n", "1"); got != "web | ^[[2Jweb 3\n" {
+	if got := r.succeeds("logs", "web", "aaaaaaaaaaaa", "-n", "1"); got != "web | web 3\n" {
 		t.Errorf("one twice: %q", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestLogsOfASessionPrintText(t *testing.T) {
 		"logs shell -f":                     "$ make the\nok\n",
 		"logs shell --grep ^..make.the":     "$ make the\n",
 		"logs shell --raw":                  raw,
-		"logs shell web":                    "shell | $ make the\nshell | ok\nweb   | ^[[32mserving\n",
+		"logs shell web":                    "shell | $ make the\nshell | ok\nweb   | serving\n",
 		"logs shell web --raw":              "shell | " + strings.Replace(strings.ReplaceAll(raw, "\r", ""), "\nok", "\nshell | ok", 1) + "web   | \x1b[32mserving\n",
 		"logs shell web --grep make --json": `{"name":"shell","id":"aaaaaaaaaaaa","text":"$ make the"}` + "\n",
 	} {

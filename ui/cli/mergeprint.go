@@ -54,8 +54,9 @@ func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
 
 // add prints a line, unless it is searched for others.
 func (p *mergePrinter) add(l logmerge.Line) error {
-	if l.Source.Process.Kind == api.KindSession && !p.raw {
-		l.Text = rendered.AppendText(nil, l.Text)
+	shown := rendered.AppendText(nil, l.Text)
+	if !p.raw && (!p.JSON || l.Source.Process.Kind == api.KindSession) {
+		l.Text = shown
 	}
 	switch {
 	case l.Note != "":
@@ -66,7 +67,7 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 		return nil
 	case p.grep == nil:
 		return p.line(l)
-	case p.grep.pattern.Match(l.Text):
+	case p.grep.pattern.Match(shown):
 		return p.match(l)
 	case p.after > 0:
 		p.after--
