@@ -224,6 +224,7 @@ type SessionScreenInput struct {
 	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
 	Scrollback int    `json:"scrollback,omitempty" jsonschema:"this many lines of history before the screen"`
 	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: draw it too"`
+	Ends       bool   `json:"ends,omitempty" jsonschema:"report how each line ends"`
 }
 
 // Screen is what a terminal displays. Lines carry no trailing blanks and no
@@ -237,6 +238,14 @@ type Screen struct {
 	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
 	State     State    `json:"state" jsonschema:"of the session"`
 	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the picture asked for"`
+
+	Ends []LineEnd `json:"ends,omitempty" jsonschema:"how each line ends, if asked for"`
+}
+
+// LineEnd is how a line of a Screen ends.
+type LineEnd struct {
+	Printed int  `json:"printed" jsonschema:"cells up to the last one printed, blanks included; above the screen, blanks that end a line are lost"`
+	Wrapped bool `json:"wrapped,omitempty" jsonschema:"the line goes on in the next one"`
 }
 
 func (o *Screen) Bulk() []Member {

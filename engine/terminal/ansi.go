@@ -31,6 +31,19 @@ func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
 	return screen
 }
 
+// endsOf reports how the last n lines of a terminal end.
+func endsOf(t Emulator, n int) []api.LineEnd {
+	_, _, end := t.Bounds()
+	ends := make([]api.LineEnd, n)
+	var text []byte
+	for i := range ends {
+		at := end - int64(n-i)
+		text, ends[i].Wrapped, _ = t.AppendText(text[:0], at)
+		ends[i].Printed = t.Printed(at)
+	}
+	return ends
+}
+
 func plainText(l styled.Line) string {
 	var b strings.Builder
 	for _, r := range l.Runs {

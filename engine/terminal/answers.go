@@ -63,6 +63,9 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
 		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
+		if in.Ends {
+			screen.Ends = endsOf(t, len(screen.Lines))
+		}
 		if draw != nil {
 			shown, usage = picture.Of(t), t.PictureUsage()
 		}

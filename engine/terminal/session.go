@@ -34,6 +34,7 @@ type Emulator interface {
 	Bounds() (oldest, first, end int64)
 	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
 	AppendCells(dst []byte, n int64, from, to int) []byte
+	Printed(n int64) int
 	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
 	ResetModes()

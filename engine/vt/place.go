@@ -75,19 +75,27 @@ func (f *reflow) goTo(keep []*Place, marks []*mark, read int) {
 // AppendText appends the text of a line as it is searched: blanks at its end
 // may be missing. ok is false when the line is not there.
 func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
-	oldest, first, end := t.Bounds()
-	switch {
-	case n < oldest || n >= end:
+	if !t.has(n) {
 		return dst, false, false
-	case n < first:
+	}
+	if n < t.hist.End() {
 		text, attrs := t.hist.Packed(n)
 		return append(dst, text...), attrs.Wrapped, true
 	}
-	y := int(n - first)
+	y := int(n - t.hist.End())
 	for _, c := range t.scr.text(y) {
 		dst = t.appendGlyph(dst, c.Glyph)
 	}
 	return dst, t.scr.rows[y].wrapped, true
+}
+
+// Printed counts the cells of a line up to the last printed one, on the screen a blank too.
+func (t *store) Printed(n int64) int {
+	cells := t.cellsOf(n)
+	if y := int(n - t.hist.End()); y >= 0 && !t.scr.rows[y].wrapped {
+		cells = t.scr.grid.Row(y)
+	}
+	return grid.Printed(cells)
 }
 
 // cellsOf gives the cells of a line, which is there; they are good until the

@@ -119,6 +119,69 @@ func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
 	}
 }
 
+// What a pane shows and what is pasted into it have the blanks and line ends that tmux gives them.
+func TestTmuxCapturesAndPastesTheSameBytesAsTmux(t *testing.T) {
+	t.Parallel()
+	real := realTmux(t)
+	program, env, dir := tmuxEnv(t)
+	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
+	ours := multiplexer{[]string{program, "tmux"}, env, dir}
+	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	for _, m := range []multiplexer{theirs, ours} { // keeps the server while sessions come and go
+		m.run(t, []string{"new-session", "-d", "-s", "base", "cat"})
+	}
+	for name, tt := range map[string]struct {
+		prints string   // by printf; # is the last of it
+		paste  []string // what pastes two lines
+		shows  string   // after that
+	}{
+		"blanks at the end":            {prints: `short   \r\n\r\n   \r\nnone\r\n\tx \r\n#`},
+		"coloured blanks":              {prints: `\033[31mred   \033[0m\r\n\033[44mblue  \033[0m  \r\n#`},
+		"a line of the width":          {prints: `0123456789012345678901234567890123456789\r\nnext\r\n#`},
+		"a wrapped line":               {prints: `0123456789012345678901234567890123456789wrapped  \r\n#`},
+		"wrapped within blanks":        {prints: `01234567890123456789012345678901234567          9\r\n#`},
+		"wrapped in history":           {prints: `012345678901234567890123456789012345678901234\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n#`},
+		"wide characters":              {prints: `漢字  \r\n#`},
+		"paste":                        {prints: `#`, paste: []string{"paste-buffer"}, shows: "b^M"},
+		"paste -p":                     {prints: `#`, paste: []string{"paste-buffer", "-p"}, shows: "b^M"},
+		"paste -p to one that asks":    {prints: `\033[?2004h#`, paste: []string{"paste-buffer", "-p"}, shows: "201~"},
+		"paste -p -s":                  {prints: `#`, paste: []string{"paste-buffer", "-p", "-s", "+"}, shows: "b+"},
+		"paste -p -r to one that asks": {prints: `\033[?2004h#`, paste: []string{"paste-buffer", "-p", "-r"}, shows: "201~"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := map[string]said{}
+			for _, m := range []multiplexer{theirs, ours} {
+				if got := m.run(t, []string{"new-session", "-d", "-s", "work", "-x", "40", "-y", "8", "stty raw -echo; printf '" + tt.prints + "'; exec cat -v"}); got.Status != 0 {
+					t.Fatalf("new-session: %+v", got)
+				}
+				shows := func(text string) {
+					harness.Until(t, "the pane shows "+text, func() bool {
+						return strings.Contains(m.run(t, []string{"capture-pane", "-p", "-t", "work"}).Out, text)
+					})
+				}
+				shows("#")
+				if tt.paste != nil {
+					m.run(t, []string{"set-buffer", "a\nb\n"})
+					m.run(t, append(tt.paste, "-t", "work"))
+					shows(tt.shows)
+				}
+				for _, flags := range []string{"-p", "-pJ", "-pN", "-pJN", "-peJ"} {
+					if strings.Contains(flags, "e") && strings.Contains(tt.prints, "033") {
+						continue // the same colours, in other sequences
+					}
+					got := m.run(t, []string{"capture-pane", flags, "-S", "-", "-t", "work"})
+					if want, there := seen[flags]; !there {
+						seen[flags] = got
+					} else if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("capture-pane %s: tmux says (-), tandem tmux says (+):\n%s", flags, diff)
+					}
+				}
+				m.run(t, []string{"kill-session", "-t", "work"})
+			}
+		})
+	}
+}
+
 func TestTmuxKeepsNoEnvironmentOfItsCaller(t *testing.T) {
 	t.Parallel()
 	program, env, dir := tmuxEnv(t)

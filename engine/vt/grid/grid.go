@@ -31,6 +31,15 @@ func (c Cell) Blank() bool { return c.Style == 0 && (c.Glyph == 0 || c.Glyph == 
 // Empty says that the cell holds a space, in whatever style.
 func (c Cell) Empty() bool { return c.Glyph == 0 || c.Glyph == ' ' }
 
+// Printed counts cells up to the last one that holds a character, a space or not.
+func Printed(cells []Cell) int {
+	n := len(cells)
+	for n > 0 && cells[n-1].Glyph == 0 {
+		n--
+	}
+	return n
+}
+
 // A Grid keeps the cells of one screen and nothing else. The front end gives
 // it whole clusters, coordinates inside the grid and interned styles, and
 // never splits a wide cluster: it blanks the other half first. Columns and

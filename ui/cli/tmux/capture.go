@@ -21,7 +21,7 @@ func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
 	if err != nil {
 		return api.Screen{}, err
 	}
-	return api.SessionScreen.Call(c.ctx, e, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines})
+	return api.SessionScreen.Call(c.ctx, e, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines, Ends: true})
 }
 
 // capturePane is capture-pane.
@@ -62,16 +62,18 @@ func captured(cmd *command, screen api.Screen) string {
 	}
 	var b strings.Builder
 	for n := history + top; n <= history+bottom && n < len(screen.Lines); n++ {
-		line := screen.Lines[n]
-		width := ansi.StringWidth(line)
-		if cmd.has('N') || cmd.has('J') && width < screen.Cols && cmd.has('N') {
-			line += strings.Repeat(" ", max(screen.Cols-width, 0))
+		line, end := screen.Lines[n], api.LineEnd{}
+		if n < len(screen.Ends) {
+			end = screen.Ends[n]
+		}
+		if cmd.has('N') || cmd.has('J') {
+			line += strings.Repeat(" ", max(end.Printed-ansi.StringWidth(line), 0))
 		}
 		if cmd.has('C') {
 			line = octal(line)
 		}
 		b.WriteString(line)
-		if !cmd.has('J') || width < screen.Cols {
+		if !cmd.has('J') || !end.Wrapped {
 			b.WriteByte('\n')
 		}
 	}
