@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		switch role := os.Args[1]; role {
 		case "repl":
 			os.Exit(runREPL())
+		case "listen":
+			os.Exit(runListen())
 		case "keeper", "engine":
 			os.Exit(runRole(role))
 		}

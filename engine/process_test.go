@@ -307,8 +307,8 @@ func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
 	if out := wait(api.ProcessWaitInput{Exit: true}); out.Met != "exit" || *out.Process.ExitCode != 2 {
 		t.Errorf("exit: %+v", out)
 	}
-	if out := wait(api.ProcessWaitInput{Ready: true}); out.Met != "" || !out.Process.State.Ended() {
-		t.Errorf("ready after the end: %+v", out)
+	if out := wait(api.ProcessWaitInput{Log: "never"}); out.Met != "" || !out.Process.State.Ended() {
+		t.Errorf("log after the end: %+v", out)
 	}
 }
 

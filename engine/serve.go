@@ -45,7 +45,7 @@ func (e *engine) mux() *server.Mux {
 			Keeper:   func(ctx context.Context) (service.Keeper, error) { return h.link.get(ctx) },
 			Machines: e.hosts.Known, Unsaved: e.unsaved, Stop: e.stop, HandOver: e.handOver, EndRemains: h.EndRemains,
 		},
-		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Agents: h.agents},
+		&service.Sessions{Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, Usage: e.usage, Agents: h.agents},
 		&service.Processes{
 			Control: h.control, Guard: guard, Starter: starter, Store: h.store, Logs: h.logs, History: h.history, Log: e.log,
 			Usage: e.usage, EndRemains: h.EndRemains, OpenCheck: h.openCheck,

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,21 +56,6 @@ func TestASessionIsWaitedForUntilItPrints(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "never"}); w.Met != "" {
-		t.Errorf("%+v", w)
-	}
-}
-
-func TestASessionIsWaitedForUntilSomethingListens(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	p := m.start("cat")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Port: port}); w.Met != "port" {
 		t.Errorf("%+v", w)
 	}
 }

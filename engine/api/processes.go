@@ -280,8 +280,8 @@ type ProcessWaitInput struct {
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
 	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: both"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: its oldest byte"`
-	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: where the output of its present run begins"`
+	Port      int    `json:"port,omitempty" jsonschema:"it, or what it has started, listens on this TCP port"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
 	Input     bool   `json:"input,omitempty" jsonschema:"it, or what it has started, reads the standard input that process.write writes to, and there is nothing to read"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
@@ -295,7 +295,14 @@ type ProcessWaitOutput struct {
 	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
 	Process Process `json:"process" jsonschema:"the process now"`
 
-	OpenCheck string `json:"open_check,omitempty" jsonschema:"the readiness check that had not passed when the wait for ready timed out"`
+	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check that had not passed when the wait for ready timed out"`
+	PortHolder string `json:"port_holder,omitempty" jsonschema:"what else listened on the port when the wait for it ended without success"`
+	CrashLoop  bool   `json:"crash_loop,omitempty" jsonschema:"the wait ended because the process exits soon after each start"`
+}
+
+// Over reports whether waiting again would be of no use.
+func (o ProcessWaitOutput) Over() bool {
+	return o.Met != "" || o.CrashLoop || o.Process.State.Ended()
 }
 
 // ExecInput is the input of exec.

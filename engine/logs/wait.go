@@ -211,8 +211,10 @@ func (s *Logs) LastLines(p Source, n int) []string {
 	return nil
 }
 
-// Behind is where looking for a line begins. An offset is one of a single file.
-func (p Source) Behind(in api.ProcessWaitInput) ([]Place, error) {
+// Behind is where looking for a line begins: without an offset, where the output of the present
+// run does, at out in its log and at errors in that of its standard error. An offset is one of a
+// single file.
+func (p Source) Behind(in api.ProcessWaitInput, out, errors int64) ([]Place, error) {
 	part, err := p.stream(in.Stream)
 	switch {
 	case err != nil:
@@ -220,9 +222,11 @@ func (p Source) Behind(in api.ProcessWaitInput) ([]Place, error) {
 	case p.ErrPath != "" && in.Since != nil && in.SinceStderr != nil:
 		return p.Places(*in.Since, *in.SinceStderr), nil
 	case in.Since == nil && (in.Stream == "" || in.Stream == "both"):
-		return p.Places(0, 0), nil
+		return p.Places(out, errors), nil
+	case in.Since == nil && in.Stream == "stderr":
+		return []Place{{part.Path, errors}}, nil
 	case in.Since == nil:
-		return []Place{{part.Path, 0}}, nil
+		return []Place{{part.Path, out}}, nil
 	case (in.Stream == "" || in.Stream == "both") && p.ErrPath != "":
 		return nil, api.Errorf(api.CodeInvalid, "wait for a line of %s: it has two logs, and since is an offset in one", p.Name).
 			WithHint("give stream, stdout or stderr, too")

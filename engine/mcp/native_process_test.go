@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -44,6 +46,15 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	r.check(t, row{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
 }
 
+// programName returns the name by which the kernel knows this program.
+func programName(t *testing.T) string {
+	name, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(name))
+}
+
 func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
@@ -53,6 +64,7 @@ func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 	}
 	defer listener.Close()
 	port := listener.Addr().(*net.TCPAddr).Port
+	inUse := fmt.Sprintf(" Port %d is in use by %s (pid %d).", port, programName(t), os.Getpid())
 	for _, tc := range []struct {
 		command    string
 		wait       object
@@ -61,12 +73,15 @@ func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 	}{
 		{"echo one; echo ready >&2; exec sleep 600", object{"log": "ready"}, "Met: log.\none\nready", "log", 10.0},
 		{"echo one; exec sleep 600", object{"log": "o.e", "timeout_ms": 20_000}, "Met: log.\none", "log", 4.0},
-		{"exec sleep 600", object{"port": port}, "Met: port.", "port", 0.0},
+		{"exec sleep 600", object{"port": port, "timeout_ms": 1}, "Timed out; it is running." + inUse, "", 0.0},
+		{"sleep 0.1; exit 3", object{"port": port}, "It ended before that; exit code 3." + inUse, "", 0.0},
+		{"echo broken; exit 3", object{"log": "ready"}, "It keeps exiting: exit code 3, restarts: 1.\nbroken\nbroken", "", 14.0},
 		{"exec sleep 600", object{"log": "never", "timeout_ms": 1}, "Timed out; it is running.", "", 0.0},
 		{"echo cannot; exit 3", object{"log": "ready", "port": 1}, "It ended before that; exit code 3.\ncannot", "", 7.0},
 		{"echo done", object{}, "Met: exit, exit code 0.\ndone", "exit", 5.0},
 	} {
-		text, facts := r.facts("process_start", object{"command": tc.command, "wait": tc.wait})
+		keep := strings.HasPrefix(tc.command, "echo broken")
+		text, facts := r.facts("process_start", object{"command": tc.command, "wait": tc.wait, "keepAlive": keep})
 		p := r.process(facts["id"].(string))
 		want := "Started " + p.Name + " (" + p.ID + ").\n" + tc.text
 		if met, _ := facts["met"].(string); text != want || met != tc.met || facts["next_cursor"] != tc.nextCursor {
@@ -82,7 +97,7 @@ func TestAStartWaitsForAMatchAPortOrTheEnd(t *testing.T) {
 		row{"process_start", object{"command": "true", "wait": object{"timeout_ms": -1}}, "start process: wait.timeout_ms cannot be negative", true},
 		row{"process_start", object{"command": "true", "wait": true}, `call process_start: argument "wait" must be an object, not a boolean`, true},
 	)
-	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 6 {
+	if out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{}); err != nil || len(out.Processes) != 8 {
 		t.Errorf("a start with a mistake in wait was made: %d processes, %v", len(out.Processes), err)
 	}
 }

@@ -240,12 +240,7 @@ type heldSockets struct {
 // refresh finds out what listens. Where the kernel does not tell, nothing does.
 func (l *listeners) refresh(now time.Duration) {
 	l.now = now
-	ports := make(map[uint32]int)
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-		if diagListeners(family, ports) != nil {
-			tableListeners(family, ports)
-		}
-	}
+	ports := listening()
 	for inode := range ports {
 		if _, known := l.ports[inode]; !known {
 			l.generation++
@@ -253,6 +248,17 @@ func (l *listeners) refresh(now time.Duration) {
 		}
 	}
 	l.ports = ports
+}
+
+// listening returns the ports of the TCP sockets that listen, by inode.
+func listening() map[uint32]int {
+	ports := make(map[uint32]int)
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+		if diagListeners(family, ports) != nil {
+			tableListeners(family, ports)
+		}
+	}
+	return ports
 }
 
 // of gives the ports that a process listens on. Its descriptors are searched

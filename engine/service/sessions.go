@@ -25,6 +25,7 @@ type Sessions struct {
 	Starter *Starter
 	Store   *store.Store
 	Logs    *logs.Logs
+	Usage   *Usage
 	Agents  *agents.Registry
 }
 

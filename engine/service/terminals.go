@@ -8,7 +8,6 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/prompt"
-	"tandem/engine/readiness"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 )
@@ -52,8 +51,7 @@ func (s *Sessions) exec(ctx context.Context, in api.SessionExecInput) (api.Sessi
 // wait waits until one of the conditions that are set holds, the session
 // has ended so that none ever will, or the time is over.
 func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
-	port := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, in.Port) })
-	w, err := prompt.NewConditions(in, port)
+	w, err := prompt.NewConditions(in, untilListening(s.Control, s.Usage, in.ID, in.Port))
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
@@ -69,6 +67,9 @@ func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.Sessi
 	}
 	if err != nil {
 		return api.SessionWaitOutput{}, err
+	}
+	if in.Port != 0 && out.Met == "" {
+		out.PortHolder = s.Usage.portHolder(ctx, view.ID, in.Port)
 	}
 	out.Process, err = s.get(ctx, api.IDInput{ID: view.ID})
 	return out, err

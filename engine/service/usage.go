@@ -2,8 +2,11 @@ package service
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
+	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -66,6 +69,46 @@ func (u *Usage) measure(all []supervise.Measurable) {
 	for i, use := range u.meter.Measure(ids, withRemains) {
 		all[i].View.Metrics = use
 	}
+}
+
+// listens reports whether a process, or what it has started, listens on a TCP port.
+func (u *Usage) listens(m supervise.Measurable, port int) bool {
+	if !proctree.HasListener(port) {
+		return false
+	}
+	one := []supervise.Measurable{m}
+	u.measure(one)
+	return hasPort(one[0], port)
+}
+
+func hasPort(m supervise.Measurable, port int) bool {
+	return m.View.Metrics != nil && slices.Contains(m.View.Metrics.Ports, port)
+}
+
+// portHolder names what listens on a TCP port instead of the process id; "" if nothing does.
+func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
+	if !proctree.HasListener(port) {
+		return ""
+	}
+	all, err := u.processes(ctx)
+	if err != nil {
+		return ""
+	}
+	u.measure(all)
+	for _, m := range all {
+		switch {
+		case !hasPort(m, port):
+		case m.View.ID == id:
+			return ""
+		default:
+			return fmt.Sprintf("%s (%s)", m.View.Name, m.View.ID)
+		}
+	}
+	program, pid := proctree.PortHolder(port)
+	if pid == 0 {
+		return "a program of another user"
+	}
+	return fmt.Sprintf("%s (pid %d)", names.Shown(program), pid)
 }
 
 // trees are the roots of processes, and what finds their orphans.

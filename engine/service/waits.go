@@ -11,6 +11,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/pty"
 	"tandem/engine/readiness"
+	"tandem/engine/supervise"
 )
 
 const (
@@ -21,9 +22,10 @@ const (
 
 // A sighting is a condition of process.wait that holds.
 type sighting struct {
-	met  string
-	line string
-	err  error
+	met     string
+	line    string
+	looping *api.Process // in a crash loop, which ends the wait
+	err     error
 }
 
 // wait looks out for the conditions that are set until one holds, the
@@ -46,9 +48,14 @@ func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.Proc
 	if ctx.Err() != nil {
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
-	out := api.ProcessWaitOutput{Met: first.met, Line: first.line}
+	out := api.ProcessWaitOutput{Met: first.met, Line: first.line, CrashLoop: first.looping != nil}
 	e, err := s.Control.Entry(ctx, in.ID)
-	out.Process = e.View
+	if out.Process = e.View; out.CrashLoop {
+		out.Process = *first.looping
+	}
+	if in.Port != 0 && out.Met == "" {
+		out.PortHolder = s.Usage.portHolder(ctx, in.ID, in.Port)
+	}
 	if in.Ready && out.Met == "" && s.OpenCheck != nil {
 		out.OpenCheck = s.OpenCheck(in.ID)
 	}
@@ -85,13 +92,17 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 		return nil, err
 	}
 	in.ID = e.Rec.ID
+	if in.Ready && e.Rec.Ready == nil {
+		return nil, api.Errorf(api.CodeInvalid, "wait for %s: it has no readiness check, so nothing says when it is ready", e.Rec.Name).
+			WithHint("wait for log or port")
+	}
 	if in.Input && !e.Rec.Stdin {
 		return nil, api.Errorf(api.CodeConflict, "wait for %s: it was started without stdin", e.Rec.Name)
 	}
 	add := func(outlives bool, look func(context.Context) sighting) {
 		all = append(all, conditions.Condition[sighting]{Outlives: outlives, Look: func(ctx context.Context) (sighting, bool) {
 			seen := look(ctx)
-			return seen, seen.met != "" || seen.err != nil
+			return seen, seen.met != "" || seen.looping != nil || seen.err != nil
 		}})
 	}
 	source := e.Source()
@@ -100,7 +111,7 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 		if err != nil {
 			return nil, err
 		}
-		behind, err := source.Behind(*in)
+		behind, err := source.Behind(*in, e.Rec.LogStart, e.Rec.ErrorLogStart)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +119,7 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 	}
 	add(true, func(ctx context.Context) sighting { return s.seeState(ctx, *in, e.Runs, ended) })
 	if in.Port != 0 {
-		listens := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, in.Port) })
+		listens := untilListening(s.Control, s.Usage, in.ID, in.Port)
 		add(false, func(ctx context.Context) sighting { return metIf("port", listens(ctx) == nil) })
 	}
 	if in.IdleMS != 0 {
@@ -119,6 +130,19 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 		add(false, func(ctx context.Context) sighting { return metIf("input", s.seeInput(ctx, e.Rec.ID, e.View.PID)) })
 	}
 	return all, nil
+}
+
+var errNotListening = errors.New("it does not listen on that port")
+
+// untilListening waits until a process, or what it has started, listens on a TCP port.
+func untilListening(c *supervise.Control, u *Usage, id string, port int) func(context.Context) error {
+	return readiness.Until(func(ctx context.Context) error {
+		e, err := c.Entry(ctx, id)
+		if err == nil && !u.listens(supervise.MeasurableOf(e.Rec, e.View), port) {
+			err = errNotListening
+		}
+		return err
+	})
 }
 
 func metIf(condition string, holds bool) sighting {
@@ -142,11 +166,11 @@ func (s *Processes) seeInput(ctx context.Context, id string, pid int) bool {
 	return true
 }
 
-// seeState waits for the end of a run, or for readiness. It closes ended if the process has
-// ended and that is not waited for.
+// seeState waits for the end of a run, for readiness, or for a crash loop. It closes ended if the
+// process has ended and that is not waited for.
 func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int, ended chan<- struct{}) sighting {
-	view, err := s.Control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
-		return s.Ended() || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
+	view, err := s.Control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready, crashLoop bool) bool {
+		return s.Ended() || crashLoop || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -157,6 +181,8 @@ func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs 
 		return sighting{met: "ready"}
 	case in.Exit:
 		return sighting{met: "exit"}
+	case view.State == api.StateBackoff:
+		return sighting{looping: &view}
 	}
 	close(ended)
 	return sighting{}

@@ -317,8 +317,8 @@ func apply(c *Control, p *proc, u Update, reply chan<- outcome) error {
 }
 
 // AwaitThat waits until something announced of a process holds.
-func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready bool) bool) (api.Process, error) {
-	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady()) }
+func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready, crashLoop bool) bool) (api.Process, error) {
+	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady(), p.isCrashLoop()) }
 	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		if p.view.State == p.state() && now(p) {
 			reply <- outcome{process: p.current()}
@@ -333,6 +333,14 @@ func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.Sta
 // check is as soon as it runs.
 func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
+}
+
+// crashLoop is how many short runs in a row make a crash loop.
+const crashLoop = 2
+
+// isCrashLoop reports whether a process is waiting to be restarted after several short runs.
+func (p *proc) isCrashLoop() bool {
+	return p.state() == api.StateBackoff && p.rec.Failures >= crashLoop
 }
 
 // Announced is what was announced of a process, or will be for the first time.

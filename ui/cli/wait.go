@@ -60,7 +60,7 @@ func waitCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&in.Exit, "exit", false, "it has ended")
 	cmd.Flags().BoolVar(&in.Ready, "ready", false, "it is ready")
 	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular `expression`")
-	cmd.Flags().IntVar(&in.Port, "port", 0, "something listens on this TCP `port`")
+	cmd.Flags().IntVar(&in.Port, "port", 0, "it listens on this TCP `port`")
 	cmd.Flags().Var(&idle, "idle", "it has written nothing for this long")
 	cmd.Flags().BoolVar(&session.Input, "input", false, "its program waits for somebody to type")
 	cmd.Flags().BoolVar(&session.Prompt, "prompt", false, "its shell is at its prompt")
@@ -84,7 +84,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	if err := a.out.Answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
-	return notMet(out.Process, timeout, out.OpenCheck)
+	return notMet(out, in.Port, timeout)
 }
 
 // waitText tells what held.

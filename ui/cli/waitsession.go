@@ -50,21 +50,27 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	if err := a.out.Answer(out, func() string { return sessionWaitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
-	return notMet(out.Process, timeout, "")
+	return notMet(api.ProcessWaitOutput{Process: out.Process, PortHolder: out.PortHolder}, in.Port, timeout)
 }
 
-// notMet returns the error of an unsuccessful wait. openCheck names the readiness check that
-// has not passed, or is "".
-func notMet(p api.Process, timeout time.Duration, openCheck string) error {
+// notMet returns the error of an unsuccessful wait.
+func notMet(out api.ProcessWaitOutput, port int, timeout time.Duration) error {
+	p := out.Process
 	message := fmt.Sprintf("wait for %s: timed out after %v", p.Name, timeout)
-	if openCheck != "" {
-		message += ": not ready: " + openCheck
+	if out.OpenCheck != "" {
+		message += ": not ready: " + out.OpenCheck
+	}
+	if out.CrashLoop {
+		message = fmt.Sprintf("wait for %s: it keeps exiting (status %s, restarts: %d)", p.Name, output.ExitText(p), p.Supervision.Automatic)
 	}
 	if p.State.Ended() {
 		message = fmt.Sprintf("wait for %s: it exited: %s", p.Name, output.StateText(p))
 		if p.Error != "" {
 			message += ": " + p.Error
 		}
+	}
+	if out.PortHolder != "" {
+		message += fmt.Sprintf("; port %d is in use by %s", port, output.Visible(out.PortHolder))
 	}
 	return &output.ExitError{Status: output.StatusFailed, Message: message}
 }

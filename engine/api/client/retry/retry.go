@@ -268,6 +268,6 @@ func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Du
 	return Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
 		out, err = api.ProcessWait.Call(ctx, c, in)
-		return out, out.Met != "" || out.Process.State.Ended(), err
+		return out, out.Over(), err
 	})
 }

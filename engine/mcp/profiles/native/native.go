@@ -233,12 +233,12 @@ func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (to
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
 	var printed toolkit.Output
-	if (out.Met == "log" || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
+	if (out.Met == "log" || out.CrashLoop || out.Process.State.Ended()) && out.Process.Kind == api.KindProcess {
 		if printed, err = f.Output(ctx, out.Process, toolkit.Wish{Stream: in.Stream, Most: waitBulk}); err != nil {
 			return toolkit.Result{}, err
 		}
 	}
-	return toolkit.Text(cameOf(out, printed.Text)).With(state).Of(out.Process.ID), nil
+	return toolkit.Text(cameOf(out, in.Port, printed.Text)).With(state).Of(out.Process.ID), nil
 }
 
 // await waits until a condition holds, none can any more, or the time is over.
@@ -246,15 +246,27 @@ func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, time
 	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
 		ask.TimeoutMS = turnMS
 		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
-		return out.Met != "" || out.Process.State.Ended(), err
+		return out.Over(), err
 	})
 	return out, err
 }
 
 // cameOf says what a wait has come to, and below what was printed meanwhile.
-func cameOf(out api.ProcessWaitOutput, printed string) string {
-	said := waited(out.Met, out.Process) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortLines(printed)
+func cameOf(out api.ProcessWaitOutput, port int, printed string) string {
+	said := waited(out.Met, out.Process)
+	if out.CrashLoop {
+		said = fmt.Sprintf("It keeps exiting: %s, restarts: %d.", outcome(out.Process), out.Process.Supervision.Automatic)
+	}
+	said += inUse(port, out.PortHolder) + matchedLine(out.Line, printed) + "\n" + toolkit.ShortLines(printed)
 	return strings.TrimSuffix(said, "\n")
+}
+
+// inUse names what has the port that was waited for.
+func inUse(port int, holder string) string {
+	if holder == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Port %d is in use by %s.", port, toolkit.Visible(holder))
 }
 
 // matchedLine is the line that a wait was for, unless it is among what is shown.
@@ -272,6 +284,8 @@ func waited(met string, p api.Process) string {
 		return "It ended before that; " + outcome(p) + "."
 	case met == "" && p.State == api.StateWaiting:
 		return "Timed out; it is waiting for " + p.Awaits() + "."
+	case met == "" && p.State == api.StateBackoff:
+		return "Timed out; it is waiting to be restarted."
 	case met == "":
 		return "Timed out; it is " + string(p.State) + "."
 	case p.State.Ended():

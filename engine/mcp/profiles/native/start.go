@@ -79,5 +79,5 @@ func (s *startState) await(ctx context.Context, f *toolkit.Agent, w startWait) (
 		return "", err
 	}
 	s.Met, s.ExitCode, s.NextCursor = out.Met, out.Process.ExitCode, &printed.Next
-	return cameOf(out, printed.Text), nil
+	return cameOf(out, w.Port, printed.Text), nil
 }

@@ -1,0 +1,52 @@
+package proctree
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// HasListener reports whether a program listens on a TCP port of this machine.
+func HasListener(port int) bool { return len(listenersOn(port)) > 0 }
+
+// PortHolder returns a program that listens on a TCP port, by its name and pid; pid is 0 if no
+// such program is found, as with one of another user.
+func PortHolder(port int) (program string, pid int) {
+	inodes := listenersOn(port)
+	dir, err := os.Open("/proc")
+	if err != nil || len(inodes) == 0 {
+		return "", 0
+	}
+	defer dir.Close()
+	all, err := All()
+	if err != nil {
+		return "", 0
+	}
+	proc := procfs{dir: dir}
+	for _, p := range all {
+		number, holds := strconv.Itoa(p.PID), false
+		proc.eachFile(number, func(dir int, name string) {
+			n, err := unix.Readlinkat(dir, name, proc.buf[:])
+			if inode, ok := socketInode(proc.buf[:max(n, 0)]); err == nil && ok && inodes[inode] {
+				holds = true
+			}
+		})
+		if holds {
+			return strings.TrimSpace(string(proc.read(number + "/comm"))), p.PID
+		}
+	}
+	return "", 0
+}
+
+// listenersOn returns the inodes of the sockets that listen on a TCP port.
+func listenersOn(port int) map[uint32]bool {
+	inodes := make(map[uint32]bool)
+	for inode, on := range listening() {
+		if on == port {
+			inodes[inode] = true
+		}
+	}
+	return inodes
+}
