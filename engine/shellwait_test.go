@@ -100,6 +100,38 @@ func TestASessionTellsWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+func TestProgramPollingOnlyItsTerminalWaitsForInput(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	const socket = "import select,socket; s=socket.socket(); s.bind(('127.0.0.1',0)); s.listen(); "
+	for _, c := range []struct {
+		argv  []string
+		waits bool
+	}{
+		{[]string{"bash", "-c", "read -t 1000 -p 'Continue? ' x"}, true},
+		{[]string{"python3", "-c", "import select; print('Continue? ', end='', flush=True); select.select([0],[],[],1000)"}, true},
+		{[]string{"node", "-e", "process.stdout.write('Continue? '); process.stdin.once('data', () => process.exit())"}, true},
+		{[]string{"python3", "-c", "import select; print('Working.', flush=True); select.select([0],[],[],1000)"}, false},
+		{[]string{"python3", "-c", socket + "print('server> ', end='', flush=True); select.select([0,s],[],[],1000)"}, false},
+		{[]string{"node", "-e", "require('net').createServer().listen(0, '127.0.0.1'); process.stdout.write('server> '); process.stdin.on('data', () => {})"}, false},
+	} {
+		if _, err := exec.LookPath(c.argv[0]); err != nil {
+			t.Logf("%s is not here", c.argv[0])
+			continue
+		}
+		p := m.start(c.argv...)
+		m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "[?.>]", Since: new(int64)})
+		in := api.SessionWaitInput{ID: p.ID, Input: true}
+		if !c.waits {
+			in.TimeoutMS = 500
+		}
+		if w := m.sessionWait(in); (w.Met == "input") != c.waits || (w.Process.Terminal.Waiting == "input") != c.waits {
+			t.Errorf("%v: met %q, waits for %q", c.argv, w.Met, w.Process.Terminal.Waiting)
+		}
+		call(m, api.SessionKill, api.IDInput{ID: p.ID})
+	}
+}
+
 // A program that got its answer need not print anything, nor anybody ask.
 func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,7 @@ func (h tandemHands) line(p place, text string) reply {
 }
 
 // answer types a line for a program that asks. The answer has what came of it,
-// or session_read tells it.
+// or session_wait does.
 func (h tandemHands) answer(p place, text string) reply {
 	args := map[string]any{"id": p.id, "enter": true}
 	if text != "" {
@@ -206,15 +206,11 @@ func (h tandemHands) answer(p place, text string) reply {
 	a := h.call("session_write", args)
 	h.became(p, a)
 	p.over = endedLine.MatchString(a.text)
-	if a.text != "Typed." {
+	if !stillRuns(a) {
 		return reply{a.text, code(a), waitsLine.MatchString(a.text)}
 	}
 	waited := h.settle(p)
-	if p.over {
-		return reply{waited.text, code(waited), false}
-	}
-	a = h.call("session_read", map[string]any{"id": p.id})
-	return reply{a.text, code(waited), waitsLine.MatchString(waited.text)}
+	return reply{waited.text, code(waited), !p.over && waitsLine.MatchString(waited.text)}
 }
 
 func (h tandemHands) press(p place, text string, keys ...string) {

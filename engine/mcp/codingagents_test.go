@@ -135,6 +135,22 @@ func TestABlockedAgentIsNotPrompted(t *testing.T) {
 	}
 }
 
+func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.says("agent_wait", nil, `^No coding agent runs in a session\.$`)
+	r.file("bin/claude", "read -r line; : > typed; exec sleep 1000")
+	r.facts("session_start", object{"name": "work", "command": "sh bin/claude"})
+	r.eventually("an agent", func() bool { return r.process("work").Agent != nil })
+	if state := r.process("work").Agent.State; state != api.AgentUnknown {
+		t.Fatalf("it is %s", state)
+	}
+	r.refuses("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: what its agent is doing is unknown")
+	if _, err := os.Stat(filepath.Join(r.home, "typed")); err == nil {
+		t.Error("the task was typed")
+	}
+}
+
 func TestAnAgentIsNotPromptedWhileThePersonHasTheKeyboard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)

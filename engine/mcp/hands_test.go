@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
 )
@@ -108,7 +109,9 @@ func TestTheRestOfACommandComesBeforeTheNext(t *testing.T) {
 	if err := os.Remove(filepath.Join(r.home, "go")); err != nil {
 		t.Fatal(err)
 	}
-	r.facts("session_wait", object{"id": "sh", "prompt": true})
+	if _, err := api.SessionWait.Call(t.Context(), r.agent.Engine, api.SessionWaitInput{ID: "sh", Prompt: true}); err != nil {
+		t.Fatal(err)
+	}
 	text, _ := r.facts("session_exec", object{"id": "sh", "command": "echo now"})
 	if !strings.HasPrefix(text, "late\n[the lines above came before this command]\nnow\n") {
 		t.Errorf("session_exec gives %q", text)

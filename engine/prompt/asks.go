@@ -28,9 +28,24 @@ func (s *Shell) look() pty.Look {
 	if s.o.Master == nil || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
-	look := pty.LookAt(s.o.Master, s.o.PID)
+	look := s.lookNow()
 	// It may have printed something just before it started to read.
 	if pty.HasOutput(s.o.Master) || s.t.Shown() < s.t.Log().End() {
+		return pty.Look{}
+	}
+	return look
+}
+
+// lookNow looks at the program in the foreground. One that polls for a line counts as waiting only
+// if it has printed a question: the cursor stands behind text.
+func (s *Shell) lookNow() pty.Look {
+	look := pty.LookAt(s.o.Master, s.o.PID)
+	if !look.Alone {
+		return look
+	}
+	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
+	defer cancel()
+	if row, err := s.row(soon); err != nil || strings.TrimSpace(row) == "" {
 		return pty.Look{}
 	}
 	return look

@@ -76,7 +76,7 @@ func (s *Shell) waiting() Need {
 	if state.atPrompt() {
 		return NeedPrompt
 	}
-	look := pty.LookAt(s.o.Master, s.o.PID)
+	look := s.lookNow()
 	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
 	defer cancel()
 	if look.Own && look.Reads && s.noteLost(soon) {

@@ -30,6 +30,7 @@ type Look struct {
 
 	PID       int  // of the process that waits
 	Polls     bool // it waits for a key among other things, and may be busy with those
+	Alone     bool // it polls the terminal for a line, and nothing else: a question with a time limit, or a pause
 	Canonical bool // input goes line by line
 }
 
@@ -44,7 +45,7 @@ func LookAt(master *os.File, child int) Look {
 	for _, pid := range GroupMembers(fg.group, child) {
 		if how := fg.waits(pid); how != waitsNot {
 			look.Reads, look.Hidden = true, fg.canonical && !fg.echo
-			look.PID, look.Polls = pid, how == waitsPolling
+			look.PID, look.Polls, look.Alone = pid, how == waitsPolling || how == waitsAlone, how == waitsAlone
 			break
 		}
 	}
@@ -165,12 +166,13 @@ type waitKind int
 
 const (
 	waitsNot waitKind = iota
+	waitsAlone
 	waitsPolling
 	waitsReading
 )
 
-// waits tells whether a process is blocked in a read of the terminal, or,
-// where input goes key by key, in waiting for something to read there.
+// waits tells whether a process is blocked in a read of the terminal, or in waiting for
+// something to read there: alone, or, where input goes key by key, among other things.
 func (fg foreground) waits(pid int) waitKind {
 	dir := "/proc/" + strconv.Itoa(pid)
 	tasks, err := os.ReadDir(dir + "/task")
@@ -215,15 +217,48 @@ func (fg foreground) threadWaits(dir string, pid int) waitKind {
 	case unix.SYS_READ, unix.SYS_READV:
 		return fg.ifInput(dir, int(args[0]), waitsReading)
 	}
-	if fg.canonical {
+	fds := awaited(dir, pid, call, args)
+	switch {
+	case !slices.ContainsFunc(fds, func(fd int) bool { return fg.isInput(dir, fd) }):
 		return waitsNot
-	}
-	for _, fd := range awaited(dir, pid, call, args) {
-		if fg.isInput(dir, fd) {
-			return waitsPolling
-		}
+	case !fg.canonical:
+		return waitsPolling
+	case fg.pipe == nil && !slices.ContainsFunc(fds, func(fd int) bool { return !fg.isInput(dir, fd) && !isInternal(dir, fd) }):
+		return waitsAlone
 	}
 	return waitsNot
+}
+
+// isInternal reports whether a process waits on a descriptor only to wake itself: an event
+// counter, another poll, or a pipe of which it holds both ends, as node does.
+func isInternal(dir string, fd int) bool {
+	name, err := os.Readlink(dir + "/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return false
+	}
+	switch name {
+	case "anon_inode:[eventfd]", "anon_inode:[eventpoll]", "anon_inode:[io_uring]":
+		return true
+	}
+	return strings.HasPrefix(name, "pipe:") && holdsWriteEnd(dir, name)
+}
+
+// holdsWriteEnd reports whether a process could write to one of its pipes.
+func holdsWriteEnd(dir, pipe string) bool {
+	files, err := os.ReadDir(dir + "/fd")
+	if err != nil {
+		return false
+	}
+	for _, file := range files {
+		if name, err := os.Readlink(dir + "/fd/" + file.Name()); err != nil || name != pipe {
+			continue
+		}
+		// The owner's permission of the link is the mode of opening, proc_pid_fd(5).
+		if info, err := os.Lstat(dir + "/fd/" + file.Name()); err == nil && info.Mode().Perm()&0o200 != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // seemsToWait judges by what anybody may see.

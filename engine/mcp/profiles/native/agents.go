@@ -32,13 +32,9 @@ func agentTools() []toolkit.Tool {
 
 // agentList lists the agents that run, those first that need somebody.
 func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
-	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
-	if err != nil {
-		return toolkit.Result{}, err
-	}
-	running := slices.DeleteFunc(out.Sessions, func(p api.Process) bool { return p.Agent == nil })
-	if len(running) == 0 {
-		return toolkit.Text("No coding agent runs in a session."), nil
+	running, err := agentsRunning(ctx, f)
+	if err != nil || len(running) == 0 {
+		return toolkit.Text(noAgent), err
 	}
 	order := api.AgentStates()
 	slices.SortStableFunc(running, func(x, y api.Process) int {
@@ -55,6 +51,14 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
 	}
 	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Bulk, "agent_wait tells of one")), nil
+}
+
+const noAgent = "No coding agent runs in a session."
+
+// agentsRunning returns the sessions in which a coding agent runs.
+func agentsRunning(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
+	out, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
+	return slices.DeleteFunc(out.Sessions, func(p api.Process) bool { return p.Agent == nil }), err
 }
 
 // agentLine tells all about an agent in a line.
@@ -99,6 +103,12 @@ type agentWaitInput struct {
 func agentWait(ctx context.Context, f *toolkit.Agent, in agentWaitInput) (toolkit.Result, error) {
 	if len(in.States) == 0 {
 		in.States = []api.AgentState{api.AgentBlocked, api.AgentDone}
+	}
+	if len(in.IDs) == 0 {
+		running, err := agentsRunning(ctx, f)
+		if err != nil || len(running) == 0 {
+			return toolkit.Text(noAgent), err
+		}
 	}
 	out, err := awaitAgent(ctx, f, api.AgentWaitInput{IDs: in.IDs, States: in.States}, in.TimeoutMS)
 	switch {
@@ -152,6 +162,10 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	if known.Agent.State == api.AgentBlocked {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, asked(known.Agent)).
 			WithHint("the person answers that; agent_wait waits for it")
+	}
+	if known.Agent.State == api.AgentUnknown {
+		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: what its agent is doing is unknown, so it may not take a prompt", p.Name).
+			WithHint("session_screen shows it; session_write types into it all the same")
 	}
 	for _, w := range []api.SessionWriteInput{{ID: p.ID, Paste: in.Text}, {ID: p.ID, Keys: []string{"enter"}}} {
 		if err := api.TypeInto(ctx, f.Engine, w); err != nil {

@@ -25,11 +25,11 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
 			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a session printed since your last read, or since an offset."}, sessionRead),
+			Doc: "What a session printed since your last read, or an offset."}, sessionRead),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a session is at its prompt, wants input or ends, or as asked."}, sessionWait),
+			Doc: "Wait until a session is at its prompt, wants input or ends, or as asked; gives new output."}, sessionWait),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
@@ -82,7 +82,7 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 		return toolkit.Text(started.String()).As(started).Of(p.ID), nil
 	}
 	f.Seen.Set(p.ID, toolkit.Cursor{})
-	first, waits, err := effect(ctx, f, p, startWaitMS)
+	first, waits, _, err := effect(ctx, f, p, startWaitMS)
 	if err != nil {
 		return toolkit.Result{}, err
 	}
@@ -277,8 +277,19 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	if err := toolkit.CheckPatterns(in.Output, in.Screen); err != nil {
 		return toolkit.Result{}, err
 	}
+	p, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	seen, err := seenUntil(ctx, f, p.ID)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if ask.Since == nil {
+		ask.Since = &seen.At
+	}
 	var out api.SessionWaitOutput
-	err := toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
+	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
 		ask.TimeoutMS = timeoutMS
 		out, err = api.SessionWait.Call(ctx, f.Engine, ask)
 		ask.Since = &out.NextCursor
@@ -287,9 +298,16 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	line := waited(out.Met, out.Process) + matchedLine(out.Text, "")
+	printed, err := news(ctx, f, out.Process)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	line := waited(out.Met, out.Process) + matchedLine(out.Text, printed)
 	if out.Secret {
 		line += "\nIt asks for a password: have the person type it."
+	}
+	if printed != "" {
+		line += "\n" + printed
 	}
 	state := sessionWaitState{waitState{out.Met, out.Process.ExitCode}, out.Secret, out.NextCursor}
 	return toolkit.Text(line).With(state).Of(out.Process.ID), nil

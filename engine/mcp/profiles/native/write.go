@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
@@ -12,7 +13,7 @@ import (
 
 const (
 	// writeWaitMS is how long session_write waits for the effect of what it types, and
-	// writeIdleMS how long nothing is printed where nobody waits for input.
+	// writeIdleMS how long a program that seems to wait for input, but may be busy, prints nothing.
 	writeWaitMS = 3000
 	writeIdleMS = 1000
 	// startWaitMS is how long session_start waits for a program to ask for something.
@@ -49,12 +50,8 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if _, known := f.Seen.At(p.ID); !known {
-		end, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: p.ID, Since: -1, Max: 1})
-		if err != nil {
-			return toolkit.Result{}, err
-		}
-		f.Seen.Set(p.ID, toolkit.Cursor{At: end.NextCursor})
+	if _, err := seenUntil(ctx, f, p.ID); err != nil {
+		return toolkit.Result{}, err
 	}
 	// One call after the other keeps the order: the engine sends keys before a paste.
 	writes := []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Keys: in.Keys}}
@@ -76,26 +73,39 @@ func sessionWrite(ctx context.Context, f *toolkit.Agent, in sessionWriteInput) (
 	if in.WaitMS != nil {
 		waitMS = *in.WaitMS
 	}
-	text, waits, err := effect(ctx, f, p, waitMS)
+	text, waits, over, err := effect(ctx, f, p, waitMS)
+	if !over && waitMS > 0 {
+		text += toolkit.LineBetween(text, "[") + "[still running; session_wait waits for it]"
+	}
 	return toolkit.Text(cmp.Or(text, "Typed.")).With(writeState{waits}).Of(p.ID), err
 }
 
-// effect waits until what was typed or started has had its effect, and tells what is new and
-// what the program waits for; "" if there is nothing to tell.
-func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, err error) {
+// seenUntil returns where the output begins that this agent has not seen. If it has seen none,
+// that is the present end.
+func seenUntil(ctx context.Context, f *toolkit.Agent, id string) (toolkit.Cursor, error) {
+	seen, known := f.Seen.At(id)
+	if known {
+		return seen, nil
+	}
+	end, err := api.SessionRead.Call(ctx, f.Engine, api.SessionReadInput{ID: id, Since: -1, Max: 1})
+	if err != nil {
+		return seen, err
+	}
+	seen.At = end.NextCursor
+	f.Seen.Set(id, seen)
+	return seen, nil
+}
+
+// effect waits until what was typed or started has had its effect, and returns the new output
+// and what the program waits for. over reports whether the program waits or has exited.
+func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (text, waits string, over bool, err error) {
 	if waitMS > 0 {
-		ask := api.SessionWaitInput{ID: p.ID, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: waitMS}
-		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
-		if err != nil {
-			return "", "", err
-		}
-		p = out.Process
-		if p.Terminal != nil && out.Met != "" {
-			waits = p.Terminal.Waiting
+		if p, waits, err = settle(ctx, f, p.ID, waitMS); err != nil {
+			return "", "", false, err
 		}
 	}
 	if text, err = news(ctx, f, p); err != nil {
-		return "", "", err
+		return "", "", false, err
 	}
 	switch {
 	case p.State.Ended():
@@ -103,7 +113,28 @@ func effect(ctx context.Context, f *toolkit.Agent, p api.Process, waitMS int) (t
 	case waits != "":
 		text += toolkit.LineBetween(text, "[") + "[waits for " + waitsFor(waits) + "]"
 	}
-	return text, waits, nil
+	return text, waits, waits != "" || p.State.Ended(), nil
+}
+
+// settle waits up to waitMS until a program waits for input or has exited.
+func settle(ctx context.Context, f *toolkit.Agent, id string, waitMS int) (p api.Process, waits string, err error) {
+	end := time.Now().Add(time.Duration(waitMS) * time.Millisecond)
+	ask := api.SessionWaitInput{ID: id, Settled: true, Exit: true, IdleMS: writeIdleMS, TimeoutMS: waitMS}
+	for {
+		out, err := api.SessionWait.Call(ctx, f.Engine, ask)
+		if err != nil {
+			return p, "", err
+		}
+		p = out.Process
+		if p.Terminal != nil {
+			waits = p.Terminal.Waiting
+		}
+		ask.TimeoutMS = int(time.Until(end).Milliseconds())
+		if out.Met != "idle" || waits != "" || ask.TimeoutMS <= 0 {
+			return p, waits, nil
+		}
+		ask.IdleMS = 0 // it is silent without waiting for input
+	}
 }
 
 func waitsFor(waits string) string {
