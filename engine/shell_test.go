@@ -158,6 +158,36 @@ func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
 	wantRun(m, p.ID, "import os; os.environ.get('PYTHONSTARTUP') == '"+own+"'", "True\n", 0)
 }
 
+func TestPythonKeepsTheValueOfSeveralLines(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Log("python3 is not here")
+		return
+	}
+	m := startMachine(t)
+	own := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"python3"}})
+	nested := m.start("bash", "--norc")
+	m.sh(nested.ID, "python3")
+	for _, c := range []struct{ command, output string }{
+		{"x=1\nx+1", "2\n"},
+		{"def f():\n    y = 40\n\n    return y + 2\n\nf()\n", "42\n"},
+		{"if x:\n    print('é \"quoted\"')\n\nx = None\nx", "é \"quoted\"\n"},
+		{"z = 'kept'\n", ""},
+		{"z", "'kept'\n"},
+	} {
+		for name, id := range map[string]string{"its own": own.ID, "in a shell": nested.ID} {
+			if out := m.sh(id, c.command); out.Output != c.output {
+				t.Errorf("%s, %q: %+v, want %q", name, c.command, out, c.output)
+			}
+		}
+	}
+	for name, id := range map[string]string{"its own": own.ID, "in a shell": nested.ID} {
+		if out := m.sh(id, "a = 1\nb = = 2"); !strings.Contains(out.Output, "SyntaxError") {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+}
+
 func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()

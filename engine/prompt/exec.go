@@ -50,6 +50,7 @@ type execution struct {
 	marker  bool     // the end is told by a line behind the command
 	plain   bool     // what reads is no shell: it gets the text as it is
 	before  string   // the cursor's row before that
+	prompt  string   // the cursor's row before that, of Python, whose line editor moves the cursor in it
 	waits   Need     // what the program waits for that has not ended
 }
 
@@ -85,6 +86,13 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	}
 	if e.s.o.Kind == Tandem && strings.Contains(e.in.Command, "\n") {
 		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell accepts one line at a time", e.name)
+	}
+	if e.s.o.Kind == Python && !e.plain {
+		prompt, err := e.s.row(ctx)
+		if err != nil {
+			return api.SessionExecOutput{}, err
+		}
+		e.prompt = prompt
 	}
 	text := e.text()
 	e.watch = e.s.marks.follow()

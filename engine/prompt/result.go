@@ -19,12 +19,15 @@ func (e *execution) text() []byte {
 	}
 	several := strings.Contains(command, "\n")
 	switch {
+	case e.plain && several && e.atPythonPrompt():
+		command = pythonLine(command)
+		e.in.Command = command // its echo is no output
 	case e.plain:
 	case e.marker:
 		command = markerLines(command, e.s.marks.word(), e.program() == fishShell)
 	case !several:
 	case e.s.o.Kind == Python:
-		command = "exec(" + pythonString(command+"\n") + ")"
+		command = pythonLine(command)
 	case !modes.BracketedPaste:
 		command = "{\n" + command + "\n}"
 	}
@@ -83,6 +86,18 @@ func markerLines(command, word string, fish bool) string {
 		return " begin; printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\nend; printf '\\033]133;D;%s;aid=" + word + "\\007' $status"
 	}
 	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}; printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
+}
+
+// atPythonPrompt reports whether the program that reads is Python at its usual prompt.
+func (e *execution) atPythonPrompt() bool {
+	return strings.TrimSpace(e.before) == ">>>" && isPython(programOf(e.reader))
+}
+
+// pythonLine writes several lines of Python as one, which runs them as typed statements: the
+// values of expressions are shown, and blank lines end nothing. 1024 is ast.PyCF_ONLY_AST.
+func pythonLine(command string) string {
+	return "exec(compile(__import__(\"ast\").Interactive(compile(" + pythonString(command+"\n") +
+		", \"<stdin>\", \"exec\", 1024).body), \"<stdin>\", \"single\"))"
 }
 
 // pythonString writes text as a literal on one line.
@@ -146,8 +161,9 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
 	out.CWD = s.t.CWD()
 	text, dropped, err := e.output(from, to, seen.ended)
+	text = strings.TrimPrefix(text, e.before+e.prompt)
 	if e.plain {
-		text = withoutTyped(strings.TrimPrefix(text, e.before), e.in.Command)
+		text = withoutTyped(text, e.in.Command)
 	} else if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // its terminal has echoed all of it before
 		text = withoutEcho(text, e.in.Command)
 	}
@@ -188,10 +204,8 @@ func (e *execution) output(from, to int64, ended bool) (text string, dropped int
 		p = p[:i]
 	}
 	cols, rows := e.s.t.Size()
-	if e.before != "" { // columns count from there
-		p = append([]byte(e.before), p...)
-	}
-	text = cleanOutput(p, cols, rows)
+	lead := e.before + e.prompt // columns count from there
+	text = cleanOutput(append([]byte(lead), p...), cols, rows)
 	dropped = max(0, start-from)
 	if cut := len(text) - e.in.MaxOutput; cut > 0 {
 		dropped += int64(cut)
