@@ -51,7 +51,7 @@ func (e *engine) mux() *server.Mux {
 			Usage: e.usage, EndRemains: h.EndRemains, OpenCheck: h.openCheck,
 		},
 		&service.CodingAgents{Control: h.control, Guard: guard, Agents: h.agents},
-		&service.Commands{Control: h.control, Starter: starter, Store: h.store},
+		&service.Commands{Control: h.control, Starter: starter, Store: h.store, Usage: e.usage},
 		approvals, members,
 		service.History{History: h.history, Recent: new(history.Recent), Files: e.files},
 		&service.Machines{Hosts: e.hosts, Guard: guard}, service.Peers{Guard: guard},

@@ -341,6 +341,7 @@ type ExecOutput struct {
 	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset behind stderr: since_stderr of process.log"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
+	Left          int     `json:"left,omitempty" jsonschema:"number of processes it started that were running after its exit"`
 }
 
 func (o *ExecOutput) Bulk() []Member {

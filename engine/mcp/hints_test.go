@@ -196,3 +196,18 @@ func TestWhatAToolTellsToGiveItTakes(t *testing.T) {
 		t.Error("no argument is named")
 	}
 }
+
+func TestExecSaysThatAChildKeepsRunning(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	for command, want := range map[string]string{
+		"sleep 1000 &":                     "[1 process that it started keeps running; process_start starts what can be listed and stopped]",
+		"sleep 1000 & sleep 1000 & exit 3": "[2 processes that it started keep running; process_start",
+		"sleep 0.01 & wait":                "",
+	} {
+		text := said(r.call("exec", object{"command": command}))
+		if !strings.Contains(text, want) || want == "" && strings.Contains(text, "running") {
+			t.Errorf("%s gives %q", command, text)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type Commands struct {
 	Control *supervise.Control
 	Starter *Starter
 	Store   *store.Store
+	Usage   *Usage
 }
 
 // Handle serves the operation.
@@ -71,6 +72,9 @@ func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, 
 		}
 	}
 	out.Process = p
+	if p.State.Ended() {
+		out.Left = s.Usage.left(p)
+	}
 	out.DurationMS = duration(p).Seconds() * 1000
 	return out, s.outputs(rec, in, &out)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/supervise"
@@ -69,6 +70,20 @@ func (u *Usage) measure(all []supervise.Measurable) {
 	for i, use := range u.meter.Measure(ids, withRemains) {
 		all[i].View.Metrics = use
 	}
+}
+
+// left returns how many processes run that a process, which has exited, has started. Most leave
+// none, which its process group tells at once.
+func (u *Usage) left(p api.Process) int {
+	if p.LastPID == 0 || !proctree.HasGroup(p.LastPID) {
+		return 0
+	}
+	one := []supervise.Measurable{{View: p}}
+	u.measure(one)
+	if use := one[0].View.Metrics; use != nil {
+		return use.Processes
+	}
+	return 0
 }
 
 // listens reports whether a process, or what it has started, listens on a TCP port.

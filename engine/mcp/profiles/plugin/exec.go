@@ -104,10 +104,10 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		if out.Stdout+out.Stderr != "" {
 			end = "" // 0 goes without saying
 		}
-		end = withHint(end, unanswered(f, out))
+		end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
 		return toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.Of(p.ID), nil
 	}
-	end = withHint(end, unanswered(f, out))
+	end = withHint(withHint(end, unanswered(f, out)), leftRunning(f, out))
 	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, end)}.With(state).Of(p.ID)
 	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0 || toolkit.Overdue(out)) {
 		r = r.Fail()
@@ -214,6 +214,18 @@ func unanswered(f *toolkit.Agent, out api.ExecOutput) string {
 		return ""
 	}
 	return "[it asks, and had no input: " + f.Options.ToolPrefix + tool + " runs it where you can answer]"
+}
+
+// leftRunning says that a command has left processes running, which no list has.
+func leftRunning(f *toolkit.Agent, out api.ExecOutput) string {
+	if out.Left == 0 || f.AsPlugin() {
+		return ""
+	}
+	left := "1 process that it started keeps running"
+	if out.Left > 1 {
+		left = fmt.Sprintf("%d processes that it started keep running", out.Left)
+	}
+	return "[" + left + "; " + f.Options.ToolPrefix + "process_start starts what can be listed and stopped]"
 }
 
 // asks reports whether what was printed ends as questions do.
