@@ -11,14 +11,21 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// bounded calls a tool whose result must stay below the bound and hold what is
-// given.
+// bounded calls a tool whose result must stay within the bound, as it is sent and with the facts
+// beside its text, and hold what is given. The profile plugin counts neither escapes nor notes.
 func (r *rig) bounded(name string, args object, most int, holds ...string) string {
 	r.Helper()
 	answer := r.call(name, args)
 	text := said(answer)
-	if answer.Failed || len(text) > most+200 {
-		r.Errorf("%s gives %d bytes, more than %d: %.100s", name, len(text), most, text)
+	size := len(toolkit.JSONText(text)) - len(`""`)
+	if !answer.Told && answer.Structured != nil {
+		size += len(toolkit.JSONText(answer.Structured))
+	}
+	if r.agent.AsPlugin() {
+		size = len(text) - 200
+	}
+	if answer.Failed || size > most {
+		r.Errorf("%s of %.200v gives %d bytes, more than %d: %.100s", name, args, size, most, text)
 	}
 	for _, part := range holds {
 		if !strings.Contains(text, part) {
@@ -94,6 +101,103 @@ func TestResultsStayWithinTheirBound(t *testing.T) {
 		text := r.bounded("history", nil, toolkit.Bulk)
 		return strings.Contains(text, "  : yyyy") && strings.Contains(text, " bytes left out]")
 	})
+}
+
+func TestBoundsAreCountedInJSON(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	for name, line := range map[string]string{"short": "", "quotes": strings.Repeat(`"`, 90), "invalid": strings.Repeat("\xff", 90), "controls": strings.Repeat("\x01", 40) + "x"} {
+		r.write(name, strings.Repeat(line+"\n", 60<<10))
+		r.call("process_start", object{"command": "cat " + name, "name": name})
+		r.ended(name)
+		r.bounded("process_log", object{"id": name}, toolkit.Bulk)
+		r.bounded("process_log", object{"id": name, "since": 0}, toolkit.Bulk)
+		r.bounded("process_log", object{"id": name, "tail": 50_000}, toolkit.Bulk)
+		r.bounded("process_log", object{"id": name, "since": 0, "max_output": 5000}, 5000)
+		r.bounded("process_log", object{"id": name, "grep": "^", "context": 5}, toolkit.Bulk)
+		r.bounded("process_start", object{"command": "cat " + name, "wait": object{}}, 8<<10, "Met: exit")
+		r.bounded("grep", object{"pattern": "^", "path": name, "limit": 60 << 10}, toolkit.Bulk)
+		r.bounded("env_set", object{"key": "LONG", "value": strings.Repeat(line+"\n", 30<<10/(len(line)+1))}, toolkit.Bulk)
+		r.bounded("env_get", object{"key": "LONG"}, toolkit.Bulk, "left_out: ")
+	}
+	r.write("quotes.json", `[`+strings.Repeat(`"x",`, 20<<10)+`"last"]`)
+	r.bounded("read_json", object{"path": "quotes.json"}, toolkit.Bulk, `"last"]`)
+}
+
+func TestLongCommandsAreCutInListsAndRecords(t *testing.T) {
+	t.Parallel()
+	long := ": " + strings.Repeat(`"`, 50<<10) + "; exec sleep 1000"
+	for _, c := range []struct {
+		profile toolkit.Profile
+		tools   []string
+	}{
+		{toolkit.Native, []string{"process_get", "process_list"}},
+		{toolkit.Plugin, []string{"process_get", "process_list"}},
+		{toolkit.Core, []string{"check-command-status", "list-background-processes"}},
+	} {
+		r := newRig(t, c.profile)
+		p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sh", "-c", long}, CWD: "/", Actor: "agent:test/1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/", Actor: "agent:test/1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range c.tools {
+			args, note := object{}, " bytes left out]"
+			if tool == "process_get" || tool == "check-command-status" {
+				args = object{"id": p.ID}
+			}
+			if c.profile == toolkit.Native && tool == "process_list" {
+				note = "…"
+			}
+			text := r.bounded(tool, args, 3<<10, note)
+			if len(args) == 0 && !strings.Contains(text, last.ID) {
+				t.Errorf("%s hides what follows a long command: %.300s", tool, text)
+			}
+		}
+	}
+}
+
+func TestImageThatIsTooLargeIsRefusedWithBothSizes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	for _, c := range []struct {
+		size int
+		want string
+	}{
+		{3 << 20, ""},
+		{5 << 20, "Cannot show p.png: the image has 6.7MB in base64, more than the 5.0MB that fit in a result."},
+		{24 << 20, "Cannot show p.png: the image has 32.0MB in base64, more than the 5.0MB that fit in a result."},
+	} {
+		r.file("p.png", "\x89PNG\r\n\x1a\n")
+		if err := os.Truncate(filepath.Join(r.home, "p.png"), int64(c.size)); err != nil {
+			t.Fatal(err)
+		}
+		answer := r.call("read", object{"path": "p.png"})
+		if answer.Failed != (c.want != "") || c.want != "" && said(answer) != c.want {
+			t.Errorf("%d bytes: failed %v", c.size, answer.Failed)
+		}
+	}
+}
+
+func TestSessionReadOfAFloodGivesTheNewestPart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.Native)
+	r.write("lines", manyLines())
+	r.facts("session_start", object{"name": "flood", "command": "sh -c 'cat lines; read x'"})
+	r.facts("session_wait", object{"id": "flood"})
+	r.agent.Seen.Set(r.process("flood").ID, toolkit.Cursor{At: 100})
+	text := r.bounded("session_read", object{"id": "flood"}, toolkit.Bulk, "line 7999 x")
+	var skipped, since int
+	if _, err := fmt.Sscanf(text, "[%d bytes before this left out; since %d gives them]", &skipped, &since); err != nil || since != 100 || skipped < 100_000 {
+		t.Errorf("it begins with %.100q: %v", text, err)
+	}
+	if text := said(r.call("session_read", object{"id": "flood"})); text != "" {
+		t.Errorf("it gives again %.100q", text)
+	}
+	r.bounded("session_read", object{"id": "flood", "since": since}, toolkit.Bulk, "line 2 x")
 }
 
 func TestListsHoldWhatRunsAndWhatEndedLast(t *testing.T) {
@@ -179,7 +283,7 @@ func TestWhatIsLeftOutOfATextIsTold(t *testing.T) {
 		want string
 	}{
 		{"short\n", 10, "short\n"},
-		{strings.Repeat("0123456\n", 100), 256 + 32, "0123456\n0123456\n[96 lines (768 bytes) left out: more]\n0123456\n0123456\n"},
+		{strings.Repeat("0123456\n", 100), 256 + 36, "0123456\n0123456\n[96 lines (768 bytes) left out: more]\n0123456\n0123456\n"},
 		{strings.Repeat("é", 200), 256 + 7, "é\n[396 bytes left out: more]\né"},
 	} {
 		if got := toolkit.HeadAndTail(tc.text, tc.most, "more"); got != tc.want {

@@ -116,7 +116,7 @@ func FuzzPlainText(f *testing.F) {
 
 func TestAskingForMuchIsBounded(t *testing.T) {
 	t.Parallel()
-	for asked, want := range map[int]int{0: toolkit.Bulk, 10: 10, 1 << 30: toolkit.BulkMost} {
+	for asked, want := range map[int]int{0: toolkit.Body, 10: 8, toolkit.Bulk: toolkit.Body, 1 << 30: toolkit.BulkMost - toolkit.Bulk + toolkit.Body} {
 		if got, err := native.BulkOf(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)
 		}

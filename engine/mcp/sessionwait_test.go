@@ -10,10 +10,11 @@ import (
 func TestSessionWaitStartsAtUnseenOutputAndGivesIt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Native)
-	script, step := r.steps("echo finished")
-	r.file("job", "echo started; "+script+" echo last; read x")
+	script, step := r.steps("echo started", "echo finished")
+	r.file("job", script+" echo last; read x")
 	r.facts("session_start", object{"name": "sh", "command": "sh"})
 	r.facts("session_write", object{"id": "sh", "text": "sh job", "enter": true, "wait_ms": 0})
+	step()
 	r.eventually("output", func() bool {
 		text, _ := r.facts("session_screen", object{"id": "sh"})
 		return strings.Contains(text, "started\n")

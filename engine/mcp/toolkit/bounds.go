@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 )
@@ -13,6 +14,8 @@ const (
 	// Bulk is how many bytes of text a result has unless more is asked for: under
 	// ten thousand tokens.
 	Bulk = 32 << 10
+	// Body is how many of them its output may have: the rest is for notes.
+	Body = Bulk - 2*noteMost
 	// BulkMost is how much can be asked for.
 	BulkMost = 16 << 20
 	// OutputMost is how much output of a command is given as it is, endMost how much of the
@@ -22,6 +25,8 @@ const (
 	lineMost   = 1000
 	// noteMost is room for the note on what was left out.
 	noteMost = 256
+	// commandMost is how much of a command lists and records show.
+	commandMost = 1 << 10
 
 	// wordMost is how long an argument or a variable of a program may be
 	// (execve(2), MAX_ARG_STRLEN), its end included.
@@ -98,19 +103,82 @@ func ShortLines(text string) string {
 	return b.String()
 }
 
-// HeadAndTail is a text of at most so many bytes: the beginning and the end of
+// JSONSize returns how many bytes a text has as a string in JSON, without its quotes.
+func JSONSize(text string) int {
+	size := 0
+	for i := 0; i < len(text); {
+		n, width := runeSize(text[i:])
+		size, i = size+n, i+width
+	}
+	return size
+}
+
+// runeSize returns how many bytes the first character of a text has in JSON, and has itself.
+func runeSize(text string) (size, width int) {
+	switch c := text[0]; {
+	case strings.IndexByte("\"\\\n\r\t\b\f", c) >= 0:
+		return 2, 1
+	case c < ' ':
+		return 6, 1
+	case c < utf8.RuneSelf:
+		return 1, 1
+	}
+	r, width := utf8.DecodeRuneInString(text)
+	if r == '\u2028' || r == '\u2029' || r == utf8.RuneError && width == 1 {
+		return 6, width
+	}
+	return width, width
+}
+
+// Head returns the longest beginning of a text that has at most so many bytes in JSON.
+func Head(text string, most int) string {
+	end, size := 0, 0
+	for end < len(text) {
+		n, width := runeSize(text[end:])
+		if size += n; size > most {
+			break
+		}
+		end += width
+	}
+	return text[:end]
+}
+
+// Tail returns the longest end of a text that has at most so many bytes in JSON.
+func Tail(text string, most int) string {
+	begin, size := len(text), 0
+	for begin > 0 {
+		_, width := utf8.DecodeLastRuneInString(text[:begin])
+		n, _ := runeSize(text[begin-width:])
+		if size += n; size > most {
+			break
+		}
+		begin -= width
+	}
+	return text[begin:]
+}
+
+// ShortCommand returns a command for a list or a record: the beginning of a long one, with a note.
+func ShortCommand(command string) string {
+	if JSONSize(command) <= commandMost {
+		return command
+	}
+	head := Head(command, commandMost-noteMost)
+	return fmt.Sprintf("%s… [%d bytes left out]", head, len(command)-len(head))
+}
+
+// HeadAndTail is a text of at most so many bytes in JSON: the beginning and the end of
 // one that is longer, with a note between them of what is left out and how to get
 // it. Lines stay whole where they are not too long for that.
 func HeadAndTail(text string, most int, how string) string {
-	if len(text) <= most {
+	if JSONSize(text) <= most {
 		return text
 	}
 	half := max(most-noteMost, 0) / 2
-	head, tail := text[:half], text[len(text)-half:]
-	if end := strings.LastIndexByte(head, '\n') + 1; end > half/2 {
+	head, tail := Head(text, half), Tail(text, half)
+	if end := strings.LastIndexByte(head, '\n') + 1; end > len(head)/2 {
 		head = head[:end]
 	}
-	if begin := strings.IndexByte(tail, '\n') + 1; begin > 0 && begin < half/2 {
+	if begin := strings.IndexByte(tail, '\n') + 1; begin > 0 && begin < len(tail)/2 {
 		tail = tail[begin:]
 	}
 	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")

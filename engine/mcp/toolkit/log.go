@@ -2,6 +2,7 @@ package toolkit
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +15,7 @@ const logPage = 1 << 20
 // A reading is a piece of a log, and where reading has come to.
 type reading struct {
 	Text  string
+	From  int64 // where it begins
 	State LogState
 }
 
@@ -21,10 +23,37 @@ func (r reading) Result() Result {
 	return Text(r.Text).With(r.State)
 }
 
-// ReadLog reads up to most bytes of a log, as text that no terminal has to
+// ReadLog reads up to most bytes, in JSON, of a log, as text that no terminal has to
 // make sense of. What the end of the piece has cut, a character or a control
 // sequence, is left for the next one.
 func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
+	return fitting(most, func(limit int) (reading, string, error) {
+		r, err := readLog(ctx, f, ask, limit)
+		return r, r.Text, err
+	})
+}
+
+// ReadNew is ReadLog of what an agent has not seen. Of more than most it gives the end, and says
+// what it has skipped.
+func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
+	r, err := ReadLog(ctx, f, ask, most)
+	if err != nil || r.State.NextCursor >= r.State.End {
+		return r, err
+	}
+	first := r.From
+	r, err = fitting(most, func(limit int) (reading, string, error) {
+		ask := api.ProcessLogInput{ID: ask.ID, Since: new(int64)}
+		*ask.Since = -int64(limit)
+		r, err := readLog(ctx, f, ask, limit)
+		return r, r.Text, err
+	})
+	if n := r.From - first; err == nil && n > 0 {
+		r.Text = fmt.Sprintf("[%d bytes before this left out; since %d gives them]\n", n, first) + r.Text
+	}
+	return r, err
+}
+
+func readLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
 	var r reading
 	var data []byte
 	ended := false
@@ -40,6 +69,7 @@ func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (
 			return r, err
 		}
 		if first {
+			r.From = out.Start
 			r.State.Dropped = missed(ask.Since, out)
 		}
 		data = append(data, page...)

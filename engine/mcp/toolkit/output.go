@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 )
@@ -15,7 +16,7 @@ type Wish struct {
 	Since  *Cursor
 	Tail   int // lines
 	WaitMS int
-	Most   int // bytes
+	Most   int // bytes in JSON
 }
 
 // Output is a part of what a process has printed, as text that no terminal has
@@ -25,11 +26,41 @@ type Output struct {
 	Next    Cursor // where what follows it begins
 	More    int64  // bytes that follow it already
 	Process api.Process
+
+	ended bool // nothing more will come
 }
 
 // Output reads what a process has printed, and remembers that the agent has seen
 // it. Of what is new but more than was wished for it gives the end.
 func (f *Agent) Output(ctx context.Context, p api.Process, w Wish) (Output, error) {
+	out, err := fitting(w.Most, func(limit int) (Output, string, error) {
+		w.Most = limit
+		out, err := f.read(ctx, p, w)
+		return out, out.Text, err
+	})
+	if err != nil {
+		return out, err
+	}
+	f.Seen.Set(p.ID, out.Next)
+	if out.ended && !p.State.Ended() {
+		out.Process, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
+	}
+	return out, err
+}
+
+// fitting reads less, in bytes of a log, until its text has at most so many bytes in JSON.
+func fitting[R any](most int, read func(limit int) (R, string, error)) (R, error) {
+	for limit := most; ; {
+		r, text, err := read(limit)
+		size := JSONSize(text)
+		if err != nil || size <= most || limit <= utf8.UTFMax {
+			return r, err
+		}
+		limit = max(utf8.UTFMax, int(int64(limit)*int64(most)/int64(size))-limit/64)
+	}
+}
+
+func (f *Agent) read(ctx context.Context, p api.Process, w Wish) (Output, error) {
 	begin, ask := f.begin(p, w)
 	got, err := readStretch(ctx, f, ask, w.Most)
 	if err != nil {
@@ -54,18 +85,14 @@ func (f *Agent) Output(ctx context.Context, p api.Process, w Wish) (Output, erro
 	if got.unordered {
 		notes += "[stdout before stderr: when each was written is not known]\n"
 	}
-	out := Output{Text: notes + got.text(), Next: begin, More: got.more(), Process: p}
+	out := Output{Text: notes + got.text(), Next: begin, More: got.more(), Process: p, ended: got.ended}
 	if ask.Stream != "stderr" || !begin.Apart {
 		out.Next.At = got.next.At
 	}
 	if ask.Stream != "stdout" {
 		out.Next.Stderr = got.next.Stderr
 	}
-	f.Seen.Set(p.ID, out.Next)
-	if got.ended && !p.State.Ended() {
-		out.Process, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
-	}
-	return out, err
+	return out, nil
 }
 
 // begin is where reading begins, and how that is asked for. A plain offset that

@@ -126,7 +126,7 @@ func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolki
 		return toolkit.Result{}, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Process %s is %s.\nCommand: %s\n", p.ID, commandStatus(p), p.Command)
+	fmt.Fprintf(&b, "Process %s is %s.\nCommand: %s\n", p.ID, commandStatus(p), toolkit.ShortCommand(p.Command))
 	if p.State.Ended() {
 		fmt.Fprintf(&b, "Exit Code: %s\n", toolkit.ExitText(p))
 	}
@@ -191,7 +191,7 @@ func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (tool
 			continue
 		}
 		block := fmt.Sprintf("Process ID: %s\nCommand: %s\nStatus: %s\nRuntime: %d seconds",
-			p.ID, p.Command, commandStatus(p), int(toolkit.Lasted(p).Seconds()))
+			p.ID, toolkit.ShortCommand(p.Command), commandStatus(p), int(toolkit.Lasted(p).Seconds()))
 		if p.State.Ended() {
 			block += "\nExit Code: " + toolkit.ExitText(p)
 		}

@@ -50,7 +50,7 @@ func agentList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.R
 		}
 		lines = append(lines, agentLine(p, branches[p.CWD], time.Now()))
 	}
-	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Bulk, "agent_wait tells of one")), nil
+	return toolkit.Text(toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Body, "agent_wait tells of one")), nil
 }
 
 const noAgent = "No coding agent runs in a session."

@@ -32,9 +32,10 @@ func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Re
 	}
 	var b strings.Builder
 	shown := 0
+	size := 0
 	for _, row := range out.Rows {
 		line := historyLine(row)
-		if b.Len()+len(line) > toolkit.Bulk {
+		if size += toolkit.JSONSize(line); size > toolkit.Body {
 			break
 		}
 		b.WriteString(line)

@@ -59,7 +59,7 @@ func listed(all []api.Process, in listInput, none string, line func(api.Process)
 	for _, p := range shown {
 		lines = append(lines, line(p))
 	}
-	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Bulk, how)
+	text := toolkit.HeadAndTail(strings.Join(lines, "\n"), toolkit.Body, how)
 	if len(shown) == 0 {
 		text = none
 	}

@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// waitBulk is how many bytes of output a wait gives of what has ended.
-	waitBulk = 8 << 10
+	// waitBulk is how many bytes of output a wait gives of what has ended: with a line and what
+	// came of it, 8 KiB.
+	waitBulk = 8<<10 - lineMost - 512
 	// lineMost is how much a result repeats of one line.
-	lineMost = 4 << 10
+	lineMost = 2 << 10
 	// grepMost is how many matches a search gives at once.
 	grepMost = 100
 )
@@ -136,9 +137,9 @@ func BulkOf(asked int) (int, error) {
 	case asked < 0:
 		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
 	case asked == 0:
-		return toolkit.Bulk, nil
+		return toolkit.Body, nil
 	}
-	return min(asked, toolkit.BulkMost), nil
+	return min(asked, toolkit.BulkMost) - min(asked/4, toolkit.Bulk-toolkit.Body), nil // leaves room for notes
 }
 
 // grepLog answers with the lines that match, from since on or all. It moves
@@ -158,12 +159,13 @@ func grepLog(ctx context.Context, f *toolkit.Agent, p api.Process, in ProcessLog
 	if len(out.Matches) == grepMost {
 		more = "[more from here on: since=" + toolkit.CursorOf(ask, out).String() + "]\n"
 	}
+	size := 0
 	for i, m := range out.Matches {
 		block := matchText(m)
 		if i > 0 && ask.Context > 0 {
 			block = "--\n" + block
 		}
-		if i > 0 && b.Len()+len(block) > w.Most {
+		if size += toolkit.JSONSize(block); i > 0 && size > w.Most {
 			more = fmt.Sprintf("[more from here on: since=%d]\n", m.Offset)
 			if out.Stderr != nil { // a place in both streams is not one match's
 				more = fmt.Sprintf("[%d more matches: max_output gives more]\n", len(out.Matches)-i)

@@ -238,7 +238,11 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	if in.Since != nil {
 		since = *in.Since
 	}
-	got, err := toolkit.ReadLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, most)
+	read := toolkit.ReadLog
+	if in.Since == nil {
+		read = toolkit.ReadNew
+	}
+	got, err := read(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, most)
 	if err != nil {
 		return toolkit.Result{}, err
 	}

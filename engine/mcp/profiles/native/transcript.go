@@ -33,10 +33,10 @@ func agentTranscript(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) 
 		if err != nil {
 			return toolkit.Result{}, err
 		}
-		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(withoutRepeats(screen.Lines), "\n")), toolkit.Bulk, "session_screen gives it")
+		shown := toolkit.HeadAndTail(strings.TrimSpace(strings.Join(withoutRepeats(screen.Lines), "\n")), toolkit.Body, "session_screen gives it")
 		return toolkit.Textf("%s\n[from its screen, as %s; it is %s%s]", shown, why, a.State, asked(a)).Of(p.ID), nil
 	}
-	said = toolkit.HeadAndTail(said, toolkit.Bulk, "read "+known.Transcript.Path)
+	said = toolkit.HeadAndTail(said, toolkit.Body, "read "+known.Transcript.Path)
 	return toolkit.Textf("%s\n[from %s; it is %s%s]", said, f.Shown(f.Named(known.Transcript.Path)), a.State, asked(a)).Of(p.ID), nil
 }
 

@@ -20,6 +20,8 @@ const (
 	startWaitMS = 1500
 	// newsMost is how many bytes it gives of what is new, the end.
 	newsMost = 2000
+	// newsNote is room in them for what is said about them.
+	newsNote = 160
 )
 
 type sessionWriteInput struct {
@@ -156,7 +158,9 @@ func news(ctx context.Context, f *toolkit.Agent, p api.Process) (string, error) 
 	if out.AltScreen {
 		return fullScreen(ctx, f, p.ID)
 	}
-	return before(out.Dropped, seen.At) + toolkit.ShortLines(out.Data), nil
+	whole := toolkit.ShortLines(out.Data)
+	text := toolkit.Tail(whole, newsMost-newsNote)
+	return before(out.Dropped+int64(len(whole)-len(text)), seen.At) + text, nil
 }
 
 // before says how much of an output is not given, and which session_read gives it.

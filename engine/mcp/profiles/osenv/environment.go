@@ -21,6 +21,7 @@ type EnvState struct {
 	Key      string `json:"key"`
 	Value    string `json:"value,omitempty"`
 	Redacted bool   `json:"redacted,omitempty"`
+	LeftOut  int    `json:"left_out,omitempty"` // bytes of the value that are not given
 }
 
 // An envKey names a variable.
@@ -59,13 +60,25 @@ var secretName = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"}
 func shownEnv(key, value string, reveal bool) EnvState {
 	name := strings.ToUpper(key)
 	if !reveal && slices.ContainsFunc(secretName, func(part string) bool { return strings.Contains(name, part) }) {
-		return EnvState{key, redacted, true}
+		return EnvState{Key: key, Value: redacted, Redacted: true}
 	}
-	return EnvState{key, value, false}
+	return EnvState{Key: key, Value: value}
 }
 
-// envAnswer tells about a variable, as YAML and structured.
+// envAnswer tells about a variable, as YAML and structured. Of a long value it gives the beginning.
 func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
+	whole := v.Value
+	for most := toolkit.Body; ; most /= 2 {
+		v.Value = toolkit.Head(whole, most)
+		v.LeftOut = len(whole) - len(v.Value)
+		text := envText(v, moment, value)
+		if toolkit.JSONSize(text) <= toolkit.Bulk || most == 0 {
+			return toolkit.Text(text).As(v)
+		}
+	}
+}
+
+func envText(v EnvState, moment string, value bool) string {
 	fields := []yamlField{{"status", "ok"}, {"key", v.Key}}
 	if value {
 		fields = append(fields, yamlField{"value", v.Value})
@@ -73,7 +86,10 @@ func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
 	if v.Redacted {
 		fields = append(fields, yamlField{"redacted", true})
 	}
-	return yamlAnswer(append(fields, yamlField{moment, stamp(time.Now())})...).As(v)
+	if v.LeftOut > 0 {
+		fields = append(fields, yamlField{"left_out", v.LeftOut})
+	}
+	return yamlText(append(fields, yamlField{moment, stamp(time.Now())}))
 }
 
 func checkEnvName(key string) error {
@@ -95,7 +111,7 @@ func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, e
 		set, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: own, Reveal: in.Reveal})
 		switch {
 		case err == nil && set.Redacted:
-			return envAnswer(EnvState{in.Key, redacted, true}, "retrieved_at", true), nil
+			return envAnswer(EnvState{Key: in.Key, Value: redacted, Redacted: true}, "retrieved_at", true), nil
 		case err == nil:
 			return envAnswer(shownEnv(in.Key, set.Value, in.Reveal), "retrieved_at", true), nil
 		case !errors.Is(err, api.CodeNotFound):

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,9 @@ func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
 }
 
+// imageMost is how large an image may be in base64: models take no more.
+const imageMost = 5 << 20
+
 func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Result, error) {
 	ask := api.FilesReadInput{Unbounded: f.Options.Unbounded}
 	ask.FileScope, ask.Path = f.At(in.Path)
@@ -49,6 +53,9 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 		return toolkit.Text("Path is not a file.").Fail(), nil
 	case err != nil:
 		return toolkit.Result{}, err
+	case out.Kind == "image" && base64.StdEncoding.EncodedLen(int(out.Size)) > imageMost:
+		return toolkit.Textf("Cannot show %s: the image has %s in base64, more than the %s that fit in a result.",
+			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(imageMost)).Fail(), nil
 	case out.Kind == "image" && len(out.Data) > 0:
 		return toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil
 	case out.Kind != "text":
@@ -132,7 +139,7 @@ func readJSON(ctx context.Context, f *toolkit.Agent, in jsonInput) (toolkit.Resu
 
 // boundedJSON is JSON as far as the bound allows.
 func boundedJSON(f *toolkit.Agent, text string) string {
-	most := toolkit.Bulk
+	most := toolkit.Body
 	switch {
 	case f.Options.Unbounded:
 		return text

@@ -49,7 +49,7 @@ type ProcessState struct {
 func stateOf(p api.Process) ProcessState {
 	s := ProcessState{
 		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
-		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: CommandOf(p), unknown: p.ExitUnknown,
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: toolkit.ShortCommand(CommandOf(p)), unknown: p.ExitUnknown,
 	}
 	if p.Supervision != nil {
 		s.RestartCount = p.Supervision.Restarts

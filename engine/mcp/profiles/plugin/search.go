@@ -135,17 +135,21 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 // bounded joins rows as far as the bound allows, and says what to do about the
 // rest; a first row that is too long by itself is cut.
 func bounded(f *toolkit.Agent, rows []string, unit, how string) string {
-	most := toolkit.Bulk
+	most, body, sizeOf := toolkit.Bulk, toolkit.Body, toolkit.JSONSize
 	if f.AsPlugin() {
-		most, how = searchBound, ""
+		most, body, how = searchBound, searchBound, ""
+		sizeOf = func(text string) int { return len(text) }
 	}
-	size := 0
+	size := -sizeOf("\n")
 	for i, row := range rows {
-		if size += len(row) + 1; size-1 <= most {
+		if size += sizeOf(row + "\n"); size <= body {
 			continue
 		}
 		if i == 0 {
-			rows[0] = strings.ToValidUTF8(row[:most], "")
+			rows[0] = strings.ToValidUTF8(row[:min(len(row), body)], "")
+			if !f.AsPlugin() {
+				rows[0] = toolkit.Head(row, body)
+			}
 			i = 1
 		}
 		return strings.Join(rows[:i], "\n") +
