@@ -140,6 +140,10 @@ type EngineStopInput struct {
 	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes go on"`
 }
 
+// ShellPrompt is the variable of a session's environment that gives bash, zsh and Python a prompt in
+// place of the user's. Their startup scripts take it out of the environment.
+const ShellPrompt = "TANDEM_SHELL_PROMPT"
+
 // SessionStartInput is the input of session.start.
 type SessionStartInput struct {
 	Command []string          `json:"command,omitempty" jsonschema:"program and arguments; default the person's shell"`

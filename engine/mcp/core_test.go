@@ -59,7 +59,7 @@ func TestCoreRunsCommands(t *testing.T) {
 			"Command not executed successfully, exit code: 3\n\nout\nerr", true},
 		row{"execute-command", run("false"), "Command not executed successfully, exit code: 1", true},
 		row{"execute-command", run("sh", "-c", "kill -9 $$"), "Command not executed successfully, exit code: 137", true},
-		row{"execute-command", run("no-such-program"), "Command not executed successfully: executable not found in PATH", true},
+		row{"execute-command", run("no-such-program"), "Command not executed successfully: no-such-program: executable not found in PATH", true},
 		row{"execute-command", run(), "Command not executed successfully: start process: no command given", true},
 		row{"execute-command", object{}, `call execute-command: argument "command" is missing` + "\nhint: it takes: command", true},
 		row{"execute-command", object{"command": nil}, `call execute-command: argument "command" is missing` + "\nhint: it takes: command", true},
@@ -99,7 +99,7 @@ func TestCoreLooksAfterBackgroundCommands(t *testing.T) {
 	finished := "Process " + good + " is COMPLETED_SUCCESS.\nCommand: sh -c 'echo out; echo err >&2'\nExit Code: 0\nDuration: 0 seconds\nOutput:\nout\nSTDERR:\nerr"
 	script := "sh -c 'echo going; trap '\\'''\\'' TERM; while :; do sleep 1000; done'"
 	r.check(t,
-		row{"start-command-async", object{"command": []string{"no-such-program"}}, "Failed to start command: executable not found in PATH", true},
+		row{"start-command-async", object{"command": []string{"no-such-program"}}, "Failed to start command: no-such-program: executable not found in PATH", true},
 		row{"check-command-status", of(good), finished, false},
 		row{"check-command-status", of(good), finished, false},
 		row{"check-command-status", of(bad), "Process " + bad + " is COMPLETED_ERROR.\nCommand: sh -c 'exit 4'\nExit Code: 4\nDuration: 0 seconds\nOutput:\n[No output]", false},
@@ -158,6 +158,13 @@ func TestCoreSavesAndLoadsHistory(t *testing.T) {
 	}
 	r.check(t,
 		row{"load-from-file", from(plain), "History loaded successfully! Loaded 2 commands.", false},
+		row{"get-command-history", nil, `["ls -l","git status"]`, false},
+	)
+	if err := os.WriteFile(plain, []byte("ls\n\xff\xfe\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.check(t,
+		row{"load-from-file", from(plain), "Error loading history: load history from " + plain + ": it is not UTF-8", true},
 		row{"get-command-history", nil, `["ls -l","git status"]`, false},
 	)
 }

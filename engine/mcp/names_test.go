@@ -73,7 +73,7 @@ func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
 	r := newRig(t, toolkit.Plugin)
 	r.file("new\nline", "a")
 	r.file(`"q"`, "b")
-	r.check(t, row{"ls", object{}, "\"q\"\nnew\\nline", false})
+	r.check(t, row{"ls", object{}, "./\n../\n\"q\"\nnew\\nline", false})
 	r.check(t, row{"read", object{"path": `"q"`}, "b", false})
 }
 

@@ -154,6 +154,12 @@ func TestTerminalStartsShells(t *testing.T) {
 			text := strings.Join(screen.Lines, "\n")
 			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
 		})
+		text := said(r.call("termux_shell_session", object{"action": "read", "session_id": id}))
+		for _, hidden := range []string{"PS1=", "PROMPT=", "sys.ps1", "TANDEM_"} {
+			if strings.Contains(text, hidden) {
+				t.Errorf("%s shows the line that sets its prompt: %q", c.kind, text)
+			}
+		}
 		if listed := said(r.call("termux_shell_session", object{"action": "list"})); !strings.Contains(listed, id) {
 			t.Errorf("%s is not among %s", id, listed)
 		}
@@ -190,7 +196,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 		out["exit_code"] != 3.0 || out["alive"] != true || out["timed_out"] != false {
 		t.Errorf("exec gives %q", out)
 	}
-	if out := do("exec", id, object{"command": "echo before; read line; echo \"got $line\"", "timeout": 1}); out["timed_out"] != true || out["exit_code"] != nil || !strings.Contains(out["output"].(string), "before\r\n") {
+	if out := do("exec", id, object{"command": "echo before; read line; echo \"got $line\"", "timeout": 300}); out["timed_out"] != false || out["waits"] != "input" || out["exit_code"] != nil || !strings.Contains(out["output"].(string), "before\r\n") {
 		t.Errorf("a command that waits for input gives %v", out)
 	}
 	if out := do("write", id, object{"input": "hello\n"}); !cmp.Equal(out, object{"ok": true}) {
@@ -206,6 +212,19 @@ func TestAndroidTermuxSession(t *testing.T) {
 	}
 	if out := do("exec", id, object{"command": "stty size"}); !strings.Contains(out["output"].(string), "50 100\r\n") {
 		t.Errorf("its size is %v", out)
+	}
+	do("write", id, object{"input": "echo partial"})
+	r.eventually("the half-typed line", func() bool {
+		text, err := api.SessionScreen.Call(t.Context(), r.agent.Engine, api.SessionScreenInput{ID: id})
+		return err == nil && strings.Contains(strings.Join(text.Lines, "\n"), "echo partial")
+	})
+	busy := do("exec", id, object{"command": "true"})
+	if detail, _ := busy["detail"].(string); busy["error"] != "session_busy" || !strings.HasSuffix(detail, `already typed at its prompt; write with input \u0003 (ctrl+c) interrupts what runs and clears the line`) {
+		t.Errorf("behind a half-typed line it answers %v", busy)
+	}
+	do("write", id, object{"input": "\x03"})
+	if out := do("exec", id, object{"command": "true"}); out["exit_code"] != 0.0 {
+		t.Errorf("behind a cleared line it answers %v", out)
 	}
 	if out := do("exec", id, object{"command": "echo bye; exit 7"}); out["alive"] != false || !strings.Contains(out["output"].(string), "bye\r\n") {
 		t.Errorf("exit gives %v", out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -92,6 +93,9 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 	})
 	if err != nil {
 		return nil, err
+	}
+	if in.Recent && !utf8.Valid(text) {
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.Shown(in.Path))
 	}
 	if !in.Recent && histdb.IsDatabase(text) {
 		return s.atuinCommands(ctx, in, text)

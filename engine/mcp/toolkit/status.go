@@ -53,11 +53,13 @@ func Lasted(p api.Process) time.Duration {
 	return max(end.Sub(p.StartedAt), 0)
 }
 
-// CannotStart is why a program could not be started, without its name.
+// CannotStart is why a program could not be started, after its name.
 func CannotStart(argv []string, err error) string {
 	message := api.AsError(err).Message
 	if len(argv) > 0 {
-		message = strings.TrimPrefix(message, "start "+strconv.Quote(argv[0])+": ")
+		if why, ok := strings.CutPrefix(message, "start "+strconv.Quote(argv[0])+": "); ok {
+			return Brief(argv[0]) + ": " + why
+		}
 	}
 	return message
 }
@@ -101,6 +103,9 @@ func CutNote(dropped int64, path string) string {
 
 // LastLines is the end of text: so many lines, and whether there were more.
 func LastLines(text string, n int) (lines string, cut bool) {
+	if n == 0 {
+		return "", text != ""
+	}
 	at := len(strings.TrimSuffix(text, "\n"))
 	for ; n > 0; n-- {
 		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {

@@ -132,6 +132,10 @@ __tandem_install() {
 	else
 		__tandem_a="\\[\\e]133;A;c=0;aid=$nonce\\a\\]"
 	fi
+	if [[ -n ${TANDEM_SHELL_PROMPT+set} ]]; then
+		PS1=$TANDEM_SHELL_PROMPT
+		unset TANDEM_SHELL_PROMPT
+	fi
 	declare -gA __tandem_marked=()
 	__tandem_end='{ for __tandem_none in ${__tandem_marked["x${PS1-}${PS2-}${PS0-}${PROMPT_COMMAND[*]-}"]-again}; do __tandem_last; done; } 2>/dev/null'
 	if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[0] == 5 && BASH_VERSINFO[1] >= 1)); then

@@ -14,6 +14,10 @@ __tandem_begin() {
 	typeset -g __tandem_b=$'%{\e]133;B;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$__tandem_nonce$'\a%}'
 	typeset -g __tandem_e=$'%{\e]133;P;k=e;aid='$__tandem_nonce$'\a%}'
+	if (( ${+TANDEM_SHELL_PROMPT} )); then
+		PS1=$TANDEM_SHELL_PROMPT
+		unset TANDEM_SHELL_PROMPT
+	fi
 	precmd_functions=(${precmd_functions:#__tandem_begin})
 	typeset -ga preexec_functions
 	if (( ${+PROMPT_EOL_MARK} )); then

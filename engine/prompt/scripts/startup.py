@@ -9,6 +9,7 @@ def _tandem():
     nonce = os.environ.pop("TANDEM_SHELL_NONCE", "")
     own = os.environ.pop("TANDEM_SHELL_PYTHONSTARTUP", None)
     os.environ.pop("PYTHONSTARTUP", None)
+    prompt = os.environ.pop("TANDEM_SHELL_PROMPT", None)
     if own is not None:
         os.environ["PYTHONSTARTUP"] = own
 
@@ -43,7 +44,7 @@ def _tandem():
                 begun[0], failed[0] = True, False
                 return end + mark("A;c=0") + own + mark("B")
 
-        sys.ps1 = Prompt(getattr(sys, "ps1", ">>> "), True)
+        sys.ps1 = Prompt(getattr(sys, "ps1", ">>> ") if prompt is None else prompt, True)
         sys.ps2 = Prompt(getattr(sys, "ps2", "... "), False)
 
     return nonce, own, install

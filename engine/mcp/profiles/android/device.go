@@ -58,9 +58,9 @@ func (a *android) state(ctx context.Context, f *toolkit.Agent) (deviceState, err
 	if err != nil {
 		return deviceState{}, err
 	}
-	state := deviceState{Status: "ok", Running: true, Home: f.Options.Home, Version: info.Version}
+	state := deviceState{Status: "ok", Home: f.Options.Home, Version: info.Version}
 	if shell, err := a.bash(); err == nil {
-		state.Installed, state.Shell = true, shell
+		state.Installed, state.Running, state.Shell = true, true, shell
 	}
 	for _, p := range sessions.Sessions {
 		if !p.State.Ended() {

@@ -18,7 +18,7 @@ const (
 )
 
 type androidFS struct {
-	Action     string  `json:"action,omitempty" enum:"read,write,list,stat,mkdir,delete"`
+	Action     string  `json:"action" enum:"read,write,list,stat,mkdir,delete"`
 	Path       string  `json:"path" doc:"absolute, ~/ or below home"`
 	Content    *string `json:"content,omitempty"`
 	Encoding   string  `json:"encoding,omitempty" enum:"utf-8,base64" default:"utf-8" doc:"of content"`

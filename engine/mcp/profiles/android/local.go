@@ -74,6 +74,9 @@ func (t *turns) Take(ctx context.Context, id string) (*turn, error) {
 
 func (t *turn) release() { <-t.held }
 
+// pipePrompt is the first prompt of a shell that reads from a pipe and so prints none.
+const pipePrompt = "$ "
+
 // A pipeShell is a shell that reads commands from a pipe.
 type pipeShell struct{ turns *turns }
 
@@ -92,7 +95,7 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Actor: f.Actor,
 		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
-	return p, "", err
+	return p, pipePrompt, err
 }
 
 // exec has the shell evaluate the command and then print a mark with its exit
@@ -122,7 +125,7 @@ func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in
 	if err != nil {
 		return sessionRan{}, err
 	}
-	if !out.TimedOut {
+	if !out.TimedOut && out.Waits == "" {
 		turn.running = ""
 	}
 	out.Output, out.Dropped = tape.Cut(out.Alive)
@@ -266,7 +269,7 @@ func (t *Tape) record(ctx context.Context, nonce string, end time.Time) (out ses
 			gap, asks = askGap, 0
 		case t.asks(ctx):
 			if asks++; asks == asksLooks {
-				out.Waits, out.TimedOut = "input", true // all that says that the command goes on
+				out.Waits = "input"
 				return out, nil
 			}
 		default:

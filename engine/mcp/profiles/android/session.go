@@ -130,7 +130,7 @@ func sessionAction(ctx context.Context, f *toolkit.Agent, b shellBackend, in loc
 		err = sessionDead(ctx, f, b, p)
 	}
 	if errors.Is(err, api.CodeConflict) {
-		err = androidErrorf("session_busy", "%s", api.AsError(err).Message)
+		err = androidErrorf("session_busy", "%s; write with input \\u0003 (ctrl+c) interrupts what runs and clears the line", api.AsError(err).Message)
 	}
 	if err != nil {
 		return toolkit.Result{}, err
@@ -277,7 +277,7 @@ func (t terminalShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process
 	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, string(in.Command))
 	return sessionRan{
 		sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: math.Round(ran.DurationMS), Waits: ran.Waits,
-		TimedOut: ran.TimedOut || ran.Waits != "", // all that says that the command goes on
+		TimedOut: ran.TimedOut,
 	}, err
 }
 

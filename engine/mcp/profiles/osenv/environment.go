@@ -143,33 +143,28 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 	if err := checkEnvName(in.Key); err != nil {
 		return toolkit.Result{}, err
 	}
-	switch gone, err := dropEnv(ctx, f, in.Key); {
-	case err != nil:
+	if err := dropEnv(ctx, f, in.Key); err != nil {
 		return toolkit.Result{}, err
-	case !gone:
-		return toolkit.Result{}, errNotSet()
 	}
 	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).As(envKey{in.Key}), nil
 }
 
 // dropEnv takes a variable out of what this agent has set and of what its programs
 // inherit. One that the person has set for everything stays.
-func dropEnv(ctx context.Context, f *toolkit.Agent, key string) (gone bool, err error) {
+func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	if _, inherited := f.Inherited()[key]; inherited && api.Steers(key) && f.Options.Sandbox == nil {
-		return false, api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
+		return api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
 	}
-	_, err = api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: key, Client: true})
-	gone = err == nil
+	_, err := api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: key, Client: true})
 	if err != nil && !errors.Is(err, api.CodeNotFound) {
-		return false, err
+		return err
 	}
-	gone = f.Unset(key) || gone
-	if gone {
-		return true, nil
+	if f.Unset(key) || err == nil {
+		return nil
 	}
 	if _, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key}); err == nil {
-		return false, api.Errorf(api.CodeForbidden, "unset %s: the person has set it for everything that starts", key).
+		return api.Errorf(api.CodeForbidden, "unset %s: the person has set it for everything that starts", key).
 			WithHint("env_set gives it another value for your commands")
 	}
-	return false, nil
+	return nil
 }

@@ -83,7 +83,7 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 type shellCmd struct {
 	Command        toolkit.Line `json:"command"`
 	Shell          string       `json:"shell,omitempty" default:"bash"`
-	BufferSize     int          `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
+	BufferSize     *int         `json:"bufferSize,omitempty" doc:"lines kept of each stream" default:"500"`
 	TimeoutSeconds *float64     `json:"timeoutSeconds,omitempty" default:"5" min:"0"`
 }
 
@@ -113,17 +113,20 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	if err != nil {
 		return toolkit.Result{}, err
 	}
-	if in.BufferSize < 0 {
+	lines := shellLines
+	if in.BufferSize != nil {
+		lines = *in.BufferSize
+	}
+	if lines < 0 {
 		return toolkit.Result{}, &yamlFailure{"INVALID_ARGUMENT", "bufferSize cannot be negative"}
 	}
-	lines := cmp.Or(in.BufferSize, shellLines)
 	argv := []string{in.shell(), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
 		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {
-		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", in.shell() + ": " + toolkit.CannotStart(argv, err)}
+		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", toolkit.CannotStart(argv, err)}
 	}
 	stdout, cut := toolkit.LastLines(out.Stdout, lines)
 	stderr, cutErrors := toolkit.LastLines(out.Stderr, lines)

@@ -222,13 +222,16 @@ func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Re
 	case len(out.Entries) == 0:
 		return toolkit.Text("Directory is empty."), nil
 	}
-	rows := make([]string, len(out.Entries))
-	for i, e := range out.Entries {
+	var rows []string
+	if f.AsPlugin() { // as ls -1apL does
+		rows = []string{"./", "../"}
+	}
+	for _, e := range out.Entries {
 		name := f.Named(e.Name)
 		if e.Type == "dir" || e.ToDir {
 			name += "/"
 		}
-		rows[i] = f.Shown(name)
+		rows = append(rows, f.Shown(name))
 	}
 	answer := bounded(f, rows, "entries", " find takes a pattern.") + f.NoteQuotes(rows)
 	if out.Omitted > 0 {

@@ -26,6 +26,18 @@ func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), CWD: f.Folder(in.WorkingDirectory)}
 }
 
+// env is what tells the shell its prompt: a line that sets it would be shown.
+func (in shellInput) env() map[string]string {
+	if in.Prompt == "" || in.ShellType == "codomyrmex" || in.ShellType == "tandem" {
+		return nil
+	}
+	text := in.Prompt
+	if in.ShellType == "zsh" {
+		text = strings.ReplaceAll(text, "% ", "%% ") // % begins an escape there, and none is a blank
+	}
+	return map[string]string{api.ShellPrompt: text}
+}
+
 type shellStarted struct {
 	ShellID                 string   `json:"shell_id"`
 	ShellType               string   `json:"shell_type"`
@@ -38,7 +50,6 @@ type shellStarted struct {
 // A shellKind is how one type of shell is started.
 type shellKind struct {
 	argv     []string
-	prompt   string   // line that sets the prompt, before startup commands
 	commands []string // that can be typed
 
 	shows string // the prompt of a shell that runs the startup commands itself
@@ -51,7 +62,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: kind.argv, CWD: cwd, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.env(), Environ: f.Inherited(), Actor: f.Actor,
 	})
 	if err != nil {
 		return toolkit.Result{}, err
@@ -81,11 +92,6 @@ func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, c
 		return len(commands), awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
 	}
 	toolkit.AwaitPrompt(ctx, f, id)
-	if kind.prompt != "" {
-		if _, err := runStartup(ctx, f, id, kind.prompt); err != nil {
-			return 0, err
-		}
-	}
 	for i, command := range commands {
 		// Behind one that goes on the others would be its input.
 		if done, err := runStartup(ctx, f, id, command); err != nil || !done {
@@ -118,25 +124,14 @@ func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, e
 // shellKindOf says how a shell is started.
 func shellKindOf(ctx context.Context, in shellInput) (shellKind, error) {
 	words := []string{"cd", "export", "alias", "source", "jobs", "fg", "bg", "history", "type", "help", "exit"}
-	quoted := toolkit.ShellWord(in.Prompt)
 	var k shellKind
 	switch in.ShellType {
 	case "", "bash":
 		k = shellKind{argv: []string{"bash"}, commands: words}
-		if in.Prompt != "" {
-			k.prompt = " PS1=" + quoted
-		}
 	case "zsh":
 		k = shellKind{argv: []string{"zsh"}, commands: words}
-		if in.Prompt != "" {
-			k.prompt = " PROMPT=" + quoted
-		}
 	case "python":
 		k = shellKind{argv: []string{PythonName()}, commands: []string{"help()", "exit()", "import", "print()"}}
-		if in.Prompt != "" {
-			// A prompt that tells where it stands keeps the person's in own.
-			k.prompt = `import sys; setattr(*((sys.ps1, "own") if hasattr(sys.ps1, "own") else (sys, "ps1")), ` + toolkit.JSONText(in.Prompt) + ")"
-		}
 	case "codomyrmex", "tandem":
 		return ownShell(ctx, in)
 	default:
