@@ -40,7 +40,7 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "1", "line\nbreak": "2", `back\slash`: "3"})
 	d.press("v", "R")
 	d.hasStarted(2)
-	list := d.engine.started[0].Command[1]
+	list := d.engine.started[0].Command[3]
 	if text, err := os.ReadFile(list); err != nil || string(text) != "back\\\\slash\nbad\\xff\nline\\nbreak\n" {
 		t.Fatalf("the list is %q, %v", text, err)
 	}
