@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
@@ -39,13 +40,14 @@ func (h *host) childEnv(r store.Record) []string {
 	return pairs
 }
 
-// shell is what an empty command starts.
-func (h *host) shell() []string {
+// shell returns the command that an empty command starts in an environment; nil is the engine's.
+func (h *host) shell(environ map[string]string) []string {
 	if words := h.settings().Shell; len(words) > 0 {
 		return words
 	}
-	if shell := os.Getenv("SHELL"); shell != "" {
-		return []string{shell}
+	shell := environ["SHELL"]
+	if environ == nil {
+		shell = os.Getenv("SHELL")
 	}
-	return []string{"/bin/sh"}
+	return []string{cmp.Or(shell, "/bin/sh")}
 }

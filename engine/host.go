@@ -215,7 +215,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 // spec is what the keeper is told to start. The way's confinement is the caller's
 // to close, also after an error.
 func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w way, err error) {
-	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
+	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, Umask: r.Umask, TTY: r.TTY, Transient: r.Transient}
 	if w, err = h.launch(r, keeperConfines); err != nil {
 		return spec, w, err
 	}

@@ -11,7 +11,7 @@ import (
 func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 	t.Parallel()
 	h := &host{o: Options{DataDir: t.TempDir(), Settings: Settings{Shell: []string{"first"}}}}
-	if got := h.shell(); !slices.Equal(got, []string{"first"}) {
+	if got := h.shell(nil); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("the shell is %q", got)
 	}
 	off := false
@@ -20,7 +20,7 @@ func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := h.settings()
-	if !slices.Equal(h.shell(), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
+	if !slices.Equal(h.shell(nil), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
 		t.Errorf("what holds is %+v", now.Settings)
 	}
 	if now.shells.nonce(shell) == "" {

@@ -26,7 +26,7 @@ type Wanted struct {
 func ReadStart(typed overlay.StartInput, folder, home string) (w Wanted, field int, err error) {
 	in := &w.Process
 	*in = api.ProcessStartInput{
-		Environ: api.Environ(os.Environ()), Name: typed.Name, CWD: folder,
+		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Name: typed.Name, CWD: folder,
 		KeepAlive: typed.KeepAlive, Actor: "person", TTY: typed.Terminal,
 	}
 	w.Sandbox = widget.ExpandHome(typed.Sandbox, home)

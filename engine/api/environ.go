@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 )
@@ -26,6 +28,17 @@ func Environ(environ []string) map[string]string {
 		}
 	}
 	return env
+}
+
+// Umask returns this process's umask in octal, or "" if the kernel does not show it.
+func Umask() string {
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range bytes.Lines(status) {
+		if mask, ok := bytes.CutPrefix(line, []byte("Umask:")); ok {
+			return string(bytes.TrimSpace(mask))
+		}
+	}
+	return ""
 }
 
 // Steers reports whether a variable makes another program run than the one that

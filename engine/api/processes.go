@@ -98,6 +98,7 @@ type ProcessStartInput struct {
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, the caller's for example; default: the engine's own"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
 
 	TTY  bool `json:"tty,omitempty" jsonschema:"give it a terminal, which makes it a session"`
@@ -311,6 +312,7 @@ type ExecInput struct {
 	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
 	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
+	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, the caller's for example; default: the engine's own"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, with SIGTERM and 2 seconds later SIGKILL, instead of letting it go on as a process"`
 	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the time-out it is a daemon, which is not forgotten when it has ended"`

@@ -33,7 +33,10 @@ func (k *keeper) start(s *session, id uint64, spec *Spec, rulesets []int) {
 	k.starting[spec.ID] = struct{}{}
 	go func() {
 		l, master, err := prepare(*spec, rulesets)
-		if err == nil && spec.Confinement != nil {
+		if err == nil && l.umask != nil && *l.umask == k.umask {
+			l.umask = nil
+		}
+		if err == nil && l.special() {
 			l.limit = k.softLimit()
 		}
 		done := func() { k.fork(s, id, spec, l, master, err) }

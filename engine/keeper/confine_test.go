@@ -150,9 +150,9 @@ func TestAConfinedChildHasTheLimitOfOpenFilesOfOthers(t *testing.T) {
 	}
 	r.run(exec.Command("sh", "-c", `ulimit -Sn 123; exec "$@"`, "sh", exe, "keeper", r.dir, r.socket, strconv.Itoa(os.Getpid()))).mustBeReady()
 	c := r.dial()
-	for _, confinement := range []*Confinement{nil, r.confinement()} {
-		s := r.spec("a", "ulimit -Sn; ulimit -Hn")
-		s.Confinement = confinement
+	plain, confined, masked := r.spec("a", "ulimit -Sn; ulimit -Hn"), r.spec("a", "ulimit -Sn; ulimit -Hn"), r.spec("a", "ulimit -Sn; ulimit -Hn")
+	confined.Confinement, masked.Umask = r.confinement(), "0135"
+	for _, s := range []Spec{plain, confined, masked} {
 		os.Remove(s.Stdout)
 		r.start(c, s)
 		r.ended(c)
@@ -161,7 +161,7 @@ func TestAConfinedChildHasTheLimitOfOpenFilesOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, err := os.ReadFile(s.Stdout); err != nil || string(out) != fmt.Sprintf("123\n%d\n", hard.Max) {
-			t.Errorf("confined %v: %s, %v", confinement != nil, out, err)
+			t.Errorf("confined %v, umask %q: %s, %v", s.Confinement != nil, s.Umask, out, err)
 		}
 	}
 }
@@ -171,8 +171,12 @@ func TestAConfinedChildGetsCleanSignalsAndItsStandardFiles(t *testing.T) {
 	exe, _ := os.Executable()
 	r.run(exec.Command(exe, "keeper-signals", r.dir, r.socket, strconv.Itoa(os.Getpid()))).mustBeReady()
 	c := r.dial()
-	for _, s := range []Spec{r.spec("a", "exec sleep 1000"), r.ttySpec("b", "exec sleep 1000")} {
-		s.Argv, s.Confinement = []string{"sleep", "1000"}, r.confinement()
+	masked := r.ttySpec("c", "")
+	masked.Umask = "0135"
+	for _, s := range []Spec{r.spec("a", ""), r.ttySpec("b", ""), masked} {
+		if s.Argv = []string{"sleep", "1000"}; s.Umask == "" {
+			s.Confinement = r.confinement()
+		}
 		child, _ := r.start(c, s)
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", child.PID))
 		if err != nil {

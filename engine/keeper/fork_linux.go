@@ -23,9 +23,11 @@ type Program struct {
 	Cgroup int
 	// OpenFiles is the soft limit of open files that it gets; 0: as here.
 	OpenFiles uint64
+	// Umask is the file mode creation mask that it gets; nil: as here.
+	Umask *int
 }
 
-// ForkExec starts a program that is confined, in a session of its own, and gives
+// ForkExec starts a program in a session of its own, confined unless c is nil, and gives
 // its pid. The child confines itself between fork and exec, for which syscall.ForkExec
 // leaves no room. Nobody else is ever held to what it is: to a thread here that
 // was confined so that it could fork from it, the child could attach a debugger or
@@ -35,9 +37,13 @@ type Program struct {
 // Nothing was started if there is an error. It is a syscall.Errno if the program
 // could not be executed.
 func (c *Confinement) ForkExec(p Program) (pid int, err error) {
+	what := "confine it"
+	if c == nil {
+		what = "prepare it"
+	}
 	f, err := c.prepareFork(p)
 	if err != nil {
-		return 0, fmt.Errorf("confine it: %w", err)
+		return 0, fmt.Errorf("%s: %w", what, err)
 	}
 	syscall.ForkLock.Lock()
 	id, errno := f.start()
@@ -54,7 +60,7 @@ func (c *Confinement) ForkExec(p Program) (pid int, err error) {
 	if f.failed == stepExecute {
 		return 0, f.errno
 	}
-	return 0, fmt.Errorf("confine it: %s: %w", f.failed, f.errno)
+	return 0, fmt.Errorf("%s: %s: %w", what, f.failed, f.errno)
 }
 
 // A forking is all that a child needs until it becomes its program.
@@ -66,7 +72,9 @@ type forking struct {
 	tty        bool
 	limit      unix.Rlimit
 	setLimit   bool
-	entry      *entry
+	entry      *entry // nil: not confined
+	umask      uintptr
+	setUmask   bool
 	clone      cloneArgs // 0: begins in the keeper's cgroup
 	none       [32]byte  // struct sigaction of SIG_DFL, and an empty set of signals
 
@@ -80,11 +88,16 @@ type cloneArgs struct {
 }
 
 func (c *Confinement) prepareFork(p Program) (*forking, error) {
-	e, err := c.entry(p.Files)
-	if err != nil {
-		return nil, err
+	f := &forking{dir: uintptr(p.Dir), tty: p.TTY}
+	if f.setUmask = p.Umask != nil; f.setUmask {
+		f.umask = uintptr(*p.Umask)
 	}
-	f := &forking{dir: uintptr(p.Dir), tty: p.TTY, entry: e}
+	var err error
+	if c != nil {
+		if f.entry, err = c.entry(p.Files); err != nil {
+			return nil, err
+		}
+	}
 	if p.Cgroup >= 0 {
 		f.clone = cloneArgs{flags: unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_INTO_CGROUP, exitSignal: uint64(unix.SIGCHLD), cgroup: uint64(p.Cgroup)}
 	}
@@ -192,8 +205,13 @@ func (f *forking) become() (step, syscall.Errno) {
 			return stepLimit, errno
 		}
 	}
-	if at, errno := f.entry.enter(); errno != 0 {
-		return at, errno
+	if f.setUmask {
+		syscall.RawSyscall(unix.SYS_UMASK, f.umask, 0, 0)
+	}
+	if f.entry != nil {
+		if at, errno := f.entry.enter(); errno != 0 {
+			return at, errno
+		}
 	}
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&f.none)), 0, 8, 0, 0)
 	_, _, errno := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.envp[0])))

@@ -20,9 +20,11 @@ type Spec struct {
 	Path string   `json:"path,omitempty"` // of the program, absolute; empty is found by Argv[0]
 	Env  []string `json:"env"`            // complete
 	CWD  string   `json:"cwd"`
-	TTY  bool     `json:"tty"`
-	Cols uint16   `json:"cols,omitempty"` // 0: 80
-	Rows uint16   `json:"rows,omitempty"` // 0: 24
+	// Umask is the child's file mode creation mask in octal; "" is the keeper's own.
+	Umask string `json:"umask,omitempty"`
+	TTY   bool   `json:"tty"`
+	Cols  uint16 `json:"cols,omitempty"` // 0: 80
+	Rows  uint16 `json:"rows,omitempty"` // 0: 24
 
 	// Without a terminal: the files that stdout and stderr append to. Both may
 	// name the same file; an empty one is /dev/null.

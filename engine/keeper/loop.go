@@ -26,7 +26,8 @@ type keeper struct {
 	ready    *readiness
 	watch    *watcher
 
-	softLimit func() uint64 // of open files, for confined children
+	umask     int           // of the keeper
+	softLimit func() uint64 // of open files, for children that ForkExec starts
 	untrim    func()        // ends the trimming of logs; nil if there is none
 
 	recording sync.WaitGroup // exit.json being written
@@ -72,6 +73,8 @@ func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
+	umask := syscall.Umask(0o77) // the only way to read it everywhere; nothing else runs yet
+	syscall.Umask(umask)
 	k := &keeper{
 		calls:    make(chan func()),
 		done:     make(chan struct{}),
@@ -83,6 +86,7 @@ func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 		ready:    r,
 		writers:  make(chan struct{}, 4),
 
+		umask:     umask,
 		softLimit: sync.OnceValue(softLimit),
 	}
 	k.engine, err = newEngine(o)

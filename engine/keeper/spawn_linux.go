@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -26,7 +27,8 @@ type launch struct {
 	keep  []int // closed by close, like files
 
 	confinement *Confinement // nil: none
-	limit       uint64       // of open files, with a confinement
+	umask       *int         // nil: the keeper's own
+	limit       uint64       // of open files, with ForkExec
 }
 
 // prepare opens and checks what a spec names. It gives the PTY master, or -1.
@@ -56,7 +58,11 @@ func prepareSpec(s Spec) (*launch, int, error) {
 	if s.CWD == "" {
 		s.CWD = "/"
 	}
-	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup), confinement: s.Confinement}
+	umask, err := parseUmask(s.Umask)
+	if err != nil {
+		return nil, -1, err
+	}
+	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup), confinement: s.Confinement, umask: umask}
 	if l.group >= 0 {
 		l.keep = append(l.keep, l.group)
 	}
@@ -66,6 +72,19 @@ func prepareSpec(s Spec) (*launch, int, error) {
 		return nil, -1, err
 	}
 	return l, master, nil
+}
+
+// parseUmask reads an octal umask; "" gives nil.
+func parseUmask(text string) (*int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	mask, err := strconv.ParseUint(text, 8, 9)
+	if err != nil {
+		return nil, fmt.Errorf("umask %q is not octal, 0000 to 0777", text)
+	}
+	n := int(mask)
+	return &n, nil
 }
 
 func checkSpec(s Spec) error {
@@ -219,11 +238,15 @@ func (l *launch) close() {
 	}
 }
 
+// special reports whether the child has to change itself between fork and exec, for which
+// syscall.ForkExec has no means.
+func (l *launch) special() bool { return l.confinement != nil || l.umask != nil }
+
 // fork starts the process and gives its pid. Go's ForkExec resets the signals that
 // the runtime handles; see adoptSignals for the others.
 func (l *launch) fork() (pid int, err error) {
-	if l.confinement != nil {
-		return l.forkConfined()
+	if l.special() {
+		return l.forkSpecial()
 	}
 	if maskErr := unblocked(func() { pid, err = l.exec() }); err == nil && pid == 0 {
 		err = maskErr
@@ -231,8 +254,8 @@ func (l *launch) fork() (pid int, err error) {
 	return pid, err
 }
 
-func (l *launch) forkConfined() (int, error) {
-	p := Program{Path: l.path, Argv: l.argv, Env: l.env, Dir: l.dirFD, Files: l.files, TTY: l.tty, Cgroup: l.group, OpenFiles: l.limit}
+func (l *launch) forkSpecial() (int, error) {
+	p := Program{Umask: l.umask, Path: l.path, Argv: l.argv, Env: l.env, Dir: l.dirFD, Files: l.files, TTY: l.tty, Cgroup: l.group, OpenFiles: l.limit}
 	pid, err := l.confinement.ForkExec(p)
 	if err == syscall.ENOEXEC {
 		p.Path, p.Argv = "/bin/sh", throughShell(l.path, l.argv)
@@ -240,7 +263,7 @@ func (l *launch) forkConfined() (int, error) {
 	}
 	if errno, ok := err.(syscall.Errno); ok {
 		err = explain(l.path, errno)
-		if errno == syscall.EACCES {
+		if errno == syscall.EACCES && l.confinement != nil {
 			err = fmt.Errorf("%w; its sandbox may deny reading it", err)
 		}
 	}

@@ -205,7 +205,7 @@ func (s *server) welcome(a caller) {
 // connect connects a new agent. While its presence runs, the engine
 // counts the agent as there.
 func (s *server) connect(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
-	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ())}
+	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ()), Umask: api.Umask()}
 	engine, err := retry.Connect(ctx, func(ctx context.Context) (*client.Client, error) {
 		return s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
 	})

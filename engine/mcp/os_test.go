@@ -106,6 +106,13 @@ func (r *rig) crashEngine() {
 	})
 }
 
+func TestCommandsHaveTheUmaskOfTheAgentsProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, toolkit.OS)
+	r.agent.Umask = "0135"
+	r.yaml(t, row{"shell_cmd", object{"command": "umask"}, "status: ok\ncommand: umask\nexit_code: 0\nstdout: |\n  0135\nstderr: \"\"\nexecuted_at: NOW\n", false})
+}
+
 func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)

@@ -84,7 +84,7 @@ func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
 	}
 	rec, err := s.Starter.processRecord(api.ProcessStartInput{
-		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Actor: in.Actor,
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Umask: in.Umask, Actor: in.Actor,
 		SplitLog: true, Transient: true,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"tandem/engine/access"
@@ -27,9 +28,9 @@ type Starter struct {
 	Control *supervise.Control
 	Store   *store.Store
 	Env     *Env
-	Closed  []string        // folders that nothing confined may write in
-	Cgroups string          // where those of children go; "" for none
-	Shell   func() []string // what an empty command starts
+	Closed  []string                                 // folders that nothing confined may write in
+	Cgroups string                                   // where those of children go; "" for none
+	Shell   func(environ map[string]string) []string // what an empty command starts in an environment; nil is the engine's
 }
 
 // mostLog is a limit that no log reaches, small enough to calculate with.
@@ -45,7 +46,7 @@ func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Recor
 	r := supervise.NewRecord(id, kind)
 	r.TTY = true
 	if r.Argv = in.Command; len(r.Argv) == 0 {
-		r.Argv = s.Shell()
+		r.Argv = s.Shell(in.Environ)
 	}
 	if r.Argv[0] == "" {
 		return none, api.Errorf(api.CodeInvalid, "start %s: the program's name is empty", kind)
@@ -68,7 +69,10 @@ func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Recor
 	if names.Check(r.Actor) != nil {
 		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is not a valid name", kind, names.Shown(r.Actor))
 	}
-	r.Env, r.Environ = in.Env, in.Environ
+	r.Env, r.Environ, r.Umask = in.Env, in.Environ, in.Umask
+	if err := checkUmask(in.Umask); err != nil {
+		return none, err
+	}
 	if err := checkEnv(in.Environ); err != nil {
 		return none, err
 	}
@@ -86,7 +90,7 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 		kind = api.KindSession
 	}
 	r, err := s.recordOf(kind, api.SessionStartInput{
-		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Umask: in.Umask, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
 	})
 	if err != nil {
 		return none, err
@@ -129,6 +133,16 @@ func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) 
 	}
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
 	return r, nil
+}
+
+func checkUmask(text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := strconv.ParseUint(text, 8, 9); err != nil {
+		return api.Errorf(api.CodeInvalid, "umask %s: must be octal, 0000 to 0777", names.Shown(text))
+	}
+	return nil
 }
 
 // workingFolder checks where a program is to be started.

@@ -88,7 +88,7 @@ func (p *Pane) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessSta
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
 	in := api.ProcessStartInput{
 		Command: shellFor(line, row.Host), Name: freeName(programOf(line), taken), CWD: row.CWD,
-		Environ: api.Environ(os.Environ()), Actor: "person",
+		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Actor: "person",
 	}
 	if row.Host != "" {
 		in.ID = api.OnMachine(row.Host, panes.NewID())

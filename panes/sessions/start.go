@@ -97,7 +97,7 @@ func (start *Start) input() api.SessionStartInput {
 	size := start.Size()
 	folder, near := start.Where()
 	return api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
-		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
+		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}
 }
 
 // ask asks, or waits for the answer to who has.

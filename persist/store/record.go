@@ -94,6 +94,7 @@ type Command struct {
 	CWD     string            `json:"cwd"`
 	Env     map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
 	Environ map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
+	Umask   string            `json:"umask,omitempty"`   // in octal; "": the keeper's own
 }
 
 // A Terminal is that of a process that has one.

@@ -32,7 +32,7 @@ func TestNewStartsASessionAndPrintsItsID(t *testing.T) {
 		{Command: []string{"sh", "-c", "exit 7"}, CWD: cwd, Environ: environ},
 	}
 	for i := range want {
-		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}
+		want[i].Environ, want[i].Umask = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}, api.Umask()
 	}
 	if diff := cmp.Diff(want, r.started, ofOwnID); diff != "" {
 		t.Error(diff)

@@ -50,7 +50,7 @@ func execCommand(a *app) *cobra.Command {
 		Args:              atLeast(1, "run what? Give a program and its arguments."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			in := api.ExecInput{Command: args, Name: f.name, Environ: a.environ(), TimeoutMS: timeout.milliseconds(),
+			in := api.ExecInput{Command: args, Name: f.name, Environ: a.environ(), Umask: a.umask(), TimeoutMS: timeout.milliseconds(),
 				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: api.NewID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err

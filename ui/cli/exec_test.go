@@ -37,7 +37,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput, Exact: true,
-		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
+		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}, Umask: api.Umask()}
 	if diff := cmp.Diff(want, r.ran[len(r.ran)-1], ofOwnID); diff != "" {
 		t.Error(diff)
 	}

@@ -227,3 +227,11 @@ func (t *target) environ() map[string]string {
 	}
 	return api.Environ(t.options.Environ)
 }
+
+// umask is the umask that something starts with: on another machine that of its own engine.
+func (t *target) umask() string {
+	if t.host() != "" {
+		return ""
+	}
+	return api.Umask()
+}

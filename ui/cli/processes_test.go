@@ -51,7 +51,7 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure}},
 	}
 	for i := range want {
-		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
+		want[i].Environ, want[i].Umask = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}, api.Umask()
 	}
 	if diff := cmp.Diff(want, r.begun, ofOwnID); diff != "" {
 		t.Error(diff)

@@ -59,7 +59,7 @@ func newCommand(a *app) *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name, Environ: a.environ(), ID: api.NewID()}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: a.environ(), Umask: a.umask(), ID: api.NewID()}
 	var err error
 	if in.CWD, err = a.folder(f.cwd); err != nil {
 		return in, err

@@ -87,7 +87,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	if err := f.check(cmd); err != nil {
 		return in, err
 	}
-	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: a.environ(), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
+	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: a.environ(), Umask: a.umask(), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
 		LogLimit: int64(f.logLimit), StopSignal: f.stopSignal, StopTimeoutMS: f.stopTimeout.milliseconds(), ID: api.NewID()}
 	if f.restart != "" || f.maxRestarts.given {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}

@@ -136,7 +136,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: f.replace})
 	r := &project.Run{Out: a.out, Size: a.ownSize, Conn: conn, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
 	if a.host() == "" {
-		r.Environ = a.Environ
+		r.Environ, r.Umask = a.Environ, a.umask()
 	}
 	if on, ok := output.Terminal(a.Stdout); ok && !a.out.JSON && a.env("TERM") != "dumb" {
 		r.Live = on

@@ -38,6 +38,7 @@ type Agent struct {
 	Shell   string      // what runs command lines, on another machine
 
 	Environ map[string]string // what programs that it starts inherit, but for what was unset
+	Umask   string            // that of programs that it starts, in octal
 	unset   unset
 
 	Seen Seen

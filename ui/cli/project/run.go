@@ -22,6 +22,7 @@ const look = 100 * time.Millisecond
 type Run struct {
 	Out     output.Printer
 	Environ []string                // of what is started
+	Umask   string                  // of what is started, in octal
 	Size    func() (cols, rows int) // of new terminals
 	Conn    *retry.Conn
 	File    *File
@@ -130,7 +131,7 @@ func (r *Run) step(name string) *step {
 func (r *Run) input(s *step) api.ProcessStartInput {
 	in := s.entry.Start
 	in.Name = s.name
-	in.Environ = api.Environ(r.Environ)
+	in.Environ, in.Umask = api.Environ(r.Environ), r.Umask
 	in.Project = &api.ProjectEntry{File: r.File.Path, Project: r.File.Name, Name: s.entry.Name, Digest: s.digest}
 	if s.entry.Session && in.StopSignal == "" { // interactive shells ignore TERM
 		in.StopSignal = "HUP"

@@ -105,7 +105,7 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 	}
 	env, environ := c.environment(p, at, s.env)
 	process, err := api.SessionStart.Call(c.ctx, e, api.SessionStartInput{
-		ID: api.NewID(), Command: s.argv, Name: c.freeName(s.name), CWD: s.cwd, Env: env, Environ: environ,
+		ID: api.NewID(), Command: s.argv, Name: c.freeName(s.name), CWD: s.cwd, Env: env, Environ: environ, Umask: api.Umask(),
 		Cols: min(max(s.w, 1), 1000), Rows: min(max(s.h, 1), 1000),
 	})
 	if err != nil {

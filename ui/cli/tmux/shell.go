@@ -283,7 +283,7 @@ func pipePane(c *call, cmd *command) error {
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
 	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: c.freeName(fmt.Sprintf("pipe of %%%d", at.Pane.ID)),
-		CWD: folderOf(c, "", at), Environ: c.base(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
+		CWD: folderOf(c, "", at), Environ: c.base(), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {
 		return err

@@ -121,8 +121,10 @@ func there(in any) (machine string, input any) {
 		}
 		near.SetString(id)
 	}
-	if environ := v.FieldByName("Environ"); machine != "" && environ.IsValid() {
-		environ.SetZero() // what is started there has that machine's
+	for _, field := range []string{"Environ", "Umask"} {
+		if f := v.FieldByName(field); machine != "" && f.IsValid() {
+			f.SetZero() // what is started there has that machine's
+		}
 	}
 	return machine, v.Interface()
 }

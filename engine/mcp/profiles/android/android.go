@@ -197,7 +197,7 @@ func runShell(ctx context.Context, f *toolkit.Agent, in androidRun, base string,
 		timeout = min(in.TimeoutMS, androidTimeoutMost)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: append(shell, string(in.Command)), CWD: cwd, Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		TimeoutMS: timeout, Kill: true, MaxOutput: toolkit.StreamMost,
 	})
 	if err != nil {

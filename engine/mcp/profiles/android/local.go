@@ -92,7 +92,7 @@ func (s pipeShell) start(ctx context.Context, f *toolkit.Agent, in localSessionI
 		env[name] = value
 	}
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		Stdin: true, Transient: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	return p, pipePrompt, err

@@ -256,7 +256,7 @@ func (t terminalShell) start(ctx context.Context, f *toolkit.Agent, in localSess
 		return api.Process{}, "", err
 	}
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.Inherited(), Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
+		ID: api.NewID(), Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor, Cols: in.Cols, Rows: in.Rows,
 	})
 	if err != nil {
 		return p, "", err

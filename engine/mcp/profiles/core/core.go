@@ -69,7 +69,7 @@ func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
 
 func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		TimeoutMS: int(toolkit.UntilDone.Milliseconds()), MaxOutput: 16 * toolkit.StreamMost,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (tool
 
 func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
 	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
-		Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		SplitLog: true, StopTimeoutMS: toolkit.StopTimeout,
 	})
 	switch {

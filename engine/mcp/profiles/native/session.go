@@ -71,7 +71,7 @@ func sessionStart(ctx context.Context, f *toolkit.Agent, in sessionStartInput) (
 		return toolkit.Result{}, err
 	}
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(),
+		ID: api.NewID(), Command: toolkit.CommandLine(in.Command), Name: in.Name, CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask,
 		Actor: f.Actor, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {

@@ -122,7 +122,7 @@ func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Re
 	}
 	argv := []string{in.shell(), "-c", string(in.Command)}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: argv, CWD: f.Options.CWD, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {

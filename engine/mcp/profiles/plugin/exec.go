@@ -73,7 +73,7 @@ func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.R
 		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
 	}
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
 	})
 	if err != nil {

@@ -139,7 +139,7 @@ func Start(ctx context.Context, f *toolkit.Agent, in StartInput, tell func(api.P
 		return toolkit.Result{}, err
 	}
 	p, err := start(ctx, f, in.Name, programOf(string(in.Command)), api.ProcessStartInput{
-		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(),
+		Command: shellArgv(f, string(in.Command)), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Inherited(), Umask: f.Umask,
 		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
 	})
 	switch {

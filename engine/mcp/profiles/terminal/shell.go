@@ -62,7 +62,7 @@ func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.R
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
-		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.env(), Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: kind.argv, CWD: cwd, Env: in.env(), Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 	})
 	if err != nil {
 		return toolkit.Result{}, err

@@ -59,7 +59,7 @@ func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalComman
 	}
 	cwd := f.Folder(in.WorkingDirectory)
 	out, err := f.Exec(ctx, api.ExecInput{
-		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.Inherited(), Actor: f.Actor,
+		ID: api.NewID(), Command: []string{toolkit.CommandShell(), "-c", string(in.Command)}, CWD: cwd, Environ: f.Inherited(), Umask: f.Umask, Actor: f.Actor,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.StreamMost,
 	})
 	if err != nil {
