@@ -9,10 +9,13 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
 	"testing"
+	"time"
 )
 
 // sshServer starts an sshd of the test's own on a loopback port, and puts an ssh
@@ -52,7 +55,7 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
 	// What a login prints, and a PATH without tandem.
-	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; eval \"$SSH_ORIGINAL_COMMAND\"",
+	far := fmt.Sprintf("HOME=%s; export HOME %s=1 TANDEM_DATA_DIR=%s XDG_CONFIG_HOME=%s; PATH=/usr/bin:/bin; echo Welcome to box; [ ! -e $HOME/startup ] || . $HOME/startup; eval \"$SSH_ORIGINAL_COMMAND\"",
 		home, harness.AsProgram, p.Data("far"), in("none"))
 	write("authorized", string(key), 0o600)
 	write("login.sh", far+"\n", 0o700)
@@ -72,7 +75,7 @@ func sshServer(t *testing.T, p *harness.Machines) (home string) {
 	_ = os.MkdirAll("/run/sshd", 0o755) // sshd of Debian wants it; who is not root need not have it
 	server := exec.Command(sshd, "-D", "-e", "-f", in("sshd_config"))
 	var said strings.Builder
-	server.Stderr = &said
+	server.Stderr, server.WaitDelay = &said, time.Second // a session of its keeps it open
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +137,169 @@ func TestAMachineIsAddedOverSSH(t *testing.T) {
 		t.Errorf("upgrade: status %d\n%s%s", status, stdout, stderr)
 	}
 	p.Must("machine", "remove", "box")
+}
+
+// Options of ~/.ssh/config that change a session for people do not change Tandem's commands.
+func TestSessionOptionsOfSSHConfigAreOverridden(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	sshServer(t, p)
+	for _, option := range []string{"RemoteCommand echo mine\n  RequestTTY force", "StdinNull yes", "SessionType none", "ForkAfterAuthentication yes"} {
+		sshOption(t, p, option)
+		if stdout, stderr, status := p.Run("machine", "add", "box", "box"); status != 0 || !strings.Contains(stdout, "box: connected") {
+			t.Errorf("%s: add: status %d\n%s%s", option, status, stdout, stderr)
+			continue
+		}
+		if out := p.Must("--host", "box", "exec", "--", "echo", "here"); out != "here\n" {
+			t.Errorf("%s: exec prints %q", option, out)
+		}
+		p.Must("machine", "remove", "box")
+	}
+}
+
+// A program that a start-up file leaves in the background keeps ssh's output open, and delays
+// nothing.
+func TestProgramLeftByAStartUpFileDoesNotDelayAdding(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	home := sshServer(t, p)
+	pids := filepath.Join(p.Dir, "pids")
+	text := fmt.Sprintf("sleep 1000 &\necho $! >>%s\n", pids)
+	if err := os.WriteFile(filepath.Join(home, "startup"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		text, _ := os.ReadFile(pids)
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	if stdout, stderr, status := p.Run("machine", "add", "box", "box"); status != 0 || !strings.Contains(stdout, "box: connected") {
+		t.Errorf("add: status %d\n%s%s", status, stdout, stderr)
+	}
+	if masters := sshMasters(p); len(masters) != 0 {
+		t.Errorf("left behind: %q", masters)
+	}
+	p.Must("machine", "remove", "box")
+}
+
+// sshMasters returns the control sockets of logins that are kept in the background.
+func sshMasters(p *harness.Machines) []string {
+	all, _ := filepath.Glob(filepath.Join(p.Dir, "d", "ssh-*"))
+	return all
+}
+
+// A key that allows `tandem bridge` only, and reading, can be added.
+func TestReadOnlyKeyCanBeAdded(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	sshServer(t, p)
+	path := filepath.Join(p.Dir, "login.sh")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forced := func(command string) {
+		t.Helper()
+		if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("eval \"$SSH_ORIGINAL_COMMAND\""), []byte(command)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forced("tandem bridge --read-only")
+	if _, stderr, status := p.Run("machine", "add", "box", "box"); status != 1 || !strings.Contains(stderr, "needs the full path") {
+		t.Errorf("without its path: status %d: %s", status, stderr)
+	}
+	forced(os.Args[0] + " bridge --read-only")
+	if stdout, stderr, status := p.Run("machine", "add", "box", "box"); status != 0 || !strings.Contains(stdout, "box: connected") ||
+		!strings.Contains(stderr, "allows `tandem bridge` only") || strings.Contains(stderr, "needs you") {
+		t.Fatalf("add: status %d\n%s%s", status, stdout, stderr)
+	}
+	p.Must("--host", "box", "ps")
+	if _, stderr, status := p.Run("--host", "box", "exec", "--", "true"); status == 0 {
+		t.Errorf("a read-only key runs commands: %s", stderr)
+	}
+	if _, stderr, status := p.Run("machine", "upgrade", "box"); status != 0 {
+		t.Errorf("upgrade to the same version: status %d: %s", status, stderr)
+	}
+	if masters := sshMasters(p); len(masters) != 0 {
+		t.Errorf("left behind: %q", masters)
+	}
+	p.Must("machine", "remove", "box")
+}
+
+// However adding fails, no login stays behind.
+func TestFailedAddingLeavesNoLogin(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	home := sshServer(t, p)
+	startup := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(home, "startup"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(what string) {
+		t.Helper()
+		if masters := sshMasters(p); len(masters) != 0 {
+			t.Errorf("%s: left behind: %q", what, masters)
+		}
+	}
+	startup("exit 0\n")
+	if _, stderr, status := p.Run("machine", "add", "box", "box"); status != 1 || !strings.Contains(stderr, "its shell ran nothing") {
+		t.Errorf("a shell that runs nothing: status %d: %s", status, stderr)
+	}
+	left("a shell that runs nothing")
+	startup("")
+	if err := os.WriteFile(filepath.Join(home, ".local"), nil, 0o600); err != nil { // so it cannot be copied
+		t.Fatal(err)
+	}
+	if _, stderr, status := p.Run("machine", "add", "box", "box"); status != 1 || !strings.Contains(stderr, "copy tandem to box") {
+		t.Errorf("a refused copy: status %d: %s", status, stderr)
+	}
+	left("a refused copy")
+	probed := filepath.Join(p.Dir, "probed")
+	startup("echo >" + probed + "; exec sleep 1000\n")
+	cmd := exec.Command(os.Args[0], "machine", "add", "box", "box")
+	cmd.Env, cmd.Dir = p.Env, p.Dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "the probe", func() bool { _, err := os.Stat(probed); return err == nil })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	left("interrupted")
+	startup("")
+	if err := os.Remove(filepath.Join(home, ".local")); err != nil {
+		t.Fatal(err)
+	}
+	p.Must("machine", "add", "box", "box")
+	p.Must("machine", "connect", "box")
+	if len(sshMasters(p)) != 1 {
+		t.Fatalf("connect leaves %q", sshMasters(p))
+	}
+	p.Must("shutdown", "--all", "--yes")
+	left("shutdown --all")
+}
+
+// sshOption puts an option in front of the user's ssh configuration, in place of the one before.
+func sshOption(t *testing.T, p *harness.Machines, option string) {
+	t.Helper()
+	path := filepath.Join(p.Dir, "ssh_config")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "# end\n")
+	if !found {
+		rest = string(text)
+	}
+	if err := os.WriteFile(path, []byte("Host *\n  "+option+"\n# end\n"+rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // followedOverSSH follows what a program there prints.

@@ -86,6 +86,9 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	if client != nil {
 		err = stopEngine(ctx, client, info, all)
 	}
+	if all {
+		a.machines().EndLogins(ctx)
+	}
 	for _, l := range lost {
 		a.out.Tell("stopping the keeper that lost its data folder, pid %d", l.Keeper)
 		err = errors.Join(err, l.End(ctx))

@@ -77,17 +77,31 @@ func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 			return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
 		}
 		if one[0] == '\n' {
-			if err := json.Unmarshal(line, &h); err != nil {
-				return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
-			}
-			if strings.ContainsFunc(h.Version, func(r rune) bool { return r < ' ' || r > '~' }) { // it goes into headers
-				return h, fmt.Errorf("%w: its version is %.40q", ErrNoBridge, h.Version)
-			}
-			return h, nil
+			return parseHello(line)
 		}
 		line = append(line, one[0])
 	}
 	return h, fmt.Errorf("%w: its first line has no end", ErrNoBridge)
+}
+
+// HelloIn reads a line, and reports whether it is the first of a bridge.
+func HelloIn(line string) (h Hello, ok bool) {
+	text, ok := strings.CutPrefix(line, marker)
+	if !ok {
+		return h, false
+	}
+	h, err := parseHello([]byte(text))
+	return h, err == nil
+}
+
+func parseHello(text []byte) (h Hello, err error) {
+	if err := json.Unmarshal(text, &h); err != nil {
+		return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
+	}
+	if strings.ContainsFunc(h.Version, func(r rune) bool { return r < ' ' || r > '~' }) { // it goes into headers
+		return h, fmt.Errorf("%w: its version is %.40q", ErrNoBridge, h.Version)
+	}
+	return h, nil
 }
 
 // A Preface is the first line of each stream: who asks.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,21 +51,41 @@ func Run(line string) string { return "exec sh -c '" + line + "'" }
 
 // Tandem is what a login shell of any kind runs as tandem with arguments, which
 // are words without anything that a shell would read.
-func Tandem(args string) string {
-	return Run(find + args + `; done; echo "` + missing + `" >&2; exit 127`)
+func Tandem(args string) string { return Run(TandemLine(args)) }
+
+// TandemLine is Tandem as a line of the Bourne shell.
+func TandemLine(args string) string {
+	return find + args + `; done; echo "` + missing + `" >&2; exit 127`
 }
 
 // missing is what Tandem says where there is none.
 const missing = "tandem: not found on this machine"
 
-// SSH is the command that runs a line of a login shell on a machine. In the
+// plainSSH returns ssh with options that override those of ~/.ssh/config that would change
+// what a command of Tandem's does: run another one, detach, or lose its input. An ssh that
+// lacks one of the options (before OpenSSH 8.7) ignores it.
+func plainSSH(more ...string) []string {
+	argv := []string{"ssh", "-T"}
+	for _, option := range []string{"IgnoreUnknown=*", "RequestTTY=no", "RemoteCommand=none", "StdinNull=no", "ClearAllForwardings=yes"} {
+		argv = append(argv, "-o", option)
+	}
+	return append(argv, more...)
+}
+
+// foregroundSSH returns plainSSH without its options for detaching, which -f and -N of
+// Master set.
+func foregroundSSH(more ...string) []string {
+	return plainSSH(append([]string{"-o", "SessionType=default", "-o", "ForkAfterAuthentication=no"}, more...)...)
+}
+
+// ssh is the command that runs a line of a login shell on a machine. In the
 // background it asks nobody anything.
 func (m Machine) ssh(control string, background bool, more ...string) []string {
-	argv := []string{"ssh", "-T", "-o", "ConnectTimeout=10", "-o", "ClearAllForwardings=yes"}
+	argv := foregroundSSH("-o", "ConnectTimeout=10")
 	if background {
 		argv = append(argv, "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 	}
-	if info, err := os.Stat(control); err == nil && info.Mode().Type() == os.ModeSocket {
+	if isSocket(control) {
 		argv = append(argv, "-o", "ControlMaster=no", "-S", control)
 	}
 	return append(append(argv, more...), "--", m.SSH)
@@ -87,21 +108,38 @@ func (m Machine) Foreground(dataDir, line string) []string {
 // Master is the command of ssh that logs in, asks what it has to, and stays in
 // the background for others to go through.
 func (m Machine) Master(dataDir string) []string {
-	return []string{"ssh", "-f", "-N", "-T", "-o", "ConnectTimeout=20", "-o", "ClearAllForwardings=yes", "-o", "ControlMaster=yes",
-		"-o", "ControlPersist=yes", "-o", "ServerAliveInterval=15", "-S", ControlPath(dataDir, m.Name), "--", m.SSH}
+	return plainSSH("-o", "ConnectTimeout=20", "-o", "ControlMaster=yes", "-o", "ControlPersist=yes", "-o", "ServerAliveInterval=15",
+		"-S", ControlPath(dataDir, m.Name), "-f", "-N", "--", m.SSH)
 }
 
 // Check is the command of ssh that tells whether Master's connection is there.
 func Check(m Machine, dataDir string) []string {
-	return []string{"ssh", "-q", "-O", "check", "-S", ControlPath(dataDir, m.Name), "--", m.SSH}
+	return foregroundSSH("-q", "-O", "check", "-S", ControlPath(dataDir, m.Name), "--", m.SSH)
 }
 
-// Unattended is the command of ssh that succeeds if it can log in without a person.
-func (m Machine) Unattended() []string { return append(m.ssh("", true, "-q"), "exit 0") }
+// Unattended is the command of ssh that runs a line if it can log in without a person.
+func (m Machine) Unattended(line string) []string { return append(m.ssh("", true), line) }
 
-// EndMaster is the command of ssh that ends what Master left.
-func (m Machine) EndMaster(dataDir string) []string {
-	return []string{"ssh", "-O", "exit", "-S", ControlPath(dataDir, m.Name), "--", m.SSH}
+// EndMaster is the command of ssh that ends what Master left at a control path.
+func EndMaster(path string) []string { return foregroundSSH("-O", "exit", "-S", path, "--", "tandem") }
+
+// Masters returns the control paths of a data directory that exist: all in it, and outside
+// it those of machines.
+func Masters(dataDir string, machines []Machine) []string {
+	paths, _ := filepath.Glob(filepath.Join(dataDir, masterPrefix+"*"))
+	for _, m := range machines {
+		if path := ControlPath(dataDir, m.Name); m.SSH != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !isSocket(path) })
+}
+
+const masterPrefix = "ssh-"
+
+func isSocket(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().Type() == os.ModeSocket
 }
 
 // ControlPath is the socket of the ssh connection that a person has opened for
@@ -109,7 +147,7 @@ func (m Machine) EndMaster(dataDir string) []string {
 func ControlPath(dataDir, name string) string {
 	sum := sha256.Sum256([]byte(dataDir + "\x00" + name))
 	engine, _ := api.Sockets(dataDir)
-	path := filepath.Join(filepath.Dir(engine), "ssh-"+hex.EncodeToString(sum[:4]))
+	path := filepath.Join(filepath.Dir(engine), masterPrefix+hex.EncodeToString(sum[:4]))
 	if len(path)+17 > api.MaxSocketPath {
 		path = filepath.Join(cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), "/tmp"), "tandem-ssh-"+hex.EncodeToString(sum[:8]))
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,13 +62,14 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 	} else if !errors.Is(err, api.CodeNotFound) {
 		return err
 	}
-	if m.SSH != "" {
-		if err := v.provision(ctx, m, false); err != nil {
-			return err
-		}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	path, err := v.enter(ctx, m)
+	if ctx.Err() != nil && err != nil {
+		err = api.Errorf(api.CodeUnavailable, "add %s: interrupted; nothing was added", m.Name)
 	}
-	path, err := v.Keep(m)
 	if err != nil {
+		v.endMaster(ctx, m)
 		return err
 	}
 	v.Out.Tell("wrote %s", path)
@@ -74,6 +78,16 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 		return err
 	}
 	return v.told(known)
+}
+
+// enter makes a machine ready and writes it to config.toml.
+func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, err error) {
+	if m.SSH != "" {
+		if err := v.provision(ctx, m, false); err != nil {
+			return "", err
+		}
+	}
+	return v.Keep(m)
 }
 
 // told is the answer of a verb that was to connect a machine.

@@ -22,7 +22,7 @@ func Bridge(version string) *cobra.Command {
 		Long: "Joins standard input and output to the engine of this machine, which it starts if need be. Other\n" +
 			"machines run it over ssh; it is no verb to type. A key in authorized_keys can be held to it, and\n" +
 			"to reading.",
-		Example: "restrict,command=\"tandem bridge --read-only\" ssh-ed25519 AAAA…",
+		Example: "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serveBridge(cmd.Context(), version, readOnly)
 		},

@@ -37,6 +37,8 @@ type Verbs struct {
 	Stdin   io.Reader
 	Environ []string
 
+	ProbeTimeout time.Duration // how long a machine may take to say what it is; default 20 s
+
 	Own func(context.Context) (*client.Client, error)         // this machine's engine
 	Far func(context.Context, string) (*client.Client, error) // that of a machine
 }

@@ -2,14 +2,16 @@ package machines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
@@ -44,10 +46,30 @@ func (v *Verbs) login(ctx context.Context, m transport.Machine) error {
 	return nil
 }
 
-// endMaster ends the connection that login left, if it is there.
+// endMaster ends the connection that login left, if it is there, also after ctx is over.
 func (v *Verbs) endMaster(ctx context.Context, m transport.Machine) {
+	if dataDir, err := v.DataDir(); err == nil && m.SSH != "" {
+		v.endMasters(ctx, []string{transport.ControlPath(dataDir, m.Name)})
+	}
+}
+
+// endTimeout is how long a master may take to exit.
+const endTimeout = 5 * time.Second
+
+// EndLogins ends all ssh connections that stay in the background for links.
+func (v *Verbs) EndLogins(ctx context.Context) {
 	if dataDir, err := v.DataDir(); err == nil {
-		_ = v.ssh(ctx, m, m.EndMaster(dataDir), nil, io.Discard) // there may be none
+		known, _ := v.Load() // those in the data folder are found without it
+		v.endMasters(ctx, transport.Masters(dataDir, known))
+	}
+}
+
+// endMasters ends the connections at control paths, if they are there, also after ctx is over.
+func (v *Verbs) endMasters(ctx context.Context, paths []string) {
+	for _, path := range paths {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		_ = v.ssh(ctx, transport.Machine{}, transport.EndMaster(path), strings.NewReader(""), io.Discard) // there may be none
+		cancel()
 	}
 }
 
@@ -57,7 +79,7 @@ func (v *Verbs) ssh(ctx context.Context, m transport.Machine, argv []string, in 
 	cmd := m.Command(argv, v.Environ)
 	stop := context.AfterFunc(ctx, func() {
 		if cmd.Process != nil {
-			_ = cmd.Process.Kill()
+			_ = cmd.Process.Signal(syscall.SIGTERM) // on which ssh restores the terminal
 		}
 	})
 	defer stop()
@@ -87,6 +109,7 @@ const probeLine = `echo; echo "` + probeMark + `$(uname -s) $(uname -m)"; ` +
 type probe struct {
 	os, arch string // as Go calls them
 	path     string // of tandem; "" if it has none
+	bridge   bool   // the key there is held to tandem bridge, which answered
 	version  string
 }
 
@@ -105,7 +128,7 @@ func readProbe(text string) (p probe, err error) {
 		}
 	}
 	if p.os == "" {
-		return p, errors.New("its shell ran nothing: `sh -c` has to work there")
+		return p, errNothingRan
 	}
 	return p, nil
 }
@@ -130,15 +153,28 @@ func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool
 	if err := v.login(ctx, m); err != nil {
 		return err
 	}
+	err := v.install(ctx, m, upgrade)
+	if err == nil || upgrade {
+		v.release(ctx, m)
+	}
+	return cmp.Or(err, ctx.Err())
+}
+
+// install is provision after the login.
+func (v *Verbs) install(ctx context.Context, m transport.Machine, upgrade bool) error {
 	there, err := v.probe(ctx, m)
 	if err != nil {
 		return fmt.Errorf("look for tandem on %s: %w", m.Name, err)
 	}
 	switch {
+	case there.bridge && upgrade && there.version != v.Version:
+		return api.Errorf(api.CodeConflict, "copy tandem to %s: the key there allows `tandem bridge` only", m.Name).WithHint("install tandem " + v.Version + " there")
+	case there.bridge:
+		v.Out.Tell("%s has tandem %s, and allows `tandem bridge` only", m.Name, there.version)
+		return nil
 	case there.path != "" && (!upgrade || there.version == v.Version):
 		v.Out.Tell("%s has tandem %s at %s", m.Name, there.version, there.path)
 	case there.os != runtime.GOOS || there.arch != runtime.GOARCH:
-		v.release(ctx, m)
 		return api.Errorf(api.CodeConflict, "copy tandem to %s: it is %s %s, and this tandem is for %s %s", m.Name, there.os, there.arch, runtime.GOOS, runtime.GOARCH).
 			WithHint("install tandem " + v.Version + " there in ~/.local/bin, and add it again")
 	default:
@@ -147,29 +183,32 @@ func (v *Verbs) provision(ctx context.Context, m transport.Machine, upgrade bool
 		}
 	}
 	if upgrade {
-		if err := v.takeOver(ctx, m); err != nil {
-			return err
-		}
+		return v.takeOver(ctx, m)
 	}
-	v.release(ctx, m)
 	return nil
 }
 
 func (v *Verbs) probe(ctx context.Context, m transport.Machine) (probe, error) {
-	var text bytes.Buffer
-	if err := v.far(ctx, m, transport.Run(probeLine), nil, &text); err != nil {
+	answer, err := v.far(ctx, m, probeLine, nil, cmp.Or(v.ProbeTimeout, probeTimeout))
+	if err != nil {
 		return probe{}, err
 	}
-	return readProbe(text.String())
+	if answer.hello == nil {
+		return readProbe(answer.text)
+	}
+	if answer.hello.Error != "" {
+		return probe{}, api.Errorf(api.CodeUnavailable, "its bridge has no engine: %s", answer.hello.Error).WithHint(answer.hello.Hint)
+	}
+	return probe{bridge: true, version: output.Visible(answer.hello.Version)}, nil
 }
 
-// far runs a line of a login shell on a machine.
-func (v *Verbs) far(ctx context.Context, m transport.Machine, line string, in io.Reader, out io.Writer) error {
+// far runs a line of the Bourne shell on a machine.
+func (v *Verbs) far(ctx context.Context, m transport.Machine, line string, in io.Reader, timeout time.Duration) (answer, error) {
 	dataDir, err := v.DataDir()
 	if err != nil {
-		return err
+		return answer{}, err
 	}
-	return v.ssh(ctx, m, m.Foreground(dataDir, line), in, out)
+	return v.ask(ctx, m.Command(m.Foreground(dataDir, transport.Run(marked(line))), v.Environ), in, timeout)
 }
 
 // copy puts this executable on a machine, over the one that is there. It is whole
@@ -189,21 +228,22 @@ func (v *Verbs) copy(ctx context.Context, m transport.Machine, there probe) erro
 		to = `"` + there.path + `"`
 	}
 	line := `f=` + to + `; mkdir -p "${f%/*}" && cat > "$f.new" && chmod 755 "$f.new" && mv -f "$f.new" "$f" && echo "` + probeMark + `at $f"`
-	var text bytes.Buffer
-	if err := v.far(ctx, m, transport.Run(line), own, &text); err != nil {
+	answer, err := v.far(ctx, m, line, own, workTimeout)
+	if err != nil {
 		return fmt.Errorf("copy tandem to %s: %w", m.Name, err)
 	}
-	_, path, ok := strings.Cut(text.String(), probeMark+"at ")
+	_, path, ok := strings.Cut(answer.text, probeMark+"at ")
 	if !ok {
 		return fmt.Errorf("copy tandem to %s: it was not written", m.Name)
 	}
+	path, _, _ = strings.Cut(path, "\n")
 	v.Out.Tell("copied tandem %s (%d MB) to %s:%s", v.Version, info.Size()>>20, m.Name, strings.TrimSpace(path))
 	return nil
 }
 
 // takeOver has the tandem of a machine replace an older engine there.
 func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
-	if err := v.far(ctx, m, transport.Tandem("info"), nil, new(bytes.Buffer)); err != nil {
+	if _, err := v.far(ctx, m, transport.TandemLine("info"), nil, workTimeout); err != nil {
 		return fmt.Errorf("take over the engine of %s: %w", m.Name, err)
 	}
 	return nil
@@ -212,9 +252,20 @@ func (v *Verbs) takeOver(ctx context.Context, m transport.Machine) error {
 // release ends the login if links do without it: they then come up again after a
 // restart of this machine, too. Else it is kept.
 func (v *Verbs) release(ctx context.Context, m transport.Machine) {
-	if v.ssh(ctx, m, m.Unattended(), strings.NewReader(""), io.Discard) == nil {
+	var said bytes.Buffer
+	cmd := m.Command(m.Unattended(transport.Run(marked("true"))), v.Environ)
+	cmd.Stderr = &said
+	if _, err := v.ask(ctx, cmd, nil, cmp.Or(v.ProbeTimeout, probeTimeout)); err == nil {
 		v.endMaster(ctx, m)
 		return
 	}
-	v.Out.Tell("%s needs you to log in; this login stays in the background until ssh ends it, or `tandem machine connect %s` makes another", m.Name, m.Name)
+	if ctx.Err() != nil {
+		return
+	}
+	kept := fmt.Sprintf("; this login stays in the background until ssh ends it, or `tandem machine connect %s` makes another", m.Name)
+	if transport.NeedsPerson(said.String()) {
+		v.Out.Tell("%s needs you to log in%s", m.Name, kept)
+		return
+	}
+	v.Out.Tell("%s cannot be reached without this login: %s%s", m.Name, output.Visible(cmp.Or(strings.TrimSpace(said.String()), "no answer")), kept)
 }
