@@ -19,6 +19,7 @@ import (
 	"tandem/engine/fleet"
 	"tandem/engine/history"
 	"tandem/engine/hosts"
+	"tandem/engine/hosts/transport"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/panics"
@@ -41,6 +42,10 @@ type Options struct {
 	// Follow calls tell with every change of the settings, or with why they cannot
 	// be used, until ctx ends; nil: they stay.
 	Follow func(ctx context.Context, tell func(Settings, error))
+
+	// ReadMachines reads the machines of the configuration, if they may have changed since its
+	// last call: one that Follow has not told yet can be reached. nil: it never does.
+	ReadMachines func() (machines []transport.Machine, changed bool, err error)
 
 	Agents string // folder of the person's rules for coding agents; "" for none
 	Policy string // path of policy.toml, the person's rules for agents; "" for none
@@ -138,7 +143,7 @@ func Run(ctx context.Context, o Options) error {
 	e.arbiter = approval.New(o.Policy, log, h.control.Tell)
 	e.arbiter.Keep(data)
 	e.fleet = e.fleetOf()
-	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
+	e.hosts = &hosts.Hosts{DataDir: o.DataDir, Origin: ownName(), Environ: ownEnviron(), Log: log, Fleet: e.fleet, Read: o.ReadMachines, Tell: func(m api.Machine) { e.fleet.Tell(&m) }}
 	e.hosts.Start(ctx)
 	e.hosts.Set(o.Machines)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, h.control.TellNotice)

@@ -96,6 +96,17 @@ func (h *host) set(s Settings) error {
 	return err
 }
 
+// setMachines makes links to the machines of settings, or of what is newer.
+func (e *engine) setMachines(s Settings) {
+	if e.hosts.Read == nil {
+		e.hosts.Set(s.Machines)
+		return
+	}
+	if err := e.hosts.Refresh(); err != nil {
+		e.log.Warn("read machines", "error", err) // Follow reports it too
+	}
+}
+
 // followSettings takes in changes until ctx ends. Ones that cannot be read
 // change nothing.
 func (e *engine) followSettings(ctx context.Context) {
@@ -107,7 +118,7 @@ func (e *engine) followSettings(ctx context.Context) {
 			err = e.host.set(s)
 			e.host.history.Ignore(s.HistoryIgnore)
 			e.host.control.ReapAfter(s.ReapAfter)
-			e.hosts.Set(s.Machines)
+			e.setMachines(s)
 			e.fleet.Set(s.Fleet)
 			e.log.Info("new settings")
 		}

@@ -23,6 +23,20 @@ type personError struct{ asked string }
 
 func (e *personError) Error() string { return e.asked }
 
+// A silentError is a command that runs without its bridge saying hello.
+type silentError struct {
+	timeout time.Duration
+	shell   bool // a login shell runs the bridge
+}
+
+func (e *silentError) Error() string {
+	text := fmt.Sprintf("no answer within %v", e.timeout)
+	if e.shell {
+		text += "; a start-up file of the login shell there waits for input, or keeps printing"
+	}
+	return text
+}
+
 // mostSaid is how much is kept of what a program says.
 const mostSaid = 8 << 10
 
@@ -33,7 +47,7 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 	if err := c.start(m.Command(m.Background(h.DataDir), h.environ()), &h.starter); err != nil {
 		return transport.Pipes{}, transport.Hello{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.DialTimeout)
 	defer cancel()
 	type greeting struct {
 		hello transport.Hello
@@ -65,7 +79,7 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 			}
 		case <-ctx.Done():
 			c.hangup()
-			return transport.Pipes{}, transport.Hello{}, c.failure(fmt.Errorf("no answer within %v", dialTimeout))
+			return transport.Pipes{}, transport.Hello{}, c.failure(&silentError{h.DialTimeout, m.SSH != ""})
 		}
 	}
 }
@@ -166,11 +180,14 @@ func (c *command) failure(err error) error {
 	case <-time.After(c.grace):
 	}
 	text, _ := c.said.last()
+	var silent *silentError
 	switch {
 	case transport.Missing(text):
 		return errors.New("there is no tandem on it")
 	case transport.NeedsPerson(text):
 		return &personError{lastLines(text)}
+	case text != "" && errors.As(err, &silent):
+		return fmt.Errorf("%w: %s", err, lastLines(text))
 	case text != "":
 		return errors.New(lastLines(text))
 	case errors.Is(err, io.EOF):

@@ -26,20 +26,27 @@ type Hosts struct {
 	Environ []string // of the commands that reach machines
 	Log     *slog.Logger
 	Tell    func(m api.Machine) // gets each change of a machine's state
-	Fleet   Fleet               // machines that config.toml does not have; nil for none
+	// Read reads the machines of config.toml, if they may have changed since its last call. It is
+	// asked about one that Set has not given yet, one call at a time. nil: it never does.
+	Read  func() (machines []transport.Machine, changed bool, err error)
+	Fleet Fleet // machines that config.toml does not have; nil for none
 
 	// QuestionWait is how long a command must print nothing after a prompt before it counts as
 	// one that needs the user; default 700 ms.
 	QuestionWait time.Duration
+	// DialTimeout is how long a command may take until its bridge says hello; default 20 s.
+	DialTimeout time.Duration
 	// HangupGrace is how long a command may take to exit once its input is closed; default 2 s.
 	HangupGrace time.Duration
+
+	reading sync.Mutex // held from Read to Set: no older machines replace newer ones
 
 	mu      sync.Mutex
 	ctx     context.Context
 	links   map[string]*link
 	sock    string // where the ssh agent of the client that asked last listens
 	ended   bool
-	known   bool // Set was called: who watches may have listed the machines
+	isSet   bool // Set was called: who watches may have listed the machines
 	running sync.WaitGroup
 	ending  sync.WaitGroup // commands of links that are over
 	starter starter
@@ -61,6 +68,7 @@ func (h *Hosts) Start(ctx context.Context) {
 	defer h.mu.Unlock()
 	h.ctx, h.links = ctx, map[string]*link{}
 	h.QuestionWait = cmp.Or(h.QuestionWait, 700*time.Millisecond)
+	h.DialTimeout = cmp.Or(h.DialTimeout, dialTimeout)
 	h.HangupGrace = cmp.Or(h.HangupGrace, 2*time.Second)
 }
 
@@ -88,12 +96,12 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	for _, m := range machines {
 		if h.links[m.Name] == nil {
 			h.links[m.Name] = newLink(h, m)
-			if h.known {
+			if h.isSet {
 				added = append(added, h.links[m.Name])
 			}
 		}
 	}
-	h.known = true
+	h.isSet = true
 	h.mu.Unlock()
 	for _, l := range gone {
 		l.end()
@@ -118,15 +126,40 @@ func keys(m map[string]string) (names []string) {
 
 // find gives the link of a machine, which it begins.
 func (h *Hosts) find(name string) (*link, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l, ok := h.links[name]
-	if !ok {
+	l := h.known(name)
+	if l == nil && h.Read != nil {
+		if err := h.Refresh(); err != nil {
+			return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: %v", name, err)
+		}
+		l = h.known(name)
+	}
+	if l == nil {
 		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: config.toml has no machine of this name", name).
 			WithHint("`tandem machine list` shows them, `tandem machine add` makes one")
 	}
-	h.begin(l)
 	return l, nil
+}
+
+// Refresh is Set with what Read returns.
+func (h *Hosts) Refresh() error {
+	h.reading.Lock()
+	defer h.reading.Unlock()
+	machines, changed, err := h.Read()
+	if err == nil && changed {
+		h.Set(machines)
+	}
+	return err
+}
+
+// known returns the link of a machine, which it begins; nil for an unknown machine.
+func (h *Hosts) known(name string) *link {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.links[name]
+	if l != nil {
+		h.begin(l)
+	}
+	return l
 }
 
 // begin starts a link that nobody has asked for before. The lock is held.
@@ -239,7 +272,7 @@ func (h *Hosts) Connect(ctx context.Context, in api.MachineConnectInput) (api.Ma
 		return api.Machine{}, err
 	}
 	l.retry()
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.DialTimeout+h.HangupGrace+settleGrace)
 	defer cancel()
 	return l.settled(ctx, 0), nil
 }

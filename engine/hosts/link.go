@@ -19,6 +19,8 @@ import (
 const (
 	// dialTimeout is how long a command may take until its bridge says hello.
 	dialTimeout = 20 * time.Second
+	// settleGrace is how long an attempt that has failed may take to be told of.
+	settleGrace = time.Second
 	// openTimeout is how long somebody waits for a link that is being made, or that
 	// does not take a new stream.
 	openTimeout = 10 * time.Second

@@ -45,6 +45,19 @@ func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machi
 	}
 }
 
+func TestConnectReportsWhyABridgeSaysNothing(t *testing.T) {
+	h, _ := newHosts(t, map[string]string{"reads": "echo Welcome; read x; read y", "prints": "while :; do echo banner; sleep 0.01; done"})
+	h.DialTimeout, h.HangupGrace = 10*impatience, impatience
+	for name, want := range map[string]string{"reads": "no answer within 200ms: Welcome", "prints": "no answer within 200ms: banner"} {
+		if m, err := h.Connect(t.Context(), api.MachineConnectInput{Name: name}); err != nil || m.State != api.MachineAway || !strings.HasPrefix(m.Error, want) {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	if text := (&silentError{dialTimeout, true}).Error(); !strings.Contains(text, "start-up file") {
+		t.Error(text)
+	}
+}
+
 func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "attempts")
 	h, told := newHosts(t, map[string]string{"asks": "echo x >> " + file + "; printf 'Password: '; exec sleep 1000"})

@@ -29,7 +29,8 @@ type File struct {
 	text []byte
 	seen stamp
 
-	refused bool // other users may have written the file
+	refused bool  // other users may have written the file
+	err     error // of the last load by Changed
 }
 
 // A stamp is what tells that a file has changed.
@@ -58,6 +59,16 @@ func (f *File) Load() (Config, error) {
 		return Config{}, &fileError{f.path, err}
 	}
 	return c, nil
+}
+
+// Changed loads the file if it is another one than at the last load. Without a change, err is
+// that of the last load.
+func (f *File) Changed() (c Config, changed bool, err error) {
+	if f.path != "" && !f.touched() {
+		return Config{}, false, f.err
+	}
+	c, f.err = f.Load()
+	return c, true, f.err
 }
 
 // A fileError is what is wrong with a configuration and where it is.

@@ -217,6 +217,28 @@ func TestMachinesComeAndGoWithTheConfiguration(t *testing.T) {
 	harness.Until(t, "one bridge", func() bool { return len(p.BridgePIDs("m1")) == 1 })
 }
 
+// A machine can be reached by the next command after it was written to config.toml, and a
+// mistake in the file is not taken for its absence.
+func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	p.Must("machine", "list")
+	for i := range 3 {
+		name := fmt.Sprintf("new%d", i)
+		p.Configure(p.Add(name))
+		p.Must("--host", name, "ps")
+	}
+	if _, stderr, status := p.Run("--host", "none", "ps"); status != 1 || !strings.Contains(stderr, "no machine of this name") {
+		t.Errorf("an unknown machine: status %d: %s", status, stderr)
+	}
+	p.Configure("nonsense = [\n")
+	for range 2 {
+		if _, stderr, status := p.Run("machine", "connect", "none"); status != 1 || strings.Contains(stderr, "no machine of this name") {
+			t.Errorf("with a mistake: status %d: %s", status, stderr)
+		}
+	}
+}
+
 // An attached session goes on over the next link when one is killed, with every key once:
 // in a terminal and in a pane of a dashboard.
 func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {

@@ -23,12 +23,14 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
 	_, _ = config.LoadAgents(dataDir) // records whether a sandbox is set; errors are reported when an agent is confined
+	var machines machineReader
 	return engine.Run(ctx, engine.Options{
 		DataDir:  dataDir,
 		Version:  version,
 		Settings: engineSettings(conf),
 		Policy:   config.PolicyPath(), Agents: config.AgentRules(),
-		Sandbox: func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
+		Sandbox:      func() (*api.Sandbox, error) { return ownSandbox(dataDir) },
+		ReadMachines: machines.read,
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
 			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
@@ -40,6 +42,20 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 			})
 		},
 	})
+}
+
+// A machineReader reads the machines of config.toml when it has changed. It is for one
+// goroutine at a time.
+type machineReader struct {
+	file config.File
+}
+
+func (r *machineReader) read() ([]transport.Machine, bool, error) {
+	c, changed, err := r.file.Changed()
+	if err != nil {
+		return nil, false, config.Brief(err)
+	}
+	return machinesOf(c), changed, nil
 }
 
 // engineSettings returns the part of the configuration that the engine uses.
