@@ -197,6 +197,9 @@ func newRoot(o Options) *cobra.Command {
 		a.machines().Command(), machines.Bridge(a.Version), webCommand(a), tmux.Command(o.tmux()), tmux.WithCommand(o.tmux()),
 	)
 	root.AddCommand(a.fleet().Commands()...)
+	for _, cmd := range root.Commands() {
+		preferProject(a, cmd)
+	}
 	settle(root)
 	if o.onHost == "" { // a verb that goes to a thousand machines was read once with all of this
 		manual.NameExtras(&a.out, root)

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"tandem/ui/cli/project"
+)
+
+// references returns how many of a verb's arguments name processes, from the first on; -1: all.
+func references(verb string) int {
+	switch verb {
+	case "stop", "restart", "logs", "kill", "rm":
+		return -1
+	case "attach", "send", "screen", "signal", "wait", "rec":
+		return 1
+	}
+	return 0
+}
+
+// preferProject has the names that a verb is given mean the project at hand first.
+func preferProject(a *app, cmd *cobra.Command) {
+	count, run := references(cmd.Name()), cmd.RunE
+	if count == 0 {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path, err := project.Find(".")
+		if len(args) == 0 || cmd.ArgsLenAtDash() == 0 || err != nil { // no names, or no project
+			return run(cmd, args)
+		}
+		list, err := a.listIfRunning(cmd.Context())
+		if err != nil {
+			return err
+		}
+		n := len(args)
+		if count > 0 {
+			n = count
+		}
+		return run(cmd, slices.Concat(project.Meaning(path, list, args[:n], a.out.Tell), args[n:]))
+	}
+}
