@@ -285,6 +285,23 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	left("shutdown --all")
 }
 
+// A login that is kept because ssh fails without it is not said to need the user.
+func TestKeptLoginNamesWhySSHFailsWithoutIt(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 0)
+	sshServer(t, p)
+	sshOption(t, p, "ControlMaster auto\n  ControlPath "+filepath.Join(p.Dir, strings.Repeat("long", 30)))
+	stdout, stderr, status := p.Run("machine", "add", "box", "box")
+	if status != 0 || !strings.Contains(stdout, "box: connected") || strings.Contains(stderr, "needs you") ||
+		!strings.Contains(stderr, "box cannot be reached without this login: ") || !strings.Contains(stderr, "too long") {
+		t.Errorf("add: status %d\n%s%s", status, stdout, stderr)
+	}
+	p.Must("machine", "remove", "box")
+	if masters := sshMasters(p); len(masters) != 0 {
+		t.Errorf("left behind: %q", masters)
+	}
+}
+
 // sshOption puts an option in front of the user's ssh configuration, in place of the one before.
 func sshOption(t *testing.T, p *harness.Machines, option string) {
 	t.Helper()

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,39 @@ func TestTandemIsFoundOutsideThePathByAnyLoginShell(t *testing.T) {
 	}
 	if out := run(); out != "found bridge --read-only\n" {
 		t.Errorf("with tandem in ~/.local/bin: %q", out)
+	}
+}
+
+func TestMastersOfADataDirectoryAreFound(t *testing.T) {
+	listen := func(path string) {
+		t.Helper()
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+	}
+	machines := []Machine{{Name: "box", SSH: "box"}, {Name: "away", SSH: "away"}, {Name: "command", Transport: []string{"true"}}}
+	short, runtime := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	listen(ControlPath(short, "box"))
+	listen(ControlPath(short, "forgotten"))
+	if err := os.WriteFile(filepath.Join(short, "ssh-file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{ControlPath(short, "box"), ControlPath(short, "forgotten")}
+	slices.Sort(want)
+	if got := slices.Sorted(slices.Values(Masters(short, machines))); !slices.Equal(got, want) {
+		t.Errorf("in the data directory: %q, want %q", got, want)
+	}
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	path := ControlPath(long, "box")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	listen(path)
+	if got := Masters(long, machines); !slices.Equal(got, []string{path}) {
+		t.Errorf("outside of it: %q, want %q", got, path)
 	}
 }
 
