@@ -170,6 +170,9 @@ func (l *link) retry() {
 // errLost says that a link was in order and is no more.
 var errLost = errors.New("the link was lost")
 
+// errGarbled says that the output of a link's command is not its bridge's alone.
+var errGarbled = errors.New("something else printed into the link; a start-up file there may have left a program running that prints")
+
 // use serves streams over a connection until it is lost.
 func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.Hello) error {
 	end := &ending{Reader: conn.Reader, ended: make(chan struct{})}

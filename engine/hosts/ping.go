@@ -44,6 +44,8 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 			if l.answered(info, rtt) {
 				return nil
 			}
+		case errors.Is(err, smux.ErrInvalidProtocol):
+			return errGarbled
 		case time.Since(last) > silence:
 			return fmt.Errorf("nothing came for %v", time.Since(last).Round(time.Second))
 		default:

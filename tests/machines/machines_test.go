@@ -239,6 +239,21 @@ func TestMachineIsKnownOnceConfigIsWritten(t *testing.T) {
 	}
 }
 
+// What prints into a link beside its bridge is named.
+func TestOutputIntoALinkIsReported(t *testing.T) {
+	t.Parallel()
+	p := harness.NewMachines(t, 1)
+	p.Must("--host", "m1", "info")
+	gate := filepath.Join(p.Dir, "go")
+	p.Configure(fmt.Sprintf("[machines.loud]\ntransport = [\"sh\", \"-c\", \"(until [ -e %s ]; do sleep 0.05; done; echo printed) & exec %s bridge\"]\nenv = { TANDEM_DATA_DIR = %q, XDG_CONFIG_HOME = %q }\n",
+		gate, os.Args[0], p.Data("m1"), filepath.Join(p.Dir, "none")))
+	p.Must("--host", "loud", "ps")
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	harness.Until(t, "the reason", func() bool { return strings.Contains(p.State("loud").Error, "something else printed into the link") })
+}
+
 // An attached session goes on over the next link when one is killed, with every key once:
 // in a terminal and in a pane of a dashboard.
 func TestNoKeyIsLostOrDoubledWhenTheLinkIsKilled(t *testing.T) {
