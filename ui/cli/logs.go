@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -131,10 +130,10 @@ type logReader struct {
 	out     output.Printer
 	in      api.ProcessLogInput
 	text    output.LogText
-	matches *matchPrinter // nil without --grep
-	skip    bool          // the next answer only tells where the log ends
-	until   int64         // when not following, where the log ended at first; then more is not printed
-	within  bool          // a line was printed and not ended
+	matches *output.MatchPrinter // nil without --grep
+	skip    bool                 // the next answer only tells where the log ends
+	until   int64                // when not following, where the log ended at first; then more is not printed
+	within  bool                 // a line was printed and not ended
 }
 
 func (a *app) logs(cmd *cobra.Command, ids []string, f logFlags) error {
@@ -230,7 +229,7 @@ func (f *logFlags) outcome(err error, readers ...*logReader) error {
 		return err
 	}
 	for _, r := range readers {
-		if r.matches.count > 0 {
+		if r.matches.Count > 0 {
 			return nil
 		}
 	}
@@ -250,7 +249,7 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 		r.in.Since = &r.since
 	}
 	if r.grep != "" {
-		r.matches = newMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
+		r.matches = output.NewMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
 		r.in.Limit = logMatches
 	}
 	switch {
@@ -328,7 +327,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	}
 	r.tellGap(out)
 	if r.matches != nil {
-		return r.out.Print(r.matches.add(out.Matches))
+		return r.out.Print(r.matches.Add(out.Matches))
 	}
 	text, err := out.Bytes()
 	if err != nil {
@@ -406,11 +405,4 @@ func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 		return r.out.Answer(out, nil)
 	}
 	return r.out.PrintJSON(out, "")
-}
-
-// ordered gives matches from the oldest to the newest.
-func ordered(matches []api.LogMatch) []api.LogMatch {
-	matches = slices.Clone(matches)
-	slices.SortStableFunc(matches, func(a, b api.LogMatch) int { return cmp.Compare(a.Offset, b.Offset) })
-	return matches
 }

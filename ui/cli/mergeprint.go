@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -24,8 +23,8 @@ type mergePrinter struct {
 	width   int // of the longest name
 	raw     bool
 	times   bool
-	alone   bool          // there is one log, so its lines need no name
-	grep    *matchPrinter // nil without --grep
+	alone   bool                 // there is one log, so its lines need no name
+	grep    *output.MatchPrinter // nil without --grep
 	context int
 	last    int // how many matches of what there is now are held to be printed; -1: all, at once
 
@@ -46,7 +45,7 @@ type matchGroup struct {
 func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
 	p := &mergePrinter{Printer: out, paint: out.Painter(), raw: f.raw, times: f.times, context: f.context, last: -1}
 	if f.grep != "" {
-		p.grep = &matchPrinter{pattern: regexp.MustCompile(f.grep), paint: p.paint, raw: f.raw}
+		p.grep = output.NewMatchPrinter(p.paint, f.grep, f.raw, false)
 		p.last = f.lines
 	}
 	return p
@@ -67,7 +66,7 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 		return nil
 	case p.grep == nil:
 		return p.line(l)
-	case p.grep.pattern.Match(shown):
+	case p.grep.Pattern.Match(shown):
 		return p.match(l)
 	case p.after > 0:
 		p.after--
@@ -147,7 +146,7 @@ func (p *mergePrinter) line(l logmerge.Line) error {
 	case p.raw:
 		text = string(l.Text)
 	case p.grep != nil:
-		text = p.grep.marked(text)
+		text = p.grep.Marked(text)
 	default:
 		text = output.Escape(text, "\t")
 	}

@@ -1,0 +1,86 @@
+package output
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/rendered"
+)
+
+// A MatchPrinter prints matching lines of a log with the lines around them, each line once.
+type MatchPrinter struct {
+	Pattern *regexp.Regexp
+	paint   func(Tint, string) string
+	raw     bool
+	around  bool
+	Count   int   // matches printed
+	printed int64 // offset behind the last line printed
+}
+
+// NewMatchPrinter returns a printer for a regular expression. With raw, lines are printed as they
+// are; with around, groups of lines are divided.
+func NewMatchPrinter(paint func(Tint, string) string, pattern string, raw, around bool) *MatchPrinter {
+	return &MatchPrinter{Pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
+}
+
+// Add returns the text of matches.
+func (m *MatchPrinter) Add(matches []api.LogMatch) string {
+	var b strings.Builder
+	for _, match := range ordered(matches) {
+		m.Count++
+		offset := match.Offset
+		for _, line := range match.Before {
+			offset -= int64(len(line)) + 1
+		}
+		if m.around && m.Count > 1 && offset > m.printed {
+			b.WriteString(m.paint(Faint, "--") + "\n")
+		}
+		for _, line := range match.Before {
+			offset = m.line(&b, offset, line)
+		}
+		offset = m.line(&b, match.Offset, match.Text)
+		for _, line := range match.After {
+			offset = m.line(&b, offset, line)
+		}
+	}
+	return b.String()
+}
+
+// line prints a line of the log unless it has been, and gives the offset of the
+// next one.
+func (m *MatchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
+	next := offset + int64(len(line)) + 1
+	if offset < m.printed {
+		return next
+	}
+	m.printed = next
+	b.WriteString(m.Marked(line) + "\n")
+	return next
+}
+
+// Marked returns a line with its matches highlighted.
+func (m *MatchPrinter) Marked(line string) string {
+	if m.raw {
+		return line
+	}
+	show := func(s string) string { return Escape(s, "\t") }
+	line = string(rendered.AppendText(nil, []byte(line)))
+	var b strings.Builder
+	from := 0
+	for _, at := range m.Pattern.FindAllStringIndex(line, -1) {
+		b.WriteString(show(line[from:at[0]]) + m.paint(Red, show(line[at[0]:at[1]])))
+		from = at[1]
+	}
+	b.WriteString(show(line[from:]))
+	return b.String()
+}
+
+// ordered gives matches from the oldest to the newest.
+func ordered(matches []api.LogMatch) []api.LogMatch {
+	matches = slices.Clone(matches)
+	slices.SortStableFunc(matches, func(a, b api.LogMatch) int { return cmp.Compare(a.Offset, b.Offset) })
+	return matches
+}
