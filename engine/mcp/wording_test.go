@@ -21,6 +21,8 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 			"find x: no session has this id or name\nhint: session_list and process_list show all"},
 		{api.Errorf(api.CodeConflict, "run: busy").WithHint("session.wait waits for its prompt, session.write types into what runs"),
 			"run: busy\nhint: session_wait waits for its prompt, session_write types into what runs"},
+		{api.Errorf(api.CodeConflict, "remove web: still running").WithHint("stop it first: `tandem stop web`"),
+			"remove web: still running\nhint: stop it first: process_stop"},
 		{api.Errorf(api.CodeInvalid, "open a\x00b\x1b[2J\u202e\n\tc: no"), `open a\x00b\x1b[2J\u202e` + "\n\tc: no"},
 		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: cancelled"},
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},

@@ -121,7 +121,10 @@ func delayOf(r store.Restart, failures int, random float64) time.Duration {
 }
 
 func exhausted(r store.Restart, l life) string {
-	return fmt.Sprintf("%s; given up after %d restarts without a run of %v", howEnded(l), r.Max, healthyAfter(r))
+	if r.Max == 1 {
+		return fmt.Sprintf("%s; gave up after 1 restart (it did not last %v)", howEnded(l), healthyAfter(r))
+	}
+	return fmt.Sprintf("%s; gave up after %d restarts (none lasted %v)", howEnded(l), r.Max, healthyAfter(r))
 }
 
 // howEnded says in words how a run ended.
@@ -130,11 +133,11 @@ func howEnded(l life) string {
 	case l.fault != "":
 		return l.fault
 	case l.exit.Code != nil:
-		return fmt.Sprintf("it exited with %d", *l.exit.Code)
+		return fmt.Sprintf("exited with %d", *l.exit.Code)
 	case l.exit.Signal != "":
-		return "it was ended by " + l.exit.Signal
+		return "killed by " + l.exit.Signal
 	}
-	return "it ended and nobody saw how"
+	return "exited, exit status unknown"
 }
 
 // RestartOf checks a restart policy and brings it into the form of a record.

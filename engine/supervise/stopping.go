@@ -279,7 +279,7 @@ func refuseRunning(_ *Control, p *proc, e event) {
 }
 
 func errRunning(p *proc) error {
-	return api.Errorf(api.CodeConflict, "remove %s: it has not ended", p.rec.Name).WithHint("end it first")
+	return api.Errorf(api.CodeConflict, "remove %s: still running", p.rec.Name).WithHint("stop it first: `tandem stop " + p.rec.Name + "`")
 }
 
 // removeOnceStopped remembers the wish until nothing of the process is left.

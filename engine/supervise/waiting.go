@@ -120,7 +120,7 @@ func awaited(d store.Dependency) string {
 func (p *proc) fellShort(d store.Dependency) string {
 	before := " before it " + awaited(d)
 	if api.Condition(d.Condition) == api.ConditionSucceeded && p.ending != nil {
-		before = " without success"
+		before = ""
 	}
 	switch {
 	case p.state() == api.StateStopped:
@@ -130,9 +130,9 @@ func (p *proc) fellShort(d store.Dependency) string {
 	case p.ending != nil && p.ending.Exit.Code != nil:
 		return fmt.Sprintf("exited with %d%s", *p.ending.Exit.Code, before)
 	case p.ending != nil && p.ending.Exit.Signal != "":
-		return "was ended by " + p.ending.Exit.Signal + before
+		return "was killed by " + p.ending.Exit.Signal + before
 	}
-	return "ended" + before
+	return "exited" + before
 }
 
 // startUnstarted starts what has waited long enough.

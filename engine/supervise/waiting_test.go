@@ -73,7 +73,7 @@ func TestWhatWaitsFailsWithTheReasonOfWhatCannotHold(t *testing.T) {
 		want      string
 	}{
 		"exits":    {api.ConditionReady, func(r *rig, db api.Process) { r.exits(db, 7) }, "name-db exited with 7 before it was ready"},
-		"fails":    {api.ConditionSucceeded, func(r *rig, db api.Process) { r.exits(db, 3) }, "name-db exited with 3 without success"},
+		"fails":    {api.ConditionSucceeded, func(r *rig, db api.Process) { r.exits(db, 3) }, "name-db exited with 3"},
 		"is ended": {api.ConditionReady, func(r *rig, db api.Process) { r.ask("db", evStop); synctest.Wait(); r.exits(db, 0) }, "name-db was stopped before it was ready"},
 		"is removed": {api.ConditionReady, func(r *rig, db api.Process) {
 			r.c.box.Post(func() { drop(r.c, r.c.procs["db"]) })

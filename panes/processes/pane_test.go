@@ -159,14 +159,14 @@ func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
 func TestTheDetailSaysFirstWhyAProcessFailed(t *testing.T) {
 	ended := noon.Add(-time.Minute)
 	p, e := shownPane(service("1", "web", func(p *api.Process) {
-		p.State, p.PID, p.Error, p.ExitedAt = api.StateFailed, 0, "it exited with 7; given up after 3 restarts", &ended
+		p.State, p.PID, p.Error, p.ExitedAt = api.StateFailed, 0, "exited with 7; gave up after 3 restarts (none lasted 30s)", &ended
 		p.Supervision.Automatic, p.Supervision.SplitLog = 3, true
 	}))
 	e.Inks.Glyphs = themes.UnicodeGlyphs()
 	p.Fetch()
 	rows := drawn(p.Draw())
 	at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "─") })
-	if !strings.Contains(rows[at], "serve web") || !strings.HasPrefix(rows[at+1], " ✗ it exited with 7; given up after 3 restarts, ran 1h29m, ") {
+	if !strings.Contains(rows[at], "serve web") || !strings.HasPrefix(rows[at+1], " ✗ exited with 7; gave up after 3 restarts (none lasted 30s), ran 1h29m, ") {
 		t.Errorf("the detail begins with\n%s\n%s", rows[at], rows[at+1])
 	}
 	if p.shownLog().Stream != "stderr" {

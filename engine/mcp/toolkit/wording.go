@@ -143,7 +143,7 @@ func Legible(message string) string {
 // ForAgents is a hint of the engine, which speaks of commands and operations,
 // with the tools in their place.
 func ForAgents(hint string) string {
-	hint = logsCommand().ReplaceAllString(hint, "process_log")
+	hint = processCommand().ReplaceAllString(hint, "process_$1")
 	return strings.NewReplacer(
 		"tandem ls shows all", "session_list and process_list show all",
 		"tandem screen shows", "session_screen shows",
@@ -153,7 +153,8 @@ func ForAgents(hint string) string {
 	).Replace(hint)
 }
 
-var logsCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`tandem logs [^`]*`") })
+// processCommand matches commands that the tools process_log and process_stop stand for.
+var processCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`tandem (log|stop)s? [^`]*`") })
 
 // toolWord matches what is the name of a tool for sessions or processes.
 var toolWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:session|process|machine)_[a-z_]+\b`) })
