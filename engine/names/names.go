@@ -14,12 +14,15 @@ import (
 	"tandem/engine/secrets"
 )
 
-const longest = 64 // runes
+const (
+	longest = 64 // characters of a name
+	maxBad  = 40 // characters of a bad name in a message
+)
 
 // Check refuses names that could not be shown or told from an id.
 func Check(name string) error {
 	wrong := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "name %q: %s", name, why)
+		return api.Errorf(api.CodeInvalid, "name %q: %s", clip(name, maxBad), why)
 	}
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -131,11 +134,17 @@ func IsVariable(name string) bool {
 	return name != "" && letters == "" && (name[0] < '0' || name[0] > '9')
 }
 
+// clip returns the first most characters of s, with an ellipsis if there are more.
+func clip(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most]) + "…"
+	}
+	return s
+}
+
 // Shown is a client's word as it can stand in a message.
 func Shown(what string) string {
-	if runes := []rune(what); len(runes) > longest {
-		what = string(runes[:longest]) + "…"
-	}
+	what = clip(what, longest)
 	if what == "" || strings.IndexFunc(what, notGraphic) >= 0 {
 		return fmt.Sprintf("%q", what)
 	}

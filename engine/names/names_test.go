@@ -14,6 +14,9 @@ func TestNamesThatCannotBeShownOrLookLikeIDsAreRefused(t *testing.T) {
 			t.Errorf("checkName(%q) = %v", name, err)
 		}
 	}
+	if err := Check(strings.Repeat("x", 300)); !strings.Contains(err.Error(), `"`+strings.Repeat("x", 40)+`…": it is longer`) {
+		t.Errorf("a long name: %v", err)
+	}
 	for _, name := range []string{"web", "böse Namen", "日本", "0123456789", strings.Repeat("ü", 64)} {
 		if err := Check(name); err != nil {
 			t.Errorf("checkName(%q) = %v", name, err)
