@@ -243,7 +243,7 @@ func (c *composer) takes(d *draft, literal bool) map[string]take {
 			c.wrong(f.at, "extends %s is not supported", c.text(f)).hint("use a YAML anchor and <<")
 		},
 		"replicas": func(f field) {
-			if c.number(f, 1000) > 1 {
+			if c.number(f, 0, 1000) > 1 {
 				c.wrong(f.at, "replicas is not supported").hint("write each one as a process of its own")
 			}
 		},
@@ -288,7 +288,7 @@ func (c *composer) entrypoint(d *draft, f field) {
 	}
 }
 
-func (c *composer) exitCode(f field) int { return c.number(f, 255) }
+func (c *composer) exitCode(f field) int { return c.number(f, 0, 255) }
 
 func (c *composer) restart(d *draft) *api.Restart {
 	if d.Start.Restart == nil {
@@ -301,8 +301,8 @@ func (c *composer) availability(d *draft, f field) {
 	into := *c.restart(d)
 	c.each(f, "availability", "availability of "+d.Name, map[string]take{
 		"restart":         func(f field) { c.policy(&into, d, f) },
-		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.number(f, 3600) },
-		"max_restarts":    func(f field) { into.Max = c.number(f, 1_000_000) },
+		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.number(f, 0, 3600) },
+		"max_restarts":    func(f field) { into.Max = c.number(f, 0, 1_000_000) },
 	})
 	if into.Policy == api.PolicyNo {
 		into.DelayMS, into.Max = 0, 0
@@ -391,10 +391,10 @@ func (c *composer) checkWaits() {
 func (c *composer) shutdown(d *draft, f field) {
 	c.each(f, "shutdown", "shutdown of "+d.Name, map[string]take{
 		"signal": func(f field) {
-			if n := c.number(f, 64); n > 0 {
+			if n := c.number(f, 0, 64); n > 0 {
 				d.Start.StopSignal = strconv.Itoa(n)
 			}
 		},
-		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.number(f, 3600) },
+		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.number(f, 0, 3600) },
 	})
 }

@@ -21,7 +21,7 @@ const maxProbe = 10_000
 func (c *composer) probe(d *draft, f field) {
 	delay, period, failures, last := 0, 10, 3, field{}
 	number := func(into *int) take {
-		return func(f field) { *into, last = c.number(f, maxProbe), f }
+		return func(f field) { *into, last = c.number(f, 0, maxProbe), f }
 	}
 	unread := func(f field) { last = f }
 	c.each(f, "readiness_probe", "readiness_probe of "+d.Name, map[string]take{
@@ -56,7 +56,7 @@ func (c *composer) httpGet(d *draft, f field) {
 	fill := func(f field) { part[f.key] = c.rendered(f) }
 	c.each(f, "http_get", "http_get of "+d.Name, map[string]take{
 		"scheme": fill, "host": fill, "path": fill, "port": fill, "num_port": fill,
-		"status_code": func(f field) { ready.HTTPStatus = c.number(f, 599) },
+		"status_code": func(f field) { ready.HTTPStatus = c.number(f, 0, 599) },
 		"headers":     func(f field) { ready.HTTPHeaders = c.headers(f) },
 	})
 	host, port := part["host"], cmp.Or(part["port"], part["num_port"])

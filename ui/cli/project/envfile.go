@@ -45,7 +45,7 @@ func (p *envParser) next() (v Variable, ok bool, err error) {
 	}
 	name, value, given := strings.Cut(text, "=")
 	name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
-	if !given || !variableName(name) {
+	if !given || !IsVariable(name) {
 		return v, false, p.wrong(at, "want NAME=VALUE")
 	}
 	value = strings.TrimSpace(value)

@@ -32,7 +32,7 @@ func expand(s string, bare bool, lookup func(string) string) (string, error) {
 				return "", errors.New("a ${ has no }")
 			}
 			name, otherwise, given := strings.Cut(s[i+2:i+end], ":-")
-			if !variableName(name) || strings.Contains(otherwise, "${") {
+			if !IsVariable(name) || strings.Contains(otherwise, "${") {
 				return "", fmt.Errorf("%s is not supported; want ${NAME} or ${NAME:-default}, or $$ for a dollar sign", s[i:i+end+1])
 			}
 			value := lookup(name)
@@ -64,7 +64,8 @@ func leadingName(s string) (n int) {
 	return n
 }
 
-func variableName(s string) bool { return s != "" && leadingName(s) == len(s) }
+// IsVariable reports whether s can name an environment variable.
+func IsVariable(s string) bool { return s != "" && leadingName(s) == len(s) }
 
 func inName(c byte, first bool) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || !first && '0' <= c && c <= '9'
@@ -77,7 +78,7 @@ func (r *reader) variables(f field) (all []Variable) {
 	}
 	for _, v := range r.fields(f, f.key) {
 		value := r.filled(v)
-		if !variableName(v.key) {
+		if !IsVariable(v.key) {
 			r.wrong(v.at, "%q is not a valid variable name", v.key)
 		}
 		all = append(all, Variable{v.key, value})
@@ -88,7 +89,7 @@ func (r *reader) variables(f field) (all []Variable) {
 func (r *reader) setting(f field) Variable {
 	s := r.filled(f)
 	name, value, given := strings.Cut(s, "=")
-	if !variableName(name) {
+	if !IsVariable(name) {
 		r.wrong(f.at, "%q is not a setting; want NAME=VALUE", s)
 	}
 	if !given {

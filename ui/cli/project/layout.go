@@ -40,7 +40,7 @@ func (r *reader) pane(f field, depth int) (p Pane) {
 	case len(p.Panes) == 0:
 		r.wrong(f.at, "a split needs panes, in beside or below")
 	case p.Sizes != nil && len(p.Sizes) != len(p.Panes):
-		r.wrong(sizes.at, "there are %d sizes for %d panes", len(p.Sizes), len(p.Panes))
+		r.wrong(sizes.at, "%d panes but sizes for %d", len(p.Panes), len(p.Sizes))
 	}
 	return p
 }
@@ -61,9 +61,7 @@ func (r *reader) sizes(f field) []int {
 	items := r.items(f)
 	sizes := make([]int, len(items))
 	for i, item := range items {
-		if sizes[i] = r.number(item, 1000); sizes[i] == 0 {
-			r.wrong(item.at, "a pane cannot have size 0")
-		}
+		sizes[i] = r.number(item, 1, 1000)
 	}
 	return sizes
 }

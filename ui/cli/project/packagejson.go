@@ -69,7 +69,7 @@ func (r *reader) scripts(j *jsonReader, manager string, at Position) error {
 			r.notice(at, "script %q is left out: %s would take its name for an option", name, manager)
 		case !goodName(name):
 			delete(lines, name)
-			r.notice(at, "script %q is left out: %s", name, badName(name))
+			r.notice(at, "script %s is left out: %s", shownName(name), badName(name))
 		default:
 			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: at, Manual: true, Script: line, Start: api.ProcessStartInput{
 				Name: name, Command: []string{manager, "run", name}, CWD: filepath.Dir(r.file.Path)}})

@@ -124,9 +124,9 @@ func TestTheLastScriptsOfAPackageCount(t *testing.T) {
 
 func TestAScriptThatIsLeftOutIsToldWithItsReason(t *testing.T) {
 	for name, why := range map[string]string{
-		"-x": "npm would take its name for an option", "": "its name is empty", "a ": "begins or ends with a blank",
-		"0123456789ab": "looks like an id", `a\u0001`: "characters that cannot be shown",
-		strings.Repeat("n", 60): "more than 56 characters",
+		"-x": "npm would take its name for an option", "": "must not be empty", "a ": "must not begin or end with a blank",
+		"0123456789ab": "must not look like an id", `a\u0001`: "must consist of characters that can be shown",
+		strings.Repeat("n", 60): "must have at most 56 characters",
 	} {
 		f := mustParse(t, "package.json", `{"scripts": {"ok": "y", "`+name+`": "x"}}`)
 		if len(f.Entries) != 1 || len(f.Notices) != 1 || !strings.Contains(f.Notices[0], "is left out: ") || !strings.Contains(f.Notices[0], why) {

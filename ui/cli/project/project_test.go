@@ -143,7 +143,9 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		"- a":                                                                                "line 1, column 1: the file must hold keys with values",
 		"name: x":                                                                            "it has no sessions and no processes",
 		"processes:\n  a: {cwd: x}":                                                          "line 2, column 3: process a has no command",
-		"processes:\n  a: {command: x, ready: {port: 70000}}":                                "port must be a whole number from 0 to 65535",
+		"processes:\n  a: {command: x, ready: {port: 70000}}":                                "port must be a whole number from 1 to 65535",
+		"processes:\n  a: {command: x, ready: {port: 0}}":                                    "port must be a whole number from 1 to 65535",
+		"processes:\n\ta: x":                                                                 "line 2, column 1: a tab cannot indent a line",
 		"processes:\n  a: {command: x, ready: {log: '('}}":                                   "log: error parsing regexp",
 		"processes:\n  a: {command: x, ready: {timeout: 3s}}":                                "ready says no condition",
 		"processes:\n  a: {command: x, env_file: none.env}":                                  "none.env: no such file",
@@ -154,9 +156,11 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		"sessions:\n  a: x\nlayout: [b]":                                                     "line 3, column 10: layout: unknown session b",
 		"processes:\n  a: x\nlayout: [a]":                                                    "layout: a is a process without a terminal",
 		"sessions:\n  a: x\nlayout: [a, {beside: [a]}]":                                      "layout: a has two panes",
-		"sessions:\n  a: x\n  b: x\nlayout: {beside: [a, b], sizes: [1]}":                    "there are 1 sizes for 2 panes",
+		"sessions:\n  a: x\n  b: x\nlayout: {beside: [a, b], sizes: [1]}":                    "2 panes but sizes for 1",
 		"sessions:\n  a: {command: x, tty: true}":                                            `a session has no key "tty"`,
-		"processes:\n  0123456789ab: x":                                                      "is not a valid name",
+		"processes:\n  0123456789ab: x":                                                      `name "0123456789ab": a name must not look like an id`,
+		"processes:\n  \"tab\\tx\": x":                                                       `name "tab\tx": a name must consist of characters that can be shown`,
+		"processes:\n  " + strings.Repeat("a", 300) + ": x":                                  `name "` + strings.Repeat("a", 40) + `…": a name must have at most 56 characters`,
 		"processes:\n  a: {command: x, ready: {http: 'localhost:80'}}":                       `http: "localhost:80" is not a valid address`,
 		"processes:\n  a: {command: x, stop_signal: FOO}":                                    `line 2, column 19: stop_signal: unknown signal "FOO"`,
 		"processes:\n  a: {command: x, depends_on: a}":                                       "these wait for each other: a → a",
@@ -374,7 +378,7 @@ func FuzzParseEnv(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		vars, err := parseEnv(".env", text)
 		for _, v := range vars {
-			if err == nil && !variableName(v.Name) {
+			if err == nil && !IsVariable(v.Name) {
 				t.Errorf("%q is no name", v.Name)
 			}
 		}

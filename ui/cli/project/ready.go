@@ -14,7 +14,7 @@ func (d *draft) ready(f field) {
 	d.Start.Ready = into
 	r.each(r.fields(f, "ready"), "ready", map[string]take{
 		"log":     func(f field) { into.Log = r.pattern(f) },
-		"port":    func(f field) { into.Port = r.number(f, 65535) },
+		"port":    func(f field) { into.Port = r.number(f, 1, 65535) },
 		"http":    func(f field) { into.HTTP = r.address(f) },
 		"command": func(f field) { into.Command = r.argv(f) },
 		"timeout": func(f field) { into.TimeoutMS = r.duration(f) },

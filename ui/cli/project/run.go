@@ -2,8 +2,10 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -98,7 +100,11 @@ func (r *Run) begin(ctx context.Context, s *step) (api.Process, error) {
 	}
 	in := r.input(s)
 	in.ID, in.After = api.NewID(), after
-	return api.ProcessStart.Call(ctx, r.Conn, in)
+	p, err := api.ProcessStart.Call(ctx, r.Conn, in)
+	if errors.Is(err, api.CodeInvalid) {
+		err = fmt.Errorf("%s, line %d, %s: %w", filepath.Base(r.File.Path), s.entry.At.Line, s.entry.Name, err)
+	}
+	return p, err
 }
 
 // after is what the engine shall wait for before it starts an entry. A task that

@@ -63,7 +63,7 @@ func (r *reader) inSteps(fields []field, steps ...map[string]take) {
 func (r *reader) takeName(f field) {
 	r.file.Name = r.text(f)
 	if !goodName(r.file.Name) {
-		r.wrong(f.at, "name: %q is not a valid name", r.file.Name)
+		r.wrong(f.at, "name %s: %s", shownName(r.file.Name), badName(r.file.Name))
 	}
 }
 
@@ -93,7 +93,7 @@ type draft struct {
 // draft begins the entry of a field.
 func (r *reader) draft(f field) *draft {
 	if !goodName(f.key) {
-		r.wrong(f.at, "%q is not a valid name", f.key)
+		r.wrong(f.at, "name %s: %s", shownName(f.key), badName(f.key))
 	}
 	d := &draft{reader: r, Entry: Entry{Name: f.key, At: f.at}}
 	d.Start.Name, d.Start.CWD = f.key, filepath.Dir(r.file.Path)
@@ -226,9 +226,9 @@ func (d *draft) restart(f field) {
 		into.Policy = api.PolicyOnFailure
 		r.each(r.fields(f, "restart"), "restart", map[string]take{
 			"policy":        policy,
-			"max":           func(f field) { into.Max = r.number(f, 1_000_000) },
+			"max":           func(f field) { into.Max = r.number(f, 0, 1_000_000) },
 			"delay":         func(f field) { into.DelayMS = r.duration(f) },
-			"success_codes": func(f field) { into.SuccessCodes = each(r, f, func(f field) int { return r.number(f, 255) }) },
+			"success_codes": func(f field) { into.SuccessCodes = each(r, f, func(f field) int { return r.number(f, 0, 255) }) },
 		})
 	}
 	switch into.Policy {

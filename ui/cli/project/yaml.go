@@ -143,10 +143,13 @@ func (r *reader) Visit(n ast.Node) ast.Visitor {
 // syntax notes a mistake that the parser has found.
 func (r *reader) syntax(err error) {
 	var e yaml.Error
-	if errors.As(err, &e) && e.GetToken() != nil {
-		r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
-	} else {
+	switch {
+	case !errors.As(err, &e) || e.GetToken() == nil:
 		r.wrong(Position{}, "%v", err)
+	case strings.HasPrefix(e.GetMessage(), "found character '\t'"):
+		r.wrong(placeOf(e.GetToken()), "a tab cannot indent a line").hint("indent with spaces, not tabs")
+	default:
+		r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
 	}
 }
 
@@ -397,12 +400,12 @@ func (r *reader) boolean(f field) bool {
 	return b.Value
 }
 
-// number is a whole number that is not negative and at most most.
-func (r *reader) number(f field, most int) int {
+// number reads a whole number from least, which is not negative, to most.
+func (r *reader) number(f field, least, most int) int {
 	s := r.filled(f)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
-	if err != nil || n > uint64(min(most, math.MaxInt32)) {
-		r.wrong(f.at, "%s must be a whole number from 0 to %d", f.key, most)
+	if err != nil || n < uint64(least) || n > uint64(min(most, math.MaxInt32)) {
+		r.wrong(f.at, "%s must be a whole number from %d to %d", f.key, least, most)
 	}
 	return int(n)
 }
