@@ -18,7 +18,7 @@ func TestSandboxFileOfOthersIsRefused(t *testing.T) {
 	if err := os.Chmod(path, 0o606); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadSandbox(path); err == nil || !strings.Contains(err.Error(), "everybody can write it") {
+	if _, err := ReadSandbox(path); err == nil || !strings.Contains(err.Error(), "anyone can write to it") {
 		t.Errorf("everybody's: %v", err)
 	}
 }

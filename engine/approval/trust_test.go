@@ -15,7 +15,7 @@ func TestPolicyOfOthersIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.expect("everybody's", "rm x", "deny")
-	if fault := r.a.Fault(); !strings.Contains(fault, "everybody can write it") || !strings.Contains(fault, "chmod o-w "+r.path) {
+	if fault := r.a.Fault(); !strings.Contains(fault, "anyone can write to it") || !strings.Contains(fault, "chmod o-w "+r.path) {
 		t.Errorf("fault %q", fault)
 	}
 	if err := os.Chmod(r.path, 0o600); err != nil {

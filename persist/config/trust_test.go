@@ -26,7 +26,7 @@ func TestConfigurationOfOthersIsRefused(t *testing.T) {
 	if !f.touched() {
 		t.Error("another mode is no change")
 	}
-	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "everybody can write it; run chmod o-w") {
+	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "anyone can write to it; run chmod o-w") {
 		t.Errorf("everybody's: %v", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {

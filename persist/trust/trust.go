@@ -14,7 +14,7 @@ import (
 )
 
 // ErrEverybody is the fault of what everybody can write.
-var ErrEverybody = errors.New("everybody can write it")
+var ErrEverybody = errors.New("anyone can write to it")
 
 // File returns why a file should not be followed: it, the file that a link there names, or the
 // folder of either belongs to somebody else who is not root, or can be written by everybody.
@@ -57,7 +57,7 @@ func advice(path string, err error) string {
 // folder nobody replaces the files of others.
 func Owner(info fs.FileInfo, me int) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != me && owner.Uid != 0 {
-		return errors.New("it belongs to " + ownerName(owner))
+		return errors.New("owned by " + ownerName(owner))
 	}
 	if mode := info.Mode(); mode&fs.ModeSymlink == 0 && mode.Perm()&0o002 != 0 && mode&fs.ModeSticky == 0 {
 		return ErrEverybody
@@ -71,7 +71,7 @@ func ownerName(owner *syscall.Stat_t) string {
 	}
 	id := strconv.FormatUint(uint64(owner.Uid), 10)
 	if u, err := user.LookupId(id); err == nil {
-		return u.Username
+		return "user " + u.Username
 	}
 	return "user " + id
 }

@@ -50,12 +50,12 @@ func TestFileOfOthersIsNotTrusted(t *testing.T) {
 		want string
 	}{
 		"as it should be":          {all(), ""},
-		"everybody's":              {chmod(path, 0o666), "everybody can write it; run chmod o-w " + path},
-		"everybody's folder":       {chmod(folder, 0o777), folder + ": everybody can write it"},
+		"everybody's":              {chmod(path, 0o666), "anyone can write to it; run chmod o-w " + path},
+		"everybody's folder":       {chmod(folder, 0o777), folder + ": anyone can write to it"},
 		"a sticky folder":          {chmod(folder, 0o777|os.ModeSticky), ""},
 		"a link":                   {link, ""},
-		"a link to everybody's":    {all(link, chmod(target, 0o666)), "everybody can write it"},
-		"a link into their folder": {all(link, chmod(linked, 0o777)), linked + ": everybody can write it"},
+		"a link to everybody's":    {all(link, chmod(target, 0o666)), "anyone can write to it"},
+		"a link into their folder": {all(link, chmod(linked, 0o777)), linked + ": anyone can write to it"},
 		"no file":                  {func() error { return os.Remove(path) }, ""},
 	} {
 		reset()
@@ -77,7 +77,7 @@ func TestFileOfOthersIsNotTrusted(t *testing.T) {
 	} else {
 		me++
 	}
-	if err := file(path, me); err == nil || !strings.Contains(err.Error(), "it belongs to ") || !strings.Contains(err.Error(), "chown") {
+	if err := file(path, me); err == nil || !strings.Contains(err.Error(), "owned by ") || !strings.Contains(err.Error(), "chown") {
 		t.Errorf("another user's: %v", err)
 	}
 	if info, err := os.Stat("/"); err == nil && info.Sys().(*syscall.Stat_t).Uid == 0 && Owner(info, 4242) != nil {

@@ -32,7 +32,7 @@ func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"up"}, {"up", "--list"}, {"up", "--dry-run"}, {"up", "web"}, {"down"}} {
-		refused("everybody can write it", args...)
+		refused("anyone can write to it", args...)
 		if _, stderr, status := r.run(append(args, "--trust")...); strings.Contains(stderr, "everybody") || status != 0 {
 			t.Errorf("%q --trust: status %d, %q", args, status, stderr)
 		}
@@ -49,6 +49,6 @@ func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
 	if err := os.Chown(file, 4242, -1); err != nil {
 		t.Fatal(err)
 	}
-	refused("belongs to user 4242", "up")
-	refused("belongs to user 4242", "down")
+	refused("owned by user 4242", "up")
+	refused("owned by user 4242", "down")
 }

@@ -50,10 +50,10 @@ func TestProjectFilesOfOthersAreNotTrusted(t *testing.T) {
 		path := pick(file, middle, from)
 		me := somebody(t, path)
 		err := trusted(file, from, me)
-		if err == nil || !strings.Contains(err.Error(), "it belongs to ") || !strings.Contains(err.(*Error).Hint, "--trust") {
+		if err == nil || !strings.Contains(err.Error(), "owned by ") || !strings.Contains(err.(*Error).Hint, "--trust") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if me == 0 && !strings.Contains(err.Error(), path+": it belongs to user 4242") {
+		if me == 0 && !strings.Contains(err.Error(), path+": owned by user 4242") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestALinkOfAnotherUserIsNotTrusted(t *testing.T) {
 	if err := Trusted(link, from); err != nil {
 		t.Errorf("one's own: %v", err)
 	}
-	if err := trusted(link, from, somebody(t, link)); err == nil || !strings.Contains(err.Error(), "it belongs to ") {
+	if err := trusted(link, from, somebody(t, link)); err == nil || !strings.Contains(err.Error(), "owned by ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestProjectFilesThatEverybodyWritesAreNotTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := Trusted(file, from)
-		if (err != nil) != c.bad || err != nil && !strings.Contains(err.Error(), middle+": everybody can write it") {
+		if (err != nil) != c.bad || err != nil && !strings.Contains(err.Error(), middle+": anyone can write to it") {
 			t.Errorf("a folder with %v: %v", c.mode, err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestProjectFilesThatEverybodyWritesAreNotTrusted(t *testing.T) {
 	if err := os.Chmod(file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Trusted(file, from); err == nil || !strings.Contains(err.Error(), file+": everybody can write it") {
+	if err := Trusted(file, from); err == nil || !strings.Contains(err.Error(), file+": anyone can write to it") {
 		t.Errorf("a file: %v", err)
 	}
 }
