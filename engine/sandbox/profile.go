@@ -84,8 +84,10 @@ func explainJSON(data []byte, err error) string {
 		return fmt.Sprintf("line %d: %v", lineOf(data, syntax.Offset), err)
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("line %d: %q cannot be a %s", lineOf(data, mismatch.Offset), mismatch.Field, mismatch.Value)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends too early"
+	case errors.Is(err, io.EOF):
+		return "the file is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("line %d: a closing brace, bracket or quote is missing", lineOf(data, int64(len(bytes.TrimSpace(data)))))
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }

@@ -41,8 +41,8 @@ func TestAProfileIsReadAsItIsWritten(t *testing.T) {
 
 func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 	for profile, want := range map[string]string{
-		``:                                      "it ends too early",
-		`{`:                                     "it ends too early",
+		``:                                      "the file is empty",
+		`{`:                                     "line 1: a closing brace, bracket or quote is missing",
 		`{"filesystem": {}} {}`:                 "something follows its end",
 		`{"filesystem": {}}, `:                  "something follows its end",
 		"{\n\"filesystem\": }":                  "line 2: ",

@@ -41,8 +41,8 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 In the dashboard, "edit the configuration" in the palette (` + "`ctrl+b :`" + `) opens the file in your editor, and writes one with every default in comments if there is none.
 
 Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the rest to whatever starts from
-then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, belongs to somebody else or can be written by everybody, Tandem keeps the old settings
-and dashboards show the line.
+then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, is owned by another user or can be written by anyone, Tandem keeps the old settings
+and dashboards show the line; only ` + "`tandem --serve`" + ` does not start then, as the agents' sandbox is unknown.
 
 | key | default | meaning |
 |---|---|---|

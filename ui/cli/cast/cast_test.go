@@ -97,7 +97,7 @@ func TestWhatIsNoRecordingIsRefusedWithItsLine(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                   "empty",
 		"\n\n":                               "empty",
-		"hello":                              "line 1",
+		"hello":                              "not an asciicast recording",
 		`{"version":1}`:                      "version 1",
 		`{"version":2,"width":-1}`:           "below 0",
 		head + "[1]\n[2]":                    "line 2",

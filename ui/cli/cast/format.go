@@ -118,7 +118,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		} `json:"term"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("line 1 is not an asciicast header: %w", err)
+		return nil, errors.New("not an asciicast recording")
 	}
 	c.Header = head.Header
 	switch c.Header.Version {

@@ -19,7 +19,7 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 		"{\"filesystem\":\n {\"allowWrite\": [\"srv\"]}}": `filesystem.allowWrite: path "srv" is not absolute`,
 		"{\"filesystem\":\n {\"allowWrite\": 3}}":         "line 2: ",
 		`{"filesystm": {}}`:                               `unknown field "filesystm"`,
-		"{\n":                                             "it ends too early",
+		"{\n":                                             "line 1: a closing brace, bracket or quote is missing",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -60,6 +60,10 @@ func TestServerRejectsAgentsWhileConfigIsEmpty(t *testing.T) {
 	write(conf, "[agents]\nsandbox = \""+profile+"\"\n")
 	if o, err := serverOptions(dir, "", cli.ServeOptions{}); err != nil || o.Sandbox == nil {
 		t.Fatalf("confined: %+v, %v", o.Sandbox, err)
+	}
+	write(conf, "theme = \"nope\"\n")
+	if _, err := serverOptions(dir, "", cli.ServeOptions{}); err == nil || !strings.HasPrefix(err.Error(), "agents are not served until this is fixed: ") {
+		t.Errorf("with a mistake: %v", err)
 	}
 	write(conf, "")
 	if _, err := serverOptions(dir, "", cli.ServeOptions{}); !errors.Is(err, config.ErrWithdrawn) {

@@ -2,6 +2,7 @@ package role
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -49,8 +50,8 @@ func serverOptions(dataDir, version string, o cli.ServeOptions) (mcp.Options, er
 		return mcp.Options{}, err
 	}
 	conf, err := config.LoadAgents(dataDir)
-	if err != nil {
-		return mcp.Options{}, err
+	if err != nil { // the sandbox is unknown
+		return mcp.Options{}, fmt.Errorf("agents are not served until this is fixed: %w", err)
 	}
 	sandbox, err := access.ReadSandbox(conf.Agents.Sandbox)
 	if err != nil {

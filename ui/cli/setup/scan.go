@@ -181,7 +181,7 @@ func (s *scanner) object(depth int) (*value, error) {
 	err := s.items('}', func() error {
 		m := member{from: s.at}
 		if s.text[s.at] != '"' {
-			return s.wrong("want a name in quotes")
+			return s.wrong("expected a quoted key")
 		}
 		name, err := s.scalar()
 		if err != nil {

@@ -188,7 +188,7 @@ func TestSetupCreatesSettingsAndRemovesThemWithTheirFolders(t *testing.T) {
 func TestSettingsThatCannotBeReadAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range []struct{ client, text, want string }{
 		{"claude", "{\n  // no\n}", ":2:3: this file cannot have comments"},
-		{"claude", "{\n  \"a\": 1,\n}", ":3:1: want a name in quotes"},
+		{"claude", "{\n  \"a\": 1,\n}", ":3:1: expected a quoted key"},
 		{"cursor", "{\n  \"mcpServers\": {\n", ":3:1: want }, the file ends"},
 		{"zed", "{\n  \"a\" 1}", ":2:7: want : after a name"},
 		{"zed", "{\"a\": tru}", ":1:7: not a value of JSON"},
