@@ -37,6 +37,10 @@ func (s *Worktrees) add(ctx context.Context, in api.WorktreeAddInput) (api.Workt
 		return api.Worktree{}, notAbsolute("add worktree", in.CWD)
 	}
 	w, err := s.Trees.Add(ctx, in.CWD, in.Name, in.Base)
+	if errors.Is(err, fs.ErrExist) {
+		return api.Worktree{}, api.Errorf(api.CodeInvalid, "add worktree: the folder of branch %s already exists", names.Shown(w.Branch)).
+			WithHint("start a session in it (--cwd " + w.Path + "), or choose another name")
+	}
 	if err != nil {
 		return api.Worktree{}, api.Errorf(api.CodeInvalid, "add worktree: %s", names.Shown(err.Error()))
 	}

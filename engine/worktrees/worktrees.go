@@ -56,7 +56,7 @@ func (t Trees) Add(ctx context.Context, dir, name, base string) (w Worktree, err
 	}
 	w.Branch, w.Path = name, pathOf(w.Repository, name)
 	if _, err := os.Lstat(w.Path); err == nil {
-		return w, fmt.Errorf("%s already exists", w.Path)
+		return w, fmt.Errorf("the folder of branch %s: %w", name, os.ErrExist)
 	}
 	if _, err := t.git(ctx, w.Repository, "worktree", "add", "--no-checkout", "--no-track", "-b", name, "--", w.Path, commit); err != nil {
 		return w, err

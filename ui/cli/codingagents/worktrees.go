@@ -1,6 +1,7 @@
 package codingagents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,7 @@ func (n *NewTree) Make(ctx context.Context, v Verbs, in *api.SessionStartInput) 
 func Worktrees(v Verbs, one func(*cobra.Command)) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "worktree",
+		Use:   "worktree COMMAND",
 		Short: "List, merge and remove the git worktrees of sessions",
 		Long: "Lists, merges and removes the worktrees of the repository in this folder. `tandem new --worktree`\n" +
 			"makes one; it stays, with its branch, until you remove it. On another\n" +
@@ -186,6 +187,10 @@ func (v Verbs) listTrees(ctx context.Context, dir string) error {
 		return err
 	}
 	const none = "no worktrees here; `tandem new --worktree` makes one"
+	sessions := map[string]string{}
+	if len(trees) > 0 && !v.Out.JSON {
+		sessions = v.sessionNames(ctx)
+	}
 	return output.AnswerList(*v.Out, trees, none, func() string {
 		t := v.Out.Table("BRANCH", "STATE", "SESSIONS", "FOLDER")
 		for _, w := range trees {
@@ -193,11 +198,30 @@ func (v Verbs) listTrees(ctx context.Context, dir string) error {
 			if w.Gone || w.Dirty || w.Unmerged > 0 {
 				tint = output.Yellow
 			}
+			var inside []string
+			for _, id := range w.Sessions {
+				inside = append(inside, output.Visible(cmp.Or(sessions[id], id)))
+			}
 			t.Add(output.Tinted(output.Visible(w.Branch), output.Strong), output.Tinted(treeState(w), tint),
-				output.Text(strings.Join(w.Sessions, " ")), output.Text(output.Visible(v.Home(w.Path))))
+				output.Text(strings.Join(inside, " ")), output.Text(output.Visible(v.Home(w.Path))))
 		}
 		return t.String()
 	})
+}
+
+// sessionNames returns the sessions' names by id, or none if the engine does not answer.
+func (v Verbs) sessionNames(ctx context.Context) map[string]string {
+	client, err := v.Connect(ctx)
+	if err != nil {
+		return nil
+	}
+	defer client.Close()
+	out, _ := api.SessionList.Call(ctx, client, api.Empty{})
+	names := make(map[string]string, len(out.Sessions))
+	for _, s := range out.Sessions {
+		names[s.ID] = s.Name
+	}
+	return names
 }
 
 func unmerged(commits int) string {
@@ -254,7 +278,7 @@ func (v Verbs) mergeTree(ctx context.Context, dir, name string) error {
 		return err
 	}
 	if w.Dirty {
-		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: %s has changes that are not committed", output.Visible(w.Branch), v.Home(w.Path))}
+		return api.Errorf(api.CodeConflict, "merge %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).WithHint("commit them first")
 	}
 	if err := v.git(ctx, w.Repository, w.MergeArguments()); err != nil {
 		return &output.ExitError{Status: output.StatusFailed, Message: fmt.Sprintf("merge %s: git: %v", output.Visible(w.Branch), err)}
@@ -270,7 +294,7 @@ func (v Verbs) removeTree(ctx context.Context, dir, name string, discard, yes bo
 		return err
 	}
 	if w.Dirty && !discard {
-		return api.Errorf(api.CodeConflict, "remove %s: %s has changes that are not committed", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).
+		return api.Errorf(api.CodeConflict, "remove %s: %s has uncommitted changes", output.Visible(w.Branch), output.Visible(v.Home(w.Path))).
 			WithHint("commit them, or give --discard")
 	}
 	if !yes {
