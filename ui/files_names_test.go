@@ -48,7 +48,7 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.nth(1).end(api.StateExited, new(int))
-	d.shows("Rename 2 files?")
+	d.shows("Rename 2 items?")
 	d.press("y")
 	d.exists(dir+"/good\xff", true)
 	d.exists(dir+"/line\n\nbreak", true)

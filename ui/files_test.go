@@ -177,7 +177,7 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.press("u")
 	d.exists(dir+"/b.txt", true)
 	d.exists(dir+"/a", true)
-	d.shows("undone: trash of 2 files")
+	d.shows("undone: trash of 2 items")
 	d.press("u")
 	d.shows("nothing to undo")
 }
@@ -241,7 +241,7 @@ func TestAnUndoThatFailsHalfWayGoesOnWhereItFailed(t *testing.T) {
 	d.press("u")
 	d.exists(dir+"/a", true)
 	d.exists(dir+"/b", true)
-	d.shows("undone: trash of 3 files")
+	d.shows("undone: trash of 3 items")
 }
 
 func TestAnUndoShowsHowFarItIsAndCanBeEnded(t *testing.T) {
@@ -261,7 +261,7 @@ func TestAnUndoShowsHowFarItIsAndCanBeEnded(t *testing.T) {
 	d.exists(dir+"/a", false)
 	d.press("u")
 	d.exists(dir+"/a", true)
-	d.shows("undone: trash of 4 files")
+	d.shows("undone: trash of 4 items")
 }
 
 func TestATransferIsEndedBeforeItBegins(t *testing.T) {
@@ -271,7 +271,7 @@ func TestATransferIsEndedBeforeItBegins(t *testing.T) {
 	d.shows("undoes it")
 	d.engine.looks.Store(true)
 	d.press("u")
-	d.shows("undoing: checking 2 files, esc cancels it")
+	d.shows("undoing: checking 2 items, esc cancels it")
 	d.press("esc")
 	d.shows("cancelled")
 	if d.m.notices.toast.bad {
@@ -427,7 +427,7 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.nth(1).end(api.StateExited, new(int))
-	d.shows("Rename 2 files?")
+	d.shows("Rename 2 items?")
 	d.shows("a → b.txt")
 	d.press("n")
 	d.exists(list, false)
@@ -444,11 +444,11 @@ func TestRenameCountsFilesWhoseNamesWereSwappedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.nth(1).end(api.StateExited, new(int))
-	d.shows("Rename 2 files?")
+	d.shows("Rename 2 items?")
 	d.press("y")
-	d.shows("renamed 2 files – u undoes it")
+	d.shows("renamed 2 items – u undoes it")
 	d.press("u")
-	d.shows("undone: rename of 2 files")
+	d.shows("undone: rename of 2 items")
 }
 
 func TestBookmarksAreKeptAndChosen(t *testing.T) {

@@ -267,8 +267,8 @@ func theseFiles(paths []string) string {
 	return countOf(len(paths))
 }
 
-// countOf is a number of files.
-func countOf(n int) string { return widget.Count(n, "file") }
+// countOf returns a number of files and folders.
+func countOf(n int) string { return widget.Count(n, "item") }
 
 // allRows is more than any list has.
 const allRows = 1 << 30

@@ -59,7 +59,7 @@ func TestFilesArePackedIntoOneArchive(t *testing.T) {
 	}
 	done := []api.FileMoved{{Path: "/home/d/a", To: "/home/d/d.tar.gz"}}
 	f.transfers.learned(&transfer{in: want}, api.FileJob{State: api.JobDone, Handled: 1, Done: done}, nil)
-	if !strings.Contains(e.Said, "packed 2 files into d.tar.gz") {
+	if !strings.Contains(e.Said, "packed 2 items into d.tar.gz") {
 		t.Errorf("it says %q", e.Said)
 	}
 	if u := f.transfers.undos[0]; u.steps[0].Kind != api.TransferTrash || u.steps[0].Items[0].Path != "/home/d/d.tar.gz" || u.what != "d.tar.gz" {

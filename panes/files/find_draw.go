@@ -89,7 +89,7 @@ func (u *fileFinder) drawResults(width, height int, look *widget.Look) (rows []s
 		case i == u.top && u.field.Text() == "" && u.contents:
 			rows = append(rows, look.Dim.Text(widget.Fit(" type a regular expression; capitals count if you type any", width)))
 		case i == u.top && u.field.Text() == "":
-			rows = append(rows, look.Dim.Text(widget.Fit(" type letters of the name, in any words; * ? [a-z] make a pattern", width)))
+			rows = append(rows, look.Dim.Text(widget.Fit(" type letters of the name; words in any order; * ? [a-z] make a pattern", width)))
 		case i == u.top && u.note != "" && u.bad:
 			rows = append(rows, look.Bad.Text(widget.Fit(" "+u.note, width)))
 		case i == u.top && u.note != "":

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,11 @@ const (
 	fileModeWidth = 72
 )
 
-func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys(m map[string]bool) []string {
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(compareNatural(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
+	})
+}
 
 // Draw gives h rows of w cells. The slice is valid until the next call.
 func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {

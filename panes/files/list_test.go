@@ -324,6 +324,13 @@ func TestMarksOfAWholeFolderAreThoseOfItsEntries(t *testing.T) {
 	}
 }
 
+func TestTargetsAreInNaturalOrder(t *testing.T) {
+	l := List{Marked: map[string]bool{"/x/img10": true, "/x/IMG2": true, "/x/img1": true}}
+	if diff := cmp.Diff([]string{"/x/img1", "/x/IMG2", "/x/img10"}, l.Targets()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestIconsAreOneCellEach(t *testing.T) {
 	look := unicodeLook()
 	all := entries("a.go", "b.png", "c.tar", "Makefile", "d", ".git/", "dir/", "e.md", "f.json")

@@ -204,6 +204,20 @@ func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
 	}
 }
 
+func TestFailedTransfersNameWhatWasTried(t *testing.T) {
+	item := api.FileMove{Path: "/d/a", To: "/d/b"}
+	for kind, want := range map[string]string{
+		api.TransferMove: "rename a", api.TransferTrash: "move a to the trash", api.TransferDelete: "delete a",
+		api.TransferCopy: "copy a", api.TransferExtract: "unpack a",
+	} {
+		tr := &transfer{in: api.FilesTransferInput{Kind: kind, Items: []api.FileMove{item}}}
+		tr.job.Error = kind + " /d/a: permission denied"
+		if got := tr.fault(); got != want+": permission denied" {
+			t.Errorf("%s: %q", kind, got)
+		}
+	}
+}
+
 func TestRenamesInAnyOrderComeOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")

@@ -188,8 +188,8 @@ func (ts *transfers) learned(t *transfer, job api.FileJob, err error) tea.Cmd {
 	return ts.sayEnded(t)
 }
 
-// fault is why the transfer has failed: of what its error says of an item, with
-// whole paths, the cause, so that there is room for it.
+// fault returns what could not be done, and why. It leaves out the whole paths in an error
+// about an item, to make room for the cause.
 func (t *transfer) fault() string {
 	if t.job.Handled >= len(t.in.Items) {
 		return t.job.Error
@@ -197,10 +197,25 @@ func (t *transfer) fault() string {
 	item := t.in.Items[t.job.Handled]
 	for _, path := range []string{item.To, item.Path} {
 		if _, cause, ok := strings.Cut(t.job.Error, path+": "); ok && path != "" {
-			return theseFiles([]string{item.Path}) + ": " + cause
+			return t.doing(item) + ": " + cause
 		}
 	}
 	return t.job.Error
+}
+
+// doing names what the transfer does with an item, as in "move a.txt to the trash".
+func (t *transfer) doing(item api.FileMove) string {
+	name := theseFiles([]string{item.Path})
+	switch kind := t.in.Kind; {
+	case kind == api.TransferMove && filepath.Dir(item.Path) == filepath.Dir(item.To):
+		return "rename " + name
+	case kind == api.TransferTrash:
+		return "move " + name + " to the trash"
+	case kind == api.TransferExtract:
+		return "unpack " + name
+	default:
+		return kind + " " + name
+	}
 }
 
 // sayEnded tells how a transfer has ended.

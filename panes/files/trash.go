@@ -48,7 +48,7 @@ func (f *Pane) callOffTrash() {
 }
 
 func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker {
-	u := &overlay.Picker{Title: "Restore from the trash; the last row empties it"}
+	u := &overlay.Picker{Title: "Trash: enter restores; the last row empties it"}
 	choices := make([]widget.Choice, 0, len(all)+1)
 	for i := range all {
 		choices = append(choices, trashChoice(f, &all[i], i, now))

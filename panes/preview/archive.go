@@ -7,6 +7,7 @@ import (
 	"compress/bzip2"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -24,7 +25,11 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 	var whole bool
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
-		entries, whole = listZip(file)
+		var err error
+		if entries, whole, err = listZip(file); errors.Is(err, zip.ErrFormat) {
+			part.tell("zip archive", "damaged")
+			return true
+		}
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		entries, whole = listTar(stream)
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
@@ -92,19 +97,19 @@ func (a archived) line(n int64) previewLine {
 }
 
 // listZip lists a zip archive; whole is false if there is more.
-func listZip(file *fileReader) (entries []archived, whole bool) {
+func listZip(file *fileReader) (entries []archived, whole bool, err error) {
 	z, err := zip.NewReader(file, file.size)
 	if err != nil && z == nil {
-		return nil, false
+		return nil, false, err
 	}
 	entries = []archived{}
 	for _, f := range z.File {
 		if len(entries) == mostEntries {
-			return entries, false
+			return entries, false, nil
 		}
 		entries = append(entries, archived{f.Name, int64(f.UncompressedSize64), strings.HasSuffix(f.Name, "/")})
 	}
-	return entries, true
+	return entries, true, nil
 }
 
 // listTar lists a tar archive, nil if it is none; whole is false if there is

@@ -214,7 +214,7 @@ func TestArchivesAreListed(t *testing.T) {
 	}
 	view(t, "/a.tgz", tarred.Bytes()).shows("2B  dir/␛[2Jb.txt")
 	view(t, "/a.gz", plain.Bytes()).shows("only text")
-	view(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).shows("PK")
+	view(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).shows("damaged")
 }
 
 func TestPicturesAreDrawnWhereThereAreColours(t *testing.T) {
