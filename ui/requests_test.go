@@ -28,7 +28,7 @@ func TestARequestIsAnnouncedAndWaitsForItsKey(t *testing.T) {
 	d.shows("claude-code/2.1 wants to call exec")
 	d.shows("make install")
 	d.shows("in /work/app")
-	d.shows("asked because of: rule 2 of policy.toml")
+	d.shows("reason: rule 2 of policy.toml")
 	d.shows("by 15:04:05")
 	d.shows("y allow   a always   n refuse   esc later")
 	d.press("y")

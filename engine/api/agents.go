@@ -210,7 +210,7 @@ type RequestListOutput struct {
 type RequestAnswerInput struct {
 	ID     string `json:"id" jsonschema:"of the request"`
 	Allow  bool   `json:"allow" jsonschema:"whether it may"`
-	Always bool   `json:"always,omitempty" jsonschema:"answer the same to this agent for the same until the engine ends"`
+	Always bool   `json:"always,omitempty" jsonschema:"give this agent the same answer to the same call until the engine stops"`
 	Reason string `json:"reason,omitempty" jsonschema:"told to the agent"`
 }
 

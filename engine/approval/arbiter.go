@@ -228,8 +228,8 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 }
 
 func errNoRequest(id string) error {
-	return api.Errorf(api.CodeNotFound, "answer request %s: it is not open", names.Shown(id)).
-		WithHint("it may have been answered already, or it timed out")
+	return api.Errorf(api.CodeNotFound, "no open request begins with %s", names.Shown(id)).
+		WithHint("it may have been answered already, or it timed out; `tandem requests` lists those that are open")
 }
 
 // find completes a prefix of an open request's id.
@@ -246,7 +246,7 @@ func (a *Arbiter) find(prefix string) (string, error) {
 	case len(found) == 0 || prefix == "":
 		return "", errNoRequest(prefix)
 	case len(found) > 1:
-		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several begin so", names.Shown(prefix))
+		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several ids begin like this", names.Shown(prefix))
 	}
 	return found[0], nil
 }

@@ -44,10 +44,9 @@ func requestTable(out output.Printer, list []api.Request, now time.Time) string 
 	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
 	t.Whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
-		left := r.ExpiresAt.Sub(now).Round(time.Second)
 		shown := textOf(r)
 		t.Add(output.Text(r.ID), output.Tinted(shown.Asker, output.Strong), output.Text(shown.Tool+elsewhere(shown)),
-			output.Text(left.String()), output.Text(cellwidth.Spell(home(r.CWD))), output.Text(excerpt(wants(r))))
+			output.Text(timeLeft(r, now)), output.Text(cellwidth.Spell(home(r.CWD))), output.Text(excerpt(wants(r))))
 	}
 	return t.String()
 }
@@ -79,11 +78,17 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	list = slices.DeleteFunc(list, func(r api.Request) bool { return !strings.HasPrefix(r.ID, id) })
 	switch {
 	case len(list) == 0 || id == "":
-		return api.Errorf(api.CodeNotFound, "show request %s: not open", id).WithHint("`tandem requests` lists those that are")
+		return api.Errorf(api.CodeNotFound, "no open request begins with %s", output.Visible(id)).WithHint("`tandem requests` lists those that are open")
 	case len(list) > 1:
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin like this", id)
 	}
-	return a.out.Answer(list[0], func() string { return requestText(list[0], "wants to call") })
+	return a.out.Answer(list[0], func() string {
+		return requestText(list[0], "wants to call") + prefixed("\nreason: ", textOf(list[0]).Rule) + "\ndenied if not answered within " + timeLeft(list[0], time.Now()) + "\n"
+	})
+}
+
+func timeLeft(r api.Request, now time.Time) string {
+	return max(r.ExpiresAt.Sub(now), 0).Round(time.Second).String()
 }
 
 // textOf returns what to show of a request.
@@ -128,11 +133,11 @@ func wants(r api.Request) string {
 }
 
 func allowCommand(a *app) *cobra.Command {
-	return answerCommand(a, true, "allow ID [--always]", "Allow an agent's request", "tandem allow 3f2a\ntandem allow 3f2a --always")
+	return answerCommand(a, true, "allow ID [--reason TEXT] [--always]", "Allow an agent's request", "tandem allow 3f2a\ntandem allow 3f2a --always")
 }
 
 func denyCommand(a *app) *cobra.Command {
-	return answerCommand(a, false, "deny ID [--reason TEXT] [--always]", "Refuse an agent's request", "tandem deny 3f2a --reason \"not on main\"")
+	return answerCommand(a, false, "deny ID [--reason TEXT] [--always]", "Deny an agent's request", "tandem deny 3f2a --reason \"not on main\"")
 }
 
 func answerCommand(a *app, allow bool, use, short, example string) *cobra.Command {
@@ -147,16 +152,15 @@ func answerCommand(a *app, allow bool, use, short, example string) *cobra.Comman
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(r, func() string {
-				if !allow {
-					return ""
-				}
-				return requestText(r, "may call")
-			})
+			does := "may not call"
+			if allow {
+				does = "may call"
+			}
+			return a.out.Answer(r, func() string { return requestText(r, does) })
 		},
 	}
-	cmd.Flags().BoolVar(&in.Always, "always", false, "answer the same to this agent for the same until the engine ends")
-	cmd.Flags().StringVar(&in.Reason, "reason", "", "`text` that the agent is told")
+	cmd.Flags().BoolVar(&in.Always, "always", false, "give this agent the same answer to the same call until the engine stops")
+	cmd.Flags().StringVar(&in.Reason, "reason", "", "`text` shown to the agent")
 	return cmd
 }
 

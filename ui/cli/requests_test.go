@@ -53,6 +53,13 @@ func TestRequestsEscapeUnescapedText(t *testing.T) {
 	}
 }
 
+func TestRequestIsShownWithItsReasonAndTimeLeft(t *testing.T) {
+	r := requestRig(t, api.Request{ID: "3f2a00000000", Tool: "exec", Command: "ls", Rule: "rule 2 of policy.toml", ExpiresAt: time.Now().Add(-time.Minute)})
+	if got, want := r.succeeds("requests", "3f2a"), "ls\n\nreason: rule 2 of policy.toml\ndenied if not answered within 0s\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q at its end", got, want)
+	}
+}
+
 func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 	long := "echo " + strings.Repeat("safe ", 3000) + hostile + "\n; rm -rf ~"
 	r := requestRig(t,
@@ -65,8 +72,9 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 		}
 	}
 	shown := `a\u{1b}[2Jb\u{9b}2Jc\u{202e}d\u{200b}e\u{3164}f\u{7f}g` + "\n; rm -rf ~\n"
-	for args, head := range map[string]string{"requests 3f2a": `a\u{1b}[1mb wants to call exec in /work\u{202e}:` + "\necho safe", "allow 3f2a": `a\u{1b}[1mb may call exec in /work\u{202e}:` + "\necho safe"} {
-		got := r.succeeds(strings.Fields(args)...)
+	for args, head := range map[string]string{"requests 3f2a": `a\u{1b}[1mb wants to call exec in /work\u{202e}:` + "\necho safe", "allow 3f2a": `a\u{1b}[1mb may call exec in /work\u{202e}:` + "\necho safe",
+		"deny 3f2a": `a\u{1b}[1mb may not call exec in /work\u{202e}:` + "\necho safe"} {
+		got, _, _ := strings.Cut(r.succeeds(strings.Fields(args)...), "\ndenied if")
 		if !strings.HasPrefix(got, head) || !strings.HasSuffix(got, shown) || strings.Count(got, "safe") != 3000 {
 			t.Errorf("%s prints %.100q … %.100q", args, got, got[max(len(got)-100, 0):])
 		}
@@ -74,10 +82,7 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 	if got := r.onTerminal("requests"); !strings.Contains(got, `\u{a}; rm -rf ~`+"\n") {
 		t.Errorf("a narrow terminal is sent %q", got)
 	}
-	if got := r.succeeds("deny", "3f2a"); got != "" {
-		t.Errorf("deny prints %q", got)
-	}
-	for args, says := range map[string]string{"requests 3f2": "several ids begin like this", "requests ff": "not open"} {
+	for args, says := range map[string]string{"requests 3f2": "several ids begin like this", "requests ff": "no open request begins with ff"} {
 		if _, stderr, status := r.run(strings.Fields(args)...); status != 1 || !strings.Contains(stderr, says) {
 			t.Errorf("%s: status %d, %q", args, status, stderr)
 		}

@@ -235,7 +235,7 @@ func requestFacts(r api.Request, shown api.RequestText) []string {
 		facts = append(facts, "comes from "+shown.From)
 	}
 	if shown.Rule != "" {
-		facts = append(facts, "asked because of: "+shown.Rule)
+		facts = append(facts, "reason: "+shown.Rule)
 	}
 	return append(facts, "refused if nobody answers by "+r.ExpiresAt.Local().Format("15:04:05"))
 }
