@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,8 +35,14 @@ func TestDoctorReportsAnUnresponsiveEngine(t *testing.T) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	if text, _, _ := r.run("doctor"); !strings.Contains(text, "fail  engine        process 4711 holds engine.lock") {
-		t.Errorf("doctor does not name the lock holder:\n%s", text)
+	unreachable := r.options.Reach
+	suspended := func(context.Context) (*client.Client, error) {
+		return nil, fmt.Errorf("call engine.info: %w", context.DeadlineExceeded)
+	}
+	for _, r.options.Reach = range []func(context.Context) (*client.Client, error){unreachable, suspended} {
+		if text, _, _ := r.run("doctor"); !strings.Contains(text, "fail  engine        process 4711 holds engine.lock") || !strings.Contains(text, "kill -9 4711") {
+			t.Errorf("doctor does not name the lock holder:\n%s", text)
+		}
 	}
 }
 
@@ -95,6 +102,11 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"history.db", "history.db.bad", "history.db.bad-wal"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.options.Version = "1.3.0"
 	r.options.Environ = []string{"SHELL=/no/shell", "LANG=C"}
 	stdout, stderr, status := r.run("doctor")
@@ -102,6 +114,7 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 	for _, want := range []string{"warn  data folder", "chmod 700", "warn  engine", "this program is 1.3.0", "3 of 5 are damaged",
+		"warn  history       was damaged and set aside as " + dir + "/history.db.bad\n",
 		"warn  locale", "fail  shell"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("doctor has no %q:\n%s", want, stdout)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	if err != nil {
 		return err
 	}
-	err = output.AnswerList(a.out, out.Rows, "no command was found", func() string { return historyTable(a.out, out.Rows, f.unique, time.Now()) })
+	err = output.AnswerList(a.out, out.Rows, "no command was found"+doctor.HistoryNote(a.host()), func() string { return historyTable(a.out, out.Rows, f.unique, time.Now()) })
 	if err != nil {
 		return err
 	}

@@ -98,6 +98,17 @@ func (r *rig) serveMux(mux *server.Mux, dir string) {
 	})
 }
 
+func TestEmptyHistoryNamesTheDamagedOne(t *testing.T) {
+	r := newHistoryRig(t)
+	damaged := filepath.Join(os.Getenv("TANDEM_DATA_DIR"), "history.db.bad")
+	if err := os.WriteFile(damaged, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, _ := r.run("history"); stderr != "no command was found; a damaged history is kept as "+damaged+"\n" {
+		t.Errorf("%q", stderr)
+	}
+}
+
 func TestHistorySearchesForWhatTheFlagsSay(t *testing.T) {
 	r := newHistoryRig(t)
 	cwd, err := os.Getwd()

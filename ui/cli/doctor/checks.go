@@ -61,9 +61,15 @@ func examineFolder() (dir string, findings []Finding) {
 func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	socket, _ := api.Sockets(dir)
 	client, err := o.Reach(ctx)
-	if pid := lockHolder(dir); pid != "" && errors.Is(err, api.CodeUnavailable) {
+	var info api.Info
+	if err == nil {
+		defer client.Close()
+		info, err = api.EngineInfo.Call(ctx, client, api.Empty{})
+	}
+	silent := errors.Is(err, api.CodeUnavailable) || errors.Is(err, context.DeadlineExceeded)
+	if pid := lockHolder(dir); pid != "" && silent {
 		return []Finding{{"engine", Fail, fmt.Sprintf("process %s holds %s but does not answer at %s", pid, datadir.EngineLock, socket),
-			"check again in a moment; if this persists, kill " + pid + ": the next command starts another engine and sessions keep running"}}
+			"check again in a moment; if this persists, kill -9 " + pid + ": the next command starts another engine and sessions keep running"}}
 	}
 	if errors.Is(err, api.CodeUnavailable) {
 		detail := "not running; the next command starts it"
@@ -72,11 +78,6 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 		}
 		return []Finding{{"engine", OK, detail, ""}}
 	}
-	if err != nil {
-		return []Finding{{"engine", Fail, err.Error(), api.AsError(err).Hint}}
-	}
-	defer client.Close()
-	info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
 	if err != nil {
 		return []Finding{{"engine", Fail, err.Error(), api.AsError(err).Hint}}
 	}

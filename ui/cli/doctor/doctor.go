@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
@@ -60,6 +61,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		findings = append(findings, o.examineEngine(ctx, dir)...)
 		findings = append(findings, o.examineLost()...)
 		findings = append(findings, examineRecords(dir)...)
+		findings = append(findings, examineHistory(dir)...)
 	}
 	findings = append(findings, o.examineTerminal()...)
 	findings = append(findings, o.examineShell())
@@ -136,7 +138,7 @@ func (o Options) examineSandbox() []Finding {
 	var findings []Finding
 	switch {
 	case s.Fault != nil:
-		findings = append(findings, Finding{check, Fail, s.Fault.Error(), "fix it; until then agents are not served"})
+		findings = append(findings, Finding{check, Fail, s.Fault.Error(), "fix it; until then agents' calls fail"})
 	case s.Profile == "":
 		findings = append(findings, Finding{check, Warn, "none is set for agents, so what they run can do anything you can",
 			"set agents.sandbox in config.toml; docs/policy.md shows how"})
@@ -263,3 +265,33 @@ func executable(path string) bool {
 
 // private reports whether only the owner may enter a folder.
 func private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }
+
+// examineHistory reports histories that were damaged and set aside.
+func examineHistory(dir string) []Finding {
+	var findings []Finding
+	for _, path := range damagedHistories(dir) {
+		findings = append(findings, Finding{"history", Warn, "was damaged and set aside as " + path, "sqlite3 can often recover it; delete it if you do not need it"})
+	}
+	return findings
+}
+
+// HistoryNote names the damaged histories on this machine for a message that ends there; "" for none.
+func HistoryNote(host string) (note string) {
+	if dir, err := api.DataDir(); err == nil && host == "" {
+		for _, path := range damagedHistories(dir) {
+			note += "; a damaged history is kept as " + path
+		}
+	}
+	return note
+}
+
+// damagedHistories returns the paths of the histories in a data folder that were set aside.
+func damagedHistories(dir string) (paths []string) {
+	aside, _ := filepath.Glob(filepath.Join(dir, datadir.History+".bad*")) // fails for no such pattern
+	for _, path := range aside {
+		if !strings.HasSuffix(path, "-wal") && !strings.HasSuffix(path, "-shm") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
