@@ -22,10 +22,10 @@ import (
 
 func agentCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "agent",
+		Use:   "agent COMMAND",
 		Short: "Set up agents' programs and their hooks; report and explain what they are doing",
-		Long: "What agents' programs (Claude Code, Codex, Cursor and others) have to be told of Tandem, and what\n" +
-			"Tandem knows of those that run in sessions. `tandem agents` lists them.",
+		Long: "Connects agents' programs (Claude Code, Codex, Cursor and others) to Tandem, and explains\n" +
+			"what Tandem knows of those that run in sessions. `tandem agents` lists them.",
 		Example: "tandem agent setup claude\ntandem agent hooks install claude\ntandem agent explain work",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -195,7 +195,13 @@ func (a *app) listClients(cmd *cobra.Command, m setup.Machine) error {
 			}
 			t.Add(output.Tinted(s.Name, tint), output.Tinted(here, tint), setUpCell(s), output.Tinted(output.Visible(home(s.User)), tint))
 		}
-		return t.String()
+		text := t.String()
+		for _, s := range states {
+			if s.Error != "" {
+				text += output.Visible(s.Name+": "+s.Error) + "\n"
+			}
+		}
+		return text
 	})
 }
 
@@ -275,9 +281,14 @@ func setupText(c setup.Client, answer setupAnswer, remove bool) string {
 	return fmt.Sprintf("%s is already set up in %s\n", c.Title, where)
 }
 
-// tellToken tells where the token of a server over HTTP is to come from.
+// tellToken tells where the token of a server over HTTP is to come from, and what in a project's
+// settings is for this user alone.
 func (a *app) tellToken(m setup.Machine, f setupFlags) {
-	if f.wish.HTTP != "" {
+	names := m.Personal()
+	switch {
+	case f.wish.HTTP != "":
 		a.out.Tell("set %s where the client starts: to a token of %s", setup.TokenVariable, filepath.Join(m.DataDir, datadir.AgentTokens))
+	case f.project && len(names) > 0:
+		a.out.Tell("before you share this file, remove your own paths: %s", strings.Join(names, ", "))
 	}
 }

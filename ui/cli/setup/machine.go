@@ -115,6 +115,14 @@ func (m Machine) variables() (set fields) {
 	return set
 }
 
+// Personal returns the variables that local settings would set to paths of this user.
+func (m Machine) Personal() (names []string) {
+	for _, f := range m.variables() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
 // variableNames are the variables that setup decides on.
 func variableNames() []string {
 	return []string{"HOME", "TANDEM_DATA_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}
