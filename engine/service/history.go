@@ -56,7 +56,7 @@ func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.History
 	})
 	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
 		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.Shown(in.Path)).
-			WithHint("set overwrite to replace it")
+			WithHint("--overwrite replaces it")
 	}
 	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/persist/diag"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 
@@ -56,6 +57,9 @@ func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string,
 		}
 		if name == "" {
 			return nil, output.Usagef(cmd, "read --env %s: it has no name", output.Visible(setting))
+		}
+		if !project.IsVariable(name) {
+			return nil, output.Usagef(cmd, "read --env %s: a name must consist of letters, digits and _, and begin with no digit", output.Visible(setting))
 		}
 		if env == nil {
 			env = make(map[string]string)
@@ -105,6 +109,14 @@ func where(text []byte, err error) string {
 
 // flagError says in a person's words what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var flags []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+		if meant := diag.Nearest(unknown.GetSpecifiedName(), flags); meant != "" {
+			return output.Misused(err.Error(), "did you mean --"+meant+"?")
+		}
+	}
 	var value *pflag.InvalidValueError
 	if !errors.As(err, &value) {
 		return output.Usagef(cmd, "%v", err)

@@ -33,8 +33,8 @@ func playCommand(a *app) *cobra.Command {
 		Long: "Plays a recording (asciicast v2 or v3) in this terminal, or all that is kept of a\n" +
 			"session, or with --history what a command printed, by its number in `tandem history --json`.\n" +
 			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
-			"speed, q ends it. What was printed reaches this terminal as it was, but for what would make it\n" +
-			"answer. With --svg it is drawn instead, as a picture that moves in a browser or a README.",
+			"speed, q ends it. Output is passed on unchanged, except for sequences that make the terminal\n" +
+			"reply. With --svg it is drawn instead, as a picture that moves in a browser or a README.",
 		Example:           "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play demo.cast --svg demo.svg\ntandem play --history 4711",
 		Args:              a.playArgs,
 		ValidArgsFunction: a.completePlay,

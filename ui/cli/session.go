@@ -164,9 +164,9 @@ func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
 			if meant, ok := equivalents[cmd.Name()+" "+args[n]]; ok {
-				return output.Misused(fmt.Sprintf("%s takes no %q", cmd.Name(), args[n]), meant)
+				return output.Misused(fmt.Sprintf("unexpected argument %q", args[n]), meant)
 			}
-			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[n]))
+			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[n]))
 		}
 		return nil
 	}

@@ -22,7 +22,6 @@ func shellCommand(a *app) *cobra.Command {
 		Long: "Reads lines and runs each as a verb with its arguments, quoted as in a shell.\n" +
 			"cd and pwd are there too; help lists the verbs, exit or ctrl+d leaves.",
 		Example: "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				verbs := shellVerbs(cmd.Root())

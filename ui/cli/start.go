@@ -122,8 +122,8 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
 	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):
 		return output.Usagef(cmd, "--max-restarts cannot be used with --restart no")
-	case f.readyPort < 0 || f.readyPort > 65535:
-		return output.Usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
+	case cmd.Flags().Changed("ready-port") && (f.readyPort < 1 || f.readyPort > 65535):
+		return output.Usagef(cmd, "read --ready-port %d: must be from 1 to 65535", f.readyPort)
 	case f.tty && f.splitLog:
 		return output.Usagef(cmd, "a terminal has one output: --split-log does not go with --tty")
 	}

@@ -54,7 +54,7 @@ func exactly(count int, otherwise string) cobra.PositionalArgs {
 		case len(args) < count:
 			return output.Usagef(cmd, "%s", otherwise)
 		case len(args) > count:
-			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[count]))
+			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[count]))
 		}
 		return nil
 	}

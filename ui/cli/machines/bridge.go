@@ -20,8 +20,8 @@ func Bridge(version string) *cobra.Command {
 		Use:   "bridge [--read-only]",
 		Short: "Join standard input and output to this machine's engine",
 		Long: "Joins standard input and output to the engine of this machine, which it starts if need be. Other\n" +
-			"machines run it over ssh; it is no verb to type. A key in authorized_keys can be held to it, and\n" +
-			"to reading.",
+			"machines run it over ssh; it is not meant to be typed. A key in authorized_keys can be held\n" +
+			"to it, and to reading.",
 		Example: "restrict,command=\"/home/me/.local/bin/tandem bridge --read-only\" ssh-ed25519 AAAA…",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serveBridge(cmd.Context(), version, readOnly)

@@ -46,7 +46,7 @@ type Verbs struct {
 // Command is the verb machine.
 func (v *Verbs) Command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "machine",
+		Use:   "machine COMMAND",
 		Short: "Add, list and check other machines",
 		Long: "Other machines are reached over ssh, or over any command that joins its input and\n" +
 			"output to `tandem bridge` there. Every verb works on them with --host NAME.",
@@ -65,7 +65,7 @@ func arguments(least, most int, otherwise string) cobra.PositionalArgs {
 		case len(args) < least:
 			return output.Usagef(cmd, "%s", otherwise)
 		case most >= 0 && len(args) > most:
-			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[most]))
+			return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[most]))
 		}
 		return nil
 	}

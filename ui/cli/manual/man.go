@@ -14,7 +14,7 @@ func Command(out *output.Printer, version string) *cobra.Command {
 		Short: "Print the manual page",
 		Long: "Prints the manual page tandem(1), with every verb. With --dir it writes that, and a\n" +
 			"page for each verb, as files that man finds in a folder man1 of $MANPATH.",
-		Example: "tandem man | man -l -\nmkdir -p ~/.local/share/man/man1 && tandem man --dir ~/.local/share/man/man1",
+		Example: "tandem man | man -l -\ntandem man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
 			if dir == "" {

@@ -1,8 +1,12 @@
 package manual
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestTheManualFillsTextAndLeavesWhatIsIndentedAsItIs(t *testing.T) {
@@ -11,5 +15,15 @@ func TestTheManualFillsTextAndLeavesWhatIsIndentedAsItIs(t *testing.T) {
 	want := "Some words\nand more:\n.nf\n  {\\(dqa\\(dq:\n   1}\n.fi\nThe end.\n.PP\nAnother\n.nf\n  last\n.fi\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+func TestPagesAreWrittenToANewFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "share", "man1")
+	if err := WritePages(dir, &cobra.Command{Use: "tandem", Short: "Keep"}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "tandem.1")); err != nil {
+		t.Error(err)
 	}
 }

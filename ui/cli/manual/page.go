@@ -11,13 +11,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// WritePages writes tandem.1 and a page for each verb.
+// WritePages writes tandem.1 and a page for each verb to dir, which it creates if need be.
 func WritePages(dir string, root *cobra.Command, version string) error {
 	pages := map[string]string{root.Name(): Page(root, version)}
 	for _, verb := range root.Commands() {
 		if verb.IsAvailableCommand() {
 			pages[root.Name()+"-"+verb.Name()] = verbPage(verb, version)
 		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write manual pages: %w", err)
 	}
 	for name, text := range pages {
 		if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(text), 0o644); err != nil {

@@ -133,7 +133,7 @@ func configCheckCommand(a *Verbs) *cobra.Command {
 		Example: "tandem config check\ntandem config check new.toml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return output.Usagef(cmd, "check takes no %q", output.Visible(args[1]))
+				return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[1]))
 			}
 			return nil
 		},

@@ -72,7 +72,12 @@ func WithCommand(o Options) *cobra.Command {
 			"set. In a session of Tandem, that is the pane the program is in (TMUX_PANE), and what it\n" +
 			"splits appears beside it in the dashboard. The program's exit status is this command's.",
 		Example: "tandem with-tmux -- claude\ntandem with-tmux -- tmuxinator start work",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return output.Usagef(cmd, "run what? Give a command.")
+			}
+			return nil
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault
 		},
