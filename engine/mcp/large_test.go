@@ -2,12 +2,15 @@ package mcp
 
 import (
 	"io"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
 	"tandem/tests/needs"
 )
@@ -122,4 +125,37 @@ func BenchmarkLargeResultInLines(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestEngineReturnsMemoryAfterLargeOutputs(t *testing.T) {
+	needs.FullRun(t)
+	r := newRig(t, toolkit.Native)
+	info, err := api.EngineInfo.Call(t.Context(), r.agent.Engine, api.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.call("exec", object{"command": "true"})
+	idle := anonymousMB(t, info.EnginePID)
+	for range 3 {
+		answer := r.call("exec", object{"command": "head -c 10000000 /dev/zero | tr '\\0' x", "maxOutput": toolkit.BulkMost})
+		if size := len(said(answer)); size < 10_000_000 {
+			t.Fatalf("exec gives %d bytes", size)
+		}
+	}
+	r.eventually("the idle engine to be as small as before", func() bool { return anonymousMB(t, info.EnginePID) <= idle+5 })
+}
+
+// anonymousMB returns how much memory of a process is not from files.
+func anonymousMB(t *testing.T, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	kb, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kb >> 10
 }

@@ -84,20 +84,19 @@ func setAside(wanted string, out any) []api.Member {
 	return held
 }
 
-// writeOutput answers with what out points to.
-func writeOutput(w http.ResponseWriter, r *http.Request, out any) {
+// writeOutput answers with what out points to and returns the size of the answer.
+func writeOutput(w http.ResponseWriter, r *http.Request, out any) (size int) {
 	aside := setAside(r.Header.Get(wire.AsideHeader), out)
 	if len(aside) == 0 {
-		writeJSON(w, http.StatusOK, out)
-		return
+		return writeJSON(w, http.StatusOK, out)
 	}
 	head, err := json.Marshal(out)
 	if err != nil {
 		writeError(w, api.Errorf(api.CodeInternal, "encode answer: %v", err))
-		return
+		return 0
 	}
 	division := []string{wire.AsideName + "=" + strconv.Itoa(len(head))}
-	size := len(head)
+	size = len(head)
 	for _, m := range aside {
 		division = append(division, m.Name+"="+strconv.Itoa(sizeOf(m)))
 		size += sizeOf(m)
@@ -110,4 +109,5 @@ func writeOutput(w http.ResponseWriter, r *http.Request, out any) {
 	for i := 0; i < len(aside) && err == nil; i++ {
 		err = writeTo(w, aside[i])
 	}
+	return size
 }

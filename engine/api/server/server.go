@@ -59,6 +59,7 @@ type Mux struct {
 	serving chan struct{} // is closed once it is there
 	begin   sync.Once     // closes serving
 	typing  typing
+	memory  reclaimer
 }
 
 // A Check looks at every call before it is served: it refuses it with an error,
@@ -126,7 +127,7 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request, op operation) {
 		writeError(w, handlerError(err))
 		return
 	}
-	writeOutput(w, r, out)
+	m.memory.note(writeOutput(w, r, out))
 }
 
 // allow is the check of a call, behind what the connection may be used for.
@@ -249,7 +250,8 @@ func writeError(w http.ResponseWriter, e *api.Error) { writeStatus(w, e.Code.Sta
 
 func writeStatus(w http.ResponseWriter, status int, e *api.Error) { writeJSON(w, status, e) }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// writeJSON answers with v and returns the size of the answer.
+func writeJSON(w http.ResponseWriter, status int, v any) (size int) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		status = http.StatusInternalServerError
@@ -261,4 +263,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	// A failed write means that the client has gone, and nobody is left to tell.
 	_, _ = w.Write(body)
 	_, _ = io.WriteString(w, "\n")
+	return len(body)
 }
