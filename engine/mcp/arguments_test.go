@@ -79,8 +79,8 @@ func TestVariablesAreGivenAsNumbersAndTruthValuesToo(t *testing.T) {
 	if diff := cmp.Diff(want, in.Env); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if schema := string(toolkit.InputSchema(tool.In)); !strings.Contains(schema, `"env":{"type":"object","additionalProperties":{"type":"string"}}`) {
-		t.Errorf("the schema changed: %s", schema)
+	if schema := string(toolkit.InputSchema(tool.In)); !strings.Contains(schema, `"env":{"type":"object"}`) {
+		t.Errorf("the schema has clients refuse numbers: %s", schema)
 	}
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem/engine/mcp/toolkit"
@@ -23,6 +24,10 @@ func TestInstructionsNameOnlyToolsThatThereAre(t *testing.T) {
 				t.Errorf("%v: it speaks of %s", o.Profiles, word)
 			}
 		}
+	}
+	native := instructions("", toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}))
+	if want := "exec shows up to 8000 characters of each stream, or the first and last 2000 of longer output"; !strings.Contains(native, want) {
+		t.Errorf("they do not say how exec shortens output: %s", native)
 	}
 	if got := instructions("t_", toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})); !regexp.MustCompile(`\bt_exec\b`).MatchString(got) {
 		t.Errorf("without the prefix: %s", got)

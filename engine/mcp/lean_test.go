@@ -67,4 +67,7 @@ func TestFieldsAtTheirDefaultAreLeftOut(t *testing.T) {
 	if duration := facts["duration_ms"].(float64); duration != float64(int64(duration)) || facts["timed_out"] != nil || facts["dropped"] != nil {
 		t.Errorf("session_exec gives %v", facts)
 	}
+	if _, facts = r.facts("session_exec", object{"id": "sh", "command": "read x"}); facts["waits"] != "input" || facts["method"] != nil {
+		t.Errorf("session_exec of a question gives %v", facts)
+	}
 }

@@ -39,7 +39,7 @@ func TestTheListOfToolsIsShort(t *testing.T) {
 		profiles []toolkit.Profile
 		most     int
 	}{
-		{[]toolkit.Profile{toolkit.Native}, 11_500},
+		{[]toolkit.Profile{toolkit.Native}, 11_776},
 		{[]toolkit.Profile{toolkit.TerminalTools}, 9_500},
 		{[]toolkit.Profile{toolkit.All}, 19_000},
 		{seeds, 16 << 10},
@@ -206,6 +206,36 @@ func fits(schema map[string]any, value any) bool {
 	return reflect.TypeOf(value).Kind() == reflect.Bool
 }
 
+func TestArgumentsThatToolsShareHaveOneNameAndType(t *testing.T) {
+	t.Parallel()
+	types := map[string]map[string]string{}
+	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}) {
+		var s struct {
+			Properties map[string]struct{ Type string }
+		}
+		if err := json.Unmarshal(one.Schema(), &s); err != nil {
+			t.Fatal(err)
+		}
+		for name, p := range s.Properties {
+			if p.Type == "" {
+				t.Errorf("%s.%s has no type", one.Name, name)
+			}
+			if name == "maxOutput" || name == "lease" {
+				t.Errorf("%s lists %s", one.Name, name)
+			}
+			if types[name] == nil {
+				types[name] = map[string]string{}
+			}
+			types[name][p.Type] = one.Name
+		}
+	}
+	for _, name := range []string{"since", "max_output", toolkit.HostArgument} {
+		if len(types[name]) != 1 {
+			t.Errorf("%s has the types %v", name, types[name])
+		}
+	}
+}
+
 func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 	t.Parallel()
 	defaults := map[string]any{}
@@ -222,8 +252,8 @@ func TestSchemasSayWhatIsMeantWhereAnArgumentIsLeftOut(t *testing.T) {
 	}
 	for name, want := range map[string][]any{
 		"exec.timeoutMs":                       {30_000.0, 100.0, 300_000.0},
-		"exec.maxOutput":                       {8000.0, 1.0, nil},
-		"process_log.max_output":               {float64(toolkit.Bulk), nil, float64(toolkit.BulkMost)},
+		"exec.max_output":                      {8000.0, nil, nil},
+		"process_log.max_output":               {float64(toolkit.Bulk), nil, nil},
 		"session_exec.timeout_ms":              {30_000.0, nil, 300_000.0},
 		"grep.limit":                           {100.0, 1.0, nil},
 		"local_run_shell.timeout_ms":           {60_000.0, nil, 300_000.0},
@@ -250,13 +280,14 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 		Many  *int              `json:"many,omitempty" default:"3" min:"1" max:"9"`
 		Env   map[string]string `json:"env,omitempty"`
 		Parts []part            `json:"parts,omitempty"`
+		Kinds []string          `json:"kinds,omitempty" enum:"a,b"`
 		Any   any               `json:"any,omitempty"`
 		When  time.Time         `json:"when,omitzero"`
 		own   int
 	}
 	want := `{"type":"object","properties":{"n":{"type":"integer"},"name":{"type":"string","description":"a \"name\""},` +
 		`"kind":{"type":"string","enum":["a","b"],"default":"a"},"many":{"type":"integer","default":3,"minimum":1,"maximum":9},"env":{"type":"object","additionalProperties":{"type":"string"}},` +
-		`"parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},"any":{},` +
+		`"parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},"kinds":{"type":"array","items":{"type":"string","enum":["a","b"]}},"any":{},` +
 		`"when":{"type":"string"}},"required":["name"]}`
 	if got := string(toolkit.InputSchema(reflect.TypeFor[in]())); got != want {
 		t.Errorf("schema\n%s\nwant\n%s", got, want)

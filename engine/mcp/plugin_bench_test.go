@@ -20,7 +20,7 @@ func BenchmarkExec10MBBack(b *testing.B) {
 	r.file("big", numbered(1, 100_000, "%099d"))
 	b.SetBytes(10_000_000)
 	for b.Loop() {
-		answer := r.call("exec", object{"command": "cat big", "maxOutput": 16 << 20})
+		answer := r.call("exec", object{"command": "cat big", "max_output": 16 << 20})
 		if n := len(said(answer)); n != 10_000_000+len("Exit code: 0") {
 			b.Fatal(n)
 		}

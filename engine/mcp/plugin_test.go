@@ -320,7 +320,7 @@ func TestPluginRunsCommands(t *testing.T) {
 		row{"exec", object{"command": "true", "sandbox": object{"filesytem": object{}}},
 			"read sandbox: unknown field \"filesytem\"\nhint: its shape is " +
 				"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
-		row{"exec", object{}, `call exec: argument "command" is missing` + "\nhint: it takes: command, cwd, timeoutMs, env, sandbox, kill, maxOutput", true},
+		row{"exec", object{}, `call exec: argument "command" is missing` + "\nhint: it takes: command, cwd, timeoutMs, env, sandbox, kill, max_output", true},
 	)
 }
 
@@ -340,7 +340,7 @@ func TestPluginKeepsTheEndOfLongOutput(t *testing.T) {
 	if diff := cmp.Diff(want, blocks); diff != "" {
 		t.Error(diff)
 	}
-	whole := said(r.call("exec", object{"command": "printf '%020000d' 7", "maxOutput": 100000}))
+	whole := said(r.call("exec", object{"command": "printf '%020000d' 7", "max_output": 100000}))
 	if whole != strings.Repeat("0", 19999)+"7"+"Exit code: 0" {
 		t.Errorf("%d characters", len(whole))
 	}

@@ -53,7 +53,7 @@ func TestExecGivesTheEndsOfLongOutput(t *testing.T) {
 	if text := said(answer); len(text) > 1200 || !strings.HasPrefix(text, "begin x") || !strings.Contains(text, "x[4011 bytes left out]x") || !strings.HasSuffix(text, "process_log id="+answer.Process+" since=0") {
 		t.Errorf("of a long line exec gives %q", text)
 	}
-	r.plain("exec", object{"command": "cat one", "maxOutput": 10000}, "begin "+strings.Repeat("x", 5000)+" end\n")
+	r.plain("exec", object{"command": "cat one", "max_output": 10000}, "begin "+strings.Repeat("x", 5000)+" end\n")
 }
 
 func TestOfALineThatIsDrawnOverTheLastStateIsGiven(t *testing.T) {

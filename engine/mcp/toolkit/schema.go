@@ -9,7 +9,7 @@ import (
 )
 
 // InputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
-func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "") }
+func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", "") }
 
 // Schema is that of a tool's arguments, with the machine behind them. Of that the
 // server's instructions tell: it is in each tool.
@@ -22,14 +22,14 @@ func (t Tool) taken() reflect.Type {
 	}
 	fields := slices.DeleteFunc(reflect.VisibleFields(t.In), func(f reflect.StructField) bool { return f.Anonymous || !f.IsExported() })
 	return reflect.StructOf(append(fields, reflect.StructField{
-		Name: "Machine", Type: reflect.TypeFor[json.RawMessage](), Tag: `json:"` + HostArgument + `,omitempty"`,
+		Name: "Machine", Type: reflect.TypeFor[string](), Tag: `json:"` + HostArgument + `,omitempty"`,
 	}))
 }
 
 // appendSchema describes a type without unions of types: what may be null is
 // left out when it is. Extra is what else to say of it, as members of a JSON
-// object.
-func appendSchema(b []byte, t reflect.Type, extra string) []byte {
+// object, and items what else to say of an array's elements.
+func appendSchema(b []byte, t reflect.Type, extra, items string) []byte {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -39,7 +39,7 @@ func appendSchema(b []byte, t reflect.Type, extra string) []byte {
 		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
 	case "array":
 		b = append(b, `"type":"array","items":`...)
-		b = appendSchema(b, t.Elem(), "")
+		b = appendSchema(b, t.Elem(), items, "")
 	case "object":
 		b = append(b, `"type":"object"`...)
 		b = appendObject(b, t)
@@ -76,12 +76,12 @@ func schemaType(t reflect.Type) string {
 
 // appendObject describes what is in an object.
 func appendObject(b []byte, t reflect.Type) []byte {
-	if t.Kind() == reflect.Map && schemaType(t.Elem()) == "" {
-		return b // anything may be in it
+	if t.Kind() == reflect.Map && (schemaType(t.Elem()) == "" || t == reflect.TypeFor[Env]()) {
+		return b // anything may be in it; Env takes numbers and booleans too
 	}
 	if t.Kind() == reflect.Map {
 		b = append(b, `,"additionalProperties":`...)
-		return appendSchema(b, t.Elem(), "")
+		return appendSchema(b, t.Elem(), "", "")
 	}
 	var required []string
 	if t.NumField() == 0 {
@@ -99,7 +99,8 @@ func appendObject(b []byte, t reflect.Type) []byte {
 		}
 		first = false
 		b = append(append(b, quoted(name)...), ':')
-		b = appendSchema(b, f.Type, described(f))
+		extra, items := described(f)
+		b = appendSchema(b, f.Type, extra, items)
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
 		}
@@ -111,14 +112,19 @@ func appendObject(b []byte, t reflect.Type) []byte {
 	return b
 }
 
-// described is what a field's tags say of it: doc, enum, default, min and max.
-func described(f reflect.StructField) string {
-	var s string
+// described is what a field's tags say of it: doc, enum, default, min and max. The enum of an
+// array holds for its elements.
+func described(f reflect.StructField) (s, items string) {
 	if doc := f.Tag.Get("doc"); doc != "" {
 		s += `,"description":` + string(quoted(doc))
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {
-		s += `,"enum":` + string(quoted(strings.Split(enum, ",")))
+		choices := `,"enum":` + string(quoted(strings.Split(enum, ",")))
+		if f.Type.Kind() == reflect.Slice {
+			items = choices
+		} else {
+			s += choices
+		}
 	}
 	if value := f.Tag.Get("default"); value != "" && f.Type.Kind() == reflect.String {
 		s += `,"default":` + string(quoted(value))
@@ -130,7 +136,7 @@ func described(f reflect.StructField) string {
 			s += `,"` + limit[1] + `":` + value
 		}
 	}
-	return s
+	return s, items
 }
 
 // quoted is a string or list of strings in JSON.

@@ -110,11 +110,19 @@ func Coded(method string, err error) error {
 func Advised(t Tool, err error) error {
 	e := api.AsError(err)
 	switch {
+	case lostEngine().MatchString(e.Message):
+		told := *e
+		told.Message = lostEngine().ReplaceAllString(e.Message, "call "+t.Name+": lost the engine: ")
+		return &told
 	case e.Code == api.CodeEnded && e.Hint == "" && strings.HasPrefix(t.Name, "session_"):
 		return e.WithHint("session_screen shows its last screen, session_start starts another")
 	}
 	return err
 }
+
+// lostEngine matches the beginning of the error of a call whose engine went away: its
+// operation and socket mean nothing to an agent.
+var lostEngine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^call [a-z_.]+: lost the engine at .*?: `) })
 
 // Legible is a message that may repeat what an agent or a program has made: of
 // a size to be read, and without characters that cannot be seen.

@@ -20,11 +20,11 @@ func agentTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, Like: "session_list",
-			Doc: "List the coding agents in sessions."}, agentList),
+			Doc: "List coding agents in sessions."}, agentList),
 		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, Like: "session_wait",
 			Doc: "Wait until an agent is blocked or done, or in one of states."}, agentWait),
 		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, Like: "session_write",
-			Doc: "Prompt an agent that is not blocked; with wait_ms, wait until it is done or blocked."}, agentPrompt),
+			Doc: "Prompt an agent that is not blocked; wait_ms waits until it is done or blocked."}, agentPrompt),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, Like: "session_screen",
 			Doc: "An agent's last answer."}, agentTranscript),
 	}
@@ -96,7 +96,7 @@ func agentState(p api.Process) string {
 
 type agentWaitInput struct {
 	IDs       []string         `json:"ids,omitempty"`
-	States    []api.AgentState `json:"states,omitempty"`
+	States    []api.AgentState `json:"states,omitempty" enum:"working,blocked,done,idle"`
 	TimeoutMS int              `json:"timeout_ms,omitempty"`
 }
 

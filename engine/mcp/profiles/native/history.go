@@ -17,7 +17,7 @@ func historyTool() toolkit.Tool {
 type historyInput struct {
 	Query  string `json:"query,omitempty"`
 	CWD    string `json:"cwd,omitempty"`
-	Actor  string `json:"actor,omitempty"`
+	Actor  string `json:"actor,omitempty" doc:"person or agent:NAME"`
 	Failed bool   `json:"failed,omitempty"`
 	Unique bool   `json:"unique,omitempty"`
 	Limit  int    `json:"limit,omitempty" default:"50" max:"1000"`

@@ -32,9 +32,9 @@ func nativeProcessTools() []toolkit.Tool {
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
 			Doc: "Restart a process."}, processRestart),
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a process printed since you last looked, or a grep of it."}, processLog),
+			Doc: "What a process printed since you last looked, or a grep of it with context lines."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
+			Doc: "Wait until a process exits, logs a match, listens on port, is silent for idle_ms or ready (by its project file)."}, processWait),
 		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }
@@ -82,7 +82,7 @@ type ProcessLogInput struct {
 	Grep      string          `json:"grep,omitempty"`
 	Context   int             `json:"context,omitempty"`
 	WaitMS    int             `json:"wait_ms,omitempty"`
-	MaxOutput int             `json:"max_output,omitempty" default:"32768" max:"16777216"`
+	MaxOutput int             `json:"max_output,omitempty" default:"32768"`
 }
 
 // A logState says where in a log reading has come to.

@@ -19,7 +19,7 @@ func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[sessionStartInput, toolkit.Started](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
-			Doc: "Start a terminal session: the shell, or a program."}, sessionStart),
+			Doc: "Start a terminal session: a shell or a program."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only, Large: true,
 			Doc: "Run a command in a session's shell, or a line in its REPL. It continues after the timeout."}, sessionExec),
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
@@ -29,13 +29,13 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a session is at its prompt, wants input or ends, or as asked; gives new output."}, sessionWait),
+			Doc: "Wait for the first given condition (default: prompt, question or exit); gives new output."}, sessionWait),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
-			Doc: "Kill a session and all that runs in it."}, sessionKill),
+			Doc: "Kill a session and all in it."}, sessionKill),
 		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
-			Doc: "List terminal sessions, the person's included."}, sessionsList),
+			Doc: "List terminal sessions, the user's included."}, sessionsList),
 	}
 }
 
@@ -44,7 +44,7 @@ type sessionStartInput struct {
 	Name    string      `json:"name,omitempty"`
 	CWD     string      `json:"cwd,omitempty"`
 	Env     toolkit.Env `json:"env,omitempty"`
-	Lease   string      `json:"lease,omitempty" enum:"detached,session,forever"`
+	Lease   string      `json:"lease,omitempty" schema:"-"`
 }
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -111,8 +111,8 @@ type execState struct {
 	ExitCode   *int   `json:"exit_code,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
 	TimedOut   bool   `json:"timed_out,omitempty"`
-	Method     string `json:"method"`          // how the end was known: marks, marker, exit or none
-	Waits      string `json:"waits,omitempty"` // input or secret
+	Method     string `json:"method,omitempty"` // how the end was known: marks, marker or exit
+	Waits      string `json:"waits,omitempty"`  // input or secret
 	Question   string `json:"question,omitempty"`
 	CWD        string `json:"cwd,omitempty"`
 	NextCursor int64  `json:"next_cursor"`
@@ -144,6 +144,9 @@ func sessionExec(ctx context.Context, f *toolkit.Agent, in sessionExecInput) (to
 	unseen += before(out.Dropped, out.Start)
 	state := execState{ExitCode: out.ExitCode, DurationMS: int64(math.Round(out.DurationMS)), TimedOut: out.TimedOut,
 		Method: out.Method, Waits: out.Waits, Question: out.Question, CWD: out.CWD, NextCursor: out.NextCursor, alive: out.Alive}
+	if state.Method == "none" {
+		state.Method = ""
+	}
 	f.Seen.Set(p.ID, toolkit.Cursor{At: out.NextCursor})
 	if state.plain() {
 		return toolkit.Text(cmp.Or(unseen+out.Output, "[exit code 0]")).Of(p.ID), nil
@@ -218,10 +221,10 @@ func waitsLine(waits, question string) string {
 }
 
 type sessionReadInput struct {
-	ID        string `json:"id"`
-	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
-	WaitMS    int    `json:"wait_ms,omitempty"`
-	MaxOutput int    `json:"max_output,omitempty"`
+	ID        string          `json:"id"`
+	Since     *toolkit.Cursor `json:"since,omitempty"`
+	WaitMS    int             `json:"wait_ms,omitempty"`
+	MaxOutput int             `json:"max_output,omitempty"`
 }
 
 func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (toolkit.Result, error) {
@@ -236,7 +239,7 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 	seen, _ := f.Seen.At(p.ID)
 	since := seen.At
 	if in.Since != nil {
-		since = *in.Since
+		since = in.Since.At
 	}
 	read := toolkit.ReadLog
 	if in.Since == nil {
@@ -254,15 +257,15 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 }
 
 type sessionWaitInput struct {
-	ID        string `json:"id"`
-	Prompt    bool   `json:"prompt,omitempty"`
-	Input     bool   `json:"input,omitempty"`
-	Output    string `json:"output,omitempty"`
-	Screen    string `json:"screen,omitempty"`
-	Exit      bool   `json:"exit,omitempty"`
-	IdleMS    int    `json:"idle_ms,omitempty"`
-	Since     *int64 `json:"since,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty"`
+	ID        string          `json:"id"`
+	Prompt    bool            `json:"prompt,omitempty"`
+	Input     bool            `json:"input,omitempty"`
+	Output    string          `json:"output,omitempty"`
+	Screen    string          `json:"screen,omitempty"`
+	Exit      bool            `json:"exit,omitempty"`
+	IdleMS    int             `json:"idle_ms,omitempty"`
+	Since     *toolkit.Cursor `json:"since,omitempty"`
+	TimeoutMS int             `json:"timeout_ms,omitempty"`
 }
 
 // A sessionWaitState says what a wait for a session has come to.
@@ -274,7 +277,10 @@ type sessionWaitState struct {
 
 func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (toolkit.Result, error) {
 	ask := api.SessionWaitInput{ID: in.ID, Prompt: in.Prompt, Input: in.Input, Output: in.Output, Screen: in.Screen,
-		Exit: in.Exit, IdleMS: in.IdleMS, Since: in.Since}
+		Exit: in.Exit, IdleMS: in.IdleMS}
+	if in.Since != nil {
+		ask.Since = &in.Since.At
+	}
 	if !in.Prompt && !in.Input && in.Output == "" && in.Screen == "" && !in.Exit && in.IdleMS == 0 {
 		ask.Prompt, ask.Input, ask.Exit = true, true, true
 	}

@@ -13,7 +13,7 @@ import (
 // about what it starts, is not offered.
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Start a durable background process; with wait, answer once it logs a match, listens or exits."}, processStart)
+		Doc: "Start a durable process; keepAlive restarts it whenever it exits; wait as in process_wait."}, processStart)
 	t.Judged = true
 	return t
 }

@@ -24,17 +24,17 @@ func Tools() []toolkit.Tool {
 	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}
 	tools := []toolkit.Tool{
 		toolkit.Define[shellCmd, toolkit.None](toolkit.Tool{Name: "shell_cmd", Effect: api.Destructive, Profiles: alone,
-			Doc: "Run a shell command. After timeoutSeconds it becomes a daemon with that pid."}, runShellCmd),
+			Doc: "Run a shell command. After timeoutSeconds it keeps running as a daemon; the result has its pid."}, runShellCmd),
 		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "stop_daemon", Effect: api.Destructive, Profiles: alone,
 			Doc: "Stop a daemon of shell_cmd and all it started."}, stopDaemon),
 		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "get_daemon_output", Effect: api.Read, Profiles: alone,
 			Doc: "Get the output of a daemon of shell_cmd, running or not."}, daemonOutput),
 		toolkit.Define[envGet, EnvState](toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: both,
-			Doc: "Read an environment variable."}, getEnv),
+			Doc: "Read a variable; reveal shows secrets."}, getEnv),
 		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Profiles: both,
-			Doc: "Set an environment variable for later commands."}, setEnv),
+			Doc: "Set a variable for later commands."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
-			Doc: "Remove an environment variable for later commands."}, unsetEnv),
+			Doc: "Remove a variable for later commands."}, unsetEnv),
 	}
 	for i := range tools {
 		tools[i] = inYAML(tools[i])

@@ -38,8 +38,8 @@ type execInput struct {
 	TimeoutMS *int         `json:"timeoutMs,omitempty" default:"30000" min:"100" max:"300000"`
 	Env       toolkit.Env  `json:"env,omitempty"`
 	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
-	Kill      bool         `json:"kill,omitempty" doc:"kill it at the timeout"`
-	MaxOutput int          `json:"maxOutput,omitempty" default:"8000" min:"1"`
+	Kill      bool         `json:"kill,omitempty" doc:"at the timeout"`
+	MaxOutput int          `json:"max_output,omitempty" default:"8000"`
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
@@ -59,7 +59,7 @@ type CommandState struct {
 
 func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
 	if in.MaxOutput < 0 {
-		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: maxOutput cannot be negative")
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: max_output cannot be negative")
 	}
 	if err := toolkit.CheckLine("run command", string(in.Command), in.Env); err != nil {
 		return toolkit.Result{}, err

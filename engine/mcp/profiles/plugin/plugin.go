@@ -54,7 +54,7 @@ func searchTools() []toolkit.Tool {
 
 func execTool() toolkit.Tool {
 	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive, Large: true,
-		Doc: "Run a shell command and wait. After timeoutMs it becomes a process."}, execCommand)
+		Doc: "Run a shell command and wait. After timeoutMs it keeps running as a process; the result has its id."}, execCommand)
 }
 
 func processTools() []toolkit.Tool {
@@ -62,7 +62,7 @@ func processTools() []toolkit.Tool {
 		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "Start a durable background process."}, processStart),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Plugin},
-			Doc: "List processes and their status."}, processList),
+			Doc: "List processes."}, processList),
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read,
 			Doc: "Get one process."}, processGet),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,

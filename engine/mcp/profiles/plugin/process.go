@@ -22,7 +22,7 @@ type StartInput struct {
 	Env       toolkit.Env  `json:"env,omitempty"`
 	KeepAlive bool         `json:"keepAlive,omitempty"`
 	Sandbox   sandboxInput `json:"sandbox,omitempty"`
-	Lease     api.Lease    `json:"lease,omitempty" enum:"detached,session,forever"`
+	Lease     api.Lease    `json:"lease,omitempty" schema:"-"`
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {

@@ -16,7 +16,7 @@ import (
 const startupSeconds = 30
 
 type shellInput struct {
-	ShellType        string   `json:"shell_type,omitempty" enum:"bash,zsh,python,codomyrmex,tandem" doc:"codomyrmex and tandem are Tandem's own"`
+	ShellType        string   `json:"shell_type,omitempty" enum:"bash,zsh,python,codomyrmex,tandem" doc:"codomyrmex, tandem: a shell of Tandem's own commands"`
 	WorkingDirectory string   `json:"working_directory,omitempty"`
 	Prompt           string   `json:"prompt,omitempty"`
 	StartupCommands  []string `json:"startup_commands,omitempty"`

@@ -23,7 +23,7 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[FormatInput, toolkit.None](toolkit.Tool{Name: "format_terminal_output", Effect: api.Read, Profiles: only,
 			Doc: "Format text for a terminal: coloured, as a table, or as indented JSON."}, FormatOutput),
 		toolkit.Define[shellInput, toolkit.None](toolkit.Tool{Name: "start_interactive_shell", Effect: api.Destructive, Profiles: only,
-			Doc: "Start a lasting shell in a terminal, which can be watched."}, startShell),
+			Doc: "Start a lasting shell in a terminal; termux_shell_session or session_* tools type into it."}, startShell),
 	}
 }
 
