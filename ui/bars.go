@@ -8,6 +8,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/machines"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // topBar names the program, the views with their numbers, and how things are.
@@ -168,6 +169,9 @@ func newStatusBar(m *model) *statusBar {
 	s.note = widget.Clip(note, max(room-1, 0))
 	if m.dialog.open != nil { // its keys stand nowhere else
 		kept = 1
+		if _, ok := m.dialog.open.(*overlay.Approval); ok { // the first ones are the answers
+			kept = 0
+		}
 		s.note = widget.Clip(note, max(room-hintCells(hints)-4, room/2))
 	}
 	if s.note != "" {

@@ -3,14 +3,12 @@ package ui
 import (
 	"context"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
@@ -22,8 +20,12 @@ func (n *notices) noteRequests(before []api.Request) tea.Cmd {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
 			// The key is the one that works everywhere, and stands where nothing cuts it off.
 			key := panes.WithKey(n.m.o.Bindings, " (", keymap.Requests, " answers)", keymap.ScopePrefix)
-			who, asks := overlay.Asker(r)+" asks", ": "+request(r)
-			return tea.Batch(n.tell(who+key+asks, true), n.notify(who+asks))
+			who, asks := overlay.Asker(r)+" asks", ": "+overlay.Wish(r)
+			notify := n.notify(who + asks)
+			if _, open := n.m.dialog.open.(*overlay.Approval); open { // it counts them
+				return notify
+			}
+			return tea.Batch(n.tell(who+key+asks, true), notify)
 		}
 	}
 	return nil
@@ -36,21 +38,13 @@ func first(names []string) string {
 	return names[0]
 }
 
-// request is what an agent wants, on one line.
-func request(r api.Request) string {
-	switch {
-	case r.Command != "":
-		return widget.Clean(r.Command)
-	case len(r.Paths) > 0:
-		return widget.Clean(r.Tool + " " + strings.Join(r.Paths, " "))
-	}
-	return widget.Clean(strings.TrimSpace(r.Tool + " " + r.Session))
-}
-
 // showRequest opens a request; "" is the oldest one.
 func (m *model) showRequest(id string) tea.Cmd {
 	if len(m.news.Requests) == 0 {
 		return m.notices.say("no requests from agents", false)
+	}
+	if m.notices.toast.news { // such as the announcement of the request
+		m.notices.unsay()
 	}
 	m.dialog.open = &overlay.Approval{
 		ID:       id,

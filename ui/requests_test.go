@@ -30,12 +30,39 @@ func TestARequestIsAnnouncedAndWaitsForItsKey(t *testing.T) {
 	d.shows("in /work/app")
 	d.shows("reason: rule 2 of policy.toml")
 	d.shows("by 15:04:05")
-	d.shows("y allow   a always   n refuse   esc later")
+	d.shows("y allow   n refuse   a always   esc later")
 	d.press("y")
 	d.calls("answer r1 true always false")
 	d.lacks("wants to call")
 	d.lacks("asking")
 	d.lacks("answers)")
+}
+
+func TestRequestDialogShowsAnswerKeysBesideAnyNote(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {80, 24}, {60, 15}} {
+		d := drive(t, newFakeEngine(), size[0], size[1])
+		d.hasStarted(1)
+		e := d.nth(0).engine
+		e.asks(aRequest("r1", "git push"))
+		d.shows("asks (ctrl+b a answers)")
+		d.press("ctrl+b", "a")
+		d.shows("y allow   n refuse")
+		d.lacks("answers)")
+		e.asks(aRequest("r2", "git pull"))
+		d.shows("(1 of 2)")
+		d.shows("y allow   n refuse")
+		d.lacks("answers)")
+		d.m.notices.say(strings.Repeat("something else is wrong ", 9), true)
+		d.shows("something else")
+		d.shows("y allow   n refuse")
+	}
+}
+
+func TestRequestIsSpelledOutInTheBar(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 24)
+	d.hasStarted(1)
+	d.nth(0).engine.asks(aRequest("r1", "echo \x1b[31mred\n\u202eevil"))
+	d.shows(`asks (ctrl+b a answers): echo \u{1b}[31mred\u{a}\u{202e}evil`)
 }
 
 func TestARequestCanBeRefusedAllowedForAlwaysOrLeft(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -91,7 +90,7 @@ func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string 
 	glyph, ink := look.Glyphs.Unknown, look.Warn
 	name, state, tree := "", "", ""
 	if i.request != nil {
-		name, state = overlay.Asker(*i.request)+" asks: "+wish(i.request), "request"
+		name, state = overlay.Asker(*i.request)+" asks: "+overlay.Wish(*i.request), "request"
 	} else {
 		a := i.session.Agent
 		glyph, ink = widget.AgentGlyph(a, look)
@@ -115,20 +114,12 @@ func (b *Inbox) row(i item, selected bool, width int, look *widget.Look) string 
 	return widget.Pad(ink.Text(glyph)+" "+look.Text.Text(name)+look.Dim.Text(tree+"  "+state), width)
 }
 
-// wish is what a request is for, on one line.
-func wish(r *api.Request) string {
-	if r.Command != "" {
-		return widget.Clean(r.Command)
-	}
-	return widget.Clean(strings.TrimSpace(r.Tool + " " + strings.Join(r.Paths, " ") + " " + r.Session))
-}
-
 // preview is what the item under the cursor is about, in n rows.
 func (b *Inbox) preview(i item, width, n int, look *widget.Look) (rows []string) {
 	switch {
 	case i.request != nil:
 		rows = append(rows, look.Strong.Text(widget.Fit("A request to call "+widget.Clean(i.request.Tool), width)))
-		for _, line := range widget.WrapWords(wish(i.request), width) {
+		for _, line := range widget.WrapWords(overlay.Wish(*i.request), width) {
 			rows = append(rows, look.Text.Text(widget.Fit(line, width)))
 		}
 	case i.session != nil:

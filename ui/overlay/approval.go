@@ -149,6 +149,15 @@ func textOf(r api.Request) api.RequestText { return r.Text(cellwidth.Spell, cell
 // Asker is an agent's name in words.
 func Asker(r api.Request) string { return textOf(r).Asker }
 
+// Wish returns what an agent asks for, on one line, with invisible characters spelled out.
+func Wish(r api.Request) string {
+	shown := r.Text(cellwidth.Spell, cellwidth.Spell)
+	if shown.Command != "" {
+		return shown.Command
+	}
+	return strings.Join(slices.DeleteFunc(append([]string{shown.Tool, shown.Session}, shown.Paths...), func(s string) bool { return s == "" }), " ")
+}
+
 // toolOf is what a request wants to call, and where if that is another machine.
 func toolOf(t api.RequestText) string {
 	if t.Host == "" {
