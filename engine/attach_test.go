@@ -262,6 +262,10 @@ func TestSizeFollowsTheViewerThatTypedLast(t *testing.T) {
 	first.send(api.Input{Resize: &api.Size{Cols: 90, Rows: 25}})
 	first.typed("\r")
 	becomes(90, 25)
+	first.send(api.Input{Resize: &api.Size{}}) // out of sight
+	becomes(70, 20)
+	first.send(api.Input{Resize: &api.Size{Cols: 90, Rows: 25}})
+	becomes(90, 25)
 	first.a.Close()
 	becomes(70, 20)
 }

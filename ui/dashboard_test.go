@@ -568,3 +568,35 @@ func TestNextRunOfASessionIsShownWhereTheLastOneFailed(t *testing.T) {
 	d.press("'typed")
 	d.typedInto(s, "typed")
 }
+
+func TestPanesOutOfSightHaveNoSize(t *testing.T) {
+	e := newFakeEngine()
+	first, second := e.add("first", "one$ "), e.add("second", "two$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	last := func(s *fakeSession) (size api.Size) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if n := len(s.resized); n > 0 {
+			size = s.resized[n-1]
+		}
+		return size
+	}
+	sizes := func(one, two bool) {
+		t.Helper()
+		d.until(fmt.Sprintf("the sessions have sizes: %t, %t", one, two), func() bool {
+			return (last(first) != api.Size{}) == one && (last(second) != api.Size{}) == two
+		})
+	}
+	sizes(true, false)
+	d.press("alt+2")
+	sizes(false, false)
+	d.press("alt+1")
+	sizes(true, false)
+	d.press("ctrl+b", "n")
+	d.shows("two$ ")
+	sizes(false, true)
+	d.press("ctrl+b", "n")
+	d.shows("one$ ")
+	sizes(true, false)
+}

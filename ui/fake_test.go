@@ -58,6 +58,7 @@ type fakeSession struct {
 	unsure  int64 // bytes of text that a lost attachment may have lost
 	lines   []api.Line
 	size    api.Size
+	resized []api.Size
 	bells   uint32
 	mouse   keys.MouseMode
 	alt     bool
@@ -455,7 +456,10 @@ func (v *fakeViewer) Send(in api.Input) error {
 	case in.Display != nil:
 		s.display = append(s.display, *in.Display)
 	case in.Resize != nil:
-		s.size = *in.Resize
+		s.resized = append(s.resized, *in.Resize)
+		if in.Resize.Cols > 0 {
+			s.size = *in.Resize
+		}
 		if s.mute {
 			return nil
 		}

@@ -164,7 +164,7 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 // layout, and has lines fetched that the terminal lacks.
 func (v *sessionsView) Fetch() tea.Cmd {
 	v.keeper.followOthers()
-	cmd := tea.Batch(v.open(), v.starts.starter.EndCalledOff(), v.list.Fetch(), v.sizes.tell(v.visible), v.keeper.keep())
+	cmd := tea.Batch(v.open(), v.starts.starter.EndCalledOff(), v.list.Fetch(), v.sizes.tell(v.feeds.stops, v.visible), v.keeper.keep())
 	if p := v.focused(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
 	}
@@ -238,7 +238,7 @@ func (v *sessionsView) CallOff(k keys.Key) bool {
 // Show and Hide put the view on the screen and take it off.
 func (v *sessionsView) Show() {
 	if !v.shown {
-		v.shown = true
+		v.shown, v.sizes.changed = true, true
 		v.list.Show()
 		v.tellFocus(true)
 		v.refreshList()
@@ -247,7 +247,7 @@ func (v *sessionsView) Show() {
 
 func (v *sessionsView) Hide() {
 	v.tellFocus(false)
-	v.shown, v.steps.numbers = false, nil
+	v.shown, v.sizes.changed, v.steps.numbers = false, true, nil
 	v.list.Hide()
 }
 

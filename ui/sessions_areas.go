@@ -1,10 +1,13 @@
 package ui
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
 )
@@ -170,15 +173,17 @@ type (
 	settled  struct{}
 )
 
-// tell tells sessions of their panes' sizes: at once the first time, then
-// at most every sizeEvery while they go on changing.
-func (s *toldSizes) tell(visible func() []*layout.Node) tea.Cmd {
+// tell tells the sessions of fed panes of their sizes, and which of them are out of
+// sight: at once the first time, then at most every sizeEvery while they go on changing.
+func (s *toldSizes) tell(fed map[*terminal.Pane]context.CancelFunc, see func() []*layout.Node) tea.Cmd {
 	if !s.changed || s.calm {
 		return nil
 	}
 	*s = toldSizes{calm: true}
-	for _, l := range visible() {
-		l.Pane.Resized()
+	visible := see()
+	for p := range fed {
+		p.SetHidden(!slices.ContainsFunc(visible, func(l *layout.Node) bool { return l.Pane == p }))
+		p.Resized()
 	}
 	return tea.Batch(
 		tea.Tick(sizeEvery, func(time.Time) tea.Msg { return sizesDue{} }),

@@ -55,7 +55,7 @@ type Input struct {
 	Mouse  *keys.Mouse // likewise; dropped when the program wants no mouse
 	Paste  *string     // sent bracketed when the program asked for that
 	Focus  *bool       // told to the program when it asked for focus reports
-	Resize *Size       // the viewer's area has another size
+	Resize *Size       // the viewer's area has another size, which is zero while nobody sees it
 	Lines  *LineRange  // asks for scrollback; answered by Output.Lines, a Count of 0 once all is shown that was written
 
 	// Anchors are places that the viewer wants to find again after a resize has

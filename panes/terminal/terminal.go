@@ -22,7 +22,8 @@ type Terminal struct {
 	Pointer Pointer // what the mouse selects
 
 	size     api.Size     // area that the pane has
-	told     api.Size     // size that the session was told
+	hidden   bool         // out of sight
+	told     *api.Size    // size that the session was told; nil if it was told none
 	display  *api.Display // what the person's terminal is like; nil if that is not known
 	shown    *api.Display // display that the session was told; nil if it was told none
 	ended    *api.Process
@@ -67,7 +68,7 @@ func (t *Terminal) Sync() (rang bool) {
 	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
 	t.answers = st.answers
 	if t.Outbox.attach(st) {
-		t.told, t.shown = api.Size{}, nil
+		t.told, t.shown = nil, nil
 		t.Resized()
 	}
 	t.tellDisplay()
@@ -126,13 +127,25 @@ func (t *Terminal) SetSize(w, h int) {
 	t.Feed.setSize(s)
 }
 
-// Resized tells the session the pane's size if it does not know it yet.
+// SetHidden says whether the pane is out of sight, where its size does not count; Resized tells
+// the session.
+func (t *Terminal) SetHidden(hidden bool) {
+	if hidden != t.hidden {
+		t.hidden, t.settled = hidden, false
+	}
+}
+
+// Resized tells the session the pane's size, which is zero out of sight, if it does not know
+// it yet.
 func (t *Terminal) Resized() {
-	if !t.Outbox.Connected() || t.told == t.size || t.ended != nil {
+	size := t.size
+	if t.hidden {
+		size = api.Size{}
+	}
+	if !t.Outbox.Connected() || t.told != nil && *t.told == size || t.ended != nil {
 		return
 	}
-	t.told = t.size
-	size := t.size
+	t.told = &size
 	t.Outbox.Send(api.Input{Resize: &size})
 }
 
