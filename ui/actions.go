@@ -80,7 +80,7 @@ func (in *input) press(k keys.Key) tea.Cmd {
 	switch outcome.Kind {
 	case keymap.Bound:
 		in.m.dirty = true
-		if in.m.dialog.open != nil {
+		if in.m.dialog.open != nil && outcome.Action != keymap.Help {
 			return in.m.dialog.open.Do(env{in.m}, outcome.Action)
 		}
 		if act := in.action(outcome.Action); act != nil {

@@ -90,6 +90,8 @@ func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
 		first.end(api.StateStopped, nil)
 		second.end(api.StateStopped, nil)
 		other.shows("No session is running")
+		other.lacks("enter open")
+		other.lacks("x kill")
 		one.until("nothing is shown", func() bool { return one.m.sessions.tabs.Current == nil })
 		if size[0] >= minScreenWidth {
 			one.shows("n new shell")

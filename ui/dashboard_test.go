@@ -600,3 +600,38 @@ func TestPanesOutOfSightHaveNoSize(t *testing.T) {
 	d.shows("one$ ")
 	sizes(true, false)
 }
+
+func TestHelpInTheInboxShowsItsKeysAndReturns(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 36)
+	d.hasStarted(1)
+	d.nth(0).engine.asks(aRequest("r1", "make install"))
+	d.shows("1 asking")
+	d.press("ctrl+b", "u")
+	d.shows("1 request")
+	d.shows("? keys")
+	d.press("?")
+	d.shows("take what is done out of the inbox")
+	d.press("esc")
+	d.shows("1 request")
+	d.press("esc")
+	d.lacks("1 request")
+}
+
+func TestClosingAPaneFromTheListClosesTheSelectedSessions(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	d.until("two panes are shown", func() bool { return len(d.m.sessions.visible()) == 2 })
+	d.press("ctrl+b", "s", "g", "ctrl+b", "w")
+	d.until("each has a tab", func() bool { return len(d.m.sessions.visible()) == 1 && len(d.m.sessions.tabs.All) == 2 })
+	if id := d.m.sessions.tabs.Current.Focus.Pane.ID; id == d.nth(0).process.ID {
+		t.Error("the other pane was closed")
+	}
+	d.press("ctrl+b", "w")
+	d.shows("the session's only pane")
+	d.press("alt+2", "ctrl+b", "w")
+	d.shows("no pane to close here")
+}

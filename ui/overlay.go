@@ -43,7 +43,8 @@ func lay(screen, box []string, at widget.Rect) {
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.input.scopes()
-	if p := m.sessions.focused(); p != nil && !p.Scroll.Active() {
+	under := m.dialog.open
+	if p := m.sessions.focused(); p != nil && !p.Scroll.Active() && under == nil {
 		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)
@@ -52,7 +53,7 @@ func (m *model) showHelp() tea.Cmd {
 			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
 		}
 	}
-	m.dialog.open = &overlay.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show()}
+	m.dialog.open = &overlay.Help{Sections: sections, Prefix: m.o.Bindings.PrefixKeys()[0].Show(), Closed: func() { m.dialog.open = under }}
 	return nil
 }
 

@@ -218,6 +218,9 @@ func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 	if p := v.focused(); p != nil {
 		return p.Hints()
 	}
+	if v.opened && v.tabs.Current == nil && v.list.Empty() {
+		return v.noSessions().Hints, true
+	}
 	return v.list.Hints()
 }
 

@@ -185,7 +185,7 @@ func (v *sessionsView) noSessions() *widget.Page {
 	return &widget.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has exited."},
-		Hints: []panes.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
+		Hints: []panes.Hint{hint(keymap.SessionNew, "new shell"), hint(keymap.Prefix, "commands"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }
 

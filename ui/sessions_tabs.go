@@ -179,21 +179,27 @@ func (v *sessionsView) openSession(id string) tea.Cmd {
 	return nil
 }
 
-// closePane takes the focused pane off the screen; its session goes on in a
-// tab of its own.
+// closePane takes the focused pane, or that of the session under the cursor of the
+// list, off the screen; its session goes on in a tab of its own.
 func (v *sessionsView) closePane() tea.Cmd {
-	p := v.focused()
-	if p == nil {
-		return nil
+	t, l := v.tabs.Current, (*layout.Node)(nil)
+	switch {
+	case v.focused() != nil:
+		l = t.Focus
+	case v.shown && v.listFocused:
+		t, l = v.tabs.Find(v.list.Selected())
 	}
-	t, l := v.tabs.Current, v.tabs.Current.Focus
+	if l == nil {
+		return v.env.Say("no pane to close here", false)
+	}
+	p := l.Pane
 	if p.Ended() != nil || p.Err() != nil {
 		v.putAway(p)
 		v.closeLeaf(t, l)
 		v.refreshList()
 		return nil
 	}
-	if t.Root.Pane != nil && !v.tabs.Floating() {
+	if t.Root.Pane != nil && t != v.tabs.Float {
 		return v.env.Say("this is the session's only pane; end the session to close it", false)
 	}
 	v.closeLeaf(t, l)

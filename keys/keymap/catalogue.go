@@ -35,7 +35,7 @@ func everywhere() []Definition {
 		{Machines, ScopePrefix, k("M"), "machines", "other machines: connect, add, upgrade, remove", 0},
 		{Browser, ScopePrefix, k("B"), "browser", "open in browser: the link, and its QR code for a phone", 0},
 		{Detach, ScopePrefix, k("d"), "detach", "detach; everything keeps running", 7},
-		{Help, ScopePrefix, k("?", "list ?", "log ?", "preview ?"), "keys", "show the keys", 8},
+		{Help, ScopePrefix, k("?", "list ?", "log ?", "preview ?", "inbox ?"), "keys", "show the keys", 8},
 		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p", "log :", "log ctrl+p", "preview :"), "palette", "find an action, session, process or command", 0},
 		{ThemePick, ScopePrefix, k("T"), "theme", "choose a theme, with a live preview", 0},
 		{TipsHide, ScopePrefix, k("esc"), "", "hide the tips", 0},

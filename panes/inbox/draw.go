@@ -199,6 +199,7 @@ func (b *Inbox) Hints(h overlay.Host) (hints []widget.Hint) {
 	if len(all) > 1 {
 		hints = append(hints, overlay.Choose(bindings, keymap.ScopeInbox, keymap.InboxUp, keymap.InboxDown, "choose"))
 	}
+	hint(keymap.Help, "keys")
 	hint(keymap.InboxLeave, "close")
 	return hints
 }

@@ -154,6 +154,12 @@ func (p *Pane) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeSessi
 // Hints are those of the scopes.
 func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
 
+// Empty reports whether the list has no rows.
+func (p *Pane) Empty() bool { return len(p.list.Rows()) == 0 }
+
+// Selected returns the id of the session under the cursor, or "" if there is none.
+func (p *Pane) Selected() string { return p.list.Selected() }
+
 // Note says what the rows were chosen by, and who may type.
 func (p *Pane) Note() (string, widget.Ink) {
 	ink := p.env.Look().BarWarn

@@ -16,6 +16,7 @@ import (
 type Help struct {
 	Sections []keymap.HelpSection
 	Prefix   string // as it is shown
+	Closed   func() // what is done when a key closes it; may be nil
 
 	field     widget.Field // what is searched
 	searching bool         // it has the keyboard
@@ -71,6 +72,9 @@ func (u *Help) Do(h Host, a keymap.Action) tea.Cmd {
 		u.field.Set("")
 	case keymap.Close:
 		h.Close()
+		if u.Closed != nil {
+			u.Closed()
+		}
 	default:
 		u.pager.do(a)
 	}
