@@ -50,6 +50,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"Strangers", strangers},
 		{"Renaming", renaming},
 		{"Drawn", drawn},
+		{"PhoneKeyboard", phoneKeyboard},
 		{"Swiping", swiping},
 		{"Installing", installing},
 		{"StateWords", stateWords},

@@ -22,6 +22,7 @@ export class KeyBar {
   press(name) {
     const view = this.app.terminal;
     if (!view) return;
+    if (name !== 'ctrl' && name !== 'alt') view.settleTyping();
     switch (name) {
       case 'ctrl': case 'alt':
         view.modifier[name] = !view.modifier[name];

@@ -9,6 +9,7 @@ import { links } from './links.js';
 import { settings } from './settings.js';
 import { panTouch } from './touch.js';
 import { Pictures } from './pictures.js';
+import { typeChanges } from './typing.js';
 
 const scrollback = 5000;
 const history = 2000; // lines that are fetched from the engine
@@ -89,6 +90,7 @@ export class TerminalView {
     });
     this.watcher.observe(this.screen);
     this.stopPan = panTouch(this);
+    this.settleTyping = typeChanges(this);
     this.accelerate();
     this.update();
     await this.attach(true);
@@ -341,6 +343,7 @@ export class TerminalView {
 
   key(e) {
     if (e.type !== 'keydown') return true;
+    if (e.keyCode === 229) return false; // typing.js sends what it changes
     const mod = e.ctrlKey || e.metaKey;
     if (mod && e.shiftKey && e.code === 'KeyF') {
       e.preventDefault();
