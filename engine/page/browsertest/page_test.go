@@ -44,6 +44,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"ALongRequest", aLongRequest},
 		{"ByKeyboard", byKeyboard},
 		{"Readable", readable},
+		{"ReadableOutput", readableOutput},
 		{"Notifications", notifications},
 		{"OnAPhone", onAPhone},
 		{"ALinkToOneSession", aLinkToOneSession},

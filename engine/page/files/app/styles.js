@@ -60,3 +60,7 @@ function xtermTheme({ ansi, ...theme }) {
 export const prefersLight = matchMedia('(prefers-color-scheme: light)');
 export const calm = matchMedia('(prefers-reduced-motion: reduce)');
 export const theme = () => xtermTheme(prefersLight.matches ? light : dark);
+
+// minContrast is the least contrast of text in a terminal; 1 leaves colours alone. Programs choose
+// theirs for dark terminals. xterm.js halves it for dim text, for which app.css has a colour.
+export const minContrast = () => (prefersLight.matches ? 4.5 : 1);

@@ -1,6 +1,6 @@
 import { Terminal } from '../vendor/xterm.mjs';
 import { FitAddon } from '../vendor/addon-fit.mjs';
-import { theme, prefersLight } from './styles.js';
+import { minContrast, prefersLight, theme } from './styles.js';
 import { text } from './strings.js';
 import { h, icon, set, say } from './dom.js';
 import { ended, endText } from './store.js';
@@ -67,7 +67,7 @@ export class TerminalView {
     this.term = new Terminal({
       theme: theme(), scrollback, fontSize: size, fontFamily: getComputedStyle(document.body).getPropertyValue('--mono'),
       cursorBlink: false, smoothScrollDuration: 0, screenReaderMode: settings.screenReader, disableStdin: this.readOnly,
-      allowProposedApi: true, minimumContrastRatio: 1, macOptionIsMeta: true,
+      allowProposedApi: true, minimumContrastRatio: minContrast(), macOptionIsMeta: true,
       linkHandler: { activate: (_, uri) => links.open(uri), allowNonHttpProtocols: false },
     });
     this.fitter = new FitAddon();
@@ -82,7 +82,7 @@ export class TerminalView {
     this.term.onBinary((data) => { if (!/[^\x00-\x7f]/.test(data)) this.typed(data); });
     this.term.onSelectionChange(() => this.app.selected(this));
     this.screen.addEventListener('focusin', () => this.app.focused(this));
-    this.onTheme = () => { this.term.options.theme = theme(); };
+    this.onTheme = () => Object.assign(this.term.options, { theme: theme(), minimumContrastRatio: minContrast() });
     prefersLight.addEventListener('change', this.onTheme);
     this.watcher = new ResizeObserver(() => {
       this.room = null; // to be measured again: not for each key, for that lays the page out
