@@ -50,6 +50,7 @@ func TestThePageInABrowser(t *testing.T) {
 		{"ALinkToOneSession", aLinkToOneSession},
 		{"Strangers", strangers},
 		{"Renaming", renaming},
+		{"Reloading", reloading},
 		{"Drawn", drawn},
 		{"PhoneKeyboard", phoneKeyboard},
 		{"Swiping", swiping},

@@ -28,6 +28,34 @@ func renaming(m *machine, t *testing.T) {
 	p.until(rowOf("numbers"))
 }
 
+// reloading shows the session, the view and the process again that were shown before.
+func reloading(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	for _, name := range []string{"numbers", "shop"} {
+		p.session(name)
+		p.reload()
+		p.until(`document.querySelector('.pane.current > header .name')?.textContent === ` + quoted(name))
+	}
+	p.click("#tab-processes")
+	p.click("tbody tr button")
+	p.reload()
+	p.until(`document.querySelector('#tab-processes').getAttribute('aria-current')`)
+	p.until(`document.querySelector('.log')?.textContent.includes('listening')`)
+	m.run("new", "--name", "brief", "--", "cat")
+	p.session("brief")
+	m.run("kill", "brief")
+	m.run("rm", "brief")
+	p.reload()
+	p.until(`/^(shop|numbers)$/.test(document.querySelector('.pane.current > header .name')?.textContent)`)
+}
+
+// reload loads the page again and waits until it knows its sessions.
+func (p *tab) reload() {
+	p.Helper()
+	p.script(`globalThis.loadedBefore = true; location.reload()`)
+	p.until(`!globalThis.loadedBefore && document.querySelector('.sessions li')`)
+}
+
 // swiping goes from session to session with a finger along the name at the top.
 func swiping(m *machine, t *testing.T) {
 	p := m.paired(t, m.link(), chromedp.EmulateViewport(390, 844, chromedp.EmulateScale(2), chromedp.EmulateMobile, chromedp.EmulateTouch))
@@ -90,6 +118,9 @@ func machines(m *machine, t *testing.T) {
 	p.until(`/^box.*connected · (<1|\d+) ms · /.test([...document.querySelectorAll('.machines li')].map((e) => e.children[1].textContent + ' ' + e.children[2].textContent).at(-1))`)
 	p.click(".machines li:last-child button")
 	p.until(rowOf("there"))
+	p.click("#tab-processes")
+	p.reload()
+	p.until(`document.querySelector('#tab-processes').getAttribute('aria-current') && ` + rowOf("there"))
 	p.click("#tab-machines")
 	p.until(`document.querySelector('.machines li:last-child .state').textContent === 'shown here now'`)
 	p.click(".machines li:first-child button")

@@ -10,6 +10,7 @@ import { Requests } from './requests.js';
 import { Machines } from './machines.js';
 import { KeyBar } from './keybar.js';
 import { swipe } from './touch.js';
+import { keepPlace, lastPlace } from './place.js';
 import * as push from './push.js';
 
 // An App is the page of a browser that was let in.
@@ -34,7 +35,8 @@ export class App {
 
   open() {
     this.make();
-    this.connect('');
+    const { host, ...place } = lastPlace();
+    this.connect(host || '', place);
     this.onResize();
     visualViewport?.addEventListener('resize', this.onResize);
     visualViewport?.addEventListener('scroll', this.onResize);
@@ -53,7 +55,7 @@ export class App {
   }
 
   // connect shows what an engine has: this machine's, or that of another one.
-  connect(host) {
+  connect(host, { view = 'sessions', session, process } = {}) {
     this.disconnect();
     this.api = new Api(host);
     this.store = new Store(this.api);
@@ -62,11 +64,13 @@ export class App {
     this.store.addEventListener('notice', (e) => say(e.detail));
     const link = Boolean(this.me.session);
     this.views = link ? [new Sessions(this)] : [new Sessions(this), new Processes(this), new History(this), new Requests(this), new Machines(this)];
+    if (session && !link) this.view('sessions').chosen = session;
+    if (process && !link) this.view('processes').chosen = process;
     this.main.replaceChildren(...this.views.map((v) => v.element));
     this.side.replaceChildren(this.views[0].list);
     this.keyBar = new KeyBar(this);
     this.keys.replaceChildren(this.keyBar.element);
-    this.show('sessions');
+    this.show(this.view(view) ? view : 'sessions');
     this.store.open();
     if (!link) this.fetchMachines();
   }
@@ -147,13 +151,15 @@ export class App {
     this.drawMachines();
     for (const v of this.views) if (v.id === this.current || v.always) v.draw();
     this.keyBar.draw();
+    if (store.known) keepPlace({ host: this.api.host, view: this.current, session: this.view('sessions').chosen, process: this.view('processes')?.chosen });
   }
 
   async fetchMachines() {
     try {
       const { machines } = await this.here.call('machine.list', {});
       for (const m of machines || []) this.machines.set(m.name, m);
-      this.draw();
+      if (this.api.host && !this.machines.has(this.api.host)) this.connect(''); // it was removed
+      else this.draw();
     } catch { /* without it there are those that events tell of */ }
   }
 
@@ -218,7 +224,7 @@ export class App {
     if (may && data.has('notify') !== (told === 'on')) this.notify(data.has('notify'));
     settings.screenReader = data.has('reader');
     settings.fontSize = Number(data.get('size'));
-    this.connect(this.api.host);
+    this.connect(this.api.host, lastPlace());
   }
 
   async notify(on) {

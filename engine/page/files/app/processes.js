@@ -94,7 +94,7 @@ export class Processes {
   watch(on) {
     if (on === Boolean(this.watched)) return;
     this.watched = on;
-    if (on) this.log.begin(this.chosen);
+    if (on) this.log.begin(this.app.store.processes.has(this.chosen) ? this.chosen : '');
     else this.log.stop();
   }
 

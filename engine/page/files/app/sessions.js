@@ -34,13 +34,14 @@ export class Sessions {
   }
 
   draw() {
+    const { known } = this.app.store;
     const all = this.all();
-    if (!all.some((p) => p.id === this.chosen)) this.choose(this.first(all), false);
+    if (known && !all.some((p) => p.id === this.chosen)) this.choose(this.first(all), false);
     keyed(this.rows, all, (p) => p.id, (p) => this.makeRow(p), (e, p) => this.drawRow(e, p));
-    this.empty.hidden = all.length > 0 || !this.app.store.known;
+    this.empty.hidden = all.length > 0 || !known;
     set(this.app.title, this.app.narrow.matches ? this.app.store.processes.get(this.chosen)?.name || '' : '');
     this.app.title.hidden = !this.app.title.textContent;
-    if (this.app.current !== this.id) return;
+    if (this.app.current !== this.id || !known) return;
     this.drawTabs();
     this.lay();
     for (const v of this.views.values()) v.update();
