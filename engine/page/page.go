@@ -44,6 +44,8 @@ type Options struct {
 	Origin Origin
 	Notify Notify
 
+	NoClipboard func() bool // reports whether programs must not write to the clipboard; nil: they may
+
 	ReadOnly   bool          // nobody changes anything
 	BearerTime time.Duration // that a proof is good for; zero: 10 minutes
 	BodyTime   time.Duration // that a request's body may take to arrive; zero: a minute
@@ -250,12 +252,16 @@ type Me struct {
 	Session  string    `json:"session,omitempty"` // of a link: all that it shows
 	Until    time.Time `json:"until,omitzero"`
 	Version  string    `json:"version"`
+
+	Clipboard bool `json:"clipboard"` // programs may write to the browser's
 }
 
 func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) { answer(w, p.tell(d)) }
 
 func (p *Page) tell(d devices.Device) Me {
-	return Me{d.ID, d.Name, d.ReadOnly || p.o.ReadOnly || d.Session != "", d.Session, d.Until, p.o.Version}
+	readOnly := d.ReadOnly || p.o.ReadOnly || d.Session != ""
+	clipboard := !readOnly && (p.o.NoClipboard == nil || !p.o.NoClipboard())
+	return Me{d.ID, d.Name, readOnly, d.Session, d.Until, p.o.Version, clipboard}
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -35,6 +35,7 @@ func TestThePageInABrowser(t *testing.T) {
 	}{
 		{"PairOpenAndType", pairOpenAndType},
 		{"SelectCopyAndSearch", selectCopyAndSearch},
+		{"ProgramCopies", programCopies},
 		{"ALayoutOfSplits", aLayoutOfSplits},
 		{"Processes", processes},
 		{"RedrawnLines", redrawnLines},
@@ -142,6 +143,28 @@ func selectCopyAndSearch(m *machine, t *testing.T) {
 	})()`)
 	p.shows("echo pasted here")
 	p.keys("\r")
+}
+
+// programCopies has the program in front put text on the clipboard, and then one that may not.
+func programCopies(m *machine, t *testing.T) {
+	p := m.paired(t, m.link())
+	p.session("shop")
+	p.shows("ready>")
+	copies := func(encoded, mark string) {
+		p.script(`document.querySelector('.pane.current .xterm-helper-textarea').focus(); navigator.clipboard.writeText = async (text) => { (globalThis.copied ||= []).push(text); }`)
+		p.keys(`printf '\033]52;c;?\007\033]52;c;=x=\007\033]52;c;` + encoded + `\007'; echo ` + mark + "-$((1+1))\r")
+		p.shows(mark + "-2")
+	}
+	copies("aMOpbGxv", "allowed")
+	p.until(`globalThis.copied?.join() === 'héllo'`)
+	m.write("c/tandem/config.toml", "clipboard = false\n")
+	defer os.Remove(filepath.Join(m.dir, "c/tandem/config.toml"))
+	p.reload()
+	p.shows("ready>")
+	copies("aMOpbGxv", "refused")
+	if got := value[string](p, `(globalThis.copied || []).join()`); got != "" {
+		t.Errorf("with the clipboard off, %q is copied", got)
+	}
 }
 
 // call has the test's own client of the engine do something.

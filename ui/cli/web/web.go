@@ -35,6 +35,8 @@ type Verbs struct {
 	Running  func(context.Context) (*client.Client, error)         // this machine's, if it runs
 	Quiet    func(time.Time) bool                                  // the person wants to hear nothing then
 	Sessions cobra.CompletionFunc                                  // offers sessions that run
+
+	NoClipboard func() bool // programs must not write to the clipboard
 }
 
 // wish is what the flags of `tandem web` say.
@@ -135,7 +137,8 @@ func (v *Verbs) serveHere(ctx context.Context, dataDir string, book *devices.Boo
 	}
 	p := page.New(page.Options{
 		Engine: v.engine, Book: book, Origin: at.Origin, ReadOnly: w.readOnly, Version: v.Version, Log: v.Stderr,
-		Notify: page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
+		NoClipboard: v.NoClipboard,
+		Notify:      page.Notify{Sender: push.New(dataDir, book, v.Stderr), Running: v.Running, Machine: machine(), Quiet: v.Quiet},
 	})
 	defer p.Close()
 	if w.noLink {

@@ -27,7 +27,7 @@ export const text = {
   locked: "agents can't type here", lock: 'Keep agents from typing', unlock: 'Let agents type',
   find: 'Find in scrollback', next: 'Next match', previous: 'Previous match', close: 'Close',
   matches: (n, of) => (of ? `${n} of ${of}` : 'no matches'),
-  copied: 'Copied', cannotCopy: 'The browser does not allow copying here.', cannotPaste: 'The browser does not allow pasting here. Use its own paste.',
+  copied: 'Copied', programCopied: 'The program copied text', cannotCopy: 'The browser does not allow copying here.', cannotPaste: 'The browser does not allow pasting here. Use its own paste.',
   terminal: (name) => `Terminal ${name}`, tab: (n) => `Tab ${n}`,
 
   agent: { working: 'working', blocked: 'needs you', done: 'done', idle: 'idle', unknown: '' },

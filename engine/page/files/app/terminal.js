@@ -17,6 +17,7 @@ const retryFirst = 200;
 const retryMost = 5000;
 const settleTime = 250; // until sizes that changed one after the other are the same
 const besideGap = 100; // between two pieces of what a terminal without the keyboard prints without end
+const clipMost = 1 << 20; // bytes that a program may put on the clipboard, api.MaxClip
 const inputMost = 256 << 10; // characters in one message
 
 // hasGPU reports whether WebGL draws with a graphics processor: in software it is slower than
@@ -74,6 +75,10 @@ export class TerminalView {
     this.term.loadAddon(this.fitter);
     this.silence();
     this.term.registerLinkProvider(links.provider(this.term));
+    this.term.parser.registerOscHandler(52, (data) => {
+      this.clip(data.slice(data.indexOf(';') + 1));
+      return true;
+    });
     this.term.open(this.screen);
     this.pictures = new Pictures(this.term, this.screen);
     this.term.textarea?.setAttribute('aria-label', text.terminal(this.process?.name || ''));
@@ -360,12 +365,27 @@ export class TerminalView {
     return !this.app.shortcut(e); // which the page gets
   }
 
-  async copy() {
+  copy() {
     const chosen = this.term.getSelection();
-    if (!chosen) return;
+    if (chosen) this.toClipboard(chosen, text.copied);
+  }
+
+  // clip copies what a program puts on the clipboard, in base64, while it has the keyboard.
+  clip(encoded) {
+    const { app } = this;
+    if (!app.me.clipboard || app.terminal !== this || app.current !== 'sessions' || !document.hasFocus()) return;
+    if (encoded === '?' || encoded.length > clipMost * 4 / 3 + 4) return;
+    let clip = '';
     try {
-      await navigator.clipboard.writeText(chosen);
-      say(text.copied);
+      clip = new TextDecoder().decode(Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
+    } catch { /* not base64 */ }
+    if (clip) this.toClipboard(clip, text.programCopied);
+  }
+
+  async toClipboard(clip, done) {
+    try {
+      await navigator.clipboard.writeText(clip);
+      say(done);
     } catch {
       say(text.cannotCopy, true);
     }
