@@ -47,9 +47,17 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 		shown = new(shownLines)
 	}
 	defer p.pool.Put(shown)
-	shown.read(data)
-	p.lines.Each(shown.text, func(lo, _ int) bool { return yield(shown.boundsOf(lo)) })
+	for at, more := 0, true; more && at < len(data); {
+		at = shown.read(data, at)
+		p.lines.Each(shown.text, func(lo, _ int) bool {
+			more = yield(shown.boundsOf(lo))
+			return more
+		})
+	}
 }
+
+// maxShown bounds the text held at a time: text may be a hundred times as long as its lines.
+const maxShown = 1 << 20
 
 // shownLines is the text of lines as a terminal shows them, with their bounds in the log.
 type shownLines struct {
@@ -63,9 +71,11 @@ type shownLine struct {
 	lo, hi int // in the log
 }
 
-func (s *shownLines) read(data []byte) {
+// read reads the lines of data from an offset on, until there is enough text, and returns where
+// the next line begins.
+func (s *shownLines) read(data []byte, lo int) (next int) {
 	s.text, s.lines, s.next = s.text[:0], s.lines[:0], 0
-	for lo := 0; lo < len(data); {
+	for lo < len(data) && len(s.text) < maxShown {
 		hi := len(data)
 		if i := bytes.IndexByte(data[lo:], '\n'); i >= 0 {
 			hi = lo + i
@@ -74,6 +84,7 @@ func (s *shownLines) read(data []byte) {
 		s.text = append(rendered.AppendText(s.text, data[lo:hi]), '\n')
 		lo = hi + 1
 	}
+	return lo
 }
 
 // boundsOf returns the bounds in the log of the line at an offset in the text. Offsets only

@@ -13,8 +13,11 @@ import (
 const (
 	esc     = 0x1b
 	tabStop = 8
-	// maxCells bounds the cells of a line, and so how far cursor movements reach.
+	// maxCells bounds the cells of a line.
 	maxCells = 1 << 20
+	// maxReach bounds the columns that cursor movements reach beyond a line's text: a
+	// session's widest terminal. So a short line cannot expand to megabytes of blanks.
+	maxReach = 1000
 	// maxBlanks bounds the blank cells drawn for a line by movements and erasures.
 	maxBlanks = 4 << 20
 	// maxCluster bounds the bytes in a cell.
@@ -270,14 +273,20 @@ func (c *canvas) csi(params []byte, final byte, whole []byte) {
 	case 'm':
 		c.sgr(params, whole)
 	case 'C':
-		c.at = min(c.at+count, maxCells)
+		c.forward(c.at + count)
 	case 'D':
 		c.at = max(c.at-count, 0)
 	case 'G':
-		c.at = count - 1
+		c.at = 0
+		c.forward(count - 1)
 	case 'K':
 		c.erase(n)
 	}
+}
+
+// forward moves the cursor right to a column, if a terminal has it.
+func (c *canvas) forward(to int) {
+	c.at = max(c.at, min(to, max(len(c.cells), maxReach-1)))
 }
 
 // erase erases to the end of the line (0), to the cursor (1), or all of it (2).
