@@ -19,7 +19,7 @@ func references(verb string) int {
 	return 0
 }
 
-// preferProject has the names that a verb is given mean the project at hand first.
+// preferProject makes the names given to a command mean the project at hand first.
 func preferProject(a *app, cmd *cobra.Command) {
 	count, run := references(cmd.Name()), cmd.RunE
 	if count == 0 {
@@ -27,7 +27,8 @@ func preferProject(a *app, cmd *cobra.Command) {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := project.Find(".")
-		if len(args) == 0 || cmd.ArgsLenAtDash() == 0 || err != nil { // no names, or no project
+		isCommand := cmd.Name() == "rec" && cmd.ArgsLenAtDash() == 0
+		if len(args) == 0 || isCommand || err != nil { // no names, or no project
 			return run(cmd, args)
 		}
 		list, err := a.listIfRunning(cmd.Context())

@@ -33,6 +33,41 @@ func TestNamesMeanTheProjectAtHandFirst(t *testing.T) {
 	}
 }
 
+func TestBeginningOfANameMeansTheProjectAtHandFirst(t *testing.T) {
+	t.Parallel()
+	process := func(id, name, file, entry string) api.Process {
+		return api.Process{ID: id, Name: name, State: api.StateRunning, Project: &api.ProjectEntry{File: file, Name: entry}}
+	}
+	list := []api.Process{
+		process("1", "web", "/a", "web"), process("2", "b-web", "/b", "web"), process("3", "worker", "/a", "worker"),
+		process("4", "cache", "/b", "cache"), process("5", "cart", "/b", "cart"), process("abc", "api", "/a", "api"), process("6", "absent", "/b", "absent"),
+	}
+	for ref, want := range map[string]struct {
+		means string
+		told  bool
+	}{
+		"we": {"2", true}, "wor": {"wor", true}, "cac": {"4", false}, "ca": {"ca", false}, "w": {"2", true}, "ab": {"ab", false}, "": {"", false},
+	} {
+		told := false
+		got := Meaning("/b", list, []string{ref}, func(string, ...any) { told = true })
+		if got[0] != want.means || told != want.told {
+			t.Errorf("%q means %q, told %v; want %q, %v", ref, got[0], told, want.means, want.told)
+		}
+	}
+}
+
+func TestMeaningIgnoresAnEarlierProcessOfTheSameName(t *testing.T) {
+	t.Parallel()
+	list := []api.Process{
+		{ID: "1", Name: "web", State: api.StateExited},
+		{ID: "2", Name: "web", State: api.StateRunning, Project: &api.ProjectEntry{File: "/a", Name: "web"}},
+	}
+	got := Meaning("/a", list, []string{"web"}, func(format string, args ...any) { t.Errorf(format, args...) })
+	if got[0] != "2" {
+		t.Errorf("web means %q", got[0])
+	}
+}
+
 func id(p *api.Process) string {
 	if p == nil {
 		return ""
