@@ -526,7 +526,7 @@ func TestNoteShowsARoundTripMeasuredAfterItsKey(t *testing.T) {
 }
 
 // acceptsNone greets, and reports no text as accepted until the viewer goes or next is closed.
-// It then waits for ctrl+c and echoes it.
+// It echoes ctrl+c and the end of a paste.
 func acceptsNone(text string, next <-chan struct{}) script {
 	return func(_ testing.TB, v *server.Viewer) error {
 		if err := v.Send(api.Output{Accepted: new(int64)}); err != nil {
@@ -545,8 +545,11 @@ func acceptsNone(text string, next <-chan struct{}) script {
 				return api.Errorf(api.CodeUnavailable, "the engine stops")
 			default:
 			}
-			if string(in.Bytes) == "\x03" {
+			switch {
+			case string(in.Bytes) == "\x03":
 				_ = say(v, "<interrupted>")
+			case bytes.HasSuffix(in.Bytes, []byte("\x1b[201~")):
+				_ = say(v, "<end of paste>")
 			}
 		}
 	}
@@ -572,6 +575,19 @@ func TestCtrlCDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
 			p.leaves()
 		})
 	}
+}
+
+func TestCtrlCRightAfterAPasteKeepsTheEndOfThePaste(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, acceptsNone("ready>", nil)), func(o *Options) { o.Predict = predict.Always })
+	p.sees("ready>")
+	p.types("\x1b[200~" + strings.Repeat("a line of text\r", 100<<10))
+	p.types("the last line\x1b[201~\x03")
+	p.sees("<end of paste>")
+	p.sees("<interrupted>")
+	p.types("\x02d")
+	p.leaves()
 }
 
 func TestTextThatAnEngineMayHaveLostIsReported(t *testing.T) {

@@ -258,7 +258,8 @@ func (r *run) forward(p []byte) {
 	}
 	if c := interrupt(p); c != nil {
 		if n := r.link.discardText(); n > 0 {
-			n += int64(len(p) - len(c))
+			r.link.send(p[:len(p)-len(c)]) // dropped too, but for the end of a paste
+			n += r.link.discardText()
 			p = c
 			defer r.explain(fmt.Sprintf("ctrl+c dropped %d kB of unsent text", (n+999)/1000))
 		}

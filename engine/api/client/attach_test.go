@@ -575,6 +575,20 @@ func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
 	}
 }
 
+func TestInterruptIsAMessageOfItsOwn(t *testing.T) {
+	o := newOutbox()
+	var want [][]byte
+	for _, text := range []string{"typed", "\x03", "typed after it"} {
+		if err := o.add(api.Input{Bytes: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, append([]byte{wire.InputBytes}, text...))
+	}
+	if diff := cmp.Diff(want, o.take()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTextContinuesAsTheTerminalAcceptsIt(t *testing.T) {
 	got := make(chan api.Input, 1000)
 	a := receiving(t, readingSome(nil, got))

@@ -98,7 +98,7 @@ func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
 
 // push adds one message to the queue, or to the last message in it.
 func (o *outbox) push(msg []byte) {
-	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] && !isInterrupt(msg) {
+	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] && !isInterrupt(msg) && !isInterrupt(o.queue[n-1]) {
 		last := o.queue[n-1]
 		switch {
 		case msg[0] == wire.InputResize:
@@ -115,7 +115,8 @@ func (o *outbox) push(msg []byte) {
 	o.size += len(msg)
 }
 
-// isInterrupt reports whether a message is ctrl+c as a byte, which the engine looks for.
+// isInterrupt reports whether a message is ctrl+c as a byte. It is sent by itself, because the
+// engine looks for it at the end of a message.
 func isInterrupt(msg []byte) bool {
 	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
 }
