@@ -35,7 +35,7 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 |---|---|
 | ` + "`tandem config`" + ` | prints where the file is and the settings in effect, defaults included |
 | ` + "`tandem config init`" + ` | writes a file with every default in comments; ` + "`--force`" + ` replaces an existing one |
-| ` + "`tandem config check [FILE]`" + ` | shows every mistake with its line and a caret, and exits with 1 if there is one; without FILE it also checks ` + "`policy.toml`" + ` |
+| ` + "`tandem config check [FILE]`" + ` | shows every mistake with its line and a caret, and exits with 1 if there is one; FILE may be a sandbox profile (` + "`.json`" + `), and without FILE it also checks ` + "`policy.toml`" + ` |
 | ` + "`tandem config path`" + ` | prints only the path |
 
 In the dashboard, "edit the configuration" in the palette (` + "`ctrl+b :`" + `) opens the file in your editor, and writes one with every default in comments if there is none.

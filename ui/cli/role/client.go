@@ -160,7 +160,8 @@ func configVerbs() settings.Files {
 			here := sandboxHere()
 			return here.Profile, here.Fault
 		},
-		WorkProfile: workProfile,
+		CheckProfile: func(path string) error { return enforceable(config.Agents{Sandbox: path}) },
+		WorkProfile:  workProfile,
 	}
 }
 

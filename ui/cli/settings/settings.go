@@ -35,6 +35,8 @@ type Files struct {
 	// Sandbox returns the path of the agents' sandbox profile, "" for none, and why it cannot be
 	// enforced.
 	Sandbox func() (path string, err error)
+	// CheckProfile returns why the sandbox profile at a path cannot be enforced.
+	CheckProfile func(path string) error
 	// WorkProfile returns a sandbox profile for agents that work in a folder.
 	WorkProfile func(dir string) ([]byte, error)
 }
@@ -128,9 +130,10 @@ func configCheckCommand(a *Verbs) *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Show the mistakes in a configuration",
 		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret,\n" +
-			"and checks the agents' sandbox and its folders. With FILE (- is standard input) it checks that instead.\n" +
+			"and checks the agents' sandbox and its folders. With FILE (- is standard input) it checks that instead:\n" +
+			"a sandbox profile if its name ends in .json, else policy.toml or a configuration.\n" +
 			"Exits with 1 if there is a mistake.",
-		Example: "tandem config check\ntandem config check new.toml",
+		Example: "tandem config check\ntandem config check new.toml\ntandem config check agents.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return output.Usagef(cmd, "unexpected argument %q", output.Visible(args[1]))
@@ -180,18 +183,7 @@ func (a *Verbs) checkConfig() error {
 	var says strings.Builder
 	var wrong []error
 	for _, f := range files {
-		text, err := os.ReadFile(f.path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			wrong = append(wrong, mistaken(f.path, f.check(nil)))
-			fmt.Fprintf(&says, "%s: does not exist; %s\n", output.Visible(f.path), f.none)
-			continue
-		case err != nil:
-			wrong = append(wrong, fmt.Errorf("read configuration: %w", err))
-			continue
-		}
-		wrong = append(wrong, mistaken(f.path, trust.File(f.path)), mistaken(f.path, f.check(text)))
-		says.WriteString(f.verdict(text))
+		wrong = append(wrong, f.inspect(&says))
 	}
 	if a.Sandbox != nil && wrong[0] == nil {
 		path, err := a.Sandbox()
@@ -206,9 +198,26 @@ func (a *Verbs) checkConfig() error {
 	return a.Out.Answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
 }
 
-// checkFile looks for mistakes in a file: rules for agents by its name, else a
-// configuration.
+// inspect returns the mistakes in the file, and writes to says what it finds otherwise.
+func (f configFile) inspect(says *strings.Builder) error {
+	text, err := os.ReadFile(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fmt.Fprintf(says, "%s: does not exist; %s\n", output.Visible(f.path), f.none)
+		return mistaken(f.path, f.check(nil))
+	case err != nil:
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	says.WriteString(f.verdict(text))
+	return errors.Join(mistaken(f.path, trust.File(f.path)), mistaken(f.path, f.check(text)))
+}
+
+// checkFile looks for mistakes in a file: a sandbox profile or rules for agents by its name, else
+// a configuration.
 func (a *Verbs) checkFile(file string) error {
+	if a.CheckProfile != nil && filepath.Ext(file) == ".json" {
+		return a.checkProfile(file)
+	}
 	path, text, err := a.readConfig(file)
 	if err != nil {
 		return err
@@ -221,6 +230,17 @@ func (a *Verbs) checkFile(file string) error {
 		return mistaken(path, err)
 	}
 	return a.Out.Answer(map[string]any{"path": path, "ok": true}, func() string { return f.verdict(text) })
+}
+
+func (a *Verbs) checkProfile(file string) error {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	if err := a.CheckProfile(path); err != nil {
+		return err
+	}
+	return a.Out.Answer(map[string]any{"path": file, "ok": true}, func() string { return output.Visible(file) + ": no mistakes\n" })
 }
 
 // verdict is the line for a file without mistakes, or what may be one.
