@@ -43,7 +43,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	if err != nil {
 		return err
 	}
-	path, err = a.startedFrom(path, list, trust)
+	path, err = a.startedFrom(path, list, trust, "give one with -f")
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func deletedLine(p api.Process, before []api.Process) string {
 
 // startedFrom is the path of the project file: that of a flag, else the next
 // one above, else one that is gone and that something was started from.
-func (a *app) startedFrom(path string, list []api.Process, trust bool) (string, error) {
+func (a *app) startedFrom(path string, list []api.Process, trust bool, hint string) (string, error) {
 	if path != "" {
 		return filepath.Abs(path)
 	}
@@ -108,7 +108,7 @@ func (a *app) startedFrom(path string, list []api.Process, trust bool) (string, 
 		}
 	}
 	if errors.Is(err, project.ErrNone) {
-		return "", api.Errorf(api.CodeNotFound, "%v", err).WithHint("give one with -f")
+		return "", api.Errorf(api.CodeNotFound, "%v", err).WithHint(hint)
 	}
 	return found, err
 }

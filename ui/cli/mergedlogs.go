@@ -45,7 +45,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		if list, err = a.listIfRunning(ctx); err != nil {
 			return err
 		}
-		if path, err = a.startedFrom("", list, true); err != nil {
+		if path, err = a.startedFrom("", list, true, "run this in a project's folder or below"); err != nil {
 			return err
 		}
 		if !f.follow && len(logmerge.Newest(path, list, f.sessions)) == 0 {
