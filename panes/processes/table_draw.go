@@ -160,7 +160,11 @@ func (t *Table) measure(w, n int, now time.Time) {
 		}
 		t.widths[k.column] = cells
 	}
-	t.place(t.worthRoom(kinds, w, now), w)
+	scrollbar := 0
+	if t.lines() > n {
+		scrollbar = 1
+	}
+	t.place(t.worthRoom(kinds, w, now), w, scrollbar)
 }
 
 // worthRoom are the columns without those that have nothing to say, as far as the
@@ -185,8 +189,9 @@ func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind
 	})
 }
 
-// place gives columns their places, leaving out what has no room.
-func (t *Table) place(kinds []columnKind, w int) {
+// place gives columns their places, leaving out what has no room. The scrollbar takes
+// that many cells from the commands.
+func (t *Table) place(kinds []columnKind, w, scrollbar int) {
 	for {
 		used, last := leadCells-columnGap, -1
 		for i, k := range kinds {
@@ -207,7 +212,7 @@ func (t *Table) place(kinds []columnKind, w int) {
 		t.places = append(t.places, place{k, x, cells})
 		x += cells + columnGap
 	}
-	if rest := w - x; rest >= commandCells {
+	if rest := w - scrollbar - x; rest >= commandCells {
 		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(widget.CommandText)}
 		t.places = append(t.places, place{command, x, rest})
 	}

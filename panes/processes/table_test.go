@@ -77,6 +77,14 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 	})
 }
 
+func TestCommandsAreClippedBeforeTheScrollbar(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	row := drawn(tableOf(some()).Draw(118, 3, noon, look))[1]
+	if !strings.HasSuffix(row, " no such…▐") {
+		t.Errorf("the row with a clipped command is %q", row)
+	}
+}
+
 func TestTheStateIsToldInWordsAndKeepsItsColourUnderTheCursor(t *testing.T) {
 	seven, yes, no := 7, true, false
 	look := &widget.Look{Glyphs: themes.UnicodeGlyphs(), Good: "<good>", Warn: "<warn>", Bad: "<bad>", Dim: "<dim>", Selected: "<here>"}
