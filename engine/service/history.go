@@ -81,7 +81,7 @@ func (s History) atuinCommands(ctx context.Context, in api.HistoryLoadInput, dat
 	}
 	commands, err := histdb.DecodeAtuin(ctx, database, wal)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", in.Path, err)
 	}
 	return commands, nil
 }
@@ -95,14 +95,14 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 		return nil, err
 	}
 	if in.Recent && !utf8.Valid(text) {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.Shown(in.Path))
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", in.Path)
 	}
 	if !in.Recent && histdb.IsDatabase(text) {
 		return s.atuinCommands(ctx, in, text)
 	}
 	commands, err := histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", in.Path, err)
 	}
 	return commands, nil
 }

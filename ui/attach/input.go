@@ -100,9 +100,6 @@ func (in *input) loop() {
 
 // take handles bytes that were read.
 func (in *input) take(p []byte) {
-	if !in.run.ReadOnly {
-		in.run.note.end()
-	}
 	if in.decoder.Idle() && !in.waiting && !in.run.ReadOnly && in.boring(p) {
 		in.run.forward(p)
 		return
@@ -217,6 +214,7 @@ func (in *input) key(e keys.Event) {
 		in.handBack(e)
 	default:
 		in.swallow(e)
+		in.run.note.end()
 		in.waiting = true
 	}
 }
@@ -256,6 +254,7 @@ func (r *run) forward(p []byte) {
 	if r.ReadOnly {
 		return
 	}
+	r.note.end()
 	if c := interrupt(p); c != nil {
 		if n := r.link.discardText(); n > 0 {
 			r.link.send(p[:len(p)-len(c)]) // dropped too, but for the end of a paste

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// noteTime is how long a note stays in the last row if no key ends it.
+// noteTime is how long a note stays in the last row if no key ends it. Answers of the terminal
+// and changes of focus do not.
 const noteTime = 4 * time.Second
 
 // A note is a line for the user in the terminal's last row. While it is shown the
