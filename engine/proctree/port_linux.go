@@ -1,7 +1,9 @@
 package proctree
 
 import (
+	"cmp"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +26,8 @@ func PortHolder(port int) (program string, pid int) {
 	if err != nil {
 		return "", 0
 	}
+	// The oldest holder owns the socket: a child has it too until it executes another program.
+	slices.SortFunc(all, func(a, b Process) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	proc := procfs{dir: dir}
 	for _, p := range all {
 		number, holds := strconv.Itoa(p.PID), false

@@ -162,9 +162,13 @@ func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
 	if f.Unset(key) || err == nil {
 		return nil
 	}
-	if _, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key}); err == nil {
-		return api.Errorf(api.CodeForbidden, "unset %s: the person has set it for everything that starts", key).
+	_, err = api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: key})
+	switch {
+	case err == nil:
+		return api.Errorf(api.CodeForbidden, "unset %s: the user has set it for everything that starts", key).
 			WithHint("env_set gives it another value for your commands")
+	case errors.Is(err, api.CodeNotFound):
+		return nil
 	}
-	return nil
+	return err
 }
