@@ -73,7 +73,7 @@ type SessionWaitInput struct {
 	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for somebody to type"`
 	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
 	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input has taken effect, as far as can be seen: a program waits for input again and prints nothing"`
-	Port      int    `json:"port,omitempty" jsonschema:"its program, or what that has started, listens on this TCP port"`
+	Port      int    `json:"port,omitempty" jsonschema:"TCP port that its program, or a process that it started, must listen on"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this long"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
 }
@@ -84,7 +84,7 @@ type SessionWaitOutput struct {
 	Text       string  `json:"text,omitempty" jsonschema:"what matched output or screen"`
 	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: it does not echo, so it wants a password"`
 	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`
-	PortHolder string  `json:"port_holder,omitempty" jsonschema:"what else listened on the port when the wait for it ended without success"`
+	PortHolder string  `json:"port_holder,omitempty" jsonschema:"program that held the port when the wait for it failed"`
 	Process    Process `json:"process" jsonschema:"the session now"`
 }
 

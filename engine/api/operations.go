@@ -151,7 +151,7 @@ type SessionStartInput struct {
 	CWD     string            `json:"cwd,omitempty" jsonschema:"working directory; default the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
-	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, the caller's for example; default: the engine's own"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
 	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session in whose present folder to start, where that can be told; else cwd"`
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`

@@ -98,7 +98,7 @@ type ProcessStartInput struct {
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
 	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
-	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, the caller's for example; default: the engine's own"`
+	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
 
 	TTY  bool `json:"tty,omitempty" jsonschema:"give it a terminal, which makes it a session"`
@@ -281,8 +281,8 @@ type ProcessWaitInput struct {
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
 	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: both"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: where the output of its present run begins"`
-	Port      int    `json:"port,omitempty" jsonschema:"it, or what it has started, listens on this TCP port"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset where the search for log begins; default: start of the output of its present run"`
+	Port      int    `json:"port,omitempty" jsonschema:"TCP port that it, or a process that it started, must listen on"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
 	Input     bool   `json:"input,omitempty" jsonschema:"it, or what it has started, reads the standard input that process.write writes to, and there is nothing to read"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
@@ -297,7 +297,7 @@ type ProcessWaitOutput struct {
 	Process Process `json:"process" jsonschema:"the process now"`
 
 	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check that had not passed when the wait for ready timed out"`
-	PortHolder string `json:"port_holder,omitempty" jsonschema:"what else listened on the port when the wait for it ended without success"`
+	PortHolder string `json:"port_holder,omitempty" jsonschema:"program that held the port when the wait for it failed"`
 	CrashLoop  bool   `json:"crash_loop,omitempty" jsonschema:"the wait ended because the process exits soon after each start"`
 }
 
@@ -312,7 +312,7 @@ type ExecInput struct {
 	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
 	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
-	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, the caller's for example; default: the engine's own"`
+	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, with SIGTERM and 2 seconds later SIGKILL, instead of letting it go on as a process"`
 	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the time-out it is a daemon, which is not forgotten when it has ended"`

@@ -106,7 +106,7 @@ func (a *Arbiter) keep(text []byte) {
 	}
 }
 
-// tell announces when the reason why the policy is not that of the file changes.
+// tell announces the fault that keeps the policy file from applying, if that has changed.
 func (a *Arbiter) tell(err error) {
 	fault := ""
 	if err != nil {

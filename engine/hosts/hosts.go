@@ -140,7 +140,7 @@ func (h *Hosts) find(name string) (*link, error) {
 	return l, nil
 }
 
-// Refresh is Set with what Read returns.
+// Refresh passes the machines that Read returns to Set.
 func (h *Hosts) Refresh() error {
 	h.reading.Lock()
 	defer h.reading.Unlock()

@@ -19,7 +19,7 @@ import (
 const (
 	// dialTimeout is how long a command may take until its bridge says hello.
 	dialTimeout = 20 * time.Second
-	// settleGrace is how long an attempt that has failed may take to be told of.
+	// settleGrace is how long a failed attempt may take to be reported.
 	settleGrace = time.Second
 	// openTimeout is how long somebody waits for a link that is being made, or that
 	// does not take a new stream.
@@ -171,7 +171,7 @@ func (l *link) retry() {
 var errLost = errors.New("the link was lost")
 
 // errGarbled says that the output of a link's command is not its bridge's alone.
-var errGarbled = errors.New("something else printed into the link; a start-up file there may have left a program running that prints")
+var errGarbled = errors.New("unexpected output on the link; a start-up file there may have left a program printing")
 
 // use serves streams over a connection until it is lost.
 func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.Hello) error {

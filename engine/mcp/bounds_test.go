@@ -168,8 +168,8 @@ func TestImageThatIsTooLargeIsRefusedWithBothSizes(t *testing.T) {
 		want string
 	}{
 		{3 << 20, ""},
-		{5 << 20, "Cannot show p.png: the image has 6.7MB in base64, more than the 5.0MB that fit in a result."},
-		{24 << 20, "Cannot show p.png: the image has 32.0MB in base64, more than the 5.0MB that fit in a result."},
+		{5 << 20, "Cannot show p.png: the image is 6.7MB in base64; a result holds at most 5.0MB."},
+		{24 << 20, "Cannot show p.png: the image is 32.0MB in base64; a result holds at most 5.0MB."},
 	} {
 		r.file("p.png", "\x89PNG\r\n\x1a\n")
 		if err := os.Truncate(filepath.Join(r.home, "p.png"), int64(c.size)); err != nil {

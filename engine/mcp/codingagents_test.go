@@ -145,7 +145,7 @@ func TestAgentInAnUnknownStateIsNotPrompted(t *testing.T) {
 	if state := r.process("work").Agent.State; state != api.AgentUnknown {
 		t.Fatalf("it is %s", state)
 	}
-	r.refuses("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: what its agent is doing is unknown")
+	r.refuses("agent_prompt", object{"id": "work", "text": "task"}, "prompt work: its agent's state is unknown")
 	if _, err := os.Stat(filepath.Join(r.home, "typed")); err == nil {
 		t.Error("the task was typed")
 	}

@@ -171,8 +171,8 @@ const (
 	waitsReading
 )
 
-// waits tells whether a process is blocked in a read of the terminal, or in waiting for
-// something to read there: alone, or, where input goes key by key, among other things.
+// waits reports how a process waits for input: in a read of the terminal, or polling it, alone
+// or, where input goes key by key, among other descriptors.
 func (fg foreground) waits(pid int) waitKind {
 	dir := "/proc/" + strconv.Itoa(pid)
 	tasks, err := os.ReadDir(dir + "/task")

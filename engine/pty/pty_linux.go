@@ -32,10 +32,9 @@ func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 	})
 }
 
-// DiscardInput discards what was written to the master and not read by a program yet, as the
-// terminal itself does at an interrupt. It sets the terminal's modes to what they are, the only
-// way to reach its buffer from the master, so a program that changes them at the same instant
-// may lose the change.
+// DiscardInput discards input that no program has read yet, as the terminal itself does at an
+// interrupt. It sets the terminal's modes to their present values, the only way to flush the
+// buffer from the master, so a program that changes them at the same instant may lose the change.
 func DiscardInput(master *os.File) error {
 	return onDescriptor(master, func(fd int) error {
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {

@@ -1,4 +1,4 @@
-// Package rendered turns lines of output into what a terminal shows of them.
+// Package rendered converts lines of output to the text that a terminal shows for them.
 package rendered
 
 import (

@@ -72,8 +72,8 @@ func (u *Usage) measure(all []supervise.Measurable) {
 	}
 }
 
-// left returns how many processes run that a process, which has exited, has started. Most leave
-// none, which its process group tells at once.
+// left returns how many processes started by an exited process are still running. Most leave none,
+// and then the process group is gone, which is quick to check.
 func (u *Usage) left(p api.Process) int {
 	if p.LastPID == 0 || !proctree.HasGroup(p.LastPID) {
 		return 0
@@ -121,7 +121,7 @@ func (u *Usage) portHolder(ctx context.Context, id string, port int) string {
 	}
 	program, pid := proctree.PortHolder(port)
 	if pid == 0 {
-		return "a program of another user"
+		return "another user's program"
 	}
 	return fmt.Sprintf("%s (pid %d)", names.Shown(program), pid)
 }

@@ -93,7 +93,7 @@ func (s *Processes) conditions(ctx context.Context, in *api.ProcessWaitInput, en
 	}
 	in.ID = e.Rec.ID
 	if in.Ready && e.Rec.Ready == nil {
-		return nil, api.Errorf(api.CodeInvalid, "wait for %s: it has no readiness check, so nothing says when it is ready", e.Rec.Name).
+		return nil, api.Errorf(api.CodeInvalid, "wait for %s to be ready: it has no readiness check", e.Rec.Name).
 			WithHint("wait for log or port")
 	}
 	if in.Input && !e.Rec.Stdin {

@@ -10,9 +10,9 @@ import (
 // maxRecent is how many choices are kept.
 const maxRecent = 30
 
-// Recent returns what was chosen in the palette, the latest first, and what keeps such
-// a list for the next dashboard. What other dashboards have kept meanwhile stays, after
-// the first of the list. dir is the data folder. An error costs only the order.
+// Recent returns the latest choices in the palette, newest first, and a function that keeps
+// such a list for the next dashboard. Choices that other dashboards have kept meanwhile stay,
+// after the first of the list. dir is the data folder. An error costs only the order.
 func Recent(dir string) (names []string, keep func([]string)) {
 	if text, err := readShared(dir, datadir.Recent); err != nil || json.Unmarshal(text, &names) != nil {
 		names = nil

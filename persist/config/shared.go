@@ -37,7 +37,7 @@ func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) err
 	return f.Truncate(int64(len(text)))
 }
 
-// readShared reads such a file while nobody changes it.
+// readShared reads a file that updateShared writes, under a shared lock.
 func readShared(dir, name string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {

@@ -251,7 +251,7 @@ func TestOutputIntoALinkIsReported(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	harness.Until(t, "the reason", func() bool { return strings.Contains(p.State("loud").Error, "something else printed into the link") })
+	harness.Until(t, "the reason", func() bool { return strings.Contains(p.State("loud").Error, "unexpected output on the link") })
 }
 
 // An attached session goes on over the next link when one is killed, with every key once:

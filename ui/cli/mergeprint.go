@@ -157,8 +157,8 @@ func (p *mergePrinter) line(l logmerge.Line) error {
 	return nil
 }
 
-// prefix is what stands before a line: when it was written, whose it is, and a sign
-// for what came by standard error.
+// prefix returns the start of a printed line: its time, its process's name, and a sign
+// that tells standard error from output.
 func (p *mergePrinter) prefix(l logmerge.Line) string {
 	when := ""
 	if p.times {

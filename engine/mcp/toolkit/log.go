@@ -33,8 +33,8 @@ func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (
 	})
 }
 
-// ReadNew is ReadLog of what an agent has not seen. Of more than most it gives the end, and says
-// what it has skipped.
+// ReadNew reads the output that an agent has not seen. If that is longer than most, it returns the
+// end and says how much it skipped.
 func ReadNew(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
 	r, err := ReadLog(ctx, f, ask, most)
 	if err != nil || r.State.NextCursor >= r.State.End {

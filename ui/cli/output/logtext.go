@@ -10,7 +10,7 @@ import (
 // maxPartial bounds the part of a line that is held back.
 const maxPartial = 1 << 20
 
-// A LogText turns a log, piece by piece, into what a terminal shows of it.
+// A LogText converts a log, piece by piece, to the text that a terminal shows for it.
 type LogText struct {
 	Raw     bool   // print pieces as they are
 	partial []byte // the unfinished last line
@@ -18,8 +18,8 @@ type LogText struct {
 }
 
 // Add returns the text to print for a piece. The last line may be unfinished unless end is set.
-// What is there of it is printed if it is plain text, as a prompt is; with carriage returns or
-// escape sequences it is held until it is whole.
+// An unfinished line is printed at once if it is plain text, such as a prompt; with carriage
+// returns or escape sequences it is held until it is whole.
 func (l *LogText) Add(s string, end bool) string {
 	if l.Raw {
 		return s

@@ -49,8 +49,7 @@ func (m *MatchPrinter) Add(matches []api.LogMatch) string {
 	return b.String()
 }
 
-// line prints a line of the log unless it has been, and gives the offset of the
-// next one.
+// line prints a line of the log unless it has been printed, and returns the offset of the next.
 func (m *MatchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
 	next := offset + int64(len(line)) + 1
 	if offset < m.printed {
@@ -78,7 +77,7 @@ func (m *MatchPrinter) Marked(line string) string {
 	return b.String()
 }
 
-// ordered gives matches from the oldest to the newest.
+// ordered returns matches from the oldest to the newest.
 func ordered(matches []api.LogMatch) []api.LogMatch {
 	matches = slices.Clone(matches)
 	slices.SortStableFunc(matches, func(a, b api.LogMatch) int { return cmp.Compare(a.Offset, b.Offset) })

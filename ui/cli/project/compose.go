@@ -12,8 +12,8 @@ import (
 	"tandem/persist/diag"
 )
 
-// A composer reads a file of process-compose. What would run differently here is an
-// error; what has no effect here becomes a notice.
+// A composer reads a file of process-compose. A key that would work differently here
+// is an error; one without effect here becomes a notice.
 type composer struct {
 	*reader
 	shell  []string   // program and argument that run a line
@@ -53,7 +53,7 @@ func (r *reader) compose(fields []field) {
 		case f.key == "extends":
 			c.wrong(f.at, "extends %s is not supported, and this file alone is only part of the project", c.text(f)).hint("merge both files into one")
 		case f.key == "env_cmds" && len(c.fields(f, f.key)) > 0:
-			c.wrong(f.at, "env_cmds is not supported").hint("run the commands in those of the processes")
+			c.wrong(f.at, "env_cmds is not supported").hint("run them in the commands of the processes")
 		case !slices.Contains(read, f.key):
 			c.unread(f, "", slices.Concat(read, projectUnread()))
 		}
@@ -244,7 +244,7 @@ func (c *composer) takes(d *draft, literal bool) map[string]take {
 		},
 		"replicas": func(f field) {
 			if c.number(f, 0, 1000) > 1 {
-				c.wrong(f.at, "replicas is not supported").hint("write each one as a process of its own")
+				c.wrong(f.at, "replicas is not supported").hint("write each replica as its own process")
 			}
 		},
 		"is_daemon": func(f field) {

@@ -37,16 +37,15 @@ func (c *composer) probe(d *draft, f field) {
 	c.probeTimes(d, last, delay+period*failures)
 }
 
-// probeTimes gives a probe that is patient its time in seconds: one that is less
-// than ours is not told from the defaults. The rest of what such a file says of
-// time has no meaning here, as we look often.
+// probeTimes sets the timeout of a probe to seconds if that is longer than our default. The other
+// times of a probe have no meaning here, as we probe often.
 func (c *composer) probeTimes(d *draft, last field, seconds int) {
 	if seconds > 60 && d.Start.Ready != nil {
 		d.Start.Ready.TimeoutMS = min(seconds, 3600) * 1000
 	}
 	if last.key != "" && !c.timed {
 		c.timed = true
-		c.notice(last.at, "of the times and thresholds of probes only their sum is used, as a time-out if it is more than 60s")
+		c.notice(last.at, "of the times and thresholds of probes, only their sum is used: as the timeout if it is more than 60s")
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // have an entry of the same name, one runs under another name. In a project's folder a name
 // means that project's entry first.
 
-// Meaning returns what refs mean in the project of a file: the id of its process where the
-// engine could find another one by that name, else what was given. It tells about names that
-// another process has.
+// Meaning resolves refs in the project of a file: to the id of its process where the engine could
+// find another one by that name, else to the ref itself. It calls tell for names that another
+// process has.
 func Meaning(path string, list []api.Process, refs []string, tell func(format string, args ...any)) []string {
 	means := slices.Clone(refs)
 	for i, ref := range refs {
@@ -29,7 +29,7 @@ func Meaning(path string, list []api.Process, refs []string, tell func(format st
 				tell("%s means %s of %s here, not %s", output.Visible(ref), describe(ours), output.Visible(path), describe(other))
 			}
 		case other != nil && other.Project != nil && other.Project.File != path:
-			tell("%s is of %s, not of %s", describe(other), output.Visible(other.Project.File), output.Visible(path))
+			tell("%s belongs to %s, not to %s", describe(other), output.Visible(other.Project.File), output.Visible(path))
 		}
 	}
 	return means

@@ -260,7 +260,7 @@ processes:
 	}
 	if diff := cmp.Diff([]string{
 		"line 3, column 1: log_location is not used",
-		"line 12, column 7: of the times and thresholds of probes only their sum is used, as a time-out if it is more than 60s",
+		"line 12, column 7: of the times and thresholds of probes, only their sum is used: as the timeout if it is more than 60s",
 		"line 14, column 5: log_location of db is not used",
 		"line 24, column 5: namespace of web is not used",
 	}, f.Notices); diff != "" {

@@ -164,8 +164,8 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 			WithHint("the person answers that; agent_wait waits for it")
 	}
 	if known.Agent.State == api.AgentUnknown {
-		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: what its agent is doing is unknown, so it may not take a prompt", p.Name).
-			WithHint("session_screen shows it; session_write types into it all the same")
+		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: its agent's state is unknown, so it may not take a prompt", p.Name).
+			WithHint("session_screen shows it; session_write types into it anyway")
 	}
 	for _, w := range []api.SessionWriteInput{{ID: p.ID, Paste: in.Text}, {ID: p.ID, Keys: []string{"enter"}}} {
 		if err := api.TypeInto(ctx, f.Engine, w); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// waitBulk is how many bytes of output a wait gives of what has ended: with a line and what
-	// came of it, 8 KiB.
+	// waitBulk bounds the output in the result of a wait, in bytes. With the matched line and the
+	// outcome, the result has up to 8 KiB.
 	waitBulk = 8<<10 - lineMost - 512
 	// lineMost is how much a result repeats of one line.
 	lineMost = 2 << 10
@@ -263,7 +263,7 @@ func cameOf(out api.ProcessWaitOutput, port int, printed string) string {
 	return strings.TrimSuffix(said, "\n")
 }
 
-// inUse names what has the port that was waited for.
+// inUse names the holder of the port that was waited for.
 func inUse(port int, holder string) string {
 	if holder == "" {
 		return ""

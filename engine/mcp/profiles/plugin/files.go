@@ -54,7 +54,7 @@ func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Resu
 	case err != nil:
 		return toolkit.Result{}, err
 	case out.Kind == "image" && base64.StdEncoding.EncodedLen(int(out.Size)) > imageMost:
-		return toolkit.Textf("Cannot show %s: the image has %s in base64, more than the %s that fit in a result.",
+		return toolkit.Textf("Cannot show %s: the image is %s in base64; a result holds at most %s.",
 			in.Path, sizeText(int64(base64.StdEncoding.EncodedLen(int(out.Size)))), sizeText(imageMost)).Fail(), nil
 	case out.Kind == "image" && len(out.Data) > 0:
 		return toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil

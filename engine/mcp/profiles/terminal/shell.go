@@ -26,7 +26,7 @@ func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), CWD: f.Folder(in.WorkingDirectory)}
 }
 
-// env is what tells the shell its prompt: a line that sets it would be shown.
+// env returns the variable that gives the shell its prompt: a line that sets it would be shown.
 func (in shellInput) env() map[string]string {
 	if in.Prompt == "" || in.ShellType == "codomyrmex" || in.ShellType == "tandem" {
 		return nil
