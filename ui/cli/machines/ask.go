@@ -101,7 +101,7 @@ func (v *Verbs) ask(ctx context.Context, cmd *exec.Cmd, in io.Reader, timeout ti
 // readAnswer reads up to a mark or a bridge's first line. last is when something came last.
 func readAnswer(r io.Reader) (got answer, status int, last time.Time, err error) {
 	var text strings.Builder
-	for lines := bufio.NewReader(r); ; {
+	for lines := bufio.NewReader(io.LimitReader(r, 2*maxNoise)); ; { // noise may be one endless line
 		piece, err := lines.ReadString('\n')
 		line := strings.TrimSpace(piece)
 		if len(piece) > 0 {
@@ -118,10 +118,10 @@ func readAnswer(r io.Reader) (got answer, status int, last time.Time, err error)
 		text.WriteString(piece)
 		got.text = text.String()
 		switch {
-		case err != nil:
-			return got, 0, last, err
 		case text.Len() > maxNoise:
 			return got, 0, last, api.Errorf(api.CodeUnavailable, "a start-up file of the login shell there keeps printing").WithHint(hintStartUp)
+		case err != nil:
+			return got, 0, last, err
 		}
 	}
 }

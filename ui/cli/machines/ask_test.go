@@ -31,6 +31,15 @@ func TestMissingAnswerNamesItsCause(t *testing.T) {
 	}
 }
 
+func TestEndlessLineIsNotReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	noise := strings.NewReader(strings.Repeat("y", 8*maxNoise))
+	_, _, _, err := readAnswer(noise)
+	if err == nil || !strings.Contains(err.Error(), "keeps printing") || noise.Len() < 4*maxNoise {
+		t.Errorf("%v, with %d bytes unread", err, noise.Len())
+	}
+}
+
 // The mark is the end, whatever still has the output open.
 func TestAnswerEndsAtItsMark(t *testing.T) {
 	t.Parallel()
