@@ -45,7 +45,7 @@ func (a *app) tellInput() {
 		return
 	}
 	a.out.Tell("tandem: exec: standard input was not passed on; the command reads an empty one")
-	a.out.Tell("hint: have a shell read what it shall have, as in `tandem exec -- sh -c 'psql < dump.sql'`")
+	a.out.Tell("hint: redirect in a shell instead, as in `tandem exec -- sh -c 'psql < dump.sql'`")
 }
 
 // holdsInput reports whether a file has a beginning that was not read, or a

@@ -44,7 +44,7 @@ func logsCommand(a *app) *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
 		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
-		Short: "Print the output of processes",
+		Short: "Print the output of processes and sessions",
 		Long: "Prints the output of a process or session, from the oldest line kept, as a terminal\n" +
 			"would show each line: without colours, and with what was overwritten replaced. --raw\n" +
 			"prints the bytes. With -f it follows the log until the process exits. With --grep it\n" +
