@@ -419,7 +419,7 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
 	d.press("v", "R")
 	d.hasStarted(2)
-	list := d.engine.started[0].Command[3]
+	list := renameList(d)
 	if text, err := os.ReadFile(list); err != nil || string(text) != "a\nb.txt\n" {
 		t.Fatalf("the list is %q, %v", text, err)
 	}
@@ -440,7 +440,7 @@ func TestRenameCountsFilesWhoseNamesWereSwappedOnce(t *testing.T) {
 	d, _ := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
 	d.press("v", "R")
 	d.hasStarted(2)
-	if err := os.WriteFile(d.engine.started[0].Command[3], []byte("b.txt\na\n"), 0o600); err != nil {
+	if err := os.WriteFile(renameList(d), []byte("b.txt\na\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.nth(1).end(api.StateExited, new(int))

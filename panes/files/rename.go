@@ -108,9 +108,13 @@ func (f *Pane) renameMany(targets []string) tea.Cmd {
 }
 
 // renameEditor returns a command that runs an editor on a list of names, and empties the list if
-// the editor fails.
+// the editor fails. The space keeps it out of the history.
 func renameEditor(list string, editor []string) []string {
-	return append([]string{"/bin/sh", "-c", `"$@" || : >"$0"`, list}, editor...)
+	words := make([]string, len(editor))
+	for i, word := range editor {
+		words[i] = shellWord(word)
+	}
+	return []string{"/bin/sh", "-c", " " + strings.Join(words, " ") + " || : >" + shellWord(list)}
 }
 
 func relativeTo(folder string, paths []string) []string {
