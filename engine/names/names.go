@@ -143,8 +143,12 @@ func clip(s string, most int) string {
 }
 
 // Shown is a client's word as it can stand in a message.
-func Shown(what string) string {
-	what = clip(what, longest)
+func Shown(what string) string { return graphic(clip(what, longest)) }
+
+// ShownPath is Shown for a path, which is not cut.
+func ShownPath(path string) string { return graphic(path) }
+
+func graphic(what string) string {
 	if what == "" || strings.IndexFunc(what, notGraphic) >= 0 {
 		return fmt.Sprintf("%q", what)
 	}

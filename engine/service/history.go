@@ -55,7 +55,7 @@ func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.History
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
 	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
-		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.Shown(in.Path)).
+		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.ShownPath(in.Path)).
 			WithHint("--overwrite replaces it")
 	}
 	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
@@ -63,7 +63,7 @@ func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.History
 
 func checkCommandFile(verb, path string) error {
 	if !filepath.IsAbs(path) {
-		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, names.Shown(path))
+		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, names.ShownPath(path))
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (s History) atuinCommands(ctx context.Context, in api.HistoryLoadInput, dat
 	}
 	commands, err := histdb.DecodeAtuin(ctx, database, wal)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", in.Path, err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.ShownPath(in.Path), err)
 	}
 	return commands, nil
 }
@@ -95,14 +95,14 @@ func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]his
 		return nil, err
 	}
 	if in.Recent && !utf8.Valid(text) {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", in.Path)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: it is not UTF-8", names.ShownPath(in.Path))
 	}
 	if !in.Recent && histdb.IsDatabase(text) {
 		return s.atuinCommands(ctx, in, text)
 	}
 	commands, err := histdb.DecodeCommands(text, !in.Recent, histdb.Format(in.Format))
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", in.Path, err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.ShownPath(in.Path), err)
 	}
 	return commands, nil
 }

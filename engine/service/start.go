@@ -158,15 +158,15 @@ func workingFolder(path string) (string, error) {
 		}
 	}
 	if !filepath.IsAbs(path) {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", names.Shown(path))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", names.ShownPath(path))
 	}
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.Shown(path), store.Cause(err))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.ShownPath(path), store.Cause(err))
 	}
 	if !info.IsDir() {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: not a directory", names.Shown(path))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: not a directory", names.ShownPath(path))
 	}
 	return path, nil
 }

@@ -48,7 +48,7 @@ func (s *Worktrees) add(ctx context.Context, in api.WorktreeAddInput) (api.Workt
 }
 
 func notAbsolute(doing, path string) error {
-	return api.Errorf(api.CodeInvalid, "%s: %s is not an absolute path", doing, names.Shown(path))
+	return api.Errorf(api.CodeInvalid, "%s: %s is not an absolute path", doing, names.ShownPath(path))
 }
 
 func (s *Worktrees) list(ctx context.Context, in api.WorktreeListInput) (out api.WorktreeListOutput, err error) {
@@ -116,10 +116,10 @@ func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out
 		case err != nil:
 			return out, err
 		case len(known.Sessions) > 0:
-			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.Shown(w.Path), running(len(known.Sessions))).
+			return out, api.Errorf(api.CodeConflict, "remove worktree %s: %s in it", names.ShownPath(w.Path), running(len(known.Sessions))).
 				WithHint("stop what runs in it first")
 		case known.Dirty && !in.Discard:
-			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.Shown(w.Path)).
+			return out, api.Errorf(api.CodeConflict, "remove worktree %s: it has changes that are not committed", names.ShownPath(w.Path)).
 				WithHint("commit them, or discard them with the worktree")
 		}
 		out.Branch = w.Branch
@@ -128,5 +128,5 @@ func (s *Worktrees) remove(ctx context.Context, in api.WorktreeRemoveInput) (out
 		}
 		return out, nil
 	}
-	return out, api.Errorf(api.CodeNotFound, "remove worktree %s: no such worktree", names.Shown(in.Path))
+	return out, api.Errorf(api.CodeNotFound, "remove worktree %s: no such worktree", names.ShownPath(in.Path))
 }

@@ -168,14 +168,7 @@ func TestProgramLeftByAStartUpFileDoesNotDelayAdding(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "startup"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		text, _ := os.ReadFile(pids)
-		for _, word := range strings.Fields(string(text)) {
-			if pid, err := strconv.Atoi(word); err == nil {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-	})
+	killListed(t, pids)
 	if stdout, stderr, status := p.Run("machine", "add", "box", "box"); status != 0 || !strings.Contains(stdout, "box: connected") {
 		t.Errorf("add: status %d\n%s%s", status, stdout, stderr)
 	}
@@ -183,6 +176,18 @@ func TestProgramLeftByAStartUpFileDoesNotDelayAdding(t *testing.T) {
 		t.Errorf("left behind: %q", masters)
 	}
 	p.Must("machine", "remove", "box")
+}
+
+// killListed kills the processes whose pids are in a file, when the test ends.
+func killListed(t *testing.T, file string) {
+	t.Cleanup(func() {
+		text, _ := os.ReadFile(file)
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
 }
 
 // sshMasters returns the control sockets of logins that are kept in the background.
@@ -260,7 +265,8 @@ func TestFailedAddingLeavesNoLogin(t *testing.T) {
 	}
 	left("a refused copy")
 	probed := filepath.Join(p.Dir, "probed")
-	startup("echo >" + probed + "; exec sleep 1000\n")
+	killListed(t, probed) // sshd does not end it
+	startup("echo $$ >" + probed + "; exec sleep 1000\n")
 	cmd := exec.Command(os.Args[0], "machine", "add", "box", "box")
 	cmd.Env, cmd.Dir = p.Env, p.Dir
 	if err := cmd.Start(); err != nil {
