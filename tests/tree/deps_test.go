@@ -107,7 +107,7 @@ var layers = map[string]layer{
 		"as ui/cli/files; what lives comes first as in ls",
 	},
 	"ui/cli/machines": {
-		[]string{"engine/api", "engine/api/client", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
 		"who adds a machine talks to it as a link does, and else to the own engine",
 	},
 	"ui/cli/fleet": {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client/retry"
 	"tandem/engine/hosts/transport"
 	"tandem/ui/cli/output"
 )
@@ -68,8 +69,19 @@ func (v *Verbs) EndLogins(ctx context.Context) {
 func (v *Verbs) endMasters(ctx context.Context, paths []string) {
 	for _, path := range paths {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
-		_ = v.ssh(ctx, transport.Machine{}, transport.EndMaster(path), strings.NewReader(""), io.Discard) // there may be none
+		if v.ssh(ctx, transport.Machine{}, transport.EndMaster(path), strings.NewReader(""), io.Discard) == nil { // else there is none
+			awaitRemoval(ctx, path)
+		}
 		cancel()
+	}
+}
+
+// awaitRemoval waits until a master that is exiting has removed its socket.
+func awaitRemoval(ctx context.Context, path string) {
+	for {
+		if _, err := os.Lstat(path); err != nil || retry.Pause(ctx, 10*time.Millisecond) != nil {
+			return
+		}
 	}
 }
 
