@@ -23,7 +23,7 @@ const (
 // whatever runs, is not offered.
 func stopOwnTool() toolkit.Tool {
 	t := toolkit.Define[stopOwnInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Stop this connection's processes; with all, everybody's."}, processStopOwn)
+		Doc: "Stop this connection's processes; with all, the user's too."}, processStopOwn)
 	t.Judged = true
 	return t
 }
