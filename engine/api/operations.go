@@ -250,7 +250,7 @@ type Screen struct {
 // LineEnd is how a line of a Screen ends.
 type LineEnd struct {
 	Printed int  `json:"printed" jsonschema:"cells up to the last one printed, blanks included; above the screen, blanks that end a line are lost"`
-	Wrapped bool `json:"wrapped,omitempty" jsonschema:"the line goes on in the next one"`
+	Wrapped bool `json:"wrapped,omitempty" jsonschema:"the line continues in the next one"`
 }
 
 func (o *Screen) Bulk() []Member {

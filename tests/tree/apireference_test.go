@@ -161,7 +161,7 @@ binary, one byte of kind and then a body:
 | m | a mouse event | | l | lines of scrollback |
 | p | text of a paste | | e | the session has ended: a Process in JSON |
 | f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
-| r | columns, rows; 0, 0 while nobody sees it | | c | what the program puts on the clipboard (clips) |
+| r | columns, rows; 0, 0 while the pane is hidden | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | n | a mark that came back, nanoseconds it was held |
 | n | a mark: a number, larger than the last | | g | a picture that lines which follow show (pictures) |
 | d | the viewer's terminal: width and height of a cell in pixels; colours of text, ground and cursor, and the sixteen with numbers: 33554432 + red·65536 + green·256 + blue, 0 for what is not known; whether it can tell the mouse in pixels | | a | bytes of b and p from this viewer that the terminal has accepted, or that were discarded (progress) |
