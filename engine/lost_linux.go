@@ -39,7 +39,7 @@ func FindLost(dataDir string) ([]Lost, error) {
 		}
 		l := Lost{Keeper: p.PID}
 		for _, child := range all {
-			if child.Parent == p.PID && !child.Zombie && !isEngine(child.PID) {
+			if child.Parent == p.PID && runsProgram(child.PID) {
 				l.Programs = append(l.Programs, child)
 			}
 		}
@@ -64,10 +64,11 @@ func holdsOpen(pid int, path string) bool {
 	return false
 }
 
-// isEngine reports whether a keeper's child is its engine.
-func isEngine(pid int) bool {
+// runsProgram reports whether a keeper's child runs a program of a session or process. The
+// engine does not; neither does a child that is exiting or has exited, whose command line is empty.
+func runsProgram(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.HasSuffix(string(line), "\x00engine\x00")
+	return err == nil && len(line) > 0 && !strings.HasSuffix(string(line), "\x00engine\x00")
 }
 
 // End ends the keeper and everything under it.

@@ -40,8 +40,10 @@ func (s *socket) open() error {
 // openAt listens at path and replaces a socket left by an earlier keeper. No other
 // keeper can be listening there, since this one holds the lock.
 func (s *socket) openAt(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+	if dir := filepath.Dir(path); dir != filepath.Dir(s.spare) { // a deleted data folder stays deleted
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
 	}
 	switch st, err := os.Lstat(path); {
 	case errors.Is(err, os.ErrNotExist):

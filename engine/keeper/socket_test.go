@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 )
@@ -23,6 +24,18 @@ func TestAKeeperLeavesTheSocketOfItsSuccessor(t *testing.T) {
 		t.Errorf("the socket of the keeper that stays: %v", err)
 	}
 	r.endEngine(r.pidLine(0), latter)
+}
+
+func TestSocketDoesNotRestoreADeletedDataFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "deleted")
+	path := Options{DataDir: folder}.spareSocket()
+	s := socket{path: path, spare: path}
+	if err := s.open(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("open gave %v, want %v", err, os.ErrNotExist)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder: %v, want none", err)
+	}
 }
 
 func TestADeletedSocketIsMadeAgain(t *testing.T) {

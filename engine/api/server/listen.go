@@ -24,13 +24,14 @@ const probeTimeout = 2 * time.Second
 // Listen makes the engine's unix socket at path, mode 0600, replacing a stale
 // one; connections of users other than this one and root are closed at once.
 // A socket that somebody answers on, or that is another user's, is CodeConflict
-// and stays; so does a file that is no socket. The folder is made (0700) if needed.
+// and stays; so does a file that is no socket. A directory that holds only sockets is
+// made if needed; a data directory has to exist, so that a deleted one stays deleted.
 func Listen(path string) (net.Listener, error) {
 	if len(path) > api.MaxSocketPath {
 		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes, a socket's has at most %d",
 			path, len(path), api.MaxSocketPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
 	}
-	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
+	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return listenAt(path)
@@ -39,10 +40,17 @@ func Listen(path string) (net.Listener, error) {
 // ListenSpare is like Listen, but accepts the path of one of api.SpareSockets, which may be
 // longer than api.MaxSocketPath.
 func ListenSpare(path string) (net.Listener, error) {
-	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
+	if err := socketFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return listenAt(path)
+}
+
+func socketFolder(dir string) error {
+	if api.HoldsSocketsOnly(dir) {
+		return wire.PrivateFolder(dir)
+	}
+	return wire.TrustedFolder(dir)
 }
 
 func listenAt(path string) (net.Listener, error) {

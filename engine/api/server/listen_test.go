@@ -37,6 +37,16 @@ func TestListenMakesAPrivateSocketWhateverTheUmask(t *testing.T) {
 	}
 }
 
+func TestListenDoesNotRestoreADeletedDataFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "deleted")
+	if _, err := Listen(filepath.Join(folder, "engine.sock")); !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("Listen gave %v, want %v", err, api.CodeUnavailable)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder: %v, want none", err)
+	}
+}
+
 func TestListenReplacesAStaleSocket(t *testing.T) {
 	path := filepath.Join(socketDir(t), "s")
 	stale, err := net.Listen("unix", path)

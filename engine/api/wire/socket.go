@@ -30,14 +30,18 @@ func TrustFor(self int) func(uid int) bool {
 	return func(uid int) bool { return uid == self || uid == 0 }
 }
 
-// PrivateFolder makes a folder (0700) or checks that the one there can be
-// trusted: in a shared temporary folder somebody else may have made it. Root
-// may use another user's folder anywhere else, a mounted volume for example.
-// One for sockets alone that others may enter is closed to them.
+// PrivateFolder makes a directory (0700) if there is none, and checks it as TrustedFolder does.
 func PrivateFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return folderError(dir, err)
 	}
+	return TrustedFolder(dir)
+}
+
+// TrustedFolder checks that a directory belongs to this user: in a shared temporary directory,
+// another user may have made it. Root may use another user's directory anywhere else, for
+// example on a mounted volume. A directory that holds only sockets is closed to other users.
+func TrustedFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return folderError(dir, err)
