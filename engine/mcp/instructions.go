@@ -22,7 +22,7 @@ func instructions(prefix string, tools []toolkit.Tool) string {
 			"since 0 gives all again, a negative since that many bytes from the end; wait_ms waits at most that long for new output. Logs are read 32 KiB at a time unless max_output (at most 16 MiB) is given."},
 		{[]string{"process_list", "session_list"}, "@process_list and @session_list show what runs and what exited lately; all shows the rest too."},
 		{[]string{"session_screen"}, "@session_screen with diff gives only the rows that changed since your last call; scrollback is the number of rows to add from above the screen."},
-		{[]string{"agent_prompt"}, "@agent_prompt types a task into another coding agent's session, as a paste and enter; @agent_wait waits for any of ids, by default until one is blocked on a question or done; " +
+		{[]string{"agent_prompt"}, "@agent_prompt types a task into another coding agent's session, as a paste and enter; @agent_wait waits for any of ids (default: all), by default until one is blocked on a question or done; " +
 			"@agent_transcript gives its answer. Answer a blocked one with @session_write."},
 		{[]string{"machine_list"}, "host (a name from @machine_list) runs a call on that machine, with its ids and environment; relative paths start in its home folder, without host in this server's."},
 		{[]string{"exec", "process_log"}, "@exec shows up to 8000 characters of each stream, or the first and last 2000 of longer output; @process_log has all of it. A command that ended without an exit code in its result exited with 0."},

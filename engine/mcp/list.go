@@ -26,7 +26,7 @@ type listedTool struct {
 	Name  string          `json:"name"`
 	Doc   string          `json:"description"`
 	In    json.RawMessage `json:"inputSchema"`
-	Hints hints           `json:"annotations"`
+	Hints hints           `json:"annotations,omitzero"`
 	Meta  map[string]int  `json:"_meta,omitempty"`
 }
 
@@ -38,7 +38,8 @@ const (
 	resultMost = 500_000
 )
 
-// hints are annotations; what is not said has the protocol's default.
+// hints are a tool's annotations. Those left out have the protocol's default: destructiveHint is
+// true unless readOnlyHint is.
 type hints struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -46,9 +47,11 @@ type hints struct {
 
 func listed(prefix string, t toolkit.Tool) listedTool {
 	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: t.Schema()}
-	if l.Hints.ReadOnly = t.Effect == api.Read; !l.Hints.ReadOnly {
-		destroys := t.Effect == api.Destructive
-		l.Hints.Destructive = &destroys
+	switch t.Effect {
+	case api.Read:
+		l.Hints.ReadOnly = true
+	case api.Write:
+		l.Hints.Destructive = new(bool)
 	}
 	if t.Large {
 		l.Meta = map[string]int{resultSize: resultMost}

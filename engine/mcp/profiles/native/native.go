@@ -34,7 +34,7 @@ func nativeProcessTools() []toolkit.Tool {
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
 			Doc: "What a process printed since you last looked, or a grep of it with context lines."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait until a process exits, logs a match, listens on port, is silent for idle_ms or ready (by its project file)."}, processWait),
+			Doc: "Wait for the first given condition (default: exit): the process exits, logs a match, listens on port, is silent for idle_ms, or is ready by its project file."}, processWait),
 		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }
@@ -202,7 +202,7 @@ type processWaitInput struct {
 	Exit      bool            `json:"exit,omitempty"`
 	Ready     bool            `json:"ready,omitempty"`
 	Log       string          `json:"log,omitempty"`
-	Stream    string          `json:"stream,omitempty"`
+	Stream    string          `json:"stream,omitempty" enum:"stdout,stderr"`
 	Since     *toolkit.Cursor `json:"since,omitempty"`
 	Port      int             `json:"port,omitempty"`
 	IdleMS    int             `json:"idle_ms,omitempty"`

@@ -29,7 +29,7 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait for the first given condition (default: prompt, question or exit); gives new output."}, sessionWait),
+			Doc: "Wait for the first given condition (default: prompt, input or exit); gives new output."}, sessionWait),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
@@ -259,7 +259,7 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 type sessionWaitInput struct {
 	ID        string          `json:"id"`
 	Prompt    bool            `json:"prompt,omitempty"`
-	Input     bool            `json:"input,omitempty"`
+	Input     bool            `json:"input,omitempty" doc:"the program waits for input"`
 	Output    string          `json:"output,omitempty"`
 	Screen    string          `json:"screen,omitempty"`
 	Exit      bool            `json:"exit,omitempty"`

@@ -21,7 +21,7 @@ const readBound = 50 << 10
 
 type ReadInput struct {
 	Path   string `json:"path"`
-	Offset *int64 `json:"offset,omitempty" default:"1" min:"1"`
+	Offset *int64 `json:"offset,omitempty" default:"1" min:"1" doc:"first line"`
 	Limit  *int64 `json:"limit,omitempty" default:"2000"`
 }
 

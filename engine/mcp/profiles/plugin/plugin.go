@@ -35,7 +35,7 @@ func fileTools() []toolkit.Tool {
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
 			Doc: "Write a file atomically; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
-			Doc: "Replace exact text in a file; all edits or none."}, editFile),
+			Doc: "Replace exact text that occurs once, or everywhere with replaceAll; all edits or none."}, editFile),
 		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
 			Doc: "Write a report to a new file in ~/outputs."}, writeOutput),
 	}

@@ -228,7 +228,7 @@ func unknownProcess(id string, err error) (toolkit.Result, error) {
 
 type stopInput struct {
 	ID     string `json:"id"`
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
 // StopSignal checks the signal that a process is to be stopped with.
@@ -258,7 +258,7 @@ func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.R
 }
 
 type StopAllInput struct {
-	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL" default:"SIGTERM"`
 }
 
 func ProcessStopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {
