@@ -2,6 +2,7 @@ package project
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -342,6 +343,23 @@ func TestAliasesOfAliasesCostNoMoreThanTheFileDoes(t *testing.T) {
 	}
 	if _, err := parse(t, "tandem.yaml", text); err == nil || !strings.Contains(err.Error(), "too large once its aliases are filled in") {
 		t.Error(err)
+	}
+}
+
+func TestSelfMergeStopsAtTheFirstMistake(t *testing.T) {
+	for _, merge := range []string{"*a", "[*a, *a]"} {
+		text := "processes: &a\n  <<: " + merge + "\n"
+		for i := range 30 {
+			text += fmt.Sprintf("  p%d: x\n", i)
+		}
+		r := &reader{file: &File{Path: "/p/tandem.yaml"}, budget: maxNodes}
+		r.yaml([]byte(text))
+		if r.err == nil || !strings.Contains(r.err.Error(), "line 2, column 3: it is too large once its aliases are filled in") {
+			t.Error(r.err)
+		}
+		if r.budget < -maxNodes {
+			t.Errorf("%s: looked at %d more nodes after running out", merge, -r.budget)
+		}
 	}
 }
 

@@ -26,6 +26,11 @@ const (
 
 // A reader makes a File of a text. It keeps the first mistake and goes on with
 // zero values, as what comes after it counts for nothing.
+//
+// It walks the tree of nodes itself, because go-yaml's decoder gives no positions
+// of values, reads 010 into a string as 8, rejects a list after "<<", cannot let a
+// key override a merged one without accepting duplicates, ignores a second document
+// and takes exponential time for anchors that merge each other.
 type reader struct {
 	file    *File
 	err     error // the first mistake
@@ -160,23 +165,20 @@ func placeOf(t *token.Token) Position {
 	return Position{t.Position.Line, t.Position.Column}
 }
 
+// positionOf returns the position of a node: for a mapping, of its first key.
 func positionOf(n ast.Node) Position {
 	if n == nil {
 		return Position{}
 	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		if len(n.Values) > 0 {
-			return positionOf(n.Values[0].Key)
-		}
-	case *ast.MappingValueNode:
-		return positionOf(n.Key)
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return positionOf(m.Values[0].Key)
 	}
 	return placeOf(n.GetToken())
 }
 
-// tooDeep is the line on which a text is indented or bracketed deeper than any
-// project file is; 0 if it is not.
+// tooDeep returns the line on which a text is indented or bracketed deeper than any
+// project file is; 0 if there is none. The parser would take gigabytes for 100,000
+// brackets.
 func tooDeep(text []byte) int {
 	line, depth, dashes := 1, 0, 0
 	for i, c := range text {
@@ -200,13 +202,12 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// resolve follows aliases, anchors and tags. What leads nowhere is null.
+// resolve follows aliases, anchors and tags. A missing value is null.
 func (r *reader) resolve(n ast.Node) ast.Node {
-	none := ast.Null(&token.Token{Position: &token.Position{}})
-	for range maxDepth {
+	for {
 		if r.budget--; r.budget < 0 {
-			r.wrong(positionOf(n), "it is too large once its aliases are filled in")
-			return none
+			r.wrong(positionOf(n), "it is too large once its aliases are filled in").hint("does an anchor contain its own alias?")
+			return nothing()
 		}
 		switch v := n.(type) {
 		case *ast.AnchorNode:
@@ -221,45 +222,33 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 			}
 			n = target
 		case nil:
-			return none
+			return nothing()
 		default:
 			return n
 		}
 	}
-	r.wrong(positionOf(n), "its aliases go round in a circle")
-	return none
 }
 
-// fields gives the entries of a mapping in their order, with those that "<<"
-// merges where it has none itself. An empty value is an empty mapping.
-func (r *reader) fields(f field, what string) []field {
-	return r.merged(f, what, 0)
-}
+// nothing returns a null that is nowhere in a file.
+func nothing() ast.Node { return ast.Null(&token.Token{Position: &token.Position{}}) }
 
-func (r *reader) merged(f field, what string, depth int) []field {
-	var values []*ast.MappingValueNode
-	switch n := r.resolve(f.node).(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = []*ast.MappingValueNode{n}
-	case *ast.NullNode:
-	default:
-		r.wrong(f.at, "%s must hold keys with values", what)
-	}
-	var own, more []field
+// fields returns the entries of a mapping in their order, followed by those that
+// "<<" merges and the mapping does not have. An empty value is an empty mapping.
+func (r *reader) fields(f field, what string) (own []field) {
+	var merged []field
 	lines := map[string]int{}
-	for _, v := range values {
-		at, value := positionOf(v.Key), r.resolve(v.Value)
-		if v.Key.IsMergeKey() {
-			if depth >= maxDepth {
-				r.wrong(at, "it merges itself")
-				break
+	for _, pair := range r.pairs(f, what) {
+		if r.err != nil { // else every level of an anchor that merges itself visits all pairs
+			break
+		}
+		at, value := positionOf(pair.Key), r.resolve(pair.Value)
+		if pair.Key.IsMergeKey() {
+			for _, part := range each(r, field{"<<", at, value}, func(f field) []field { return r.fields(f, what) }) {
+				merged = addMissing(merged, part)
 			}
-			more = append(more, r.mergedAll(field{"<<", at, value}, what, depth+1)...)
 			continue
 		}
-		name, ok := scalar(r.resolve(v.Key))
+		name, ok := scalar(r.resolve(pair.Key))
 		if before := lines[name]; before > 0 {
 			r.wrong(at, "the key %q already exists, on line %d", name, before)
 		}
@@ -269,19 +258,18 @@ func (r *reader) merged(f field, what string, depth int) []field {
 		}
 		own = append(own, field{name, at, value})
 	}
-	return addMissing(own, more)
+	return addMissing(own, merged)
 }
 
-// mergedAll is what "<<" stands for: a mapping, or a list of them.
-func (r *reader) mergedAll(f field, what string, depth int) (all []field) {
-	list, ok := f.node.(*ast.SequenceNode)
-	if !ok {
-		return r.merged(f, what, depth)
+func (r *reader) pairs(f field, what string) []*ast.MappingValueNode {
+	switch n := r.resolve(f.node).(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.NullNode:
+	default:
+		r.wrong(f.at, "%s must hold keys with values", what)
 	}
-	for _, n := range list.Values {
-		all = addMissing(all, r.merged(field{f.key, f.at, n}, what, depth))
-	}
-	return all
+	return nil
 }
 
 func addMissing(fields, more []field) []field {
@@ -322,7 +310,7 @@ func (r *reader) items(f field) []field {
 	return all
 }
 
-// scalar is the text of a node that is one word or line, as it was written.
+// scalar returns the text of a node that is one word or line, as it was written.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -334,7 +322,7 @@ func scalar(n ast.Node) (string, bool) {
 		return n.Value.Value, true
 	case *ast.NullNode:
 		return "", true
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+	case ast.ScalarNode:
 		return n.GetToken().Value, true
 	}
 	return "", false
