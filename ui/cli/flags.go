@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // launchFlags are the flags of the verbs that start something.
@@ -58,7 +59,7 @@ func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string,
 		if name == "" {
 			return nil, output.Usagef(cmd, "read --env %s: it has no name", output.Visible(setting))
 		}
-		if !project.IsVariable(name) {
+		if !syntax.ValidName(name) {
 			return nil, output.Usagef(cmd, "read --env %s: a name must consist of letters, digits and _, and begin with no digit", output.Visible(setting))
 		}
 		if env == nil {

@@ -169,7 +169,7 @@ func (c *composer) process(d *draft, f field) {
 	}
 	c.inSteps(fields, first)
 	takes := c.takes(d, literal)
-	known := slices.Concat(slices.Collect(maps.Keys(first)), slices.Collect(maps.Keys(takes)), processUnread())
+	known := slices.Concat(slices.Sorted(maps.Keys(first)), slices.Sorted(maps.Keys(takes)), processUnread())
 	for _, f := range fields {
 		if take := takes[f.key]; take != nil {
 			take(f)

@@ -3,6 +3,8 @@ package project
 import (
 	"fmt"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // parseEnv reads an environment file: NAME=VALUE lines, with comments, an
@@ -45,7 +47,7 @@ func (p *envParser) next() (v Variable, ok bool, err error) {
 	}
 	name, value, given := strings.Cut(text, "=")
 	name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
-	if !given || !IsVariable(name) {
+	if !given || !syntax.ValidName(name) {
 		return v, false, p.wrong(at, "want NAME=VALUE")
 	}
 	value = strings.TrimSpace(value)

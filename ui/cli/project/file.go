@@ -203,7 +203,7 @@ func Parse(path string, text []byte, getenv func(string) string) (*File, error) 
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
 		r.procfile(text)
 	case base == packageName:
-		r.fail(r.packageJSON(text))
+		r.packageJSON(text)
 	default:
 		r.yaml(text)
 	}

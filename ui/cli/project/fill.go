@@ -6,69 +6,50 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
 )
+
+// reference matches what expand replaces: $$, ${…}, a ${ without its }, and $NAME.
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\$|\{[^}]*\}?|[A-Za-z_][A-Za-z0-9_]*)`) })
 
 // expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME if it has a
 // value; $$ is a dollar sign, and any other one stays.
 func expand(s string, bare bool, lookup func(string) string) (string, error) {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '$')
-		if i < 0 || i+1 == len(s) {
-			b.WriteString(s)
-			return b.String(), nil
+	var failed error
+	s = reference().ReplaceAllStringFunc(s, func(ref string) string {
+		inner, braced := strings.CutPrefix(ref, "${")
+		switch {
+		case ref == "$$":
+			return "$"
+		case braced:
+			value, err := braceValue(inner, lookup)
+			failed = cmp.Or(failed, err)
+			return value
+		case bare:
+			return cmp.Or(lookup(ref[1:]), ref)
 		}
-		b.WriteString(s[:i])
-		switch s[i+1] {
-		case '$':
-			b.WriteByte('$')
-			s = s[i+2:]
-		case '{':
-			end := strings.IndexByte(s[i:], '}')
-			if end < 0 {
-				return "", errors.New("a ${ has no }")
-			}
-			name, otherwise, given := strings.Cut(s[i+2:i+end], ":-")
-			if !IsVariable(name) || strings.Contains(otherwise, "${") {
-				return "", fmt.Errorf("%s is not supported; want ${NAME} or ${NAME:-default}, or $$ for a dollar sign", s[i:i+end+1])
-			}
-			value := lookup(name)
-			if value == "" && given {
-				value = otherwise
-			}
-			b.WriteString(value)
-			s = s[i+end+1:]
-		default:
-			n := 0
-			if bare {
-				n = leadingName(s[i+1:])
-			}
-			value := ""
-			if n > 0 {
-				value = lookup(s[i+1 : i+1+n])
-			}
-			b.WriteString(cmp.Or(value, s[i:i+1+n]))
-			s = s[i+1+n:]
-		}
-	}
+		return ref
+	})
+	return s, failed
 }
 
-// leadingName is how long the name of a variable is that s begins with.
-func leadingName(s string) (n int) {
-	for n < len(s) && inName(s[n], n == 0) {
-		n++
+// braceValue returns the value of what follows a ${.
+func braceValue(inner string, lookup func(string) string) (string, error) {
+	inner, closed := strings.CutSuffix(inner, "}")
+	if !closed {
+		return "", errors.New("a ${ has no }")
 	}
-	return n
-}
-
-// IsVariable reports whether s can name an environment variable.
-func IsVariable(s string) bool { return s != "" && leadingName(s) == len(s) }
-
-func inName(c byte, first bool) bool {
-	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || !first && '0' <= c && c <= '9'
+	name, otherwise, _ := strings.Cut(inner, ":-")
+	if !syntax.ValidName(name) || strings.Contains(otherwise, "${") {
+		return "", fmt.Errorf("${%s} is not supported; want ${NAME} or ${NAME:-default}, or $$ for a dollar sign", inner)
+	}
+	return cmp.Or(lookup(name), otherwise), nil
 }
 
 // variables reads an environment: keys with values, or a list of NAME=VALUE.
@@ -78,7 +59,7 @@ func (r *reader) variables(f field) (all []Variable) {
 	}
 	for _, v := range r.fields(f, f.key) {
 		value := r.filled(v)
-		if !IsVariable(v.key) {
+		if !syntax.ValidName(v.key) {
 			r.wrong(v.at, "%q is not a valid variable name", v.key)
 		}
 		all = append(all, Variable{v.key, value})
@@ -89,7 +70,7 @@ func (r *reader) variables(f field) (all []Variable) {
 func (r *reader) setting(f field) Variable {
 	s := r.filled(f)
 	name, value, given := strings.Cut(s, "=")
-	if !IsVariable(name) {
+	if !syntax.ValidName(name) {
 		r.wrong(f.at, "%q is not a setting; want NAME=VALUE", s)
 	}
 	if !given {

@@ -15,24 +15,23 @@ const (
 
 // goodName reports whether the engine takes a name, with room for a number
 // behind it.
-func goodName(s string) bool {
-	return strings.TrimSpace(s) == s && s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= maxName &&
-		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0 && !likeID(s)
-}
+func goodName(s string) bool { return badName(s) == "" }
 
-// badName says which rule a name breaks.
+// badName returns the rule that a name breaks; "" for a good one.
 func badName(s string) string {
 	switch {
 	case s == "":
 		return "a name must not be empty"
-	case likeID(s):
+	case len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "":
 		return "a name must not look like an id"
 	case utf8.RuneCountInString(s) > maxName:
 		return fmt.Sprintf("a name must have at most %d characters", maxName)
 	case strings.TrimSpace(s) != s:
 		return "a name must not begin or end with a blank"
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }):
+		return "a name must consist of characters that can be shown"
 	}
-	return "a name must consist of characters that can be shown"
+	return ""
 }
 
 // shownName quotes a name; of a long one the beginning.
@@ -42,6 +41,3 @@ func shownName(s string) string {
 	}
 	return strconv.Quote(s)
 }
-
-// likeID reports whether a name could be taken for an id.
-func likeID(s string) bool { return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == "" }

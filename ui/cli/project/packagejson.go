@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/persist/diag"
 )
 
 // packageName is the file of Node's packages. Its scripts are entries too, but
@@ -19,68 +20,67 @@ const packageName = "package.json"
 
 // packageJSON reads the scripts of a package.json. Each is run by the package
 // manager that the package is of.
-func (r *reader) packageJSON(text []byte) error {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if !json.Valid(text) {
-		var any json.RawMessage
-		return r.jsonError(text, json.Unmarshal(text, &any))
+func (r *reader) packageJSON(text []byte) {
+	text = diag.TrimBOM(text)
+	start := Position{1, 1}
+	var syntax *json.SyntaxError
+	if errors.As(json.Unmarshal(text, new(json.RawMessage)), &syntax) {
+		r.wrong(start.after(text[:max(syntax.Offset-1, 0)]), "%v", syntax)
+		return
 	}
-	j := jsonReader{json.NewDecoder(bytes.NewReader(text)), text}
-	manager := packageManager(filepath.Dir(r.file.Path))
-	err := j.object(func(key string, at Position) error {
-		switch key {
+	members, ok := jsonValue{text, start}.members()
+	if !ok {
+		r.wrong(start, "the file must hold keys with values")
+	}
+	for _, m := range members {
+		switch m.key {
 		case "name":
 			var name string
-			if err := j.Decode(&name); err == nil && goodName(name) {
+			if json.Unmarshal(m.value.text, &name) == nil && goodName(name) {
 				r.file.Name = name
 			}
-			return nil
 		case "scripts":
-			return r.scripts(&j, manager, at)
+			r.scripts(m)
 		}
-		return j.Decode(new(json.RawMessage))
-	})
-	if errors.Is(err, errNoObject) {
-		return r.wrong(Position{1, 1}, "the file must hold keys with values")
 	}
-	if err == nil && len(r.file.Entries) == 0 {
-		r.wrong(Position{1, 1}, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
+	if len(r.file.Entries) == 0 {
+		r.wrong(start, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
 	}
-	return err
 }
 
-// scripts reads the scripts. A name that is there twice counts the last time, as
-// everywhere in JSON, and so do the scripts themselves.
-func (r *reader) scripts(j *jsonReader, manager string, at Position) error {
+// scripts reads the scripts. As everywhere in JSON, the last of several with the
+// same name counts, and so do the last scripts.
+func (r *reader) scripts(of member) {
+	members, ok := of.value.members()
+	if !ok {
+		r.wrong(of.at, "scripts must hold keys with values")
+	}
 	r.file.Entries, r.file.Notices = nil, nil
+	dir := filepath.Dir(r.file.Path)
+	manager := packageManager(dir)
 	lines := map[string]string{}
-	err := j.object(func(name string, at Position) error {
-		var line string
-		if err := j.Decode(&line); err != nil {
-			return r.wrong(at, "script %q must be a line of text", name)
+	for _, m := range members {
+		name, line := m.key, ""
+		if json.Unmarshal(m.value.text, &line) != nil {
+			r.wrong(m.at, "script %q must be a line of text", name)
 		}
 		_, twice := lines[name]
-		lines[name] = line
 		switch {
+		case strings.HasPrefix(name, "-"):
+			r.notice(m.at, "script %q is left out: %s would take its name for an option", name, manager)
+			continue
+		case !goodName(name):
+			r.notice(m.at, "script %s is left out: %s", shownName(name), badName(name))
+			continue
 		case twice:
 			r.file.Entry(name).Script = line
-		case strings.HasPrefix(name, "-"):
-			delete(lines, name)
-			r.notice(at, "script %q is left out: %s would take its name for an option", name, manager)
-		case !goodName(name):
-			delete(lines, name)
-			r.notice(at, "script %s is left out: %s", shownName(name), badName(name))
 		default:
-			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: at, Manual: true, Script: line, Start: api.ProcessStartInput{
-				Name: name, Command: []string{manager, "run", name}, CWD: filepath.Dir(r.file.Path)}})
+			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: m.at, Manual: true, Script: line, Start: api.ProcessStartInput{
+				Name: name, Command: []string{manager, "run", name}, CWD: dir}})
 		}
-		return nil
-	})
-	if errors.Is(err, errNoObject) {
-		return r.wrong(at, "scripts must hold keys with values")
+		lines[name] = line
 	}
 	r.file.Entries = slices.DeleteFunc(r.file.Entries, func(e Entry) bool { return isHook(e.Name, lines) })
-	return err
 }
 
 // isHook reports whether a script is run by the package manager at the right
@@ -167,52 +167,49 @@ func declaredManager(path string) string {
 	return ""
 }
 
-// errNoObject says that a value of JSON is not an object.
-var errNoObject = errors.New("not an object")
-
-// A jsonReader reads JSON that is valid.
-type jsonReader struct {
-	*json.Decoder
+// A jsonValue is a valid value of JSON and where it begins in its file.
+type jsonValue struct {
 	text []byte
+	at   Position
 }
 
-// object gives each key of an object with its place to take, which reads the
-// value.
-func (j *jsonReader) object(take func(key string, at Position) error) error {
+type member struct {
+	key   string
+	at    Position // of the key
+	value jsonValue
+}
+
+// members returns the members of an object; ok is false for any other value.
+func (v jsonValue) members() (all []member, ok bool) {
+	j := json.NewDecoder(bytes.NewReader(v.text))
 	if t, err := j.Token(); err != nil || t != json.Delim('{') {
-		return errors.Join(err, errNoObject)
+		return nil, false
+	}
+	at, read := v.at, 0
+	move := func(to int) Position {
+		at, read = at.after(v.text[read:to]), to
+		return at
 	}
 	for j.More() {
-		t, err := j.Token()
-		key, ok := t.(string)
-		if err != nil || !ok {
-			return errors.Join(err, errNoObject)
+		keyAt := move(read + bytes.IndexByte(v.text[read:], '"'))
+		key, err := j.Token()
+		name, isName := key.(string)
+		var value json.RawMessage
+		if err := errors.Join(err, j.Decode(&value)); err != nil || !isName {
+			return nil, false
 		}
 		end := int(j.InputOffset())
-		start := bytes.LastIndexByte(j.text[:max(end-1, 0)], '"')
-		if err := take(key, placeIn(j.text, max(start, 0))); err != nil {
-			return err
-		}
+		all = append(all, member{name, keyAt, jsonValue{value, move(end - len(value))}})
+		move(end)
 	}
-	_, err := j.Token()
-	return err
+	return all, true
 }
 
-// placeIn is the place of a byte of a text.
-func placeIn(text []byte, offset int) Position {
-	before := text[:min(max(offset, 0), len(text))]
-	line := bytes.Count(before, []byte("\n"))
-	return Position{line + 1, len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1}
-}
-
-// jsonError tells where a text is not JSON.
-func (r *reader) jsonError(text []byte, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return r.wrong(placeIn(text, int(syntax.Offset)-1), "%v", err)
+// after returns the position of what follows text, which begins at p.
+func (p Position) after(text []byte) Position {
+	if line := bytes.LastIndexByte(text, '\n'); line >= 0 {
+		p = Position{p.Line + bytes.Count(text, []byte("\n")), 1}
+		text = text[line+1:]
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return r.wrong(placeIn(text, len(text)), "it ends too early")
-	}
-	return r.wrong(Position{}, "%v", err)
+	return Position{p.Line, p.Column + utf8.RuneCount(text)}
 }

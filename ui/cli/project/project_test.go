@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 
 	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // parse reads a text as the file of a name in a folder of the test's own.
@@ -396,7 +397,7 @@ func FuzzParseEnv(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		vars, err := parseEnv(".env", text)
 		for _, v := range vars {
-			if err == nil && !IsVariable(v.Name) {
+			if err == nil && !syntax.ValidName(v.Name) {
 				t.Errorf("%q is no name", v.Name)
 			}
 		}
