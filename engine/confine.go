@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -18,29 +20,38 @@ import (
 
 // A way is how a record's child is started.
 type way struct {
-	argv, env   []string
-	proxyURL    string               // its way out, if it needs one
-	confinement *sandbox.Confinement // for the keeper to apply; nil: none, or the launch stage does
+	argv, env []string
+	proxyURL  string // its way out, if it needs one
 }
 
-// launch finds the way of a record's child. keeperConfines says that the keeper
-// can confine what it starts, which saves the launch stage.
-func (h *host) launch(r store.Record, keeperConfines bool) (way, error) {
+// ownUmask is this engine's umask, which the keeper's children inherit.
+var ownUmask = sync.OnceValue(api.Umask)
+
+// launch returns how to start a record's child. A child that is confined, or needs another umask
+// than the engine's, starts through the launch stage.
+func (h *host) launch(r store.Record) (w way, err error) {
 	if !r.Sandboxed {
-		argv, env := h.settings().shells.inject(r, r.Argv, h.childEnv(r))
-		return way{argv: argv, env: env}, nil
+		w.argv, w.env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
+		if r.Umask == "" || r.Umask == ownUmask() {
+			return w, nil
+		}
+	} else {
+		var layers sandbox.Layers
+		if layers, w.proxyURL, err = h.confinement(r); err == nil {
+			err = layers.Check(h.closed...)
+		}
+		if err != nil {
+			return way{}, err
+		}
+		w.argv, w.env = r.Argv, replaceEnv(h.childEnv(r), layers.Env(w.proxyURL))
 	}
-	layers, proxyURL, err := h.confinement(r)
-	if err != nil {
-		return way{}, err
+	if len(w.argv) > 0 { // the launch stage could report a missing program only by exiting
+		if _, err := keeper.LookPath(w.argv[0], r.CWD, w.env); err != nil {
+			return way{}, fmt.Errorf("start %q: %w", w.argv[0], err)
+		}
 	}
-	w := way{argv: r.Argv, env: replaceEnv(h.childEnv(r), layers.Env(proxyURL)), proxyURL: proxyURL}
-	if !keeperConfines || layers.Limited() {
-		w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, proxyURL)
-		return w, nil
-	}
-	w.confinement, err = layers.Confinement(proxyURL, h.closed...)
-	return w, err
+	w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, w.proxyURL)
+	return w, nil
 }
 
 // launchConfined is how a command is started on behalf of a record's child,
@@ -81,8 +92,11 @@ func confineLike(r store.Record, data *store.Store, closed []string) func() erro
 }
 
 func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
-	exe := fmt.Sprintf("/proc/%d/exe", os.Getpid())
-	return sandbox.Command(exe, h.store.SandboxPath(r.ID), argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
+	exe, profile := fmt.Sprintf("/proc/%d/exe", os.Getpid()), ""
+	if r.Sandboxed {
+		profile = h.store.SandboxPath(r.ID)
+	}
+	return sandbox.Command(exe, profile, r.Umask, argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
 }
 
 // replaceEnv puts variables behind others, without those of the same name.

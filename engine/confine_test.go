@@ -7,17 +7,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
-	"tandem/engine/service"
-	"tandem/persist/store"
 	"tandem/tests/needs"
 )
 
@@ -173,41 +169,23 @@ func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
 	}
 }
 
-// A keeper of an older program cannot confine, and limits belong to a process.
-func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
+func TestConfinedChildHasTheLimitsAndSignalsOfOthers(t *testing.T) {
 	t.Parallel()
-	data, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	m := startMachine(t)
+	in := api.ExecInput{Command: sh("ulimit -Sn; ulimit -Hn; umask; grep ^Sig /proc/self/status | grep -v SigQ")}
+	plain := call(m, api.Exec, in).Stdout
+	in.Sandbox = &api.Sandbox{}
+	if confined := call(m, api.Exec, in).Stdout; confined != plain {
+		t.Errorf("confined:\n%s\nwant:\n%s", confined, plain)
 	}
-	h := &host{store: data, o: Options{DataDir: t.TempDir()}, env: &service.Env{}}
-	for _, c := range []struct {
-		name           string
-		profile        api.Sandbox
-		keeperConfines bool
-		byKeeper       bool
-	}{
-		{"keeper", api.Sandbox{}, true, true},
-		{"older", api.Sandbox{}, false, false},
-		{"limits", api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}, true, false},
-	} {
-		r := store.Record{ID: c.name, Sandboxed: true, Command: store.Command{Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}}
-		text, _, err := access.Encode([]*api.Sandbox{&c.profile})
-		if err == nil {
-			err = data.SaveSandbox(r.ID, text, false)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := h.launch(r, c.keeperConfines)
-		if err != nil {
-			t.Fatal(err)
-		}
-		byKeeper := w.confinement != nil
-		w.confinement.Close()
-		if byKeeper != c.byKeeper || slices.Contains(w.argv, "launch") == c.byKeeper || slices.Contains(w.env, sandbox.ChildPrefix+"A=b") == c.byKeeper || slices.Contains(w.env, "A=b") != c.byKeeper {
-			t.Errorf("%s: %+v", c.name, w)
-		}
+}
+
+func TestConfinedChildDoesNotReachItsKeeper(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	in := api.ExecInput{Command: sh("grep ^Seccomp: /proc/$PPID/status; kill -0 $PPID || echo refused"), Sandbox: &api.Sandbox{}}
+	if out := call(m, api.Exec, in); out.Stdout != "Seccomp:\t0\nrefused\n" {
+		t.Errorf("it printed %q, %q", out.Stdout, out.Stderr)
 	}
 }
 

@@ -10,17 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/keeper"
-	"tandem/engine/sandbox"
 	"tandem/engine/shell"
 	"tandem/persist/store"
 )
 
 // startChild has the keeper start a record's child. A one-shot command line that
 // needs no shell is started without one; should that not be possible, the shell
-// says why. Through bash, short commands of agents take 1.3 to 1.4 times as long,
-// and 1.1 to 1.3 times in a sandbox.
-func startChild(ctx context.Context, client keeperClient, r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Child, *os.File, error) {
-	if d, ok := direct(r, spec, confinement); ok {
+// says why. Through bash, short commands of agents take 1.3 to 1.4 times as long.
+func startChild(ctx context.Context, client keeperClient, r store.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
+	if d, ok := direct(r, spec); ok {
 		child, master, err := client.Start(ctx, d)
 		if err == nil || errors.Is(err, keeper.ErrLost) || ctx.Err() != nil {
 			return child, master, err
@@ -30,10 +28,9 @@ func startChild(ctx context.Context, client keeperClient, r store.Record, spec k
 }
 
 // direct is the program that the shell of a spec would become at once, with
-// nothing else to do. A sandbox changes nothing about where a shell finds it;
-// but what cannot be read there is not looked into here either.
-func direct(r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Spec, bool) {
-	if !r.Transient || r.TTY || r.Sandboxed && confinement == nil {
+// nothing else to do.
+func direct(r store.Record, spec keeper.Spec) (keeper.Spec, bool) {
+	if !r.Transient || r.TTY {
 		return spec, false
 	}
 	words, ok := shell.Direct(spec.Argv, spec.Env, spec.CWD)
@@ -41,7 +38,7 @@ func direct(r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) 
 		return spec, false
 	}
 	path, err := keeper.LookPath(words[0], spec.CWD, spec.Env)
-	if err != nil || confinement != nil && !confinement.Readable(path) || !executes(path) || shadows(words[0], path) {
+	if err != nil || !executes(path) || shadows(words[0], path) {
 		return spec, false
 	}
 	spec.Env = shell.Environ(spec.Env, path)

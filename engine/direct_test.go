@@ -78,16 +78,6 @@ func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
 			t.Errorf("%s gave %+v", path, out)
 		}
 	}
-	layers := sandbox.Layers{{Filesystem: sandbox.Filesystem{DenyRead: []string{dir}}}}
-	c, err := layers.Confinement("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	spec := keeper.Spec{Argv: []string{"bash", "-c", link}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if d, ok := direct(store.Record{Transient: true, Sandboxed: true}, spec, c); ok {
-		t.Errorf("what cannot be read was looked into: %+v", d)
-	}
 }
 
 func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
@@ -113,11 +103,11 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
 	t.Parallel()
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := direct(store.Record{Transient: true}, spec, nil); !ok {
+	if _, ok := direct(store.Record{Transient: true}, spec); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
-	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}, {Transient: true, Sandboxed: true}} {
-		if d, ok := direct(r, spec, nil); ok {
+	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}} {
+		if d, ok := direct(r, spec); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}
 	}

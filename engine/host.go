@@ -186,13 +186,12 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 		return supervise.Started{}, nil, err
 	}
 	ctx = h.control.Context()
-	spec, w, err := h.spec(r, client.Confines())
-	defer w.confinement.Close()
+	spec, w, err := h.spec(r)
 	if err != nil {
 		return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began, since := time.Now(), proctree.BootTicks()
-	child, master, err := startChild(ctx, client, r, spec, w.confinement)
+	child, master, err := startChild(ctx, client, r, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		waits()
 		child, master, err = h.startOccupied(ctx, client, spec, err)
@@ -212,17 +211,13 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 	return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
-// spec is what the keeper is told to start. The way's confinement is the caller's
-// to close, also after an error.
-func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w way, err error) {
-	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, Umask: r.Umask, TTY: r.TTY, Transient: r.Transient}
-	if w, err = h.launch(r, keeperConfines); err != nil {
+// spec is what the keeper is told to start.
+func (h *host) spec(r store.Record) (spec keeper.Spec, w way, err error) {
+	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
+	if w, err = h.launch(r); err != nil {
 		return spec, w, err
 	}
 	spec.Argv, spec.Env = w.argv, w.env
-	if w.confinement != nil {
-		spec.Confinement = &w.confinement.Confinement
-	}
 	if h.cgroups.make(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
 	}

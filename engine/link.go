@@ -16,7 +16,6 @@ import (
 // A keeperClient is what the engine needs of keeper.Client.
 type keeperClient interface {
 	PID() int
-	Confines() bool
 	Succeeds() bool
 	Ready() error
 	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)

@@ -23,22 +23,15 @@ type child struct {
 }
 
 // start answers a request to start a child: what may wait for a disk is done
-// beside the loop, the fork on it. It takes rulesets over.
-func (k *keeper) start(s *session, id uint64, spec *Spec, rulesets []int) {
+// beside the loop, the fork on it.
+func (k *keeper) start(s *session, id uint64, spec *Spec) {
 	if err := k.startable(spec); err != nil {
-		closeFDs(rulesets)
 		s.reply(id, err)
 		return
 	}
 	k.starting[spec.ID] = struct{}{}
 	go func() {
-		l, master, err := prepare(*spec, rulesets)
-		if err == nil && l.umask != nil && *l.umask == k.umask {
-			l.umask = nil
-		}
-		if err == nil && l.special() {
-			l.limit = k.softLimit()
-		}
+		l, master, err := prepare(*spec)
 		done := func() { k.fork(s, id, spec, l, master, err) }
 		if !k.do(done) && err == nil {
 			l.close()

@@ -93,30 +93,14 @@ func TestChildWithoutTerminalAppendsToItsFiles(t *testing.T) {
 	}
 }
 
-func TestChildGetsTheUmaskOfItsSpec(t *testing.T) {
+func TestSpecThatAsksForConfinementIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
-	own := r.spec("own", "umask")
-	r.start(c, own)
-	r.ended(c)
-	text, _ := os.ReadFile(own.Stdout)
-	for id, mask := range map[string]string{"same": strings.TrimSpace(string(text)), "plain": "0135", "confined": "0246"} {
-		s := r.spec(id, "umask")
-		if s.Umask = mask; id == "confined" {
-			s.Confinement = r.confinement()
-			s.Confinement.Write = 0
-		}
-		r.start(c, s)
-		r.ended(c)
-		if got, _ := os.ReadFile(s.Stdout); string(got) != mask+"\n" {
-			t.Errorf("%s: umask %s prints %q", id, mask, got)
-		}
-	}
-	s := r.spec("wrong", "umask")
-	s.Umask = "1000"
-	if _, _, err := c.Start(r.ctx(), s); err == nil || !strings.Contains(err.Error(), "umask") {
-		t.Errorf("umask 1000: %v", err)
+	s := r.spec("confined", "true")
+	s.Confinement = &struct{}{}
+	if _, _, err := c.Start(r.ctx(), s); err == nil || !strings.Contains(err.Error(), "does not confine") {
+		t.Errorf("Start gave %v", err)
 	}
 }
 

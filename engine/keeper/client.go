@@ -31,7 +31,6 @@ func IsGone(err error) bool {
 type Client struct {
 	link     *link
 	pid      int
-	confines bool
 	succeeds bool
 	exits    *exitQueue
 	timeout  time.Duration // of Dial and Ready
@@ -75,7 +74,7 @@ func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
 	}
-	c.pid, c.confines, c.succeeds = r.PID, r.Confines, r.Succeeds
+	c.pid, c.succeeds = r.PID, r.Succeeds
 	return c, nil
 }
 
@@ -106,10 +105,6 @@ func connect(ctx context.Context, socket string) (*net.UnixConn, error) {
 // PID is the keeper's.
 func (c *Client) PID() int { return c.pid }
 
-// Confines reports whether the keeper obeys Spec.Confinement; an older one would
-// start the child without.
-func (c *Client) Confines() bool { return c.confines }
-
 // Succeeds reports whether the keeper understands Succeed.
 func (c *Client) Succeeds() bool { return c.succeeds }
 
@@ -133,13 +128,9 @@ func (c *Client) callSoon(ctx context.Context, m message) (reply, error) {
 // Start starts a child and gives its identity and, for a terminal, the PTY
 // master, non-blocking and ready for deadlines. An exit may be reported before
 // Start returns. When ctx ends first the child may have been started all the
-// same; List tells. The rulesets of a confinement stay the caller's.
+// same; List tells.
 func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
-	rulesets, err := c.rulesets(s.Confinement)
-	if err != nil {
-		return Child{}, nil, fmt.Errorf("start %q: %w", s.ID, err)
-	}
-	r, err := c.call(ctx, message{Op: opStart, Spec: &s}, rulesets...)
+	r, err := c.call(ctx, message{Op: opStart, Spec: &s})
 	if err != nil {
 		return Child{}, nil, err
 	}
@@ -152,26 +143,6 @@ func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
 	}
 	master, err := fileOf(r.fds[0], "pty of "+s.ID)
 	return *r.Child, master, err
-}
-
-// rulesets are duplicates of those of a confinement, for the keeper.
-func (c *Client) rulesets(of *Confinement) ([]int, error) {
-	if of == nil {
-		return nil, nil
-	}
-	if !c.confines {
-		return nil, errors.New("the keeper is older than this program, and cannot confine")
-	}
-	var rulesets []int
-	for _, set := range of.Rulesets {
-		fd, err := dupFD(set)
-		if err != nil {
-			closeFDs(rulesets)
-			return nil, fmt.Errorf("hand a ruleset to the keeper: %w", err)
-		}
-		rulesets = append(rulesets, fd)
-	}
-	return rulesets, nil
 }
 
 // List tells all children, those that ended and were not forgotten included.

@@ -7,7 +7,7 @@ import (
 
 // handle serves one message of a session, on the loop. It owns fds.
 func (k *keeper) handle(s *session, m message, fds []int) {
-	if m.Op != opAdopt && m.Op != opReplace && m.Op != opStart {
+	if m.Op != opAdopt && m.Op != opReplace {
 		closeFDs(fds)
 		fds = nil
 	}
@@ -31,7 +31,7 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 		k.engineReady()
 		s.reply(m.ID, nil)
 	case opStart:
-		k.start(s, m.ID, m.Spec, fds)
+		k.start(s, m.ID, m.Spec)
 	case opList:
 		s.send(message{Op: opReply, ID: m.ID, Children: k.list()})
 	case opMaster:
@@ -69,7 +69,7 @@ func (k *keeper) hello(s *session, id uint64) {
 		s.reply(id, fmt.Errorf("announce engine: %w", err))
 		return
 	}
-	s.send(message{Op: opReply, ID: id, PID: ownPID(), Confines: true, Succeeds: true})
+	s.send(message{Op: opReply, ID: id, PID: ownPID(), Succeeds: true})
 }
 
 func (k *keeper) announce(s *session) error {

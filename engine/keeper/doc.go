@@ -19,6 +19,6 @@
 // a fork and its entry in the table. Opening files and writing exit.json happen
 // beside it.
 //
-// A child that is to be confined does that itself, between fork and exec, with
-// rulesets and a filter that the engine has made. The keeper does not know what they mean.
+// The keeper confines nothing: a child that is to be confined is the engine's launch stage,
+// which confines itself and becomes the program.
 package keeper

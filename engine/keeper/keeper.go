@@ -20,11 +20,9 @@ type Spec struct {
 	Path string   `json:"path,omitempty"` // of the program, absolute; empty is found by Argv[0]
 	Env  []string `json:"env"`            // complete
 	CWD  string   `json:"cwd"`
-	// Umask is the child's file mode creation mask in octal; "" is the keeper's own.
-	Umask string `json:"umask,omitempty"`
-	TTY   bool   `json:"tty"`
-	Cols  uint16 `json:"cols,omitempty"` // 0: 80
-	Rows  uint16 `json:"rows,omitempty"` // 0: 24
+	TTY  bool     `json:"tty"`
+	Cols uint16   `json:"cols,omitempty"` // 0: 80
+	Rows uint16   `json:"rows,omitempty"` // 0: 24
 
 	// Without a terminal: the files that stdout and stderr append to. Both may
 	// name the same file; an empty one is /dev/null.
@@ -47,35 +45,9 @@ type Spec struct {
 	// lives; empty is /dev/null.
 	Stdin string `json:"stdin,omitempty"`
 
-	// What the child and all that it starts are held to; nil is nothing. Only for
-	// a keeper that Confines.
-	Confinement *Confinement `json:"confinement,omitempty"`
-}
-
-// A Confinement is ready to be applied to the thread that forks a child. Whoever
-// asks for it has worked it out; the keeper looks into none of it.
-type Confinement struct {
-	// Descriptors of Landlock rulesets, applied in turn. They travel beside the
-	// message.
-	Rulesets []int `json:"-"`
-	// Flags of landlock_restrict_self(2).
-	Flags uint32 `json:"flags,omitempty"`
-	// The program of a seccomp(2) filter, each struct sock_filter as it is in memory.
-	Filter []byte `json:"filter"`
-	// Capabilities that stay, each the bit of its number.
-	Keep uint64 `json:"keep"`
-	// Landlock's rights to open again, in each ruleset, what is open already as
-	// standard input, output or error, for writing and for reading.
-	Write uint64 `json:"write"`
-	Read  uint64 `json:"read"`
-}
-
-// Close closes the rulesets. A nil Confinement has none.
-func (c *Confinement) Close() {
-	if c != nil {
-		closeFDs(c.Rulesets)
-		c.Rulesets = nil
-	}
+	// Confinement is what engines up to 0.2.0 had keepers confine a child with. A keeper refuses
+	// a spec that has it; engines send it only to a keeper that announces that it confines.
+	Confinement *struct{} `json:"confinement,omitempty"`
 }
 
 // A Child is one process that the keeper has or had.

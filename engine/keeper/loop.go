@@ -26,9 +26,7 @@ type keeper struct {
 	ready    *readiness
 	watch    *watcher
 
-	umask     int           // of the keeper
-	softLimit func() uint64 // of open files, for children that ForkExec starts
-	untrim    func()        // ends the trimming of logs; nil if there is none
+	untrim func() // ends the trimming of logs; nil if there is none
 
 	recording sync.WaitGroup // exit.json being written
 	writers   chan struct{}  // bounds them
@@ -73,8 +71,6 @@ func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	umask := syscall.Umask(0o77) // the only way to read it everywhere; nothing else runs yet
-	syscall.Umask(umask)
 	k := &keeper{
 		calls:    make(chan func()),
 		done:     make(chan struct{}),
@@ -85,9 +81,6 @@ func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 		lock:     lock,
 		ready:    r,
 		writers:  make(chan struct{}, 4),
-
-		umask:     umask,
-		softLimit: sync.OnceValue(softLimit),
 	}
 	k.engine, err = newEngine(o)
 	return k, err

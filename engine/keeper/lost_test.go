@@ -6,7 +6,7 @@ func TestAStartOfAnEngineThatIsGoneIsNotCarriedOut(t *testing.T) {
 	gone, next := &session{outbox: newOutbox()}, &session{outbox: newOutbox()}
 	k := &keeper{children: map[string]*child{}, byPID: map[int]*child{}, starting: map[string]struct{}{}, engine: engine{session: next}}
 	spec := Spec{ID: "a", Dir: t.TempDir(), Argv: []string{"true"}}
-	l, master, err := prepare(spec, nil)
+	l, master, err := prepare(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

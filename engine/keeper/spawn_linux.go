@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -20,28 +19,16 @@ type launch struct {
 	argv  []string
 	env   []string
 	dir   string
-	dirFD int    // what dir leads through
 	files [3]int // become stdin, stdout and stderr
 	tty   bool
 	group int   // cgroup to begin in, or -1
 	keep  []int // closed by close, like files
-
-	confinement *Confinement // nil: none
-	umask       *int         // nil: the keeper's own
-	limit       uint64       // of open files, with ForkExec
 }
 
 // prepare opens and checks what a spec names. It gives the PTY master, or -1.
-// It takes the rulesets of its confinement over.
-func prepare(s Spec, rulesets []int) (*launch, int, error) {
-	if s.Confinement == nil {
-		closeFDs(rulesets)
-	} else {
-		s.Confinement.Rulesets = rulesets
-	}
+func prepare(s Spec) (*launch, int, error) {
 	l, master, err := prepareSpec(s)
 	if err != nil {
-		s.Confinement.Close()
 		name := s.ID
 		if len(s.Argv) > 0 {
 			name = s.Argv[0]
@@ -58,11 +45,7 @@ func prepareSpec(s Spec) (*launch, int, error) {
 	if s.CWD == "" {
 		s.CWD = "/"
 	}
-	umask, err := parseUmask(s.Umask)
-	if err != nil {
-		return nil, -1, err
-	}
-	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup), confinement: s.Confinement, umask: umask}
+	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup)}
 	if l.group >= 0 {
 		l.keep = append(l.keep, l.group)
 	}
@@ -74,25 +57,15 @@ func prepareSpec(s Spec) (*launch, int, error) {
 	return l, master, nil
 }
 
-// parseUmask reads an octal umask; "" gives nil.
-func parseUmask(text string) (*int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	mask, err := strconv.ParseUint(text, 8, 9)
-	if err != nil {
-		return nil, fmt.Errorf("umask %q is not octal, 0000 to 0777", text)
-	}
-	n := int(mask)
-	return &n, nil
-}
-
 func checkSpec(s Spec) error {
 	if s.ID == "" {
 		return errors.New("no id given")
 	}
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("no command given")
+	}
+	if s.Confinement != nil { // of an engine that did not ask whether this keeper confines
+		return errors.New("this keeper does not confine programs")
 	}
 	if !filepath.IsAbs(s.Dir) {
 		return fmt.Errorf("folder %q is not an absolute path", s.Dir)
@@ -134,7 +107,7 @@ func (l *launch) openDir(dir string) error {
 		return fmt.Errorf("working directory %s: %w", dir, err)
 	}
 	l.keep = append(l.keep, fd)
-	l.dirFD, l.dir = fd, fmt.Sprintf("/proc/self/fd/%d", fd)
+	l.dir = fmt.Sprintf("/proc/self/fd/%d", fd)
 	if err := unix.Access(l.dir, unix.X_OK); err != nil {
 		return fmt.Errorf("working directory %s: %w", dir, err)
 	}
@@ -229,7 +202,6 @@ func openFD(path string, flags int, mode uint32) (int, error) {
 }
 
 func (l *launch) close() {
-	l.confinement.Close()
 	closeFDs(l.keep)
 	closeFD(l.files[0])
 	if !l.tty {
@@ -238,39 +210,13 @@ func (l *launch) close() {
 	}
 }
 
-// special reports whether the child has to change itself between fork and exec, for which
-// syscall.ForkExec has no means.
-func (l *launch) special() bool { return l.confinement != nil || l.umask != nil }
-
 // fork starts the process and gives its pid. Go's ForkExec resets the signals that
 // the runtime handles; see adoptSignals for the others.
 func (l *launch) fork() (pid int, err error) {
-	if l.special() {
-		return l.forkSpecial()
-	}
 	if maskErr := unblocked(func() { pid, err = l.exec() }); err == nil && pid == 0 {
 		err = maskErr
 	}
 	return pid, err
-}
-
-func (l *launch) forkSpecial() (int, error) {
-	p := Program{Umask: l.umask, Path: l.path, Argv: l.argv, Env: l.env, Dir: l.dirFD, Files: l.files, TTY: l.tty, Cgroup: l.group, OpenFiles: l.limit}
-	pid, err := l.confinement.ForkExec(p)
-	if err == syscall.ENOEXEC {
-		p.Path, p.Argv = "/bin/sh", throughShell(l.path, l.argv)
-		pid, err = l.confinement.ForkExec(p)
-	}
-	if errno, ok := err.(syscall.Errno); ok {
-		err = explain(l.path, errno)
-		if errno == syscall.EACCES && l.confinement != nil {
-			err = fmt.Errorf("%w; its sandbox may deny reading it", err)
-		}
-	}
-	if err != nil {
-		return 0, fmt.Errorf("start %q: %w", l.argv[0], err)
-	}
-	return pid, nil
 }
 
 func (l *launch) exec() (int, error) {

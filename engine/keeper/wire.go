@@ -17,15 +17,15 @@ const wireVersion = 1
 const (
 	maxPacket  = 16 << 10 // bytes of one packet; longer messages go into a memfd
 	maxMessage = 8 << 20  // bytes of one message; execve(2) takes 2 MiB or so
-	maxFDs     = 17       // descriptors beside one packet: 16 rulesets, which is what Landlock stacks, and a memfd
+	maxFDs     = 17       // descriptors beside one packet; engines up to 0.2.0 sent 16 rulesets and a memfd
 )
 
 // The operations. Requests go to the keeper, which answers each with one opReply
 // that has the request's id; opExit comes unasked with id 0.
 const (
-	opHello   = "hello"   // I am the engine → PID, Confines, Succeeds
+	opHello   = "hello"   // I am the engine → PID, Succeeds
 	opReady   = "ready"   // clients can connect to me
-	opStart   = "start"   // Spec, rulesets → Child, master
+	opStart   = "start"   // Spec → Child, master
 	opList    = "list"    // → Children
 	opMaster  = "master"  // ChildID → master
 	opAdopt   = "adopt"   // Child, Dir, Logs, LogLimit, master
@@ -53,7 +53,6 @@ type message struct {
 	Raw bool `json:"raw,omitempty"`
 
 	PID      int      `json:"pid,omitempty"`
-	Confines bool     `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
 	Succeeds bool     `json:"succeeds,omitempty"` // the keeper supports PID in opReplace
 	ChildID  string   `json:"child_id,omitempty"`
 	Dir      string   `json:"dir,omitempty"`

@@ -29,21 +29,16 @@ import (
 // ordinary is the number of a user that owns nothing.
 const ordinary = 65534
 
-// eachUser runs a test in each way as whoever runs the tests and, if that is root,
+// eachUser runs a test as whoever runs the tests and, if that is root,
 // as an ordinary user as well.
 func eachUser(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	needs.FullRun(t) // hundreds of processes
-	t.Run(fmt.Sprintf("user %d", os.Getuid()), func(t *testing.T) { eachWay(t, test) })
+	t.Run(fmt.Sprintf("user %d", os.Getuid()), func(t *testing.T) { test(t, newRig(t)) })
 	if os.Getuid() != 0 {
 		return
 	}
 	t.Run("ordinary user", func(t *testing.T) { test(t, newOrdinaryRig(t)) })
-	t.Run("ordinary user, fork", func(t *testing.T) {
-		r := newOrdinaryRig(t)
-		r.forked = true
-		test(t, r)
-	})
 }
 
 // newOrdinaryRig is a rig that a user without privileges owns and reaches, with
@@ -355,7 +350,7 @@ func TestAProcessReadsItsOwnTerminal(t *testing.T) {
 
 // What allowWrite names is open for reading too.
 func TestADeviceThatTheProfileNamesIsOpen(t *testing.T) {
-	eachWay(t, deviceThatTheProfileNamesIsOpen)
+	deviceThatTheProfileNamesIsOpen(t, newRig(t))
 }
 
 func deviceThatTheProfileNamesIsOpen(t *testing.T, r *rig) {

@@ -51,7 +51,7 @@ func command(tb testing.TB, l Layers, argv []string) []string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return Command(self, path, argv)
+	return Command(self, path, "", argv)
 }
 
 // How long it takes to work out what confines a process.
@@ -62,11 +62,11 @@ func BenchmarkConfinement(b *testing.B) {
 	for name, layers := range map[string]Layers{"allowWrite": {open}, "denyRead": {home}, "twoLayers": {home, open}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				c, err := layers.Confinement("")
+				c, err := layers.confinement("")
 				if err != nil {
 					b.Fatal(err)
 				}
-				c.Close()
+				c.close()
 			}
 		})
 	}

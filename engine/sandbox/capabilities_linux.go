@@ -17,3 +17,39 @@ func keptCapabilities() uint64 {
 	}
 	return kept
 }
+
+// dropCapabilities drops all capabilities but those in kept, including those that a program of
+// root's would regain when executed.
+func dropCapabilities(kept uint64) error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&header, &caps[0]); err != nil {
+		return err
+	}
+	if caps[0].Permitted|caps[1].Permitted == 0 {
+		return nil // there are none to drop
+	}
+	for capability := range uintptr(64) {
+		if kept&(1<<capability) != 0 {
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		if err == unix.EINVAL {
+			break // the kernel has no more
+		}
+		// Without CAP_SETPCAP, no_new_privs suffices: nothing is regained.
+		if err != nil && err != unix.EPERM {
+			return err
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	for i := range caps {
+		mask := uint32(kept >> (32 * i))
+		caps[i].Permitted &= mask
+		caps[i].Effective &= mask
+		caps[i].Inheritable = 0
+	}
+	return unix.Capset(&header, &caps[0])
+}

@@ -13,11 +13,11 @@ const (
 // linker or a library, which would obey it before the process is confined.
 const ChildPrefix = "TANDEM_CHILD_"
 
-// Command is the command line that starts argv confined by the profile in the
-// file profilePath. executable is this program; the process that it starts
-// becomes argv, under the same pid.
-func Command(executable, profilePath string, argv []string) []string {
-	return append([]string{executable, "launch", profilePath, "--"}, argv...)
+// Command returns the command line that starts argv confined by the profile in the file
+// profilePath ("" for none) and with an octal umask ("" for the caller's). executable is this
+// program; the process that it starts becomes argv, under the same pid.
+func Command(executable, profilePath, umask string, argv []string) []string {
+	return append([]string{executable, "launch", profilePath, umask, "--"}, argv...)
 }
 
 // Environ is the environment that Command is started in. env is that of the

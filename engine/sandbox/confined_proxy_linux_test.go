@@ -26,7 +26,7 @@ func proxied(t *testing.T, r *rig) *stage {
 }
 
 func TestAConfinedProgramReachesAllowedDomainsThroughTheProxyAlone(t *testing.T) {
-	eachWay(t, reachesAllowedDomainsThroughTheProxyAlone)
+	reachesAllowedDomainsThroughTheProxyAlone(t, newRig(t))
 }
 
 func reachesAllowedDomainsThroughTheProxyAlone(t *testing.T, r *rig) {
@@ -49,7 +49,7 @@ func reachesAllowedDomainsThroughTheProxyAlone(t *testing.T, r *rig) {
 }
 
 func TestBesidesTheProxyThereIsNoProtocolToUse(t *testing.T) {
-	eachWay(t, besidesTheProxyThereIsNoProtocolToUse)
+	besidesTheProxyThereIsNoProtocolToUse(t, newRig(t))
 }
 
 func besidesTheProxyThereIsNoProtocolToUse(t *testing.T, r *rig) {

@@ -8,15 +8,24 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// Confinement works out what confines a process that is about to be started, all
-// but limits, or tells what prevents it. What is closed or denied in a folder is
-// looked up now, so it is for one start. proxyURL is the process's way out, which
-// not all layers need; guarded is as with Check.
-func (l Layers) Confinement(proxyURL string, guarded ...string) (*Confinement, error) {
+// A confinement is what layers mean at one start. It must be closed.
+type confinement struct {
+	sets   []*ruleset
+	flags  uintptr // of landlock_restrict_self(2)
+	filter []unix.SockFilter
+}
+
+func (c *confinement) close() { closeAll(c.sets) }
+
+// confinement works out what confines a process that is about to start, except limits, or
+// returns what prevents it. The contents of directories are looked up now, so it serves one
+// start. proxyURL is the process's way out, which not all layers need; guarded is as with Check.
+func (l Layers) confinement(proxyURL string, guarded ...string) (*confinement, error) {
 	k := currentKernel()
 	if err := k.check(l); err != nil {
 		return nil, err
@@ -25,30 +34,16 @@ func (l Layers) Confinement(proxyURL string, guarded ...string) (*Confinement, e
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	sets, unreadable, err := rulesFor(l, k, port, guarded)
+	sets, err := rulesFor(l, k, port, guarded)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
-	c := &Confinement{unreadable: unreadable}
-	for _, set := range sets {
-		c.Rulesets = append(c.Rulesets, set.fd)
-	}
-	c.Flags = logFlags(k)
-	c.Filter = inMemory(compile(refusalsFor(l.network(), k, specialModes(os.Geteuid() == 0))))
-	c.Keep = keptCapabilities()
-	c.Write = writing & sets[0].handled
-	c.Read = unix.LANDLOCK_ACCESS_FS_READ_FILE
-	return c, nil
-}
-
-// Readable tells whether a process could read a file. What cannot be told is not.
-func (c *Confinement) Readable(path string) bool {
-	resolved, err := resolve(path)
-	return err == nil && !withinAny(resolved, c.unreadable)
+	filter := compile(refusalsFor(l.network(), k, specialModes(os.Geteuid() == 0)))
+	return &confinement{sets: sets, flags: logFlags(k), filter: filter}, nil
 }
 
 // logFlags have refusals of the program itself logged where the kernel logs any.
-func logFlags(k kernel) uint32 {
+func logFlags(k kernel) uintptr {
 	if k.landlock < landlockLog {
 		return 0
 	}
@@ -66,4 +61,54 @@ func proxyPort(l Layers, proxyURL string) (uint16, error) {
 		return 0, errors.New("allowedDomains needs the engine's proxy, and its address was not given")
 	}
 	return uint16(port), nil
+}
+
+// apply confines the calling thread, and what it forks and executes, for good. If it fails, the
+// thread is confined in part.
+func (c *confinement) apply() error {
+	for _, set := range c.sets {
+		if err := set.allowStandardFiles(); err != nil {
+			return err
+		}
+	}
+	if err := dropCapabilities(keptCapabilities()); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set no_new_privs: %w", err)
+	}
+	for _, set := range c.sets {
+		if err := set.restrict(c.flags); err != nil {
+			return err
+		}
+	}
+	program := unix.SockFprog{Len: uint16(len(c.filter)), Filter: &c.filter[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return fmt.Errorf("filter system calls: %w", errno)
+	}
+	return nil
+}
+
+// allowStandardFiles grants what standard input, output and error are already open for, because
+// some programs open them again by name.
+func (r *ruleset) allowStandardFiles() error {
+	for fd := range 3 {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil {
+			continue
+		}
+		var access uint64
+		if flags&unix.O_ACCMODE != unix.O_RDONLY {
+			access = writing
+		}
+		if flags&unix.O_ACCMODE != unix.O_WRONLY {
+			access |= unix.LANDLOCK_ACCESS_FS_READ_FILE
+		}
+		err = r.allowFD(fd, access)
+		if err != nil && err != unix.EBADFD { // pipes and others without a path need no rule
+			return fmt.Errorf("allow opening of descriptor %d: %w", fd, err)
+		}
+	}
+	return nil
 }

@@ -6,10 +6,9 @@
 // # Use
 //
 // The engine checks layers with ParseLayers and Check(data folder) before it
-// writes sandbox.json. At each start it has the keeper start the process with
-// Layers.Confinement(url, data folder). Where the layers are Limited, or the keeper
-// cannot confine, it starts Command(executable, path, argv) instead, the launch
-// stage, in Environ(environment, data folder, url). The process's environment holds
+// writes sandbox.json, and again before each start. It has the keeper start
+// Command(executable, path, umask, argv), the launch stage, in
+// Environ(environment, data folder, url). The process's environment holds
 // Layers.Env(url), instead of variables of the same names.
 // url is what Proxy.Grant(layers, refused) gave; refused is called with lines
 // for the process's log. When the process has ended for good, the engine calls revoke.

@@ -27,24 +27,23 @@ const (
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// rulesFor builds a ruleset for each layer, to be applied in turn, and tells which
-// paths cannot be read. port is the proxy's. guarded are folders whose files could
-// lift the sandbox.
-func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, unreadable []string, err error) {
+// rulesFor builds a ruleset for each layer, to be applied in turn. port is the proxy's.
+// guarded are directories whose files could lift the sandbox.
+func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, err error) {
 	table, err := readMounts()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all, err := resolveLayers(l, table, guarded)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if all[0].closed, err = closedDevices(table); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	own, err := resolveAll("close", guarded, table) // logs, pipes and locks of other processes
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all[0].closed = append(all[0].closed, own...)
 	defer func() {
@@ -55,20 +54,19 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	for i, named := range all {
 		set, err := newRuleset(handled(i, l.network(), k))
 		if err != nil {
-			return sets, nil, err
+			return sets, err
 		}
 		sets = append(sets, set)
 		if err := addRules(set, named); err != nil {
-			return sets, nil, l.at(i, err)
+			return sets, l.at(i, err)
 		}
-		unreadable = slices.Concat(unreadable, named.unreadable, named.closed)
 	}
 	if l.NeedsProxy() {
 		if err := sets[0].allowConnect(port); err != nil {
-			return sets, nil, fmt.Errorf("allow connections to the proxy: %w", err)
+			return sets, fmt.Errorf("allow connections to the proxy: %w", err)
 		}
 	}
-	return sets, unreadable, nil
+	return sets, nil
 }
 
 // handled are all rights that a kernel can refuse and that a layer is about. What

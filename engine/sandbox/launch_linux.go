@@ -11,26 +11,26 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // Launch is the launch stage. args are what follows "launch" in Command:
-// the profile's path, "--", a program and its arguments. It confines this
-// process and becomes the program, looked up in PATH, so it returns only with an
+// the profile's path, a umask, "--", a program and its arguments. It confines this
+// process (unless there is no profile) and becomes the program, looked up in PATH, so it returns only with an
 // error, and then nothing was started: the caller reports it and exits with
 // status 126, or 127 if there is no such program.
 //
 // It must be called before other goroutines run that matter, in the environment
 // that Environ makes.
 func Launch(args []string) error {
-	if len(args) < 3 || args[1] != "--" {
-		return errors.New("launch: usage: launch PROFILE -- COMMAND…")
+	if len(args) < 4 || args[2] != "--" {
+		return errors.New("launch: usage: launch PROFILE UMASK -- COMMAND…")
 	}
-	path, argv := args[0], args[2:]
-	l, err := LoadLayers(path)
-	if err != nil {
+	path, argv := args[0], args[3:]
+	if err := setUmask(args[1]); err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
 	own, env := splitEnviron(os.Environ())
@@ -41,11 +41,12 @@ func Launch(args []string) error {
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
-	// What is confined is the thread, and the thread that executes a program is
-	// the process from then on.
-	runtime.LockOSThread()
-	if err := confine(l, os.Getenv(proxyVariable), guardedBy(path)); err != nil {
-		return fmt.Errorf("launch %s: %w", argv[0], err)
+	if path != "" {
+		// This confines the thread, which becomes the process when it executes the program.
+		runtime.LockOSThread()
+		if err := confine(path); err != nil {
+			return fmt.Errorf("launch %s: %w", argv[0], err)
+		}
 	}
 	return fmt.Errorf("launch %s: %w", argv[0], execute(program, argv, env))
 }
@@ -117,13 +118,30 @@ func guardedBy(profile string) []string {
 	return guarded
 }
 
-// confine applies layers to the calling thread, or tells what prevents it.
-func confine(l Layers, proxyURL string, guarded []string) error {
-	c, err := l.Confinement(proxyURL, guarded...)
+// setUmask sets the file mode creation mask, unless the octal text is empty.
+func setUmask(text string) error {
+	if text == "" {
+		return nil
+	}
+	mask, err := strconv.ParseUint(text, 8, 9)
+	if err != nil {
+		return fmt.Errorf("umask %q is not octal, 0000 to 0777", text)
+	}
+	unix.Umask(int(mask))
+	return nil
+}
+
+// confine applies the layers of a profile file to the calling thread, or returns what prevents it.
+func confine(path string) error {
+	l, err := LoadLayers(path)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
+	c, err := l.confinement(os.Getenv(proxyVariable), guardedBy(path)...)
+	if err != nil {
+		return err
+	}
+	defer c.close()
 	// Nothing that was open by accident is inherited.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
@@ -131,7 +149,7 @@ func confine(l Layers, proxyURL string, guarded []string) error {
 	if err := setLimits(l.limits()); err != nil {
 		return err
 	}
-	if err := c.Apply([3]int{0, 1, 2}); err != nil {
+	if err := c.apply(); err != nil {
 		return err
 	}
 	return limitMemory(l.limits())

@@ -34,7 +34,6 @@ type rig struct {
 	dataDir string
 	proxy   string     // its URL
 	files   []*os.File // inherited by mistake
-	forked  bool       // as the keeper does it; else through the launch stage
 }
 
 func newRig(t *testing.T) *rig {
@@ -94,18 +93,6 @@ func (r *rig) put(name string) {
 	}
 }
 
-// eachWay runs a test through the launch stage, and with programs that confine
-// themselves between fork and exec, as the keeper starts them.
-func eachWay(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Helper()
-	t.Run("launch stage", func(t *testing.T) { test(t, newRig(t)) })
-	t.Run("fork", func(t *testing.T) {
-		r := newRig(t)
-		r.forked = true
-		test(t, r)
-	})
-}
-
 // command starts a probe, confined.
 func (r *rig) command(args ...string) *exec.Cmd {
 	r.t.Helper()
@@ -118,10 +105,7 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	argv := Command(r.self, path, append([]string{r.self, "probe"}, args...))
-	if r.forked {
-		argv[1] = "fork"
-	}
+	argv := Command(r.self, path, "", append([]string{r.self, "probe"}, args...))
 	cmd := exec.Command(argv[0], argv[1:]...)
 	r.become(cmd)
 	// A program with the race detector would wait a second at its end.
@@ -176,21 +160,20 @@ func (r *rig) refused(part string) {
 }
 
 func TestDeniedFilesCannotBeReadByAnyPath(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		if err := os.Symlink(r.at("secret"), r.at("open/link")); err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range []string{
-			r.at("secret/key"), r.at("secret/deep/key"), r.at("open/link/key"),
-			r.at("open") + "/../secret/key", "/proc/self/root" + r.at("secret/key"), "/proc/self/cwd/../../../../../../../.." + r.at("secret/key"),
-		} {
-			r.expect("EACCES", "read", path)
-		}
-		r.expect("EACCES", "list", r.at("secret"))
-		r.expect("EACCES", "list", r.at("secret/deep"))
-		r.expect("content", "read", r.at("open/file"))
-		r.expect("1", "list", r.at("work/sub"))
-	})
+	r := newRig(t)
+	if err := os.Symlink(r.at("secret"), r.at("open/link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		r.at("secret/key"), r.at("secret/deep/key"), r.at("open/link/key"),
+		r.at("open") + "/../secret/key", "/proc/self/root" + r.at("secret/key"), "/proc/self/cwd/../../../../../../../.." + r.at("secret/key"),
+	} {
+		r.expect("EACCES", "read", path)
+	}
+	r.expect("EACCES", "list", r.at("secret"))
+	r.expect("EACCES", "list", r.at("secret/deep"))
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("1", "list", r.at("work/sub"))
 }
 
 // There are the logs, pipes and locks of other processes, and what agents did.
@@ -215,42 +198,39 @@ func TestWhatIsGuardedCannotBeRead(t *testing.T) {
 }
 
 func TestADenialByLinkHoldsForWhatItLeadsTo(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		if err := os.Symlink("../secret/key", r.at("open/link")); err != nil {
-			t.Fatal(err)
-		}
-		r.profile.Filesystem.DenyRead = []string{r.at("open/link")}
-		r.expect("EACCES", "read", r.at("secret/key"))
-		r.expect("content", "read", r.at("secret/deep/key"))
-	})
+	r := newRig(t)
+	if err := os.Symlink("../secret/key", r.at("open/link")); err != nil {
+		t.Fatal(err)
+	}
+	r.profile.Filesystem.DenyRead = []string{r.at("open/link")}
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("secret/deep/key"))
 }
 
 func TestADeniedFileLeavesItsFolderListable(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Filesystem.DenyRead = []string{r.at("secret/key")}
-		r.expect("2", "list", r.at("secret"))
-		r.expect("EACCES", "read", r.at("secret/key"))
-		r.expect("content", "read", r.at("secret/deep/key"))
-	})
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("secret/key")}
+	r.expect("2", "list", r.at("secret"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("secret/deep/key"))
 }
 
 func TestWhatIsDeniedBeforeItExistsStaysDenied(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Filesystem.DenyRead = []string{r.at("open/later")}
-		r.profile.Filesystem.DenyWrite = []string{r.at("work/sub/later")}
-		r.expect("content", "read", r.at("open/file"))
-		r.expect("EACCES", "write", r.at("work/sub/later"))
-		r.expect("EACCES", "mkdir", r.at("work/sub/later"))
-		r.expect("written", "write", r.at("work/keep/new"))
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("open/later")}
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub/later")}
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("EACCES", "write", r.at("work/sub/later"))
+	r.expect("EACCES", "mkdir", r.at("work/sub/later"))
+	r.expect("written", "write", r.at("work/keep/new"))
 
-		cmd := r.command("child", "read", r.at("open/file"))
-		if output, err := cmd.Output(); err != nil || string(output) != "content" {
-			t.Errorf("beside it, reading gave %q, %v", output, err)
-		}
-		r.later("open/later", "EACCES")
-		r.profile.Filesystem.DenyRead = []string{r.at("secret")}
-		r.later("open/other", "content")
-	})
+	cmd := r.command("child", "read", r.at("open/file"))
+	if output, err := cmd.Output(); err != nil || string(output) != "content" {
+		t.Errorf("beside it, reading gave %q, %v", output, err)
+	}
+	r.later("open/later", "EACCES")
+	r.profile.Filesystem.DenyRead = []string{r.at("secret")}
+	r.later("open/other", "content")
 }
 
 // later runs a process that reads a file which is made while it runs.
@@ -302,174 +282,162 @@ func awaitProgram(t *testing.T, pid int) {
 }
 
 func TestAConfinedProcessCannotMoveWhatIsDeniedToWhereItIsNot(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Filesystem.DenyRead = []string{r.at("work/keep")}
-		for _, verb := range []string{"rename", "link"} {
-			got, _, _ := r.run(verb, r.at("work/keep/file"), r.at("work/sub/stolen"))
-			if got != "EXDEV" && got != "EACCES" {
-				t.Errorf("%s gave %q", verb, got)
-			}
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("work/keep")}
+	for _, verb := range []string{"rename", "link"} {
+		got, _, _ := r.run(verb, r.at("work/keep/file"), r.at("work/sub/stolen"))
+		if got != "EXDEV" && got != "EACCES" {
+			t.Errorf("%s gave %q", verb, got)
 		}
-		r.expect("EACCES", "read", r.at("work/keep/file"))
-		// Nor rename it, so that the profile would not find it at the next start.
-		r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
-		r.profile.Filesystem.DenyRead = []string{r.at("work/keep/file")}
-		r.expect("EACCES", "rename", r.at("work/keep/file"), r.at("work/keep/kept"))
-		r.expect("EACCES", "write", r.at("work/keep/file"))
-	})
+	}
+	r.expect("EACCES", "read", r.at("work/keep/file"))
+	// Nor rename it, so that the profile would not find it at the next start.
+	r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
+	r.profile.Filesystem.DenyRead = []string{r.at("work/keep/file")}
+	r.expect("EACCES", "rename", r.at("work/keep/file"), r.at("work/keep/kept"))
+	r.expect("EACCES", "write", r.at("work/keep/file"))
 }
 
 func TestALinkInAWritableFolderGrantsNothingOutside(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		if err := os.Symlink(r.at("open"), r.at("work/more")); err != nil {
-			t.Fatal(err)
-		}
-		r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/more")}
-		r.refused("a symbolic link leads out of")
-		r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/sub")}
-		r.expect("written", "write", r.at("work/sub/file"))
-		r.expect("EACCES", "write", r.at("work/more/file"))
-	})
+	r := newRig(t)
+	if err := os.Symlink(r.at("open"), r.at("work/more")); err != nil {
+		t.Fatal(err)
+	}
+	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/more")}
+	r.refused("a symbolic link leads out of")
+	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/sub")}
+	r.expect("written", "write", r.at("work/sub/file"))
+	r.expect("EACCES", "write", r.at("work/more/file"))
 }
 
 func TestALayerCannotWidenAnotherByALink(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		if err := os.Symlink(r.dir, r.at("work/l")); err != nil {
-			t.Fatal(err)
-		}
-		r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/l")}}}}
-		r.expect("EACCES", "write", r.at("open/file"))
-		r.expect("EACCES", "write", r.at("work/l/open/new"))
-		r.expect("EACCES", "read", r.at("secret/key"))
-		r.expect("EACCES", "read", r.at("work/l/secret/key"))
-		r.expect("written", "write", r.at("work/file"))
-	})
+	r := newRig(t)
+	if err := os.Symlink(r.dir, r.at("work/l")); err != nil {
+		t.Fatal(err)
+	}
+	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/l")}}}}
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.expect("EACCES", "write", r.at("work/l/open/new"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("EACCES", "read", r.at("work/l/secret/key"))
+	r.expect("written", "write", r.at("work/file"))
 }
 
 func TestLayersGrantWhatAllOfThemDo(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Limits = &Limits{OpenFiles: 64}
-		r.asked = Layers{
-			{Filesystem: Filesystem{AllowWrite: []string{r.at("work/sub"), r.at("open")}, DenyRead: []string{r.at("work/keep")}}, Network: &Network{}},
-			{Filesystem: Filesystem{AllowWrite: []string{r.dir}}, Limits: &Limits{OpenFiles: 128, CPUSeconds: 9}},
-		}
-		r.expect("written", "write", r.at("work/sub/new"))
-		r.expect("renamed", "rename", r.at("work/sub/new"), r.at("work/sub/other"))
-		r.expect("EACCES", "write", r.at("work/file"))
-		r.expect("EACCES", "write", r.at("open/file"))
-		r.expect("EACCES", "read", r.at("work/keep/file"))
-		r.expect("EACCES", "read", r.at("secret/key"))
-		r.expect("content", "read", r.at("open/file"))
-		if !r.forked {
-			r.expect("64 64", "limit", "open_files")
-			r.expect("9 10", "limit", "cpu_seconds")
-		}
-		r.expect("EACCES", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
-		r.expect("written", "write", "/dev/null")
-		for len(r.layers()) < maxLayers {
-			r.asked = append(r.asked, Profile{Filesystem: Filesystem{AllowWrite: []string{r.at("work")}}})
-		}
-		r.expect("written", "write", r.at("work/sub/last"))
-		r.asked = append(r.asked, Profile{})
-		r.refused("there are 9 layers")
-	})
+	r := newRig(t)
+	r.profile.Limits = &Limits{OpenFiles: 64}
+	r.asked = Layers{
+		{Filesystem: Filesystem{AllowWrite: []string{r.at("work/sub"), r.at("open")}, DenyRead: []string{r.at("work/keep")}}, Network: &Network{}},
+		{Filesystem: Filesystem{AllowWrite: []string{r.dir}}, Limits: &Limits{OpenFiles: 128, CPUSeconds: 9}},
+	}
+	r.expect("written", "write", r.at("work/sub/new"))
+	r.expect("renamed", "rename", r.at("work/sub/new"), r.at("work/sub/other"))
+	r.expect("EACCES", "write", r.at("work/file"))
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.expect("EACCES", "read", r.at("work/keep/file"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("64 64", "limit", "open_files")
+	r.expect("9 10", "limit", "cpu_seconds")
+	r.expect("EACCES", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
+	r.expect("written", "write", "/dev/null")
+	for len(r.layers()) < maxLayers {
+		r.asked = append(r.asked, Profile{Filesystem: Filesystem{AllowWrite: []string{r.at("work")}}})
+	}
+	r.expect("written", "write", r.at("work/sub/last"))
+	r.asked = append(r.asked, Profile{})
+	r.refused("there are 9 layers")
 }
 
 func TestAFolderIsGuardedWhereOneLayerKeepsIt(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.dataDir = r.at("open")
-		r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
-		if err := r.layers().Check(r.at("open")); err != nil {
-			t.Errorf("the check gave %v", err)
-		}
-		r.expect("EACCES", "write", r.at("open/file"))
-		r.profile.Filesystem.AllowWrite = []string{r.at("open")}
-		r.refused("the sandbox could be lifted")
-		if err := r.layers().Check(r.at("open")); err == nil {
-			t.Error("the check found nothing wrong")
-		}
-	})
+	r := newRig(t)
+	r.dataDir = r.at("open")
+	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
+	if err := r.layers().Check(r.at("open")); err != nil {
+		t.Errorf("the check gave %v", err)
+	}
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.profile.Filesystem.AllowWrite = []string{r.at("open")}
+	r.refused("the sandbox could be lifted")
+	if err := r.layers().Check(r.at("open")); err == nil {
+		t.Error("the check found nothing wrong")
+	}
 }
 
 func TestOnlyWhatIsAllowedCanBeWritten(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.expect("written", "write", r.at("work/file"))
-		r.expect("written", "write", r.at("work/new"))
-		r.expect("made", "mkdir", r.at("work/dir"))
-		r.expect("removed", "remove", r.at("work/dir"))
-		r.expect("renamed", "rename", r.at("work/new"), r.at("work/sub/new"))
-		for _, path := range []string{r.at("open/file"), r.at("open/new"), r.at("work") + "/../open/file", "/proc/self/comm"} {
-			r.expect("EACCES", "write", path)
-		}
-		r.expect("EACCES", "truncate", r.at("open/file"))
-		r.expect("EACCES", "mkdir", r.at("open/dir"))
-		r.expect("EACCES", "remove", r.at("open/file"))
-		r.expect("EACCES", "rename", r.at("open/file"), r.at("open/other"))
-		if data, err := os.ReadFile(r.at("open/file")); err != nil || string(data) != "content" {
-			t.Errorf("the file outside is %q now, %v", data, err)
-		}
-	})
+	r := newRig(t)
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("written", "write", r.at("work/new"))
+	r.expect("made", "mkdir", r.at("work/dir"))
+	r.expect("removed", "remove", r.at("work/dir"))
+	r.expect("renamed", "rename", r.at("work/new"), r.at("work/sub/new"))
+	for _, path := range []string{r.at("open/file"), r.at("open/new"), r.at("work") + "/../open/file", "/proc/self/comm"} {
+		r.expect("EACCES", "write", path)
+	}
+	r.expect("EACCES", "truncate", r.at("open/file"))
+	r.expect("EACCES", "mkdir", r.at("open/dir"))
+	r.expect("EACCES", "remove", r.at("open/file"))
+	r.expect("EACCES", "rename", r.at("open/file"), r.at("open/other"))
+	if data, err := os.ReadFile(r.at("open/file")); err != nil || string(data) != "content" {
+		t.Errorf("the file outside is %q now, %v", data, err)
+	}
 }
 
 func TestDenyWriteWinsOverAllowWrite(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Filesystem.DenyWrite = []string{r.at("work/keep")}
-		r.expect("EACCES", "write", r.at("work/keep/file"))
-		r.expect("EACCES", "write", r.at("work/keep/new"))
-		r.expect("EACCES", "remove", r.at("work/keep/file"))
-		r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
-		r.expect("written", "write", r.at("work/file"))
-		r.expect("written", "write", r.at("work/sub/new"))
-		r.expect("content", "read", r.at("work/keep/file"))
+	r := newRig(t)
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/keep")}
+	r.expect("EACCES", "write", r.at("work/keep/file"))
+	r.expect("EACCES", "write", r.at("work/keep/new"))
+	r.expect("EACCES", "remove", r.at("work/keep/file"))
+	r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("written", "write", r.at("work/sub/new"))
+	r.expect("content", "read", r.at("work/keep/file"))
 
-		r.profile.Filesystem.DenyWrite = []string{r.dir}
-		r.expect("EACCES", "write", r.at("work/file"))
-	})
+	r.profile.Filesystem.DenyWrite = []string{r.dir}
+	r.expect("EACCES", "write", r.at("work/file"))
 }
 
 func TestAStandardStreamCanBeOpenedAgainAsItIsOpen(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		input, err := os.Open(r.at("open/file"))
-		if err != nil {
+	r := newRig(t)
+	input, err := os.Open(r.at("open/file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	output, err := os.OpenFile(r.at("open/log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	for path, want := range map[string]string{"/dev/stdin": "content", "/dev/stderr": "changed"} {
+		cmd := r.command("write", path)
+		cmd.Stdin, cmd.Stderr = input, output
+		if err := cmd.Run(); err != nil {
 			t.Fatal(err)
 		}
-		defer input.Close()
-		output, err := os.OpenFile(r.at("open/log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			t.Fatal(err)
+		target := map[string]string{"/dev/stdin": "open/file", "/dev/stderr": "open/log"}[path]
+		if data, err := os.ReadFile(r.at(target)); err != nil || string(data) != want {
+			t.Errorf("after writing to %s, %s is %q, %v, want %q", path, target, data, err, want)
 		}
-		defer output.Close()
-		for path, want := range map[string]string{"/dev/stdin": "content", "/dev/stderr": "changed"} {
-			cmd := r.command("write", path)
-			cmd.Stdin, cmd.Stderr = input, output
-			if err := cmd.Run(); err != nil {
-				t.Fatal(err)
-			}
-			target := map[string]string{"/dev/stdin": "open/file", "/dev/stderr": "open/log"}[path]
-			if data, err := os.ReadFile(r.at(target)); err != nil || string(data) != want {
-				t.Errorf("after writing to %s, %s is %q, %v, want %q", path, target, data, err, want)
-			}
-		}
-	})
+	}
 }
 
 func TestDevicesThatKeepNothingCanBeWritten(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.expect("written", "write", "/dev/null")
-		r.expect("EACCES", "otherterminal")
-		if got, _, _ := r.run("mknod", r.at("work/disk")); got != "EACCES" && got != "EPERM" {
-			t.Errorf("making a disk's node gave %q", got)
-		}
-	})
+	r := newRig(t)
+	r.expect("written", "write", "/dev/null")
+	r.expect("EACCES", "otherterminal")
+	if got, _, _ := r.run("mknod", r.at("work/disk")); got != "EACCES" && got != "EPERM" {
+		t.Errorf("making a disk's node gave %q", got)
+	}
 }
 
 func TestChildrenAreConfinedToo(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Network = &Network{}
-		r.expect("EACCES", "child", "child", "read", r.at("secret/key"))
-		r.expect("EACCES", "child", "write", r.at("open/file"))
-		r.expect("EACCES", "child", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
-	})
+	r := newRig(t)
+	r.profile.Network = &Network{}
+	r.expect("EACCES", "child", "child", "read", r.at("secret/key"))
+	r.expect("EACCES", "child", "write", r.at("open/file"))
+	r.expect("EACCES", "child", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
 }
 
 func TestTheProgramKeepsThePIDAndInheritsNoDescriptor(t *testing.T) {
@@ -490,30 +458,29 @@ func TestTheProgramKeepsThePIDAndInheritsNoDescriptor(t *testing.T) {
 }
 
 func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		status, _, _ := r.run("status")
-		for _, want := range []string{"NoNewPrivs:\t1", "Seccomp:\t2"} {
-			if !strings.Contains(status, want) {
-				t.Errorf("its status lacks %q:\n%s", want, status)
-			}
+	r := newRig(t)
+	status, _, _ := r.run("status")
+	for _, want := range []string{"NoNewPrivs:\t1", "Seccomp:\t2"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("its status lacks %q:\n%s", want, status)
 		}
-		for line := range strings.Lines(status) {
-			name, value, _ := strings.Cut(line, ":")
-			if name != "CapPrm" && name != "CapEff" && name != "CapBnd" || name == "CapBnd" && os.Geteuid() != 0 {
-				continue
-			}
-			if set, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err != nil || set&^keptCapabilities() != 0 {
-				t.Errorf("it has capabilities: %s", line)
-			}
+	}
+	for line := range strings.Lines(status) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != "CapPrm" && name != "CapEff" && name != "CapBnd" || name == "CapBnd" && os.Geteuid() != 0 {
+			continue
 		}
-		r.expect("ENOSYS", "uring")
-		r.expect("EPERM", "sti")
-		r.expect("EPERM", "prlimit", strconv.Itoa(os.Getpid()))
-		r.expect("changed", "prlimit", "0")
-		if currentKernel().landlock >= landlockScopes {
-			r.expect("EPERM", "kill0", strconv.Itoa(os.Getpid()))
+		if set, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err != nil || set&^keptCapabilities() != 0 {
+			t.Errorf("it has capabilities: %s", line)
 		}
-	})
+	}
+	r.expect("ENOSYS", "uring")
+	r.expect("EPERM", "sti")
+	r.expect("EPERM", "prlimit", strconv.Itoa(os.Getpid()))
+	r.expect("changed", "prlimit", "0")
+	if currentKernel().landlock >= landlockScopes {
+		r.expect("EPERM", "kill0", strconv.Itoa(os.Getpid()))
+	}
 }
 
 func TestLimitsHold(t *testing.T) {
@@ -534,92 +501,88 @@ func TestLimitsHold(t *testing.T) {
 }
 
 func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
-		r.refused("missing: no such file or directory; create it first")
-		if err := r.layers().Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
-			t.Errorf("the check gave %v", err)
-		}
+	r := newRig(t)
+	r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
+	r.refused("missing: no such file or directory; create it first")
+	if err := r.layers().Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
+		t.Errorf("the check gave %v", err)
+	}
 
-		r.profile.Filesystem.AllowWrite = []string{"relative"}
-		r.refused("not absolute")
+	r.profile.Filesystem.AllowWrite = []string{"relative"}
+	r.refused("not absolute")
 
-		r.profile.Filesystem.AllowWrite = nil
-		r.profile.Network = &Network{AllowedDomains: []string{"example.org"}}
-		r.refused("proxy")
-	})
+	r.profile.Filesystem.AllowWrite = nil
+	r.profile.Network = &Network{AllowedDomains: []string{"example.org"}}
+	r.refused("proxy")
 }
 
 func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.dataDir = r.at("work/sub")
-		r.refused("the sandbox could be lifted")
-		if err := r.layers().Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
-			t.Errorf("the check gave %v", err)
-		}
-		r.profile.Filesystem.DenyWrite = []string{r.at("work/sub")}
-		if err := r.layers().Check(r.at("work/sub")); err != nil {
-			t.Errorf("the check gave %v", err)
-		}
-		r.expect("written", "write", r.at("work/file"))
-		r.expect("EACCES", "write", r.at("work/sub/file"))
-	})
+	r := newRig(t)
+	r.dataDir = r.at("work/sub")
+	r.refused("the sandbox could be lifted")
+	if err := r.layers().Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
+		t.Errorf("the check gave %v", err)
+	}
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub")}
+	if err := r.layers().Check(r.at("work/sub")); err != nil {
+		t.Errorf("the check gave %v", err)
+	}
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("EACCES", "write", r.at("work/sub/file"))
 }
 
 func TestWithoutDomainsThereIsNoNetwork(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		r.profile.Network = &Network{DeniedDomains: []string{"example.org"}}
-		server, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer server.Close()
-		r.expect("EACCES", "dial", "tcp", server.Addr().String())
-		r.expect("EACCES", "dial", "udp", server.Addr().String())
-		for _, family := range []int{unix.AF_INET, unix.AF_INET6, unix.AF_PACKET, unix.AF_VSOCK} {
-			r.expect("EACCES", "socket", strconv.Itoa(family), strconv.Itoa(unix.SOCK_DGRAM), "0")
-		}
-		r.expect("made", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_ROUTE))
-		r.expect("EACCES", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_AUDIT))
+	r := newRig(t)
+	r.profile.Network = &Network{DeniedDomains: []string{"example.org"}}
+	server, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	r.expect("EACCES", "dial", "tcp", server.Addr().String())
+	r.expect("EACCES", "dial", "udp", server.Addr().String())
+	for _, family := range []int{unix.AF_INET, unix.AF_INET6, unix.AF_PACKET, unix.AF_VSOCK} {
+		r.expect("EACCES", "socket", strconv.Itoa(family), strconv.Itoa(unix.SOCK_DGRAM), "0")
+	}
+	r.expect("made", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_ROUTE))
+	r.expect("EACCES", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_AUDIT))
 
-		r.profile.Network = nil
-		r.expect("connected", "dial", "tcp", server.Addr().String())
-	})
+	r.profile.Network = nil
+	r.expect("connected", "dial", "tcp", server.Addr().String())
 }
 
 func TestUnixSocketsLeadNowhereOutside(t *testing.T) {
-	eachWay(t, func(t *testing.T, r *rig) {
-		dir, err := os.MkdirTemp("", "td")
-		if err != nil {
-			t.Fatal(err)
+	r := newRig(t)
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	stream, err := net.Listen("unix", filepath.Join(dir, "stream"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	datagram, err := net.ListenPacket("unixgram", filepath.Join(dir, "datagram"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer datagram.Close()
+	name := "tandem-sandbox-test-" + strconv.Itoa(os.Getpid())
+	abstract, err := net.Listen("unix", "@"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer abstract.Close()
+	for _, args := range [][]string{
+		{"dial", "unix", filepath.Join(dir, "stream")},
+		{"dial", "unixgram", filepath.Join(dir, "datagram")},
+		{"sendpair", filepath.Join(dir, "datagram")},
+		{"abstract", name},
+		{"child", "dial", "unix", filepath.Join(dir, "stream")},
+	} {
+		if got, _, _ := r.run(args...); got != "EACCES" && got != "EPERM" {
+			t.Errorf("%v gave %q", args, got)
 		}
-		defer os.RemoveAll(dir)
-		stream, err := net.Listen("unix", filepath.Join(dir, "stream"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer stream.Close()
-		datagram, err := net.ListenPacket("unixgram", filepath.Join(dir, "datagram"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer datagram.Close()
-		name := "tandem-sandbox-test-" + strconv.Itoa(os.Getpid())
-		abstract, err := net.Listen("unix", "@"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer abstract.Close()
-		for _, args := range [][]string{
-			{"dial", "unix", filepath.Join(dir, "stream")},
-			{"dial", "unixgram", filepath.Join(dir, "datagram")},
-			{"sendpair", filepath.Join(dir, "datagram")},
-			{"abstract", name},
-			{"child", "dial", "unix", filepath.Join(dir, "stream")},
-		} {
-			if got, _, _ := r.run(args...); got != "EACCES" && got != "EPERM" {
-				t.Errorf("%v gave %q", args, got)
-			}
-		}
-	})
+	}
 }

@@ -170,10 +170,6 @@ func (l Layers) limits() Limits {
 	return least
 }
 
-// Limited tells whether the process has resource limits, which a Confinement does
-// not hold: they belong to a process and not to the thread that forks it.
-func (l Layers) Limited() bool { return l.limits() != Limits{} }
-
 // smaller is the smaller limit; 0 is none.
 func smaller(a, b uint64) uint64 {
 	if a == 0 || b == 0 {

@@ -172,8 +172,8 @@ func TestTheEnvironmentNamesTheProxyOnlyWhereThereIsOne(t *testing.T) {
 }
 
 func TestTheCommandLineKeepsArgumentsApart(t *testing.T) {
-	got := Command("/bin/tandem", "/d/sandbox.json", []string{"prog", "--", "-x"})
-	want := []string{"/bin/tandem", "launch", "/d/sandbox.json", "--", "prog", "--", "-x"}
+	got := Command("/bin/tandem", "/d/sandbox.json", "0022", []string{"prog", "--", "-x"})
+	want := []string{"/bin/tandem", "launch", "/d/sandbox.json", "0022", "--", "prog", "--", "-x"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

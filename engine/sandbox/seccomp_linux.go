@@ -3,10 +3,8 @@
 package sandbox
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -268,10 +266,4 @@ func jumpEqual(value uint32, yes, no uint8) unix.SockFilter {
 
 func verdict(action uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
-}
-
-// inMemory is a program as the kernel takes it.
-func inMemory(program []unix.SockFilter) []byte {
-	size := len(program) * int(unsafe.Sizeof(unix.SockFilter{}))
-	return bytes.Clone(unsafe.Slice((*byte)(unsafe.Pointer(&program[0])), size))
 }

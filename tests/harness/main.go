@@ -34,7 +34,8 @@ const Version = "0.2.0"
 // Main plays the program if AsProgram is set, and otherwise runs the tests of a
 // package. With -short it runs none of them, and go test says so.
 func Main(m *testing.M) {
-	if os.Getenv(AsProgram) != "" {
+	launch := len(os.Args) > 1 && os.Args[1] == "launch" // its environment keeps variables apart
+	if launch || os.Getenv(AsProgram) != "" {
 		os.Exit(role.Run(os.Args, versionOfExecutable()))
 	}
 	flag.Parse()
