@@ -1,12 +1,115 @@
 package keeper
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// A socket is where the keeper listens. Its methods belong to the loop.
+type socket struct {
+	path     string                  // where to listen
+	spare    string                  // where to listen if path fails; "" for none
+	serve    func(*net.UnixListener) // returns when the listener is closed
+	at       string                  // where the keeper listens now
+	listener *net.UnixListener
+	file     os.FileInfo // the socket file that the listener created
+}
+
+const maxSocketPath = 107 // unix(7), without the NUL
+
+// spareSocket returns where to listen if listening at Socket fails, for example because a
+// logout deleted the runtime directory; "" for nowhere.
+func (o Options) spareSocket() string { return filepath.Join(o.DataDir, "keeper.sock") }
+
+// open listens at path or, if that fails, at the spare path.
+func (s *socket) open() error {
+	if len(s.path) > maxSocketPath {
+		return fmt.Errorf("listen on %s: path is longer than %d bytes", s.path, maxSocketPath)
+	}
+	err := s.openAt(s.path)
+	if err != nil && s.spare != "" && s.openAt(s.spare) == nil {
+		return nil
+	}
+	return err
+}
+
+// openAt listens at path and replaces a socket left by an earlier keeper. No other
+// keeper can be listening there, since this one holds the lock.
+func (s *socket) openAt(path string) error {
+	if dir := filepath.Dir(path); dir != filepath.Dir(s.spare) { // a deleted data folder stays deleted
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make folder: %w", err)
+		}
+	}
+	switch st, err := os.Lstat(path); {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("listen on keeper socket: %w", err)
+	case st.Mode().Type() != os.ModeSocket:
+		return fmt.Errorf("listen on %s: the file there is not a socket", path)
+	default:
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("remove stale socket: %w", err)
+		}
+	}
+	l, err := listenAt(path)
+	if err != nil {
+		return fmt.Errorf("listen on keeper socket: %w", err)
+	}
+	l.SetUnlinkOnClose(false) // close looks whose it is
+	file, err := os.Lstat(path)
+	if err != nil {
+		l.Close()
+		return fmt.Errorf("listen on keeper socket: %w", err)
+	}
+	s.at, s.file, s.listener = path, file, l
+	go s.serve(l)
+	return nil
+}
+
+func listenAt(path string) (*net.UnixListener, error) {
+	short, done, err := shortPath(path)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	mask := syscall.Umask(0o177)
+	defer syscall.Umask(mask)
+	return net.ListenUnix("unixpacket", &net.UnixAddr{Name: short, Net: "unixpacket"})
+}
+
+// close removes the socket, unless another keeper has put its own there: the data
+// folder may have been deleted and made again.
+func (s *socket) close() {
+	if there, err := os.Lstat(s.at); err == nil && os.SameFile(there, s.file) {
+		os.Remove(s.at)
+	}
+	s.listener.Close()
+}
+
+// keepFiles recreates the socket and the lock file if they were deleted, for example by an
+// older keeper on exit or by the user: the next engine needs the socket.
+func (k *keeper) keepFiles() {
+	if k.lock.displaced() {
+		return
+	}
+	if err := k.lock.renew(); err != nil {
+		k.engine.logf("keeper: recreate the lock file: %v", err)
+	}
+	if _, err := os.Lstat(k.socket.at); !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return
+	}
+	k.socket.listener.Close()
+	if err := k.socket.open(); err != nil {
+		k.engine.logf("keeper: recreate the socket: %v", err)
+	}
+}
 
 // watchFolders calls changed after one of the directories, or a file in it, is deleted, until
 // stop is called; see inotify(7). If the kernel has no watches left, changed is never called.
