@@ -13,7 +13,8 @@ import (
 	"tandem/persist/store"
 )
 
-// A keeperClient is what the engine needs of keeper.Client.
+// A keeperClient is what the engine needs of keeper.Client. Tests of regaining have keepers that
+// run out of descriptors and refuse adoptions.
 type keeperClient interface {
 	PID() int
 	Succeeds() bool

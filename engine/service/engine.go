@@ -15,7 +15,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A Keeper is what the engine's end needs of the keeper.
+// A Keeper is what the engine's end needs of the keeper. A test has one whose Replace ends the engine.
 type Keeper interface {
 	Pause(ctx context.Context) error
 	Replace(ctx context.Context, executable *os.File) error

@@ -20,7 +20,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An envStore keeps the overlay on disk.
+// An envStore keeps the overlay on disk. Tests have one that is slow.
 type envStore interface {
 	LoadEnv() (store.Env, error)
 	SaveEnv(env store.Env) error

@@ -20,7 +20,7 @@ import (
 // mostLayouts bounds how many are kept under names.
 const mostLayouts = 200
 
-// A layoutStore keeps layouts on disk.
+// A layoutStore keeps layouts on disk. Tests have one that is slow.
 type layoutStore interface {
 	LoadLayouts() (store.Layouts, error)
 	SaveLayouts(store.Layouts) error

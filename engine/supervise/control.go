@@ -20,7 +20,7 @@ import (
 )
 
 // A World is what the control loop can cause. Its methods may block; the
-// control loop calls them only from workers.
+// control loop calls them only from workers. The model tests have one without processes.
 type World interface {
 	// Save writes a record; with durable set it survives a loss of power too.
 	Save(r store.Record, durable bool) error

@@ -57,7 +57,7 @@ type Log interface {
 	Close() error
 }
 
-// A journal is what a session needs of store.Store.
+// A journal is what a session needs of store.Store. Tests have one in memory.
 type journal interface {
 	AppendResize(id string, r store.Resize) error
 	ReadResizes(id string) ([]store.Resize, error)
