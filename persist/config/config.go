@@ -62,8 +62,11 @@ type Attach struct {
 	Predict string `toml:"predict"` // "auto", "always" or "off"
 }
 
-// Path is $XDG_CONFIG_HOME/tandem/config.toml.
+// Path returns config.toml in $TANDEM_CONFIG_DIR, or in tandem in $XDG_CONFIG_HOME or ~/.config.
 func Path() (string, error) {
+	if dir := os.Getenv("TANDEM_CONFIG_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "config.toml"), nil
+	}
 	dir, err := configDir()
 	if err != nil {
 		return "", fmt.Errorf("find configuration folder: %w", err)

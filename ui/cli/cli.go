@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -146,6 +147,41 @@ func (o Options) lookupEnv(name string) (value string, ok bool) {
 	return "", false
 }
 
+// homeFlag is the flag that UseHome reads.
+const homeFlag = "home"
+
+// UseHome reads --home DIR at the beginning of args, sets the environment so that this process and
+// what it starts keep data and configuration below DIR, and returns the other arguments.
+func UseHome(args []string) (rest []string, err error) {
+	if len(args) == 0 {
+		return args, nil
+	}
+	flag, dir, joined := strings.Cut(args[0], "=")
+	if flag != "--"+homeFlag {
+		return args, nil
+	}
+	if rest = args[1:]; !joined && len(rest) > 0 {
+		dir, rest = rest[0], rest[1:]
+	}
+	if dir == "" {
+		return nil, errors.New("--home needs a folder")
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("find the folder of --home: %w", err)
+	}
+	for name, below := range map[string]string{"TANDEM_DATA_DIR": "data", "TANDEM_CONFIG_DIR": "config"} {
+		path := filepath.Join(dir, below)
+		err := os.MkdirAll(path, 0o700)
+		if err == nil {
+			err = os.Setenv(name, path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("prepare the folder of --home: %w", err)
+		}
+	}
+	return rest, nil
+}
+
 // newRoot makes the command tree.
 func newRoot(o Options) *cobra.Command {
 	o = o.complete()
@@ -166,6 +202,9 @@ func newRoot(o Options) *cobra.Command {
 				}{a.Version}
 				return a.out.Answer(answer, func() string { return "tandem " + a.Version + "\n" })
 			}
+			if cmd.Flags().Changed(homeFlag) {
+				return output.Usagef(cmd, "--home must be the first argument")
+			}
 			return a.run(cmd, &serving, nested)
 		},
 		SilenceErrors: true,
@@ -183,6 +222,7 @@ func newRoot(o Options) *cobra.Command {
 	// Not cobra's Version: its template needs text/template, which looks methods up
 	// by name, so that the linker would keep every exported method.
 	root.Flags().BoolVarP(&version, "version", "v", false, "version for tandem")
+	root.Flags().String(homeFlag, "", "keep data and configuration below `folder`, which is created; must come first")
 	root.Flags().BoolVar(&nested, "nested", false, "open it in a session of another data folder")
 	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer, and errors, as JSON")
 	a.addHosts(root)

@@ -103,7 +103,7 @@ func manTail(b *strings.Builder) {
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, v := range [][2]string{
 		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
-		{"XDG_CONFIG_HOME", "Where tandem/config.toml is; by default ~/.config."},
+		{"TANDEM_CONFIG_DIR", "The folder of config.toml; by default tandem in $XDG_CONFIG_HOME or ~/.config."},
 		{"SHELL", "The shell of new sessions."},
 		{"NO_COLOR", "If set, nothing is coloured."},
 	} {

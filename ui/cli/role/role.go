@@ -25,7 +25,11 @@ import (
 // Run plays the role that argv (a program's name and arguments) asks for and
 // returns the exit status. version is the running program's.
 func Run(argv []string, version string) int {
-	args := cli.Arguments(argv)
+	args, err := cli.UseHome(cli.Arguments(argv))
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
+		return 2
+	}
 	switch {
 	case len(args) == 1 && args[0] == "keeper":
 		return background(args[0], runKeeper)
