@@ -103,7 +103,7 @@ func (l *Log) Seek(above bool) logSeek {
 		return nil
 	}
 	source := &logmerge.Source{Process: api.Process{ID: l.ID}}
-	spans := []logmerge.Span{{Source: source, Stream: l.Stream, Untimed: true}}
+	spans := []logmerge.Span{{Source: source, Stream: l.Stream}}
 	place, expr, ended := []int64{l.from(above)}, l.finding.re.String(), l.state.Ended()
 	return func(ctx context.Context, e api.Engine) (f found, err error) {
 		f.expr, f.ended = expr, ended

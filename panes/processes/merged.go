@@ -67,14 +67,9 @@ func (m *Merged) join(p api.Process) {
 	m.joined[p.ID] = p.State
 	source := logmerge.NewSource(p, m.sources, widget.Tints, widget.Clean)
 	m.sources = append(m.sources, source)
-	streams := []string{""}
-	if widget.SplitLog(&p) {
-		streams = []string{"stdout", "stderr"}
-	}
-	for _, stream := range streams {
-		terminal := p.Kind == api.KindSession
-		m.spans = append(m.spans, logmerge.Span{Source: source, Stream: stream, Untimed: terminal, From: -1})
-		m.names = append(m.names, lineName{source.Label, source.Tint, stream == "stderr", terminal})
+	for _, span := range source.Spans("") {
+		m.spans = append(m.spans, span)
+		m.names = append(m.names, lineName{source.Label, source.Tint, span.Stream == "stderr", p.Kind == api.KindSession})
 		m.naming = max(m.naming, widget.Width(source.Label))
 	}
 }
@@ -172,17 +167,12 @@ func (m *Merged) want() (logRequestKind, bool) {
 	}
 	top := m.index(m.top.offset)
 	switch margin := max(logMargin*m.h, logAhead); {
-	case top < margin && m.hasBefore():
+	case top < margin && logmerge.HasBefore(m.spans):
 		return askBefore, true
 	case len(m.lines)-top < margin+m.h:
 		return askMore, !m.idle
 	}
 	return 0, false
-}
-
-// hasBefore reports whether there are lines before those held.
-func (m *Merged) hasBefore() bool {
-	return slices.ContainsFunc(m.spans, func(s logmerge.Span) bool { return s.From > s.Oldest })
 }
 
 // Run asks for what is needed. It takes nothing of the view's, which may be used
@@ -269,7 +259,7 @@ func (m *Merged) Take(r *mergedRequest, a mergedAnswer, err error) {
 // bounds tells the view whether there is more on either side.
 func (m *Merged) bounds() {
 	m.oldest, m.last = m.start, m.end
-	if m.hasBefore() {
+	if logmerge.HasBefore(m.spans) {
 		m.oldest--
 	}
 	if !m.caught {
@@ -280,7 +270,7 @@ func (m *Merged) bounds() {
 // behind adds lines behind those held.
 func (m *Merged) behind(lines []logmerge.Line) {
 	for _, line := range lines {
-		i := m.spanOf(line)
+		i := logmerge.IndexOf(m.spans, line)
 		if line.Note != "" || i < 0 {
 			continue
 		}
@@ -298,7 +288,7 @@ func (m *Merged) before(lines []logmerge.Line) {
 	}
 	at := m.start
 	for _, line := range lines {
-		added = append(added, m.held(line, m.spanOf(line), at))
+		added = append(added, m.held(line, logmerge.IndexOf(m.spans, line), at))
 		at += line.Next - line.Offset
 	}
 	m.lines = append(added, m.lines...)
@@ -307,10 +297,6 @@ func (m *Merged) before(lines []logmerge.Line) {
 func (m *Merged) held(line logmerge.Line, i int, offset int64) logLine {
 	text := line.Text[:min(len(line.Text), longLogLine)]
 	return logLine{offset: offset, raw: strings.ToValidUTF8(string(text), "\uFFFD"), origin: origin{i, line.At, line.Offset, line.Next}}
-}
-
-func (m *Merged) spanOf(line logmerge.Line) int {
-	return slices.IndexFunc(m.spans, func(s logmerge.Span) bool { return s.Source == line.Source && s.Stream == line.Stream })
 }
 
 // let lets go of lines that are far from the view, and notes what is held then.

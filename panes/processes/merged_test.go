@@ -168,6 +168,20 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 	})
 }
 
+func TestMergedLogsScrollUpPastALongLine(t *testing.T) {
+	long := strings.Repeat("x", 3*logChunk)
+	f := manyWritten{"1": {text: "first\n" + long + "\n" + numbered(1000), state: api.StateExited}, "2": timed("d", 1)}
+	m := NewMerged("logs", "", []api.Process{exited("1", "web"), exited("2", "db")})
+	f.shown(t, m, 60, 9)
+	for range 200 {
+		m.Pages(-2)
+		f.settle(t, m)
+	}
+	if got := f.shown(t, m, 60, 9); got[0] != "web │ first" {
+		t.Errorf("the oldest line is not shown: %q", got)
+	}
+}
+
 // A match is found wherever it is in whichever log, in the order of the lines.
 func TestASearchGoesThroughAllMergedLogs(t *testing.T) {
 	logs := map[string]*strings.Builder{"1": {}, "2": {}, "3": {}}

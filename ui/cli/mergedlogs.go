@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -15,10 +17,8 @@ import (
 	"tandem/ui/cli/output"
 )
 
-const (
-	// watchPause is how long the engine is given before its events are asked for again.
-	watchPause = 200 * time.Millisecond
-)
+// watchPause is how long the engine is given before its events are asked for again.
+const watchPause = 200 * time.Millisecond
 
 // A logMerge prints several logs as one.
 type logMerge struct {
@@ -26,14 +26,18 @@ type logMerge struct {
 	sinceGiven bool
 	conn       *retry.Conn
 	out        *mergePrinter
+	all        *logmerge.Merge
 	project    string // whose processes join; empty: none do
 	sources    []*logSource
 	known      map[string]bool // the ids that joined, or are not to
+	waits      bool            // nothing of the project has been started yet
+}
 
-	news    chan logNews
-	readers sync.WaitGroup
-	running int  // sources that are followed
-	waits   bool // nothing of the project has been started yet
+// A logSource is one of the processes whose logs are merged.
+type logSource struct {
+	*logmerge.Source
+	followed bool // its end is still to come
+	wasAlive bool // while it was followed
 }
 
 // merge prints the logs of the processes that are named, or of a project.
@@ -60,12 +64,14 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 	out := newMergePrinter(a.out, f)
 	out.alone = !f.merged(ids)
 	m := &logMerge{logFlags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
-		known: map[string]bool{}, news: make(chan logNews)}
+		all: &logmerge.Merge{Rest: !f.follow}, known: map[string]bool{}}
 	for _, p := range list {
 		m.known[p.ID] = true
 	}
 	for _, p := range logmerge.Newest(path, list, f.sessions) {
-		m.add(p, f)
+		if err := m.addRecent(ctx, p); err != nil {
+			return err
+		}
 	}
 	for _, id := range ids {
 		p, err := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id})
@@ -74,7 +80,9 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 		}
 		if !m.known[p.ID] {
 			m.known[p.ID] = true
-			m.add(p, f)
+			if err := m.addRecent(ctx, p); err != nil {
+				return err
+			}
 		}
 	}
 	if m.waits = len(m.sources) == 0; m.waits {
@@ -96,17 +104,33 @@ func nothingStarted(project string, list []api.Process) error {
 	return api.Errorf(api.CodeNotFound, "read logs: nothing of %s has been started", output.Visible(project)).WithHint("`tandem up` starts it")
 }
 
-// add gives a log a name and a colour among the others.
-func (m *logMerge) add(p api.Process, f logFlags) *logSource {
+// add gives a process a name and a colour among the others.
+func (m *logMerge) add(p api.Process) *logSource {
 	others := make([]*logmerge.Source, len(m.sources))
 	for i, s := range m.sources {
 		others[i] = s.Source
 	}
-	s := &logSource{Source: logmerge.NewSource(p, others, len(nameTints), output.Visible)}
-	s.reader = readerOf(s.Source, f, m.sinceGiven)
+	s := &logSource{logmerge.NewSource(p, others, len(nameTints), output.Visible), true, !p.State.Ended()}
 	m.out.width = max(m.out.width, cellwidth.Of(s.Label))
 	m.sources = append(m.sources, s)
 	return s
+}
+
+// addRecent adds a process whose log is printed from where the flags want it.
+func (m *logMerge) addRecent(ctx context.Context, p api.Process) error {
+	spans := m.add(p).Spans(m.stream)
+	if m.lines == 0 || m.lines > 0 && m.grep == "" {
+		if err := logmerge.Last(ctx, m.conn, spans, m.lines, logPage); err != nil {
+			return err
+		}
+	}
+	for _, span := range spans {
+		if m.sinceGiven {
+			span.To = m.since
+		}
+		m.all.Add(span, logPage)
+	}
+	return nil
 }
 
 // run prints what there is, and when following what comes.
@@ -114,7 +138,7 @@ func (m *logMerge) run(ctx context.Context) error {
 	if err := m.backlog(ctx); err != nil {
 		return err
 	}
-	if m.logFlags.follow {
+	if m.follow {
 		if err := m.followAll(ctx); err != nil {
 			return err
 		}
@@ -122,15 +146,10 @@ func (m *logMerge) run(ctx context.Context) error {
 	return m.out.flush()
 }
 
-// backlog prints what the logs have now, line by line the one that was written
-// first.
+// backlog prints what the logs have now, line by line the one that was written first.
 func (m *logMerge) backlog(ctx context.Context) error {
-	all := logmerge.Merge{Rest: !m.logFlags.follow}
-	for _, s := range m.sources {
-		all.Readers = append(all.Readers, s.reader)
-	}
 	for {
-		line, ok, err := all.Next(ctx, m.conn)
+		line, ok, err := m.all.Next(ctx, m.conn)
 		if err != nil {
 			return err
 		}
@@ -146,118 +165,117 @@ func (m *logMerge) backlog(ctx context.Context) error {
 // followAll prints what the logs get until all processes have ended.
 func (m *logMerge) followAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer m.readers.Wait()
+	events := make(chan api.Event)
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	defer cancel()
-	send := func(n logNews) bool {
-		select {
-		case m.news <- n:
-			return true
-		case <-ctx.Done():
-			return false
+	watching.Go(func() { m.watch(ctx, events) })
+	for {
+		lines, heard, err := m.next(ctx, events)
+		if err != nil {
+			return err
 		}
-	}
-	m.readers.Go(func() { m.watch(ctx, send) })
-	for _, s := range m.sources {
-		s.wasAlive = !s.Process.State.Ended()
-		m.begin(ctx, s, send)
-	}
-	for m.running > 0 || m.waits {
-		var lines []logmerge.Line
-		for _, n := range m.gather(ctx) {
-			if n.err != nil {
-				return n.err
-			}
-			lines = append(lines, m.heard(ctx, n, send)...)
+		notes, err := m.ended(ctx)
+		if err != nil {
+			return err
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		lines = append(lines, notes...)
+		for _, e := range heard {
+			lines = append(lines, m.heard(e)...)
 		}
-		slices.SortStableFunc(lines, func(a, b logmerge.Line) int { return a.At.Compare(b.At) })
 		for _, l := range lines {
 			if err := m.out.add(l); err != nil {
 				return err
 			}
 		}
-		if err := m.out.flush(); err != nil {
+		if err := m.out.flush(); err != nil || m.all.Ended() && !m.waits {
 			return err
 		}
 	}
-	return nil
 }
 
-// begin follows a log.
-func (m *logMerge) begin(ctx context.Context, s *logSource, send func(logNews) bool) {
-	s.reading, m.waits = true, false
-	m.running++
-	m.readers.Go(func() { s.follow(ctx, m.conn, send) })
-}
-
-// gather gives what has come of all logs within a moment, at least something.
-func (m *logMerge) gather(ctx context.Context) (all []logNews) {
-	var settled <-chan time.Time
+// next returns the lines that come next, and what has become of processes meanwhile.
+func (m *logMerge) next(ctx context.Context, events <-chan api.Event) (lines []logmerge.Line, heard []api.Event, err error) {
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if !m.all.Ended() {
+			lines, err = m.all.Wait(waiting, m.conn)
+		} else if m.waits {
+			<-waiting.Done()
+		}
+	}()
 	for {
 		select {
-		case n := <-m.news:
-			if all = append(all, n); settled == nil {
-				settled = time.After(logmerge.Settle)
+		case e := <-events:
+			heard = append(heard, e)
+			time.AfterFunc(logmerge.Settle, cancel)
+		case <-done:
+			if len(heard) > 0 { // it was interrupted
+				err = ctx.Err()
 			}
-		case <-settled:
-			return all
-		case <-ctx.Done():
-			return all
+			return lines, heard, err
 		}
 	}
 }
 
-// heard takes in what has come, and gives the lines to print for it.
-func (m *logMerge) heard(ctx context.Context, n logNews, send func(logNews) bool) []logmerge.Line {
-	if n.event != nil {
-		var lines []logmerge.Line
-		changed := n.event.Processes
-		if n.event.Process != nil {
-			changed = append(changed, *n.event.Process)
+// ended returns notes about processes that have ended.
+func (m *logMerge) ended(ctx context.Context) (notes []logmerge.Line, err error) {
+	for _, s := range m.sources {
+		if !s.followed || !m.all.EndedOf(s.Source) {
+			continue
 		}
-		for _, p := range changed {
-			lines = append(lines, m.changed(ctx, p, send)...)
+		if s.followed = false; !s.wasAlive {
+			continue
 		}
-		return lines
-	}
-	lines := n.lines
-	if n.over {
-		s := n.source
-		s.reading = false
-		m.running--
-		if s.wasAlive {
-			lines = append(lines, noteOn(s, endNote(n.end)))
+		p, err := api.ProcessGet.Call(ctx, m.conn, api.IDInput{ID: s.Process.ID})
+		if err != nil && !errors.Is(err, api.CodeNotFound) {
+			return nil, err
 		}
-		if n.end.ID != "" {
-			s.Process = n.end
+		if notes = append(notes, noteOn(s, endNote(p))); p.State.Ended() {
+			s.Process = p
 		}
 	}
-	return lines
+	return notes, nil
 }
 
-// changed takes in what has become of a process: it may have been started again,
-// or be one that joins.
-func (m *logMerge) changed(ctx context.Context, p api.Process, send func(logNews) bool) (notes []logmerge.Line) {
+// heard takes in what has become of processes, and returns notes about it.
+func (m *logMerge) heard(e api.Event) (notes []logmerge.Line) {
+	changed := e.Processes
+	if e.Process != nil {
+		changed = append(changed, *e.Process)
+	}
+	for _, p := range changed {
+		notes = append(notes, m.changed(p)...)
+	}
+	return notes
+}
+
+// changed takes in what has become of a process: it may have been started again, or be one
+// that joins.
+func (m *logMerge) changed(p api.Process) (notes []logmerge.Line) {
 	i := slices.IndexFunc(m.sources, func(s *logSource) bool { return s.Process.ID == p.ID })
 	if i < 0 {
 		if m.project != "" && logmerge.Of(p, m.project, m.sessions) && !m.known[p.ID] {
-			s := m.add(p, logFlags{stream: m.stream, lines: -1})
-			m.known[p.ID], s.wasAlive = true, true
-			s.reader.In.Since = new(int64)
-			m.begin(ctx, s, send)
+			m.known[p.ID], m.waits = true, false
+			s := m.add(p)
+			s.wasAlive = true
+			for _, span := range s.Spans(m.stream) {
+				m.all.Add(span, logPage)
+			}
 		}
 		return nil
 	}
 	s := m.sources[i]
 	was := s.Process
-	if !p.State.Ended() && !s.reading {
+	if !p.State.Ended() && !s.followed {
 		if !p.StartedAt.After(was.StartedAt) {
 			return nil // it comes late, from before the end
 		}
-		s.wasAlive = true
-		m.begin(ctx, s, send)
+		s.followed, s.wasAlive, m.waits = true, true, false
+		m.all.Resume(s.Source)
 	}
 	switch s.Process = p; {
 	case p.State == api.StateBackoff && was.State != api.StateBackoff:
@@ -272,17 +290,38 @@ func noteOn(s *logSource, text string) logmerge.Line {
 	return logmerge.Line{Source: s.Source, At: time.Now(), Note: text}
 }
 
-// endNote is how a process has ended, in words fit to be printed.
-func endNote(p api.Process) string { return output.Visible(logmerge.EndNote(p)) }
+// endNote says how a process has ended.
+func endNote(p api.Process) string {
+	switch {
+	case p.ID == "":
+		return "was removed"
+	case p.State == api.StateStopped:
+		return "was stopped"
+	case p.ExitSignal != "":
+		return "was ended by " + p.ExitSignal
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exited with %d", *p.ExitCode)
+	case p.Error != "":
+		return "failed: " + output.Visible(p.Error)
+	case p.State == api.StateFailed:
+		return "failed"
+	}
+	return "exited; its status is unknown"
+}
 
 // watch sends what becomes of processes, also of a next engine.
-func (m *logMerge) watch(ctx context.Context, send func(logNews) bool) {
+func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
 	for ctx.Err() == nil {
 		for e, err := range m.conn.WatchFor(ctx, api.WatchInput{Lasting: true}) {
 			if err != nil {
 				break
 			}
-			if (e.Process != nil || len(e.Processes) > 0) && !send(logNews{event: &e}) {
+			if e.Process == nil && len(e.Processes) == 0 {
+				continue
+			}
+			select {
+			case events <- e:
+			case <-ctx.Done():
 				return
 			}
 		}

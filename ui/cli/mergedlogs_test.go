@@ -22,22 +22,25 @@ func mergeRig(t *testing.T, state api.State) *rig {
 		{ID: "bbbbbbbbbbbb", Name: "database", State: state, ExitCode: code(0), Supervision: &api.Supervision{SplitLog: true}},
 	}
 	web := "old\r\nweb 1\r\nweb 2\r\n\x1b[2Jweb 3"
+	at := func(offset int64, seconds int) api.LogTime {
+		return api.LogTime{Offset: offset, At: logged.Add(time.Duration(seconds) * time.Second)}
+	}
+	logs := map[string]struct {
+		text  string
+		times []api.LogTime
+	}{
+		"aaaaaaaaaaaa":       {web, []api.LogTime{at(5, 0), at(12, 2), at(19, 4)}},
+		"bbbbbbbbbbbbstdout": {"db 1\n", []api.LogTime{at(0, 1)}},
+		"bbbbbbbbbbbbstderr": {"err 2\n", []api.LogTime{at(0, 3)}},
+	}
 	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		if in.Stream != "both" || !in.Exact {
+		log, ok := logs[in.ID+in.Stream]
+		if !ok || !in.Exact || !in.Times {
 			t.Errorf("asked for %+v", in)
 		}
-		if in.ID == "aaaaaaaaaaaa" {
-			out, err := logOf(web, api.StateExited)(in)
-			out.Times = []api.LogTime{{Offset: 5, At: logged}, {Offset: 12, At: logged.Add(2 * time.Second)}, {Offset: 19, At: logged.Add(4 * time.Second)}}
-			return out, err
-		}
-		first, second := logged.Add(time.Second), logged.Add(3*time.Second)
-		if in.Since != nil && *in.Since == 5 && in.SinceStderr != nil && *in.SinceStderr == 5 {
-			return api.ProcessLogOutput{Start: 5, NextCursor: 5, End: 5, State: api.StateExited, Stderr: &api.LogPlace{Start: 5, NextCursor: 5, End: 5}}, nil
-		}
-		return api.ProcessLogOutput{Data: "db 1\nerr 2\n", NextCursor: 5, End: 5, State: api.StateExited,
-			Parts:  []api.LogPart{{Stream: "stdout", Bytes: 5, At: &first}, {Stream: "stderr", Bytes: 6, At: &second}},
-			Stderr: &api.LogPlace{NextCursor: 5, End: 5}}, nil
+		out, err := logOf(log.text, api.StateExited)(in)
+		out.Times = log.times
+		return out, err
 	}
 	return r
 }
@@ -67,6 +70,11 @@ func TestLogsMergesSeveralInTheOrderOfTime(t *testing.T) {
 	}
 	if got := r.succeeds("logs", "database", "--stream", "both"); got != "database | db 1\ndatabase ! err 2\n" {
 		t.Errorf("both streams of one: %q", got)
+	}
+	for n, want := range map[string]string{"1": "database ! err 2\n", "2": "database | db 1\ndatabase ! err 2\n", "9": "database | db 1\ndatabase ! err 2\n"} {
+		if got := r.succeeds("logs", "database", "--stream", "both", "-n", n); got != want {
+			t.Errorf("the last %s lines of both streams: %q", n, got)
+		}
 	}
 	if got := r.succeeds("logs", "web", "aaaaaaaaaaaa", "-n", "1"); got != "web | web 3\n" {
 		t.Errorf("one twice: %q", got)

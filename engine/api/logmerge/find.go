@@ -45,9 +45,11 @@ func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr s
 				continue
 			}
 			offset := out.Matches[0].Offset
-			written, err := spans[i].timeAt(ctx, e, offset)
-			if err != nil {
-				return m, false, err
+			var written time.Time
+			if len(spans) > 1 {
+				if written, err = spans[i].timeAt(ctx, e, offset); err != nil {
+					return m, false, err
+				}
 			}
 			if best < 0 || !above && written.Before(at) || above && !written.Before(at) {
 				best, at, m.Offset = i, written, offset
@@ -96,7 +98,7 @@ func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
 // seek is where the first line begins that was written at a time or later, or only
 // later.
 func (s *Span) seek(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
-	out, _, err := s.read(ctx, e, 0, 4)
+	out, _, err := s.read(ctx, e, 0, 4, 0)
 	if errors.Is(err, api.CodeNotFound) {
 		return s.To, nil
 	}
@@ -119,7 +121,7 @@ func (s *Span) seek(ctx context.Context, e api.Engine, t time.Time, later bool) 
 	if from <= out.Dropped {
 		return out.Dropped, nil
 	}
-	next, text, err := s.read(ctx, e, from-1, lineMost)
+	next, text, err := s.read(ctx, e, from-1, maxLine, 0)
 	if err != nil {
 		return 0, err
 	}

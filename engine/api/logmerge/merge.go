@@ -2,32 +2,44 @@ package logmerge
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"tandem/engine/api"
 )
 
-// Settle is how long lines of several logs that are followed are held to be put
-// in order: the engine tells their times to a tenth of a second.
+// Settle is how long lines of several followed logs are held to be put in order: the engine
+// reports their times to a tenth of a second.
 const Settle = 100 * time.Millisecond
 
-// waitMost is how long one question waits for more.
-const waitMost = 20 * time.Second
+// maxWait is how long one call waits for more.
+const maxWait = 20 * time.Second
 
-// A Merge gives the lines of several logs in the order in which they were
-// written.
+// A Merge gives the lines of several logs in the order in which they were written.
 type Merge struct {
-	Readers []*Reader
-	Rest    bool // a last line that has no end counts now, not when it gets one
+	Rest    bool // an unfinished last line counts now, not when it is finished
+	readers []*reader
 }
 
-// Next gives the line that was written first of those that the logs had when it
-// was asked for the first time; ok is false behind the last one.
+// Forward reads on after the spans, at most max bytes at a time.
+func Forward(spans []Span, max int) *Merge {
+	m := &Merge{}
+	for i := range spans {
+		m.Add(spans[i], max)
+	}
+	return m
+}
+
+// Add reads another log too, from the end of its span.
+func (m *Merge) Add(s Span, max int) {
+	m.readers = append(m.readers, &reader{Span: s, max: max, until: -1})
+}
+
+// Next returns the line that was written first of those that the logs had when they were
+// first read; ok is false after the last one.
 func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err error) {
-	var first *Reader
-	for _, r := range m.Readers {
+	var first *reader
+	for _, r := range m.readers {
 		if err := m.fill(ctx, e, r); err != nil {
 			return Line{}, false, err
 		}
@@ -44,97 +56,84 @@ func (m *Merge) Next(ctx context.Context, e api.Engine) (line Line, ok bool, err
 }
 
 // fill reads on until there is a line, or nothing more of what there was.
-func (m *Merge) fill(ctx context.Context, e api.Engine, r *Reader) error {
+func (m *Merge) fill(ctx context.Context, e api.Engine, r *reader) error {
 	for len(r.pending) == 0 && !r.over {
-		lines, more, _, err := r.Ask(ctx, e)
+		lines, more, err := r.next(ctx, e, 0)
 		if err != nil {
-			if errors.Is(err, api.CodeNotFound) {
-				r.over, r.ended = true, true
-				return nil
-			}
 			return err
 		}
 		if r.pending, r.over = lines, !more; !more && m.Rest {
-			r.pending = append(r.pending, r.Rest()...)
+			r.pending = append(r.pending, r.rest()...)
 		}
 	}
 	return nil
 }
 
-// Wait gives what comes next in the logs, as soon as something does, within a
-// moment in order; nothing when nothing has come for a while.
+// Wait returns the next lines of the logs as soon as there are any, in order within Settle;
+// none when nothing has come for a while. Lines come with an error too if they were read before.
 func (m *Merge) Wait(ctx context.Context, e api.Engine) ([]Line, error) {
-	waiting, cancel := context.WithTimeout(ctx, waitMost+Settle)
+	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
 	defer cancel()
-	type news struct {
+	type answer struct {
 		lines []Line
 		err   error
 	}
-	answers := make(chan news)
+	answers := make(chan answer)
 	asked := 0
-	for _, r := range m.Readers {
+	for _, r := range m.readers {
 		if r.ended {
 			continue
 		}
 		asked++
 		go func() {
 			lines, err := r.await(waiting, e)
-			answers <- news{lines, err}
+			answers <- answer{lines, err}
 		}()
 	}
 	var lines []Line
 	var failed error
 	for range asked {
-		n := <-answers
-		if n.err != nil && waiting.Err() == nil {
-			failed = n.err
+		a := <-answers
+		if a.err != nil && waiting.Err() == nil {
+			failed = a.err
 			cancel()
 		}
-		if len(n.lines) > 0 && len(lines) == 0 {
+		if len(a.lines) > 0 && len(lines) == 0 {
 			time.AfterFunc(Settle, cancel)
 		}
-		lines = append(lines, n.lines...)
+		lines = append(lines, a.lines...)
 	}
+	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
 	if failed == nil {
 		failed = ctx.Err()
 	}
-	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
 	return lines, failed
 }
 
-// await waits for lines, or for the end of the process.
-func (r *Reader) await(ctx context.Context, e api.Engine) ([]Line, error) {
-	for ctx.Err() == nil {
-		r.In.WaitMS = int(waitMost / time.Millisecond)
-		before := r.Read()
-		lines, _, state, err := r.Ask(ctx, e)
-		r.In.WaitMS = 0
-		switch {
-		case errors.Is(err, api.CodeNotFound):
-			r.ended = true
-			return r.Rest(), nil
-		case err != nil:
-			return nil, err
-		case state.Ended() && r.Read() == before:
-			r.ended = true
-			return append(lines, r.Rest()...), nil
-		case len(lines) > 0:
-			return lines, nil
+// Ended reports whether all processes have ended and all of their logs has been read.
+func (m *Merge) Ended() bool {
+	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return !r.ended })
+}
+
+// EndedOf reports whether one process has ended and all of its log has been read.
+func (m *Merge) EndedOf(s *Source) bool {
+	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return r.Source == s && !r.ended })
+}
+
+// Resume follows a process again, which was restarted.
+func (m *Merge) Resume(s *Source) {
+	for _, r := range m.readers {
+		if r.Source == s {
+			r.ended = false
 		}
 	}
-	return nil, ctx.Err()
 }
 
-// Ended reports whether all processes have ended and all of their logs is read.
-func (m *Merge) Ended() bool {
-	return !slices.ContainsFunc(m.Readers, func(r *Reader) bool { return !r.ended })
-}
-
-// Behind is how much of the logs was written when they were read last, and is
+// Behind returns how many bytes of the logs were written when they were last read, and are
 // still to be read.
 func (m *Merge) Behind() (bytes int64) {
-	for _, r := range m.Readers {
-		bytes += max(r.end-r.Read(), 0)
+	for _, r := range m.readers {
+		bytes += max(r.End-r.To, 0)
 	}
 	return bytes
 }

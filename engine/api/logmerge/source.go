@@ -5,7 +5,6 @@ package logmerge
 
 import (
 	"cmp"
-	"fmt"
 	"hash/fnv"
 	"slices"
 	"time"
@@ -76,25 +75,6 @@ func Newest(project string, list []api.Process, sessions bool) (newest []api.Pro
 		}
 	}
 	return newest
-}
-
-// EndNote is how a process has ended, in words.
-func EndNote(p api.Process) string {
-	switch {
-	case p.ID == "":
-		return "was removed"
-	case p.State == api.StateStopped:
-		return "was stopped"
-	case p.ExitSignal != "":
-		return "was ended by " + p.ExitSignal
-	case p.ExitCode != nil:
-		return fmt.Sprintf("exited with %d", *p.ExitCode)
-	case p.Error != "":
-		return "failed: " + p.Error
-	case p.State == api.StateFailed:
-		return "failed"
-	}
-	return "exited; its status is unknown"
 }
 
 // WrittenAt is when what is at an offset was written, as far as known.

@@ -14,31 +14,35 @@ import (
 type Span struct {
 	Source   *Source
 	Stream   string // "stdout" or "stderr" where they are kept apart
-	Untimed  bool   // the log of a terminal
-	From, To int64  // the first byte held, and the one behind the last; From below 0: the end, wherever that is
+	From, To int64  // the first byte held, and the one after the last; From below 0: the end, wherever that is
 	Oldest   int64  // the first byte that there is
+	End      int64  // the one after the last, when the log was last read
 }
 
-// Forward reads on behind what is held, most bytes at a time.
-func Forward(spans []Span, most int) *Merge {
-	m := &Merge{}
-	for i := range spans {
-		s := &spans[i]
-		since := s.To
-		m.Readers = append(m.Readers, &Reader{Source: s.Source,
-			In: api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Max: most, Exact: true, Times: !s.Untimed}})
+// Spans returns the logs of a process, one for each stream where these are kept apart, or only
+// that of one stream then. All are at the end.
+func (s *Source) Spans(stream string) []Span {
+	streams := []string{""}
+	if v := s.Process.Supervision; v != nil && v.SplitLog {
+		streams = []string{"stdout", "stderr"}
+		if slices.Contains(streams, stream) {
+			streams = []string{stream}
+		}
 	}
-	return m
+	spans := make([]Span, len(streams))
+	for i, stream := range streams {
+		spans[i] = Span{Source: s, Stream: stream, From: -1}
+	}
+	return spans
 }
 
-// Before reads what comes before the spans, up to most bytes of each, and
-// gives the lines of that which are the last ones of the merged log before them.
-// The spans begin with them then.
-func Before(ctx context.Context, e api.Engine, spans []Span, most int) ([]Line, error) {
+// Before reads what comes before the spans, up to max bytes of each, and returns the lines of
+// that which are the last ones of the merged log before them. The spans begin with them then.
+func Before(ctx context.Context, e api.Engine, spans []Span, max int) ([]Line, error) {
 	read := make([]earlier, len(spans))
 	for i := range spans {
 		var err error
-		if read[i], err = spans[i].before(ctx, e, most); err != nil {
+		if read[i], err = spans[i].before(ctx, e, max); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +89,7 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 			return earlier{}, nil
 		}
 	}
-	out, text, err := s.read(ctx, e, since, size)
+	out, text, err := s.read(ctx, e, since, size, 0)
 	if errors.Is(err, api.CodeNotFound) {
 		s.From, s.Oldest = max(s.From, 0), max(s.From, 0)
 		s.To = max(s.To, s.From)
@@ -94,10 +98,10 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 	if err != nil {
 		return earlier{}, err
 	}
-	s.Oldest = out.Dropped
+	s.Oldest, s.End = out.Dropped, out.End
 	from := out.Start
-	if from > out.Dropped {
-		i := bytes.IndexByte(text, '\n') + 1
+	// A line that is longer than max comes in pieces.
+	if i := bytes.IndexByte(text, '\n') + 1; from > out.Dropped && i < len(text) {
 		from += int64(i)
 		text = text[i:]
 	}
@@ -120,9 +124,10 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 	return before, nil
 }
 
-// read reads a piece of the log.
-func (s *Span) read(ctx context.Context, e api.Engine, since int64, size int) (out api.ProcessLogOutput, text []byte, err error) {
-	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Max: max(size, 4), Exact: true, Times: !s.Untimed})
+// read reads a piece of the log, waiting for one that is not written yet.
+func (s *Span) read(ctx context.Context, e api.Engine, since int64, size int, wait time.Duration) (out api.ProcessLogOutput, text []byte, err error) {
+	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Max: max(size, 4),
+		WaitMS: int(wait.Milliseconds()), Exact: true, Times: true})
 	if err != nil {
 		return out, nil, err
 	}
@@ -130,8 +135,51 @@ func (s *Span) read(ctx context.Context, e api.Engine, since int64, size int) (o
 	return out, text, err
 }
 
-// timeAt is when what is at an offset was written.
+// timeAt returns when the byte at an offset was written.
 func (s *Span) timeAt(ctx context.Context, e api.Engine, offset int64) (time.Time, error) {
-	out, _, err := s.read(ctx, e, offset, 4)
+	out, _, err := s.read(ctx, e, offset, 4, 0)
 	return WrittenAt(out.Times, offset), err
+}
+
+// Last makes spans empty, with the last count lines of their logs together after them. An
+// unfinished line counts too.
+func Last(ctx context.Context, e api.Engine, spans []Span, count, max int) error {
+	for i := range spans {
+		spans[i].From = -1
+	}
+	lines, err := Before(ctx, e, spans, max)
+	missing := count - len(lines)
+	for _, s := range spans {
+		if s.To < s.End {
+			missing--
+		}
+	}
+	for err == nil && missing > 0 && HasBefore(spans) {
+		lines, err = Before(ctx, e, spans, max)
+		missing -= len(lines)
+	}
+	if err != nil {
+		return err
+	}
+	for _, line := range lines[:min(len(lines), -min(missing, 0))] {
+		spans[IndexOf(spans, line)].From = line.Next
+	}
+	for i := range spans {
+		s := &spans[i]
+		if count == 0 {
+			s.From = s.End
+		}
+		s.To = s.From
+	}
+	return nil
+}
+
+// HasBefore reports whether there are lines before the spans.
+func HasBefore(spans []Span) bool {
+	return slices.ContainsFunc(spans, func(s Span) bool { return s.From > s.Oldest })
+}
+
+// IndexOf returns the index of the log that a line comes from.
+func IndexOf(spans []Span, line Line) int {
+	return slices.IndexFunc(spans, func(s Span) bool { return s.Source == line.Source && s.Stream == line.Stream })
 }
