@@ -70,7 +70,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "keys", "persist/diag", "persist/datadir"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -98,6 +98,10 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
 		"a folder is asked for at the engine of its machine; the dashboard is opened by who has one",
 	},
+	"ui/cli/logs": {
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "ui/cli/output"},
+		"as ui/cli/files; logs of several processes are merged as in the dashboard",
+	},
 	"ui/cli/ls": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
 		"as ui/cli/files",
@@ -123,7 +127,7 @@ var layers = map[string]layer{
 		"help and manual are made of the commands alone",
 	},
 	"ui/cli/output": {
-		[]string{"engine/api", "engine/cellwidth", "engine/rendered"},
+		[]string{"engine/api", "engine/cellwidth"},
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {

@@ -21,6 +21,7 @@ import (
 	"tandem/ui/cli/codingagents"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/fleet"
+	"tandem/ui/cli/logs"
 	"tandem/ui/cli/ls"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/manual"
@@ -228,7 +229,7 @@ func newRoot(o Options) *cobra.Command {
 	a.addHosts(root)
 	root.AddCommand(
 		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
-		startCommand(a), (&ps.Verb{Out: &a.out, Connect: a.connect, Stdout: a.Stdout, Dumb: a.env("TERM") == "dumb"}).Command(), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
+		startCommand(a), (&ps.Verb{Out: &a.out, Connect: a.connect, Stdout: a.Stdout, Dumb: a.env("TERM") == "dumb"}).Command(), stopCommand(a), restartCommand(a), signalCommand(a), a.logs().Command(),
 		upCommand(a), downCommand(a),
 		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
 		filesCommand(a), recCommand(a), playCommand(a), manual.Command(&a.out, a.Version), initCommand(a),
@@ -394,4 +395,15 @@ func (a *app) connectRetrying(ctx context.Context) (*retry.Conn, error) {
 // awaiting has a connection that follows something on a machine wait for it, and says so.
 func (a *app) awaiting(conn *retry.Conn) {
 	conn.Away = func() { fmt.Fprintf(a.Stderr, "tandem: %s is away, waiting\n", conn.Machine()) }
+}
+
+// logs is the verb logs.
+func (a *app) logs() *logs.Verb {
+	return &logs.Verb{Out: &a.out, Stderr: a.Stderr, Connect: a.connect, Awaiting: a.awaiting, Complete: a.completeProcesses(whatever),
+		Project: func(ctx context.Context) (path string, list []api.Process, err error) {
+			if list, err = a.listIfRunning(ctx); err == nil {
+				path, err = a.startedFrom("", list, true, "run this in a project's folder or below")
+			}
+			return path, list, err
+		}}
 }

@@ -15,6 +15,13 @@ import (
 	"tandem/ui/cli/output"
 )
 
+const (
+	// logPage is how much of a log is asked for at once, logWait how long one call waits for
+	// more.
+	logPage = 1 << 20
+	logWait = 30 * time.Second
+)
+
 // A live is a command that takes its time: what it prints is passed on as it
 // comes, and who interrupts it ends it.
 type live struct {

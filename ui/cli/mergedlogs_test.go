@@ -138,24 +138,6 @@ func TestLogsFollowsSeveralUntilAllHaveEnded(t *testing.T) {
 	}
 }
 
-func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
-	for _, c := range []struct {
-		p    api.Process
-		want string
-	}{
-		{api.Process{}, "was removed"},
-		{api.Process{ID: "x", State: api.StateExited, ExitCode: code(7)}, "exited with 7"},
-		{api.Process{ID: "x", State: api.StateExited, ExitSignal: "SIGKILL"}, "was ended by SIGKILL"},
-		{api.Process{ID: "x", State: api.StateStopped, ExitSignal: "SIGTERM"}, "was stopped"},
-		{api.Process{ID: "x", State: api.StateFailed, Error: "no such program"}, "failed: no such program"},
-		{api.Process{ID: "x", State: api.StateExited, ExitUnknown: true}, "exited; its status is unknown"},
-	} {
-		if got := endNote(c.p); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
-		}
-	}
-}
-
 func TestLogsOfASessionPrintText(t *testing.T) {
 	const raw = "\x1b[?2004h\x1b[32m$\x1b[0m make teh\b\b\x1b[Khe\r\nok\r\n"
 	r := newRig(t)

@@ -1,4 +1,4 @@
-package cli
+package logs
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const watchPause = 200 * time.Millisecond
 
 // A logMerge prints several logs as one.
 type logMerge struct {
-	logFlags
+	flags
 	sinceGiven bool
 	conn       *retry.Conn
 	out        *mergePrinter
@@ -41,29 +41,26 @@ type logSource struct {
 }
 
 // merge prints the logs of the processes that are named, or of a project.
-func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []string) error {
+func (v *Verb) merge(ctx context.Context, f flags, cmd *cobra.Command, ids []string) error {
 	var list []api.Process
 	path := ""
 	if f.project {
 		var err error
-		if list, err = a.listIfRunning(ctx); err != nil {
-			return err
-		}
-		if path, err = a.startedFrom("", list, true, "run this in a project's folder or below"); err != nil {
+		if path, list, err = v.Project(ctx); err != nil {
 			return err
 		}
 		if !f.follow && len(logmerge.Newest(path, list, f.sessions)) == 0 {
 			return nothingStarted(path, list)
 		}
 	}
-	conn, err := retry.Connect(ctx, a.connect)
+	conn, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	out := newMergePrinter(a.out, f)
+	out := newMergePrinter(*v.Out, f)
 	out.alone = !f.merged(ids)
-	m := &logMerge{logFlags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
+	m := &logMerge{flags: f, sinceGiven: cmd.Flags().Changed("since"), conn: conn, out: out, project: path,
 		all: &logmerge.Merge{Rest: !f.follow}, known: map[string]bool{}}
 	for _, p := range list {
 		m.known[p.ID] = true
@@ -91,7 +88,7 @@ func (f logFlags) merge(ctx context.Context, a *app, cmd *cobra.Command, ids []s
 	if err := m.run(ctx); err != nil {
 		return err
 	}
-	if f.grep != "" && !a.out.JSON && m.out.found == 0 {
+	if f.grep != "" && !v.Out.JSON && m.out.found == 0 {
 		return &output.ExitError{Status: output.StatusFailed}
 	}
 	return nil

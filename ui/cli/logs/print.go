@@ -1,4 +1,4 @@
-package cli
+package logs
 
 import (
 	"strings"
@@ -23,8 +23,8 @@ type mergePrinter struct {
 	width   int // of the longest name
 	raw     bool
 	times   bool
-	alone   bool                 // there is one log, so its lines need no name
-	grep    *output.MatchPrinter // nil without --grep
+	alone   bool          // there is one log, so its lines need no name
+	grep    *matchPrinter // nil without --grep
 	context int
 	last    int // how many matches of what there is now are held to be printed; -1: all, at once
 
@@ -42,10 +42,10 @@ type matchGroup struct {
 	lines []logmerge.Line
 }
 
-func newMergePrinter(out output.Printer, f logFlags) *mergePrinter {
+func newMergePrinter(out output.Printer, f flags) *mergePrinter {
 	p := &mergePrinter{Printer: out, paint: out.Painter(), raw: f.raw, times: f.times, context: f.context, last: -1}
 	if f.grep != "" {
-		p.grep = output.NewMatchPrinter(p.paint, f.grep, f.raw, false)
+		p.grep = newMatchPrinter(p.paint, f.grep, f.raw, false)
 		p.last = f.lines
 	}
 	return p
@@ -66,7 +66,7 @@ func (p *mergePrinter) add(l logmerge.Line) error {
 		return nil
 	case p.grep == nil:
 		return p.line(l)
-	case p.grep.Pattern.Match(shown):
+	case p.grep.pattern.Match(shown):
 		return p.match(l)
 	case p.after > 0:
 		p.after--
@@ -146,7 +146,7 @@ func (p *mergePrinter) line(l logmerge.Line) error {
 	case p.raw:
 		text = string(l.Text)
 	case p.grep != nil:
-		text = p.grep.Marked(text)
+		text = p.grep.marked(text)
 	default:
 		text = output.Escape(text, "\t")
 	}

@@ -1,9 +1,12 @@
-package cli
+// Package logs implements `tandem logs`: the log of one process or session, or those of several
+// merged.
+package logs
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/ui/cli/output"
 
@@ -29,8 +33,8 @@ const (
 	logPause = 50 * time.Millisecond
 )
 
-// logFlags are the flags of logs.
-type logFlags struct {
+// flags are the flags of logs.
+type flags struct {
 	follow, raw    bool
 	times          bool
 	project        bool
@@ -40,8 +44,19 @@ type logFlags struct {
 	grep, stream   string
 }
 
-func logsCommand(a *app) *cobra.Command {
-	var f logFlags
+// A Verb is `tandem logs`.
+type Verb struct {
+	Out      *output.Printer
+	Stderr   io.Writer // for the standard error of a process
+	Connect  func(context.Context) (*client.Client, error)
+	Awaiting func(*retry.Conn)                                                  // has a connection say that it waits for a machine
+	Project  func(context.Context) (path string, list []api.Process, err error) // the project file at hand, and all processes
+	Complete cobra.CompletionFunc
+}
+
+// Command is the verb.
+func (v *Verb) Command() *cobra.Command {
+	var f flags
 	cmd := &cobra.Command{
 		Use:   "logs [ID…|--project [--sessions]] [-f] [-n N] [--grep RE [--context N]] [--stream S]",
 		Short: "Print the output of processes and sessions",
@@ -61,12 +76,12 @@ func logsCommand(a *app) *cobra.Command {
 			"waits for a first `tandem up`. --json prints an object a line. --stream both does\nthe same for one process.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web api db -f\ntandem logs --project -f -n 10\n" +
 			"tandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
-		ValidArgsFunction: a.completeProcesses(whatever),
+		ValidArgsFunction: v.Complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
-			return a.logs(cmd, args, f)
+			return v.print(cmd, args, f)
 		},
 		Args: cobra.ArbitraryArgs,
 	}
@@ -81,12 +96,12 @@ func logsCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.project, "project", false, "all processes, but no sessions, of the project file here or above")
 	cmd.Flags().BoolVar(&f.sessions, "sessions", false, "with --project, the text of its sessions too")
 	cmd.Flags().Lookup("lines").DefValue = "0"
-	offer(cmd, "stream", "stdout", "stderr", streamBoth)
+	_ = cmd.RegisterFlagCompletionFunc("stream", cobra.FixedCompletions([]string{"stdout", "stderr", streamBoth}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 // merged reports whether the lines of all that is asked for come as one log.
-func (f *logFlags) merged(args []string) bool {
+func (f *flags) merged(args []string) bool {
 	return f.project || len(args) > 1 || f.stream == streamBoth
 }
 
@@ -94,7 +109,7 @@ func (f *logFlags) merged(args []string) bool {
 // time.
 const streamBoth = "both"
 
-func (f *logFlags) check(cmd *cobra.Command, args []string) error {
+func (f *flags) check(cmd *cobra.Command, args []string) error {
 	if _, err := regexp.Compile(f.grep); err != nil {
 		return output.Usagef(cmd, "read --grep: %v", err)
 	}
@@ -125,29 +140,29 @@ func (f *logFlags) check(cmd *cobra.Command, args []string) error {
 
 // A logReader prints a log.
 type logReader struct {
-	logFlags
+	flags
 	conn    *retry.Conn
 	out     output.Printer
 	in      api.ProcessLogInput
-	text    output.LogText
-	matches *output.MatchPrinter // nil without --grep
-	skip    bool                 // the next answer only tells where the log ends
-	until   int64                // when not following, where the log ended at first; then more is not printed
-	within  bool                 // a line was printed and not ended
+	text    logText
+	matches *matchPrinter // nil without --grep
+	skip    bool          // the next answer only tells where the log ends
+	until   int64         // when not following, where the log ended at first; then more is not printed
+	within  bool          // a line was printed and not ended
 }
 
-func (a *app) logs(cmd *cobra.Command, ids []string, f logFlags) error {
+func (v *Verb) print(cmd *cobra.Command, ids []string, f flags) error {
 	ctx := cmd.Context()
 	if f.follow {
-		reading, release := output.WhileRead(ctx, a.Stdout)
+		reading, release := output.WhileRead(ctx, v.Out.Stdout)
 		defer release()
 		ctx = reading
 	}
 	var err error
 	if f.merged(ids) {
-		err = f.merge(ctx, a, cmd, ids)
+		err = v.merge(ctx, f, cmd, ids)
 	} else {
-		err = a.logsUntil(ctx, cmd, ids[0], f)
+		err = v.printOne(ctx, cmd, ids[0], f)
 	}
 	if errors.Is(err, context.Canceled) {
 		err = context.Cause(ctx)
@@ -155,32 +170,32 @@ func (a *app) logs(cmd *cobra.Command, ids []string, f logFlags) error {
 	return err
 }
 
-func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f logFlags) error {
-	p, err := retry.Connect(ctx, a.connect)
+func (v *Verb) printOne(ctx context.Context, cmd *cobra.Command, id string, f flags) error {
+	p, err := retry.Connect(ctx, v.Connect)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	if f.follow {
-		a.awaiting(p)
+		v.Awaiting(p)
 	}
 	// Another process may have the name before this one has ended.
 	process, err := api.ProcessGet.Call(ctx, p, api.IDInput{ID: id})
 	if err != nil {
 		return err
 	}
-	if process.Kind == api.KindSession && !f.raw && !a.out.JSON {
-		return f.merge(ctx, a, cmd, []string{process.ID})
+	if process.Kind == api.KindSession && !f.raw && !v.Out.JSON {
+		return v.merge(ctx, f, cmd, []string{process.ID})
 	}
 	split := process.Supervision != nil && process.Supervision.SplitLog
-	if f.stream != "" || !split || a.out.JSON {
-		r := newLogReader(cmd, p, a.out, process.ID, f)
+	if f.stream != "" || !split || v.Out.JSON {
+		r := newLogReader(cmd, p, *v.Out, process.ID, f)
 		return f.outcome(r.read(ctx), r)
 	}
 	f.stream = "stdout"
-	stdout := newLogReader(cmd, p, a.out, process.ID, f)
+	stdout := newLogReader(cmd, p, *v.Out, process.ID, f)
 	f.stream = "stderr"
-	second, err := retry.Connect(ctx, a.connect) // each reader waits for answers of its own
+	second, err := retry.Connect(ctx, v.Connect) // each reader waits for answers of its own
 	if err != nil {
 		return err
 	}
@@ -188,8 +203,8 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 	if f.follow {
 		second.Away = func() {} // the other one says it
 	}
-	beside := a.out
-	beside.Stdout = a.Stderr
+	beside := *v.Out
+	beside.Stdout = v.Stderr
 	stderr := newLogReader(cmd, second, beside, process.ID, f)
 	return f.outcome(readBoth(ctx, stdout, stderr), stdout, stderr)
 }
@@ -224,20 +239,20 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 }
 
 // outcome is a failure too when nothing matched.
-func (f *logFlags) outcome(err error, readers ...*logReader) error {
+func (f *flags) outcome(err error, readers ...*logReader) error {
 	if err != nil || f.grep == "" || readers[0].out.JSON {
 		return err
 	}
 	for _, r := range readers {
-		if r.matches.Count > 0 {
+		if r.matches.count > 0 {
 			return nil
 		}
 	}
 	return &output.ExitError{Status: output.StatusFailed}
 }
 
-func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f logFlags) *logReader {
-	r := &logReader{conn: conn, out: out, logFlags: f, text: output.LogText{Raw: f.raw}}
+func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f flags) *logReader {
+	r := &logReader{conn: conn, out: out, flags: f, text: logText{raw: f.raw}}
 	r.begin(cmd, id)
 	return r
 }
@@ -249,7 +264,7 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 		r.in.Since = &r.since
 	}
 	if r.grep != "" {
-		r.matches = output.NewMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
+		r.matches = newMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
 		r.in.Limit = logMatches
 	}
 	switch {
@@ -327,7 +342,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	}
 	r.tellGap(out)
 	if r.matches != nil {
-		return r.out.Print(r.matches.Add(out.Matches))
+		return r.out.Print(r.matches.add(out.Matches))
 	}
 	text, err := out.Bytes()
 	if err != nil {
@@ -342,7 +357,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.in.Exact && !r.raw {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	return r.out.Print(r.text.Add(string(text), end))
+	return r.out.Print(r.text.add(string(text), end))
 }
 
 // wholeTo is n, or where the character ends that n is in.

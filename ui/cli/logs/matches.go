@@ -1,4 +1,4 @@
-package output
+package logs
 
 import (
 	"cmp"
@@ -8,35 +8,36 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/rendered"
+	"tandem/ui/cli/output"
 )
 
-// A MatchPrinter prints matching lines of a log with the lines around them, each line once.
-type MatchPrinter struct {
-	Pattern *regexp.Regexp
-	paint   func(Tint, string) string
+// A matchPrinter prints matching lines of a log with the lines around them, each line once.
+type matchPrinter struct {
+	pattern *regexp.Regexp
+	paint   func(output.Tint, string) string
 	raw     bool
 	around  bool
-	Count   int   // matches printed
+	count   int   // matches printed
 	printed int64 // offset behind the last line printed
 }
 
-// NewMatchPrinter returns a printer for a regular expression. With raw, lines are printed as they
+// newMatchPrinter returns a printer for a regular expression. With raw, lines are printed as they
 // are; with around, groups of lines are divided.
-func NewMatchPrinter(paint func(Tint, string) string, pattern string, raw, around bool) *MatchPrinter {
-	return &MatchPrinter{Pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
+func newMatchPrinter(paint func(output.Tint, string) string, pattern string, raw, around bool) *matchPrinter {
+	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
 }
 
-// Add returns the text of matches.
-func (m *MatchPrinter) Add(matches []api.LogMatch) string {
+// add returns the text of matches.
+func (m *matchPrinter) add(matches []api.LogMatch) string {
 	var b strings.Builder
 	for _, match := range ordered(matches) {
-		m.Count++
+		m.count++
 		offset := match.Offset
 		for _, line := range match.Before {
 			offset -= int64(len(line)) + 1
 		}
-		if m.around && m.Count > 1 && offset > m.printed {
-			b.WriteString(m.paint(Faint, "--") + "\n")
+		if m.around && m.count > 1 && offset > m.printed {
+			b.WriteString(m.paint(output.Faint, "--") + "\n")
 		}
 		for _, line := range match.Before {
 			offset = m.line(&b, offset, line)
@@ -50,27 +51,27 @@ func (m *MatchPrinter) Add(matches []api.LogMatch) string {
 }
 
 // line prints a line of the log unless it has been printed, and returns the offset of the next.
-func (m *MatchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
+func (m *matchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
 	next := offset + int64(len(line)) + 1
 	if offset < m.printed {
 		return next
 	}
 	m.printed = next
-	b.WriteString(m.Marked(line) + "\n")
+	b.WriteString(m.marked(line) + "\n")
 	return next
 }
 
-// Marked returns a line with its matches highlighted.
-func (m *MatchPrinter) Marked(line string) string {
+// marked returns a line with its matches highlighted.
+func (m *matchPrinter) marked(line string) string {
 	if m.raw {
 		return line
 	}
-	show := func(s string) string { return Escape(s, "\t") }
+	show := func(s string) string { return output.Escape(s, "\t") }
 	line = string(rendered.AppendText(nil, []byte(line)))
 	var b strings.Builder
 	from := 0
-	for _, at := range m.Pattern.FindAllStringIndex(line, -1) {
-		b.WriteString(show(line[from:at[0]]) + m.paint(Red, show(line[at[0]:at[1]])))
+	for _, at := range m.pattern.FindAllStringIndex(line, -1) {
+		b.WriteString(show(line[from:at[0]]) + m.paint(output.Red, show(line[at[0]:at[1]])))
 		from = at[1]
 	}
 	b.WriteString(show(line[from:]))

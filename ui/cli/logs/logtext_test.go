@@ -1,4 +1,4 @@
-package output
+package logs
 
 import (
 	"slices"
@@ -19,10 +19,10 @@ func TestLogTextIsPrintedAsShown(t *testing.T) {
 		{[]string{"x\r", "\ny\r\n"}, []string{"", "x\ny\n"}},
 		{[]string{"\x1b[1mend\a"}, []string{"end^G"}},
 	} {
-		text := LogText{}
+		text := logText{}
 		var got []string
 		for i, piece := range c.pieces {
-			got = append(got, text.Add(piece, i == len(c.pieces)-1))
+			got = append(got, text.add(piece, i == len(c.pieces)-1))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.pieces, got, c.want)
@@ -34,9 +34,9 @@ func FuzzLogTextKeepsItsLinesInPieces(f *testing.F) {
 	f.Add("a\r\nb\r\rc\r\x1b[1md", 2)
 	f.Fuzz(func(t *testing.T, s string, cut int) {
 		cut = max(0, min(cut, len(s)))
-		var whole, parts LogText
-		want := whole.Add(s, true)
-		got := parts.Add(s[:cut], false) + parts.Add(s[cut:], true)
+		var whole, parts logText
+		want := whole.add(s, true)
+		got := parts.add(s[:cut], false) + parts.add(s[cut:], true)
 		if strings.Contains(got, "\x1b") {
 			t.Fatalf("%q has an escape character", got)
 		}
