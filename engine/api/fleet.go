@@ -1,6 +1,11 @@
 package api
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // A FleetRole bounds what a person may do on machines of the fleet.
 type FleetRole string
@@ -31,6 +36,17 @@ type FleetMachine struct {
 	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"how long a word takes from it to the hub and back, in milliseconds"`
 	LastSeen  time.Time         `json:"last_seen" jsonschema:"when it was heard of last"`
 	Rows      []Process         `json:"rows,omitzero" jsonschema:"if they were asked for: what runs there, as lists show it; missing where the hub does not know all of it, and beyond 5,000 in one answer"`
+}
+
+// LabelText returns the labels of a machine as key=value, without those of some keys.
+func (m FleetMachine) LabelText(separator string, without ...string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
+		if !slices.Contains(without, key) {
+			all = append(all, key+"="+m.Labels[key])
+		}
+	}
+	return strings.Join(all, separator)
 }
 
 // A FleetSelf is who this engine is in the fleet.

@@ -103,42 +103,19 @@ func toggleFleet(p *Pane) tea.Cmd {
 	return nil
 }
 
-// tabs is how many rows it takes to say whose history is shown.
-func tabs(p *Pane) int {
-	if p.env.News().Fleet == nil {
-		return 0
-	}
-	return 1
-}
-
 // drawTabs says whose history is shown, and how many machines of the fleet it is of.
 func drawTabs(p *Pane, w int) string {
-	look := p.env.Look()
-	inks := [2]widget.Ink{look.Chip, look.Dim}
 	hint := panes.WithKey(p.env.Bindings(), "", keymap.HistoryFleet, " switches", keymap.ScopeHistory)
-	if p.fleet.on {
-		inks[0], inks[1] = inks[1], inks[0]
-		switch out := &p.fleet.out; {
-		case p.list.Err() != nil:
-			hint = widget.Clean(panes.ErrorText(p.list.Err()))
-		case out.Asking || !p.list.Settled():
-			hint = "asking…"
-		case len(out.Problems) > 0:
-			hint = widget.Clean(out.Problems[0])
-		}
+	switch out := &p.fleet.out; {
+	case !p.fleet.on:
+	case p.list.Err() != nil:
+		hint = widget.Clean(panes.ErrorText(p.list.Err()))
+	case out.Asking || !p.list.Settled():
+		hint = "asking…"
+	case len(out.Problems) > 0:
+		hint = widget.Clean(out.Problems[0])
 	}
-	r := widget.Row{}
-	r.Add(" ", "")
-	r.Add(" here ", inks[0])
-	r.Add(" ", "")
-	r.Add(widget.Clip(" fleet "+p.asked()+" ", max(w-r.Cells, 0)), inks[1])
-	if room := w - r.Cells - 2; hint != "" && room > 8 {
-		hint = widget.Clip(hint, room)
-		r.Add(widget.Spaces(w-r.Cells-widget.Width(hint)-1), "")
-		r.Add(hint, look.Dim)
-	}
-	r.Add(widget.Spaces(w-r.Cells), "")
-	return r.Text.String()
+	return panes.DrawFleetTabs(p.env, p.fleet.on, "here", "fleet "+p.asked(), hint, w)
 }
 
 // asked says how many machines have answered, and what of the others.
@@ -148,14 +125,7 @@ func (f *finder) asked() string {
 		return widget.Count(f.env.News().Fleet.Machines, "machine")
 	}
 	text := widget.Thousands(out.Answered) + " of " + widget.Count(out.Machines, "machine")
-	for _, c := range []struct {
-		count int
-		how   string
-	}{{out.Away, "away"}, {out.Slow, "slow"}, {out.Failed, "failed"}} {
-		if c.count > 0 {
-			text += ", " + widget.Thousands(c.count) + " " + c.how
-		}
-	}
+	text = panes.WithCounts(text, panes.Count{N: out.Away, What: "away"}, panes.Count{N: out.Slow, What: "slow"}, panes.Count{N: out.Failed, What: "failed"})
 	if out.Found > out.Total {
 		text += ", " + widget.Thousands(out.Found) + " found"
 	}

@@ -232,7 +232,7 @@ const (
 )
 
 func (p *Pane) parts() (parts parts) {
-	b := widget.Rect{Y: tabs(p), W: p.w, H: p.h - tabs(p)}
+	b := widget.Rect{Y: panes.FleetTabRows(p.env), W: p.w, H: p.h - panes.FleetTabRows(p.env)}
 	parts.query, parts.filters = widget.Rect{X: b.X, Y: b.Y, W: b.W, H: 1}, widget.Rect{X: b.X, Y: b.Y + 1, W: b.W, H: 1}
 	parts.list = widget.Rect{X: b.X, Y: b.Y + 2, W: b.W, H: b.H - 2}
 	switch {
@@ -267,7 +267,7 @@ func (p *Pane) Draw() []string {
 		scope = keymap.ScopeRecall
 	}
 	var rows []string
-	if tabs(p) > 0 {
+	if panes.FleetTabRows(p.env) > 0 {
 		rows = append(rows, drawTabs(p, p.w))
 	}
 	rows = append(rows, query, p.drawFilters(parts.filters.W, scope))
@@ -298,7 +298,7 @@ func (p *Pane) empty() *widget.Page {
 	switch {
 	case !p.env.News().Connected && !p.list.Settled():
 		return &widget.Page{Title: "Connecting to the engine…"}
-	case !p.list.Settled() || p.list.Total() > 0 || p.narrowed() || p.typing || p.fleet.on || tabs(p) > 0:
+	case !p.list.Settled() || p.list.Total() > 0 || p.narrowed() || p.typing || p.fleet.on || panes.FleetTabRows(p.env) > 0:
 		return nil
 	}
 	return &widget.Page{
@@ -430,7 +430,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	switch {
 	case !down && !widget.IsWheel(e):
 		return nil
-	case e.Y < tabs(p) && down:
+	case e.Y < panes.FleetTabRows(p.env) && down:
 		return toggleFleet(p)
 	case parts.detail.Contains(e.X, e.Y) && widget.IsWheel(e):
 		p.detail.Scroll(widget.WheelRows(e))

@@ -105,11 +105,7 @@ func (d *Dialog) choices() (all []widget.Choice) {
 // fleetText is a fleet in a few words; "" without one.
 func fleetText(n *panes.News) string {
 	if f := n.Fleet; f != nil {
-		text := widget.Count(f.Machines, "machine")
-		if f.Away > 0 {
-			text += fmt.Sprintf(", %d away", f.Away)
-		}
-		return text
+		return panes.WithCounts(widget.Count(f.Machines, "machine"), panes.Count{N: f.Away, What: "away"})
 	}
 	if slices.ContainsFunc(n.Machines, func(m panes.Machine) bool { return m.Fleet }) {
 		return "how it is with the hub"
@@ -291,12 +287,6 @@ func Summary(n *panes.News, short bool) (text string, bad bool) {
 	case short:
 		return "", false
 	}
-	text = widget.Count(all, "machine")
-	if away > 0 {
-		text += fmt.Sprintf(", %d away", away)
-	}
-	if needs > 0 {
-		text += fmt.Sprintf(", %d waiting for you", needs)
-	}
+	text = panes.WithCounts(widget.Count(all, "machine"), panes.Count{N: away, What: "away"}, panes.Count{N: needs, What: "waiting for you"})
 	return text, away+needs > 0
 }

@@ -92,11 +92,10 @@ func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
 	}
 	for i, m := range machines {
 		c := widget.Choice{Number: i, ID: m.Name, Sign: look.Glyphs.Running, SignInk: look.Good, Also: string(m.State)}
-		c.Text = widget.Pad(m.Name, names) + "  " + labelled(m)
-		c.Detail = fmt.Sprintf("%d up", m.Processes)
+		c.Text = widget.Pad(m.Name, names) + "  " + widget.Clean(m.LabelText(" ", "os", "arch", "version", "hostname"))
+		c.Detail = panes.WithCounts(fmt.Sprintf("%d up", m.Processes), panes.Count{N: m.Failed, What: "failed"})
 		if m.Failed > 0 {
 			c.Sign, c.SignInk = look.Glyphs.Failed, look.Bad
-			c.Detail += fmt.Sprintf(", %d failed", m.Failed)
 		}
 		if rtt := widget.RoundTrip(m.RTTMS); rtt != "" {
 			c.Detail += "  " + rtt
@@ -109,17 +108,6 @@ func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
 		all = append(all, c)
 	}
 	return all
-}
-
-// labelled is the labels that somebody has given a machine.
-func labelled(m api.FleetMachine) string {
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
-		if !slices.Contains([]string{"os", "arch", "version", "hostname"}, key) {
-			all = append(all, key+"="+m.Labels[key])
-		}
-	}
-	return widget.Clean(strings.Join(all, " "))
 }
 
 // lines say how it is with the hub, the machines and their versions.

@@ -24,7 +24,7 @@ const (
 )
 
 func (p *Pane) parts() parts {
-	top := p.fleet.tabs()
+	top := panes.FleetTabRows(p.env)
 	all := below(p, p.h-top)
 	for _, r := range []*widget.Rect{&all.table, &all.charts, &all.heading, &all.why, &all.log} {
 		r.Y += top
@@ -92,14 +92,14 @@ func (p *Pane) toggleCharts() {
 // Draw gives the rows of the view.
 func (p *Pane) Draw() []string {
 	look := p.env.Look()
-	if _, all := p.table.Len(); all == 0 && p.fleet.tabs() == 0 {
+	if _, all := p.table.Len(); all == 0 && panes.FleetTabRows(p.env) == 0 {
 		return p.empty().Draw(p.w, p.h, look)
 	}
 	p.table.Focused = !p.onLog
 	parts, now := p.parts(), time.Now()
 	var rows []string
-	if p.fleet.tabs() > 0 {
-		rows = append(rows, p.fleet.drawTabs(p.w, look))
+	if panes.FleetTabRows(p.env) > 0 {
+		rows = append(rows, p.fleet.drawTabs(p.w))
 	}
 	rows = append(rows, p.table.Draw(parts.table.W, parts.table.H, now, look)...)
 	if parts.heading.H == 0 {
@@ -200,7 +200,7 @@ func (p *Pane) setTableHeight(h int) {
 func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	down := widget.LeftDown(e)
 	if p.dragged && !down { // an end that was not told is followed by another press
-		p.setTableHeight(e.Y - p.fleet.tabs())
+		p.setTableHeight(e.Y - panes.FleetTabRows(p.env))
 		p.dragged = e.Kind != keys.MouseUp
 		return nil
 	}

@@ -256,53 +256,22 @@ func openFar(p *Pane, session api.Process) tea.Cmd {
 	})
 }
 
-// tabs is how many rows it takes to say which table is shown.
-func (f *Fleet) tabs() int {
-	if f.env.News().Fleet == nil {
-		return 0
-	}
-	return 1
-}
-
 // drawTabs says which of both tables is shown, and what the other one has.
-func (f *Fleet) drawTabs(w int, look *widget.Look) string {
+func (f *Fleet) drawTabs(w int) string {
 	n := f.env.News()
-	here := " here " + widget.Thousands(len(n.Processes)) + " "
-	fleet := " fleet " + widget.Thousands(n.Fleet.Processes) + " on " + widget.Count(n.Fleet.Machines, "machine")
-	if n.Fleet.Failed > 0 {
-		fleet += ", " + widget.Thousands(n.Fleet.Failed) + " failed"
-	}
-	if n.Fleet.Away > 0 {
-		fleet += ", " + widget.Thousands(n.Fleet.Away) + " away"
-	}
-	fleet += " "
-	r := widget.Row{}
-	inks := [2]widget.Ink{look.Chip, look.Dim}
-	if f.on {
-		inks[0], inks[1] = inks[1], inks[0]
-	}
-	r.Add(" ", "")
-	r.Add(here, inks[0])
-	r.Add(" ", "")
-	r.Add(widget.Clip(fleet, max(w-r.Cells, 0)), inks[1])
+	fleet := "fleet " + widget.Thousands(n.Fleet.Processes) + " on " + widget.Count(n.Fleet.Machines, "machine")
+	fleet = panes.WithCounts(fleet, panes.Count{N: n.Fleet.Failed, What: "failed"}, panes.Count{N: n.Fleet.Away, What: "away"})
 	hint := panes.WithKey(f.env.Bindings(), "", keymap.ProcessFleet, " switches", keymap.ScopeProcesses)
-	if f.on {
-		if f.group != "" {
-			hint = "by " + widget.Clean(strings.TrimPrefix(f.group, "label:"))
-		}
-		if f.err != nil {
-			hint = panes.ErrorText(f.err)
-		} else if f.out.Loading {
-			hint = "loading…"
-		}
+	switch {
+	case !f.on:
+	case f.err != nil:
+		hint = panes.ErrorText(f.err)
+	case f.out.Loading:
+		hint = "loading…"
+	case f.group != "":
+		hint = "by " + widget.Clean(strings.TrimPrefix(f.group, "label:"))
 	}
-	if room := w - r.Cells - 2; hint != "" && room > 8 {
-		hint = widget.Clip(hint, room)
-		r.Add(widget.Spaces(w-r.Cells-widget.Width(hint)-1), "")
-		r.Add(hint, look.Dim)
-	}
-	r.Add(widget.Spaces(w-r.Cells), "")
-	return r.Text.String()
+	return panes.DrawFleetTabs(f.env, f.on, "here "+widget.Thousands(len(n.Processes)), fleet, hint, w)
 }
 
 // A held is what a table knows of rows that it does not hold.

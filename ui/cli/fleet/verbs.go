@@ -217,7 +217,7 @@ func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
 				tint = output.Faint
 			}
 			t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Tinted(string(m.State), tint), output.Text(strconv.Itoa(m.Processes)),
-				output.Text(output.Visible(m.Version)), output.Text(output.Span(time.Since(m.LastSeen))), output.Text(output.Visible(labelsOf(m))))
+				output.Text(output.Visible(m.Version)), output.Text(output.Span(time.Since(m.LastSeen))), output.Text(output.Visible(m.LabelText(",", "version", "hostname"))))
 		}
 		return t.String()
 	})
@@ -239,15 +239,4 @@ func (v *Verbs) tellFault(ctx context.Context) {
 			v.Out.Tell("the hub cannot be reached: %s", self.Error)
 		}
 	}
-}
-
-// labelsOf are the labels of a machine but its version, which has a column.
-func labelsOf(m api.FleetMachine) string {
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
-		if key != "version" && key != "hostname" {
-			all = append(all, key+"="+m.Labels[key])
-		}
-	}
-	return strings.Join(all, ",")
 }
