@@ -22,9 +22,9 @@ func agentTools() []toolkit.Tool {
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "agent_list", Effect: api.Read, Profiles: only, Like: "session_list",
 			Doc: "List coding agents in sessions."}, agentList),
 		toolkit.Define[agentWaitInput, toolkit.None](toolkit.Tool{Name: "agent_wait", Effect: api.Read, Profiles: only, Like: "session_wait",
-			Doc: "Wait until an agent is blocked or done, or in one of states."}, agentWait),
+			Doc: "Wait until an agent is in one of states (default: blocked, done), also if it already was."}, agentWait),
 		toolkit.Define[agentPromptInput, toolkit.None](toolkit.Tool{Name: "agent_prompt", Effect: api.Destructive, Profiles: only, Like: "session_write",
-			Doc: "Prompt an agent that is not blocked; wait_ms waits until it is done or blocked."}, agentPrompt),
+			Doc: "Prompt an agent that is not blocked; wait_ms: the longest wait for it to be done or blocked."}, agentPrompt),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "agent_transcript", Effect: api.Read, Profiles: only, Like: "session_screen",
 			Doc: "An agent's last answer."}, agentTranscript),
 	}

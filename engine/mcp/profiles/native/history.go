@@ -11,7 +11,7 @@ import (
 
 func historyTool() toolkit.Tool {
 	return toolkit.Define[historyInput, toolkit.None](toolkit.Tool{Name: "history", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Commands that people and agents ran: newest first, or by fuzzy query."}, history)
+		Doc: "Commands people and agents ran, newest first; query is fuzzy."}, history)
 }
 
 type historyInput struct {

@@ -27,7 +27,7 @@ type listInput struct {
 // every process with all that is promised of it, is not offered.
 func processListTool() toolkit.Tool {
 	t := toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read,
-		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List processes."}, processesList)
+		Profiles: []toolkit.Profile{toolkit.Native}, Doc: "List everyone's processes."}, processesList)
 	t.Judged = true
 	return t
 }

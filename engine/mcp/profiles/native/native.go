@@ -32,9 +32,9 @@ func nativeProcessTools() []toolkit.Tool {
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
 			Doc: "Restart a process."}, processRestart),
 		toolkit.Define[ProcessLogInput, logState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a process printed since you last looked, or a grep of it with context lines."}, processLog),
+			Doc: "What a process printed since you last looked; grep and tail (lines) cover the whole log."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait for the first given condition (default: exit): the process exits, logs a match, listens on port, is silent for idle_ms, or is ready by its project file."}, processWait),
+			Doc: "Wait until any given condition (default: exit) holds: exit, a log match (earlier output counts), listening on port, idle_ms of silence, or ready (its project file's check)."}, processWait),
 		processStartTool(), stopOwnTool(), processListTool(),
 	}
 }

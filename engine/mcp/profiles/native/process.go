@@ -23,7 +23,7 @@ const (
 // whatever runs, is not offered.
 func stopOwnTool() toolkit.Tool {
 	t := toolkit.Define[stopOwnInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Stop this connection's processes; with all, the user's too."}, processStopOwn)
+		Doc: "Stop what this connection started; with all, also the user's and other agents'."}, processStopOwn)
 	t.Judged = true
 	return t
 }

@@ -19,17 +19,17 @@ func nativeSessionTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[sessionStartInput, toolkit.Started](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
-			Doc: "Start a terminal session: a shell or a program."}, sessionStart),
+			Doc: "Start a shell or a program in a terminal."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only, Large: true,
 			Doc: "Run a line in a session's shell or REPL. After the timeout it continues: session_wait."}, sessionExec),
 		toolkit.Define[sessionWriteInput, writeState](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
-			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
+			Doc: "Type into a session, in order: text, paste, keys (ctrl+c, up, esc), enter (if true)."}, sessionWrite),
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only, Large: true,
-			Doc: "What a session printed since your last read, or since."}, sessionRead),
+			Doc: "What a session printed that you have not seen, or since."}, sessionRead),
 		toolkit.Define[sessionScreenInput, toolkit.None](toolkit.Tool{Name: "session_screen", Effect: api.Read, Profiles: only,
 			Doc: "A session's screen now."}, sessionScreen),
 		toolkit.Define[sessionWaitInput, sessionWaitState](toolkit.Tool{Name: "session_wait", Effect: api.Read, Profiles: only,
-			Doc: "Wait for the first given condition (default: prompt, input or exit); gives new output."}, sessionWait),
+			Doc: "Wait until any given condition (default: prompt, input or exit) holds; returns new output."}, sessionWait),
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Profiles: only,
@@ -259,7 +259,7 @@ func sessionRead(ctx context.Context, f *toolkit.Agent, in sessionReadInput) (to
 type sessionWaitInput struct {
 	ID        string          `json:"id"`
 	Prompt    bool            `json:"prompt,omitempty"`
-	Input     bool            `json:"input,omitempty" doc:"the program waits for input"`
+	Input     bool            `json:"input,omitempty"`
 	Output    string          `json:"output,omitempty"`
 	Screen    string          `json:"screen,omitempty"`
 	Exit      bool            `json:"exit,omitempty"`

@@ -13,7 +13,7 @@ import (
 // about what it starts, is not offered.
 func processStartTool() toolkit.Tool {
 	t := toolkit.Define[startInput, startState](toolkit.Tool{Name: "process_start", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Native},
-		Doc: "Start a durable process; no other may have its name. keepAlive restarts it whenever it exits; wait as in process_wait."}, processStart)
+		Doc: "Start a long-lived process; fails if its name is in use. keepAlive restarts it until process_stop; wait: log or port, as in process_wait."}, processStart)
 	t.Judged = true
 	return t
 }

@@ -30,11 +30,11 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "get_daemon_output", Effect: api.Read, Profiles: alone,
 			Doc: "Get the output of a daemon of shell_cmd, running or not."}, daemonOutput),
 		toolkit.Define[envGet, EnvState](toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: both,
-			Doc: "Read a variable as your commands here find it; reveal shows secrets."}, getEnv),
+			Doc: "Read a variable as your commands on this machine get it; reveal unmasks secrets."}, getEnv),
 		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Profiles: both,
-			Doc: "Set a variable for what you start later."}, setEnv),
+			Doc: "Set a variable for all that this connection starts later."}, setEnv),
 		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
-			Doc: "Remove a variable for what you start later."}, unsetEnv),
+			Doc: "Remove a variable for all that this connection starts later."}, unsetEnv),
 	}
 	for i := range tools {
 		tools[i] = inYAML(tools[i])

@@ -37,7 +37,7 @@ type execInput struct {
 	CWD       string       `json:"cwd,omitempty"`
 	TimeoutMS *int         `json:"timeoutMs,omitempty" default:"30000" min:"100" max:"300000"`
 	Env       toolkit.Env  `json:"env,omitempty"`
-	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
+	Sandbox   sandboxInput `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}: lists; unlisted writes fail"`
 	Kill      bool         `json:"kill,omitempty" doc:"at the timeout"`
 	MaxOutput int          `json:"max_output,omitempty" default:"8000"`
 }

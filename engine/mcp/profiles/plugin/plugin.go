@@ -29,11 +29,11 @@ func Tools() []toolkit.Tool {
 func fileTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read,
-			Doc: "Read a text file, at most 50 KB, or an image."}, readFile),
+			Doc: "Read a text file (limit lines, cut at 50 KB) or an image."}, readFile),
 		toolkit.Define[jsonInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read,
 			Doc: "Read a JSON file."}, readJSON),
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
-			Doc: "Write a file atomically; creates parent folders."}, writeFile),
+			Doc: "Create or replace a file; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
 			Doc: "Replace exact text that occurs once, or everywhere with replaceAll; all edits or none."}, editFile),
 		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
@@ -66,7 +66,7 @@ func processTools() []toolkit.Tool {
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read,
 			Doc: "Get one process."}, processGet),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
-			Doc: "Stop a process and all it started."}, processStop),
+			Doc: "Stop a process and all it started (SIGKILL after 8 s)."}, processStop),
 		toolkit.Define[StopAllInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
 			Doc: "Stop all processes."}, ProcessStopAll),
 	}
