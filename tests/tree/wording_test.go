@@ -19,12 +19,51 @@ var bannedWords = regexp.MustCompile(`^((face|floor|charge|glance|easel|desk)s?|
 // wordsOf finds the words in a name such as longestLine.
 var wordsOf = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
-// bannedPhrases read as translated. The parts of a phrase around … stand in one line.
-var bannedPhrases = []string{
-	"nothing dies with", "for hands that", "read anew", "counts at once", "put it on the prompt", "is not known here",
-	"is no file", "is no text file", "is no name", "no bookmark any more", "went on from the other end", "goes back…zoom",
-	"look back at what", "give the session another name", "keyboard: yours", "to lay out…session", "shall run",
-	"before it began", "its time is over", "keeps these lines",
+// bannedPhrases read as translated; each has its replacement. The parts of a phrase around … stand
+// in one line.
+var bannedPhrases = map[string]string{
+	"nothing dies with":             "keeps everything running",
+	"for hands that":                "coming from",
+	"read anew":                     "reloaded",
+	"counts at once":                "applies immediately",
+	"put it on the prompt":          "insert at the prompt",
+	"is not known here":             "not recorded",
+	"is no file":                    "not a file",
+	"is no text file":               "not a text file",
+	"is no name":                    "not a valid name",
+	"no bookmark any more":          "bookmark removed",
+	"went on from the other end":    "search wrapped",
+	"goes back…zoom":                "zoom the pane",
+	"look back at what":             "scrollback",
+	"give the session another name": "rename the session",
+	"keyboard: yours":               "agents can't type here now",
+	"to lay out…session":            "no sessions to arrange",
+	"shall run":                     "describes what to run",
+	"before it began":               "failed to start",
+	"its time is over":              "it timed out",
+	"keeps these lines":             "those lines are gone from the scrollback",
+}
+
+// hasPhrase reports whether a line in lower case has the parts of a phrase, in order.
+func hasPhrase(line, phrase string) bool {
+	first, second, _ := strings.Cut(phrase, "…")
+	_, after, found := strings.Cut(line, first)
+	return found && strings.Contains(after, second)
+}
+
+func TestBannedPhrasesAreFound(t *testing.T) {
+	t.Parallel()
+	for phrase, instead := range bannedPhrases {
+		sample := "so " + strings.ReplaceAll(phrase, "…", " and then ") + " it does"
+		if !hasPhrase(sample, phrase) || hasPhrase(strings.ToLower(instead), phrase) {
+			t.Errorf("%q is not told from %q", phrase, instead)
+		}
+	}
+	for sample, want := range map[string]bool{"floor": true, "whos": true, "dresses": true, "floored": false, "surface": false, "address": false} {
+		if bannedWords.MatchString(sample) != want {
+			t.Errorf("%q: banned %v, want %v", sample, !want, want)
+		}
+	}
 }
 
 func TestNoWordStandsForAnother(t *testing.T) {
@@ -88,10 +127,9 @@ func TestNoPhraseReadsAsATranslation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(strings.ToLower(string(text)), "\n") {
-			for _, phrase := range bannedPhrases {
-				first, second, _ := strings.Cut(phrase, "…")
-				if _, after, found := strings.Cut(line, first); found && strings.Contains(after, second) {
-					t.Errorf("%s:%d: %q", path, i+1, phrase)
+			for phrase, instead := range bannedPhrases {
+				if hasPhrase(line, phrase) {
+					t.Errorf("%s:%d: %q; write %q", path, i+1, phrase, instead)
 				}
 			}
 		}

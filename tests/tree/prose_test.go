@@ -1,0 +1,121 @@
+package tree
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// relativePronouns begin the clauses that make a comment hard to read; a noun or a participle
+// usually says the same.
+var relativePronouns = regexp.MustCompile(`(?i)\b(that|what|whatever|who|whoever|whose|whom|which|whichever|where|wherever)\b`)
+
+// maxPronouns is how many a package's comments may have per 100 words.
+const maxPronouns = 2.5
+
+// minProse is how many words of comments a package needs to be measured.
+const minProse = 100
+
+// pronounList has the packages above maxPronouns, each with its value. The list only shrinks:
+// -update lowers values and removes packages.
+const pronounList = "testdata/pronouns.txt"
+
+func TestCommentsHaveFewRelativeClauses(t *testing.T) {
+	t.Parallel()
+	listed := readPronounList(t)
+	measured := pronounsByPackage(t)
+	for _, dir := range slices.Sorted(maps.Keys(measured)) {
+		now, before := measured[dir], listed[dir]
+		switch {
+		case now > max(before, maxPronouns):
+			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle",
+				dir, now, max(before, maxPronouns))
+		case before > 0 && now <= maxPronouns && !*update:
+			t.Errorf("%s: %.1f is within the limit; take it off the list with go test ./tests/tree -run RelativeClauses -update", dir, now)
+		}
+	}
+	if !*update {
+		return
+	}
+	var lines strings.Builder
+	for _, dir := range slices.Sorted(maps.Keys(listed)) {
+		if now := min(listed[dir], measured[dir]); now > maxPronouns {
+			fmt.Fprintf(&lines, "%s %.1f\n", dir, now)
+		}
+	}
+	if err := os.WriteFile("tests/tree/"+pronounList, []byte(lines.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRelativePronounsAreCounted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"freeName is the entry's name, or, where something else that runs has it, one with the project's before it.": 2,
+		"What is there, Whoever asks for it and whichever comes first":                                               3,
+		"freeName returns the entry's name, prefixed with the project's": 0,
+		"The somewhat thatched whatnot": 0,
+	} {
+		if got := len(relativePronouns.FindAllString(text, -1)); got != want {
+			t.Errorf("%q has %d, want %d", text, got, want)
+		}
+	}
+}
+
+func readPronounList(t *testing.T) map[string]float64 {
+	t.Helper()
+	text, err := os.ReadFile("tests/tree/" + pronounList)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := make(map[string]float64)
+	for line := range strings.Lines(string(text)) {
+		var dir string
+		var value float64
+		if _, err := fmt.Sscanf(line, "%s %f", &dir, &value); err != nil {
+			t.Fatalf("%s: %q: %v", pronounList, line, err)
+		}
+		listed[dir] = value
+	}
+	return listed
+}
+
+// pronounsByPackage returns the relative pronouns per 100 words of comments, rounded to a tenth, of
+// each package with enough comments.
+func pronounsByPackage(t *testing.T) map[string]float64 {
+	t.Helper()
+	words, pronouns := make(map[string]int), make(map[string]int)
+	for _, path := range tracked(t, "*.go") {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ast.IsGenerated(file) {
+			continue
+		}
+		dir := filepath.Dir(path)
+		for _, group := range file.Comments {
+			words[dir] += len(strings.Fields(group.Text()))
+			pronouns[dir] += len(relativePronouns.FindAllString(group.Text(), -1))
+		}
+	}
+	measured := make(map[string]float64)
+	for dir, n := range words {
+		if n >= minProse {
+			measured[dir] = math.Round(1000*float64(pronouns[dir])/float64(n)) / 10
+		}
+	}
+	return measured
+}
