@@ -19,6 +19,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/panics"
 	"tandem/engine/proctree"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -173,9 +174,7 @@ func (a adoption) plan(ctx context.Context, records []store.Record, children []k
 func (a adoption) readLater(ctx context.Context) {
 	missing := maps.Clone(*a.h.unread.Load())
 	for wait := time.Second; len(missing) > 0; wait = min(2*wait, maxReadPause) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if sleep.For(ctx, wait) != nil {
 			return
 		}
 		was := maps.Clone(missing)

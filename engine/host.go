@@ -26,6 +26,7 @@ import (
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/service"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
@@ -265,10 +266,8 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 		case time.Now().After(end):
 			return keeper.Child{}, nil, refused
 		}
-		select {
-		case <-time.After(2 * time.Millisecond):
-		case <-ctx.Done():
-			return keeper.Child{}, nil, ctx.Err()
+		if err := sleep.For(ctx, 2*time.Millisecond); err != nil {
+			return keeper.Child{}, nil, err
 		}
 	}
 }
@@ -371,9 +370,7 @@ func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
 		if time.Now().After(end) {
 			return supervise.Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
 		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
+		if sleep.For(ctx, 50*time.Millisecond) != nil {
 			return supervise.Ending{Exit: keeper.Exit{Unknown: true}}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/sleep"
 	"tandem/persist/store"
 )
 
@@ -169,9 +170,7 @@ func (l *link) reconnect(ctx context.Context) keeperClient {
 			return client
 		}
 		l.log.Error("start keeper", "error", err)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if sleep.For(ctx, wait) != nil {
 			return nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -44,10 +45,8 @@ func (h *host) recoverStart(ctx context.Context, r store.Record, former store.Id
 		} else if ctx.Err() == nil {
 			h.control.Unsure(r.ID, supervise.ErrUnsure(r))
 		}
-		select {
-		case <-ctx.Done():
-			return keeper.Child{}, nil, ctx.Err()
-		case <-time.After(recoverPause):
+		if err := sleep.For(ctx, recoverPause); err != nil {
+			return keeper.Child{}, nil, err
 		}
 	}
 }
@@ -121,10 +120,8 @@ func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (stor
 		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
 			return store.Identity{}, false, nil
 		}
-		select {
-		case <-time.After(recoverPause):
-		case <-ctx.Done():
-			return store.Identity{}, false, ctx.Err()
+		if err := sleep.For(ctx, recoverPause); err != nil {
+			return store.Identity{}, false, err
 		}
 	}
 }
@@ -142,9 +139,7 @@ func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 			h.log.Error("look for orphans", "error", err)
 			pause = tablePause
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if sleep.For(ctx, pause) != nil {
 			return cmp.Or(all, new(proctree.Snapshot))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/keeper"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -69,9 +70,7 @@ func (r *regainer) run(ctx context.Context) {
 
 // retry makes one attempt for each queued child after a pause and reports whether any remain.
 func (r *regainer) retry(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
+	if sleep.For(ctx, pause) != nil {
 		return false
 	}
 	client, err := r.host.link.get(ctx)

@@ -66,14 +66,6 @@ func AskReplace(env Env, path string, then tea.Cmd) {
 	})
 }
 
-// Pause waits, but not longer than ctx.
-func Pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // Call runs an operation on the engine as a command. What it cannot be asked
 // becomes a message by failed.
 func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {

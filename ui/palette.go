@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/files"
@@ -236,7 +237,7 @@ func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 	u.asked, u.stale = true, false
 	data := m.news.Info.DataDir
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-		panes.Pause(ctx, delay)
+		_ = sleep.For(ctx, delay)
 		out, err := api.HistorySearch.Call(ctx, e, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {

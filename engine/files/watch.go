@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"tandem/engine/sleep"
 )
 
 // gather is how long a watch gathers changes that come together.
@@ -28,7 +30,7 @@ func (t *Tree) Watch(ctx context.Context, path, seen string) (stamp string, chan
 	if !w.wait(ctx) {
 		return stamp, false, nil
 	}
-	pause(ctx, gather)
+	_ = sleep.For(ctx, gather)
 	err = t.confined(func() (err error) {
 		stamp, err = t.stamp(path)
 		return err
@@ -56,15 +58,6 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 		return watch{}, "", err
 	}
 	return w, stamp, nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // stamp changes when names come to a folder or go.

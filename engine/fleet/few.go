@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 )
 
 // MostFew is up to how many machines of a fleet are shown as those of config.toml are:
@@ -119,7 +120,7 @@ func (p *Person) watch(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-changed:
-			if !sleep(ctx, settle) {
+			if sleep.For(ctx, settle) != nil {
 				return
 			}
 		case <-ctx.Done():

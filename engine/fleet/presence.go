@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -108,10 +109,7 @@ func (p *presence) reconnected() { nudge(p.back) }
 func (p *presence) follow(ctx context.Context, events func(context.Context, func(api.Event) error) error) {
 	for ctx.Err() == nil {
 		_ = events(ctx, p.take) // a reader that fell behind begins again
-		select {
-		case <-ctx.Done():
-		case <-time.After(firstPause):
-		}
+		_ = sleep.For(ctx, firstPause)
 	}
 }
 
@@ -211,19 +209,9 @@ func (p *presence) run(ctx context.Context, l *conn, checkEvery time.Duration) {
 		case <-check.C:
 			p.check()
 		case <-p.kick:
-			sleep(ctx, settle)
+			_ = sleep.For(ctx, settle)
 		}
 		p.flush(l)
-	}
-}
-
-// sleep waits, and reports whether that was not cut short.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
 

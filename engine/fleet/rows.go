@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 )
 
 // A rows is what runs on the machines as the bucket of processes says, followed from
@@ -225,7 +226,7 @@ func (t *rows) since(ctx context.Context, number int64, most time.Duration) {
 	t.mu.Unlock()
 	select {
 	case <-changed:
-		sleep(ctx, settle)
+		_ = sleep.For(ctx, settle)
 	case <-ctx.Done():
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/panics"
+	"tandem/engine/sleep"
 )
 
 // awayAfter is how long a machine says nothing that is away: it has missed two words.
@@ -96,7 +97,7 @@ func (v *view) run(ctx context.Context, nc *nats.Conn) {
 		follow := func(bucket func(context.Context, *nats.Conn) error) {
 			for once.Err() == nil {
 				panics.Log(v.log, "fleet: bucket", func() { _ = bucket(once, nc) }) // it is tried again
-				sleep(once, firstPause)
+				_ = sleep.For(once, firstPause)
 			}
 		}
 		following.Start(func() { follow(v.follow) })

@@ -22,6 +22,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/httplimit"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/sleep"
 )
 
 // conformanceToken lets the suite in, which sends none.
@@ -232,7 +233,7 @@ func logFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRes
 		if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 			return nil, err
 		}
-		sleep(ctx, 50*time.Millisecond)
+		_ = sleep.For(ctx, 50*time.Millisecond)
 	}
 	return answer(toolkit.Text("Logged.")), nil
 }
@@ -244,7 +245,7 @@ func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 		if err := req.Session.NotifyProgress(ctx, p); err != nil {
 			return nil, err
 		}
-		sleep(ctx, 50*time.Millisecond)
+		_ = sleep.For(ctx, 50*time.Millisecond)
 	}
 	return answer(toolkit.Text(fmt.Sprint(token))), nil
 }
@@ -283,7 +284,7 @@ func reconnectFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	if req.Extra != nil && req.Extra.CloseSSEStream != nil {
 		req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 	}
-	sleep(ctx, 100*time.Millisecond)
+	_ = sleep.For(ctx, 100*time.Millisecond)
 	return answer(toolkit.Text("Answered after the stream was closed.")), nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"tandem/engine/sleep"
 )
 
 // keyringPace is how often the tokens file is looked at without a request, for
@@ -106,6 +108,6 @@ func (k *keyring) replace(tokens []token) {
 func (k *keyring) follow(ctx context.Context) {
 	for k.path != "" && ctx.Err() == nil {
 		k.current()
-		sleep(ctx, keyringPace)
+		_ = sleep.For(ctx, keyringPace)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -81,7 +82,7 @@ func (s *server) catchUp(b *backlog) {
 			failed, tries = nil, 0
 			continue
 		}
-		sleep(s.ctx, backlogAgain)
+		_ = sleep.For(s.ctx, backlogAgain)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/sleep"
 )
 
 // resourcePace is how often at most agents are told of one change or another.
@@ -136,7 +137,7 @@ func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id stri
 		case errors.Is(err, api.CodeNotFound):
 			return
 		case err != nil:
-			sleep(ctx, toolkit.WatchAgainMost)
+			_ = sleep.For(ctx, toolkit.WatchAgainMost)
 			continue
 		case since >= 0 && (out.End > since || out.Stderr != nil && out.Stderr.End > stderr):
 			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
@@ -145,17 +146,7 @@ func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id stri
 		if out.Stderr != nil {
 			stderr = out.Stderr.End
 		}
-		sleep(ctx, resourcePace)
-	}
-}
-
-// sleep waits for a while, or for the end of ctx.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
+		_ = sleep.For(ctx, resourcePace)
 	}
 }
 
@@ -171,7 +162,7 @@ func (s *server) applyEvent(e api.Event) {
 	r.telling = true
 	wait := max(0, time.Until(r.told.Add(resourcePace)))
 	s.tasks.Go(func() {
-		sleep(s.ctx, wait)
+		_ = sleep.For(s.ctx, wait)
 		r.mu.Lock()
 		r.telling, r.told = false, time.Now()
 		r.mu.Unlock()

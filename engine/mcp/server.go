@@ -20,6 +20,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -286,7 +287,7 @@ func (s *server) tidy(size int) {
 	}
 	s.tasks.Go(func() {
 		for seen := int64(1); ; seen = s.untidy.Load() {
-			sleep(s.ctx, tidyDelay)
+			_ = sleep.For(s.ctx, tidyDelay)
 			if s.untidy.CompareAndSwap(seen, 0) {
 				break
 			}

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
 	"tandem/engine/page/devices"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -52,10 +53,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request, d devices.Device) 
 		if s.event("away", refusal{Error: errorText(err)}) != nil {
 			return
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, againMost)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -104,10 +105,7 @@ func (p *Page) notify(ctx context.Context) {
 		if n.Sender.Wanted() {
 			p.watchNeeds(ctx, &needs)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(lookPace):
-		}
+		_ = sleep.For(ctx, lookPace)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/sleep"
 	"tandem/persist/store"
 )
 
@@ -343,10 +344,8 @@ func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
 				sent = max(sent, i)
 			}
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, wait); err != nil {
+			return err
 		}
 	}
 }

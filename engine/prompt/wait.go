@@ -10,6 +10,7 @@ import (
 	"tandem/engine/conditions"
 	"tandem/engine/logs"
 	"tandem/engine/names"
+	"tandem/engine/sleep"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -175,17 +176,7 @@ func (s *Shell) nextChange(ctx context.Context, changed <-chan struct{}, pause t
 	case <-ctx.Done():
 		return false
 	}
-	if pause == 0 {
-		return true
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return pause == 0 || sleep.For(ctx, pause) == nil
 }
 
 // seeIdle waits until nothing was printed for d, nor typed.

@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/sandbox"
+	"tandem/engine/sleep"
 	"tandem/persist/store"
 )
 
@@ -45,9 +46,7 @@ func Until(try func(ctx context.Context) error) func(ctx context.Context) error 
 			if last == nil || ctx.Err() == nil { // else it was cut off, which says less
 				last = err
 			}
-			select {
-			case <-time.After(gap):
-			case <-ctx.Done():
+			if sleep.For(ctx, gap) != nil {
 				return last
 			}
 		}

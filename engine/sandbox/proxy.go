@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/panics"
+	"tandem/engine/sleep"
 )
 
 // ProxyOptions configure a Proxy. The zero value is for use.
@@ -147,10 +148,8 @@ func (p *Proxy) accept() {
 		}
 		if err != nil {
 			// Out of descriptors, mostly: others have to end first.
-			select {
-			case <-p.ctx.Done():
+			if sleep.For(p.ctx, 50*time.Millisecond) != nil {
 				return
-			case <-time.After(50 * time.Millisecond):
 			}
 			continue
 		}

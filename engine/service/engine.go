@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
 	"tandem/engine/keeper"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -141,10 +142,8 @@ func (s *Engine) pauseKeeper(ctx context.Context) error {
 		if !errors.Is(err, keeper.ErrLost) {
 			return err
 		}
-		select {
-		case <-time.After(keeperGap):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, keeperGap); err != nil {
+			return err
 		}
 	}
 }

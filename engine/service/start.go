@@ -16,6 +16,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/readiness"
+	"tandem/engine/sleep"
 	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
@@ -275,10 +276,9 @@ func (s *Starter) claim(ctx context.Context, r store.Record, until func(api.Stat
 		if ok || err != nil {
 			return again, ok, err
 		}
-		select {
-		case <-time.After(claimPoll): // the call that claimed it has not entered its record yet
-		case <-ctx.Done():
-			return again, false, ctx.Err()
+		// The call that claimed it has not entered its record yet.
+		if err := sleep.For(ctx, claimPoll); err != nil {
+			return again, false, err
 		}
 	}
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/logs"
 	"tandem/engine/pty"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -150,12 +151,7 @@ func (r *reader) logFull(err error, told *bool) bool {
 		r.o.Notice("write log: " + err.Error() + "; the program is paused until there is space")
 	}
 	*told = true
-	select {
-	case <-time.After(logRetry):
-		return true
-	case <-r.ctx.Done():
-		return false
-	}
+	return sleep.For(r.ctx, logRetry) == nil
 }
 
 // readAgain decides after an error while the child lives.

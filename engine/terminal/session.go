@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/panics"
 	"tandem/engine/prompt"
+	"tandem/engine/sleep"
 	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/engine/vt/graphics"
@@ -241,9 +242,7 @@ func (s *Session) retry(f func() error) error {
 		if err == nil || pause > maxRetryPause {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-s.ctx.Done():
+		if sleep.For(s.ctx, pause) != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -117,7 +118,7 @@ func (f *folder) matchBeyond() tea.Cmd {
 	path, order := f.path, f.order
 	var rows *Rows
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
-		panes.Pause(ctx, matchRest)
+		_ = sleep.For(ctx, matchRest)
 		match := &fileMatch{filter: order.Filter}
 		var err error
 		match.entries, match.omitted, err = listEntries(ctx, e, path, order.Filter, nil, mostEntries)

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -147,7 +148,7 @@ func (u *fileFinder) search() tea.Cmd {
 	folder, contents, names := u.folder, u.contents, nameSearch{u.below, u.listed}
 	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
 		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (found, error) {
-			panes.Pause(ctx, rest)
+			_ = sleep.For(ctx, rest)
 			if contents {
 				return searchContents(ctx, e, folder, text, mostBytes)
 			}
@@ -318,7 +319,7 @@ func (u *fileFinder) fetch() tea.Cmd {
 	ctx, cancel := context.WithCancel(u.f.env.Context())
 	u.stat = cancel
 	return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (api.FileInfo, error) {
-		panes.Pause(ctx, previewRest)
+		_ = sleep.For(ctx, previewRest)
 		return e.StatFile(ctx, path)
 	}, func(info api.FileInfo, err error) tea.Cmd {
 		if ctx.Err() != nil || err != nil { // of what is gone nothing is shown

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/preview"
 )
@@ -54,7 +55,7 @@ func (v *viewer) fetch(w, h int) tea.Cmd {
 	v.peek = cancel
 	return panes.Ask(ctx, v.env, func(ctx context.Context, e panes.Engine) (preview.Part, error) {
 		if r.Slow() {
-			panes.Pause(ctx, previewRest)
+			_ = sleep.For(ctx, previewRest)
 		}
 		return preview.Load(ctx, fileSource{e}, r), nil
 	}, func(part preview.Part, err error) tea.Cmd {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/widget"
 )
@@ -53,7 +54,7 @@ func (p *Pane) fetchDetail() tea.Cmd {
 		in.Hosts = []string{row.Host}
 	}
 	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
-		panes.Pause(ctx, detailDelay)
+		_ = sleep.For(ctx, detailDelay)
 		runs, err := api.HistorySearch.Call(ctx, e, in)
 		if err == nil {
 			output = fetchOutput(ctx, e, row.Command, split)

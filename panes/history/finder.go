@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -101,7 +102,7 @@ func (f *finder) fetch() tea.Cmd {
 		return f.fetchFleet(ctx, r)
 	}
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
-		panes.Pause(ctx, r.Delay)
+		_ = sleep.For(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)
 	}, func(out api.HistorySearchOutput, err error) tea.Cmd { return f.take(r, out, err) })
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -56,7 +57,7 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 	}
 	f.fleet.anew = false
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetHistoryOutput, error) {
-		panes.Pause(ctx, r.Delay)
+		_ = sleep.For(ctx, r.Delay)
 		return api.FleetHistory.Call(ctx, e, in)
 	}, func(out api.FleetHistoryOutput, err error) tea.Cmd {
 		if ctx.Err() != nil || !f.fleet.on {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -96,7 +97,7 @@ func (f *Fleet) fetch(h int) tea.Cmd {
 	f.stop, f.asked = stop, &in
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.FleetProcessesOutput, error) {
 		if in.WaitMS > 0 {
-			panes.Pause(ctx, fleetEvery)
+			_ = sleep.For(ctx, fleetEvery)
 		}
 		return api.FleetProcesses.Call(ctx, e, in)
 	}, func(out api.FleetProcessesOutput, err error) tea.Cmd {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -67,7 +68,7 @@ func (p *Pane) fetchLog() tea.Cmd {
 	}
 	log := p.log
 	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
-		panes.Pause(ctx, request.Delay)
+		_ = sleep.For(ctx, request.Delay)
 		return api.ProcessLog.Call(ctx, e, request.Input)
 	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })
 }

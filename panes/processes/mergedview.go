@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
+	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -76,7 +77,7 @@ func (p *Pane) fetchMerged() tea.Cmd {
 	}
 	merged := p.merged
 	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (mergedAnswer, error) {
-		panes.Pause(ctx, request.delay)
+		_ = sleep.For(ctx, request.delay)
 		return request.Run(ctx, e)
 	}, func(a mergedAnswer, err error) tea.Cmd {
 		merged.Take(request, a, err)

@@ -30,15 +30,15 @@ var layers = map[string]layer{
 		"roles are wired in one place, which knows nothing of what a pane or an emulator is made of",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry"},
+		[]string{"panes", "panes/terminal", "ui/conn/machines", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/sleep"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
 	},
 	"ui/conn/machines": {
-		[]string{"panes", "engine/api"},
+		[]string{"panes", "engine/api", "engine/sleep"},
 		"other machines are reached through the own engine, whichever client of it that is",
 	},
 	"ui/layout": {
@@ -62,7 +62,7 @@ var layers = map[string]layer{
 		"pictures are converted in the same way whoever has the bytes",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep"},
 		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
 	},
 	"ui/predict": {
@@ -70,11 +70,11 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
-		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes", "ui/display"},
+		[]string{"engine/api", "engine/api/client", "panes/history", "panes/widget", "themes", "ui/display", "engine/sleep"},
 		"the history in another terminal is the dashboard's list and no more of it; it leaves no answer of the terminal behind",
 	},
 	"ui/cli/codingagents": {
@@ -82,7 +82,7 @@ var layers = map[string]layer{
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics", "ui/display", "ui/pictures"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "ui/cli/output", "engine/api/client/retry", "engine/vt/scan", "engine/vt", "engine/picture", "panes/graphics", "ui/display", "ui/pictures", "engine/sleep"},
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {
@@ -90,7 +90,7 @@ var layers = map[string]layer{
 		"what is wrong is looked for from outside: the engine may be what does not work",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr", "engine/sleep"},
 		"the verbs of the page are apart from it: what it serves does not depend on who started it",
 	},
 	"ui/qr": {nil, "a QR code is drawn the same way, whatever it says"},
@@ -99,7 +99,7 @@ var layers = map[string]layer{
 		"a folder is asked for at the engine of its machine; the dashboard is opened by who has one",
 	},
 	"ui/cli/logs": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/api/logmerge", "engine/cellwidth", "engine/rendered", "engine/sleep", "ui/cli/output"},
 		"as ui/cli/files; logs of several processes are merged as in the dashboard",
 	},
 	"ui/cli/ls": {
@@ -107,15 +107,15 @@ var layers = map[string]layer{
 		"as ui/cli/files",
 	},
 	"ui/cli/ps": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output", "engine/sleep"},
 		"as ui/cli/files; what lives comes first as in ls",
 	},
 	"ui/cli/machines": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output", "engine/sleep"},
 		"who adds a machine talks to it as a link does, and else to the own engine",
 	},
 	"ui/cli/fleet": {
-		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir"},
+		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir", "engine/sleep"},
 		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
 	},
 	"ui/cli/settings": {
@@ -131,7 +131,7 @@ var layers = map[string]layer{
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry"},
+		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry", "engine/sleep"},
 		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/setup": {
@@ -168,15 +168,15 @@ var layers = map[string]layer{
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep"},
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep"},
 		"as panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir"},
+		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep"},
 		"as panes/processes, but for the preview, which it shows beside the folder",
 	},
 	"panes/preview": {
@@ -204,7 +204,7 @@ var layers = map[string]layer{
 		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "engine/worktrees", "persist/histdb", "persist/ptylog", "persist/store", "engine/panics", "persist/datadir", "engine/sleep"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -212,7 +212,7 @@ var layers = map[string]layer{
 		"who may call what is decided before anything serves the call",
 	},
 	"engine/readiness": {
-		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store", "engine/sleep"},
 		"whether something answers is found out the same way, whoever waits for it",
 	},
 	"engine/hosts": {
@@ -220,15 +220,15 @@ var layers = map[string]layer{
 		"a link carries bytes to another engine, whoever's they are",
 	},
 	"engine/fleet": {
-		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics"},
+		[]string{"engine/api", "engine/fleet/search", "engine/hosts/transport", "engine/panics", "engine/sleep"},
 		"a connection through a hub carries bytes to an engine, which it is told how to reach",
 	},
 	"engine/fleet/search": {
-		[]string{"engine/api", "engine/panics"},
+		[]string{"engine/api", "engine/panics", "engine/sleep"},
 		"answers are merged however machines are reached",
 	},
 	"engine/fleet/hub": {
-		[]string{"engine/api", "engine/fleet", "engine/panics"},
+		[]string{"engine/api", "engine/fleet", "engine/panics", "engine/sleep"},
 		"who belongs to a fleet is decided whatever server carries its messages",
 	},
 	"engine/fleet/hub/embedded": {
@@ -244,7 +244,7 @@ var layers = map[string]layer{
 		"how a machine is reached is the same for the engine's link and for a person who adds it",
 	},
 	"engine/service": {
-		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics"},
+		[]string{"engine/access", "engine/agents", "engine/api", "engine/api/server", "engine/approval", "engine/conditions", "engine/files", "engine/fleet", "engine/history", "engine/hosts", "engine/hosts/transport", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/pty", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "engine/worktrees", "keys", "persist/histdb", "persist/store", "engine/panics", "engine/sleep"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/files/archive": {
@@ -252,7 +252,7 @@ var layers = map[string]layer{
 		"an archive is unpacked into whatever folder it is given",
 	},
 	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep"},
 		"what a tool is made of knows no tool",
 	},
 	"engine/mcp/profiles/native": {
@@ -260,17 +260,17 @@ var layers = map[string]layer{
 		"it stops processes as the profile plugin does, and lends its other tools nothing",
 	},
 	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/httplimit":             {nil, "what a client of HTTP may hold open does not depend on what it asks for"},
 	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep"},
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/page": {
-		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth"},
+		[]string{"engine/api", "engine/api/client", "engine/page/devices", "engine/page/push", "persist/datadir", "engine/httplimit", "engine/proctree", "engine/cellwidth", "engine/sleep"},
 		"the page is a client of the API, equal to the person's dashboard",
 	},
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
@@ -284,7 +284,7 @@ var layers = map[string]layer{
 		"whose a line is and which comes first does not depend on how it is shown",
 	},
 	"engine/api/client/retry": {
-		[]string{"engine/api", "engine/api/client"},
+		[]string{"engine/api", "engine/api/client", "engine/sleep"},
 		"what outlives an engine calls the next one, whoever looks on",
 	},
 	"engine/api/server": {
@@ -310,7 +310,7 @@ var layers = map[string]layer{
 	"engine/keeper":      {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
 	"engine/vt":          {[]string{"engine/cellwidth", "engine/invariants", "engine/vt/charset", "engine/vt/graphics", "engine/vt/grid", "engine/vt/history", "engine/vt/notice", "engine/vt/palette", "engine/vt/scan", "engine/vt/terminfo", "keys", "engine/styled"}, "an emulator is bytes in and a screen out, with the modes that keys are encoded for"},
 	"engine/vt/charset":  {nil, "a character set is a table"},
-	"engine/vt/graphics": {[]string{"engine/invariants", "engine/styled"}, "a picture is decoded wherever it is shown"},
+	"engine/vt/graphics": {[]string{"engine/invariants", "engine/styled", "engine/sleep"}, "a picture is decoded wherever it is shown"},
 	"engine/vt/grid":     {[]string{"engine/invariants"}, "cells are kept whatever they show"},
 	"engine/vt/history":  {[]string{"engine/invariants", "engine/styled", "engine/vt/graphics", "engine/vt/grid"}, "lines are kept whatever made them"},
 	"engine/vt/notice":   {[]string{"engine/vt/scan"}, "it assembles text; who is notified is not its concern"},
@@ -320,18 +320,19 @@ var layers = map[string]layer{
 	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
-	"engine/files":       {[]string{"engine/files/archive", "engine/git", "engine/panics", "engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
+	"engine/files":       {[]string{"engine/files/archive", "engine/git", "engine/panics", "engine/search", "engine/vt/scan", "engine/sleep"}, "confined file operations stand alone"},
 	"engine/conditions":  {[]string{"engine/panics"}, "what is waited for, and where, its callers know"},
 	"engine/invariants":  {nil, "what must hold is known to the package that checks it"},
+	"engine/sleep":       {nil, "a pause is cut short the same way, whoever makes it"},
 	"engine/panics":      {nil, "a panic is carried between any goroutines"},
 	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics"}, "a shell has some terminal, whose session it need not know"},
-	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
+	"engine/prompt":      {[]string{"engine/api", "engine/conditions", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled", "engine/panics", "engine/sleep"}, "a shell has some terminal, whose session it need not know"},
+	"engine/sandbox":     {[]string{"engine/keeper", "engine/panics", "engine/sleep"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
-	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics"}, "what came of a child is read from the kernel, whoever wants it ended"},
+	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store", "engine/panics", "engine/sleep"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
 	"engine/rendered":    {[]string{"engine/cellwidth"}, "a line of output looks the same whoever shows it"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/rendered", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan", "engine/panics"}, "a log is a file that grows, whoever writes it"},
@@ -342,7 +343,7 @@ var layers = map[string]layer{
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/panics", "engine/secrets", "persist/histdb"}, "the history keeps commands, whatever ran them"},
 	"engine/passthrough": {[]string{"engine/api"}, "bytes pass or do not, whichever side of the socket writes them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics"}, "a session knows its terminal and nothing of other processes"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/invariants", "engine/logs", "engine/names", "engine/passthrough", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/graphics", "engine/vt/scan", "keys", "persist/store", "engine/styled", "engine/panics", "engine/sleep"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store", "persist/trust", "engine/cellwidth"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {[]string{"engine/styled"}, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {[]string{"persist/datadir"}, "how things lie on disk is independent of who asks"},

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/passthrough"
+	"tandem/engine/sleep"
 	"tandem/keys"
 	"tandem/ui/display"
 	"tandem/ui/predict"
@@ -404,10 +405,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 				r.terminal.note("tandem: the engine is gone, reconnecting")
 			}
 		}
-		select {
-		case <-time.After(r.retry()):
-		case <-r.ctx.Done():
-		}
+		_ = sleep.For(r.ctx, r.retry())
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -53,7 +53,7 @@ func (d *departure) await(ctx context.Context, asked bool) error {
 		case since > departureLimit:
 			return fmt.Errorf("shut down: the %s (pid %d) is still running", d.what, d.pid)
 		}
-		if err := retry.Pause(ctx, departurePoll); err != nil {
+		if err := sleep.For(ctx, departurePoll); err != nil {
 			return err
 		}
 	}

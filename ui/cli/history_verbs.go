@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -259,7 +259,7 @@ func (a *app) loadHistory(ctx context.Context, path, format string) (api.History
 // showLoading shows how far a file is loaded until ctx ends, in a line that it
 // takes away again.
 func showLoading(ctx context.Context, conn api.Engine, path string, out io.Writer) {
-	for retry.Pause(ctx, progressGap) == nil {
+	for sleep.For(ctx, progressGap) == nil {
 		now, err := api.HistoryLoading.Call(ctx, conn, api.Empty{})
 		if err != nil {
 			break

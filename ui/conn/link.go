@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn/machines"
@@ -112,7 +113,7 @@ func (l *Link) Run(ctx context.Context) {
 		if l.stopped() {
 			return
 		}
-		panes.Pause(ctx, wait)
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }
@@ -246,7 +247,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 		if time.Since(since) > steady {
 			wait = firstWait
 		}
-		panes.Pause(ctx, wait)
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes/history"
 	"tandem/panes/widget"
 	"tandem/themes"
@@ -179,10 +180,7 @@ func (m *model) fetch() tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		select {
-		case <-time.After(r.Delay):
-		case <-m.ctx.Done():
-		}
+		_ = sleep.For(m.ctx, r.Delay)
 		out, err := api.HistorySearch.Call(m.ctx, m.engine, r.Input)
 		return found{r, out, err}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/fleet"
 	"tandem/engine/panics"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -92,10 +93,7 @@ func (h *Hub) guardConsumers(ctx context.Context) error {
 					sweep(ctx, s)
 				}
 			}
-			select {
-			case <-time.After(sweepInterval):
-			case <-ctx.Done():
-			}
+			_ = sleep.For(ctx, sweepInterval)
 		}
 	}))
 	return nil

@@ -21,6 +21,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/panics"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -224,10 +225,7 @@ func (o *search) begin(typing bool) {
 	o.serial, o.asking = o.first, true
 	o.of.tasks.Go(func() {
 		if typing {
-			select {
-			case <-time.After(quiet):
-			case <-o.ctx.Done():
-			}
+			_ = sleep.For(o.ctx, quiet)
 		}
 		o.run(names)
 	})

@@ -18,6 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -91,11 +92,7 @@ func (f *Agent) Attend(ctx context.Context, heard func(api.Event)) {
 			heard(e)
 		}
 		f.Lost.Store(true)
-		again := time.NewTimer(pause)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
+		if sleep.For(ctx, pause) != nil {
 			return
 		}
 	}

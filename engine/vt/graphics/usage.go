@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tandem/engine/sleep"
 )
 
 // MaxUnpacked is the maximum number of bytes of pixels that a terminal unpacks per second, and for
@@ -73,10 +75,5 @@ func (u *Usage) Rested(ctx context.Context) error {
 	if wait == 0 {
 		return nil
 	}
-	select {
-	case <-time.After(wait + time.Millisecond):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep.For(ctx, wait+time.Millisecond)
 }

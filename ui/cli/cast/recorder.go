@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -156,7 +157,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 			return nil
 		}
 		if !atEnd && !moved {
-			if err := retry.Pause(ctx, pagePause); err != nil {
+			if err := sleep.For(ctx, pagePause); err != nil {
 				return err
 			}
 		}

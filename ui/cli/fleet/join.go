@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/fleet"
+	"tandem/engine/sleep"
 	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
 )
@@ -140,10 +141,8 @@ func (v *Verbs) await(ctx context.Context, wanted func(api.FleetStatusOutput) bo
 		if err != nil || wanted(s) {
 			return err
 		}
-		select {
-		case <-time.After(connectLook):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, connectLook); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
@@ -295,7 +296,7 @@ func (r *logReader) read(ctx context.Context) error {
 			return r.print(api.ProcessLogOutput{})
 		}
 		if !atEnd && !moved {
-			if err := retry.Pause(ctx, logPause); err != nil {
+			if err := sleep.For(ctx, logPause); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api/client/retry"
 	"tandem/engine/api/logmerge"
 	"tandem/engine/cellwidth"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -322,7 +323,7 @@ func (m *logMerge) watch(ctx context.Context, events chan<- api.Event) {
 				return
 			}
 		}
-		if retry.Pause(ctx, watchPause) != nil {
+		if sleep.For(ctx, watchPause) != nil {
 			return
 		}
 	}

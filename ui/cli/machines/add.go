@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -113,10 +114,8 @@ func (v *Verbs) awaitKnown(ctx context.Context, name string) (api.Machine, error
 		if !errors.Is(err, api.CodeNotFound) || time.Now().After(end) {
 			return m, err
 		}
-		select {
-		case <-time.After(knownPoll):
-		case <-ctx.Done():
-			return m, ctx.Err()
+		if err := sleep.For(ctx, knownPoll); err != nil {
+			return m, err
 		}
 	}
 }
@@ -134,10 +133,8 @@ func (v *Verbs) awaitForgotten(ctx context.Context, name string) error {
 		if err != nil || !slices.ContainsFunc(out.Machines, func(m api.Machine) bool { return m.Name == name }) {
 			return err
 		}
-		select {
-		case <-time.After(knownPoll):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep.For(ctx, knownPoll); err != nil {
+			return err
 		}
 	}
 	return api.Errorf(api.CodeUnavailable, "remove %s: the engine has not read config.toml yet", name).WithHint("look at `tandem config check`")

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client/retry"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -79,7 +79,7 @@ func (v *Verbs) endMasters(ctx context.Context, paths []string) {
 // awaitRemoval waits until a master that is exiting has removed its socket.
 func awaitRemoval(ctx context.Context, path string) {
 	for {
-		if _, err := os.Lstat(path); err != nil || retry.Pause(ctx, 10*time.Millisecond) != nil {
+		if _, err := os.Lstat(path); err != nil || sleep.For(ctx, 10*time.Millisecond) != nil {
 			return
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/output"
 )
 
@@ -34,7 +34,7 @@ func (r *Run) watch(ctx context.Context, began time.Time) {
 			return
 		}
 		rows.draw(r.Plan.steps, began)
-		if retry.Pause(ctx, look) != nil || r.refresh(ctx) != nil {
+		if sleep.For(ctx, look) != nil || r.refresh(ctx) != nil {
 			return
 		}
 	}

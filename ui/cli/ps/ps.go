@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/sleep"
 	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
@@ -233,7 +234,7 @@ func (v *Verb) watch(ctx context.Context, all bool) error {
 			err = show(ls.LiveFirst(out.Processes), time.Now())
 		}
 		if err == nil {
-			err = retry.Pause(ctx, watchStep)
+			err = sleep.For(ctx, watchStep)
 		}
 		if ctx.Err() != nil {
 			return nil

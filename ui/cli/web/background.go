@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/page"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -130,10 +131,8 @@ func waitServed(ctx context.Context, dataDir string, engine *client.Client, id s
 			}
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: %s", why)
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, serveLook) != nil {
 			return s, api.Errorf(api.CodeUnavailable, "serve the page in the background: it takes too long").WithHint("see `tandem logs " + processName + "`")
-		case <-time.After(serveLook):
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 )
 
@@ -294,7 +295,7 @@ func (c *copying) drop(ctx context.Context, p end) {
 	c.e.set.start(func() {
 		ctx := c.e.set.ctx
 		for ctx.Err() == nil && isLinkLost(remove(ctx)) {
-			panes.Pause(ctx, listEvery)
+			_ = sleep.For(ctx, listEvery)
 		}
 	})
 }
@@ -468,7 +469,7 @@ func (c *copying) overLinks(ctx context.Context, p end, do func() error) (err er
 		if err = do(); !isLinkLost(err) || !c.e.set.returns(p.machine) {
 			return err
 		}
-		panes.Pause(ctx, wait)
+		_ = sleep.For(ctx, wait)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sleep"
 	"tandem/panes"
 )
 
@@ -85,7 +86,7 @@ func (m *machine) run(ctx context.Context) {
 		if time.Since(began) > longWait {
 			wait = firstWait
 		}
-		panes.Pause(ctx, wait)
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }

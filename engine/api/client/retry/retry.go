@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/sleep"
 )
 
 const (
@@ -216,7 +217,7 @@ func unsure(name string, in any, err error) error {
 // await lets some time go by, and starts the engine when it has been gone for
 // too long.
 func (c *Conn) await(ctx context.Context, gone time.Duration) error {
-	if err := Pause(ctx, returnPoll); err != nil {
+	if err := sleep.For(ctx, returnPoll); err != nil {
 		return err
 	}
 	if gone < activateAfter || c.connect == nil {
@@ -231,16 +232,6 @@ func (c *Conn) await(ctx context.Context, gone time.Duration) error {
 	}
 	next.Close() // our own client reaches the same socket
 	return nil
-}
-
-// Pause waits, or says that ctx has ended.
-func Pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // waitCall is the longest that one call of Until lasts.

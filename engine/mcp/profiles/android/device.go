@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/sleep"
 )
 
 // restartPatience is how long a new engine may take to be there.
@@ -102,9 +103,7 @@ func restartEngine(ctx context.Context, f *toolkit.Agent) error {
 		if err == nil && now.EnginePID != before.EnginePID {
 			return nil
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if sleep.For(ctx, 20*time.Millisecond) != nil {
 			return androidErrorf("restart_failed", "the new engine is not there after %v", restartPatience)
 		}
 	}
