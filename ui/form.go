@@ -90,7 +90,7 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 	machine, folder := s.place(typed.Folder)
 	wanted, field, err := panes.ReadStart(typed, folder, s.m.o.Home)
 	if err == nil && machine != "" {
-		wanted.Process.ID = api.OnMachine(machine, panes.NewID())
+		wanted.Process.ID = api.OnMachine(machine, api.NewID())
 		if wanted.Tree != nil {
 			field, err = overlay.FieldWorktree, errors.New("the dashboard makes them on this machine alone")
 		}

@@ -79,7 +79,7 @@ func (s *starts) startInTree(command []string, folder string) tea.Cmd {
 			name = ""
 		}
 	}
-	p, id := s.newPane(), panes.NewID()
+	p, id := s.newPane(), api.NewID()
 	s.starting[id] = p
 	return s.starter.Start(sessions.Start{ID: id, Name: name, Command: command, Size: p.Feed.Size,
 		Where: func() (string, string) { return folder, "" }})
@@ -129,7 +129,7 @@ func (s *starts) startInPlace(ended *terminal.Pane) tea.Cmd {
 
 // start starts the session of a pane that is on the screen already.
 func (s *starts) start(p *terminal.Pane, machine string, near *terminal.Pane, command []string, folder string) tea.Cmd {
-	id := api.OnMachine(machine, panes.NewID())
+	id := api.OnMachine(machine, api.NewID())
 	s.starting[id] = p
 	return s.starter.Start(sessions.Start{ID: id, Command: command, Size: p.Feed.Size, Where: func() (string, string) {
 		switch {

@@ -4,8 +4,6 @@ package approval
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"os"
@@ -143,7 +141,7 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 	now, name := time.Now(), caller.Bounds.Name
 	q := &question{
 		request: api.Request{
-			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Host: in.Host, From: caller.Origin.From, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
+			ID: api.NewID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Host: in.Host, From: caller.Origin.From, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
 			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
 		},
 		sameness: sameness,
@@ -169,12 +167,6 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 	told := q.request
 	a.announce(api.Event{Type: api.EventRequest, Request: &told})
 	return q, nil
-}
-
-func newRequestID() string {
-	b := make([]byte, 6)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
 }
 
 // await waits for the answer. What nobody has answered in time is refused; what

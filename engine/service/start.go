@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -39,12 +40,9 @@ const mostLog = 1 << 60
 
 // recordOf checks what a client asks to start and makes a record of it.
 func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Record, error) {
+	var err error
 	none := store.Record{}
-	id, err := s.Store.NewID()
-	if err != nil {
-		return none, api.Errorf(api.CodeUnavailable, "start %s: %v", kind, err)
-	}
-	r := supervise.NewRecord(id, kind)
+	r := supervise.NewRecord(api.NewID(), kind)
 	r.TTY = true
 	if r.Argv = in.Command; len(r.Argv) == 0 {
 		r.Argv = s.Shell(in.Environ)
@@ -226,14 +224,12 @@ func (s *Starter) begin(ctx context.Context, r *store.Record, in request, until 
 	if err := own(ctx, r, in.lease); err != nil {
 		return none, err
 	}
-	if in.id != "" {
-		r.ID = in.id
-		switch again, ok, err := s.claim(ctx, *r, until); {
-		case err != nil:
-			return none, err
-		case ok:
-			return again, nil
-		}
+	r.ID = cmp.Or(in.id, r.ID)
+	switch again, ok, err := s.claim(ctx, *r, until); {
+	case err != nil:
+		return none, err
+	case ok:
+		return again, nil
 	}
 	answer, err := none, s.confine(r, access.Layers(ctx, in.sandbox))
 	if err == nil {

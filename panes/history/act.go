@@ -91,7 +91,7 @@ func (p *Pane) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessSta
 		Environ: api.Environ(os.Environ()), Umask: api.Umask(), Actor: "person",
 	}
 	if row.Host != "" {
-		in.ID = api.OnMachine(row.Host, panes.NewID())
+		in.ID = api.OnMachine(row.Host, api.NewID())
 		return in
 	}
 	in.CWD = cmp.Or(in.CWD, p.env.Folder())

@@ -93,7 +93,7 @@ func toggleFleet(p *Pane) tea.Cmd {
 	if !p.fleet.on && p.env.News().Fleet == nil {
 		return p.env.Say("machines of a fleet are searched here, as they are few", false)
 	}
-	p.fleet = fleet{on: !p.fleet.on, key: panes.NewID()}
+	p.fleet = fleet{on: !p.fleet.on, key: api.NewID()}
 	p.moved, p.typing, p.onDetail = false, false, false
 	if p.fleet.on && p.session {
 		p.session = false // it is on one machine

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -172,28 +171,10 @@ func validID(id string) bool {
 	return true
 }
 
-// NewID makes an id that no folder has: 12 lower-case hex digits.
-func (s *Store) NewID() (string, error) {
-	for {
-		var b [6]byte
-		if _, err := rand.Read(b[:]); err != nil {
-			return "", fmt.Errorf("make id: %w", err)
-		}
-		id := hex.EncodeToString(b[:])
-		_, err := os.Lstat(s.Dir(id))
-		if errors.Is(err, fs.ErrNotExist) {
-			return id, nil
-		}
-		if err != nil {
-			return "", fmt.Errorf("make id: %w", err)
-		}
-	}
-}
-
-// ErrNoID is the error of an id that is not like those of NewID.
+// ErrNoID is the error of an id that is not 12 lower-case hex digits.
 var ErrNoID = errors.New("not an id")
 
-// Claim takes an id that somebody else has made, unless a folder has it
+// Claim takes an id, unless a folder has it
 // (fs.ErrExist). One that was claimed before a crash, and came to nothing, is free.
 // If it comes to nothing the folder, which is empty, goes with a later Load.
 func (s *Store) Claim(id string) error {

@@ -478,21 +478,6 @@ func TestAnIDNeverLeadsOutOfTheDataFolder(t *testing.T) {
 	}
 }
 
-func TestNewIDsAreTwelveHexDigitsAndFree(t *testing.T) {
-	s := mustStore(t)
-	seen := map[string]bool{}
-	for range 100 {
-		id, err := s.NewID()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(id) != 12 || strings.Trim(id, "0123456789abcdef") != "" || seen[id] || !validID(id) {
-			t.Fatalf("id %q", id)
-		}
-		seen[id] = true
-	}
-}
-
 func TestExitIsReadAsTheKeeperWroteIt(t *testing.T) {
 	s := mustStore(t)
 	if _, ok, err := s.Exit("p"); ok || err != nil {
