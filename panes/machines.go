@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes/widget"
+	"tandem/engine/units"
 )
 
 // A Machine is another machine and what is known of it.
@@ -26,7 +26,7 @@ func (m *Machine) Away(now time.Time) string {
 	case m.LastSeen == nil || now.Sub(*m.LastSeen) < time.Second:
 		return "away"
 	}
-	return "away for " + widget.Age(now.Sub(*m.LastSeen))
+	return "away for " + units.Age(now.Sub(*m.LastSeen))
 }
 
 // Machine is what is known of another machine; nil if there is none of this name.

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/widget"
 )
@@ -34,5 +35,5 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.notices.say(panes.ErrorText(msg.err), true)
 	}
-	return m.notices.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
+	return m.notices.say("saved "+units.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.o.Home), false)
 }

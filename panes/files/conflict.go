@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -77,7 +78,7 @@ func fileInWords(f api.FileInfo) string {
 	case f.Type != "file":
 		return "a " + f.Type
 	}
-	return widget.Bytes(f.Size)
+	return units.Bytes(f.Size)
 }
 
 // askConflict asks what is to become of files that are in a transfer's way.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -120,7 +121,7 @@ func fileFacts(f *api.FileInfo, w int, by Column, now time.Time) string {
 	size := "–"
 	switch {
 	case f.Type == "file":
-		size = widget.Bytes(f.Size)
+		size = units.Bytes(f.Size)
 	case f.Type == "link":
 		size = "→"
 	}

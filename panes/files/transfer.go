@@ -12,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -75,7 +76,7 @@ func (ts *transfers) note() string {
 	}
 	switch {
 	case t.job.Total > 0:
-		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + widget.Bytes(t.job.Total)
+		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + units.Bytes(t.job.Total)
 	case n > 1:
 		text += " " + progressBar(int64(t.job.Handled), int64(n))
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -92,7 +93,7 @@ func trashChoice(f *Pane, one *api.TrashedFile, number int, now time.Time) widge
 		name += "/"
 	}
 	if one.Type == "file" {
-		size = widget.Bytes(one.Size)
+		size = units.Bytes(one.Size)
 	}
 	return widget.Choice{Text: name, Also: one.From, Detail: from + "  " + widget.PadLeft(size, 6) + "  " + widget.PadLeft(widget.FileTime(one.Deleted, now), 12), Number: number}
 }

@@ -10,6 +10,7 @@ import (
 	"charm.land/bubbles/v2/viewport"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -290,7 +291,7 @@ func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
 		sign, words = look.Glyphs.Unknown, "exit unknown"
 	}
 	text := ""
-	if elapsed := widget.Elapsed(c.DurationMS); elapsed != "" {
+	if elapsed := units.Elapsed(c.DurationMS); elapsed != "" {
 		text += " · took " + elapsed
 	}
 	text += " · " + whenText(c.StartedAt, now)
@@ -376,7 +377,7 @@ func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Lo
 		r.Add(widget.Spaces(w+2-r.Cells), "")
 		return r.Text.String()
 	}
-	r.Add(widget.PadLeft(widget.Elapsed(h.DurationMS), elapsedCells+1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
+	r.Add(widget.PadLeft(units.Elapsed(h.DurationMS), elapsedCells+1)+widget.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
 	if h.Actor != d.row.Actor {
 		who = "  " + widget.Clip(widget.Who(h.Actor), mostWho)

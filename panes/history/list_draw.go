@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -142,8 +143,8 @@ func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, loo
 		words = ""
 	}
 	r.Add(widget.Fit(sign+" "+words, c.exit), ink)
-	addCell(&r, c.elapsed, widget.PadLeft(widget.Elapsed(h.DurationMS), c.elapsed), look.Dim)
-	r.Add(" "+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
+	addCell(&r, c.elapsed, widget.PadLeft(units.Elapsed(h.DurationMS), c.elapsed), look.Dim)
+	r.Add(" "+widget.PadLeft(units.Ago(now.Sub(h.StartedAt)), agoCells), look.Dim)
 	addCell(&r, c.host, widget.Fit(widget.Clean(h.Host), c.host), look.Dim)
 	r.Add(widget.Spaces(historyGap), "")
 	text := look.Text

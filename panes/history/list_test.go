@@ -257,20 +257,6 @@ func TestMarkedTextIsAsWideAsItIsTold(t *testing.T) {
 	})
 }
 
-func TestDurationsAndAgesAreShort(t *testing.T) {
-	for ms, want := range map[int64]string{-1: "", 0: "0ms", 999: "999ms", 3450: "3.4s", 59_999: "59s", 125_000: "2m05s", 12_000_000: "3h20m"} {
-		if got := widget.Elapsed(ms); got != want {
-			t.Errorf("Elapsed(%d) = %q, want %q", ms, got, want)
-		}
-	}
-	day := 24 * time.Hour
-	for d, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 90 * time.Second: "1m", 5 * time.Hour: "5h", 40 * day: "40d", 100 * day: "14w", 800 * day: "2y"} {
-		if got := widget.Ago(d); got != want {
-			t.Errorf("Ago(%v) = %q, want %q", d, got, want)
-		}
-	}
-}
-
 func detailOf(t *testing.T, c api.Command, runs int, out Output) *Detail {
 	t.Helper()
 	d := &Detail{Home: "/home/ann"}

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
@@ -102,7 +103,7 @@ func (h *health) choices(fault error, look *widget.Look) []widget.Choice {
 		}
 		if m.State == api.FleetAway {
 			c.Sign, c.SignInk = look.Glyphs.Unknown, look.Dim
-			c.Detail = "away for " + widget.Age(h.at.Sub(m.LastSeen))
+			c.Detail = "away for " + units.Age(h.at.Sub(m.LastSeen))
 		}
 		c.Detail += "  " + widget.Clean(m.Version)
 		all = append(all, c)
@@ -159,7 +160,7 @@ func (h *health) traffic() string {
 	if b := h.before; b != nil {
 		if seconds := h.at.Sub(b.at).Seconds(); seconds > 0 {
 			text = fmt.Sprintf("%.0f/s in, %.0f/s out, %s/s", float64(h.status.InMessages-b.status.InMessages)/seconds, float64(h.status.OutMessages-b.status.OutMessages)/seconds,
-				widget.Bytes(int64(float64(h.status.InBytes+h.status.OutBytes-b.status.InBytes-b.status.OutBytes)/seconds)))
+				units.Bytes(int64(float64(h.status.InBytes+h.status.OutBytes-b.status.InBytes-b.status.OutBytes)/seconds)))
 		}
 	}
 	if h.status.Reconnects > 0 {

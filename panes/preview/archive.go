@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -93,7 +94,7 @@ func (a archived) line(n int64) previewLine {
 	if a.dir {
 		return entryLine(n, "", a.name, inkAccent)
 	}
-	return entryLine(n, widget.Bytes(a.size), a.name, inkText)
+	return entryLine(n, units.Bytes(a.size), a.name, inkText)
 }
 
 // listZip lists a zip archive; whole is false if there is more.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -29,7 +30,7 @@ func (p *Preview) detail() string {
 		parts = append(parts, "→ "+widget.FileName(p.info.Target))
 	}
 	if p.info.Type == "file" || p.windowed() {
-		parts = append(parts, widget.Bytes(max(p.info.Size, p.size)))
+		parts = append(parts, units.Bytes(max(p.info.Size, p.size)))
 	}
 	switch {
 	case p.kind == previewImage && p.image != nil:

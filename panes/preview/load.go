@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/graphics"
 	"tandem/panes/widget"
 )
@@ -225,7 +226,7 @@ func (part *Part) folder(ctx context.Context, src Source, r Request) {
 			ink = inkAccent
 		}
 		if f.Type == "file" {
-			size = widget.Bytes(f.Size)
+			size = units.Bytes(f.Size)
 		}
 		line := entryLine(int64(i), size, f.Name, ink)
 		line.text += widget.FileSuffix(f)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -32,14 +33,14 @@ func memoryText(p *api.Process) string {
 	if p.Metrics == nil || p.PID == 0 {
 		return ""
 	}
-	return widget.Bytes(p.Metrics.RSSBytes)
+	return units.Bytes(p.Metrics.RSSBytes)
 }
 
 func upText(p *api.Process, now time.Time) string {
 	if p.State.Ended() || p.State == api.StateBackoff || p.State == api.StateWaiting || p.StartedAt.IsZero() {
 		return ""
 	}
-	return widget.Age(now.Sub(p.StartedAt))
+	return units.Age(now.Sub(p.StartedAt))
 }
 
 func restartsText(p *api.Process) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -47,7 +48,7 @@ func DrawCharts(p *api.Process, w, h int, now time.Time, look *widget.Look) []st
 // drawUse draws the charts.
 func drawUse(p *api.Process, w, h int, look *widget.Look) []string {
 	cpu := chart{name: "cpu", top: cpuTop, label: chartPercent, ink: func(v float64) widget.Ink { return cpuInk(v, look) }}
-	mem := chart{name: "memory", line: true, top: memoryTop, label: func(v float64) string { return widget.Bytes(int64(v)) },
+	mem := chart{name: "memory", line: true, top: memoryTop, label: func(v float64) string { return units.Bytes(int64(v)) },
 		ink: func(float64) widget.Ink { return look.Info }}
 	if m := p.Metrics; m != nil && p.PID != 0 {
 		cpu.measured, mem.measured = true, true
@@ -164,7 +165,7 @@ func (c *chart) head(w int, look *widget.Look) string {
 	name := widget.Clip(c.name+" ", w)
 	now, peak, since := "", "", ""
 	if c.measured {
-		now, peak, since = c.label(c.now), "  peak "+c.label(c.peak()), "last "+widget.Age(c.window())
+		now, peak, since = c.label(c.now), "  peak "+c.label(c.peak()), "last "+units.Age(c.window())
 	}
 	now = widget.Clip(now, w-widget.Width(name))
 	left := w - widget.Width(name) - widget.Width(now)

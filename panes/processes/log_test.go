@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 	"tandem/tests/needs"
 	"tandem/themes"
@@ -177,7 +178,7 @@ func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
 		t.Errorf("skipped %d bytes", l.skipped)
 	}
 	head := ansi.Strip(l.Heading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
-	if !strings.Contains(head, "skipped "+widget.Bytes(l.skipped)) {
+	if !strings.Contains(head, "skipped "+units.Bytes(l.skipped)) {
 		t.Errorf("the heading is %q", head)
 	}
 	if f.asked > 20 {

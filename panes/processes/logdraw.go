@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -236,7 +237,7 @@ func (l *Log) status() string {
 	}
 	parts = append(parts, l.doing())
 	if l.known {
-		parts = append(parts, widget.Bytes(l.last-l.oldest))
+		parts = append(parts, units.Bytes(l.last-l.oldest))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -259,7 +260,7 @@ func (l *logView) doing() string {
 	}
 	switch {
 	case l.skipped > 0 && l.follow:
-		parts = append(parts, "following, skipped "+widget.Bytes(l.skipped))
+		parts = append(parts, "following, skipped "+units.Bytes(l.skipped))
 	case l.follow:
 		parts = append(parts, "following")
 	case len(l.names) > 0:

@@ -211,19 +211,6 @@ func TestActionsAreAboutTheMarkedOrTheCurrent(t *testing.T) {
 	}
 }
 
-func TestNumbersFitTheirColumns(t *testing.T) {
-	for n, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 1024: "1.0K", 1536: "1.5K", 10_188: "9.9K", 10_240: "10K", 1 << 20: "1.0M", 1_047_500: "1.0M", 5 << 30: "5.0G", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
-		if got := widget.Bytes(n); got != want || len(got) > 5 {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{0: "0s", -time.Hour: "0s", 59 * time.Second: "59s", time.Hour: "1h00m", 49 * time.Hour: "2d1h", 400 * 24 * time.Hour: "400d"} {
-		if got := widget.Age(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-}
-
 // thousand are as many processes.
 func thousand() []api.Process {
 	var all []api.Process

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -29,7 +30,7 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) strin
 	}
 	from := all[0].StartedAt
 	span := max(now.Sub(from), time.Second)
-	name, since := "runs ", " "+widget.Age(span)+" ago to now"
+	name, since := "runs ", " "+units.Age(span)+" ago to now"
 	cells := w - widget.Width(name) - widget.Width(since)
 	if cells < 10 {
 		since = ""

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/panes/widget"
 )
 
@@ -108,7 +109,7 @@ func (a *attention) change(was, now *api.Process, at time.Time, long time.Durati
 	case need == was.Terminal.Waiting:
 		return "", ""
 	case need == "prompt" && worked >= long:
-		return "done", "is done after " + widget.Age(worked)
+		return "done", "is done after " + units.Age(worked)
 	case need == "secret":
 		return "asks", "asks for a password"
 	case need == "input" && lasted >= longInput:

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/styled"
+	"tandem/engine/units"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
@@ -110,7 +111,7 @@ func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 	}
 	cmd := p.input(api.Input{Key: &k})
 	if dropped > 0 {
-		cmd = tea.Batch(cmd, p.env.SayOnce(fmt.Sprintf("ctrl+c dropped %s of unsent text", widget.Bytes(dropped))))
+		cmd = tea.Batch(cmd, p.env.SayOnce(fmt.Sprintf("ctrl+c dropped %s of unsent text", units.Bytes(dropped))))
 	}
 	return cmd
 }

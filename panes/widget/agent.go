@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 )
 
 // AgentTells reports whether the coding agent in a session says what it is doing: that is
@@ -47,6 +48,6 @@ func AgentAge(a *api.CodingAgent, now time.Time) string {
 	case age < time.Minute:
 		return "now"
 	default:
-		return Age(age)
+		return units.Age(age)
 	}
 }

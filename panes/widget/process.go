@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 )
 
 // HowEnded says in words how a session or process ended.
@@ -96,7 +97,7 @@ func Why(p *api.Process, now time.Time) string {
 	}
 	parts := []string{HowEnded(p)}
 	if p.ExitedAt != nil && !p.StartedAt.IsZero() {
-		parts = append(parts, "ran "+Age(p.ExitedAt.Sub(p.StartedAt)), Age(now.Sub(*p.ExitedAt))+" ago")
+		parts = append(parts, "ran "+units.Age(p.ExitedAt.Sub(p.StartedAt)), units.Age(now.Sub(*p.ExitedAt))+" ago")
 	}
 	if p.Supervision != nil && p.Supervision.Automatic > 0 {
 		parts = append(parts, Count(p.Supervision.Automatic, "restart"))
@@ -113,7 +114,7 @@ func againIn(p *api.Process, now time.Time) string {
 	if wait < time.Second {
 		return ", restarting now"
 	}
-	return ", restarts in " + Age(wait+time.Second-1)
+	return ", restarts in " + units.Age(wait+time.Second-1)
 }
 
 // CommandStatus is the sign and the words for how a command has ended, and

@@ -30,7 +30,7 @@ var layers = map[string]layer{
 		"roles are wired in one place, which knows nothing of what a pane or an emulator is made of",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/machines", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/web", "panes/widget", "ui/attach", "ui/conn", "ui/display", "ui/layout", "ui/overlay", "ui/predict", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes", "engine/sleep", "engine/units"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
@@ -70,7 +70,7 @@ var layers = map[string]layer{
 		"what a key will do is guessed from a screen, whoever has it",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep"},
+		[]string{"ui/cli/shell", "ui/cli/codingagents", "ui/cli/files", "ui/cli/logs", "ui/cli/ls", "ui/cli/ps", "ui/cli/fleet", "ui/cli/machines", "ui/cli/web", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/settings", "ui/cli/setup", "ui/cli/tmux", "engine/passthrough", "ui/attach", "ui/predict", "ui/cli/output", "ui/cli/project", "ui/pick", "engine/api", "engine/api/client", "engine/api/client/retry", "engine/cellwidth", "keys", "persist/diag", "persist/datadir", "engine/sleep", "engine/units"},
 		"the verbs are a client: they know the engine by its API alone, and which word was meant",
 	},
 	"ui/pick": {
@@ -78,7 +78,7 @@ var layers = map[string]layer{
 		"the history in another terminal is the dashboard's list and no more of it; it leaves no answer of the terminal behind",
 	},
 	"ui/cli/codingagents": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "ui/cli/procfs", "ui/cli/setup", "engine/units"},
 		"what agents in sessions do is asked and told the same way, whatever else the command line can",
 	},
 	"ui/cli/cast": {
@@ -90,12 +90,12 @@ var layers = map[string]layer{
 		"what is wrong is looked for from outside: the engine may be what does not work",
 	},
 	"ui/cli/web": {
-		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/page", "engine/page/devices", "engine/page/push", "ui/cli/output", "ui/qr", "engine/sleep", "engine/units"},
 		"the verbs of the page are apart from it: what it serves does not depend on who started it",
 	},
 	"ui/qr": {nil, "a QR code is drawn the same way, whatever it says"},
 	"ui/cli/files": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/output", "engine/units"},
 		"a folder is asked for at the engine of its machine; the dashboard is opened by who has one",
 	},
 	"ui/cli/logs": {
@@ -107,15 +107,15 @@ var layers = map[string]layer{
 		"as ui/cli/files",
 	},
 	"ui/cli/ps": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "ui/cli/ls", "ui/cli/output", "engine/sleep", "engine/units"},
 		"as ui/cli/files; what lives comes first as in ls",
 	},
 	"ui/cli/machines": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/hosts/bridge", "engine/hosts/transport", "ui/cli/output", "engine/sleep", "engine/units"},
 		"who adds a machine talks to it as a link does, and else to the own engine",
 	},
 	"ui/cli/fleet": {
-		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/fleet", "engine/fleet/hub", "engine/fleet/hub/embedded", "ui/cli/machines", "ui/cli/output", "persist/datadir", "engine/sleep", "engine/units"},
 		"a hub and who joins it need no engine; embedded is in builds with the tag hub alone",
 	},
 	"ui/cli/settings": {
@@ -127,11 +127,11 @@ var layers = map[string]layer{
 		"help and manual are made of the commands alone",
 	},
 	"ui/cli/output": {
-		[]string{"engine/api", "engine/cellwidth"},
+		[]string{"engine/api", "engine/cellwidth", "engine/units"},
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "persist/diag", "persist/trust", "ui/cli/output", "engine/api/client/retry", "engine/sleep", "engine/units"},
 		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/setup": {
@@ -160,27 +160,27 @@ var layers = map[string]layer{
 		"a prompt runs any verbs",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay"},
+		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay", "engine/units"},
 		"what a pane may ask of the dashboard, and nothing of one pane",
 	},
 	"panes/widget": {
-		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled"},
+		[]string{"engine/cellwidth", "engine/rendered", "engine/api", "keys", "themes", "engine/styled", "engine/units"},
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units"},
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/sleep", "engine/units"},
 		"as panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep"},
+		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "persist/datadir", "engine/sleep", "engine/units"},
 		"as panes/processes, but for the preview, which it shows beside the folder",
 	},
 	"panes/preview": {
-		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan"},
+		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan", "engine/units"},
 		"as panes/processes",
 	},
 	"panes/inbox": {
@@ -188,7 +188,7 @@ var layers = map[string]layer{
 		"it is a dialog over what is known of sessions and agents",
 	},
 	"panes/sessions": {
-		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/inbox", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap", "engine/units"},
 		"as panes/processes",
 	},
 	"panes/web": {
@@ -196,11 +196,11 @@ var layers = map[string]layer{
 		"it shows a link; serving the page is another program's",
 	},
 	"panes/machines": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/api"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "engine/units"},
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
+		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units"},
 		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
@@ -324,6 +324,7 @@ var layers = map[string]layer{
 	"engine/conditions":  {[]string{"engine/panics"}, "what is waited for, and where, its callers know"},
 	"engine/invariants":  {nil, "what must hold is known to the package that checks it"},
 	"engine/sleep":       {nil, "a pause is cut short the same way, whoever makes it"},
+	"engine/units":       {nil, "a size or a time reads the same wherever it is shown"},
 	"engine/panics":      {nil, "a panic is carried between any goroutines"},
 	"engine/policy":      {[]string{"persist/diag"}, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},

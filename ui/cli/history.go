@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 
@@ -132,7 +134,7 @@ func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now ti
 		if r.CWD != "" {
 			folder = output.Visible(home(r.CWD))
 		}
-		t.Add(append(cells, output.Text(output.Span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
+		t.Add(append(cells, output.Text(units.Ago(now.Sub(r.StartedAt))), output.Text(cmp.Or(units.Elapsed(r.DurationMS), "-")), output.Tinted(exit, tint),
 			output.Text(output.WhoFrom(r.Actor, r.From)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
 	}
 	return t.String()
@@ -151,20 +153,6 @@ func commandEnd(c api.Command) (string, output.Tint) {
 		return "0", output.Plain
 	}
 	return strconv.Itoa(*c.ExitCode), output.Red
-}
-
-// took is how long a command ran, "-" if that is unknown.
-func took(ms int64) string {
-	d := time.Duration(ms) * time.Millisecond
-	switch {
-	case ms < 0:
-		return "-"
-	case ms < 1000:
-		return fmt.Sprintf("%dms", ms)
-	case ms < 60_000:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return output.Span(d)
 }
 
 // A moment is a flag such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or a

@@ -152,11 +152,11 @@ func TestHistoryShowsRowsWithoutControlCharacters(t *testing.T) {
 		{Command: api.Command{ID: 1, Command: "true", StartedAt: now.Add(-time.Minute), DurationMS: 12, ExitCode: &zero, Actor: "person"}, Runs: 1},
 	}}
 	stdout, stderr, status := r.run("history", "--unique")
-	want := `ID  RUNS  WHEN  TOOK  EXIT     WHO        FOLDER  COMMAND
-12  3     2h    1.5s  7        agent:m/1  /x      make^[[2J
-3   1     3d    -     -        person     -       ls
-2   1     1m    1m    SIGKILL  person     -       cat
-1   1     1m    12ms  0        person     -       true
+	want := `ID  RUNS  WHEN  TOOK   EXIT     WHO        FOLDER  COMMAND
+12  3     2h    1.5s   7        agent:m/1  /x      make^[[2J
+3   1     3d    -      -        person     -       ls
+2   1     1m    1m30s  SIGKILL  person     -       cat
+1   1     1m    12ms   0        person     -       true
 `
 	if diff := cmp.Diff(want, stdout); diff != "" || status != 0 {
 		t.Error(status, diff)

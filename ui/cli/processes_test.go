@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/output"
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
@@ -396,15 +395,6 @@ func TestProcessVerbsAreCompleted(t *testing.T) {
 	}
 	if got, _, _ := r.run("__complete", "signal", "web", ""); !regexp.MustCompile(`(?m)^HUP$`).MatchString(got) {
 		t.Errorf("signals: %q", got)
-	}
-}
-
-func TestSizesHaveTheirLargestUnit(t *testing.T) {
-	for bytes, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 10 << 10: "10K", 1<<20 - 1: "1.0M",
-		50 << 20: "50M", 1500 << 20: "1.5G", 3 << 50: "3072T"} {
-		if got := output.Size(bytes); got != want {
-			t.Errorf("%d bytes are %s, want %s", bytes, got, want)
-		}
 	}
 }
 

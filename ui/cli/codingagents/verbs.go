@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/units"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/setup"
 
@@ -131,7 +132,7 @@ func (v Verbs) table(rows []agentRow, now time.Time) string {
 	for _, r := range rows {
 		since := "-"
 		if !r.Since.IsZero() {
-			since = output.Span(now.Sub(r.Since))
+			since = units.Age(now.Sub(r.Since))
 		}
 		known := func(text string) output.Cell { return output.Text(output.Visible(cmp.Or(text, "-"))) }
 		t.Add(output.Text(r.Session), output.Tinted(output.Visible(r.Name), output.Strong), known(r.Agent),
@@ -244,7 +245,7 @@ func explanation(p output.Printer, out api.AgentExplainOutput, now time.Time) st
 			if w.Decides {
 				decides = "yes"
 			}
-			t.Add(output.Text(w.Source), output.Tinted(string(w.State), agentTint(w.State)), output.Text(output.Span(now.Sub(w.At))),
+			t.Add(output.Text(w.Source), output.Tinted(string(w.State), agentTint(w.State)), output.Text(units.Age(now.Sub(w.At))),
 				output.Text(decides), output.Text(output.Visible(w.Text)))
 		}
 		b.WriteString(t.String())

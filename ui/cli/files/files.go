@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
+	"tandem/engine/units"
 	"tandem/ui/cli/output"
 )
 
@@ -158,7 +159,7 @@ func (v *Verb) table(entries []api.FileInfo) string {
 		bytes, name, tint := "-", output.Visible(e.Name), output.Plain
 		switch e.Type {
 		case "file":
-			bytes = output.Size(e.Size)
+			bytes = units.Bytes(e.Size)
 		case "dir":
 			name, tint = name+"/", output.Strong
 		case "link":

@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/fleet"
 	"tandem/engine/fleet/hub"
+	"tandem/engine/units"
 	"tandem/persist/datadir"
 	"tandem/ui/cli/output"
 )
@@ -161,7 +162,7 @@ func (v *Verbs) peopleCommand() *cobra.Command {
 				t := v.Out.Table("NAME", "KIND", "ROLE", "JOINED", "INVITED BY", "LABELS")
 				for _, m := range out.Members {
 					t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Text(string(m.Kind)), output.Text(dash(string(m.Role))),
-						output.Text(output.Span(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(dash(strings.Join(m.Labels, ","))))
+						output.Text(units.Age(time.Since(m.Joined))), output.Text(output.Visible(m.Invited)), output.Text(dash(strings.Join(m.Labels, ","))))
 				}
 				return t.String()
 			})

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/fleet"
+	"tandem/engine/units"
 	"tandem/ui/cli/machines"
 	"tandem/ui/cli/output"
 )
@@ -217,7 +218,7 @@ func (v *Verbs) list(ctx context.Context, in api.FleetListInput) error {
 				tint = output.Faint
 			}
 			t.Add(output.Tinted(output.Visible(m.Name), output.Strong), output.Tinted(string(m.State), tint), output.Text(strconv.Itoa(m.Processes)),
-				output.Text(output.Visible(m.Version)), output.Text(output.Span(time.Since(m.LastSeen))), output.Text(output.Visible(m.LabelText(",", "version", "hostname"))))
+				output.Text(output.Visible(m.Version)), output.Text(units.Age(time.Since(m.LastSeen))), output.Text(output.Visible(m.LabelText(",", "version", "hostname"))))
 		}
 		return t.String()
 	})

@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/hosts/transport"
+	"tandem/engine/units"
 	"tandem/ui/cli/output"
 )
 
@@ -145,7 +146,7 @@ func seen(m api.Machine) string {
 	if m.LastSeen == nil {
 		return "-"
 	}
-	return output.Span(time.Since(*m.LastSeen))
+	return units.Age(time.Since(*m.LastSeen))
 }
 
 func (v *Verbs) removeCommand() *cobra.Command {

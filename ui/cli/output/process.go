@@ -1,11 +1,11 @@
 package output
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 )
 
 // StateText is a process's state in words, with how it ended.
@@ -48,33 +48,7 @@ func Age(p api.Process, now time.Time) string {
 	if since.IsZero() {
 		return "-"
 	}
-	return Span(now.Sub(since))
-}
-
-// Span is a duration in its largest unit.
-func Span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= day:
-		return fmt.Sprintf("%dd", d/day)
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
-}
-
-// Size is a number of bytes in its largest unit of 1024.
-func Size(bytes int64) string {
-	n, units := float64(bytes), "BKMGT"
-	for n >= 1000 && len(units) > 1 {
-		n, units = n/1024, units[1:]
-	}
-	if n < 9.95 && units[0] != 'B' && n > 0 {
-		return fmt.Sprintf("%.1f%c", n, units[0])
-	}
-	return fmt.Sprintf("%.0f%c", n, units[0])
+	return units.Age(now.Sub(since))
 }
 
 // ExitText is how a process has ended last, "-" if it has not.

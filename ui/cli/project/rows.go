@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/units"
 	"tandem/ui/cli/output"
 
 	"charm.land/bubbles/v2/spinner"
@@ -45,7 +46,7 @@ func (r *rows) draw(steps []*step, began time.Time) {
 	var lines []string
 	for _, s := range steps {
 		if !s.over {
-			lines = append(lines, fmt.Sprintf("%s %s  %s  %s", sign, output.Visible(s.entry.Name), doing(s.process), output.Span(time.Since(began))))
+			lines = append(lines, fmt.Sprintf("%s %s  %s  %s", sign, output.Visible(s.entry.Name), doing(s.process), units.Age(time.Since(began))))
 		}
 	}
 	if most := max(height-2, 1); len(lines) > most {

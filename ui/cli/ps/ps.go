@@ -18,6 +18,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/engine/api/client/retry"
 	"tandem/engine/sleep"
+	"tandem/engine/units"
 	"tandem/ui/cli/ls"
 	"tandem/ui/cli/output"
 
@@ -143,7 +144,7 @@ func table(out output.Printer, list []api.Process, now time.Time) string {
 		cpu, mem, ports := used(p.Metrics)
 		pid, up, again := "-", "-", "-"
 		if p.PID > 0 {
-			pid, up = strconv.Itoa(p.PID), output.Span(uptime(p, now))
+			pid, up = strconv.Itoa(p.PID), units.Age(uptime(p, now))
 		}
 		if p.Supervision != nil {
 			again = strconv.Itoa(p.Supervision.Automatic)
@@ -177,7 +178,7 @@ func used(m *api.Metrics) (cpu, mem, ports string) {
 	if len(m.Ports) > 0 {
 		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Ports), "[]"), " ", ",")
 	}
-	return fmt.Sprintf("%.1f%%", m.CPUPercent), output.Size(m.RSSBytes), ports
+	return fmt.Sprintf("%.1f%%", m.CPUPercent), units.Bytes(m.RSSBytes), ports
 }
 
 // trouble tells why a process does not run although it should, and its last

@@ -18,6 +18,7 @@ import (
 	"tandem/engine/page"
 	"tandem/engine/page/devices"
 	"tandem/engine/page/push"
+	"tandem/engine/units"
 	"tandem/ui/cli/output"
 	"tandem/ui/qr"
 )
@@ -329,7 +330,7 @@ func allowed(d devices.Device) string {
 	return "all"
 }
 
-func ago(t time.Time) string { return output.Span(time.Since(t)) + " ago" }
+func ago(t time.Time) string { return units.Age(time.Since(t)) + " ago" }
 
 func (v *Verbs) revokeCommand() *cobra.Command {
 	var all bool

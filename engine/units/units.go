@@ -1,4 +1,5 @@
-package widget
+// Package units writes sizes and durations in a few cells, the same wherever they are shown.
+package units
 
 import (
 	"fmt"
@@ -6,8 +7,7 @@ import (
 	"time"
 )
 
-// Bytes is a number of bytes in at most five cells, as it is written everywhere:
-// "673B", "1.2K", "812M".
+// Bytes writes a number of bytes in at most five cells: "673B", "1.2K", "812M".
 func Bytes(n int64) string {
 	v, units := float64(n), "BKMGTPE"
 	for v >= 999.5 && len(units) > 1 {
@@ -20,7 +20,7 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64) + units[:1]
 }
 
-// Age is a duration in at most six cells: "8s", "12m", "3h20m", "15d4h".
+// Age writes a duration in at most six cells: "8s", "12m", "3h20m", "15d4h".
 func Age(d time.Duration) string {
 	s := max(int64(d/time.Second), 0)
 	switch {
@@ -36,7 +36,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", s/86400)
 }
 
-// Elapsed is how long something ran, in at most six cells: "12ms", "3.4s",
+// Elapsed writes how long something ran, in at most six cells: "12ms", "3.4s",
 // "2m05s", "3h20m"; "" if that is unknown.
 func Elapsed(ms int64) string {
 	switch d := time.Duration(ms) * time.Millisecond; {
@@ -55,7 +55,7 @@ func Elapsed(ms int64) string {
 	}
 }
 
-// Ago is how long something is past, in at most four cells: "now", "12m",
+// Ago writes how long ago something was, in at most four cells: "now", "12m",
 // "3h", "15d", "9w", "2y".
 func Ago(d time.Duration) string {
 	const day = 24 * time.Hour
