@@ -21,7 +21,8 @@ func (t *Terminal) dispatchCSI(b byte) {
 func (t *Terminal) csi(b byte) {
 	switch b {
 	case 'm':
-		t.graphicRendition()
+		t.cur.pen.setLook(t.ps.params[:t.ps.n], t.ps.sub)
+		t.penChanged = true
 	case '@':
 		t.insertChars(t.param(0, 1))
 	case 'P':

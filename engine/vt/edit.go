@@ -250,7 +250,7 @@ func (t *store) protected(x, y int) bool {
 
 // align does DECALN: the screen full of E, and nothing of what SGR has set.
 func (t *page) align() {
-	t.cur.pen.resetLook()
+	t.cur.pen.setLook(nil, 0)
 	t.penChanged = true
 	t.region = grid.Rect{Right: t.cols - 1, Bottom: t.rows - 1}
 	t.cur.origin = false

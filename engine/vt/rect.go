@@ -182,7 +182,7 @@ func (p *pen) change(n int32, reverse bool) {
 	case !reverse && n == 4:
 		p.under = styled.UnderlineSingle
 	case !reverse:
-		p.attribute(n)
+		p.setLook([]int32{n}, 0)
 	case n == 4 || n == 0:
 		if p.under != styled.UnderlineNone {
 			p.under = styled.UnderlineNone
@@ -193,7 +193,7 @@ func (p *pen) change(n int32, reverse bool) {
 			p.attrs ^= all
 		}
 	default:
-		on, _ := attrOf(n)
+		on, _ := styled.SGRAttrs(n)
 		p.attrs ^= on
 	}
 }

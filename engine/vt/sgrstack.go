@@ -1,6 +1,10 @@
 package vt
 
-import "slices"
+import (
+	"slices"
+
+	"tandem/engine/styled"
+)
 
 // maxSavedStyles is how many styles XTPUSHSGR keeps, as in xterm.
 const maxSavedStyles = 10
@@ -52,7 +56,7 @@ func (p *pen) take(part int32, from pen) {
 	case 11, 31:
 		p.bg = from.bg
 	default:
-		on, _ := attrOf(part)
+		on, _ := styled.SGRAttrs(part)
 		p.attrs = p.attrs&^on | from.attrs&on
 	}
 }

@@ -22,6 +22,13 @@ func (p pen) look() styled.Style {
 	return styled.Style{FG: p.fg, BG: p.bg, UL: p.ul, Attrs: p.attrs &^ attrProtected, Underline: p.under}
 }
 
+// setLook does SGR: it changes everything but the hyperlink and the protection.
+func (p *pen) setLook(params []int32, sub uint32) {
+	s := p.look()
+	s.SGR(params, sub)
+	*p = pen{s.FG, s.BG, s.UL, p.link, s.Attrs | p.attrs&attrProtected, s.Underline}
+}
+
 func (p *pen) hash() uint32 {
 	h := uint32(p.fg)*0x9E3779B1 ^ uint32(p.bg)*0x85EBCA6B ^ uint32(p.ul)*0xC2B2AE35
 	h ^= (uint32(p.attrs)<<8 | uint32(p.under)) * 0x27D4EB2F

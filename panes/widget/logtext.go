@@ -1,7 +1,6 @@
 package widget
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -138,103 +137,18 @@ func (r *logReader) joins(c string) bool {
 	return len(first) > len(r.last)
 }
 
+// logAttrs are the attributes that a log may set: it neither blinks nor hides text.
+const logAttrs = styled.Bold | styled.Faint | styled.Italic | styled.Reverse | styled.Strike
+
 // escape applies an SGR sequence. No other one is left in the line.
 func (r *logReader) escape(s string) int {
 	n := rendered.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
 		r.flush()
-		r.style = withSGR(r.style, s[2:n-1])
+		r.style.ParseSGR(s[2 : n-1])
+		r.style.Attrs &= logAttrs
 	}
 	return n
-}
-
-// maxSGR bounds the parameters of a sequence that are looked at.
-const maxSGR = 64
-
-// withSGR is a style after the parameters of an SGR sequence (ECMA-48 8.3.117,
-// colours as in ITU-T T.416). Others than digits, ";" and ":" make it void.
-func withSGR(st api.Style, params string) api.Style {
-	var n []int
-	for _, p := range strings.Split(params, ";") {
-		for i, sub := range strings.Split(p, ":") {
-			if i > 0 && len(n) > 0 && n[len(n)-1] == 4 {
-				if sub == "0" {
-					n[len(n)-1] = 24
-				}
-				break
-			}
-			v, err := strconv.Atoi("0" + sub)
-			if err != nil || len(n) == maxSGR {
-				return st
-			}
-			if sub == "" && len(n) > 1 && n[len(n)-1] == 2 {
-				continue // the colour space of 38:2::r:g:b
-			}
-			n = append(n, v)
-		}
-	}
-	if len(n) == 0 {
-		return api.Style{}
-	}
-	for len(n) > 0 {
-		n = n[applySGR(&st, n):]
-	}
-	return st
-}
-
-// applySGR applies the first parameter of n and tells how many it took.
-func applySGR(st *api.Style, n []int) int {
-	attrs := map[int]api.Attr{1: styled.Bold, 2: styled.Faint, 3: styled.Italic, 7: styled.Reverse, 9: styled.Strike}
-	switch p := n[0]; {
-	case p == 0:
-		*st = api.Style{}
-	case attrs[p] != 0:
-		st.Attrs |= attrs[p]
-	case p == 4, p == 21:
-		st.Underline = styled.UnderlineSingle
-	case p == 22:
-		st.Attrs &^= styled.Bold | styled.Faint
-	case p == 23, p == 27, p == 29:
-		st.Attrs &^= attrs[p-20]
-	case p == 24:
-		st.Underline = 0
-	case p >= 30 && p <= 37, p >= 90 && p <= 97:
-		st.FG = paletteColor(p, 30, 90)
-	case p >= 40 && p <= 47, p >= 100 && p <= 107:
-		st.BG = paletteColor(p, 40, 100)
-	case p == 39:
-		st.FG = 0
-	case p == 49:
-		st.BG = 0
-	case p == 38, p == 48, p == 58:
-		c, used := extendedColor(n)
-		switch p {
-		case 38:
-			st.FG = c
-		case 48:
-			st.BG = c
-		}
-		return used
-	}
-	return 1
-}
-
-func paletteColor(p, base, bright int) api.Color {
-	if p >= bright {
-		return styled.ColorIndexed | api.Color(p-bright+8)
-	}
-	return styled.ColorIndexed | api.Color(p-base)
-}
-
-// extendedColor reads 38;5;n or 38;2;r;g;b and tells how many parameters it is.
-func extendedColor(n []int) (api.Color, int) {
-	switch {
-	case len(n) >= 3 && n[1] == 5:
-		return styled.ColorIndexed | api.Color(n[2]&0xff), 3
-	case len(n) >= 5 && n[1] == 2:
-		return styled.ColorRGB | api.Color(n[2]&0xff)<<16 | api.Color(n[3]&0xff)<<8 | api.Color(n[4]&0xff), 5
-	}
-	return 0, len(n)
 }
 
 // Plain is the line's text alone.

@@ -1,0 +1,188 @@
+package styled
+
+// maxSGR is how many parameters of a sequence count.
+const maxSGR = 32
+
+// ParseSGR applies the parameters of an SGR sequence as they stand in it: "1;38:5:208". A
+// character other than a digit, semicolon or colon makes it void, as do too many parameters.
+func (s *Style) ParseSGR(text string) {
+	params, sub := make([]int32, 1, maxSGR), uint32(0)
+	for _, c := range []byte(text) {
+		last := &params[len(params)-1]
+		switch {
+		case c >= '0' && c <= '9':
+			*last = min(*last*10+int32(c-'0'), 1<<16)
+		case (c == ';' || c == ':') && len(params) < maxSGR:
+			if c == ':' {
+				sub |= 1 << len(params)
+			}
+			params = append(params, 0)
+		default:
+			return
+		}
+	}
+	s.SGR(params, sub)
+}
+
+// SGR applies the parameters of an SGR sequence (ECMA-48 8.3.117; xterm ctlseqs; colour in
+// colon form per ITU T.416; underline styles and colour as kitty and VTE have them): none reset
+// the style. A bit of sub is set for each parameter that follows a colon. The link is kept.
+func (s *Style) SGR(params []int32, sub uint32) {
+	if len(params) == 0 {
+		s.reset()
+	}
+	for i := 0; i < len(params); {
+		end := i + 1
+		for end < len(params) && sub&(1<<end) != 0 {
+			end++
+		}
+		switch n := params[i]; n {
+		case 38, 48, 58:
+			c, ok := Color(0), false
+			if end > i+1 {
+				c, ok = colonColor(params[i+1 : end])
+			} else {
+				var used int
+				c, used, ok = legacyColor(params[i+1:])
+				end += used
+			}
+			if ok {
+				s.setColor(n, c)
+			}
+		case 4:
+			s.Underline = UnderlineSingle
+			if end > i+1 {
+				s.Underline = underlineOf(params[i+1])
+			}
+		default:
+			if end == i+1 {
+				s.attribute(n)
+			}
+		}
+		i = end
+	}
+}
+
+func (s *Style) reset() { *s = Style{Link: s.Link} }
+
+func underlineOf(n int32) Underline {
+	if n > int32(UnderlineDashed) {
+		return UnderlineSingle
+	}
+	return Underline(n)
+}
+
+func (s *Style) setColor(n int32, c Color) {
+	switch n {
+	case 38:
+		s.FG = c
+	case 48:
+		s.BG = c
+	default:
+		s.UL = c
+	}
+}
+
+// colonColor reads what follows 38:, 48: or 58:. With true colour there may be
+// a colour space before the components, and tolerances behind them.
+func colonColor(p []int32) (Color, bool) {
+	switch {
+	case p[0] == 5 && len(p) >= 2:
+		return indexed(p[1])
+	case p[0] == 2 && len(p) >= 5:
+		return trueColor(p[2:5])
+	case p[0] == 2 && len(p) == 4:
+		return trueColor(p[1:4])
+	}
+	return 0, false
+}
+
+// legacyColor reads what follows 38;, 48; or 58; and says how many parameters
+// it used.
+func legacyColor(p []int32) (c Color, used int, ok bool) {
+	switch {
+	case len(p) >= 2 && p[0] == 5:
+		c, ok = indexed(p[1])
+		return c, 2, ok
+	case len(p) >= 4 && p[0] == 2:
+		c, ok = trueColor(p[1:4])
+		return c, 4, ok
+	}
+	return 0, len(p), false
+}
+
+func indexed(n int32) (Color, bool) { return ColorIndexed | Color(n), n <= 255 }
+
+func trueColor(p []int32) (Color, bool) {
+	r, g, b := p[0], p[1], p[2]
+	if r > 255 || g > 255 || b > 255 {
+		return 0, false
+	}
+	return ColorRGB | Color(r<<16|g<<8|b), true
+}
+
+// attribute does one SGR parameter that stands alone.
+func (s *Style) attribute(n int32) {
+	switch {
+	case n >= 30 && n <= 37:
+		s.FG = ColorIndexed | Color(n-30)
+	case n >= 40 && n <= 47:
+		s.BG = ColorIndexed | Color(n-40)
+	case n >= 90 && n <= 97:
+		s.FG = ColorIndexed | Color(n-90+8)
+	case n >= 100 && n <= 107:
+		s.BG = ColorIndexed | Color(n-100+8)
+	case n == 0:
+		s.reset()
+	case n == 21:
+		s.Underline = UnderlineDouble
+	case n == 24:
+		s.Underline = UnderlineNone
+	case n == 39:
+		s.FG = 0
+	case n == 49:
+		s.BG = 0
+	case n == 59:
+		s.UL = 0
+	default:
+		on, off := SGRAttrs(n)
+		s.Attrs = s.Attrs&^off | on
+	}
+}
+
+// SGRAttrs gives the attributes that an SGR parameter sets and clears.
+func SGRAttrs(n int32) (on, off Attr) {
+	switch n {
+	case 1:
+		on = Bold
+	case 2:
+		on = Faint
+	case 3:
+		on = Italic
+	case 5, 6:
+		on = Blink
+	case 7:
+		on = Reverse
+	case 8:
+		on = Conceal
+	case 9:
+		on = Strike
+	case 53:
+		on = Overline
+	case 22:
+		off = Bold | Faint
+	case 23:
+		off = Italic
+	case 25:
+		off = Blink
+	case 27:
+		off = Reverse
+	case 28:
+		off = Conceal
+	case 29:
+		off = Strike
+	case 55:
+		off = Overline
+	}
+	return on, off
+}
