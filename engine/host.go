@@ -96,7 +96,15 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	if limit == 0 {
 		limit = h.settings().LogLimit
 	}
-	return ptylog.Open(h.store.LogPath(r), ptylog.Options{Limit: limit})
+	sizes, err := h.store.ReadResizes(r.ID)
+	if err != nil {
+		return nil, err
+	}
+	o := ptylog.Options{Limit: limit}
+	if len(sizes) > 0 {
+		o.Committed = sizes[len(sizes)-1].Offset
+	}
+	return ptylog.Open(h.store.LogPath(r), o)
 }
 
 // Spawn starts a child. What has no terminal writes its log itself.

@@ -46,19 +46,18 @@ type Log struct {
 	closed  bool
 }
 
-// LogOptions bound a log.
+// Options bound a log.
 type Options struct {
 	Limit int64 // bytes kept; the head is freed by punching holes, offsets stay. 0: no bound
 
-	// Committed is an offset that the log is known to have reached, from a
-	// checkpoint or a resize. Without it, NULs that a program wrote last are
-	// taken for the preallocated tail after a crash and offsets before the crash
-	// would not fit those after it. One behind the end of the file is not
-	// believed.
+	// Committed is an offset that the log is known to have reached, as when the
+	// terminal was resized. NULs after it that a program wrote last are taken for
+	// the preallocated tail after a crash. An offset after the end of the file is
+	// ignored.
 	Committed int64
 }
 
-// OpenLog opens or creates the log at path. After a crash its end is the last
+// Open opens or creates the log at path. After a crash its end is the last
 // byte that is not NUL.
 func Open(path string, o Options) (*Log, error) {
 	return open(path, o, sparse.System())

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/supervise"
+	"tandem/persist/store"
+)
+
+func TestLogKeepsNULsBeforeAResizeWhenTheEngineCrashes(t *testing.T) {
+	data, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: data}
+	h.o.LogLimit = 1 << 20
+	r := supervise.NewRecord("0123456789ab", api.KindSession)
+	if err := data.Save(r); err != nil {
+		t.Fatal(err)
+	}
+	crashed, err := h.openLog(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const printed = "text\x00\x00\x00"
+	space, err := crashed.Space(len(printed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A crash leaves the file as it is, with what was allocated ahead.
+	crashed.Commit(copy(space, printed))
+	want := crashed.End()
+	if err := data.AppendResize(r.ID, store.Resize{Offset: want, Cols: 80, Rows: 24}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := h.openLog(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log.End() != want {
+		t.Errorf("the log ends at %d, want %d", log.End(), want)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
