@@ -28,7 +28,7 @@ type exited struct{}
 
 func (exited) Check(uint64) error { return errors.New("the program that connected has exited") }
 
-// A fakeProcess is a process in a fakeTable.
+// A fakeProcess is a process that a test makes up.
 type fakeProcess struct {
 	parent, session int
 	mark            string // id of ours in its environment

@@ -163,7 +163,7 @@ func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, 
 	return err
 }
 
-// subject is what a call would run, read or write.
+// Subject returns what a call would run, read or write.
 func (c operationCall) Subject(home string) toolkit.Subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:

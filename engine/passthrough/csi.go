@@ -258,7 +258,7 @@ func anySwitch(params string) bool {
 func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode == 1049 }
 
 // passesMode says whether a private mode passes: it is known to the emulator, or
-// about pictures, and RestModes or keptModes brings it back. Reports of the focus (1004), of
+// about pictures, and RestModes or KeptModes brings it back. Reports of the focus (1004), of
 // changes of the colour scheme (2031) and of the size (2048) are the engine's, a change of
 // the terminal's keyboard as a whole is nobody's, and neither is one of the
 // window's width (3, which 40 allows).

@@ -47,7 +47,7 @@ func youngest() uint64 {
 	return max(BootTicks(), ticks) - ticks
 }
 
-// MayBecomeOurs reports whether a process may be the child of a keeper of this
+// mayBecomeOurs reports whether a process may be the child of a keeper of this
 // data folder that has not become its program yet: it has one thread, and the
 // environment of the keeper or, within execve, none.
 func mayBecomeOurs(p Process, dataDir string) bool {

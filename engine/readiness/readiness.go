@@ -83,7 +83,7 @@ func CheckSandbox(ready *store.Readiness, layers sandbox.Layers) error {
 	return nil
 }
 
-// port reports whether something listens on a port of the loopback interface.
+// Port reports whether something listens on a port of the loopback interface.
 func (p Prober) Port(ctx context.Context, port int) error {
 	failed := errors.New("its sandbox does not let it reach the loopback interface")
 	for i, host := range p.Loopback {

@@ -35,7 +35,7 @@ func argIsNot(arg int, values ...uint32) condition {
 	return condition{arg: arg, mask: allBits, not: true, values: values}
 }
 
-// socketType is the second argument of socket(2) less its flags.
+// socketTypeIsNot compares the second argument of socket(2) without its flags.
 func socketTypeIsNot(values ...uint32) condition {
 	return condition{arg: 1, mask: 0xf, not: true, values: values}
 }

@@ -343,7 +343,7 @@ func (p *proc) promised() bool {
 	return p.startsAtBoot() && p.expected(p.state())
 }
 
-// StartsAtBoot reports whether what may be on disk of a process could make a
+// startsAtBoot reports whether what may be on disk of a process could make a
 // reboot start it.
 func (p *proc) startsAtBoot() bool {
 	p.atBoot = p.atBoot || StartsAtBoot(p.rec.Restart)

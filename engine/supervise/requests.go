@@ -391,7 +391,7 @@ func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	return err
 }
 
-// reopen allows starts again after StopAll.
+// Reopen allows starts again after StopAll.
 func (c *Control) Reopen() { c.box.Post(func() { c.closing = false }) }
 
 // stopEach asks all that are wanted to end, oldest first.

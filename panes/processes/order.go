@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-// A Column is one of a ProcessTable.
+// A Column is one of the table.
 type Column int
 
 // The columns from left to right.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// AgentsConfig is the table [agents] of config.toml: what holds for agents
+// Agents is the table [agents] of config.toml: what holds for agents
 // unless they are told otherwise. What they may do at all is in policy.toml.
 type Agents struct {
 	Sandbox   string `toml:"sandbox"`    // path of a sandbox.json for what they run without one of their own

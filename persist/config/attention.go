@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AttentionConfig is the table attention: how the person is told of what happens
+// Attention is the table attention: how the person is told of what happens
 // out of sight.
 type Attention struct {
 	Notify      *bool  `toml:"notify"`       // the desktop is notified while another window has the keyboard; default true

@@ -2,7 +2,7 @@ package config
 
 import "regexp"
 
-// HistoryConfig is the table history.
+// History is the table history.
 type History struct {
 	Ignore []string `toml:"ignore"` // regular expressions: commands that match one stay out of the history
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// defaultConfig is the file that `tandem config init` writes: every key with its
+// Default returns the file that `tandem config init` writes: every key with its
 // default, as a comment.
 func Default() string {
 	var b strings.Builder

@@ -44,7 +44,7 @@ type History struct {
 	remains    atomic.Bool  // the journal may hold what was removed
 }
 
-// A HistoryRow is one run of a command. Times are kept to the microsecond.
+// A Row is one run of a command. Times are kept to the microsecond.
 type Row struct {
 	ID         int64
 	Command    string
@@ -59,11 +59,11 @@ type Row struct {
 	Process    string // id of the session or process
 	LogStart   int64
 	LogEnd     int64
-	Running    bool // a HistoryEnd of its process will complete it
+	Running    bool // an End of its process will complete it
 	Stopped    bool // it ended because somebody asked; false where that was not noted
 }
 
-// A HistoryEnd completes the rows of a process that are Running.
+// An End completes the rows of a process that are Running.
 type End struct {
 	Process    string
 	At         time.Time // zero if nobody saw it
@@ -72,7 +72,7 @@ type End struct {
 	Stopped    bool // somebody asked for the end
 }
 
-// A HistoryChange is one of: rows to add, with ids of the caller's choice that
+// A Change is one of: rows to add, with ids of the caller's choice that
 // no row has had; an end; ids to remove; or the removal of everything.
 type Change struct {
 	Add    []Row
@@ -81,7 +81,7 @@ type Change struct {
 	Clear  bool
 }
 
-// OpenHistory opens the history of a data folder and makes it if need be. One
+// Open opens the history of a data folder and makes it if need be. One
 // that is damaged is set aside, with aside the name it has now, and an empty
 // one begun. The error is ErrNewer when a later version of Tandem made it.
 func Open(dir string) (h *History, aside string, err error) {
@@ -123,7 +123,7 @@ func open(path string, steps []string) (*History, error) {
 	return h, nil
 }
 
-// setHistoryAside renames a database and what belongs to it.
+// setAside renames a database and what belongs to it.
 func setAside(path string) (string, error) {
 	aside, err := store.SetAside(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func setAside(path string) (string, error) {
 	return filepath.Base(aside), nil
 }
 
-// SetAside gives a damaged database up, as OpenHistory does with one that it
+// SetAside gives a damaged database up, as Open does with one that it
 // finds damaged: it is closed, and gets the name aside.
 func (h *History) SetAside() (aside string, err error) {
 	// Closing writes to a file that is damaged anyway: whether that works does

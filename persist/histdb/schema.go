@@ -10,7 +10,7 @@ import (
 	"tandem/persist/store"
 )
 
-// historySteps are what makes a database of version n one of version n+1, from
+// steps returns the SQL that makes a database of version n one of version n+1, from
 // nothing on. A step that was released never changes.
 func steps() []string {
 	return []string{`

@@ -19,20 +19,20 @@ import (
 // looked for.
 const firstLineWindow = 64 << 10
 
-// A LogReader is what can be read of a log, by absolute offsets. ReadAt gives
+// A Reader reads a log by absolute offsets. ReadAt gives
 // io.EOF at the end and ErrDropped before what is kept; both ends only ever
-// grow. Log and FileLog are ones.
+// grow. File and ptylog.Log are Readers.
 type Reader interface {
 	io.ReaderAt
 	Start() int64 // of the first byte kept
 	End() int64   // behind the last byte
 }
 
-// A FileLog is a log file that others append to: a process that has it as its
-// standard output, or a Log. Any number may be open on a file, and all methods
+// A File is a log file that others append to: a process that has it as its
+// standard output, or a ptylog.Log. Any number may be open on a file, and all methods
 // but Close can be called by any goroutine at any time.
 //
-// What has been dropped is a hole at the head of the file, so every FileLog on
+// What has been dropped is a hole at the head of the file, so every File on
 // it knows where it starts, whoever made the hole.
 type File struct {
 	f         *os.File
@@ -48,18 +48,18 @@ type File struct {
 // firstLine is where the first whole line behind a freed head begins.
 type firstLine struct{ hole, start int64 }
 
-// FileLogOptions say how a log file is used.
+// Options say how a log file is used.
 type Options struct {
 	// Limit is how many bytes Trim keeps at least; 0 is all, and then the file
 	// is only ever read.
 	Limit int64
 
-	// End is the committed end of a Log that is open on the file and has
+	// End returns the committed end of a ptylog.Log that is open on the file and has
 	// preallocated more. Without it the log ends with the file.
 	End func() int64
 }
 
-// OpenFileLog opens the log at path, which has to be there.
+// Open opens the log at path, which must exist.
 func Open(path string, o Options) (*File, error) {
 	return open(path, o, sparse.System())
 }

@@ -237,7 +237,7 @@ func checkLines(t *testing.T, r *File) {
 }
 
 // What a search or a page gives is what was written there, even while heads are
-// freed under it by another FileLog.
+// freed under it by another File.
 func TestReadersOfATrimmedFileNeverSeeTheHole(t *testing.T) {
 	needs.FullRun(t)
 	const limit, total = 1 << 20, 100 << 20

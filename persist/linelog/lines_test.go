@@ -133,7 +133,7 @@ func TestLinesAreFoundFromAnywhere(t *testing.T) {
 	})
 }
 
-// found is a LogLine that can be kept.
+// found is a line that can be kept.
 type found struct {
 	Offset, Next int64
 	Text         string

@@ -53,7 +53,7 @@ func fallocate(f *os.File, mode uint32, off, n int64) error {
 	}
 }
 
-// mapRange leaves the pages to be faulted in one by one, so that only what is
+// MapRange leaves the pages to be faulted in one by one, so that only what is
 // written counts as memory.
 func (linuxDisk) MapRange(f *os.File, off int64, n int) ([]byte, error) {
 	b, err := unix.Mmap(int(f.Fd()), off, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -425,7 +425,7 @@ func readSchema(b []byte) (schema int, err error) {
 	return 0, nil
 }
 
-// setAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
+// SetAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
 // is free.
 func SetAside(path string) (string, error) {
 	aside := path + ".bad"

@@ -50,7 +50,7 @@ type Client struct {
 	first   chan net.Conn // one that was made to see whether it can be reached
 }
 
-// ConnectOptions say which engine to talk to, and as whom.
+// Options say which engine to talk to, and as whom.
 type Options struct {
 	DataDir string      // default: what DataDir tells
 	Version string      // this program's version; a newer one than the engine's replaces the engine

@@ -12,9 +12,9 @@ import (
 
 // A Caller is who sent a request, as it says itself.
 type Caller struct {
-	Name    string     // ConnectOptions.Name: "dashboard", "cli", …; "" if it did not say
+	Name    string     // client.Options.Name: "dashboard", "cli", …; "" if it did not say
 	Version string     // its program's version
-	Owner   string     // ConnectOptions.Owner; "" for a person's clients
+	Owner   string     // client.Options.Owner; "" for a person's clients
 	Bounds  api.Bounds // of an agent: what it is held to
 	Peer    wire.Peer  // the process at the other end of the connection
 	Origin  Origin     // where it is, if that is another machine; the peer is the bridge then

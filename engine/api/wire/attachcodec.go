@@ -58,7 +58,7 @@ const impliedAlt = 0x80
 const (
 	// MaxPaste bounds one paste, which must stay whole to keep its brackets.
 	MaxPaste = 16 << 20
-	// MaxInputMessage bounds what the engine reads, maxOutputMessage what a
+	// MaxInputMessage bounds what the engine reads, MaxOutputMessage what a
 	// client reads, in bytes.
 	MaxInputMessage  = MaxPaste + 64
 	MaxOutputMessage = 32 << 20
@@ -266,7 +266,7 @@ func DecodeOutput(b []byte) (api.Output, error) {
 	return out, nil
 }
 
-// parseLines reads a range as attachQuery writes it.
+// parseLines reads a range as AttachQuery writes it.
 func parseLines(s string) (r api.LineRange, err error) {
 	from, count, _ := strings.Cut(s, ",")
 	if r.From, err = strconv.ParseInt(from, 10, 64); err != nil {
@@ -301,7 +301,7 @@ func AttachQuery(o api.AttachOptions) string {
 	return q.Encode()
 }
 
-// ParseAttach reads what attachQuery writes. A field that is not known is an
+// ParseAttach reads what AttachQuery writes. A field that is not known is an
 // error, or left out where the client may be newer than this program.
 func ParseAttach(q url.Values, newer bool) (api.AttachOptions, *api.Error) {
 	var o api.AttachOptions

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// aKey makes the public key of a browser.
 const anOrigin = "http://127.0.0.1:8800"
 
+// aKey makes the public key of a browser.
 func aKey(t *testing.T) string {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 )
 
-// An upAction is what up does with an entry.
+// An Action is what up does with an entry.
 type Action string
 
 const (
@@ -80,7 +80,7 @@ type PlanOptions struct {
 	Replace bool
 }
 
-// makePlan compares a file with what there is.
+// NewPlan compares a file with what there is.
 func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Plan {
 	p := &Plan{}
 	latest := map[string]*api.Process{}

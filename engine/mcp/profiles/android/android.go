@@ -22,7 +22,7 @@ const (
 	androidTimeoutMost = 300_000 // and at most
 )
 
-// androidTools are the tools of the profile android: local_* with the plain
+// Tools returns the tools of the profile android: local_* with the plain
 // shell and no terminal, termux_* with bash and one.
 func Tools() []toolkit.Tool { return AndroidToolsWith(exec.LookPath) }
 

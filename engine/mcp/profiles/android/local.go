@@ -30,7 +30,7 @@ const (
 // EndMark is the line behind a command's output: its nonce and exit code.
 var EndMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e([0-9a-f]{12}) ([0-9]+)\x1e\n") })
 
-// begunMark is what may become an endMark.
+// begunMark matches the beginning of an EndMark.
 var begunMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$") })
 
 // turns see to it that one call at a time reads from a session.

@@ -12,7 +12,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// coreTools are the tools of the profile core: commands as a program and its
+// Tools returns the tools of the profile core: commands as a program and its
 // arguments, background processes, and a list of what succeeded.
 func Tools() []toolkit.Tool {
 	core := []toolkit.Profile{toolkit.Core}

@@ -20,7 +20,7 @@ const (
 	grepMost = 100
 )
 
-// nativeTools are the tools of the profile native that no seed document has.
+// Tools returns the tools of the profile native that no seed document has.
 func Tools() []toolkit.Tool {
 	return append(nativeProcessTools(), append(append(nativeSessionTools(), agentTools()...), historyTool(), machineListTool())...)
 }

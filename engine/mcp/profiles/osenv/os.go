@@ -18,7 +18,7 @@ const (
 	shellSeconds = 5   // until a command becomes a daemon
 )
 
-// osTools are the tools of the profile os: shell commands that become daemons
+// Tools returns the tools of the profile os: shell commands that become daemons
 // when they take long, and the environment. Every answer is a YAML document.
 func Tools() []toolkit.Tool {
 	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// pluginTools are the tools of the profile plugin: files, search, commands for
+// Tools returns the tools of the profile plugin: files, search, commands for
 // a shell, and durable processes. The native profile has them too.
 func Tools() []toolkit.Tool {
 	files := slices.Concat(fileTools(), searchTools())

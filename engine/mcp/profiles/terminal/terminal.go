@@ -13,7 +13,7 @@ import (
 
 const terminalTimeout = 30 // seconds of a command
 
-// terminalTools are the tools of the profile terminal: commands, text made
+// Tools returns the tools of the profile terminal: commands, text made
 // ready for a terminal, and shells in one.
 func Tools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Terminal}
