@@ -16,8 +16,6 @@ type canvas struct {
 	w, h int
 	thin int // thickness of a line; the scale
 
-	large *glyphSet // for characters of double size; nil until there are any
-
 	sink func(x, y, w, h int, ink color.RGBA) // takes what is filled, instead of img
 }
 

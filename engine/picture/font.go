@@ -68,9 +68,7 @@ type wideKey struct {
 
 // close closes the fonts of the system that were opened.
 func (g *glyphSet) close() {
-	if g != nil {
-		g.system.close()
-	}
+	g.system.close()
 }
 
 // systemMask is the shape of a character in its cells from a font of the system;

@@ -86,12 +86,8 @@ func (s *Screen) row(y int) string {
 		one.Lines = []styled.Line{{}}
 	}
 	one.Rows, one.Cursor.Y = 1, s.Cursor.Y-y
-	if one.Lines[0].Size == styled.SingleSize {
-		one.writeLine(&b, 0)
-		one.writeCursor(&b)
-	} else {
-		one.writeDouble(&b, 0)
-	}
+	one.writeLine(&b, 0)
+	one.writeCursor(&b)
 	return b.String()
 }
 

@@ -32,19 +32,12 @@ func PNG(s Screen, scale int) ([]byte, error) {
 	size := image.Rect(0, 0, (s.Cols*cellWidth+2*padding)*scale, (s.Rows*cellHeight+2*padding)*scale)
 	defer glyphs.close()
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
-	defer func() { c.large.close() }()
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
 	printed := newPrinter(&s, c.w, c.h)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		if l.Size == styled.SingleSize {
-			c.line(&s, l, y, padding*scale, glyphs, printed)
-		} else if err := c.double(&s, y, padding*scale); err != nil {
-			return nil, err
-		}
+		c.line(&s, l, y, padding*scale, glyphs, printed)
 	}
-	if s.size(s.Cursor.Y) == styled.SingleSize {
-		c.cursor(&s, padding*scale, glyphs)
-	}
+	c.cursor(&s, padding*scale, glyphs)
 	var b bytes.Buffer
 	// Agents wait for it: speed counts more than the last tenth of size.
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}

@@ -23,16 +23,10 @@ func SVG(s Screen) []byte {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
 	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
 	s.writePrinted(&b)
-	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		if l.Size == styled.SingleSize {
-			s.writeLine(&b, y)
-		} else {
-			s.writeDouble(&b, y)
-		}
+	for y := range min(len(s.Lines), s.Rows) {
+		s.writeLine(&b, y)
 	}
-	if s.size(s.Cursor.Y) == styled.SingleSize {
-		s.writeCursor(&b)
-	}
+	s.writeCursor(&b)
 	b.WriteString("</g>\n</svg>\n")
 	return []byte(b.String())
 }

@@ -1,3 +1,2 @@
-// Package xcolor reads colours as X11's XParseColor does: hexadecimal, by name,
-// and in the spaces of Xcms.
+// Package xcolor reads colours as X11's XParseColor does: hexadecimal or by name.
 package xcolor

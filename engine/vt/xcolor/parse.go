@@ -9,8 +9,8 @@ import (
 const maxColorSpec = 64
 
 // Parse reads a colour as XParseColor does: rgb:r/g/b with one to four
-// hex digits each, # and three equal parts of one to four hex digits, a name,
-// or three numbers in one of spaceColor's spaces.
+// hex digits each, # and three equal parts of one to four hex digits, or a
+// name.
 func Parse(s string) (rgb uint32, ok bool) {
 	if len(s) > maxColorSpec {
 		return 0, false
@@ -26,10 +26,10 @@ func Parse(s string) (rgb uint32, ok bool) {
 	if !found {
 		return namedColor(s)
 	}
-	if space = strings.ToLower(space); space == "rgb" {
-		return joinColor(strings.Split(rest, "/"), fraction)
+	if !strings.EqualFold(space, "rgb") {
+		return 0, false
 	}
-	return spaceColor(space, rest)
+	return joinColor(strings.Split(rest, "/"), fraction)
 }
 
 // joinColor makes a colour of three components that one reads, as 0…255.
