@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 )
 
 // ClientName is who the dashboard is, for the engine.
@@ -45,9 +46,9 @@ type FileEngine interface {
 
 // An Attachment is one to a session; see client.Attachment.
 type Attachment interface {
-	Send(api.Input) error // queues and never blocks
 	Receive() (api.Output, error)
 	Close() error
-	Inherit(from Attachment) (unsure int64)
-	DiscardText() int64
+	// SendFrom sends what is queued in o, and first in front of it. It is called before anything
+	// else. unsure is how many bytes of text may be lost.
+	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
 }

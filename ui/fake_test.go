@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
+	"tandem/engine/api/wire"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/panestest"
@@ -54,7 +56,6 @@ type fakeSession struct {
 	engine  *fakeEngine
 	typed   []byte
 	texts   int   // inputs of several characters
-	stuck   int64 // bytes of text that ctrl+c drops
 	unsure  int64 // bytes of text that a lost attachment may have lost
 	lines   []api.Line
 	size    api.Size
@@ -379,6 +380,9 @@ type fakeViewer struct {
 	queue   []api.Output
 	ended   bool
 	wake    chan struct{}
+
+	sending sync.Mutex
+	out     *outbox.Sender
 }
 
 func (v *fakeViewer) push(out api.Output) {
@@ -400,9 +404,35 @@ func (v *fakeViewer) end() {
 	ring(v.wake)
 }
 
-func (v *fakeViewer) Inherit(panes.Attachment) int64 { return v.session.unsure }
+func (v *fakeViewer) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
+	out, _ := o.Connect(v.take, outbox.Arrived{}, first...)
+	v.sending.Lock()
+	v.out = out
+	v.sending.Unlock()
+	v.take()
+	return v.session.unsure
+}
 
-func (v *fakeViewer) DiscardText() int64 { return v.session.stuck }
+// take sends what is queued.
+func (v *fakeViewer) take() {
+	v.sending.Lock()
+	defer v.sending.Unlock()
+	if v.out == nil {
+		return
+	}
+	batch, _ := v.out.Take()
+	for i, msg := range batch {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			panic(err)
+		}
+		if v.send(in) != nil {
+			v.out.Return(batch[i:])
+			return
+		}
+		v.out.Sent(msg)
+	}
+}
 
 func (v *fakeViewer) Receive() (api.Output, error) {
 	for {
@@ -416,6 +446,9 @@ func (v *fakeViewer) Receive() (api.Output, error) {
 		ended := v.ended
 		v.mu.Unlock()
 		if ended {
+			if v.out != nil {
+				v.out.Lose()
+			}
 			return api.Output{}, errGone
 		}
 		<-v.wake
@@ -427,10 +460,13 @@ func (v *fakeViewer) Close() error {
 	delete(v.session.viewers, v)
 	v.session.mu.Unlock()
 	v.end()
+	if v.out != nil {
+		v.out.Close()
+	}
 	return nil
 }
 
-func (v *fakeViewer) Send(in api.Input) error {
+func (v *fakeViewer) send(in api.Input) error {
 	s := v.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,26 +6,27 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 )
 
-// A Viewer is the sending half of an attachment; its Send queues and never
-// blocks. *client.Attachment is one.
-type Viewer interface {
-	Send(api.Input) error
-	DiscardText() int64
+// An Attachment sends what is queued in an outbox, as panes.Attachment does.
+type Attachment interface {
+	SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64)
 }
 
 // A Feed is where the goroutine that receives from a session leaves what it
 // got for the goroutine that draws. Its mutex guards the fields alone.
 type Feed struct {
 	Screen Screen
-	typed  atomic.Bool // something was, and no frame has come since
+	Outbox *outbox.Outbox // what the session gets
+	typed  atomic.Bool    // something was, and no frame has come since
 
 	mu      sync.Mutex
 	size    api.Size
-	viewer  Viewer // of the present connection; nil while there is none
-	serial  int    // counts viewers
-	answers int    // counts answers to what the viewer was asked for
+	display *api.Display // what the person's terminal is like; nil if that is not known
+	serial  int          // counts attachments
+	told    *api.Display // display that the present attachment began with
+	answers int          // counts answers to what the session was asked for
 	mark    *api.Mark
 	markAt  time.Time
 	kitty   uint8 // keyboard flags set by the program
@@ -48,27 +49,36 @@ func (f *Feed) setSize(s api.Size) {
 	f.size = s
 }
 
-// Connect tells of a new attachment.
-func (f *Feed) Connect(v Viewer) {
+func (f *Feed) setDisplay(d *api.Display) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.viewer, f.err, f.mark, f.kitty = v, nil, nil, 0
-	f.serial++
-	f.Screen.forgetPictures()
+	f.display = d
 }
 
-// Disconnect tells that the attachment is gone and another will follow.
-func (f *Feed) Disconnect() {
+// Connect tells of a new attachment. It is sent what the terminal is like, and then the input that
+// waits.
+func (f *Feed) Connect(v Attachment) {
+	f.mu.Lock()
+	display := f.display
+	f.mu.Unlock()
+	var first []api.Input
+	if display != nil {
+		first = []api.Input{{Display: display}}
+	}
+	unsure := v.SendFrom(f.Outbox, first...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.viewer = nil
+	f.err, f.mark, f.kitty, f.told = nil, nil, 0, display
+	f.unsure += unsure
+	f.serial++
+	f.Screen.forgetPictures()
 }
 
 // Fail tells why there will be no attachment.
 func (f *Feed) Fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.viewer, f.err = nil, err
+	f.err = err
 }
 
 // Receive takes in one message of the session.
@@ -124,15 +134,8 @@ func (f *Feed) TakeClip() []byte {
 	return clip
 }
 
-// NoteUnsure adds n bytes of typed text that may be lost, because the engine exited before it
-// reported them as accepted.
-func (f *Feed) NoteUnsure(n int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.unsure += n
-}
-
-// TakeUnsure returns how many bytes of typed text may be lost since the last call.
+// TakeUnsure returns how many bytes of typed text may be lost since the last call, because the
+// engine exited before it reported them as accepted.
 func (f *Feed) TakeUnsure() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,8 +146,8 @@ func (f *Feed) TakeUnsure() int64 {
 
 // feedStatus is a copy of what a Feed tells beside the screen.
 type feedStatus struct {
-	viewer  Viewer
 	serial  int
+	told    *api.Display // by the attachment of that serial
 	answers int
 	mark    *api.Mark // the last one that came back; nil if none has since it was asked last
 	markAt  time.Time // when it came
@@ -156,7 +159,7 @@ type feedStatus struct {
 func (f *Feed) status() feedStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	st := feedStatus{f.viewer, f.serial, f.answers, f.mark, f.markAt, f.kitty, f.ended, f.err}
+	st := feedStatus{f.serial, f.told, f.answers, f.mark, f.markAt, f.kitty, f.ended, f.err}
 	f.mark = nil
 	return st
 }

@@ -107,7 +107,7 @@ func (p *Pane) Key(k keys.Key) tea.Cmd {
 func (p *Pane) typeKey(k keys.Key) tea.Cmd {
 	dropped := int64(0)
 	if k.Phase == keys.Press && k.Same(keys.Key{Code: 'c', Mods: keys.Ctrl}) {
-		dropped = p.Outbox.discardText()
+		dropped = p.Outbox.DiscardText()
 	}
 	cmd := p.input(api.Input{Key: &k})
 	if dropped > 0 {

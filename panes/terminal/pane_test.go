@@ -99,7 +99,9 @@ func TestCtrlCSaysHowMuchUnsentTextItDropped(t *testing.T) {
 	p, e, box := shownPane("one")
 	ctrlC := keys.Key{Code: 'c', Mods: keys.Ctrl}
 	p.Key(ctrlC)
-	box.stuck = 5 << 20
+	box.out.Accepted(0) // the program reads nothing
+	p.Paste(strings.Repeat("x", 128<<10))
+	p.Paste(strings.Repeat("x", 5<<20))
 	p.Key(typed("a"))
 	if e.Said != "" {
 		t.Errorf("nothing was dropped, but it says %q", e.Said)
@@ -119,7 +121,7 @@ func TestTextThatAnEngineMayHaveLostIsReportedOnce(t *testing.T) {
 	if e.Said != "" {
 		t.Errorf("nothing was lost, but it says %q", e.Said)
 	}
-	p.Feed.NoteUnsure(5000)
+	p.Feed.Connect(&sentBox{unsure: 5000})
 	p.TellUnsure()
 	if e.Said != "" {
 		t.Errorf("before the dashboard is connected it says %q", e.Said)

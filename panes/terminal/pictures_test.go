@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/engine/styled"
 	"tandem/panes/graphics"
 )
@@ -111,9 +112,9 @@ func TestAGalleryIsBoundedAsTheEngineExpects(t *testing.T) {
 }
 
 func TestAnotherAttachmentBeginsWithoutPictures(t *testing.T) {
-	f := &Feed{}
+	f := &Feed{Outbox: new(outbox.Outbox)}
 	f.Receive(api.Output{Picture: red(t)})
-	f.Connect(nil)
+	f.Connect(&sentBox{})
 	if len(f.Screen.gallery.sources) != 0 {
 		t.Error("pictures of the one before are held")
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 )
 
 // aroundView is how many lines above and below what is in sight are held for
@@ -16,7 +17,7 @@ const aroundView = 250
 // of its own, where a cursor moves, selects and searches.
 type ScrollMode struct {
 	screen *Screen
-	outbox *Outbox
+	outbox *outbox.Outbox
 	height int       // of the pane
 	flash  selection // what the mouse has selected, while it stays marked on the live screen
 	scroll
@@ -41,10 +42,10 @@ type scroll struct {
 	number int            // of the match the cursor was put on; 0 if on none
 	total  int            // of matches
 
-	asked  api.LineRange
-	told   [3]api.Place // anchors, as the session knows them
-	full   uint64       // the full frame that the numbers of lines belong to
-	serial int          // the attachment that knows told
+	asked api.LineRange
+	told  [3]api.Place // anchors, as the session knows them
+	known bool         // the attachment knows told
+	full  uint64       // the full frame that the numbers of lines belong to
 }
 
 // lastTop is the pane's first line when it shows the end of the screen.
@@ -132,7 +133,7 @@ func (s *ScrollMode) Stop() {
 	told := s.active && s.told != [3]api.Place{}
 	s.scroll = scroll{}
 	if told {
-		s.outbox.tell(api.Input{Anchors: []api.Place{}})
+		s.outbox.Tell(api.Input{Anchors: []api.Place{}})
 	}
 }
 
@@ -207,7 +208,7 @@ func (s *ScrollMode) Cover(rows int) { s.hidden = max(rows, 0) }
 // fetch asks for the lines around the position that are not held, each range
 // once; one that cannot be sent now is asked for at the next call.
 func (s *ScrollMode) fetch() {
-	if missing := s.lacks(); missing.Count > 0 && missing != s.asked && s.outbox.tell(api.Input{Lines: &missing}) {
+	if missing := s.lacks(); missing.Count > 0 && missing != s.asked && s.outbox.Tell(api.Input{Lines: &missing}) {
 		s.asked = missing
 	}
 }
@@ -243,11 +244,11 @@ func (s *ScrollMode) follow(st ScreenState) {
 // tellAnchors tells the session which places to find again after a resize.
 func (s *ScrollMode) tellAnchors() {
 	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
-	if !s.active || now == s.told && s.serial == s.outbox.serial {
+	if !s.active || now == s.told && s.known {
 		return
 	}
-	if s.outbox.tell(api.Input{Anchors: now[:]}) {
-		s.told, s.serial = now, s.outbox.serial
+	if s.outbox.Tell(api.Input{Anchors: now[:]}) {
+		s.told, s.known = now, true
 	}
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/keys"
 	"tandem/panes/graphics"
 	"tandem/panes/widget"
@@ -13,7 +14,7 @@ import (
 type Terminal struct {
 	ID     string // the session's
 	Feed   *Feed
-	Outbox Outbox // what it gets
+	Outbox *outbox.Outbox // what it gets
 
 	Pictures graphics.Screen // how the pictures of its program are drawn
 	Predict  predict.Mode    // when what is typed is shown before the program has shown it
@@ -33,6 +34,7 @@ type Terminal struct {
 	heard    bool
 	behind   bool // what the person has seen elsewhere may not be here yet
 	answers  int  // of the feed
+	serial   int  // of the attachment
 
 	kitty   uint8  // keyboard flags set by the program
 	version uint64 // of the screen
@@ -46,15 +48,15 @@ type Terminal struct {
 
 // NewTerminal makes a pane for a session; somebody has to fill its Feed.
 func NewTerminal(id string) *Terminal {
-	t := &Terminal{ID: id, Feed: &Feed{}}
-	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, &t.Outbox
+	t := &Terminal{ID: id, Outbox: new(outbox.Outbox)}
+	t.Feed = &Feed{Outbox: t.Outbox}
+	t.Scroll.screen, t.Scroll.outbox = &t.Feed.Screen, t.Outbox
 	t.Pointer.scroll = &t.Scroll
 	return t
 }
 
-// Sync takes over what has arrived in the feed since the last time: a new
-// attachment gets the input that waited for it. It reports whether the bell
-// rang.
+// Sync takes over what has arrived in the feed since the last time. It reports
+// whether the bell rang.
 func (t *Terminal) Sync() (rang bool) {
 	st := t.Feed.status()
 	screen := t.Feed.Screen.State()
@@ -65,14 +67,16 @@ func (t *Terminal) Sync() (rang bool) {
 	t.ended, t.err, t.version = st.ended, st.err, screen.version
 	t.sized = api.Size{Cols: screen.Cols, Rows: screen.Rows} == t.size
 	t.confirm(st, screen)
-	t.behind = t.behind && st.answers == t.answers && st.viewer != nil && st.serial == t.Outbox.serial
+	t.behind = t.behind && st.answers == t.answers && t.Outbox.Connected() && st.serial == t.serial
 	t.answers = st.answers
-	if t.Outbox.attach(st) {
-		t.told, t.shown = nil, nil
+	if t.ended != nil || t.err != nil {
+		t.Outbox.Close()
+	}
+	if st.serial != t.serial {
+		t.serial, t.told, t.shown, t.Scroll.known = st.serial, nil, st.told, false
 		t.Resized()
 	}
 	t.tellDisplay()
-	t.Outbox.flush()
 	if !screen.Known {
 		return false
 	}
@@ -95,7 +99,7 @@ func (t *Terminal) Keyboard() uint8 {
 
 // CatchUp has the session show all that its program has written; until that has
 // arrived the pane is Behind.
-func (t *Terminal) CatchUp() { t.behind = t.Outbox.tell(api.Input{Lines: &api.LineRange{}}) }
+func (t *Terminal) CatchUp() { t.behind = t.Outbox.Tell(api.Input{Lines: &api.LineRange{}}) }
 
 // Behind reports whether the person may have seen more of the session than the pane
 // knows, or the session is about to take another size.
@@ -152,19 +156,20 @@ func (t *Terminal) Resized() {
 // SetDisplay says what the person's terminal is like; nil says that it is not known.
 func (t *Terminal) SetDisplay(d *api.Display) {
 	t.display = d
+	t.Feed.setDisplay(d)
 	t.tellDisplay()
 }
 
 // tellDisplay tells the session that, if it does not know.
 func (t *Terminal) tellDisplay() {
-	if now := t.display; now != nil && now != t.shown && t.Outbox.tell(api.Input{Display: now}) {
+	if now := t.display; now != nil && now != t.shown && t.Outbox.Tell(api.Input{Display: now}) {
 		t.shown = now
 	}
 }
 
 // Claim has this pane decide the session's size among all that show it, as if
 // something was typed in it.
-func (t *Terminal) Claim() { t.Outbox.tell(api.Input{Bytes: []byte{}}) }
+func (t *Terminal) Claim() { t.Outbox.Tell(api.Input{Bytes: []byte{}}) }
 
 // Settle says that the session has had the time to take the pane's size; if it
 // has another one now, that is shown.
@@ -175,7 +180,7 @@ func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
 
 // Focus tells the program that it has gained or lost the keyboard.
 func (t *Terminal) Focus(on bool) {
-	t.Outbox.tell(api.Input{Focus: &on})
+	t.Outbox.Tell(api.Input{Focus: &on})
 }
 
 // WantsMouse reports whether a mouse event is the program's. With shift it is

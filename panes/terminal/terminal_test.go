@@ -10,27 +10,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
+	"tandem/engine/api/wire"
 	"tandem/keys"
 	"tandem/panes/widget"
 	"tandem/themes"
 )
 
-// A sentBox is a viewer that keeps what is sent.
+// A sentBox is an attachment that keeps what is sent.
 type sentBox struct {
-	sent []api.Input
-	err  error
-
-	stuck int64 // bytes that DiscardText drops
+	sent   []api.Input
+	stuck  bool  // takes nothing more
+	unsure int64 // bytes that the attachment before it may have lost
+	out    *outbox.Sender
 }
 
-func (b *sentBox) DiscardText() int64 { return b.stuck }
+func (b *sentBox) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
+	b.out, _ = o.Connect(b.take, outbox.Arrived{}, first...)
+	b.take()
+	return b.unsure
+}
 
-func (b *sentBox) Send(in api.Input) error {
-	if b.err != nil {
-		return b.err
+func (b *sentBox) take() {
+	if b.out == nil || b.stuck {
+		return
 	}
-	b.sent = append(b.sent, in)
-	return nil
+	batch, _ := b.out.Take()
+	for _, msg := range batch {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			panic(err)
+		}
+		b.sent = append(b.sent, in)
+		b.out.Sent(msg)
+	}
 }
 
 func (b *sentBox) text() string {
@@ -68,7 +81,7 @@ func TestAPaneIsBehindUntilTheSessionHasAnswered(t *testing.T) {
 		t.Error("behind after the answer")
 	}
 	p.CatchUp()
-	p.Feed.Disconnect()
+	box.out.Lose()
 	if p.Sync(); p.Behind() {
 		t.Error("behind while nobody could answer")
 	}
@@ -78,7 +91,7 @@ func TestAPaneIsBehindUntilTheSessionHasAnswered(t *testing.T) {
 }
 
 func TestAPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
-	p, _ := live(20, 3, screenOf(20, 3, 0, "a"))
+	p, box := live(20, 3, screenOf(20, 3, 0, "a"))
 	if p.Sync(); p.Behind() {
 		t.Error("behind with the size that it has")
 	}
@@ -96,7 +109,7 @@ func TestAPaneIsBehindUntilTheSessionHasItsSize(t *testing.T) {
 		t.Error("behind a session that keeps its size")
 	}
 	p.SetSize(20, 6)
-	p.Feed.Disconnect()
+	box.out.Lose()
 	if p.Sync(); p.Behind() {
 		t.Error("behind while nobody could answer")
 	}
@@ -179,7 +192,7 @@ func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
 	p.afterEnd = []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	got := plain(p, 60, 3)
 	check(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
-	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, ErrNotSent) || len(box.sent) > 0 {
+	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, outbox.ErrNotSent) || len(box.sent) > 0 {
 		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
 	}
 	if _, ok := p.Cursor(); ok {
@@ -266,9 +279,9 @@ func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
 	p.Feed.Connect(first)
 	p.Sync()
 	typeText(t, p, "de")
-	first.err = errors.New("gone")
+	first.stuck = true
 	typeText(t, p, "fg")
-	p.Feed.Disconnect()
+	first.out.Lose()
 	p.Sync()
 	typeText(t, p, "h")
 	second := &sentBox{}
@@ -277,6 +290,18 @@ func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
 	typeText(t, p, "i")
 	if got := first.text() + "|" + second.text(); got != "abcde|fghi" {
 		t.Errorf("arrived %q", got)
+	}
+}
+
+func TestSessionHearsOfTheDisplayBeforeKeysThatWaited(t *testing.T) {
+	p, box := NewTerminal("1"), &sentBox{}
+	p.SetSize(8, 2)
+	typeText(t, p, "vi")
+	p.SetDisplay(&api.Display{})
+	p.Feed.Connect(box)
+	p.Sync()
+	if len(box.sent) != 4 || box.sent[0].Display == nil || box.text() != "vi" || box.sent[3].Resize == nil {
+		t.Errorf("sent %+v", box.sent)
 	}
 }
 
@@ -291,14 +316,15 @@ func typeText(t *testing.T, p *Terminal, text string) {
 
 func TestInputBeyondTheBoundIsRefusedAndNotLostSilently(t *testing.T) {
 	p := NewTerminal("1")
-	for range maxQueuedInputs {
-		typeText(t, p, "x")
+	paste, sent := strings.Repeat("x", wire.MaxPaste), 0
+	for p.Outbox.Send(api.Input{Paste: &paste}) == nil {
+		sent++
 	}
-	if err := p.Outbox.Send(api.Input{Key: &keys.Key{Code: 'y', Text: "y"}}); !errors.Is(err, ErrNotSent) {
+	if err := p.Outbox.Send(api.Input{Paste: &paste}); !errors.Is(err, outbox.ErrNotSent) {
 		t.Errorf("one more: %v", err)
 	}
-	if p.Outbox.Waiting() != maxQueuedInputs {
-		t.Errorf("%d inputs wait", p.Outbox.Waiting())
+	if n := p.Outbox.Waiting(); sent == 0 || n != sent {
+		t.Errorf("%d inputs wait, of %d", n, sent)
 	}
 }
 

@@ -62,7 +62,7 @@ var layers = map[string]layer{
 		"pictures are converted in the same way whoever has the bytes",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep"},
+		[]string{"engine/api", "engine/api/client", "engine/passthrough", "engine/styled", "engine/vt", "keys", "panes/graphics", "ui/display", "ui/pictures", "ui/predict", "engine/sleep", "engine/api/outbox"},
 		"a raw terminal needs a stream and the prefix key, and over a slow link the screen that its keys will change",
 	},
 	"ui/predict": {
@@ -160,7 +160,7 @@ var layers = map[string]layer{
 		"a prompt runs any verbs",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay", "engine/units"},
+		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay", "engine/units", "engine/api/outbox"},
 		"what a pane may ask of the dashboard, and nothing of one pane",
 	},
 	"panes/widget": {
@@ -200,7 +200,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units"},
+		[]string{"panes", "panes/graphics", "panes/widget", "ui/overlay", "ui/predict", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled", "engine/units", "engine/api/outbox"},
 		"as panes/processes; what a key will do is guessed as in attach",
 	},
 	"engine": {
@@ -276,7 +276,7 @@ var layers = map[string]layer{
 	"engine/page/push":    {[]string{"engine/api", "engine/page/devices", "persist/datadir"}, "it reads events and sends pushes; it needs nothing of the page"},
 	"engine/page/devices": {[]string{"persist/datadir"}, "who may use the page is a file, whatever the page shows"},
 	"engine/api/client": {
-		[]string{"engine/api", "engine/api/wire", "persist/datadir"},
+		[]string{"engine/api", "engine/api/outbox", "engine/api/wire", "persist/datadir"},
 		"a client knows the operations and the connection, nothing of what serves them",
 	},
 	"engine/api/logmerge": {
@@ -286,6 +286,10 @@ var layers = map[string]layer{
 	"engine/api/client/retry": {
 		[]string{"engine/api", "engine/api/client", "engine/sleep"},
 		"what outlives an engine calls the next one, whoever looks on",
+	},
+	"engine/api/outbox": {
+		[]string{"engine/api", "engine/api/wire"},
+		"input waits in order whether or not a connection exists",
 	},
 	"engine/api/server": {
 		[]string{"engine/api", "engine/api/wire", "engine/secrets", "engine/panics"},
@@ -357,7 +361,7 @@ var layers = map[string]layer{
 	"persist/config":     {[]string{"keys/keymap", "persist/diag", "themes", "persist/datadir", "persist/trust"}, "the configuration is read without what it configures"},
 	"persist/histdb":     {[]string{"persist/store", "persist/datadir"}, "the history is rows, whoever searches them"},
 	"persist/logtest":    {[]string{"persist/sparse"}, "what the tests of logs share"},
-	"panes/enginetest":   {[]string{"panes", "engine/api", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},
+	"panes/enginetest":   {[]string{"panes", "engine/api", "engine/api/outbox", "keys"}, "what every engine behind the dashboard must do is told in the words of the API"},
 	"panes/panestest":    {[]string{"panes", "panes/widget", "ui/overlay", "engine/api", "keys/keymap"}, "what stands in for the dashboard and the engine offers what panes ask of them"},
 	"keys":               {nil, "what a key is does not depend on who is told"},
 	"keys/keymap":        {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/api/outbox"
 )
 
 const (
@@ -28,6 +29,8 @@ type link struct {
 	points   atomic.Bool // its program wants the mouse, which the run decodes
 	alt      atomic.Bool // its program is on the alternate screen
 
+	out *outbox.Outbox // what is typed, over all attachments
+
 	mu     sync.Mutex
 	a      *client.Attachment
 	direct direct
@@ -38,7 +41,7 @@ type link struct {
 }
 
 func newLink(cancel context.CancelFunc) *link {
-	return &link{cancel: cancel, room: make(chan struct{})}
+	return &link{cancel: cancel, out: new(outbox.Outbox), room: make(chan struct{})}
 }
 
 // current is the attachment to receive from.
@@ -54,9 +57,7 @@ func (l *link) current() *client.Attachment {
 func (l *link) up(a *client.Attachment) (unsure int64) {
 	l.mu.Lock()
 	stopped := l.result != nil
-	if l.a != nil {
-		unsure = a.Inherit(l.a)
-	}
+	unsure = a.SendFrom(l.out)
 	l.a = a
 	l.pass()
 	l.mu.Unlock()
@@ -134,7 +135,7 @@ func (l *link) discardText() int64 {
 	if !l.open {
 		return 0
 	}
-	return l.a.DiscardText()
+	return l.out.DiscardText()
 }
 
 // resize tells the size of the terminal to the engine, if there is one.

@@ -9,16 +9,6 @@ import (
 	"tandem/panes"
 )
 
-// attachment is one behind an API client.
-type attachment struct{ *client.Attachment }
-
-func (a attachment) Inherit(from panes.Attachment) (unsure int64) {
-	if lost, ok := from.(attachment); ok {
-		unsure = a.Attachment.Inherit(lost.Attachment)
-	}
-	return unsure
-}
-
 // Client is the engine behind a client of its API.
 type Client struct{ *client.Client }
 
@@ -38,7 +28,7 @@ func (c Client) Attach(ctx context.Context, o api.AttachOptions) (panes.Attachme
 	if err != nil {
 		return nil, err
 	}
-	return attachment{a}, nil
+	return a, nil
 }
 
 // Reach is a client of another machine's engine, through this one.

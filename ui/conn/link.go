@@ -230,19 +230,14 @@ func (l *Link) Latest() panes.News {
 // attaches again whenever the attachment is lost.
 func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 	wait, input := firstWait, rand.Text()
-	var v panes.Attachment
 	for ctx.Err() == nil {
 		e, err := l.At(ctx)
 		if err != nil {
 			return
 		}
 		since := time.Now()
-		next, done := l.receive(ctx, e, id, input, feed, v)
-		if done {
+		if l.receive(ctx, e, id, input, feed) {
 			return
-		}
-		if next != nil {
-			v = next
 		}
 		if time.Since(since) > steady {
 			wait = firstWait
@@ -252,30 +247,25 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 	}
 }
 
-// receive is one attachment, v, after the one that was lost last, if any; it
-// reports whether there is no point in another.
-func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
+// receive is one attachment; it reports whether there is no point in another.
+func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, feed *terminal.Feed) (done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{
 		ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Pictures: true, Client: panes.ClientName, Input: input, Progress: true,
 	})
 	if err != nil {
-		return nil, l.refused(err, feed)
+		return l.refused(err, feed)
 	}
-	if last != nil {
-		feed.NoteUnsure(v.Inherit(last))
-	}
+	feed.Connect(v)
 	stop := context.AfterFunc(ctx, func() { v.Close() })
 	defer stop()
-	defer v.Close()
 	defer l.Notify()
-	defer feed.Disconnect()
-	feed.Connect(v)
+	defer v.Close()
 	l.Notify()
 	for {
 		out, err := v.Receive()
 		if err != nil {
-			return v, ctx.Err() != nil
+			return ctx.Err() != nil
 		}
 		feed.Receive(out)
 		if feed.TakeEcho(out) {
@@ -283,7 +273,7 @@ func (l *Link) receive(ctx context.Context, e panes.Engine, id, input string, fe
 		}
 		l.Notify()
 		if out.Ended != nil {
-			return v, true
+			return true
 		}
 	}
 }

@@ -12,9 +12,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/engine/api/server"
 	"tandem/engine/api/wire"
 	"tandem/keys"
@@ -191,11 +193,11 @@ func TestSendNoticesTheLossOfAnAttachmentThatNobodyReceivesFrom(t *testing.T) {
 	}), api.AttachOptions{ID: "a"})
 	for {
 		err := a.Send(api.Input{Bytes: []byte("y")})
-		if errors.Is(err, errLost) {
+		if errors.Is(err, outbox.ErrLost) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("Send = %v, want %v", err, errLost)
+			t.Fatalf("Send = %v, want %v", err, outbox.ErrLost)
 		}
 		runtime.Gosched()
 	}
@@ -291,35 +293,6 @@ func TestAPasteStaysWholeUpToItsLimit(t *testing.T) {
 	}
 }
 
-func TestTheOutboxJoinsWhatWaits(t *testing.T) {
-	o := newOutbox()
-	for _, in := range []api.Input{
-		{Resize: &api.Size{Cols: 80, Rows: 24}}, {Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("a")}, {Bytes: []byte("b")},
-		{Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}},
-	} {
-		if err := o.add(in); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var got []api.Input
-	size := 0
-	for _, msg := range o.take() {
-		in, err := wire.DecodeInput(msg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, in)
-		size += len(msg)
-	}
-	want := []api.Input{{Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("ab")}, {Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("queue differs (-want +got):\n%s", diff)
-	}
-	if o.size != size {
-		t.Errorf("the outbox counts %d bytes, its messages have %d", o.size, size)
-	}
-}
-
 func TestMalformedInputEndsTheAttachment(t *testing.T) {
 	ended := make(chan error, 1)
 	a := attach(t, attachMux(func(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
@@ -327,10 +300,9 @@ func TestMalformedInputEndsTheAttachment(t *testing.T) {
 		ended <- err
 		return err
 	}), api.AttachOptions{ID: "a"})
-	a.out.mu.Lock()
-	a.out.push([]byte("?nonsense"))
-	a.out.mu.Unlock()
-	a.out.signal()
+	if err := a.conn.Write(t.Context(), websocket.MessageBinary, []byte("?nonsense")); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-ended; !errors.Is(err, api.CodeInvalid) {
 		t.Errorf("the engine's Receive = %v, want CodeInvalid", err)
 	}
@@ -443,11 +415,14 @@ func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T)
 		}
 	})
 	lost, next := attach(t, m, api.AttachOptions{ID: "a"}), attach(t, m, api.AttachOptions{ID: "a"})
+	typed := new(outbox.Outbox)
+	lost.SendFrom(typed)
 	lost.conn.CloseNow()
 	if err := lost.Send(api.Input{Bytes: []byte("typed before anybody noticed")}); err != nil {
 		t.Fatal(err)
 	}
-	next.Inherit(lost)
+	lost.Close()
+	next.SendFrom(typed)
 	if err := next.Send(api.Input{Bytes: []byte(", and after")}); err != nil {
 		t.Fatal(err)
 	}
@@ -465,6 +440,9 @@ func readingSome(some <-chan struct{}, got chan<- api.Input) *server.Mux {
 	return attachMux(func(ctx context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		accepted := int64(0)
 		if err := v.Send(api.Output{Accepted: &accepted}); err != nil {
+			return err
+		}
+		if err := v.Send(api.Output{Bytes: []byte("ready")}); err != nil {
 			return err
 		}
 		for {
@@ -486,9 +464,14 @@ func readingSome(some <-chan struct{}, got chan<- api.Input) *server.Mux {
 	})
 }
 
-// receiving attaches and receives until the attachment ends.
-func receiving(t *testing.T, m *server.Mux) *Attachment {
-	a := attach(t, m, api.AttachOptions{ID: "a", Progress: true})
+// receiving attaches, sends from o and receives until the attachment ends. unsure is what SendFrom
+// reports.
+func receiving(t *testing.T, m *server.Mux, o *outbox.Outbox) (a *Attachment, unsure int64) {
+	a = attach(t, m, api.AttachOptions{ID: "a", Progress: true})
+	unsure = a.SendFrom(o)
+	if _, err := a.Receive(); err != nil { // after the first report
+		t.Fatal(err)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -502,23 +485,21 @@ func receiving(t *testing.T, m *server.Mux) *Attachment {
 		a.conn.CloseNow()
 		<-done
 	})
-	for !a.out.reports() {
-		runtime.Gosched()
-	}
-	return a
+	return a, unsure
 }
 
-func (o *outbox) reports() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.progress
-}
+// Bounds of an outbox: text that the terminal has not accepted, and a message that is joined.
+const (
+	maxUnaccepted = 128 << 10
+	maxJoined     = 32 << 10
+)
 
 func TestInterruptDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
 	stalled := make(chan struct{})
 	close(stalled)
 	got := make(chan api.Input, 1000)
-	a := receiving(t, readingSome(stalled, got))
+	o := new(outbox.Outbox)
+	a, _ := receiving(t, readingSome(stalled, got), o)
 	const size = 5 << 20
 	for range size / (4 << 10) {
 		if err := a.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 4<<10)}); err != nil {
@@ -529,8 +510,8 @@ func TestInterruptDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
 	for arrived < maxUnaccepted {
 		arrived += len((<-got).Bytes)
 	}
-	dropped := int(a.DiscardText())
-	if again := a.DiscardText(); again != 0 {
+	dropped := int(o.DiscardText())
+	if again := o.DiscardText(); again != 0 {
 		t.Errorf("%d more bytes are dropped", again)
 	}
 	if err := a.Send(api.Input{Bytes: []byte("\x03")}); err != nil {
@@ -542,56 +523,15 @@ func TestInterruptDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
 		}
 		arrived += len(in.Bytes)
 	}
-	if arrived > maxUnaccepted+joinBytes || arrived+dropped != size {
+	if arrived > maxUnaccepted+maxJoined || arrived+dropped != size {
 		t.Errorf("%d bytes arrived and %d were dropped, of %d", arrived, dropped, size)
-	}
-}
-
-func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
-	for rest, want := range map[string]string{
-		"more" + pasteEnd + "typed":                               pasteEnd,
-		"more" + pasteEnd + pasteStart + "another" + pasteEnd:     pasteEnd,
-		"typed" + pasteStart + "another" + pasteEnd + "and typed": "",
-	} {
-		o := newOutbox()
-		o.accepted(0)
-		long := strings.Repeat("x", maxUnaccepted)
-		for _, text := range []string{long, strings.Repeat("y", joinBytes) + rest} {
-			if err := o.add(api.Input{Bytes: []byte(text)}); err != nil {
-				t.Fatal(err)
-			}
-			if text == long {
-				o.take()
-			}
-		}
-		o.discardText()
-		var left string
-		for _, msg := range o.queue {
-			left += string(msg[1:])
-		}
-		if left != want {
-			t.Errorf("of %q, %q is left", rest, left)
-		}
-	}
-}
-
-func TestInterruptIsAMessageOfItsOwn(t *testing.T) {
-	o := newOutbox()
-	var want [][]byte
-	for _, text := range []string{"typed", "\x03", "typed after it"} {
-		if err := o.add(api.Input{Bytes: []byte(text)}); err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, append([]byte{wire.InputBytes}, text...))
-	}
-	if diff := cmp.Diff(want, o.take()); diff != "" {
-		t.Error(diff)
 	}
 }
 
 func TestTextContinuesAsTheTerminalAcceptsIt(t *testing.T) {
 	got := make(chan api.Input, 1000)
-	a := receiving(t, readingSome(nil, got))
+	o := new(outbox.Outbox)
+	a, _ := receiving(t, readingSome(nil, got), o)
 	var want, all strings.Builder
 	for i := range 500 {
 		text := strings.Repeat(string(rune('a'+i%26)), 4<<10)
@@ -606,7 +546,7 @@ func TestTextContinuesAsTheTerminalAcceptsIt(t *testing.T) {
 	if all.String() != want.String() {
 		t.Error("other text arrived")
 	}
-	if n := a.DiscardText(); n != 0 {
+	if n := o.DiscardText(); n != 0 {
 		t.Errorf("%d bytes of what was sent are dropped", n)
 	}
 }
@@ -616,7 +556,8 @@ func TestTextOfALostConnectionThatWasNotAcceptedIsReported(t *testing.T) {
 	close(stalled)
 	got := make(chan api.Input, 1000)
 	m := readingSome(stalled, got)
-	lost, next := receiving(t, m), receiving(t, m)
+	o := new(outbox.Outbox)
+	lost, _ := receiving(t, m, o)
 	if err := lost.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 5000)}); err != nil {
 		t.Fatal(err)
 	}
@@ -624,62 +565,23 @@ func TestTextOfALostConnectionThatWasNotAcceptedIsReported(t *testing.T) {
 		arrived += len((<-got).Bytes)
 	}
 	lost.conn.CloseNow()
-	if n := next.Inherit(lost); n != 5000 {
+	for !errors.Is(lost.Send(api.Input{Resize: &api.Size{}}), outbox.ErrLost) {
+		runtime.Gosched()
+	}
+	lost.Close()
+	closed, n := receiving(t, m, o)
+	if n != 5000 {
 		t.Errorf("%d bytes may be lost, want 5000", n)
 	}
-	closed, after := receiving(t, m), receiving(t, m)
 	if err := closed.Send(api.Input{Bytes: bytes.Repeat([]byte("x"), 5000)}); err != nil {
 		t.Fatal(err)
 	}
 	closed.Close()
-	if n := after.Inherit(closed); n != 0 {
+	if _, n := receiving(t, m, o); n != 0 {
 		t.Errorf("after Close: %d bytes may be lost", n)
 	}
 }
 
 func smallFrame() *api.Frame {
 	return &api.Frame{Cols: 80, Rows: 24, Lines: []api.NumberedLine{{N: 3, Line: api.Line{Runs: []api.Run{{Text: "hello", Cells: 5}}}}}}
-}
-
-func TestWhatMayNotHaveArrivedIsKept(t *testing.T) {
-	send := func(o *outbox, texts ...string) {
-		for _, text := range texts {
-			if err := o.add(api.Input{Paste: &text}); err != nil {
-				t.Fatal(err)
-			}
-			for _, msg := range o.take() {
-				o.sent(msg)
-			}
-		}
-	}
-	o := newOutbox()
-	o.keeps = true
-	send(o, "a", "b")
-	size, _ := wire.AppendInput(nil, api.Input{Resize: &api.Size{Cols: 1, Rows: 1}})
-	o.sent(size)
-	send(o, "c", "d")
-	if err := o.add(api.Input{Paste: ptr("e")}); err != nil { // never sent
-		t.Fatal(err)
-	}
-	next := newOutbox()
-	next.keeps = true
-	next.resume(2, o.since(2))
-	var got string
-	for _, msg := range next.take() {
-		in, err := wire.DecodeInput(msg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got += *in.Paste
-		next.sent(msg)
-	}
-	if got != "cde" || len(next.since(5)) != 0 {
-		t.Errorf("of five, behind the second: %q; then %d more", got, len(next.since(5)))
-	}
-	full := newOutbox()
-	full.keeps = true
-	send(full, "x", strings.Repeat("y", maxKept))
-	if n := len(full.since(0)); n != 1 {
-		t.Errorf("%d kept beyond the bound", n)
-	}
 }

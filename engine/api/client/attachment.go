@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/api/outbox"
 	"tandem/engine/api/wire"
 )
 
@@ -52,13 +53,13 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 		return nil, c.lost(ctx, wire.AttachName, err)
 	}
 	conn.SetReadLimit(wire.MaxOutputMessage)
-	a := &Attachment{client: c, conn: conn, passing: passing, out: newOutbox()}
+	a := &Attachment{client: c, conn: conn, passing: passing}
 	if taken := resp.Header.Values(wire.TakenHeader); o.Input != "" && len(taken) > 0 {
-		a.out.keeps = true
-		a.taken, err = strconv.ParseUint(taken[0], 10, 64)
-		a.known = err == nil
+		a.arrived.Counts = true
+		a.arrived.Taken, err = strconv.ParseUint(taken[0], 10, 64)
+		a.arrived.Known = err == nil
 	}
-	go a.write()
+	a.SendFrom(new(outbox.Outbox))
 	return a, nil
 }
 
@@ -83,19 +84,38 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 type Attachment struct {
 	client  *Client
 	conn    *websocket.Conn
-	out     *outbox
-	passing *wire.Passing // of the terminal and the master; nil unless they are to be
-	in      []byte        // Receive's buffer
-	final   error         // what Receive goes on to return
+	passing *wire.Passing  // of the terminal and the master; nil unless they are to be
+	in      []byte         // Receive's buffer
+	final   error          // what Receive goes on to return
+	arrived outbox.Arrived // of its input, when it was opened
 
-	taken uint64 // messages of its input that had arrived when it was opened
-	known bool   // taken is known: an attachment before it had sent some
+	out     *outbox.Sender
+	written chan struct{} // closed when the goroutine that writes what out takes has ended
 }
 
-// Send queues input in order and never blocks. It fails when the attachment is
-// closed or more than 16 MiB wait to be sent; then nothing of in was queued.
-// Sizes that follow each other without other input in between become one.
-func (a *Attachment) Send(in api.Input) error { return a.out.add(in) }
+// SendFrom makes the attachment send what is queued in o, and in front of it the messages in first.
+// Call it before the first Send or Receive, when the last attachment that sent from o is closed.
+// unsure is how many bytes of text may be lost; see Outbox.Connect. An attachment opens with
+// an outbox of its own.
+func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
+	if a.out != nil {
+		a.out.Lose()
+		<-a.written
+	}
+	wake := make(chan struct{}, 1)
+	a.written = make(chan struct{})
+	a.out, unsure = o.Connect(func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}, a.arrived, first...)
+	go a.write(a.out, wake, a.written)
+	return unsure
+}
+
+// Send is Outbox.Send, but fails when the attachment is closed or lost.
+func (a *Attachment) Send(in api.Input) error { return a.out.Send(in) }
 
 // Passed is the descriptor that came last, if it was not taken yet: the master with an
 // offer. It is the caller's. May be nil.
@@ -109,7 +129,7 @@ func (a *Attachment) Passed() *os.File {
 // Hand hands over a terminal, by a descriptor that stays the caller's.
 func (a *Attachment) Hand(terminal int, noClipboard bool) error {
 	if a.passing == nil {
-		return errLost
+		return outbox.ErrLost
 	}
 	dup, err := unix.FcntlInt(uintptr(terminal), unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
@@ -119,41 +139,24 @@ func (a *Attachment) Hand(terminal int, noClipboard bool) error {
 	return a.Send(api.Input{Hand: &api.Hand{NoClipboard: noClipboard}})
 }
 
-// Inherit queues what from, an attachment to the same session that was lost,
-// could not deliver: keys that were typed before anybody noticed. If both have named their
-// input, and the engine still knows of it, that is exactly what has not arrived. Call it
-// before the first Send. unsure is how many bytes of text may be lost: they were sent to an
-// engine that has exited, and it is unknown whether the program got them.
-func (a *Attachment) Inherit(from *Attachment) (unsure int64) {
-	from.out.abort()
-	<-from.out.done
-	if a.known {
-		a.out.resume(a.taken, from.out.since(a.taken))
-		return 0
-	}
-	a.out.prepend(from.out.undelivered())
-	return from.out.unsure()
-}
-
-// DiscardText drops text that waits because the program in the session does not read, and
-// returns its size in bytes. Call it before sending ctrl+c, which then does not wait.
-func (a *Attachment) DiscardText() int64 { return a.out.discardText() }
-
-// write is the writer goroutine: it ends when the outbox is closed and empty,
+// write is the writer goroutine: it ends when out is closed and has sent everything,
 // or when the connection fails.
-func (a *Attachment) write() {
-	defer close(a.out.done)
+func (a *Attachment) write(out *outbox.Sender, wake <-chan struct{}, done chan<- struct{}) {
+	defer close(done)
 	for {
-		batch := a.out.take()
-		if batch == nil {
+		batch, over := out.Take()
+		if over {
 			return
 		}
 		for i, msg := range batch {
 			if a.conn.Write(context.Background(), websocket.MessageBinary, msg) != nil {
-				a.out.giveBack(batch[i:])
+				out.Return(batch[i:])
 				return
 			}
-			a.out.sent(msg)
+			out.Sent(msg)
+		}
+		if len(batch) == 0 {
+			<-wake
 		}
 	}
 }
@@ -169,7 +172,7 @@ func (a *Attachment) Receive() (api.Output, error) {
 	switch {
 	case err != nil:
 		a.final = err
-		a.out.abort()
+		a.out.Lose()
 		a.conn.CloseNow()
 	case out.Ended != nil:
 		a.final = io.EOF
@@ -183,14 +186,14 @@ func (a *Attachment) receive() (api.Output, error) {
 	for errors.Is(err, wire.ErrUnknownKind) {
 		var msg []byte
 		if msg, err = wire.ReadMessage(a.conn, a.in); err != nil {
-			if a.out.closedByUser() {
+			if a.out.Closed() {
 				return api.Output{}, net.ErrClosed
 			}
 			return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
 		}
 		a.in = wire.Reusable(msg)
 		if out, err = wire.DecodeOutput(msg); err == nil && out.Accepted != nil {
-			a.out.accepted(*out.Accepted)
+			a.out.Accepted(*out.Accepted)
 			err = wire.ErrUnknownKind // the caller has no use for it
 		}
 	}
@@ -205,13 +208,13 @@ func (a *Attachment) receive() (api.Output, error) {
 // before is still delivered, unless the engine does not take it within half a
 // second. The session goes on.
 func (a *Attachment) Close() error {
-	a.out.close()
+	a.out.Close()
 	timer := time.AfterFunc(closeGrace, func() {
-		a.out.abort()
+		a.out.Lose()
 		a.conn.CloseNow()
 	})
 	defer timer.Stop()
-	<-a.out.done
+	<-a.written
 	a.conn.CloseNow()
 	return nil
 }

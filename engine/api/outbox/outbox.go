@@ -1,0 +1,218 @@
+// Package outbox queues what a client types into a session. The queue outlives attachments: it
+// waits while there is none, and the next one continues where the last was lost.
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const (
+	// maxQueued bounds what waits to be sent, in bytes of messages.
+	maxQueued = wire.MaxInputMessage
+	// maxBytesMessage is where raw bytes are cut into another message.
+	maxBytesMessage = 64 << 10
+	// joinBytes is up to where raw bytes are added to a message that waits.
+	joinBytes = 32 << 10
+	// maxKept bounds what was sent and may not have arrived: more than a link holds.
+	maxKept = 1 << 20
+	// maxUnaccepted bounds text that was sent and the session's terminal has not accepted.
+	// The engine has room for it, so it reads a key behind it at once.
+	maxUnaccepted = 128 << 10
+	// minText is how long a message must be to wait for that: keys never do.
+	minText = 64
+)
+
+var (
+	// ErrLost is the error of input for an attachment that is lost.
+	ErrLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
+	// ErrNotSent is the error of input that is not queued, because the session has not been
+	// reachable for too long or has exited.
+	ErrNotSent = errors.New("not sent: the session cannot be reached")
+)
+
+// An Outbox is the input of one session, in the order of the calls. It is safe for concurrent use.
+// The zero value is empty and has no sender.
+type Outbox struct {
+	mu     sync.Mutex
+	queue  [][]byte
+	size   int     // bytes queued and being written
+	closed bool    // nothing is added any more
+	sender *Sender // the present one, or the last; nil before the first
+
+	keeps    bool     // what was sent is kept, as it may not arrive
+	kept     [][]byte // input that was sent last
+	keptSize int
+	number   uint64 // of messages of input that were sent
+}
+
+// Send queues input and never blocks. While the session cannot be reached the input waits. Nothing
+// of in is queued if more than 16 MiB would wait, or after Close. Sizes that follow each other
+// without other input in between become one.
+func (o *Outbox) Send(in api.Input) error {
+	msgs, size, err := encodeInput(in)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	s := o.connected()
+	switch {
+	case o.closed, s == nil && o.size+size > maxQueued:
+		err = ErrNotSent
+	case o.size+size > maxQueued:
+		err = api.Errorf(api.CodeUnavailable, "send input: the session does not take it, %d bytes are waiting", o.size).
+			WithHint("wait until the program in the session reads again")
+	default:
+		for _, msg := range msgs {
+			o.push(msg)
+		}
+	}
+	o.mu.Unlock()
+	if err == nil && s != nil {
+		s.wake()
+	}
+	return err
+}
+
+// Tell is Send for what is of use now or never. It reports whether in was queued, which it is not
+// while the session cannot be reached.
+func (o *Outbox) Tell(in api.Input) bool { return o.Connected() && o.Send(in) == nil }
+
+// Connected reports whether the session can be reached at present.
+func (o *Outbox) Connected() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.connected() != nil
+}
+
+// connected returns the sender that takes input; nil if there is none. o is locked.
+func (o *Outbox) connected() *Sender {
+	if s := o.sender; s != nil && !s.lost && !s.closed {
+		return s
+	}
+	return nil
+}
+
+// Waiting returns how many messages of input wait for the session to be reachable.
+func (o *Outbox) Waiting() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.connected() == nil {
+		for _, msg := range o.queue {
+			if isInput(msg) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Close drops what waits, because the session has exited. Send then fails with ErrNotSent.
+func (o *Outbox) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed, o.queue, o.size = true, nil, 0
+}
+
+// DiscardText drops text that waits because the program in the session does not read, and returns
+// its size in bytes. Call it right before sending ctrl+c, which then does not wait. The end of a
+// bracketed paste stays if its start was sent.
+func (o *Outbox) DiscardText() (dropped int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s := o.connected(); s == nil || s.ready() == len(o.queue) {
+		return 0
+	}
+	var raw []byte
+	o.queue = slices.DeleteFunc(o.queue, func(msg []byte) bool {
+		size := textSize(msg)
+		if size > 0 && msg[0] == wire.InputBytes {
+			raw = append(raw, msg[1:]...)
+		}
+		if size > 0 {
+			o.size -= len(msg)
+		}
+		dropped += size
+		return size > 0
+	})
+	end := bytes.Index(raw, []byte(pasteEnd))
+	if start := bytes.Index(raw, []byte(pasteStart)); end >= 0 && (start < 0 || end < start) {
+		o.push(append([]byte{wire.InputBytes}, pasteEnd...))
+	}
+	return dropped
+}
+
+const (
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+)
+
+// encodeInput makes the messages for in, and tells how long they are together.
+func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
+	if in.Paste != nil && len(*in.Paste) > wire.MaxPaste {
+		return nil, 0, api.Errorf(api.CodeInvalid, "send input: a paste of %d bytes is larger than %d", len(*in.Paste), wire.MaxPaste)
+	}
+	if len(in.Bytes) > maxQueued {
+		return nil, 0, api.Errorf(api.CodeInvalid, "send input: %d bytes at once are more than %d", len(in.Bytes), maxQueued)
+	}
+	for len(in.Bytes) > maxBytesMessage {
+		msg, _ := wire.AppendInput(nil, api.Input{Bytes: in.Bytes[:maxBytesMessage]})
+		msgs, size = append(msgs, msg), size+len(msg)
+		in.Bytes = in.Bytes[maxBytesMessage:]
+	}
+	msg, err := wire.AppendInput(nil, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	return append(msgs, msg), size + len(msg), nil
+}
+
+// push adds one message to the queue, or to the last message in it.
+func (o *Outbox) push(msg []byte) {
+	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] && !isInterrupt(msg) && !isInterrupt(o.queue[n-1]) {
+		last := o.queue[n-1]
+		switch {
+		case msg[0] == wire.InputResize:
+			o.size += len(msg) - len(last)
+			o.queue[n-1] = msg
+			return
+		case msg[0] == wire.InputBytes && len(last)+len(msg) <= joinBytes:
+			o.size += len(msg) - 1
+			o.queue[n-1] = append(last, msg[1:]...)
+			return
+		}
+	}
+	o.queue = append(o.queue, msg)
+	o.size += len(msg)
+}
+
+// isInterrupt reports whether a message is ctrl+c as a byte. It is sent by itself, because the
+// engine looks for it at the end of a message.
+func isInterrupt(msg []byte) bool {
+	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
+}
+
+// isInput reports whether a message is input that is to arrive over the next connection if
+// not over this one: sizes and marks are not, nor what concerns the connection itself.
+func isInput(msg []byte) bool {
+	switch msg[0] {
+	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped:
+		return false
+	}
+	return true
+}
+
+// textSize returns how many bytes of messages the engine reports as accepted.
+func textSize(msgs ...[]byte) (n int64) {
+	for _, msg := range msgs {
+		if msg[0] == wire.InputBytes || msg[0] == wire.InputPaste {
+			n += int64(len(msg) - 1)
+		}
+	}
+	return n
+}

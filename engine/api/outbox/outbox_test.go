@@ -1,0 +1,140 @@
+package outbox
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// connect makes a sender that is not woken.
+func connect(o *Outbox, n Arrived) *Sender {
+	s, _ := o.Connect(func() {}, n)
+	return s
+}
+
+func take(s *Sender) [][]byte {
+	batch, _ := s.Take()
+	return batch
+}
+
+func TestTheOutboxJoinsWhatWaits(t *testing.T) {
+	o := new(Outbox)
+	s := connect(o, Arrived{})
+	for _, in := range []api.Input{
+		{Resize: &api.Size{Cols: 80, Rows: 24}}, {Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("a")}, {Bytes: []byte("b")},
+		{Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}},
+	} {
+		if err := o.Send(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []api.Input
+	size := 0
+	for _, msg := range take(s) {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, in)
+		size += len(msg)
+	}
+	want := []api.Input{{Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("ab")}, {Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queue differs (-want +got):\n%s", diff)
+	}
+	if o.size != size {
+		t.Errorf("the outbox counts %d bytes, its messages have %d", o.size, size)
+	}
+}
+
+func TestDiscardingTextKeepsTheEndOfAPasteThatHasBegun(t *testing.T) {
+	for rest, want := range map[string]string{
+		"more" + pasteEnd + "typed":                               pasteEnd,
+		"more" + pasteEnd + pasteStart + "another" + pasteEnd:     pasteEnd,
+		"typed" + pasteStart + "another" + pasteEnd + "and typed": "",
+	} {
+		o := new(Outbox)
+		s := connect(o, Arrived{})
+		s.Accepted(0)
+		long := strings.Repeat("x", maxUnaccepted)
+		for _, text := range []string{long, strings.Repeat("y", joinBytes) + rest} {
+			if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
+				t.Fatal(err)
+			}
+			if text == long {
+				s.Take()
+			}
+		}
+		o.DiscardText()
+		var left string
+		for _, msg := range o.queue {
+			left += string(msg[1:])
+		}
+		if left != want {
+			t.Errorf("of %q, %q is left", rest, left)
+		}
+	}
+}
+
+func TestInterruptIsAMessageOfItsOwn(t *testing.T) {
+	o := new(Outbox)
+	s := connect(o, Arrived{})
+	var want [][]byte
+	for _, text := range []string{"typed", "\x03", "typed after it"} {
+		if err := o.Send(api.Input{Bytes: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, append([]byte{wire.InputBytes}, text...))
+	}
+	if diff := cmp.Diff(want, take(s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestInputThatMayNotHaveArrivedIsKept(t *testing.T) {
+	send := func(o *Outbox, s *Sender, texts ...string) {
+		for _, text := range texts {
+			if err := o.Send(api.Input{Paste: &text}); err != nil {
+				t.Fatal(err)
+			}
+			for _, msg := range take(s) {
+				s.Sent(msg)
+			}
+		}
+	}
+	o := new(Outbox)
+	s := connect(o, Arrived{Counts: true})
+	send(o, s, "a", "b")
+	if err := o.Send(api.Input{Resize: &api.Size{Cols: 1, Rows: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	send(o, s, "c", "d")
+	s.Lose()
+	if err := o.Send(api.Input{Paste: ptr("e")}); err != nil { // never sent
+		t.Fatal(err)
+	}
+	next := connect(o, Arrived{Counts: true, Known: true, Taken: 2})
+	var got string
+	for _, msg := range take(next) {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += *in.Paste
+		next.Sent(msg)
+	}
+	if rest := take(connect(o, Arrived{Counts: true, Known: true, Taken: 5})); got != "cde" || len(rest) != 0 {
+		t.Errorf("of five, behind the second: %q; then %d more", got, len(rest))
+	}
+	full := new(Outbox)
+	send(full, connect(full, Arrived{Counts: true}), "x", strings.Repeat("y", maxKept))
+	if n := len(take(connect(full, Arrived{Counts: true, Known: true}))); n != 1 {
+		t.Errorf("%d kept beyond the bound", n)
+	}
+}
