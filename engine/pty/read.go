@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,10 +20,7 @@ const (
 // ReadBurst waits for output and takes what there is of it, up to len(p). A PTY
 // gives no more than 4 KiB at a time, and to wake the screen for each of them
 // would cost more than to read them; so once output fills a PTY's buffer, a
-// little more of it is waited for. The memory for that is made beforehand and
-// at once: each pause between two reads gives the kernel's worker that fills the
-// PTY's buffer a reason to go to another processor, and a read from there takes
-// four times as long.
+// little more of it is waited for.
 func ReadBurst(master *os.File, p []byte) (n int, err error) {
 	conn, err := master.SyscallConn()
 	if err != nil {
@@ -36,9 +32,6 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 			got, err = readPiece(int(fd), p[n:])
 			switch {
 			case got > 0:
-				if n < ptyBuffer && n+got >= ptyBuffer {
-					populate(p[n+got:])
-				}
 				n += got
 			case err == unix.EINTR:
 			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):
@@ -66,18 +59,7 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 func readPiece(fd int, p []byte) (n int, err error) {
 	p = p[:min(len(p), pieceSize)]
 	p[0], p[len(p)-1] = 0, 0
-	return readNonBlocking(fd, p)
-}
-
-// readNonBlocking is read(2) of a descriptor on which it does not wait. The
-// scheduler is not told of the call, as it would give the processor to another
-// thread in the middle of a flood.
-func readNonBlocking(fd int, p []byte) (n int, err error) {
-	got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(got), nil
+	return unix.Read(fd, p)
 }
 
 // readable waits a little for output.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func (p *person) live(s *Session) *direct {
 				}
 			}
 		}
-		giveWay()
+		runtime.Gosched()
 	}
 }
 
@@ -290,7 +291,7 @@ func TestOutputIsSeenOnceEverybodyWhoLooksHasItOnTheirTerminal(t *testing.T) {
 	}
 	view(t, s, api.AttachOptions{})
 	for len(s.viewers.now()) < 2 {
-		giveWay()
+		runtime.Gosched()
 	}
 	if print("c") {
 		t.Error("who looks by frames has seen it already")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/prompt"
@@ -32,8 +31,6 @@ type screen struct {
 	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; the screen goroutine sets it
 	pictured uint64                      // what the emulator said of its pictures
 	feeding  int64                       // offset behind what the emulator is given now
-	lingered int64                       // what the screen showed when it had last caught up
-	flooded  time.Time                   // when it last had after a burst
 
 	saved  int64       // offset of the last checkpoint
 	saving atomic.Bool // a checkpoint is being written

@@ -189,7 +189,6 @@ func (s *Session) run() {
 			ask()
 		case <-s.screen.grew:
 			s.screen.parse()
-			s.screen.linger()
 		case <-s.over:
 			s.hangUp()
 			s.noteLast()
