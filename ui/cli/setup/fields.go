@@ -33,31 +33,10 @@ func (f fields) get(name string) any {
 	return nil
 }
 
-// decoded is a value as encoding/json and go-toml decode it.
-func decoded(v any) any {
-	switch v := v.(type) {
-	case []string:
-		list := make([]any, len(v))
-		for i, s := range v {
-			list[i] = s
-		}
-		return list
-	case int:
-		return float64(v)
-	case []fields:
-		list := make([]any, len(v))
-		for i, f := range v {
-			list[i] = decoded(f)
-		}
-		return list
-	case fields:
-		m := make(map[string]any, len(v))
-		for _, f := range v {
-			m[f.name] = decoded(f.value)
-		}
-		return m
-	}
-	return v
+// decoded returns v as encoding/json and go-toml decode it.
+func decoded(v any) (all any) {
+	_ = json.Unmarshal([]byte((&jsonFile{}).render(v, "", true)), &all) // render writes JSON
+	return all
 }
 
 // wrapped is a value as the only member of objects within each other.

@@ -200,9 +200,9 @@ func TestTheDiffOfSeveralChangesShowsEach(t *testing.T) {
 	if text := strings.Join(p.Diff(), "\n"); strings.Contains(text, "\"c\"") || strings.Count(text, "\n-") > 2 {
 		t.Error(text)
 	}
-	same := strings.Split("a b c d e f g h i j", " ")
-	got := between(append([]string{"x"}, same...), append(same, "y"))
-	if diff := cmp.Diff([]string{"- x", "  a", "  b", "  …", "  i", "  j", "+ y"}, got); diff != "" {
+	same := "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"
+	got := (&Plan{before: []byte("x\n" + same), after: []byte(same + "y\n")}).Diff()
+	if diff := cmp.Diff([]string{"- x", "  a", "  b", "  c", "  …", "  h", "  i", "  j", "+ y"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

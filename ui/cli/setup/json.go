@@ -2,16 +2,29 @@ package setup
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
-// A jsonFile is the text of settings in JSON that is edited in place.
+// maxDepth is how far values of JSON may be nested: hujson recurses for each level.
+const maxDepth = 100_000
+
+// blank is the whitespace of JSON.
+const blank = " \t\r\n"
+
+// A jsonFile is settings in JSON, edited in place. Unless strict, they may have comments and trailing
+// commas.
 type jsonFile struct {
-	text   []byte
-	root   *value // nil: there is nothing but space and comments
+	mark   []byte // the byte order mark, if any
+	text   []byte // the text after it
+	root   hujson.Value
 	strict bool
 }
 
@@ -20,258 +33,307 @@ func openJSON(text []byte, strict bool) (*jsonFile, error) {
 	return j, j.replace(text)
 }
 
-func (j *jsonFile) bytes() []byte { return j.text }
+func (j *jsonFile) bytes() []byte { return slices.Concat(j.mark, j.text) }
 
-// replace goes on with another text.
+// replace parses text and takes it as the new content.
 func (j *jsonFile) replace(text []byte) error {
-	root, err := scan(text, j.strict)
+	body := bytes.TrimPrefix(text, []byte("\ufeff"))
+	root, err := parseJSON(body, j.strict)
 	if err == nil {
-		j.text, j.root = text, root
+		j.mark, j.text, j.root = text[:len(text)-len(body)], body, root
 	}
 	return err
 }
 
-// splice puts a text where the bytes from one offset to another are.
-func (j *jsonFile) splice(from, to int, with string) error {
-	return j.replace(slices.Concat(j.text[:from], []byte(with), j.text[to:]))
+// parseJSON parses text. A text without a value counts as an empty object.
+func parseJSON(text []byte, strict bool) (hujson.Value, error) {
+	if i := tooDeep(text); i >= 0 {
+		return hujson.Value{}, mistakeAt(text, i, "values are nested too deep")
+	}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		root, err = parseEnd(text, err)
+	}
+	switch {
+	case err != nil:
+		return root, parseMistake(err)
+	case strict && !root.IsStandard():
+		var syntax *json.SyntaxError
+		if errors.As(json.Unmarshal(text, new(any)), &syntax) {
+			return root, mistakeAt(text, int(syntax.Offset)-1, "this file cannot have comments or trailing commas")
+		}
+	}
+	return root, nil
 }
 
-// walk goes down a path as far as there are objects. It gives the last one, how
-// many names lead to it, and the member there that the path goes on with, if any.
-func (j *jsonFile) walk(path []string) (in *value, depth int, m *member, err error) {
-	in = j.root
+// parseEnd parses what hujson rejects but clients read: text that ends with a line comment, and text
+// without a value. For anything else it returns err, hujson's error.
+func parseEnd(text []byte, err error) (hujson.Value, error) {
+	lines := append(slices.Clone(text), '\n')
+	root, failed := hujson.Parse(lines)
+	switch {
+	case failed == nil:
+		root.AfterExtra = bytes.TrimSuffix(root.AfterExtra, []byte("\n"))
+		return root, nil
+	case !hujson.Extra(lines).IsValid():
+		return root, err
+	}
+	eol := lineEnding(text)
+	root = hujson.Value{Value: &hujson.Object{}, AfterExtra: hujson.Extra(eol)}
+	if len(bytes.Trim(text, blank)) > 0 {
+		root.BeforeExtra = slices.Concat(bytes.TrimRight(text, blank), []byte(eol))
+	}
+	return root, nil
+}
+
+// tooDeep returns the offset of the first bracket that is nested too deep, or -1. Brackets in strings
+// count too; only a very odd file has that many.
+func tooDeep(text []byte) int {
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return i
+		}
+	}
+	return -1
+}
+
+// parseMistake converts an error of hujson, which has line and column only in its text.
+func parseMistake(err error) error {
+	var m mistake
+	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &m.line, &m.column); n != 2 {
+		return err
+	}
+	m.text = errors.Unwrap(err).Error()
+	return &m
+}
+
+// decode returns a value as encoding/json decodes it.
+func decode(v hujson.Value) (decoded any) {
+	v = v.Clone()
+	v.Standardize()
+	_ = json.Unmarshal(v.Pack(), &decoded) // hujson has checked it
+	return decoded
+}
+
+// walk follows path through objects. It returns the last object reached, the index of the next name in
+// path, and the index of the member with that name, or -1. If several members have the name, the last counts.
+func (j *jsonFile) walk(path []string) (in *hujson.Value, depth, i int, err error) {
+	in = &j.root
 	for depth = range path {
-		if !in.object {
+		object, ok := in.Value.(*hujson.Object)
+		if !ok {
 			where := "the settings"
 			if depth > 0 {
 				where = strings.Join(path[:depth], ".")
 			}
-			return nil, 0, nil, mistakeAt(j.text, in.from, "%s: want an object", where)
+			return nil, 0, -1, mistakeAt(j.text, in.StartOffset, "%s: want an object", where)
 		}
-		if m = in.find(path[depth]); m == nil || depth == len(path)-1 {
+		for i = len(object.Members) - 1; i >= 0; i-- {
+			if object.Members[i].Name.Value.(hujson.Literal).String() == path[depth] {
+				break
+			}
+		}
+		if i < 0 || depth == len(path)-1 {
 			break
 		}
-		in = m.value
+		in = &object.Members[i].Value
 	}
-	return in, depth, m, nil
+	return in, depth, i, nil
+}
+
+// find returns the value at path, or nil if there is none.
+func (j *jsonFile) find(path []string) (*hujson.Value, error) {
+	in, _, i, err := j.walk(path)
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &in.Value.(*hujson.Object).Members[i].Value, nil
 }
 
 func (j *jsonFile) get(path []string) (any, bool, error) {
-	if j.root == nil {
-		return nil, false, nil
-	}
-	_, _, m, err := j.walk(path)
-	if err != nil || m == nil {
+	v, err := j.find(path)
+	if err != nil || v == nil {
 		return nil, false, err
 	}
-	return m.value.decoded, true, nil
+	return decode(*v), true, nil
 }
 
 func (j *jsonFile) set(path []string, v any) error {
-	if j.root == nil {
-		return j.begin(wrapped(path, v))
-	}
-	in, depth, m, err := j.walk(path)
-	switch {
-	case err != nil:
+	in, depth, i, err := j.walk(path)
+	if err != nil {
 		return err
-	case m == nil:
-		return j.insert(in, path[depth], wrapped(path[depth+1:], v))
-	case reflect.DeepEqual(m.value.decoded, decoded(v)):
+	}
+	if i < 0 {
+		return j.append(in, path[depth], wrapped(path[depth+1:], v))
+	}
+	have := &in.Value.(*hujson.Object).Members[i].Value
+	if reflect.DeepEqual(decode(*have), decoded(v)) {
 		return nil
 	}
-	at := j.indentOf(m.from)
-	return j.splice(m.value.from, m.value.to, j.render(v, at, false))
+	have.Value = j.value(v, j.indentOf(have.StartOffset), false)
+	return j.edited()
 }
 
-// begin writes the first value into a text that has none.
-func (j *jsonFile) begin(v any) error {
-	before := j.text
-	if len(bytes.TrimSpace(before)) == 0 {
-		before = nil
-	} else if !bytes.HasSuffix(before, []byte("\n")) {
-		before = append(slices.Clone(before), j.eol()...)
-	}
-	return j.replace(slices.Concat(before, []byte(j.render(v, "", false)+j.eol())))
-}
-
-// insert adds a member to the end of an object.
-func (j *jsonFile) insert(in *value, name string, v any) error {
-	if len(in.members) == 0 {
-		return j.insertFirst(in, name, v)
-	}
-	last := in.members[len(in.members)-1].value.to
-	if !bytes.Contains(j.text[in.from:last], []byte("\n")) {
-		return j.splice(last, last, ", "+quoted(name)+": "+j.render(v, "", true))
-	}
-	indent := j.indentOf(in.members[0].from)
-	return j.insertLine(last, j.eol()+indent+quoted(name)+": "+j.render(v, indent, false))
-}
-
-// insertLine adds a line behind the last member or item, which ends at an offset.
-func (j *jsonFile) insertLine(last int, line string) error {
-	if comma := j.commaAfter(last); comma >= 0 {
-		at := j.lineEnd(comma + 1)
-		return j.splice(at, at, line+",")
-	}
-	at := j.lineEnd(last)
-	return j.splice(last, at, ","+string(j.text[last:at])+line)
-}
-
-// insertFirst adds a member to an object that has none.
-func (j *jsonFile) insertFirst(in *value, name string, v any) error {
-	outer := j.indentOf(in.from)
-	indent := outer + j.unit()
-	inside := j.text[in.from+1 : in.to-1]
-	kept := len(bytes.TrimRight(inside, " \t\r\n")) // comments
-	line := j.eol() + indent + quoted(name) + ": " + j.render(v, indent, false)
-	if !bytes.Contains(inside[kept:], []byte("\n")) {
-		return j.splice(in.from+1+kept, in.to-1, line+j.eol()+outer)
-	}
-	return j.splice(in.from+1+kept, in.from+1+kept, line)
-}
-
-// remove takes out a member, with its line where it has one to itself.
-func (j *jsonFile) remove(path []string) error {
-	if j.root == nil {
-		return nil
-	}
-	in, depth, m, err := j.walk(path)
-	if err != nil || m == nil {
-		return err
-	}
-	previous := -1
-	if i := slices.IndexFunc(in.members, func(other member) bool { return other.from == m.from }); i > 0 {
-		previous = in.members[i-1].value.to
-	}
-	if err := j.cut(in, m.from, m.value.to, previous); err != nil {
-		return err
-	}
-	return j.close(path[:depth])
-}
-
-// cut takes out a member or an item, with its line where it has one to itself. The one
-// before it ends at previous, -1 if it is the first.
-func (j *jsonFile) cut(in *value, begins, ends, previous int) error {
-	from, to := j.lineStart(begins), ends
-	comma := j.commaAfter(to)
-	if comma >= 0 {
-		to = comma + 1
-	}
-	if comma < 0 && previous >= 0 {
-		before := j.commaAfter(previous)
-		between := j.text[before+1 : from]
-		return j.splice(before, to, strings.TrimRight(string(between), " \t\r\n"))
-	}
-	switch end := j.lineEnd(to); {
-	case end > to: // its comment keeps the line
-		from, to = begins, to+len(j.text[to:end])-len(bytes.TrimLeft(j.text[to:end], " \t"))
-	case from < begins:
-		from = max(len(bytes.TrimRight(j.text[:from], "\r\n")), in.from+1)
-	}
-	return j.splice(from, to, "")
-}
-
-// add puts an item at the end of the array that a path leads to, and makes the array if
-// there is none.
+// add appends an item to the array at path, which it creates if necessary.
 func (j *jsonFile) add(path []string, item fields) error {
-	in, err := j.list(path)
+	in, err := j.array(path)
 	switch {
 	case err != nil:
 		return err
 	case in == nil:
 		return j.set(path, []fields{item})
-	case len(in.items) == 0:
-		outer := j.indentOf(in.from)
-		kept := in.from + 1 + len(bytes.TrimRight(j.text[in.from+1:in.to-1], " \t\r\n")) // comments
-		return j.splice(kept, in.to-1, j.eol()+outer+j.unit()+j.render(item, "", true)+j.eol()+outer)
 	}
-	last := in.items[len(in.items)-1].to
-	if !bytes.Contains(j.text[in.from:last], []byte("\n")) {
-		return j.splice(last, last, ", "+j.render(item, "", true))
-	}
-	return j.insertLine(last, j.eol()+j.indentOf(in.items[0].from)+j.render(item, "", true))
+	return j.append(in, "", item)
 }
 
-// drop takes an item out of the array that a path leads to, and the array with its last.
+func (j *jsonFile) remove(path []string) error {
+	in, _, i, err := j.walk(path)
+	if err != nil || i < 0 {
+		return err
+	}
+	return j.cut(in, i)
+}
+
+// drop removes item i of the array at path, and the array if it was the only one.
 func (j *jsonFile) drop(path []string, i int) error {
-	in, err := j.list(path)
+	in, err := j.array(path)
 	if err != nil || in == nil {
 		return err
 	}
-	if len(in.items) == 1 {
+	if len(in.Value.(*hujson.Array).Elements) == 1 {
 		return j.remove(path)
 	}
-	previous := -1
-	if i > 0 {
-		previous = in.items[i-1].to
-	}
-	return j.cut(in, in.items[i].from, in.items[i].to, previous)
+	return j.cut(in, i)
 }
 
-// list is the array that a path leads to; nil if there is none.
-func (j *jsonFile) list(path []string) (*value, error) {
-	if j.root == nil {
-		return nil, nil
-	}
-	_, depth, m, err := j.walk(path)
-	switch {
-	case err != nil || m == nil || depth < len(path)-1:
+// array returns the array at path, or nil if there is none.
+func (j *jsonFile) array(path []string) (*hujson.Value, error) {
+	v, err := j.find(path)
+	if err != nil || v == nil {
 		return nil, err
-	case !m.value.array:
-		return nil, mistakeAt(j.text, m.value.from, "%s: want an array", strings.Join(path, "."))
 	}
-	return m.value, nil
+	if _, ok := v.Value.(*hujson.Array); !ok {
+		return nil, mistakeAt(j.text, v.StartOffset, "%s: want an array", strings.Join(path, "."))
+	}
+	return v, nil
 }
 
-// close writes an object that nothing is left in as {}.
-func (j *jsonFile) close(path []string) error {
-	in := j.root
-	for _, name := range path {
-		in = in.find(name).value
-	}
-	if len(bytes.TrimSpace(j.text[in.from+1:in.to-1])) > 0 {
-		return nil
-	}
-	return j.splice(in.from, in.to, "{}")
+// A slot is a member of an object or an item of an array, with the space and comments before it.
+type slot struct {
+	before *hujson.Extra
+	value  *hujson.Value
 }
 
-// commaAfter is where the comma behind a value is that ends at an offset; -1 if
-// there is none.
-func (j *jsonFile) commaAfter(at int) int {
-	s := scanner{text: j.text, at: at}
-	if s.space() != nil || s.at == len(j.text) || j.text[s.at] != ',' {
-		return -1
-	}
-	return s.at
-}
-
-// lineEnd is where the comments end that follow an offset on its line; the
-// offset itself if none do.
-func (j *jsonFile) lineEnd(at int) int {
-	for i := at; i < len(j.text); i++ {
-		if j.text[i] == ' ' || j.text[i] == '\t' {
-			continue
+// slots returns those of an object or an array, and the space and comments after the last one.
+func slots(v hujson.ValueTrimmed) (all []slot, end *hujson.Extra) {
+	switch v := v.(type) {
+	case *hujson.Object:
+		for i := range v.Members {
+			all = append(all, slot{&v.Members[i].Name.BeforeExtra, &v.Members[i].Value})
 		}
-		n := comment(j.text[i:])
-		if n == 0 || bytes.Contains(j.text[i:i+n], []byte("\n")) {
-			break
+		end = &v.AfterExtra
+	case *hujson.Array:
+		for i := range v.Elements {
+			all = append(all, slot{&v.Elements[i].BeforeExtra, &v.Elements[i]})
 		}
-		i += n - 1
-		at = i + 1
+		end = &v.AfterExtra
 	}
-	return at
+	return all, end
 }
 
-// lineStart is where the line begins that an offset is the first character of;
-// the offset itself if it is not.
-func (j *jsonFile) lineStart(at int) int {
-	start := 1 + bytes.LastIndexByte(j.text[:at], '\n')
-	if len(bytes.TrimLeft(j.text[start:at], " \t")) > 0 {
-		return at
+// append adds a member to an object, or an item to an array.
+func (j *jsonFile) append(in *hujson.Value, name string, v any) error {
+	before, indent, line := j.room(in)
+	added := hujson.Value{BeforeExtra: before}
+	if all, _ := slots(in.Value); len(all) > 0 && all[len(all)-1].value.AfterExtra != nil {
+		added.AfterExtra = hujson.Extra{} // a trailing comma
 	}
-	return start
+	switch in := in.Value.(type) {
+	case *hujson.Object:
+		key := hujson.Value{BeforeExtra: before, Value: hujson.String(name)}
+		added.BeforeExtra, added.Value = hujson.Extra(" "), j.value(v, indent, line)
+		in.Members = append(in.Members, hujson.ObjectMember{Name: key, Value: added})
+	case *hujson.Array:
+		added.Value = j.value(v, indent, true)
+		in.Elements = append(in.Elements, added)
+	}
+	return j.edited()
 }
+
+// room makes room at the end of an object or an array, after its last comment. It returns the space and
+// comments before the new slot, its indentation, and whether it goes on the same line.
+func (j *jsonFile) room(in *hujson.Value) (before hujson.Extra, indent string, line bool) {
+	all, end := slots(in.Value)
+	kept := bytes.TrimRight(*end, blank)
+	rest := (*end)[len(kept):]
+	outer := j.indentOf(in.StartOffset)
+	indent = outer + j.unit()
+	if len(all) > 0 {
+		first := *all[0].before
+		if !hasLine(first) && !hasLine(*end) {
+			*end = rest
+			return slices.Concat(kept, []byte(" ")), "", true
+		}
+		if hasLine(first) {
+			indent = j.indentOf(in.StartOffset + len("{") + len(first))
+		}
+	}
+	if *end = rest; !hasLine(rest) {
+		*end = hujson.Extra(j.eol() + outer)
+	}
+	return slices.Concat(kept, []byte(j.eol()+indent)), indent, false
+}
+
+func hasLine(text []byte) bool { return bytes.IndexByte(text, '\n') >= 0 }
+
+// cut removes a member of an object, or an item of an array. Comments before and after it stay.
+func (j *jsonFile) cut(in *hujson.Value, i int) error {
+	all, next := slots(in.Value)
+	if i+1 < len(all) {
+		next = all[i+1].before
+		*next = slices.Concat(*all[i].before, bytes.TrimLeft(*next, blank))
+	} else {
+		*next = atEnd(*all[i].before, *next)
+	}
+	if i > 0 && i+1 == len(all) {
+		last := all[i-1].value
+		*next = slices.Concat(last.AfterExtra, *next)
+		if last.AfterExtra = nil; all[i].value.AfterExtra != nil {
+			last.AfterExtra = hujson.Extra{} // a trailing comma
+		}
+	}
+	if len(all) == 1 && len(bytes.TrimLeft(*next, blank)) == 0 {
+		*next = nil
+	}
+	switch in := in.Value.(type) {
+	case *hujson.Object:
+		in.Members = slices.Delete(in.Members, i, i+1)
+	case *hujson.Array:
+		in.Elements = slices.Delete(in.Elements, i, i+1)
+	}
+	return j.edited()
+}
+
+// atEnd joins the space and comments before and after the last slot, which is removed.
+func atEnd(before, after hujson.Extra) hujson.Extra {
+	if rest := bytes.TrimLeft(after, blank); len(rest) > 0 {
+		return slices.Concat(before, rest)
+	}
+	if joined := slices.Concat(bytes.TrimRight(before, blank), after); joined.IsValid() {
+		return joined
+	}
+	return slices.Concat(before, after) // a comment needs its line break
+}
+
+// edited updates the text after root has changed, and checks it.
+func (j *jsonFile) edited() error { return j.replace(slices.Concat(j.mark, j.root.Pack())) }
 
 // indentOf is the indentation of the line that an offset is on.
 func (j *jsonFile) indentOf(at int) string {
@@ -281,8 +343,8 @@ func (j *jsonFile) indentOf(at int) string {
 
 // unit is what the text is indented by.
 func (j *jsonFile) unit() string {
-	if j.root != nil && len(j.root.members) > 0 {
-		if indent := j.indentOf(j.root.members[0].from); indent != "" {
+	if object, ok := j.root.Value.(*hujson.Object); ok && len(object.Members) > 0 {
+		if indent := j.indentOf(object.Members[0].Name.StartOffset); indent != "" {
 			return indent
 		}
 	}
@@ -299,44 +361,45 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// render is a value as text, on one line or with its members on lines of their
-// own.
+// value returns v for insertion at an indentation, on one line or with its members on separate lines.
+func (j *jsonFile) value(v any, indent string, line bool) hujson.ValueTrimmed {
+	parsed, err := hujson.Parse([]byte(j.render(v, indent, line)))
+	if err != nil {
+		panic(err) // render writes JSON
+	}
+	return parsed.Value
+}
+
+// render returns v as text.
 func (j *jsonFile) render(v any, indent string, line bool) string {
 	switch v := v.(type) {
 	case string:
 		return quoted(v)
 	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
+		return strconv.FormatBool(v)
 	case int:
 		return strconv.Itoa(v)
 	case []string:
 		return list(v)
 	case []fields:
-		return j.renderItems(v, indent, line)
-	}
-	inner, before, after, sep := indent+j.unit(), j.eol()+indent+j.unit(), j.eol()+indent, ","
-	if line {
-		before, after, sep = "", "", ", "
+		var items []string
+		for _, item := range v {
+			items = append(items, j.render(item, "", true))
+		}
+		return j.enclosed("[", items, "]", indent, line)
 	}
 	var members []string
 	for _, f := range v.(fields) {
-		members = append(members, before+quoted(f.name)+": "+j.render(f.value, inner, line))
+		members = append(members, quoted(f.name)+": "+j.render(f.value, indent+j.unit(), line))
 	}
-	return "{" + strings.Join(members, sep) + after + "}"
+	return j.enclosed("{", members, "}", indent, line)
 }
 
-// renderItems is an array of objects, each on one line.
-func (j *jsonFile) renderItems(items []fields, indent string, line bool) string {
-	before, after, sep := j.eol()+indent+j.unit(), j.eol()+indent, ","
+// enclosed joins members or items, on one line or each on its own.
+func (j *jsonFile) enclosed(begin string, all []string, end, indent string, line bool) string {
 	if line {
-		before, after, sep = "", "", ", "
+		return begin + strings.Join(all, ", ") + end
 	}
-	var all []string
-	for _, item := range items {
-		all = append(all, before+j.render(item, "", true))
-	}
-	return "[" + strings.Join(all, sep) + after + "]"
+	before := j.eol() + indent + j.unit()
+	return begin + before + strings.Join(all, ","+before) + j.eol() + indent + end
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -128,17 +127,16 @@ func (m Machine) Add(c Client, w Wish, project bool) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := c.at(s)
-	if have, there, err := s.get(at); err == nil && there && holds(have, entry) {
-		return p, nil
-	}
-	if back, ok := p.reverted(); ok {
-		if s, err = c.open(back); err != nil {
-			return nil, p.misread(err)
-		}
-	}
 	if err := put(s, c.at(s), entry); err != nil {
 		return nil, p.misread(err)
+	}
+	if back, ok := p.reverted(); ok && !bytes.Equal(s.bytes(), p.before) {
+		if s, err = c.open(back); err == nil {
+			err = put(s, c.at(s), entry)
+		}
+		if err != nil {
+			return nil, p.misread(err)
+		}
 	}
 	p.after = s.bytes()
 	return p, nil
@@ -173,60 +171,27 @@ func (p *Plan) reverted() (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// holds reports whether a server in settings is as wanted; what else it has is
-// the person's.
-func holds(have any, want fields) bool {
-	members, _ := have.(map[string]any)
-	for _, name := range owned() {
-		wanted := want.get(name)
-		if inner, ok := wanted.(fields); ok || name == "env" || name == "environment" {
-			if !holdsVariables(members[name], inner) {
-				return false
-			}
-			continue
-		}
-		if v, there := members[name]; there != (wanted != nil) || there && !reflect.DeepEqual(v, decoded(wanted)) {
-			return false
-		}
-	}
-	return members != nil
-}
-
-// holdsVariables reports whether an environment, or headers, hold what is
-// wanted, and none of ours beside it.
-func holdsVariables(have any, want fields) bool {
-	members, _ := have.(map[string]any)
-	for _, f := range want {
-		if members[f.name] != f.value {
-			return false
-		}
-	}
-	for _, name := range variableNames() {
-		if _, there := members[name]; there && want.get(name) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// put writes a server into settings. What a person has added to it stays.
+// put writes a server into settings. What else a person has written there stays.
 func put(s settings, at []string, entry fields) error {
-	have, there, err := s.get(at)
+	have, _, err := s.get(at)
 	if err != nil {
 		return err
 	}
 	members, ok := have.(map[string]any)
-	if !there || !ok {
+	if !ok {
 		return s.set(at, entry)
 	}
 	for _, name := range owned() {
-		if _, there := members[name]; there && entry.get(name) == nil {
-			if err := clean(s, slices.Concat(at, []string{name}), members[name]); err != nil {
+		if value, there := members[name]; there {
+			if err := clean(s, slices.Concat(at, []string{name}), value, entry.get(name)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, f := range entry {
+		if _, there := members[f.name]; there && !slices.Contains(owned(), f.name) {
+			continue
+		}
 		if err := merge(s, slices.Concat(at, []string{f.name}), members[f.name], f.value); err != nil {
 			return err
 		}
@@ -236,36 +201,36 @@ func put(s settings, at []string, entry fields) error {
 
 // clean takes out a member that is not wanted: of an environment only our
 // variables, if the person has others there.
-func clean(s settings, at []string, have any) error {
+func clean(s settings, at []string, have, want any) error {
 	members, ok := have.(map[string]any)
 	if name := at[len(at)-1]; !ok || name != "env" && name != "environment" {
-		return s.remove(at)
-	}
-	left := len(members)
-	for _, name := range variableNames() {
-		if _, there := members[name]; there {
-			left--
+		if want == nil {
+			return s.remove(at)
 		}
+		return nil
 	}
-	if left == 0 {
-		return s.remove(at)
-	}
-	return merge(s, at, have, fields{})
-}
-
-// merge sets a member, and of one that has members each that is wanted.
-func merge(s settings, at []string, have, want any) error {
-	members, ok := have.(map[string]any)
-	inner, nested := want.(fields)
-	if !ok || !nested {
-		return s.set(at, want)
-	}
+	wanted, _ := want.(fields)
+	ours := 0
 	for _, name := range variableNames() {
-		if _, there := members[name]; there && inner.get(name) == nil {
+		if _, there := members[name]; there && wanted.get(name) == nil {
+			ours++
 			if err := s.remove(slices.Concat(at, []string{name})); err != nil {
 				return err
 			}
 		}
+	}
+	if want == nil && ours > 0 && ours == len(members) {
+		return s.remove(at)
+	}
+	return nil
+}
+
+// merge sets a member, and of one that has members each that is wanted.
+func merge(s settings, at []string, have, want any) error {
+	_, ok := have.(map[string]any)
+	inner, nested := want.(fields)
+	if !ok || !nested {
+		return s.set(at, want)
 	}
 	for _, f := range inner {
 		if err := s.set(slices.Concat(at, []string{f.name}), f.value); err != nil {

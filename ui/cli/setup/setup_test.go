@@ -2,14 +2,17 @@ package setup
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
 )
 
 // A rig is a machine with nothing on it but a home, a project and a program.
@@ -107,6 +110,11 @@ var existing = map[string]map[format]string{
 		formatJSONC: "{\n  \"SERVERS\": {\n    \"other\": {} // no comma\n  } /* end */\n}",
 		formatTOML:  "[tui] # x\n# the end",
 	},
+	"a comment at the end": {
+		formatJSON:  "{}",
+		formatJSONC: "{\"SERVERS\": {\"other\": {}}} // end",
+		formatTOML:  "[tui]\n# end",
+	},
 	"nothing":        {formatJSON: "", formatJSONC: " \n", formatTOML: ""},
 	"comments alone": {formatJSON: "\n", formatJSONC: "// mine", formatTOML: "# mine"},
 }
@@ -121,11 +129,11 @@ func settingsOf(t *testing.T, c Client, text string) map[string]any {
 		}
 		return all
 	}
-	v, err := scan([]byte(text), c.format == formatJSON)
-	if err != nil || v == nil {
+	j, err := openJSON([]byte(text), c.format == formatJSON)
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", c.Name, err, text)
 	}
-	return v.decoded.(map[string]any)
+	return decode(j.root).(map[string]any)
 }
 
 func TestSetupAddsItselfAndRemovingGivesTheBytesBack(t *testing.T) {
@@ -187,15 +195,17 @@ func TestSetupCreatesSettingsAndRemovesThemWithTheirFolders(t *testing.T) {
 
 func TestSettingsThatCannotBeReadAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range []struct{ client, text, want string }{
-		{"claude", "{\n  // no\n}", ":2:3: this file cannot have comments"},
-		{"claude", "{\n  \"a\": 1,\n}", ":3:1: expected a quoted key"},
-		{"cursor", "{\n  \"mcpServers\": {\n", ":3:1: want }, the file ends"},
-		{"zed", "{\n  \"a\" 1}", ":2:7: want : after a name"},
-		{"zed", "{\"a\": tru}", ":1:7: not a value of JSON"},
-		{"zed", "{\"a\": 1 /* x", ":1:9: a comment does not end, or is none"},
-		{"vscode", "{}\n{}", ":2:1: there is more after the end"},
+		{"claude", "{\n  // no\n}", ":2:3: this file cannot have comments or trailing commas"},
+		{"claude", "{\n  \"a\": 1,\n}", ":3:1: this file cannot have comments or trailing commas"},
+		{"cursor", "{\n  \"mcpServers\": {\n", ":3:1: parsing value: unexpected EOF"},
+		{"zed", "{\n  \"a\" 1}", ":2:7: invalid character '1' after object name"},
+		{"zed", "{\"a\": tru}", ":1:7: invalid literal: tru"},
+		{"zed", "{\"a\": 1 /* x", ":1:9: parsing comment: unexpected EOF"},
+		{"vscode", "{}\n{}", ":2:1: invalid character '{' after top-level value"},
 		{"opencode", "{\n \"mcp\": []}", ":2:9: mcp: want an object"},
 		{"gemini", "[]", ":1:1: the settings: want an object"},
+		{"zed", "{\"a\": " + strings.Repeat("[", 1_000_000), ":1:100006: values are nested too deep"},
+		{"claude", strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), ":1:1: the settings: want an object"},
 		{"codex", "a = 1\nb = \n", ":2:"},
 		{"codex", "mcp_servers = { other = { command = \"x\" } }\n", ":1:1: mcp_servers.tandem: not a table"},
 		{"codex", "[mcp_servers]\ntandem = { command = \"x\", args = [] }\n", ":2:1: mcp_servers.tandem: not a table"},
@@ -233,6 +243,12 @@ func TestWhatAPersonAddsToTheServerStays(t *testing.T) {
 	want = "{\n  \"mcpServers\": {\n    \"tandem\": {\n      // old\n      \"command\": " + quoted(r.Program) + ", // why\n      \"disabled\": true,\n      \"env\": {\"A\": \"b\"},\n      \"args\": [\"--serve\"]\n    }\n  }\n}\n"
 	if diff := cmp.Diff(want, r.read(file)); diff != "" {
 		t.Error(diff)
+	}
+
+	r = newRig(t)
+	file = r.write("copilot", "{\"mcpServers\": {\"tandem\": {\"command\": \"old\", \"tools\": [\"exec\"]}}}")
+	if got := r.add("copilot", Wish{}); !strings.Contains(got, `"tools": ["exec"]`) || strings.Contains(got, "old") {
+		t.Errorf("%s: %s", file, got)
 	}
 }
 
@@ -431,7 +447,7 @@ func TestStatesTellWhatIsHereAndSetUp(t *testing.T) {
 	}
 	want := map[string]string{
 		"claude": `[true,false,false,""]`, "cursor": `[false,false,true,""]`, "gemini": `[true,true,false,""]`,
-		"zed": `[true,false,false,"read settings: ~/.config/zed/settings.json:1:2: want }, the file ends"]`,
+		"zed": `[true,false,false,"read settings: ~/.config/zed/settings.json:1:2: parsing value: unexpected EOF"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -443,7 +459,7 @@ func TestTheDiffShowsTheChangeAlone(t *testing.T) {
 	r.write("claude", "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n")
 	p, err := r.Add(r.client("claude"), Wish{}, false)
 	r.must(err)
-	want := []string{"    \"a\": 1,", "    \"b\": 2,", "-   \"c\": 3", "+   \"c\": 3,", "+   \"mcpServers\": {", "+     \"tandem\": {",
+	want := []string{"  {", "    \"a\": 1,", "    \"b\": 2,", "-   \"c\": 3", "+   \"c\": 3,", "+   \"mcpServers\": {", "+     \"tandem\": {",
 		"+       \"type\": \"stdio\",", "+       \"command\": \"tandem\",", "+       \"args\": [\"--serve\"]", "+     }", "+   }", "  }"}
 	if diff := cmp.Diff(want, p.Diff()); diff != "" {
 		t.Error(diff)
@@ -457,17 +473,67 @@ func TestTheDiffShowsTheChangeAlone(t *testing.T) {
 	}
 }
 
-func FuzzScan(f *testing.F) {
-	f.Add("{\"a\": [1, 2,], /* x */ \"b\": {}} // y")
-	f.Add("{\"a\": \"\\u00e9\\\"\", \"b\": -1e3}")
-	f.Fuzz(func(t *testing.T, text string) {
-		v, err := scan([]byte(text), true)
-		if err != nil || v == nil || strings.HasPrefix(text, "\ufeff") {
+// comments are the words of all comments in a text of JSON.
+func comments(root *hujson.Value) (words []string) {
+	add := func(extra hujson.Extra) { words = append(words, strings.Fields(string(extra))...) }
+	for v := range root.All() {
+		add(v.BeforeExtra)
+		add(v.AfterExtra)
+		switch v := v.Value.(type) {
+		case *hujson.Object:
+			add(v.AfterExtra)
+		case *hujson.Array:
+			add(v.AfterExtra)
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+func FuzzJSON(f *testing.F) {
+	for _, texts := range existing {
+		f.Add(texts[formatJSON], true)
+		f.Add(strings.ReplaceAll(texts[formatJSONC], "SERVERS", "mcpServers"), false)
+	}
+	f.Add("{\"mcpServers\": {\"a\": 1, // x\n\"b\": 2 /* y */, /* z */}, \"l\": [1, 2 /* z */,]} // end", false)
+	f.Add("\ufeff{\"mcpServers\": {\"a\": {}\n// x\n}, \"mcpServers\": {\"\\u0061\": 1}}", false)
+	server, hooks, item := []string{"mcpServers", serverName}, []string{hooksAt, "Stop"}, fields{{"command", "x"}}
+	f.Fuzz(func(t *testing.T, text string, strict bool) {
+		j, err := openJSON([]byte(text), strict)
+		if err != nil {
 			return
 		}
-		var want any
-		if err := json.Unmarshal([]byte(text), &want); err != nil || !reflect.DeepEqual(want, v.decoded) {
-			t.Errorf("%q: %v, want %v, %v", text, v.decoded, want, err)
+		if string(j.bytes()) != text {
+			t.Fatalf("%q reads as %q", text, j.bytes())
+		}
+		_, hadServer, err := j.get(server)
+		_, hadHooks, err2 := j.get(hooks)
+		if hadServer || hadHooks || errors.Join(err, err2) != nil {
+			return // a comment may be in what is replaced
+		}
+		before, words := decode(j.root), comments(&j.root)
+		if err := errors.Join(j.set(server, item), j.add(hooks, item), j.add(hooks, item)); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		v, _, err := j.get(server)
+		list, _, err2 := j.get(hooks)
+		if errors.Join(err, err2) != nil || !reflect.DeepEqual(v, decoded(item)) || !reflect.DeepEqual(list, decoded([]fields{item, item})) {
+			t.Fatalf("%q: %v and %v in %s", text, v, list, j.bytes())
+		}
+		if strict && !json.Valid(j.text) {
+			t.Fatalf("%q: %s is not JSON", text, j.bytes())
+		}
+		if err := errors.Join(j.remove(server), j.drop(hooks, 0), j.drop(hooks, 0)); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got := comments(&j.root); !slices.Equal(words, got) {
+			t.Fatalf("%q: comments %q, now %q", text, words, got)
+		}
+		after := decode(j.root).(map[string]any)
+		for name, v := range before.(map[string]any) {
+			if name != "mcpServers" && name != hooksAt && !reflect.DeepEqual(after[name], v) {
+				t.Fatalf("%q: %s was %v and is %v", text, name, v, after[name])
+			}
 		}
 	})
 }
