@@ -75,12 +75,14 @@ func (a Action) parts(arguments bool) []part {
 	if r.err != nil {
 		parts = append(parts, part{kind: ofCommand, unclear: true, write: true, what: a.line()})
 	}
-	for _, c := range r.found {
-		it := part{kind: ofCommand, command: c, steered: r.steered, write: true, what: c.String()}
-		if len(c.words) == 1 && !c.words[0].known {
-			it.what = a.line()
+	for _, found := range r.found {
+		for _, c := range found.starts() {
+			it := part{kind: ofCommand, command: c, steered: r.steered, write: true, what: c.String()}
+			if len(c.words) == 1 && !c.words[0].known {
+				it.what = a.line()
+			}
+			parts = append(parts, it)
 		}
-		parts = append(parts, it)
 	}
 	s := search{action: a, arguments: arguments, left: maxSearch}
 	parts = append(parts, s.parts(r)...)
@@ -95,7 +97,7 @@ func (a Action) reading() *reading {
 	r := newReading(len(a.line()), a.Home)
 	switch {
 	case len(a.Argv) > 0:
-		r.take(simple{words: literal(a.Argv), grammar: bash}, 0)
+		r.take(simple{words: literal(a.Argv)}, 0)
 	case strings.TrimSpace(a.Command) != "":
 		r.line(a.Command)
 	}
@@ -247,7 +249,13 @@ func (r rule) coversCommand(it part) match {
 	case it.kind == ofFile && len(r.Path) == 0: // the command is a part of its own
 		return no
 	}
-	return best(r.words, func(pattern []string) match { return matchWords(pattern, it.command, r.Decision == Allow) })
+	starts := []simple{it.command}
+	if it.kind == ofFile && r.Decision != Allow { // elsewhere each is a part of its own
+		starts = it.command.starts()
+	}
+	return best(r.words, func(pattern []string) match {
+		return best(starts, func(c simple) match { return matchWords(pattern, c, r.Decision == Allow) })
+	})
 }
 
 func (r rule) coversPath(it part) match {

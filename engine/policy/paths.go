@@ -65,8 +65,15 @@ func anywhere(c simple, guessed bool) part {
 	return part{kind: ofFile, command: c, at: location{any: true}, guessed: guessed, write: true, what: c.String()}
 }
 
-// enter follows a command that changes the folder.
-func (s *search) enter(folders *[]string, c simple) []part {
+// enter follows a command that may change the folder.
+func (s *search) enter(folders *[]string, c simple) (parts []part) {
+	for _, start := range c.starts() {
+		parts = append(parts, s.goTo(folders, start)...)
+	}
+	return parts
+}
+
+func (s *search) goTo(folders *[]string, c simple) []part {
 	if len(c.words) == 0 || c.words[0].text != "cd" && c.words[0].text != "pushd" && c.words[0].text != "chdir" {
 		return nil
 	}
@@ -94,9 +101,6 @@ func (s *search) enter(folders *[]string, c simple) []part {
 
 // partsOf are the paths that a simple command names when it runs in a folder.
 func (s *search) partsOf(c simple, dir string) []part {
-	if c.tail {
-		return nil // the command around it names the same
-	}
 	var parts []part
 	for _, target := range c.reads {
 		parts = append(parts, s.target(c, target, dir, false)...)

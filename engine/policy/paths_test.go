@@ -49,7 +49,7 @@ func TestPathsAreFoundInWords(t *testing.T) {
 		"docker run -v ~/.ssh:/k x", "docker run --mount type=bind,source=/etc/shadow,target=/k x", "docker run -v $HOME/.ssh:/k:ro x", "tool a=b:/etc/shadow",
 		"A=/etc/shadow tool", "A=/etc/shadow", "export A=/etc/shadow", "env A=/etc/shadow tool", "cat </etc/shadow", "x=$(</etc/shadow)", "ls >>/etc/shadow", "ls >&/etc/shadow", "ls &>/etc/shadow",
 		"ls >|/etc/shadow", "ls <>/etc/shadow", "ls 2>/etc/shadow", "{fd}</etc/shadow ls", "while read x; do :; done < /etc/shadow", "cat /proc/self/root/etc/shadow",
-		"cd /etc; cat shadow", "cd /etc && cat ./shadow", "f() { cat ./shadow; }; cd /etc; f", "while :; do cat ./shadow; cd /etc; done", "cd ..; cd .ssh; cat ./id", "cd /; cd etc; cat shadow",
+		"cd /etc; cat shadow", "command cd /etc; cat shadow", "eval 'cat /etc/shadow'", "zsh -c 'cat < /etc/shadow'", "cd /etc && cat ./shadow", "f() { cat ./shadow; }; cd /etc; f", "while :; do cat ./shadow; cd /etc; done", "cd ..; cd .ssh; cat ./id", "cd /; cd etc; cat shadow",
 		"cat $F /etc/shadow", "cat /etc//./shadow", "cat /etc/../etc/shadow", "cat '/etc/shadow'", "cat /e\"tc\"/shadow",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: work, Home: home}); v.Decision != Deny {
@@ -150,7 +150,7 @@ func TestLookingPathsUpIsBounded(t *testing.T) {
 func TestARuleWithCommandAndPathIsAboutBoth(t *testing.T) {
 	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\npath = [\"/data/**\"]")
 	for command, want := range map[string]Decision{
-		"rm /data/x": Deny, "sudo rm -r /data": Deny, "rm \"$X\"": Ask, "rm > /data/x": Deny,
+		"rm /data/x": Deny, "sudo rm -r /data": Deny, "doas -u root rm /data/x": Deny, "eval 'rm /data/x'": Deny, "doas -u root cat /data/x": Ask, "rm \"$X\"": Ask, "rm > /data/x": Deny,
 		"cat /data/x": Allow, "rm /x": Allow, "cat /data/x; rm /x": Allow, "cat \"$X\"": Allow, "> /data/x": Allow,
 	} {
 		if v := p.Decide(Action{Command: command, CWD: "/w", Home: "/h", Write: true}); v.Decision != want {

@@ -8,16 +8,12 @@ type how int
 const (
 	arguments how = iota // the arguments behind its options are a command
 	shell                // a script, as a shell does
-	script               // its arguments, joined, are a script
 	input                // like arguments, with more that it reads
 	executes             // find's -exec
-	sourced              // a file, in the same shell
-	trapped              // its first argument is a script
-	renamed              // NAME=SCRIPT
 )
 
-// A runner is a program or builtin that runs other commands. Options are
-// letters and names, with blanks between them.
+// A runner is a program that runs other commands. Options are letters and names,
+// with blanks between them.
 type runner struct {
 	name    string
 	how     how
@@ -30,45 +26,31 @@ type runner struct {
 	shell   string  // options with which it is a shell if no command follows
 }
 
-// runners are those whose arguments are read. There are many more programs that
-// run others, in ways of their own: see unclearRunners.
+// runners are the programs whose arguments are read. All others that are known to run
+// commands are in unclearRunners.
 var runners = []runner{
-	{name: "sh", how: shell, grammar: posix},
-	{name: "dash", how: shell, grammar: posix},
-	{name: "ash", how: shell, grammar: posix},
-	{name: "bash", how: shell, grammar: bash},
-	{name: "mksh", how: shell, grammar: mksh},
-	{name: "ksh", how: shell, grammar: mksh},
-	{name: "zsh", how: shell, grammar: zsh},
-	{name: "eval", how: script},
-	{name: "source", how: sourced},
-	{name: ".", how: sourced},
-	{name: "trap", how: trapped},
-	{name: "alias", how: renamed},
+	{name: "sh", how: shell, grammar: posix, valued: "o O rcfile init-file"},
+	{name: "dash", how: shell, grammar: posix, valued: "o O rcfile init-file"},
+	{name: "ash", how: shell, grammar: posix, valued: "o O rcfile init-file"},
+	{name: "bash", how: shell, grammar: bash, valued: "o O rcfile init-file"},
 	{name: "find", how: executes},
 	{name: "xargs", how: input, valued: "a d E I L n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
 	{name: "env", assigns: true, valued: "u C a S unset chdir argv0 split-string", unclear: "S split-string"},
 	{name: "sudo", assigns: true, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
 		nothing: "l v K V e list validate edit", shell: "s i shell login"},
-	{name: "doas", valued: "u C", shell: "s"},
-	{name: "command", nothing: "v V"},
-	{name: "builtin"},
-	{name: "exec", valued: "a"},
-	{name: "noglob"},
 	{name: "nohup"},
-	{name: "setsid"},
-	{name: "time", valued: "f o format output"},
 	{name: "nice", valued: "n adjustment"},
 	{name: "timeout", valued: "k s kill-after signal", skip: 1},
 }
 
-// unclearRunners run other commands too. Their options are not read: what they run
-// counts as unknown.
+// unclearRunners are programs and builtins that run other commands too. Their options are
+// not known here, so what they run counts as unknown.
 var unclearRunners = []string{
-	"at", "batch", "bind", "busybox", "chroot", "chrt", "compgen", "complete", "coproc", "csh", "dbus-run-session", "enable", "fakeroot",
-	"fc", "fish", "flock", "gosu", "hash", "ionice", "lksh", "ltrace", "mapfile", "nocorrect", "nsenter", "nu", "parallel", "pkexec", "posh",
-	"prlimit", "rbash", "readarray", "repeat", "runuser", "script", "setpriv", "stdbuf", "strace", "su", "su-exec", "systemd-inhibit",
-	"systemd-run", "taskset", "tcsh", "toybox", "unbuffer", "unshare", "watch", "yash",
+	".", "alias", "at", "batch", "bind", "builtin", "busybox", "chroot", "chrt", "command", "compgen", "complete", "coproc", "csh", "dbus-run-session",
+	"doas", "enable", "eval", "exec", "fakeroot", "fc", "fish", "flock", "gosu", "hash", "ionice", "ksh", "lksh", "ltrace", "mapfile", "mksh", "nocorrect",
+	"noglob", "nsenter", "nu", "parallel", "pkexec", "posh", "prlimit", "rbash", "readarray", "repeat", "runuser", "script", "setpriv", "setsid", "source",
+	"stdbuf", "strace", "su", "su-exec", "systemd-inhibit", "systemd-run", "taskset", "tcsh", "time", "toybox", "trap", "unbuffer", "unshare", "watch",
+	"yash", "zsh",
 }
 
 // runnerOf finds the runner that a program is.

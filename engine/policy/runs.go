@@ -16,33 +16,94 @@ func (r *reading) take(c simple, depth int) {
 	if len(c.words) > 0 && c.words[0].filled {
 		c.words = append([]word{{}}, c.words[1:]...)
 	}
+	c.unclear = runsUnclearly(c)
 	r.found = append(r.found, c)
 	if setsShell(c) || namesUnknownVariable(c) {
 		r.unknown()
 	}
-	r.steered = r.steered || passesOn(c)
+	r.steered = r.steered || slices.ContainsFunc(c.starts(), passesOn)
 	if len(c.words) == 0 || !c.words[0].known {
 		return
 	}
-	program := path.Base(c.words[0].text)
-	if g, ok := runnerOf(program); ok {
+	if g, ok := runnerOf(path.Base(c.words[0].text)); ok {
 		r.run(c, g, depth)
 	}
-	if slices.Contains(unclearRunners, program) || (program == "fd" || program == "fdfind") && slices.ContainsFunc(c.words[1:], mayExecute) {
-		r.unclearly(c)
+	if c.unclear {
+		r.unclearly(c, depth)
 	}
 }
 
-// mostTails is how many arguments of a program are taken for the beginning of what
-// it runs.
-const mostTails = 32
+// runsUnclearly reports whether a command is one of unclearRunners, or fd with an option to
+// run commands.
+func runsUnclearly(c simple) bool {
+	if len(c.words) == 0 || !c.words[0].known {
+		return false
+	}
+	program := path.Base(c.words[0].text)
+	return slices.Contains(unclearRunners, program) || (program == "fd" || program == "fdfind") && slices.ContainsFunc(c.words[1:], mayExecute)
+}
 
-// unclearly takes apart what a program runs whose options are not read: what
-// exactly is not known, and it may begin with any of the arguments.
-func (r *reading) unclearly(c simple) {
+// maxTails is how many arguments of a program are taken for the beginning of what it
+// runs.
+const maxTails = 32
+
+// starts returns a command and, if it is unclear what it runs, the commands that may begin
+// with each of its arguments.
+func (c simple) starts() []simple {
+	all := []simple{c}
+	if c.unclear {
+		for i := range min(len(c.words)-1, maxTails) {
+			all = append(all, simple{words: c.words[1+i:], more: c.more})
+		}
+	}
+	return all
+}
+
+// plain are the characters of a script that is a single word.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
+
+// unclearly notes that a program runs something unknown. Any argument and here-document may
+// be a script.
+func (r *reading) unclearly(c simple, depth int) {
 	r.unknown()
-	for i := range min(len(c.words)-1, mostTails) {
-		r.found = append(r.found, simple{words: c.words[1+i:], tail: true, more: c.more, grammar: c.grammar})
+	args := c.words[1:]
+	if len(args) > 1 {
+		r.guess(joined(args), depth) // as eval does
+	}
+	for _, w := range args[:min(len(args), maxTails)] {
+		if strings.Trim(w.text, plain) != "" { // else starts has it
+			r.guess(w, depth)
+		}
+		if _, script, ok := strings.Cut(w.text, "="); ok { // alias x=SCRIPT, --command=SCRIPT
+			r.guess(word{text: script, known: w.known}, depth)
+		}
+	}
+	for _, text := range c.in.texts {
+		r.guess(text, depth)
+	}
+}
+
+// joined joins words with blanks, without the -- that ends options.
+func joined(words []word) word {
+	texts, known := make([]string, len(words)), true
+	for i, w := range words {
+		texts[i], known = w.text, known && w.known
+	}
+	return word{text: strings.TrimPrefix(strings.Join(texts, " "), "-- "), known: known}
+}
+
+// guess takes apart a text that may be a script. If it cannot be parsed, it is not one.
+func (r *reading) guess(text word, depth int) {
+	if !text.known || r.left < 0 {
+		return
+	}
+	err := r.err
+	r.script(text, bash, standard{}, depth+1)
+	if isOtherInPOSIX(text.text) {
+		r.script(text, posix, standard{}, depth+1)
+	}
+	if r.left >= 0 {
+		r.err = err
 	}
 }
 
@@ -54,22 +115,9 @@ func mayExecute(w word) bool {
 
 // run takes apart what a runner runs.
 func (r *reading) run(c simple, g runner, depth int) {
-	args := c.words[1:]
 	switch g.how {
 	case shell:
-		r.shell(c, g.grammar, depth)
-	case script:
-		r.eval(c, depth)
-	case sourced:
-		if len(args) > 0 || c.more {
-			r.unknown()
-		}
-	case trapped:
-		if args = operands(args); len(args) > 1 && !strings.HasPrefix(args[0].text, "-") {
-			r.script(args[0], c.grammar, standard{}, depth+1)
-		}
-	case renamed:
-		r.alias(c, depth)
+		r.shell(c, g, depth)
 	case executes:
 		r.find(c, depth)
 	default:
@@ -86,7 +134,7 @@ func (r *reading) arguments(c simple, g runner, depth int) {
 	if options.has(g.nothing) {
 		return
 	}
-	inner := simple{words: rest, in: c.in, more: c.more, grammar: c.grammar}
+	inner := simple{words: rest, in: c.in, more: c.more}
 	switch {
 	case g.how == input:
 		r.xargs(inner, options, depth)
@@ -113,81 +161,38 @@ func (r *reading) input(in standard, g grammar, depth int) {
 }
 
 // shell takes apart what a shell runs: the first argument with -c, else a file
-// that it names or what it reads. What is not known among its options, may
-// become several words and is not a path, may be anything.
-func (r *reading) shell(c simple, g grammar, depth int) {
-	command, reads := false, false
-	args := c.words[1:]
-	for ; len(args) > 0; args = args[1:] {
-		a := args[0].text
-		if !args[0].known && (command || strings.HasPrefix(a, "-") || !args[0].one && !strings.Contains(a, "/")) {
-			r.unknown()
-			return
-		}
-		if a == "--" || a == "-" {
-			args = args[1:]
-			break
-		}
-		if len(a) < 2 || a[0] != '-' && a[0] != '+' {
-			break
-		}
-		if name, ok := strings.CutPrefix(a, "--"); ok {
-			if (name == "rcfile" || name == "init-file" || name == "emulate") && len(args) > 1 {
-				args = args[1:]
-			}
-			continue
-		}
-		command = command || a[0] == '-' && strings.Contains(a, "c")
-		reads = reads || a[0] == '-' && strings.Contains(a, "s")
-		args = args[min(strings.Count(a, "o")+strings.Count(a, "O"), len(args)-1):]
+// that it names or what it reads.
+func (r *reading) shell(c simple, g runner, depth int) {
+	options, args, sure := g.options(c.words[1:])
+	if !sure || slices.ContainsFunc(c.words[1:len(c.words)-len(args)], takesNext) || len(args) > 0 && strings.HasPrefix(args[0].text, "+") {
+		r.unclearly(c, depth)
+		return
 	}
+	command := options.has("c")
 	switch {
 	case len(args) == 0 && c.more:
 		r.unknown()
 	case len(args) == 0 && command:
-	case len(args) > 0 && command:
-		r.script(args[0], g, c.in, depth+1)
-	case len(args) == 0 || reads || isInput(args[0].text):
-		r.input(c.in, g, depth)
-	case args[0].stream || args[0].filled:
+	case command:
+		r.script(args[0], g.grammar, c.in, depth+1)
+	case len(args) == 0 || options.has("s") || isInput(args[0].text):
+		r.input(c.in, g.grammar, depth)
+	case args[0].stream || args[0].filled || mayBeOptions(args[0]):
 		r.unknown()
 	}
 }
 
-// operands are the arguments of a builtin without the mark of their begin.
-func operands(args []word) []word {
-	if len(args) > 0 && args[0].text == "--" {
-		return args[1:]
-	}
-	return args
+// takesNext reports whether a word has letters after -o or -O: the value of that option is
+// the next word all the same.
+func takesNext(w word) bool {
+	i := strings.IndexAny(w.text, "oO")
+	return strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && i >= 0 && i < len(w.text)-1
 }
 
-func (r *reading) eval(c simple, depth int) {
-	args := operands(c.words[1:])
-	texts := make([]string, len(args))
-	for i, w := range args {
-		if texts[i] = w.text; !w.known || w.filled {
-			r.unknown()
-			return
-		}
-	}
-	if c.more {
-		r.unknown()
-		return
-	}
-	r.script(word{text: strings.Join(texts, " "), known: true}, c.grammar, c.in, depth+1)
-}
-
-// alias takes apart what names stand for from now on, with what is not known
-// behind it.
-func (r *reading) alias(c simple, depth int) {
-	for _, a := range c.words[1:] {
-		if !a.known && a.glob == "" {
-			r.unknown()
-		} else if _, text, ok := strings.Cut(a.text, "="); ok {
-			r.script(word{text: text + ` "$@"`, known: true}, c.grammar, standard{}, depth+1)
-		}
-	}
+// mayBeOptions reports whether a word that is not known may stand for options of a shell. It
+// is taken for a file if it is one word or has a slash.
+func mayBeOptions(w word) bool {
+	return !w.known && (strings.HasPrefix(w.text, "-") || !w.one && !strings.Contains(w.text, "/"))
 }
 
 // find takes apart what find runs for each file, up to ; or {} +.
@@ -207,7 +212,7 @@ func (r *reading) find(c simple, depth int) {
 			for j, w := range inner {
 				inner[j].filled = w.filled || strings.Contains(w.text, "{}")
 			}
-			r.take(simple{words: inner, in: c.in, grammar: c.grammar}, depth+1)
+			r.take(simple{words: inner, in: c.in}, depth+1)
 			i = end
 		}
 	}

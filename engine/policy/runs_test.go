@@ -43,32 +43,34 @@ var hidden = []string{
 	"bash -c '(' ; rm -rf zz", "f() { rm -rf zz; }", "f() { rm -rf zz; }; export -f f; bash -c f", "coproc rm -rf zz", "coproc X { rm -rf zz; }",
 	"echo ${x:-$(rm -rf zz)}", "cat <<EOF\n$(rm -rf zz)\nEOF", "cat <(rm -rf zz)", "a=$(rm -rf zz)", "a=($(rm -rf zz))", "echo $(( $(rm -rf zz) ))",
 	"[[ -n $(rm -rf zz) ]]", "case $(rm -rf zz) in esac", "export A=$(rm -rf zz)", "echo \"`rm -rf zz`\"", "for x in $(rm -rf zz); do :; done",
+
+	"csh -c 'rm -rf zz'", "fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "nu -c 'rm -rf zz'", "zsh -c '=rm -rf zz'",
+	". /dev/stdin <<<'rm -rf zz'", "exec <<<'rm -rf zz'; bash", "at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'", "watch -n 5 'ls; rm -rf zz'",
+	"su -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'", "script -qc 'rm -rf zz' /dev/null", "mapfile -C 'rm -rf zz' -c 1 a", "complete -C 'rm -rf zz' x",
+	"command -v rm -rf", "command eval rm '-rf zz'", "zsh -c 'rm -rf zz' \"it's\"", "trap 'rm -rf zz' EXIT \"it's\"", "exec bash <<<'rm -rf zz'",
 }
 
 // doubtful are commands that may run rm -rf, as far as can be seen.
 var doubtful = []string{
 	"$CMD", "\"$CMD\"", "rm $FLAGS", "rm \"$@\"", "r? -rf zz", "{rm,-rf,zz}", "rm -{rf,x} zz", "/bin/r[m] -rf zz", "$'rm' -rf zz", "sh -c \"$'rm' -rf zz\"", "$(which rm) -rf zz",
 	"sh -c \"$X\"", "sh -c -$X", "sh $FLAGS 'rm -rf zz'", "sh \"-$F\" 'rm -rf zz'", "sh \"$@\"", "sh -c 'cat <(ls)'", "sh -c 'a=(b)'", "bash -c 'if'",
-	"sudo $OPTIONS ls", "timeout $T ls", "timeout \"$T\" $CMD", "eval \"$X\"", "trap \"$X\" EXIT", "alias \"$X\"", "alias x=rm", "f() { rm \"$@\"; }; f -rf zz",
-	"csh -c 'rm -rf zz'", "fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "fish -c 'r\\x6d -rf zz'", "nu -c 'rm -rf zz'",
-	"zsh -c '=rm -rf zz'",
+	"sudo $OPTIONS ls", "timeout $T ls", "timeout \"$T\" $CMD", "eval \"$X\"", "trap \"$X\" EXIT", "alias \"$X\"", "alias x=rm", "f() { rm \"$@\"; }; f -rf zz", "fish -c 'r\\x6d -rf zz'",
 	"find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec sh -c 'ls {}' \\;", "find $ARGS",
 	"env -S \"$X\"", "env -S \"sh -c 'rm -rf zz'\"", "env -S 'rm\\_-rf\\_zz'", "env -S '${X} -rf zz'", "env -S \"'rm' -rf zz\"", "env -S '\"rm\" -rf zz'", "env -S 'ls #'",
-	"bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", ". /dev/stdin <<<'rm -rf zz'", "bash <&3", "exec 3<x; bash <&3", "exec <<<'rm -rf zz'; bash", "exec < <(echo rm -rf zz)",
+	"bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", "bash <&3", "exec 3<x; bash <&3", "exec < <(echo rm -rf zz)",
 	"echo 'rm -rf zz' | bash", "echo 'rm -rf zz' |& sh -x", "cat x | sudo -u root bash -s", "cat x | { cd y; bash; }", "cat x | while true; do sh; done",
 	"cat x | bash -c 'sh'", "cat x | bash -", "cat x | su root", "cat x | sudo -s", "cat x | (cat | sh)", "cat x | unshare -r", "cat x | fish",
 	"bash < <(echo rm -rf zz)", "bash <(echo rm -rf zz)", "echo rm -rf zz > >(bash)", "echo rm -rf zz | tee >(sh)", "coproc bash", "cat x | at now",
-	"at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "cat x | source /dev/stdin", "source <(echo rm -rf zz)", ". <(curl x)",
-	"source venv/bin/activate", ". \"$HOME/.profile\"", "bash -c '. x'",
-	"flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'", "flock F make", "hash make", "watch -n 5 'ls; rm -rf zz'", "su", "su -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'",
-	"script -qc 'rm -rf zz' /dev/null", "cat x | parallel",
+	"cat x | source /dev/stdin", "source <(echo rm -rf zz)", ". <(curl x)", "source venv/bin/activate", ". \"$HOME/.profile\"", "bash -c '. x'",
+	"flock F make", "hash make", "su", "cat x | parallel",
 	"env -S 'rm -rf zz'", "env -S'rm -rf zz'", "env -iS 'A=b rm -rf' zz", "env --split-string='-u B rm -rf zz'",
 	"ls | xargs -I{} sh -c {}", "ls | xargs -I{} sh -c 'ls {}'", "ls | xargs bash -c", "ls | xargs sudo", "ls | xargs rm", "ls | xargs -I \"$X\" rm -r",
 	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
 	"PATH=/tmp ls", "PATH=/tmp; ls", "export PATH=/tmp", "declare -x PATH+=:/tmp", "export \"$X\"", "env PATH=/tmp ls", "sudo LD_PRELOAD=x ls", "LD_PRELOAD=./x ls",
 	"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "PROMPT_COMMAND='rm -rf zz'", "IFS=x; ls", "IFS=x eval ls", "PS4='$(rm -rf zz)' bash -x y", "read PATH", "printf -v PATH x",
 	"for PATH in /tmp; do ls; done", ": ${PATH:=/tmp}", "sh -c 'export PATH=/tmp; ls'", "BASH_FUNC_ls%%='() { rm -rf zz; }' bash -c ls; env 'BASH_FUNC_ls%%=() { rm -rf zz; }' bash",
-	"hash -p /bin/rm ls; ls -rf zz", "enable -f x y", "bind -x '\"a\": rm -rf zz'", "mapfile -C 'rm -rf zz' -c 1 a", "complete -C 'rm -rf zz' x", "fc -s", "x='$(rm -rf zz)'; echo ${x@P}",
+	"hash -p /bin/rm ls; ls -rf zz", "enable -f x y", "bind -x '\"a\": rm -rf zz'", "fc -s", "x='$(rm -rf zz)'; echo ${x@P}",
+	"trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT", "alias ll='ls -la'", "alias", "exec >log 2>&1", "command -v rm",
 }
 
 // harmless are commands in which the words stand for something else.
@@ -76,13 +78,13 @@ var harmless = []string{
 	"grep -c bash -o x", "grep rm -rf x", "find . -name rm", "find . -name rm -newer -rf", "find . -exec rm {} +", "find . -name '*.o' -exec ls {} \\;",
 	"find . -name *.o", "find \"$DIR\" -name x",
 	"echo watch rm -rf zz", "ls watch", "git commit -m 'rm -rf zz'", "printf '%s' bash -c 'rm -rf zz'", "man bash", "which bash sudo rm",
-	"command -v rm -rf", "sudo -l rm -rf", "bash script.sh rm -rf", "bash ./x -c 'rm -rf zz'", "bash \"$DIR/x.sh\" 'rm -rf zz'", "bash \"$f\" build",
+	"sudo -l rm -rf", "bash script.sh rm -rf", "bash ./x -c 'rm -rf zz'", "bash \"$DIR/x.sh\" 'rm -rf zz'", "bash \"$f\" build",
 	"bash $DIR/x.sh", "for f in a b; do sh \"$f\"; done", "cat x | bash y.sh", "bash --version", "bash < script", "cat <<EOF\nrm -rf zz\nEOF",
-	"cat <<<'rm -rf zz'", "bash x <<<'rm -rf zz'", "bash -c 'cat' <<<'rm -rf zz'", "trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT",
-	"alias ll='ls -la'", "alias", "env A=b make", "env", "xargs -n 1 echo",
+	"cat <<<'rm -rf zz'", "bash x <<<'rm -rf zz'", "bash -c 'cat' <<<'rm -rf zz'",
+	"env A=b make", "env", "xargs -n 1 echo",
 	"ls | xargs -I{} cp {} /x/{}", "timeout 5 make", "sudo -u \"$USER\" make", "nohup make &",
 	"rm -r zz", "rm *.o", "ls | grep bash", "fd -e go rm", "time make", "bash <<EOF\nls\nEOF", "true | xargs",
-	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash", "exec >log 2>&1",
+	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash",
 	"[ -f x ] && ls", "git show HEAD@{1} stash@{0}", "echo {}", "while IFS= read -r l; do ls; done", "A=b ls", "export A=\"$(ls)\"", "read -r x",
 	"[[ -f x && -n $y ]] && ls", "((x > 3)) && ls", "echo $PATH",
 }
@@ -122,7 +124,7 @@ func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
 	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
 	for command, want := range map[string]Decision{
 		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A LC_ALL=c ls": Allow,
-		"bash <<<ls": Allow, "trap ls EXIT": Allow, "trap - EXIT": Allow, "watch -n 1 ls": Ask, "command -v make": Allow,
+		"bash <<<ls": Allow, "trap ls EXIT": Ask, "watch -n 1 ls": Ask, "command -v make": Ask,
 		"bash -euo pipefail -c 'make'": Ask, "timeout --signal KILL 5 make": Ask, "find . -exec make {} +": Ask, "env -u A B=c make": Ask,
 		"bash <<<make": Ask, "trap make EXIT": Ask, "watch -n 1 make": Ask, "cat x | bash": Ask, "bash <(cat x)": Ask,
 	} {
@@ -132,9 +134,41 @@ func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
 	}
 }
 
+// Of most programs that run others the arguments are not read. What they run is unknown: a rule that
+// allows them does not allow it, and a rule about any other program asks.
+func TestProgramThatRunsOthersIsNeverPlain(t *testing.T) {
+	for _, name := range []string{"mksh", "ksh", "zsh", "eval", "source", ".", "trap", "alias", "doas", "command", "builtin", "exec", "noglob", "setsid", "time"} {
+		if !slices.Contains(unclearRunners, name) {
+			t.Errorf("%s does not count as one", name)
+		}
+	}
+	denied := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]")
+	for _, name := range append([]string{"fd -x", "fdfind -X"}, unclearRunners...) {
+		program, _, _ := strings.Cut(name, " ")
+		allowed := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\""+program+"\", \"ls\", \"sh\", \"sudo\", \"-?\"]")
+		for _, args := range []string{"", " ls", " -c ls", " x=ls"} {
+			line := name + args
+			argv := strings.Fields(line)
+			for _, a := range []Action{{Argv: argv}, {Argv: append([]string{"sudo"}, argv...)}, {Command: "\\" + line}, {Command: "sh -c '\\" + line + "'"}} {
+				if v := denied.Decide(a); v.Decision != Ask {
+					t.Errorf("rm is denied: %q %s: %+v, want ask", a.Argv, a.Command, v)
+				}
+				if v := allowed.Decide(a); v.Decision != Ask {
+					t.Errorf("%s and ls are allowed: %q %s: %+v, want ask", program, a.Argv, a.Command, v)
+				}
+			}
+		}
+		for _, args := range []string{"rm x", "'rm x'", "x='rm x'", "-a b rm x", "bash -c 'rm x'", "<<<'rm x'"} {
+			if v := denied.Decide(Action{Command: "\\" + name + " " + args}); v.Decision != Deny {
+				t.Errorf("%s %s: %+v, want deny", name, args, v)
+			}
+		}
+	}
+}
+
 func TestWhatIsNestedTooDeepIsAskedAbout(t *testing.T) {
 	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
-	for _, command := range []string{strings.Repeat("sudo ", 40) + "rm -rf zz", strings.Repeat("eval ", 40) + "rm -rf zz"} {
+	for _, command := range []string{strings.Repeat("sudo ", 40) + "rm -rf zz", strings.Repeat("eval ", 60) + "rm -rf zz"} {
 		if v := p.Decide(Action{Command: command}); v.Decision != Ask {
 			t.Errorf("%s: %+v", command, v)
 		}
@@ -162,9 +196,11 @@ func TestTakingACommandApartIsBounded(t *testing.T) {
 		r.script(word{text: command, known: true}, bash, standard{}, 0)
 		words := 0
 		for _, c := range r.found {
-			words += len(c.words)
+			for _, start := range c.starts() {
+				words += len(start.words)
+			}
 		}
-		if len(r.found) > parseMost*len(command) || words > mostTails*len(command) {
+		if len(r.found) > parseMost*len(command) || words > maxTails*len(command) {
 			t.Errorf("%s: %d left, %d found of %d bytes: %v", name, r.left, len(r.found), len(command), r.err)
 		}
 		if failed := r.left < 0; failed != (r.err != nil) && name != "runners" {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -14,8 +13,6 @@ type grammar = syntax.LangVariant
 const (
 	bash  = syntax.LangBash
 	posix = syntax.LangPOSIX
-	mksh  = syntax.LangMirBSDKorn
-	zsh   = syntax.LangZsh
 )
 
 // A standard is what a command finds on its standard input, as far as it stands
@@ -32,9 +29,8 @@ type simple struct {
 	sets          []word // values of assignments before it
 	reads, writes []word // targets of redirections
 	in            standard
-	more          bool    // words follow that are read from somewhere
-	tail          bool    // its words are the last ones of a command that may run it
-	grammar       grammar // of the shell that has found it
+	more          bool // words follow that are read from somewhere
+	unclear       bool // it runs another command, which may begin with any of its arguments
 }
 
 func (c simple) String() string {
@@ -79,11 +75,16 @@ func newReading(length int, home string) *reading {
 func (r *reading) line(text string) {
 	w := word{text: text, known: true}
 	r.script(w, bash, standard{}, 0)
-	if r.err == nil && (strings.Contains(text, "((") || strings.Contains(text, "[[")) {
+	if r.err == nil && isOtherInPOSIX(text) {
 		r.left = leastParse + parseMost*len(text)
 		r.script(w, posix, standard{}, 0)
 		r.err = nil // it is bash's
 	}
+}
+
+// isOtherInPOSIX reports whether a POSIX shell may see commands where bash sees an expression.
+func isOtherInPOSIX(text string) bool {
+	return strings.Contains(text, "((") || strings.Contains(text, "[[")
 }
 
 // unknown notes that a command runs which only the shell will know.
@@ -148,7 +149,7 @@ func (r *reading) script(text word, g grammar, in standard, depth int) {
 				in = standard{piped: true}
 			}
 			in = r.redirected(in, n)
-			r.statement(n, g, in, depth)
+			r.statement(n, in, depth)
 		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
 			r.repeats = true
 		case *syntax.WordIter:
@@ -192,23 +193,20 @@ func (r *reading) expansion(p *syntax.ParamExp) {
 
 // statement takes the command of a statement apart; those within it are
 // statements of their own.
-func (r *reading) statement(s *syntax.Stmt, g grammar, in standard, depth int) {
-	c := simple{in: in, grammar: g}
+func (r *reading) statement(s *syntax.Stmt, in standard, depth int) {
+	c := simple{in: in}
 	r.targets(&c, s)
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		for _, w := range cmd.Args {
-			c.words = append(c.words, r.word(w, g))
+			c.words = append(c.words, r.word(w))
 		}
 		r.assigned(&c, cmd.Assigns)
 	case *syntax.DeclClause:
 		c.words = literal([]string{cmd.Variant.Value})
 		for _, a := range cmd.Args {
-			c.words = append(c.words, r.declared(a, g))
+			c.words = append(c.words, r.declared(a))
 		}
-	}
-	if len(c.words) == 1 && c.words[0].text == "exec" && slices.ContainsFunc(s.Redirs, isInputRedirection) {
-		r.unknown() // commands behind it may read that
 	}
 	if len(c.words)+len(c.sets)+len(c.reads)+len(c.writes) > 0 {
 		r.take(c, depth)
@@ -224,15 +222,15 @@ func (r *reading) assigned(c *simple, assigns []*syntax.Assign) {
 			r.unknown()
 		}
 		if a.Value != nil {
-			c.sets = append(c.sets, r.word(a.Value, c.grammar))
+			c.sets = append(c.sets, r.word(a.Value))
 		}
 	}
 }
 
 // declared is an argument of export and its like.
-func (r *reading) declared(a *syntax.Assign, g grammar) word {
+func (r *reading) declared(a *syntax.Assign) word {
 	if a.Name == nil {
-		w := r.word(a.Value, g)
+		w := r.word(a.Value)
 		if !w.known {
 			r.unknown()
 		}
@@ -247,7 +245,7 @@ func (r *reading) declared(a *syntax.Assign, g grammar) word {
 		text += "="
 	}
 	if a.Value != nil {
-		text += r.word(a.Value, g).text
+		text += r.word(a.Value).text
 	}
 	return word{text: text, known: true, one: true}
 }
@@ -258,7 +256,7 @@ func (r *reading) targets(c *simple, s *syntax.Stmt) {
 		if to.Word == nil || to.Hdoc != nil || to.Op == syntax.WordHdoc {
 			continue
 		}
-		target := r.word(to.Word, c.grammar)
+		target := r.word(to.Word)
 		switch {
 		case target.stream:
 		case to.Op == syntax.DplIn && isDescriptor(target):
@@ -276,14 +274,6 @@ func (r *reading) targets(c *simple, s *syntax.Stmt) {
 // isDescriptor reports whether a word is the number of an open file.
 func isDescriptor(w word) bool { return w.known && strings.Trim(w.text, "0123456789-") == "" }
 
-func isInputRedirection(to *syntax.Redirect) bool {
-	switch to.Op {
-	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-		return true
-	}
-	return false
-}
-
 // redirected is the input of a statement that has redirections.
 func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
 	in.texts = in.texts[:len(in.texts):len(in.texts)]
@@ -294,9 +284,9 @@ func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
 		case syntax.Hdoc, syntax.DashHdoc:
 			text = r.hereDocument(to)
 		case syntax.WordHdoc:
-			text = r.word(to.Word, bash)
+			text = r.word(to.Word)
 		case syntax.RdrIn, syntax.RdrInOut:
-			if target := r.word(to.Word, bash); first && !isInput(target.text) {
+			if target := r.word(to.Word); first && !isInput(target.text) {
 				in = standard{piped: target.stream}
 			}
 			continue

@@ -29,7 +29,7 @@ func literal(argv []string) []word {
 }
 
 // word is what a word says before the shell expands more than $HOME and $PWD.
-func (r *reading) word(w *syntax.Word, g grammar) word {
+func (r *reading) word(w *syntax.Word) word {
 	s := spelling{home: r.home, known: true}
 	s.parts(w.Parts, false, "")
 	found := word{text: s.text.String(), known: s.known, one: true}
@@ -48,9 +48,6 @@ func (r *reading) word(w *syntax.Word, g grammar) word {
 		found.glob, found.loose, found.known = shellGlob(s.glob.String())
 		found.loose = found.loose || s.loose
 		found.one = found.known
-	}
-	if g == zsh && strings.HasPrefix(found.text, "=") {
-		found.known = false // the path of a program
 	}
 	return found
 }
