@@ -139,9 +139,9 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 			seen[row.Action], said[row.Help] = true, true
 			c := u.offer(widget.Choice{
 				Kind: "action", Sign: m.theme.look.Glyphs.More, SignInk: m.theme.look.Accent, Text: row.Help,
-				Also: row.Short + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
+				Also: row.Label + " " + string(row.Action), Words: row.Also, Detail: row.Keys[0], IsKey: true, ID: string(row.Action),
 			}, func(*model) tea.Cmd { return act() })
-			if row.Short == "" {
+			if row.Label == "" {
 				later = append(later, c)
 				continue
 			}

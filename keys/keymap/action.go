@@ -1,5 +1,7 @@
 package keymap
 
+import "cmp"
+
 // An Action is something a person can do with a key. Its text is the name in
 // the configuration.
 type Action string
@@ -299,48 +301,30 @@ const (
 )
 
 // Title is the scope's heading in help.
-func (s Scope) Title() string {
-	switch s {
-	case ScopeGlobal:
-		return "Everywhere"
-	case ScopePrefix:
-		return "After the prefix"
-	case ScopeTerminal:
-		return "Terminal"
-	case ScopeList:
-		return "Lists"
-	case ScopeSessions:
-		return "Sessions"
-	case ScopeProcesses:
-		return "Processes"
-	case ScopeHistory:
-		return "History"
-	case ScopeFiles:
-		return "Files"
-	case ScopeScroll:
-		return "Scroll mode"
-	case ScopeLog:
-		return "Log"
-	case ScopePreview:
-		return "Preview"
-	case ScopeHelp:
-		return "Help"
-	case ScopeDialog:
-		return "Question"
-	case ScopeRequest:
-		return "Request of an agent"
-	case ScopeInbox:
-		return "Inbox"
-	case ScopePrompt:
-		return "Prompt"
-	case ScopePicker:
-		return "Palette"
-	case ScopeForm:
-		return "Form"
-	case ScopeRecall:
-		return "Search of the history"
+func (s Scope) Title() string { return cmp.Or(scopeTitles()[s], string(s)) }
+
+func scopeTitles() map[Scope]string {
+	return map[Scope]string{
+		ScopeGlobal:    "Everywhere",
+		ScopePrefix:    "After the prefix",
+		ScopeTerminal:  "Terminal",
+		ScopeList:      "Lists",
+		ScopeSessions:  "Sessions",
+		ScopeProcesses: "Processes",
+		ScopeHistory:   "History",
+		ScopeFiles:     "Files",
+		ScopeScroll:    "Scroll mode",
+		ScopeLog:       "Log",
+		ScopePreview:   "Preview",
+		ScopeHelp:      "Help",
+		ScopeDialog:    "Question",
+		ScopeRequest:   "Request of an agent",
+		ScopeInbox:     "Inbox",
+		ScopePrompt:    "Prompt",
+		ScopePicker:    "Palette",
+		ScopeForm:      "Form",
+		ScopeRecall:    "Search of the history",
 	}
-	return string(s)
 }
 
 // Chains lists the scopes that are looked up together, from the focused pane

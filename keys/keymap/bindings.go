@@ -146,14 +146,7 @@ func parseBinding(name string, home Scope) (binding, error) {
 	return binding{scope, k}, nil
 }
 
-func (s Scope) known() bool {
-	for _, chain := range Chains() {
-		if slices.Contains(chain, s) {
-			return true
-		}
-	}
-	return false
-}
+func (s Scope) known() bool { return scopeTitles()[s] != "" }
 
 // add binds a key unless it has another meaning in a chain of the scope.
 func (b Bindings) add(action Action, bound binding) error {

@@ -37,8 +37,13 @@ func TestEveryActionIsDescribedOnce(t *testing.T) {
 		if len(d.Keys) == 0 || !d.Scope.known() {
 			t.Errorf("%s has no key or scope", d.Action)
 		}
-		if d.Rank > 0 && d.Short == "" {
+		if d.Rank > 0 && d.Label == "" {
 			t.Errorf("%s is in the status bar without a label", d.Action)
+		}
+		for word := range strings.FieldsSeq(d.Also) {
+			if strings.Contains(" "+d.Help+" ", " "+word+" ") {
+				t.Errorf("%s: help has the word %q", d.Action, word)
+			}
 		}
 	}
 }
@@ -71,7 +76,7 @@ func TestRebindRefusesWhatCannotWork(t *testing.T) {
 		{map[Action][]string{"fly": {"f"}}, "no action"},
 		{map[Action][]string{PaneZoom: {"hyper+"}}, "hyper+"},
 		{map[Action][]string{PaneZoom: {"attic z"}}, "no scope"},
-		{map[Action][]string{PaneZoom: {"c"}}, "already pane.zoom"},
+		{map[Action][]string{PaneZoom: {"c"}}, "already session.new"},
 		{map[Action][]string{SessionNew: {"sessions q"}}, "already"},
 		{map[Action][]string{Quit: {"ctrl+b"}}, "already"},
 		{map[Action][]string{ViewFiles: {"global x"}}, "no longer be typed"},
@@ -169,8 +174,8 @@ func TestHelpShowsWhatWorksHere(t *testing.T) {
 	for _, s := range sections {
 		titles = append(titles, s.Title)
 		for _, row := range s.Rows {
-			if row.Action == SessionNew && s.Scope == ScopePrefix && row.Label() != "ctrl+b c" {
-				t.Errorf("help shows session.new as %q", row.Label())
+			if row.Action == SessionNew && s.Scope == ScopePrefix && row.KeyText() != "ctrl+b c" {
+				t.Errorf("help shows session.new as %q", row.KeyText())
 			}
 		}
 	}

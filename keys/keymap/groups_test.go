@@ -5,28 +5,24 @@ import (
 	"testing"
 )
 
-func TestEveryKeyAfterThePrefixIsInAGroup(t *testing.T) {
-	seen := map[Action]bool{}
-	for _, g := range followers() {
-		for _, r := range g.Rows {
-			for _, a := range r.actions {
-				if seen[a] {
-					t.Errorf("%s is there twice", a)
-				}
-				seen[a] = true
-				if len(DefaultBindings().KeysOf(a, ScopePrefix)) == 0 {
-					t.Errorf("%s has no key after the prefix", a)
-				}
-			}
-		}
+func TestCatalogueKeepsGroupsTogether(t *testing.T) {
+	type place struct {
+		scope Scope
+		group string
 	}
+	var order []place
 	for _, d := range Catalogue() {
-		if len(DefaultBindings().KeysOf(d.Action, ScopePrefix)) > 0 && !seen[d.Action] {
-			t.Errorf("%s is in no group of groups.go", d.Action)
+		if at := (place{d.Scope, d.Group}); len(order) == 0 || order[len(order)-1] != at {
+			if slices.Contains(order, at) || d.Group == "" && slices.ContainsFunc(order, func(p place) bool { return p.scope == d.Scope }) {
+				t.Errorf("%s comes after another group of %s", d.Action, d.Scope)
+			}
+			order = append(order, at)
+		}
+		if len(DefaultBindings().KeysOf(d.Action, ScopePrefix)) > 0 && (d.Scope != ScopePrefix || d.Group == "") {
+			t.Errorf("%s has a key after the prefix, but no group there", d.Action)
 		}
 	}
 }
-
 func TestWhatNoGroupNamesComesLast(t *testing.T) {
 	b, err := DefaultBindings().Rebind(map[Action][]string{ProcessNew: {"prefix N", "n"}, ScrollMode: {}, FocusLeft: {}})
 	if err != nil {

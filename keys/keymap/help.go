@@ -15,19 +15,14 @@ type HelpSection struct {
 
 // A HelpRow is one action in one scope.
 type HelpRow struct {
-	Action Action
-	Keys   []string // as they are shown: "ctrl+b c", "↑", "j"
-	Short  string
-	Help   string
-	Also   string // other words for what it does
-	Group  string // what it belongs to within a long section; "" for nothing
+	Definition          // Group is "" outside its scope
+	Keys       []string // as they are shown: "ctrl+b c", "↑", "j"
 
 	borrowed int // how far from the scope its action is at home
-	group    int // the place of Group among others
 }
 
-// Label is the keys in one string.
-func (r HelpRow) Label() string { return strings.Join(r.Keys, " ") }
+// KeyText is the keys in one string.
+func (r HelpRow) KeyText() string { return strings.Join(r.Keys, " ") }
 
 // Help lists what keys do in scopes, one section for each scope that has any: the
 // actions of the scope itself first, then those that have a key there too.
@@ -37,16 +32,14 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 		scopes = append(slices.Clone(scopes), ScopePrefix)
 	}
 	var sections []HelpSection
-	words := synonyms()
 	for _, scope := range scopes {
 		section := HelpSection{Scope: scope, Title: scope.Title()}
 		for _, d := range b.definitions {
 			if row, ok := b.row(d, scope); ok {
-				row.Also = words[d.Action]
 				section.Rows = append(section.Rows, row)
 			}
 		}
-		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return cmp.Or(x.borrowed-y.borrowed, x.group-y.group) })
+		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return x.borrowed - y.borrowed })
 		if len(section.Rows) > 0 {
 			sections = append(sections, section)
 		}
@@ -55,14 +48,13 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 }
 
 func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
-	row := HelpRow{Action: d.Action, Short: d.Short, Help: d.Help}
-	row.Group, row.group = groupIn(scope, d.Action)
+	row := HelpRow{Definition: d}
 	switch {
 	case d.Scope == scope:
 	case d.Scope == ScopePrefix || d.Scope == ScopeGlobal || d.Scope == ScopeList:
-		row.borrowed = 2
+		row.Group, row.borrowed = "", 2
 	default:
-		row.borrowed = 1
+		row.Group, row.borrowed = "", 1
 	}
 	for _, bound := range b.keys[d.Action] {
 		if bound.scope == scope {
@@ -123,7 +115,7 @@ func (b Bindings) hintsOf() map[Scope][]rankedHint {
 		for _, bound := range b.keys[d.Action] {
 			if !told[bound.scope] {
 				told[bound.scope] = true
-				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Short, d.Action}, d.Rank})
+				all[bound.scope] = append(all[bound.scope], rankedHint{Hint{bound.key.Show(), d.Label, d.Action}, d.Rank})
 			}
 		}
 	}

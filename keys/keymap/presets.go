@@ -95,3 +95,25 @@ func zellijKeys() map[Action][]string {
 		ResizeRight:     k("L", "ctrl+right", "global alt+="),
 	}
 }
+
+// EmacsCopy returns bindings with Emacs keys in scroll and copy mode.
+func (b Bindings) EmacsCopy() Bindings {
+	changes := map[Action][]string{}
+	for _, d := range b.definitions {
+		if d.Emacs == nil {
+			continue
+		}
+		names := slices.Clone(d.Emacs)
+		for _, bound := range b.keys[d.Action] {
+			if bound.scope != ScopeScroll {
+				names = append(names, string(bound.scope)+" "+bound.key.String())
+			}
+		}
+		changes[d.Action] = names
+	}
+	other, err := b.Rebind(changes)
+	if err != nil {
+		panic(err) // the catalogue is data of this package, held by its tests
+	}
+	return other
+}

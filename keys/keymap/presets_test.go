@@ -67,3 +67,20 @@ func TestAKeyEverywhereTakesItFromOnePlace(t *testing.T) {
 		t.Error("alt+1 means two things everywhere")
 	}
 }
+
+func TestEmacsKeysOfCopyModeLeaveOtherPlacesAlone(t *testing.T) {
+	vi, emacs := DefaultBindings(), DefaultBindings().EmacsCopy()
+	for _, d := range Catalogue() {
+		if d.Scope == ScopeScroll && len(emacs.KeysOf(d.Action, ScopeScroll)) == 0 {
+			t.Errorf("%s has no key", d.Action)
+		}
+		for _, scope := range []Scope{ScopeLog, ScopeGlobal, ScopePrefix, ScopeList} {
+			if a, b := vi.KeysOf(d.Action, scope), emacs.KeysOf(d.Action, scope); len(a) != len(b) {
+				t.Errorf("%s in %s: %v became %v", d.Action, scope, a, b)
+			}
+		}
+	}
+	if !emacs.Is(press(t, "ctrl+space"), ScopeScroll, ScrollSelect) {
+		t.Error("ctrl+space does not select")
+	}
+}

@@ -34,7 +34,7 @@ type helpPage struct {
 // label is the keys of a row; the prefix is in the section's title.
 func (u *Help) label(s keymap.HelpSection, r keymap.HelpRow) string {
 	if s.Scope != keymap.ScopePrefix {
-		return r.Label()
+		return r.KeyText()
 	}
 	names := make([]string, len(r.Keys))
 	for i, name := range r.Keys {
@@ -340,7 +340,7 @@ func markAll(text string, match *regexp.Regexp, ink, found widget.Ink) string {
 
 // helpMatches reports whether all words are in what is told of an action.
 func helpMatches(r keymap.HelpRow, words []string) bool {
-	text := strings.ToLower(strings.Join([]string{r.Label(), r.Help, r.Short, r.Also, r.Group, string(r.Action)}, " "))
+	text := strings.ToLower(strings.Join([]string{r.KeyText(), r.Help, r.Label, r.Also, r.Group, string(r.Action)}, " "))
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false
