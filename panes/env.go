@@ -31,9 +31,10 @@ type Env interface {
 	Shows(overlay.Overlay) bool
 	overlay.Host
 	Save(Saving) tea.Cmd
-	Colors() int        // how many the terminal shows
-	FileIcons() bool    // its font has icons for files
-	OpenWith() []string // the person's own command lines to open files with
+	Await(Pending) tea.Cmd // does it at once if it is ready
+	Colors() int           // how many the terminal shows
+	FileIcons() bool       // its font has icons for files
+	OpenWith() []string    // the person's own command lines to open files with
 	// Copy puts text on the clipboard; what says in words how much it is, "" if
 	// that is to be counted.
 	Copy(text, what string) tea.Cmd
@@ -89,6 +90,31 @@ func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) 
 		}
 		return Result(func() tea.Cmd { return then(answer, err) })
 	}
+}
+
+// A Pending is an action that the user has asked for and that cannot be done yet. What is
+// typed meanwhile waits, because the action may decide where it goes.
+type Pending struct {
+	Ready  func() bool    // is called after every message
+	Then   func() tea.Cmd // the action
+	Cancel func()         // is called instead if the user cancels; may be nil
+}
+
+// AwaitAnswer is Ask, but what is typed until the answer is there waits. The user may cancel
+// it.
+func AwaitAnswer[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+	ctx, cancel := context.WithCancel(ctx)
+	var answered Result
+	waiting := env.Await(Pending{
+		Ready:  func() bool { return answered != nil },
+		Then:   func() tea.Cmd { return answered() },
+		Cancel: cancel,
+	})
+	return tea.Batch(waiting, Ask(ctx, env, ask, func(answer T, err error) tea.Cmd {
+		cancel()
+		answered = func() tea.Cmd { return then(answer, err) }
+		return nil
+	}))
 }
 
 // After goes on when a time has passed.

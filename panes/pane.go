@@ -35,13 +35,6 @@ type Pane interface {
 	Hide()
 }
 
-// A Waiter is a pane, or a dialog, that may wait for an answer. What is typed
-// meanwhile is for what comes then, and is kept back.
-type Waiter interface {
-	Waits() bool
-	CallOff(keys.Key) bool // gives up what is waited for, if the key means that
-}
-
 // A KeyTaker is a pane that takes keys as they were pressed, in place of Type.
 type KeyTaker interface {
 	Take(keys.Key) (taken bool) // before it is looked up

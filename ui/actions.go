@@ -19,12 +19,12 @@ type input struct {
 	queue    *screen.Input
 	resolver *keymap.Resolver
 	wait     prefixWait
-	actions  panes.Actions  // of the dashboard itself
-	held     panes.Pane     // the one that the mouse was pressed in
-	early    []screen.Event // typed before there was a session
-	insert   *insertion     // text on its way to a prompt; nil without any
-	blurred  bool           // another window has the keyboard
-	left     bool           // the person has left; what is typed now goes nowhere
+	actions  panes.Actions   // of the dashboard itself
+	held     panes.Pane      // the one that the mouse was pressed in
+	early    []screen.Event  // typed before there was a session
+	pending  []panes.Pending // actions that what is typed waits for
+	blurred  bool            // another window has the keyboard
+	left     bool            // the person has left; what is typed now goes nowhere
 }
 
 // makeActions is what each action of the dashboard itself does.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"tandem/engine/api"
-	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/machines"
 	"tandem/panes/widget"
@@ -206,10 +205,12 @@ func (m *model) note() (string, widget.Ink) {
 		if n := m.sessions.feeds.waiting(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
-		if m.sessions.Waits() {
-			text += panes.WithKey(m.o.Bindings, "; ", keymap.Cancel, " leaves the choice of a layout", keymap.ScopePicker)
+		if len(m.input.pending) > 0 {
+			text += m.input.cancelNote()
 		}
 		return text, m.theme.look.BarWarn
+	case len(m.input.pending) > 0 && m.input.queue.Len() > 0:
+		return "what you type waits" + m.input.cancelNote(), m.theme.look.BarWarn
 	case m.notices.toast.text != "" && m.notices.toast.bad:
 		return m.notices.toast.text, m.theme.look.BarBad
 	case m.notices.toast.text != "":

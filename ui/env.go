@@ -30,6 +30,7 @@ func (e env) Folder() string                                   { return e.m.o.CW
 func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.notices.say(text, bad) }
 func (e env) Unsay()                                           { e.m.notices.unsay() }
 func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
+func (e env) Await(p panes.Pending) tea.Cmd                    { return e.m.input.await(p) }
 func (e env) StartProcess() tea.Cmd                            { return e.m.form.show() }
 func (e env) OpenMachine(name string) tea.Cmd                  { return e.m.machines.Open(name) }
 func (e env) Ending(id string)                                 { e.m.sessions.list.Ending(id) }

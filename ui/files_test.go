@@ -528,7 +528,7 @@ func TestKeysTypedBeforeTheTrashIsThereAreForIt(t *testing.T) {
 	d.onFile("a")
 	d.engine.trash = make(chan []api.TrashedFile, 1)
 	d.press("ctrl+t", "down", "down")
-	d.until("the keys wait", d.m.files.Waits)
+	d.until("the keys wait", d.m.input.waits)
 	d.engine.trash <- []api.TrashedFile{{Path: "/t/x", From: "/d/x", Type: "file"}, {Path: "/t/y", From: "/d/y", Type: "file"}}
 	d.shows("▌   Empty the trash")
 	if !regexp.MustCompile(`the last row empties it +2 `).MatchString(d.screen()) {

@@ -8,29 +8,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
-	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/sessions"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
-	"tandem/ui/screen"
 )
 
-// A processForm is the form that starts a process, while it is open.
-type processForm struct {
-	m     *model
-	ahead []screen.Event // typed while it waits, for what comes then
-}
+// A processForm is the form that starts a process, or a session in a new worktree.
+type processForm struct{ m *model }
 
-// formMsg is the outcome of a form: the process, or what is wrong with a field.
-type formMsg struct {
-	form    *overlay.StartForm
+// A formAnswer is the outcome of a form.
+type formAnswer struct {
 	process api.Process
-	command []string      // of a session that is to be started in tree
-	tree    *api.Worktree // nil for a process
-	field   int
-	err     error
+	tree    api.Worktree
+	field   int // that an error is about
 }
 
 func (s *processForm) show() tea.Cmd {
@@ -56,7 +47,7 @@ func (s *processForm) open(f *overlay.StartForm) tea.Cmd {
 		words, err := panes.CommandOf(line)
 		return err == nil && words[0] == "/bin/sh"
 	}
-	s.m.dialog.open, s.ahead = f, nil
+	s.m.dialog.open = f
 	return nil
 }
 
@@ -99,10 +90,14 @@ func (s *processForm) start(f *overlay.StartForm, typed overlay.StartInput) tea.
 		f.Fail(field, err.Error())
 		return nil
 	}
-	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return s.submit(f, func(ctx context.Context, e panes.Engine) (formAnswer, error) {
 		p, field, err := wanted.Start(ctx, e)
-		return formMsg{form: f, process: p, field: field, err: err}
-	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
+		return formAnswer{process: p, field: field}, err
+	}, func(a formAnswer) tea.Cmd {
+		cmd := s.m.learn(a.process)
+		s.m.processes.Select(a.process.ID)
+		return tea.Batch(cmd, s.m.notices.say("started "+widget.FullName(&a.process), false))
+	})
 }
 
 // startInTree does that for a session in a new worktree, which is started when that is
@@ -113,69 +108,32 @@ func (s *processForm) startInTree(f *overlay.StartForm, typed overlay.StartInput
 		f.Fail(field, err.Error())
 		return nil
 	}
-	return s.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return s.submit(f, func(ctx context.Context, e panes.Engine) (formAnswer, error) {
 		tree, err := api.WorktreeAdd.Call(ctx, e, in)
-		return formMsg{form: f, tree: &tree, command: command, field: overlay.FieldWorktree, err: err}
-	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
+		return formAnswer{tree: tree, field: overlay.FieldWorktree}, err
+	}, func(a formAnswer) tea.Cmd { return s.m.sessions.starts.startInTree(command, a.tree.Path) })
 }
 
-// waiting is the form that waits for the engine; nil without one.
-func (s *processForm) waiting() *overlay.StartForm {
-	if f, ok := s.m.dialog.open.(*overlay.StartForm); ok && f.Busy() {
-		return f
-	}
-	return nil
-}
-
-// hold keeps back what is typed while a form waits for the engine: it is
-// for what comes then. A single esc, two of them after something else, or one
-// without an engine, close the form.
-func (s *processForm) hold(f *overlay.StartForm, events []screen.Event) (held bool) {
-	esc := func(e screen.Event) bool {
-		return e.Kind == keys.EventKey && s.m.o.Bindings.Is(e.Key, keymap.ScopeForm, keymap.Cancel)
-	}
-	for i, e := range events {
-		n := len(s.ahead)
-		closes := esc(e) && (n == 0 || esc(s.ahead[n-1]) || !s.m.news.Connected)
-		if closes || e.Kind != keys.EventKey && e.Kind != keys.EventPaste {
-			if i > 0 {
-				s.m.input.queue.Unread(events[i:])
-				s.m.input.queue.Notify()
-			}
-			return i > 0
+// submit asks the engine for what was typed into a form, and closes that with the answer.
+// The user may cancel the waiting: the form is closed, and what it asked for goes on.
+func (s *processForm) submit(f *overlay.StartForm, ask func(context.Context, panes.Engine) (formAnswer, error), then func(formAnswer) tea.Cmd) tea.Cmd {
+	e := env{s.m}
+	waiting := e.Await(panes.Pending{
+		Ready:  func() bool { return !f.Busy() || !e.Shows(f) },
+		Then:   func() tea.Cmd { return nil },
+		Cancel: e.Close,
+	})
+	return tea.Batch(waiting, panes.Ask(s.m.ctx, e, ask, func(a formAnswer, err error) tea.Cmd {
+		switch open := e.Shows(f); {
+		case err != nil && open:
+			s.m.input.queue.Drain() // what was typed was not for the form
+			f.Fail(a.field, panes.ErrorText(err))
+			return nil
+		case err != nil:
+			return s.m.notices.say(panes.ErrorText(err), true)
+		case open:
+			e.Close()
 		}
-		s.ahead = append(s.ahead, e)
-		f.Held = len(s.ahead)
-	}
-	return true
-}
-
-// answered takes in the engine's answer, then what was typed before it came.
-func (s *processForm) answered(msg formMsg) tea.Cmd {
-	open := s.m.dialog.open == overlay.Overlay(msg.form)
-	ahead := s.ahead
-	if open {
-		s.ahead, msg.form.Held = nil, 0
-	}
-	switch {
-	case msg.err != nil && !open:
-		return s.m.notices.say(panes.ErrorText(msg.err), true)
-	case msg.err != nil: // what was typed was not for the form
-		msg.form.Fail(msg.field, panes.ErrorText(msg.err))
-		return nil
-	case open:
-		s.m.dialog.open = nil
-	}
-	var cmd tea.Cmd
-	if msg.tree != nil {
-		cmd = s.m.sessions.starts.startInTree(msg.command, msg.tree.Path)
-	} else {
-		cmd = s.m.learn(msg.process)
-		s.m.processes.Select(msg.process.ID)
-		cmd = tea.Batch(cmd, s.m.notices.say("started "+widget.FullName(&msg.process), false))
-	}
-	if open {
-		cmd = tea.Batch(cmd, s.m.input.take(append(ahead, s.m.input.queue.Drain()...)))
-	}
-	return cmd
+		return then(a)
+	}))
 }

@@ -144,10 +144,11 @@ type lateEngine struct {
 	*fakeEngine
 	asked  chan struct{} // of 1
 	answer chan struct{}
+	op     string // that it answers late
 }
 
 func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
-	if name == api.SessionStart.Name {
+	if name == e.op {
 		ring(e.asked)
 		select {
 		case <-e.answer:
@@ -161,8 +162,7 @@ func (e *lateEngine) Do(ctx context.Context, name string, effect api.Effect, in,
 func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T) {
 	d := threePanes(t)
 	d.isKept()
-	late := &lateEngine{d.engine, make(chan struct{}, 1), make(chan struct{})}
-	d.m.link.Set(late)
+	late := lately(d)
 	d.press("ctrl+b", "%", "ctrl+b", "\"", "ctrl+b", "d")
 	go func() {
 		<-late.asked
@@ -204,7 +204,7 @@ func TestLeavingWaitsUntilTheLayoutIsKept(t *testing.T) {
 
 func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {
 	d := threePanes(t)
-	d.m.link.Set(&lateEngine{d.engine, make(chan struct{}, 1), nil})
+	d.m.link.Set(&lateEngine{fakeEngine: d.engine, asked: make(chan struct{}, 1), op: api.SessionStart.Name})
 	d.press("ctrl+b", "%", "ctrl+b", "d")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -580,27 +580,12 @@ func (d *driver) saved(name string) api.Layout {
 	return d.engine.layouts.saved[name]
 }
 
-// A silentEngine never answers what layouts there are.
-type silentEngine struct {
-	*fakeEngine
-	asked chan struct{} // of 1
-}
-
-func (e *silentEngine) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
-	if name == api.LayoutGet.Name {
-		ring(e.asked)
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return e.fakeEngine.Do(ctx, name, effect, in, out)
-}
-
 func TestEscTakesBackTheQuestionForLayouts(t *testing.T) {
 	d := threePanes(t)
-	silent := &silentEngine{d.engine, make(chan struct{}, 1)}
-	d.m.link.Set(silent)
+	late := lately(d)
+	late.op = api.LayoutGet.Name
 	d.press("ctrl+b", "space", "'rows")
-	<-silent.asked
+	<-late.asked
 	d.press("esc", "'after")
 	d.typedInto(d.nth(2), "after")
 	d.hasShape("(a|(b/c))")
@@ -613,7 +598,7 @@ func TestLayoutsAskedForWhileTheEngineIsAwayAreChosenFromWhenItIsBack(t *testing
 	d := threePanes(t)
 	next := d.loseEngine()
 	d.press("ctrl+b", "space")
-	d.shows("esc leaves the choice of a layout")
+	d.shows("; esc cancels")
 	d.press("'rows", "enter")
 	d.reachEngine(next)
 	d.hasShape("(a/(b/c))")

@@ -4,8 +4,6 @@ import tea "charm.land/bubbletea/v2"
 
 func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
 
-func (msg formMsg) take(m *model) tea.Cmd { return m.form.answered(msg) }
-
 func (notifyDue) take(m *model) tea.Cmd {
 	m.notices.due()
 	return nil

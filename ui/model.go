@@ -94,8 +94,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	default:
 		m.dirty = true
 	}
-	waited := m.input.waiter() != nil
-	cmd := tea.Batch(m.handle(msg), m.input.afterWaiting(waited))
+	waited := m.input.waits()
+	cmd := tea.Batch(m.handle(msg), m.input.settle(waited))
 	m.seeTerminal(msg)
 	return m, tea.Batch(cmd, m.fetch(), m.input.afterStart(), m.endVisit(), m.dialog.pump(), m.zoom.handOver())
 }
@@ -196,7 +196,7 @@ func (in *input) textPane(text string) *terminal.Pane {
 	if p == nil || !p.TakesText() || m.sessions.steps.numbers != nil || !m.sessions.moves.pushed.IsZero() {
 		return nil
 	}
-	if in.holds() || in.resolver.BindsAny(text, in.scopes()...) {
+	if in.waits() || in.resolver.BindsAny(text, in.scopes()...) {
 		return nil
 	}
 	return p

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
@@ -565,13 +564,13 @@ func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
 func TestEscClosesAFormThatTheEngineDoesNotAnswer(t *testing.T) {
 	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.press("n", "'hay")
-	d.m.dialog.open.(*overlay.StartForm).Start = func(overlay.StartInput) tea.Cmd { return nil } // an answer will not come
+	lately(d).op = api.ProcessStart.Name
 	d.press("enter", "tab", "'x")
-	d.shows("Starting… 2 keys wait")
-	d.press("esc")
 	d.shows("Starting…")
+	d.shows("what you type waits; esc cancels")
 	d.press("esc")
 	d.lacks("Starting…")
+	d.lacks("what you type waits")
 }
 
 func TestCountsOfTheBarLeaveOutSingleCommands(t *testing.T) {

@@ -89,7 +89,8 @@ func newSessionsView(e sessionsEnv) *sessionsView {
 	v.feeds = feeds{env: e, stops: map[*terminal.Pane]context.CancelFunc{}}
 	inner := sessionsPart{e, v}
 	v.list = sessions.New(inner)
-	v.starts = starts{v: v, starter: sessions.NewStarter(inner), starting: map[string]*terminal.Pane{}}
+	v.starts = starts{v: v, starting: map[string]*terminal.Pane{}}
+	v.starts.starter = sessions.NewStarter(inner, v.starts.takeStarted)
 	v.keeper, v.layouts, v.moves, v.steps, v.mouse = keeper{v: v}, layoutDialogs{v: v}, moves{v: v}, steps{v: v}, mouseHold{v: v}
 	v.list.Show()
 	v.tabs.New = func(id string) *terminal.Pane { return terminal.New(inner, &v.search, id) }
@@ -138,10 +139,6 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case terminal.Message:
 		return msg.For().Update(msg)
-	case sessions.StartMsg:
-		return v.starts.takeStarted(msg)
-	case callOffMsg:
-		return v.starts.callOff(msg.pane)
 	case sizesDue:
 		v.sizes.calm = false
 	case settled:
@@ -154,8 +151,6 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 		v.layouts.askReplaceLayout(msg)
 	case layoutSavedMsg:
 		return v.layouts.layoutSaved(msg)
-	case layoutsMsg:
-		return v.layouts.takeLayouts(msg)
 	}
 	return nil
 }
@@ -164,7 +159,7 @@ func (v *sessionsView) Update(msg tea.Msg) tea.Cmd {
 // layout, and has lines fetched that the terminal lacks.
 func (v *sessionsView) Fetch() tea.Cmd {
 	v.keeper.followOthers()
-	cmd := tea.Batch(v.open(), v.starts.starter.EndCalledOff(), v.list.Fetch(), v.sizes.tell(v.feeds.stops, v.visible), v.keeper.keep())
+	cmd := tea.Batch(v.open(), v.list.Fetch(), v.sizes.tell(v.feeds.stops, v.visible), v.keeper.keep())
 	if p := v.focused(); p != nil {
 		cmd = tea.Batch(cmd, p.Fetch())
 	}
@@ -226,17 +221,6 @@ func (v *sessionsView) Hints() ([]panes.Hint, bool) {
 
 // Note says who may type into the session, or what the list shows.
 func (v *sessionsView) Note() (string, widget.Ink) { return v.list.Note() }
-
-// Waits reports whether the choice of a layout is waited for.
-func (v *sessionsView) Waits() bool { return v.layouts.asked != 0 }
-
-// CallOff takes the question back, if the key means that.
-func (v *sessionsView) CallOff(k keys.Key) bool {
-	if v.env.Bindings().Is(k, keymap.ScopePicker, keymap.Cancel) {
-		v.layouts.asked = 0
-	}
-	return v.layouts.asked == 0
-}
 
 // Show and Hide put the view on the screen and take it off.
 func (v *sessionsView) Show() {

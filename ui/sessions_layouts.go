@@ -15,11 +15,7 @@ import (
 )
 
 // layoutDialogs have layouts saved and shown.
-type layoutDialogs struct {
-	v     *sessionsView
-	asks  int // how often it was asked which ones were saved, to be chosen from
-	asked int // the one of them that is waited for; 0 for none
-}
+type layoutDialogs struct{ v *sessionsView }
 
 // arrangementChoices are the arrangements that the tab has room for, by numbers
 // from first on.
@@ -110,36 +106,20 @@ func (d *layoutDialogs) layoutSaved(msg layoutSavedMsg) tea.Cmd {
 	return d.v.env.Say("the layout is saved as "+msg.name, false)
 }
 
-// layoutsMsg are the layouts that the person can choose from.
-type layoutsMsg struct {
-	ask   int
-	saved []api.SavedLayout
-	err   error
-}
-
-// askLayout lets the person choose a layout. What is typed meanwhile waits for the
-// choice, so that none of it goes to a program.
+// askLayout lets the person choose a layout.
 func (d *layoutDialogs) askLayout() tea.Cmd {
-	d.asks++
-	ask := d.asks
-	d.asked = ask
-	return panes.Call(d.v.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.AwaitAnswer(d.v.env.Context(), d.v.env, func(ctx context.Context, e panes.Engine) ([]api.SavedLayout, error) {
 		there, err := api.LayoutGet.Call(ctx, e, api.Empty{})
-		return layoutsMsg{ask, there.Saved, err}
-	}, func(err error) tea.Msg { return layoutsMsg{ask: ask, err: err} })
+		return there.Saved, err
+	}, d.chooseLayout)
 }
 
-// takeLayouts shows the choice.
-func (d *layoutDialogs) takeLayouts(msg layoutsMsg) tea.Cmd {
-	if msg.ask != d.asked {
-		return nil
-	}
-	d.asked = 0
-	saved := msg.saved
+// chooseLayout shows the choice.
+func (d *layoutDialogs) chooseLayout(saved []api.SavedLayout, err error) tea.Cmd {
 	usual := d.arrangementChoices(len(saved))
 	switch {
-	case msg.err != nil:
-		return d.v.env.Say(panes.ErrorText(msg.err), true)
+	case err != nil:
+		return d.v.env.Say(panes.ErrorText(err), true)
 	case len(saved)+len(usual) == 0:
 		return d.v.env.Say("no layout is saved yet; "+keyFor(d.v.env.Bindings(), keymap.LayoutSave)+" saves this one", false)
 	}

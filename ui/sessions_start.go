@@ -159,11 +159,7 @@ func (s *starts) folder(near *terminal.Pane) string {
 
 // takeStarted gives a pane the session that was started for it, or closes it when
 // there is none.
-func (s *starts) takeStarted(msg sessions.StartMsg) tea.Cmd {
-	started, cmd := s.starter.Update(msg)
-	if started == nil {
-		return tea.Batch(cmd, s.closeUnwanted())
-	}
+func (s *starts) takeStarted(started sessions.Started) tea.Cmd {
 	pane := s.starting[started.ID]
 	delete(s.starting, started.ID)
 	t, l := s.v.tabs.Of(pane)
@@ -173,7 +169,7 @@ func (s *starts) takeStarted(msg sessions.StartMsg) tea.Cmd {
 		}
 		s.v.adopt()
 		s.v.refreshList()
-		return tea.Batch(cmd, s.v.env.Say(panes.ErrorText(started.Err), true))
+		return s.v.env.Say(panes.ErrorText(started.Err), true)
 	}
 	if t != nil {
 		pane.ID = started.Process.ID
@@ -184,41 +180,24 @@ func (s *starts) takeStarted(msg sessions.StartMsg) tea.Cmd {
 	}
 	s.v.adopt()
 	s.v.refreshList()
-	return tea.Batch(cmd, learn)
+	return learn
 }
 
-// closeUnwanted closes panes of sessions that were called off.
-func (s *starts) closeUnwanted() tea.Cmd {
-	for _, l := range s.v.tabs.Leaves() {
-		if l.Pane.ID != "" && s.starter.Unwanted(l.Pane.ID) {
-			t, _ := s.v.tabs.Of(l.Pane)
-			s.v.closeLeaf(t, l)
-			s.v.refreshList()
-		}
-	}
-	s.v.adopt()
-	return nil
-}
-
-// callOffMsg says that the person does not want the session any more that is being
-// started for a pane.
-type callOffMsg struct{ pane *terminal.Pane }
-
-// askCallOff asks as if the session were there, because whoever presses the key
+// askCancel asks as if the session were there, because whoever presses the key
 // answers without looking.
-func (s *starts) askCallOff(p *terminal.Pane) tea.Cmd {
+func (s *starts) askCancel(p *terminal.Pane) tea.Cmd {
 	s.v.env.Ask(&overlay.Question{
 		Title: "End the new session?",
 		Lines: []string{"It is still being started."},
 		Yes:   "end it",
-		Then:  func() tea.Msg { return callOffMsg{p} },
+		Then:  panes.Result(func() tea.Cmd { return s.cancel(p) }).Cmd,
 	})
 	return nil
 }
 
-// callOff closes the pane of a session that is not there yet, and ends it once it
+// cancel closes the pane of a session that is not there yet, and ends it once it
 // is.
-func (s *starts) callOff(p *terminal.Pane) tea.Cmd {
+func (s *starts) cancel(p *terminal.Pane) tea.Cmd {
 	if p.ID != "" {
 		return s.v.list.End(p.ID)
 	}
@@ -227,7 +206,7 @@ func (s *starts) callOff(p *terminal.Pane) tea.Cmd {
 			continue
 		}
 		delete(s.starting, id)
-		cmd := s.starter.CallOff(id)
+		cmd := s.starter.Cancel(id)
 		if t, l := s.v.tabs.Of(p); t != nil {
 			s.v.closeLeaf(t, l)
 		}

@@ -218,12 +218,12 @@ func (v *sessionsView) putAway(p *terminal.Pane) {
 	v.keeper.changed = true
 }
 
-// askEnd asks before a session is ended, or the start of one called off. A pane
+// askEnd asks before a session is ended, or the start of one cancelled. A pane
 // whose program has ended is closed.
 func (v *sessionsView) askEnd() tea.Cmd {
 	if p := v.focused(); p != nil {
 		if p.ID == "" {
-			return v.starts.askCallOff(p)
+			return v.starts.askCancel(p)
 		}
 		if session, ok := v.env.News().Process(p.ID); ok && session.State.Ended() {
 			return v.closePane()

@@ -17,53 +17,79 @@ import (
 	"tandem/ui/screen"
 )
 
-// waiter is the dialog or the view that waits for an answer; nil if none does.
-func (in *input) waiter() panes.Waiter {
-	if in.insert != nil {
-		return in.insert
+// await does an action, at once or when it is ready.
+func (in *input) await(p panes.Pending) tea.Cmd {
+	if p.Ready() {
+		return p.Then()
 	}
-	if in.m.zoom.Waits() {
-		return &in.m.zoom
-	}
-	if w, ok := in.m.dialog.open.(panes.Waiter); ok && w.Waits() {
-		return w
-	}
-	for _, p := range in.m.views() {
-		if w, ok := p.(panes.Waiter); ok && w.Waits() {
-			return w
-		}
-	}
+	in.pending = append(in.pending, p)
 	return nil
 }
 
-// holds reports whether what is typed is kept back for now.
-func (in *input) holds() bool {
-	return in.m.sessions.Waits() || in.m.form.waiting() != nil || in.waiter() != nil
-}
+// waits reports whether what is typed is held back for now.
+func (in *input) waits() bool { return len(in.pending) > 0 || in.m.zoom.behind() }
 
-// hold keeps back what was typed behind a choice, or a form, that waits,
-// unless that takes it back, and what was typed for a choice that is still to be
-// shown.
+// hold holds back what was typed behind an action that is not done yet. The key that
+// cancels drops the action and what was typed for it.
 func (in *input) hold(events []screen.Event) (held bool) {
-	if !in.holds() {
+	switch {
+	case len(in.pending) > 0:
+		events = splitTyped(events) // any key may cancel
+		if at := slices.IndexFunc(events, in.cancels); at >= 0 {
+			in.cancelPending()
+			events = events[at+1:]
+			in.queue.Notify()
+		}
+	case !in.m.zoom.behind() || events[0].Kind != keys.EventMouse:
 		return false
 	}
-	events = splitTyped(events) // any key may take it back
-	if in.m.sessions.Waits() {
-		in.holdForLayouts(events)
-		return true
-	}
-	if f := in.m.form.waiting(); f != nil {
-		return in.m.form.hold(f, events)
-	}
-	w := in.waiter()
-	for _, e := range events {
-		if e.Kind == keys.EventKey && w.CallOff(e.Key) {
-			return false
+	in.queue.Unread(events)
+	in.m.dirty = true
+	return true
+}
+
+// cancels reports whether an event is a key that cancels what waits.
+func (in *input) cancels(e screen.Event) bool {
+	return e.Kind == keys.EventKey && keymap.NewResolver(in.m.o.Bindings).Resolve(e.Key, cancelScopes()...).Action == keymap.Cancel
+}
+
+// cancelScopes are those whose keys for Cancel cancel what waits.
+func cancelScopes() []keymap.Scope {
+	return []keymap.Scope{keymap.ScopePrompt, keymap.ScopePicker, keymap.ScopeForm}
+}
+
+// cancelNote says which key cancels.
+func (in *input) cancelNote() string {
+	return panes.WithKey(in.m.o.Bindings, "; ", keymap.Cancel, " cancels", cancelScopes()...)
+}
+
+func (in *input) cancelPending() {
+	pending := in.pending
+	in.pending = nil
+	for _, p := range pending {
+		if p.Cancel != nil {
+			p.Cancel()
 		}
 	}
-	in.queue.Unread(events)
-	return true
+}
+
+// settle does what is ready now, and goes on with what was held back once nothing waits
+// any more.
+func (in *input) settle(waited bool) tea.Cmd {
+	var cmds []tea.Cmd
+	for i := 0; i < len(in.pending); {
+		p := in.pending[i]
+		if !p.Ready() {
+			i++
+			continue
+		}
+		in.pending, in.m.dirty = slices.Delete(in.pending, i, i+1), true
+		cmds, waited = append(cmds, p.Then()), true
+	}
+	if waited && !in.waits() {
+		cmds = append(cmds, in.take(in.queue.Drain()))
+	}
+	return tea.Batch(cmds...)
 }
 
 // takeEarly keeps what is typed before the first session is there, for that: it was
@@ -91,29 +117,9 @@ func (in *input) afterStart() tea.Cmd {
 	return in.take(in.queue.Drain())
 }
 
-// afterWaiting goes on with what was kept back, once what it waited for is there.
-func (in *input) afterWaiting(waited bool) tea.Cmd {
-	if !waited || in.waiter() != nil {
-		return nil
-	}
-	return in.take(in.queue.Drain())
-}
-
 // insertPatience is how long it may take to learn what runs in a session. What is
 // typed meanwhile waits.
 const insertPatience = 3 * time.Second
-
-// An insertion is text on its way to the prompt of a session, while it is asked
-// whether there is one.
-type insertion struct {
-	pane *terminal.Pane
-	text string
-}
-
-// Waits and CallOff are those of a Waiter: the answer is there soon, or the text is
-// given up.
-func (*insertion) Waits() bool           { return true }
-func (*insertion) CallOff(keys.Key) bool { return false }
 
 // insertText types text at the prompt of the session used last, or of a new one if
 // that has ended. Where something else than a prompt waits, the person is asked.
@@ -127,31 +133,27 @@ func (m *model) insertText(text string) tea.Cmd {
 	if p.ID == "" { // its shell comes to a prompt first of all
 		return p.Paste(text)
 	}
-	in := &insertion{p, text}
-	m.input.insert = in
 	ctx, cancel := context.WithTimeout(m.ctx, insertPatience)
-	ask := panes.Ask(ctx, env{m}, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
+	return panes.AwaitAnswer(ctx, env{m}, func(ctx context.Context, e panes.Engine) (api.SessionForegroundOutput, error) {
 		return api.SessionForeground.Call(ctx, e, api.IDInput{ID: p.ID})
-	}, func(now api.SessionForegroundOutput, err error) tea.Cmd { return m.insertInto(in, now, err) })
-	return func() tea.Msg {
-		defer cancel()
-		return ask()
-	}
+	}, func(now api.SessionForegroundOutput, err error) tea.Cmd {
+		cancel()
+		return m.insertInto(p, text, now, err)
+	})
 }
 
 // insertInto goes on when it is known what runs in the session.
-func (m *model) insertInto(in *insertion, now api.SessionForegroundOutput, err error) tea.Cmd {
-	m.input.insert = nil
+func (m *model) insertInto(p *terminal.Pane, text string, now api.SessionForegroundOutput, err error) tea.Cmd {
 	switch {
-	case hasEnded(in.pane):
-		return m.insertNew(in.text)
+	case hasEnded(p):
+		return m.insertNew(text)
 	case err != nil:
 		return m.notices.say("not inserted: "+panes.ErrorText(err), true)
 	case now.Prompt:
-		return in.pane.Paste(in.text)
+		return p.Paste(text)
 	}
 	m.input.queue.Drain() // it was meant for a prompt, and would answer the question
-	session, _ := m.news.Process(in.pane.ID)
+	session, _ := m.news.Process(p.ID)
 	title := widget.Clip(widget.Clean(session.Name), 30) + " is not at its prompt"
 	if now.Program != "" {
 		title = widget.Clip(widget.Clean(session.Name), 30) + " is running " + widget.Clip(widget.Clean(now.Program), 30)
@@ -160,8 +162,8 @@ func (m *model) insertInto(in *insertion, now api.SessionForegroundOutput, err e
 		Title: title + ".",
 		Lines: []string{"Type it there anyway, or open a new session?"},
 		Replies: []overlay.Reply{
-			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return in.pane.Paste(in.text) }},
-			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(in.text) }},
+			{Key: "t", Does: "type it there", Then: func() tea.Cmd { return p.Paste(text) }},
+			{Key: "n", Does: "new session", Then: func() tea.Cmd { return m.insertNew(text) }},
 		},
 	})
 	return nil
@@ -183,12 +185,3 @@ func (m *model) showTerminal() {
 
 // hasEnded reports whether nothing takes input in a pane, or there is none.
 func hasEnded(p *terminal.Pane) bool { return p == nil || p.Ended() != nil || p.Err() != nil }
-
-// holdForLayouts keeps back what was typed for the choice that is asked for. A
-// key that would close it takes the question back, with what came before.
-func (in *input) holdForLayouts(events []screen.Event) {
-	closes := slices.IndexFunc(events, func(e screen.Event) bool {
-		return e.Kind == keys.EventKey && in.m.sessions.CallOff(e.Key)
-	})
-	in.queue.Unread(events[closes+1:])
-}

@@ -11,7 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/attach"
@@ -60,7 +59,7 @@ func (z *zoom) idle() *terminal.Pane {
 	p := v.focused()
 	switch {
 	case !m.areas.zoomed || p == nil || p == z.over || z.tells() || m.dialog.open != nil:
-	case m.input.blurred || m.input.held != nil || m.input.left || m.input.waiter() != nil:
+	case m.input.blurred || m.input.held != nil || m.input.left || m.input.waits():
 	case m.theme.ground != nil: // which is painted behind the session too
 	case v.sizes.changed || v.sizes.calm:
 	case p.ID == "" || !p.Outbox.Connected() || p.Outbox.Waiting() > 0 || p.Ended() != nil || p.Scroll.Active() || p.Selecting():
@@ -70,15 +69,11 @@ func (z *zoom) idle() *terminal.Pane {
 	return nil
 }
 
-// Waits reports whether the session has shown on the terminal what the dashboard has
-// still to hear of.
-func (z *zoom) Waits() bool {
+// behind reports whether the session has shown on the terminal what the dashboard has
+// still to hear of, on which it depends what the mouse means.
+func (z *zoom) behind() bool {
 	return z.m.areas.zoomed && z.m.sessions.focused() != nil && z.m.sessions.focused().Behind()
 }
-
-// CallOff lets keys through: what they mean does not depend on what is shown, as it
-// does for the mouse.
-func (z *zoom) CallOff(keys.Key) bool { return true }
 
 // zoomedOut is the end of what handOver began.
 type zoomedOut struct {

@@ -19,17 +19,18 @@ import (
 // makeActions are those of the files view and its preview.
 func (f *Pane) makeActions() panes.Actions {
 	list, order := &f.folder.list, f.folder.onOrder
-	move := func(rows func() int) func() tea.Cmd { return do(func() { list.Move(rows()) }) }
-	by := func(rows int) func() tea.Cmd { return do(func() { list.Move(rows) }) }
 	sortBy := func(c Column) func() tea.Cmd { return order(func(o *Order) { o.SortBy(c) }) }
 	towards := func(on bool) func() tea.Cmd { return do(func() { f.focusPreview(on) }) }
 	other := do(func() { f.focusPreview(!f.onPreview) })
 	onRow := func(act func() tea.Cmd) func() tea.Cmd { return f.folder.whenListed(false, act) }
-	return panes.Actions{
+	move := func(rows func() int) func() tea.Cmd { return onRow(do(func() { list.Move(rows()) })) }
+	by := func(rows int) func() tea.Cmd { return onRow(do(func() { list.Move(rows) })) }
+	all := panes.Actions{
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
 		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: do(func() { f.zoomed = !f.zoomed }),
 
-		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows),
+		keymap.MoveLast:     f.folder.whenListed(true, do(func() { list.Move(allRows) })),
 		keymap.MovePageDown: move(func() int { return list.Page() }),
 		keymap.MovePageUp:   move(func() int { return -list.Page() }),
 		keymap.Open:         onRow(do(f.open)),
@@ -89,6 +90,25 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.PreviewNext:     func() tea.Cmd { return f.viewer.nextHit(false) },
 		keymap.PreviewPrevious: func() tea.Cmd { return f.viewer.nextHit(true) },
 		keymap.PreviewLeave:    towards(false),
+	}
+	for a, act := range all {
+		all[a] = f.whenBegun(act)
+	}
+	return all
+}
+
+// whenBegun is an action that waits for the first folder.
+func (f *Pane) whenBegun(act func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		return f.env.Await(panes.Pending{
+			Ready: func() bool { return f.folder.path != "" || !f.shown },
+			Then: func() tea.Cmd {
+				if f.folder.path == "" {
+					return nil
+				}
+				return act()
+			},
+		})
 	}
 }
 

@@ -45,9 +45,6 @@ type folder struct {
 	matching context.CancelFunc // ends the question for it
 	untidy   bool               // a large folder has left memory behind
 
-	due      func() tea.Cmd // what waits until the folder is listed; nil for nothing
-	dueWhole bool           // or until all of it is
-
 	places map[string]string // names that the cursor was on, by folder
 	back   []string          // folders that were shown before
 	visit  *visit            // nil while the view is not shown
@@ -77,29 +74,29 @@ func (f *folder) begin() {
 }
 
 // whenListed is an action on rows: one that comes before these waits for them, and
-// for all of them if it is about the whole folder.
+// for all of them if it is about the whole folder. It is dropped when the
+// folder is left, or cannot be read.
 func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if f.isListed(whole) {
 			return act()
 		}
-		f.due, f.dueWhole = act, whole
 		f.saySlow()
-		return nil
+		path := f.path
+		left := func() bool { return f.visit == nil || f.path != path }
+		return f.env.Await(panes.Pending{
+			Ready: func() bool { return f.isListed(whole) || left() },
+			Then: func() tea.Cmd {
+				if left() || f.list.Bad {
+					return nil
+				}
+				return act()
+			},
+		})
 	}
 }
 
 func (f *folder) isListed(whole bool) bool { return f.list.Rows() != nil && !(whole && f.list.More) }
-
-// doDue does what has waited for the rows that are there now. It may end the visit.
-func (f *folder) doDue() tea.Cmd {
-	act := f.due
-	if act == nil || !f.isListed(f.dueWhole) {
-		return nil
-	}
-	f.due = nil
-	return act()
-}
 
 // end ends what is under way for the folder.
 func (f *folder) end() {
@@ -107,7 +104,6 @@ func (f *folder) end() {
 		f.visit.leave()
 		f.visit = nil
 	}
-	f.due = nil
 }
 
 // goTo shows a folder with the cursor on a name, or where it was.
@@ -241,7 +237,7 @@ func (l *listing) alsoHas(ctx context.Context, e panes.Engine, path, name string
 func (f *folder) listed(l listing, err error) tea.Cmd {
 	f.list.More, f.omitted = l.partial, 0
 	if err != nil {
-		f.all, f.match, f.due = nil, nil, nil
+		f.all, f.match = nil, nil
 		f.list.SetRows(f.all.Arrange(f.order))
 		f.list.Note, f.list.Bad, f.list.Omitted = reasonOf(err, f.path), true, 0
 		return f.restListing(time.Second)
@@ -255,10 +251,10 @@ func (f *folder) listed(l listing, err error) tea.Cmd {
 	}
 	cmd := tea.Batch(match, f.rearrange())
 	if l.partial {
-		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries), f.doDue())
+		return tea.Batch(cmd, f.listEntries(l.entries, mostEntries))
 	}
 	rest := f.restListing(min(max(3*l.elapsed, 150*time.Millisecond), 10*time.Second))
-	return tea.Batch(cmd, f.tidy(), rest, f.doDue())
+	return tea.Batch(cmd, f.tidy(), rest)
 }
 
 // tidy gives back the memory that a large folder has taken.

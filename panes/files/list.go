@@ -25,39 +25,20 @@ type List struct {
 	rows   *Rows
 	name   string // that the cursor is on
 	want   string // that it goes to as soon as there is one, unless it is moved
-	moves  []int  // that were asked for before there were rows
-	ahead  bool   // movements are for the folder that comes next
-	toEnd  bool   // the last entry was asked for while the rest was on its way
 	cursor int
 	top    int
 	h      int // rows of the last drawing
 	out    []string
 }
 
-// farMove is a movement that means the first or the last entry.
-const farMove = 1 << 20
-
-// SetRows replaces the entries. Movements from before there were any are made
-// up for.
+// SetRows replaces the entries.
 func (l *List) SetRows(rows *Rows) {
 	l.rows = rows
-	toEnd, moves := l.toEnd, l.moves
-	if l.ahead {
-		moves = nil
-	} else {
-		l.moves = nil
-	}
 	if want := l.want; want == "" || !l.Select(want) {
 		if !l.Select(l.name) {
 			l.Go(l.cursor)
 		}
 		l.want = want
-	}
-	for _, by := range moves {
-		l.Move(by)
-	}
-	if toEnd && len(moves) == 0 {
-		l.Move(farMove)
 	}
 }
 
@@ -67,10 +48,7 @@ func (l *List) Rows() *Rows { return l.rows }
 // Reset forgets the entries, for another folder; the cursor will be on name.
 func (l *List) Reset(path, name string) {
 	l.Path, l.name, l.want, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, name, nil, nil, "", "", false
-	if !l.ahead {
-		l.moves = nil
-	}
-	l.More, l.Omitted, l.toEnd, l.ahead = false, 0, false, false
+	l.More, l.Omitted = false, 0
 	l.cursor, l.top = 0, 0
 }
 
@@ -108,29 +86,16 @@ func (l *List) Select(name string) bool {
 	return true
 }
 
-// mostMoves bounds the movements that are remembered.
-const mostMoves = 1000
-
-// Move moves the cursor, as far as there are rows; before there are any, it
-// will.
+// Move moves the cursor, as far as there are rows.
 func (l *List) Move(by int) {
-	if l.rows == nil || l.ahead {
-		if len(l.moves) < mostMoves {
-			l.moves = append(l.moves, by)
-		}
-		return
+	if l.rows != nil {
+		l.Go(l.cursor + by)
 	}
-	l.Go(l.cursor + by)
-	l.toEnd = l.More && by >= farMove
 }
-
-// Ahead has movements wait for another folder, which Reset tells of; or, when
-// there will be none, forgets them.
-func (l *List) Ahead(on bool) { l.ahead, l.moves = on, nil }
 
 // Go puts the cursor on a row, or as near as there is one.
 func (l *List) Go(row int) {
-	l.toEnd, l.want = false, ""
+	l.want = ""
 	l.cursor = max(min(row, l.rows.Len()-1), 0)
 	if f := l.Selected(); f != nil {
 		l.name = f.Name

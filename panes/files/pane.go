@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/graphics"
@@ -31,7 +30,6 @@ type Pane struct {
 	transfers transfers
 	tabs      tabs
 	finder    *fileFinder // that was opened last; nil for none
-	asksTrash func()      // ends what asks for the trash; nil without it
 
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // what has the keyboard fills the view
@@ -48,21 +46,22 @@ func New(env panes.Env) *Pane {
 	return f
 }
 
-// Show asks for the folder: at first for that of the session.
+// Show asks for the folder.
 func (f *Pane) Show() {
 	f.shown = true
 	if f.folder.path == "" {
-		if f.tabs.awaited = f.tabs.toCome(); !f.tabs.awaited {
-			f.begin()
-		}
+		f.begin()
 	} else if f.folder.visit == nil {
 		f.folder.begin()
 	}
 }
 
-// begin shows the first folder: that of the session, or the tab of the last start.
+// begin shows the first folder as soon as it is known: that of the session, or the tab
+// of the last start.
 func (f *Pane) begin() {
-	f.tabs.awaited = false
+	if f.tabs.toCome() {
+		return
+	}
 	_, folder := f.env.Session()
 	if f.tabs.shown() {
 		folder = f.tabs.all[f.tabs.at].path
@@ -87,7 +86,6 @@ func (f *Pane) News(*panes.News) {}
 
 // GoFolder shows a folder with the cursor on a name, or where it was.
 func (f *Pane) GoFolder(path, name string) {
-	f.tabs.awaited = false
 	f.folder.goTo(path, name)
 	f.onPreview, f.zoomed = false, false
 }
@@ -104,6 +102,9 @@ func (f *Pane) Fetch() tea.Cmd {
 	transfers := f.transfers.pump()
 	if f.env.News().Connected {
 		transfers = tea.Batch(transfers, f.tabs.fetch())
+	}
+	if f.shown && f.folder.path == "" {
+		f.begin()
 	}
 	if !f.shown || f.h == 0 || !f.env.News().Connected {
 		return transfers
@@ -168,23 +169,6 @@ func (f *Pane) fetchPreview() tea.Cmd {
 		f.viewer.preview.Clear()
 	}
 	return f.viewer.fetch(at.W, at.H)
-}
-
-// Waits reports whether something that was asked for waits until the folder or the trash
-// is read; what is typed behind it is for what comes then.
-func (f *Pane) Waits() bool { return f.folder.due != nil || f.tabs.awaited || f.asksTrash != nil }
-
-// CallOff gives that up: by the key that clears, or one that leads elsewhere.
-func (f *Pane) CallOff(k keys.Key) bool {
-	outcome := keymap.NewResolver(f.env.Bindings()).Resolve(k, keymap.ScopeGlobal, keymap.ScopeList)
-	if outcome.Scope == keymap.ScopeGlobal || outcome.Kind == keymap.Pending || outcome.Action == keymap.Clear {
-		f.folder.due = nil
-		f.callOffTrash()
-		if f.tabs.awaited {
-			f.begin()
-		}
-	}
-	return !f.Waits()
 }
 
 // Scopes are those of the preview or of the list.

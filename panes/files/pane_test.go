@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/panestest"
@@ -52,6 +51,7 @@ func shownPane(folder string) (*Pane, *fakeEnv) {
 func (f *Pane) listed(names ...string) {
 	set := (*Set)(nil).With(entries(names...))
 	f.folder.listed(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
+	f.env.(*fakeEnv).Settle()
 }
 
 func TestTheFolderOfTheSessionIsShownFirst(t *testing.T) {
@@ -325,14 +325,13 @@ func TestEscTakesBackTheFilterFirstAndMarksLast(t *testing.T) {
 }
 
 func TestWhatIsMarkedBeforeTheFolderIsReadWaitsForIt(t *testing.T) {
-	f, _ := shownPane("/d")
-	f.Actions()[keymap.MoveDown]()
+	f, e := shownPane("/d")
 	f.Actions()[keymap.Mark]()
-	if !f.Waits() || len(f.folder.marked) != 0 || f.folder.list.Note != "reading the folder…" {
-		t.Errorf("waits %v, %v are marked, it says %q", f.Waits(), f.folder.marked, f.folder.list.Note)
+	if e.Pending == nil || len(f.folder.marked) != 0 || f.folder.list.Note != "reading the folder…" {
+		t.Errorf("waits %v, %v are marked, it says %q", e.Pending != nil, f.folder.marked, f.folder.list.Note)
 	}
 	f.listed("a", "b", "c")
-	if diff := cmp.Diff([]string{"/d/b"}, sortedKeys(f.folder.marked)); diff != "" || f.Waits() {
+	if diff := cmp.Diff([]string{"/d/a"}, sortedKeys(f.folder.marked)); diff != "" || e.Pending != nil {
 		t.Error(diff)
 	}
 }
@@ -352,12 +351,37 @@ func TestAllOfAFolderIsMarkedNotOnlyWhatIsReadOfIt(t *testing.T) {
 	if len(f.folder.marked) != 3 {
 		t.Errorf("%v are marked", f.folder.marked)
 	}
+}
 
-	f.folder.goTo("/e", "")
-	f.Actions()[keymap.FilesMarkAll]()
-	k, err := keys.Parse("esc")
-	if err != nil || !f.CallOff(k) || f.Waits() {
-		t.Errorf("esc does not call it off: %v", err)
+func TestActionOnAFolderIsDroppedWhenItIsLeftOrUnreadable(t *testing.T) {
+	for name, end := range map[string]func(*Pane){
+		"left":       func(f *Pane) { f.GoFolder("/e", "") },
+		"hidden":     (*Pane).Hide,
+		"unreadable": func(f *Pane) { f.folder.listed(listing{}, os.ErrPermission) },
+	} {
+		f, e := shownPane("/d")
+		f.folder.marked["/x"] = true
+		f.Actions()[keymap.FilesErase]()
+		end(f)
+		e.Settle()
+		if e.Pending != nil || e.Shown != nil {
+			t.Errorf("%s: it waits %v, and asks %v", name, e.Pending != nil, e.Shown)
+		}
+	}
+}
+
+func TestLastEntryIsThatOfTheWholeFolder(t *testing.T) {
+	f, e := shownPane("/d")
+	part := (*Set)(nil).With(entries("a", "b"))
+	f.folder.listed(listing{entries: part, rows: part.Arrange(f.folder.order), omitted: 1, partial: true}, nil)
+	f.Actions()[keymap.MoveLast]()
+	e.Settle()
+	if e.Pending == nil {
+		t.Fatal("it does not wait for the rest of the folder")
+	}
+	f.listed("a", "b", "c", "d")
+	if got := f.folder.list.SelectedPath(); got != "/d/d" {
+		t.Errorf("the cursor is on %s", got)
 	}
 }
 

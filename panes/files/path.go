@@ -166,11 +166,9 @@ func (p *pathPrompt) offer() {
 
 // askFolder goes to a folder that is typed, or to a file's.
 func (f *Pane) askFolder() tea.Cmd {
-	list := &f.folder.list
 	p := f.newPathPrompt("Go to", withSlash(f.folder.path), func(path string) tea.Cmd {
 		path = filepath.Clean(path)
-		list.Ahead(true)
-		return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (file bool, err error) {
+		return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (file bool, err error) {
 			if _, err = e.ListFiles(ctx, path, "", 1); err != nil {
 				_, readErr := e.ReadFile(ctx, path, 0, 1)
 				file = readErr == nil
@@ -181,7 +179,6 @@ func (f *Pane) askFolder() tea.Cmd {
 			case file:
 				f.goToEntry(filepath.Dir(path), filepath.Base(path))
 			case err != nil:
-				list.Ahead(false)
 				return f.env.Say(panes.ErrorText(err), true)
 			default:
 				f.GoFolder(path, "")

@@ -32,7 +32,6 @@ type tabs struct {
 
 	read    bool   // the file was read, or is being read
 	known   bool   // it was
-	awaited bool   // the view was shown before it was
 	writing bool   // it is being written
 	written string // what it holds
 	pen     pen
@@ -159,9 +158,6 @@ func (ts *tabs) text() string {
 // fetch reads the tabs of the last start, and keeps those of this one.
 func (ts *tabs) fetch() tea.Cmd {
 	file := ts.f.env.News().Info.DataDir
-	if file == "" && ts.awaited {
-		ts.f.begin()
-	}
 	if file == "" || ts.writing {
 		return nil
 	}
@@ -227,9 +223,6 @@ func (ts *tabs) take(text string) {
 	}
 	if len(all) > 1 {
 		ts.all, ts.at = all, at
-	}
-	if ts.awaited {
-		ts.f.begin()
 	}
 }
 

@@ -175,25 +175,25 @@ func TestTheViewWaitsForTheTabsOfTheLastStart(t *testing.T) {
 	f := New(e)
 	f.Resize(100, 24)
 	f.Show()
-	if !f.Waits() || f.Folder() != "" {
+	f.Actions()[keymap.FilesHome]()
+	if e.Pending == nil || f.Folder() != "" {
 		t.Errorf("it shows %q", f.Folder())
 	}
 	run(f.tabs.fetch())
-	if f.Waits() || f.Folder() != "/b" {
+	f.Fetch()
+	if f.Folder() != "/b" {
 		t.Errorf("then it shows %q", f.Folder())
+	}
+	if e.Settle(); e.Pending != nil || f.Folder() != e.Home() {
+		t.Errorf("the action that has waited leads to %q", f.Folder())
 	}
 	e.Known.Connected = false
 	f = New(e)
 	f.Show()
 	e.Known.Connected = true
-	if run(f.Fetch()); f.Folder() != "/b" {
+	run(f.Fetch())
+	if f.Fetch(); f.Folder() != "/b" {
 		t.Errorf("shown before there was an engine, it shows %q", f.Folder())
-	}
-	f = New(e)
-	f.Show()
-	k, err := keys.Parse("esc")
-	if err != nil || !f.CallOff(k) || f.Folder() != "/session" {
-		t.Errorf("given up it shows %q, %v", f.Folder(), err)
 	}
 }
 

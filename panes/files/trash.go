@@ -19,16 +19,9 @@ const emptyTrash = -1
 
 // showTrash lists what was deleted, to be restored or deleted for good.
 func showTrash(f *Pane) tea.Cmd {
-	f.callOffTrash()
-	ctx, cancel := context.WithCancel(f.env.Context())
-	f.asksTrash = cancel
-	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
+	return panes.AwaitAnswer(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.TrashedFile, error) {
 		return e.TrashedFiles(ctx)
 	}, func(all []api.TrashedFile, err error) tea.Cmd {
-		if ctx.Err() != nil { // called off
-			return nil
-		}
-		f.callOffTrash()
 		switch {
 		case err != nil:
 			return f.env.Say(panes.ErrorText(err), true)
@@ -38,14 +31,6 @@ func showTrash(f *Pane) tea.Cmd {
 		f.env.Ask(trashPicker(f, all, time.Now()))
 		return nil
 	})
-}
-
-// callOffTrash gives up what asks for the trash, if anything does.
-func (f *Pane) callOffTrash() {
-	if f.asksTrash != nil {
-		f.asksTrash()
-		f.asksTrash = nil
-	}
 }
 
 func trashPicker(f *Pane, all []api.TrashedFile, now time.Time) *overlay.Picker {

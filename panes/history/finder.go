@@ -8,7 +8,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sleep"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -21,6 +20,8 @@ const typingDelay = 15 * time.Millisecond
 // that of the overlay.
 type finder struct {
 	env   panes.Env
+	shows func() bool // it is on the screen
+	leave func()      // is called if a choice is cancelled; nil for nothing
 	list  List
 	field widget.Field
 
@@ -31,9 +32,7 @@ type finder struct {
 
 	folder string             // that here is about
 	stop   context.CancelFunc // ends the request under way
-	// picking waits for the answer to the query that was typed before it.
-	picking func(api.HistoryRow) tea.Cmd
-	chips   []chip // as they were drawn last
+	chips  []chip             // as they were drawn last
 }
 
 // actors are those whose commands can be shown: anyone's, the person's, agents'.
@@ -104,7 +103,10 @@ func (f *finder) fetch() tea.Cmd {
 	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		_ = sleep.For(ctx, r.Delay)
 		return api.HistorySearch.Call(ctx, e, r.Input)
-	}, func(out api.HistorySearchOutput, err error) tea.Cmd { return f.take(r, out, err) })
+	}, func(out api.HistorySearchOutput, err error) tea.Cmd {
+		f.take(r, out, err)
+		return nil
+	})
 }
 
 // end gives up the request under way.
@@ -115,38 +117,31 @@ func (f *finder) end() {
 	}
 }
 
-// take takes in an answer and does what has waited for it.
-func (f *finder) take(r Request, out api.HistorySearchOutput, err error) tea.Cmd {
+// take takes in an answer.
+func (f *finder) take(r Request, out api.HistorySearchOutput, err error) {
 	if err != nil {
 		f.list.Fail(r, err)
 	} else if !f.list.Take(r, out) {
-		return nil
+		return
 	}
 	f.suggest()
-	if f.picking == nil || !f.list.Settled() && f.list.Err() == nil {
-		return nil
-	}
-	act := f.picking
-	f.picking = nil
-	return f.withSelected(act)
-}
-
-// callOff takes back a choice that waits, if the key means that.
-func (f *finder) callOff(k keys.Key) bool {
-	if !f.env.Bindings().Is(k, keymap.ScopeRecall, keymap.HistoryLeave) {
-		return false
-	}
-	f.picking = nil
-	return true
 }
 
 // pick acts on the chosen command, once the answer to what was typed is there.
 func (f *finder) pick(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
-	if !f.list.Settled() && f.list.Err() == nil && f.env.News().Connected {
-		f.picking = act
-		return nil
+	if !f.env.News().Connected {
+		return f.withSelected(act)
 	}
-	return f.withSelected(act)
+	return f.env.Await(panes.Pending{
+		Ready: func() bool { return f.list.Settled() || f.list.Err() != nil || !f.shows() },
+		Then: func() tea.Cmd {
+			if !f.shows() {
+				return nil
+			}
+			return f.withSelected(act)
+		},
+		Cancel: f.leave,
+	})
 }
 
 // withSelected acts on the chosen command, if there is one that is not a remnant

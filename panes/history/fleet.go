@@ -64,10 +64,11 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 			return nil // something else is asked for
 		}
 		if err != nil {
-			return tea.Batch(f.take(r, api.HistorySearchOutput{}, err), panes.After(fleetLater, func() tea.Cmd {
+			f.take(r, api.HistorySearchOutput{}, err)
+			return panes.After(fleetLater, func() tea.Cmd {
 				f.list.Refresh()
 				return nil
-			}))
+			})
 		}
 		rows := make([]api.HistoryRow, len(out.Rows))
 		for i, row := range out.Rows {
@@ -77,14 +78,14 @@ func (f *finder) fetchFleet(ctx context.Context, r Request) tea.Cmd {
 		f.fleet.out = out
 		f.fleet.out.Rows = nil // the list has them
 		first := f.list.cursor == 0
-		cmd := f.take(r, api.HistorySearchOutput{Rows: rows, Total: out.Total}, nil)
+		f.take(r, api.HistorySearchOutput{Rows: rows, Total: out.Total}, nil)
 		if first { // what comes above is what is looked for
 			f.list.First()
 		}
 		if out.Asking {
 			f.list.Refresh()
 		}
-		return cmd
+		return nil
 	})
 }
 

@@ -41,6 +41,7 @@ type Pane struct {
 // New makes the view.
 func New(env panes.Env) *Pane {
 	p := &Pane{finder: finder{env: env}}
+	p.shows = p.visible
 	p.actions = p.makeActions()
 	return p
 }
@@ -60,8 +61,8 @@ func (p *Pane) Show() {
 	p.list.Refresh()
 }
 
-// Hide gives up a choice that waits.
-func (p *Pane) Hide() { p.shown, p.typing, p.picking = false, false, nil }
+// Hide takes the keyboard from the query.
+func (p *Pane) Hide() { p.shown, p.typing = false, false }
 
 // Resize gives the view its size.
 func (p *Pane) Resize(w, h int) { p.w, p.h = w, h }
@@ -114,13 +115,6 @@ func (p *Pane) Selected() (api.HistoryRow, bool) { return p.list.Selected() }
 
 // Settled reports whether the list is what was asked for last.
 func (p *Pane) Settled() bool { return p.list.Settled() }
-
-// Waits reports whether a choice waits for the answer to what was typed before
-// it; what is typed behind it is for what comes then.
-func (p *Pane) Waits() bool { return p.picking != nil }
-
-// CallOff takes back a choice that waits, if the key means that.
-func (p *Pane) CallOff(k keys.Key) bool { return p.callOff(k) }
 
 // Scopes are those of the query or of the list.
 func (p *Pane) Scopes() []keymap.Scope {

@@ -56,11 +56,12 @@ func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
 func TestACommandChosenBeforeItsAnswerWaitsForThat(t *testing.T) {
 	p, e, answer := shownPane("make", "go test")
 	p.press(t, keymap.Open)
-	if !p.Waits() || e.inserted != "" {
+	if e.Pending == nil || e.inserted != "" {
 		t.Fatalf("it does not wait: %q is inserted", e.inserted)
 	}
 	answer()
-	if p.Waits() || e.inserted != "make" {
+	e.Settle()
+	if e.Pending != nil || e.inserted != "make" {
 		t.Errorf("%q is inserted", e.inserted)
 	}
 }

@@ -29,16 +29,13 @@ const (
 // Recall opens the history over a terminal.
 func (p *Pane) Recall() tea.Cmd {
 	u := &recall{finder: finder{env: p.env}, pane: p}
+	u.shows, u.leave = func() bool { return p.env.Shows(u) }, u.close
 	u.list.Focused = true
 	u.search(0)
 	p.recall = u
 	p.env.Ask(u)
 	return nil
 }
-
-// Waits and CallOff are as those of the pane.
-func (u *recall) Waits() bool             { return u.picking != nil }
-func (u *recall) CallOff(k keys.Key) bool { return u.callOff(k) }
 
 func (u *recall) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
 

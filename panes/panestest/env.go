@@ -28,6 +28,27 @@ type Env struct {
 	Copied string
 	Opened string   // the session that was shown last
 	Ended  []string // processes whose end was asked for
+
+	Pending *panes.Pending // that waits; nil for nothing
+}
+
+// Await keeps what is not ready.
+func (e *Env) Await(p panes.Pending) tea.Cmd {
+	if p.Ready() {
+		return p.Then()
+	}
+	e.Pending = &p
+	return nil
+}
+
+// Settle does what waits, if that is ready now.
+func (e *Env) Settle() tea.Cmd {
+	p := e.Pending
+	if p == nil || !p.Ready() {
+		return nil
+	}
+	e.Pending = nil
+	return p.Then()
 }
 
 func (e *Env) Context() context.Context                     { return context.Background() }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -125,23 +126,25 @@ func startOf(id string) Start {
 	return Start{ID: id, Size: func() api.Size { return api.Size{} }, Where: func() (string, string) { return "", "" }}
 }
 
-func TestAStartThatIsCalledOffIsEndedAndHoldsUpNoneBehindIt(t *testing.T) {
+func TestCancelledStartIsKilledAndDelaysNoOther(t *testing.T) {
 	_, e := shownPane()
-	s := NewStarter(e)
+	var started []string
+	s := NewStarter(e, func(out Started) tea.Cmd {
+		started = append(started, out.ID)
+		return nil
+	})
 	first := s.Start(startOf("one"))
 	if s.Start(startOf("two")) != nil {
 		t.Fatal("the second does not wait for the first")
 	}
-	answer := first().(StartMsg)
-	next := s.CallOff("one")
-	if started, _ := s.Update(next().(StartMsg)); started == nil || started.ID != "two" {
-		t.Fatalf("started %+v", started)
+	answer := first().(panes.Result)
+	for _, cmd := range s.Cancel("one")().(tea.BatchMsg) {
+		cmd().(panes.Result)()
 	}
-	started, end := s.Update(answer)
-	if started != nil || !s.Has("one") {
-		t.Fatalf("what was called off is shown: %+v", started)
+	answer()
+	if diff := cmp.Diff([]string{"two"}, started); diff != "" || !s.Has("one") {
+		t.Errorf("what was cancelled is shown: %s", diff)
 	}
-	s.Update(end().(StartMsg))
 	if len(e.killed) != 1 || e.killed[0] != "one" || len(s.Waiting()) != 0 {
 		t.Errorf("killed %v, waiting %v", e.killed, s.Waiting())
 	}

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -21,43 +22,39 @@ type Start struct {
 	Size    func() api.Size // of its pane
 	// Where is the folder that it starts in, and the session whose folder is to be
 	// taken instead, "" for none. It is asked when the start is made.
-	Where  func() (folder, near string)
-	asking *asking
+	Where func() (folder, near string)
+
+	request *request // nil until it is its turn
+	killed  bool     // after it was cancelled
 }
 
-// asking is what the engine is asked once, by whoever comes first, and what it
-// answers.
-type asking struct {
-	asked  bool // the command that asks has been made
-	once   sync.Once
-	answer startedMsg
-}
-
-// startedMsg is the outcome of a start: the first of them, or one that was called
-// off meanwhile.
-type startedMsg struct {
-	asking  *asking
+// A request is a call for a session, made once by whoever comes first, and its answer.
+type request struct {
+	in      api.SessionStartInput
+	once    sync.Once
 	process api.Process
 	err     error
 }
 
-// A StartMsg is for a Starter.
-type StartMsg interface{ isForStarter() }
-
-func (startedMsg) isForStarter()   {}
-func (calledOffMsg) isForStarter() {}
-
-// A Starter starts the sessions of each machine one after the other, so that they are
-// there in the order they were asked for, and ends those that were called off meanwhile.
-type Starter struct {
-	env       Env
-	waiting   []Start         // for their session; the first of each machine is being started
-	calledOff []Start         // while the engine was at them
-	unwanted  map[string]bool // sessions that were called off and are asked to end
+// A Started is the outcome of a start.
+type Started struct {
+	ID      string // that was asked for
+	Process api.Process
+	Err     error
 }
 
-// NewStarter makes one that has nothing to start.
-func NewStarter(env Env) *Starter { return &Starter{env: env, unwanted: map[string]bool{}} }
+// A Starter starts the sessions of each machine one after the other, so that they are
+// there in the order they were asked for, and kills those that were cancelled meanwhile.
+type Starter struct {
+	env       Env
+	then      func(Started) tea.Cmd
+	waiting   []*Start // for their session; the first of each machine is being started
+	cancelled []*Start // after the engine was asked for them
+}
+
+// NewStarter makes one that has nothing to start. then is called with what has become of
+// each start that is not cancelled.
+func NewStarter(env Env, then func(Started) tea.Cmd) *Starter { return &Starter{env: env, then: then} }
 
 // Waiting are the ids of the sessions that are not there yet.
 func (s *Starter) Waiting() (ids []string) {
@@ -69,8 +66,7 @@ func (s *Starter) Waiting() (ids []string) {
 
 // Start starts a session once those before it are there.
 func (s *Starter) Start(start Start) tea.Cmd {
-	start.asking = &asking{}
-	s.waiting = append(s.waiting, start)
+	s.waiting = append(s.waiting, &start)
 	return s.next(start.machine())
 }
 
@@ -83,165 +79,146 @@ func (start *Start) machine() string {
 // next asks for the first start of a machine that waits there, if that was not
 // asked for yet.
 func (s *Starter) next(machine string) tea.Cmd {
-	at := slices.IndexFunc(s.waiting, func(start Start) bool { return start.machine() == machine })
-	if at < 0 || s.waiting[at].asking.asked {
+	at := slices.IndexFunc(s.waiting, func(start *Start) bool { return start.machine() == machine })
+	if at < 0 || s.waiting[at].request != nil {
 		return nil
 	}
 	first := s.waiting[at]
-	first.asking.asked = true
-	in := first.input()
-	return func() tea.Msg { return first.asking.ask(s.env.Context(), s.env, in) }
+	first.prepare()
+	return func() tea.Msg {
+		p, err := first.request.make(s.env.Context(), s.env)
+		return panes.Result(func() tea.Cmd { return s.started(first, p, err) })
+	}
 }
 
-func (start *Start) input() api.SessionStartInput {
+// started takes in the answer to a start.
+func (s *Starter) started(start *Start, p api.Process, err error) tea.Cmd {
+	at := slices.Index(s.waiting, start)
+	if at < 0 {
+		return nil // it was cancelled
+	}
+	s.waiting = slices.Delete(s.waiting, at, at+1)
+	next := s.next(start.machine())
+	return tea.Batch(next, s.then(Started{start.ID, p, err}))
+}
+
+// prepare creates the request unless there is one.
+func (start *Start) prepare() {
+	if start.request != nil {
+		return
+	}
 	size := start.Size()
 	folder, near := start.Where()
-	return api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
-		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}
+	start.request = &request{in: api.SessionStartInput{ID: start.ID, Name: start.Name, Command: start.Command, CWD: folder, CWDOf: near,
+		Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ()), Umask: api.Umask()}}
 }
 
-// ask asks, or waits for the answer to who has.
-func (a *asking) ask(ctx context.Context, env Env, in api.SessionStartInput) startedMsg {
-	a.once.Do(func() {
-		a.answer.asking = a
+// make asks the engine, or waits for the answer to who has.
+func (r *request) make(ctx context.Context, env Env) (api.Process, error) {
+	r.once.Do(func() {
 		e, err := env.Engine(ctx)
 		if err == nil {
-			a.answer.process, err = api.SessionStart.Call(ctx, e, in)
+			r.process, err = api.SessionStart.Call(ctx, e, r.in)
 		}
-		a.answer.err = err
+		r.err = err
 	})
-	return a.answer
+	return r.process, r.err
 }
 
-// A Started is the outcome of a start.
-type Started struct {
-	ID      string // that was asked for
-	Process api.Process
-	Err     error
+func indexOf(starts []*Start, id string) int {
+	return slices.IndexFunc(starts, func(start *Start) bool { return start.ID == id })
 }
 
-// Update takes in the answer to a start. It returns what has become of the one that
-// is waited for, nil if that is not known by this, and what follows.
-func (s *Starter) Update(msg StartMsg) (*Started, tea.Cmd) {
-	switch msg := msg.(type) {
-	case startedMsg:
-		if s.isCalledOff(msg) {
-			return nil, s.calledOffStarted(msg)
-		}
-		at := slices.IndexFunc(s.waiting, func(start Start) bool { return start.asking == msg.asking })
-		start := s.waiting[at]
-		s.waiting = slices.Delete(s.waiting, at, at+1)
-		return &Started{start.ID, msg.process, msg.err}, s.next(start.machine())
-	case calledOffMsg:
-		if msg.err != nil {
-			delete(s.unwanted, msg.id)
-			if p, ok := s.env.News().Process(msg.id); ok && !p.State.Ended() { // else it has come to nothing by itself
-				return nil, s.env.Say(panes.ErrorText(msg.err), true)
-			}
-		}
-	}
-	return nil, nil
-}
-
-// CallOff takes back a start. One that was not asked for yet never will be; the
-// other is ended once it is known. Those behind it do not wait for that.
-func (s *Starter) CallOff(id string) tea.Cmd {
-	at := slices.IndexFunc(s.waiting, func(start Start) bool { return start.ID == id })
+// Cancel takes back a start. One that was not asked for yet never will be; the other is
+// killed by its id. Those behind it do not wait for that.
+func (s *Starter) Cancel(id string) tea.Cmd {
+	at := indexOf(s.waiting, id)
 	if at < 0 {
 		return nil
 	}
 	start := s.waiting[at]
 	s.waiting = slices.Delete(s.waiting, at, at+1)
-	if !start.asking.asked {
+	if start.request == nil {
 		return nil
 	}
-	s.calledOff = append(s.calledOff, start)
-	return tea.Batch(s.EndCalledOff(), s.next(start.machine()))
+	s.cancelled = append(s.cancelled, start)
+	s.env.Ending(id)
+	kill := func() tea.Msg {
+		err := s.kill(s.env.Context(), start)
+		return panes.Result(func() tea.Cmd { return s.ended(start, err) })
+	}
+	return tea.Batch(kill, s.next(start.machine()))
 }
 
-// EndCalledOff ends what is being started and was called off, as soon as the
-// engine has it. The answer to the start, which comes when it runs, tells at the
-// latest.
-func (s *Starter) EndCalledOff() tea.Cmd {
-	var cmds []tea.Cmd
-	for _, start := range s.calledOff {
-		if p, ok := s.env.News().Process(start.ID); ok && !p.State.Ended() && !s.unwanted[start.ID] {
-			cmds = append(cmds, s.endQuietly(start.ID))
+// kill kills the session of a start that was cancelled. An engine that does not know it
+// yet will when the start is answered.
+func (s *Starter) kill(ctx context.Context, start *Start) error {
+	kill := func() error {
+		e, err := s.env.Engine(ctx)
+		if err == nil {
+			err = api.SessionKill.Run(ctx, e, api.IDInput{ID: start.ID})
 		}
+		return err
 	}
-	return tea.Batch(cmds...)
+	err := kill()
+	if errors.Is(err, api.CodeNotFound) {
+		_, _ = start.request.make(ctx, s.env) // an answer may be lost, and the session there
+		err = kill()
+	}
+	if errors.Is(err, api.CodeNotFound) {
+		return nil
+	}
+	return err
+}
+
+// ended takes in that a session whose start was cancelled is not there, or why it is.
+func (s *Starter) ended(start *Start, err error) tea.Cmd {
+	if start.killed = err == nil; start.killed {
+		return nil
+	}
+	s.cancelled = slices.DeleteFunc(s.cancelled, func(other *Start) bool { return other == start })
+	if p, ok := s.env.News().Process(start.ID); !ok || p.State.Ended() { // it has come to nothing by itself
+		return nil
+	}
+	return s.env.Say(panes.ErrorText(err), true)
 }
 
 // Has reports whether a session is one that is being started here, or was and is
 // not wanted any more.
 func (s *Starter) Has(id string) bool {
-	is := func(start Start) bool { return start.ID == id }
-	return s.unwanted[id] || slices.ContainsFunc(s.waiting, is) || slices.ContainsFunc(s.calledOff, is)
-}
-
-// Unwanted reports whether a session was called off and is asked to end.
-func (s *Starter) Unwanted(id string) bool { return s.unwanted[id] }
-
-// CalledOff is how many starts were called off that the engine has not answered.
-func (s *Starter) CalledOff() int { return len(s.calledOff) }
-
-// calledOffStarted ends a session that was called off and runs all the same. That
-// it could not be started is what was wanted; should only the answer have been
-// lost, EndCalledOff will see it.
-func (s *Starter) calledOffStarted(msg startedMsg) tea.Cmd {
-	if msg.err != nil {
-		return nil
-	}
-	s.calledOff = slices.DeleteFunc(s.calledOff, func(start Start) bool { return start.asking == msg.asking })
-	if s.unwanted[msg.process.ID] {
-		return nil
-	}
-	end := s.endQuietly(msg.process.ID)
-	return tea.Batch(s.env.Learn(msg.process), end) // or news that are older would take it away again
-}
-
-// isCalledOff reports whether an answer is to a start that was called off.
-func (s *Starter) isCalledOff(msg startedMsg) bool {
-	return slices.ContainsFunc(s.calledOff, func(start Start) bool { return start.asking == msg.asking })
-}
-
-// calledOffMsg is the outcome of ending a session that was called off.
-type calledOffMsg struct {
-	id  string
-	err error
-}
-
-// endQuietly ends a session that was called off; until that has failed it is given
-// no pane.
-func (s *Starter) endQuietly(id string) tea.Cmd {
-	s.unwanted[id] = true
-	s.env.Ending(id)
-	return panes.Call(s.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		_, err := api.SessionKill.Call(ctx, e, api.IDInput{ID: id})
-		return calledOffMsg{id, err}
-	}, func(err error) tea.Msg { return calledOffMsg{id, err} })
+	return indexOf(s.waiting, id) >= 0 || indexOf(s.cancelled, id) >= 0
 }
 
 // Finish waits for the sessions that were asked for and are not there yet, if the
-// engine gives them before ctx ends, and ends those that were called off. task
-// runs beside it.
+// engine gives them before ctx ends, and kills those that were cancelled. task runs
+// beside it.
 func (s *Starter) Finish(ctx context.Context, task func(func())) (started []Started) {
-	for _, start := range slices.Concat(s.calledOff, s.waiting) {
-		in, answer := start.input(), make(chan startedMsg, 1)
-		task(func() { answer <- start.asking.ask(ctx, s.env, in) })
+	finish := func(do func()) bool {
+		done := make(chan struct{})
+		task(func() {
+			defer close(done)
+			do()
+		})
 		select {
-		case msg := <-answer:
-			switch {
-			case msg.err != nil:
-			case s.isCalledOff(msg):
-				if e, err := s.env.Engine(ctx); err == nil {
-					_ = api.SessionKill.Run(ctx, e, api.IDInput{ID: msg.process.ID}) // there is nobody left to tell
-				}
-			default:
-				started = append(started, Started{ID: start.ID, Process: msg.process})
-			}
+		case <-done:
+			return true
 		case <-ctx.Done():
+			return false
+		}
+	}
+	for _, start := range s.cancelled {
+		if !start.killed && !finish(func() { _ = s.kill(ctx, start) }) { // there is nobody left to tell
+			return nil
+		}
+	}
+	for _, start := range s.waiting {
+		start.prepare()
+		one := Started{ID: start.ID}
+		if !finish(func() { one.Process, one.Err = start.request.make(ctx, s.env) }) {
 			return started
+		}
+		if one.Err == nil {
+			started = append(started, one)
 		}
 	}
 	return started

@@ -2,7 +2,6 @@ package overlay
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,7 +63,6 @@ type StartForm struct {
 	// Start begins to start the process. Fail tells the form what was wrong.
 	Start   func(StartInput) tea.Cmd
 	InShell func(command string) bool // reports whether a shell would run it
-	Held    int                       // keys that wait until it is started
 
 	session bool // in a worktree
 	fields  [fieldCount]formField
@@ -260,12 +258,6 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	}
 	if f.busy {
 		title = h.Spinner() + "Starting…"
-		switch {
-		case f.Held == 1:
-			title += " 1 key waits"
-		case f.Held > 1:
-			title += " " + strconv.Itoa(f.Held) + " keys wait"
-		}
 	}
 	fields, at := f.drawFields(label, width, look)
 	notes := f.notes(h.Bindings(), width, look)

@@ -182,6 +182,13 @@ func (in *Input) Unread(events []Event) {
 	in.queue = append(slices.Clone(events), in.queue...)
 }
 
+// Len is how many events wait to be taken.
+func (in *Input) Len() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.queue)
+}
+
 // Drain takes what was typed since the last call, in order.
 func (in *Input) Drain() []Event {
 	in.mu.Lock()
