@@ -11,13 +11,12 @@ import (
 	"tandem/panes/widget"
 )
 
-// A completion is what the text in a field may go on with.
+// A completion is what the text in a field may become.
 type completion struct {
-	field int
-	text  string   // of the field
-	names []string // of its last part, a folder's with a slash behind it
-	lines []string // what the text becomes with each
-	whole string   // the text as far as all of them agree
+	field  int
+	text   string   // of the field
+	common string   // what all lines begin with
+	lines  []string // what it may become
 }
 
 // maxNames is how many entries of a folder are offered.
@@ -29,9 +28,18 @@ func (f *StartForm) lookUp() tea.Cmd {
 	switch f.at {
 	case FieldCommand:
 		folder := widget.ExpandHome(f.fields[FieldFolder].Text(), home)
-		return func() tea.Msg { return f.found(completeCommand(text, folder, home)) }
+		return func() tea.Msg {
+			common, lines := commandsFrom(text, folder, home)
+			return f.found(completion{field, text, common, lines})
+		}
 	case FieldFolder, FieldSandbox:
-		return func() tea.Msg { return f.found(completePath(field, text, home)) }
+		if !strings.Contains(text, "/") {
+			return nil
+		}
+		return func() tea.Msg {
+			common, lines := pathsFrom(text, "", home, field == FieldFolder)
+			return f.found(completion{field, text, common, lines})
+		}
 	}
 	return nil
 }
@@ -42,7 +50,7 @@ func (f *StartForm) found(c completion) Answer {
 	return Answer{Of: f, Do: func() tea.Cmd {
 		if c.field == f.at && c.text == f.fields[f.at].Text() {
 			f.matches = c
-			if field, ok := f.fields[f.at].(*widget.Field); ok {
+			if field, ok := f.fields[f.at].formLine.(*widget.Field); ok {
 				field.Suggest(c.lines)
 			}
 		}
@@ -54,21 +62,11 @@ func (f *StartForm) found(c completion) Answer {
 // that was anything.
 func (f *StartForm) complete() bool {
 	c := &f.matches
-	if c.field != f.at || c.text != f.fields[f.at].Text() || len(c.whole) <= len(c.text) {
+	if c.field != f.at || c.text != f.fields[f.at].Text() || len(c.common) <= len(c.text) {
 		return false
 	}
-	f.fields[f.at].Set(c.whole)
+	f.fields[f.at].Set(c.common)
 	return true
-}
-
-// completePath looks up the entries of a folder that the last part of a path
-// may become: only folders, for a field that takes one.
-func completePath(field int, text, home string) completion {
-	c := completion{field: field, text: text, whole: text}
-	if folder, part := filepath.Split(text); folder != "" {
-		c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == FieldFolder))
-	}
-	return c
 }
 
 // pathsFrom are the paths that a text may become, and what all of them begin with.
@@ -84,13 +82,13 @@ func pathsFrom(text, base, home string, onlyFolders bool) (common string, lines 
 	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
-// completeCommand looks up what the last word of a command may become: a
-// program, or a file beside what it is run in. Words with quotes are left alone.
-func completeCommand(text, folder, home string) completion {
-	c := completion{field: FieldCommand, text: text, whole: text}
+// commandsFrom are the lines that a command may become with another last word, a program
+// or a file beside what it is run in, and what all of them begin with. Words with quotes
+// are left alone.
+func commandsFrom(text, folder, home string) (common string, lines []string) {
 	word := text[strings.LastIndexByte(text, ' ')+1:]
 	if word == "" || strings.ContainsAny(text, "'\"\\`$|&;<>()*?") {
-		return c
+		return "", nil
 	}
 	head := text[:len(text)-len(word)]
 	dir, part := filepath.Split(word)
@@ -104,20 +102,12 @@ func completeCommand(text, folder, home string) completion {
 		}
 		names = entries(where, part, false)
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.ContainsAny(name, " '\"\\`$|&;<>()*?") })
-	c.offer(head+dir, names)
-	return c
-}
-
-// offer takes names that the text may go on with behind a part of it.
-func (c *completion) offer(before string, names []string) {
-	if len(names) > 0 {
-		c.whole = before + CommonPrefix(names)
+	for _, name := range names {
+		if !strings.ContainsAny(name, " '\"\\`$|&;<>()*?") {
+			lines = append(lines, head+dir+name)
+		}
 	}
-	c.names = names[:min(len(names), maxNames)]
-	for _, name := range c.names {
-		c.lines = append(c.lines, before+name)
-	}
+	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
 // entries are the names in a folder with a prefix, sorted, folders with a slash

@@ -29,21 +29,21 @@ func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(folder, "bin"))
 	work := filepath.Join(folder, "work")
-	for text, want := range map[string]completion{
-		"se":                  {whole: "serve", names: []string{"serve", "server"}},
-		"serve":               {whole: "serve", names: []string{"serve", "server"}},
-		"server s":            {whole: "server s", names: []string{"site.conf", "src/"}},
-		"server si":           {whole: "server site.conf", names: []string{"site.conf"}},
-		"server ../bin/serve": {whole: "server ../bin/serve", names: []string{"serve", "server", "serves-not"}},
-		"server a":            {whole: "server a"},
-		"server 'si":          {whole: "server 'si"},
-		"./si":                {whole: "./site.conf", names: []string{"site.conf"}},
-		"server ":             {whole: "server "},
-		"":                    {},
+	for text, want := range map[string][]string{
+		"se":                  {"serve", "serve", "server"},
+		"serve":               {"serve", "serve", "server"},
+		"server s":            {"server s", "server site.conf", "server src/"},
+		"server si":           {"server site.conf", "server site.conf"},
+		"server ../bin/serve": {"server ../bin/serve", "server ../bin/serve", "server ../bin/server", "server ../bin/serves-not"},
+		"server a":            {""},
+		"server 'si":          {""},
+		"./si":                {"./site.conf", "./site.conf"},
+		"server ":             {""},
+		"":                    {""},
 	} {
-		got := completeCommand(text, work, "/home/me")
-		if got.whole != want.whole || !slices.Equal(got.names, want.names) || got.text != text {
-			t.Errorf("%q: %+v", text, got)
+		common, lines := commandsFrom(text, work, "/home/me")
+		if got := append([]string{common}, lines...); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

@@ -27,8 +27,14 @@ const (
 	fieldCount
 )
 
-// A formField is a field that text is typed into.
-type formField interface {
+// A formField is a row of the form.
+type formField struct {
+	label, note string // the note is shown while it is typed in
+	formLine
+}
+
+// A formLine is what is typed into a field, or picked.
+type formLine interface {
 	Text() string
 	Set(string)
 	Type(tea.KeyPressMsg)
@@ -53,9 +59,33 @@ type pick struct {
 	at     int
 }
 
-func (p *pick) turn(by int) { p.at = (p.at + by + len(p.values)) % len(p.values) }
+func (p *pick) Text() string     { return p.values[p.at] }
+func (p *pick) Set(value string) { p.at = slices.Index(p.values, value) }
+func (p *pick) Paste(string)     {}
 
-func yesOrNo() *pick { return &pick{values: []string{"[ ] no", "[x] yes"}} }
+func (p *pick) Type(k tea.KeyPressMsg) {
+	n := len(p.values)
+	switch {
+	case k.Code == tea.KeyLeft:
+		p.at = (p.at + n - 1) % n
+	case k.Text == " " || k.Code == tea.KeyRight:
+		p.at = (p.at + 1) % n
+	}
+}
+
+// The values of a pick that is yes or no.
+const (
+	unticked = "[ ] no"
+	ticked   = "[x] yes"
+)
+
+func yesOrNo() *pick { return &pick{values: []string{unticked, ticked}} }
+
+// The values of FieldMore.
+const (
+	foldedMore   = "[+] restart, readiness, terminal, worktree"
+	unfoldedMore = "[-]"
+)
 
 // A StartForm asks for what a process needs to be started, or a session in a worktree.
 type StartForm struct {
@@ -66,7 +96,6 @@ type StartForm struct {
 
 	session bool // in a worktree
 	fields  [fieldCount]formField
-	picks   [fieldCount]*pick // of the fields that nothing is typed into
 	at      int
 	bad     int    // the field that err is about
 	err     string // what is wrong
@@ -76,14 +105,20 @@ type StartForm struct {
 
 // NewStartForm is a form for a process in a folder.
 func NewStartForm(folder string) *StartForm {
-	f := &StartForm{}
-	for i := range f.fields {
-		f.fields[i] = &widget.Field{}
-	}
-	f.fields[FieldCommand], f.fields[FieldEnv] = &widget.Area{}, &widget.Area{}
-	f.picks[FieldKeepAlive], f.picks[FieldTerminal] = yesOrNo(), yesOrNo()
-	f.picks[FieldMore] = &pick{values: []string{"[+] restart, readiness, terminal, worktree", "[-]"}}
-	f.picks[FieldRestart] = &pick{values: []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}}
+	policies := []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
+	f := &StartForm{fields: [fieldCount]formField{
+		FieldCommand:   {"command", "program and arguments, quoted as in a shell; alt+enter: another line", &widget.Area{}},
+		FieldName:      {"name", "default: the program's name, of a shell's line that of its first program", &widget.Field{}},
+		FieldFolder:    {"folder", "default: the home folder", &widget.Field{}},
+		FieldEnv:       {"environment", "NAME=value, separated by spaces, commas or lines", &widget.Area{}},
+		FieldKeepAlive: {"keep alive", "space switches; started again whenever it ends", yesOrNo()},
+		FieldSandbox:   {"sandbox file", "JSON that says what it may read, write and reach", &widget.Field{}},
+		FieldMore:      {"more", "space shows or hides when it is restarted and ready, terminal and worktree", &pick{values: []string{foldedMore, unfoldedMore}}},
+		FieldRestart:   {"restart", "space switches; unless-stopped: after a reboot too, if nobody stopped it", &pick{values: policies}},
+		FieldReady:     {"ready when", "port 8080, http://…, log REGEXP or command LINE; default: at once", &widget.Field{}},
+		FieldTerminal:  {"terminal", "space switches; with a terminal it is a session that you can type into", yesOrNo()},
+		FieldWorktree:  {"worktree", "new branch, and where it begins: fix main; default: none", &widget.Field{}},
+	}}
 	f.fields[FieldFolder].Set(folder)
 	return f
 }
@@ -92,6 +127,8 @@ func NewStartForm(folder string) *StartForm {
 func NewTreeForm(folder string) *StartForm {
 	f := NewStartForm(folder)
 	f.session, f.at = true, FieldWorktree
+	f.fields[FieldWorktree].note = "new branch, and where it begins: fix-login main; default: work-1"
+	f.fields[FieldFolder].note = "of the repository"
 	return f
 }
 
@@ -101,9 +138,8 @@ func (f *StartForm) InTree() bool { return f.session }
 // Input is what was typed so far.
 func (f *StartForm) Input() StartInput {
 	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }
-	restart := f.picks[FieldRestart]
 	return StartInput{Command: text(FieldCommand), Name: text(FieldName), Folder: text(FieldFolder), Env: text(FieldEnv), Sandbox: text(FieldSandbox),
-		KeepAlive: f.picks[FieldKeepAlive].at == 1, Restart: restart.values[restart.at], Ready: text(FieldReady), Terminal: f.picks[FieldTerminal].at == 1, Worktree: text(FieldWorktree)}
+		KeepAlive: text(FieldKeepAlive) == ticked, Restart: text(FieldRestart), Ready: text(FieldReady), Terminal: text(FieldTerminal) == ticked, Worktree: text(FieldWorktree)}
 }
 
 // shown are the fields that there are to see.
@@ -112,7 +148,7 @@ func (f *StartForm) shown() []int {
 		return []int{FieldWorktree, FieldCommand, FieldFolder}
 	}
 	all := []int{FieldCommand, FieldName, FieldFolder, FieldEnv, FieldKeepAlive, FieldSandbox, FieldMore}
-	if f.picks[FieldMore].at == 1 {
+	if f.fields[FieldMore].Text() == unfoldedMore {
 		all = append(all, FieldRestart, FieldReady, FieldTerminal, FieldWorktree)
 	}
 	return all
@@ -125,7 +161,7 @@ func (f *StartForm) Busy() bool { return f.busy }
 func (f *StartForm) Fail(field int, why string) {
 	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(why), false
 	if field > FieldMore {
-		f.picks[FieldMore].at = 1
+		f.fields[FieldMore].Set(unfoldedMore)
 	}
 }
 
@@ -146,11 +182,11 @@ func (f *StartForm) Do(h Host, a keymap.Action) tea.Cmd {
 		}
 		return f.focus(1)
 	case keymap.FormDown:
-		if area, ok := f.fields[f.at].(*widget.Area); !ok || !area.Down() {
+		if area, ok := f.fields[f.at].formLine.(*widget.Area); !ok || !area.Down() {
 			return f.focus(1)
 		}
 	case keymap.FormUp:
-		if area, ok := f.fields[f.at].(*widget.Area); !ok || !area.Up() {
+		if area, ok := f.fields[f.at].formLine.(*widget.Area); !ok || !area.Up() {
 			return f.focus(-1)
 		}
 	case keymap.FormPrevious:
@@ -167,16 +203,7 @@ func (f *StartForm) focus(by int) tea.Cmd {
 
 func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
-	if p := f.picks[f.at]; p != nil {
-		switch {
-		case k.Code == tea.KeyLeft:
-			p.turn(-1)
-		case k.Text == " " || k.Code == tea.KeyRight:
-			p.turn(1)
-		}
-		return nil
-	}
-	field, ok := f.fields[f.at].(*widget.Field)
+	field, ok := f.fields[f.at].formLine.(*widget.Field)
 	switch {
 	case ok && field.Accepts(k) && field.Accept():
 	case k.Code != tea.KeyTab: // which the fields would take for that too
@@ -186,60 +213,29 @@ func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (f *StartForm) Paste(_ Host, text string) tea.Cmd {
-	if f.picks[f.at] == nil {
-		f.err = ""
-		f.fields[f.at].Paste(strings.TrimSpace(text))
-	}
+	f.err = ""
+	f.fields[f.at].Paste(strings.TrimSpace(text))
 	return f.lookUp()
-}
-
-func fieldLabels() [fieldCount]string {
-	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file", "more", "restart", "ready when", "terminal", "worktree"}
 }
 
 // note is what is said under the field that is typed in.
 func (f *StartForm) note(b keymap.Bindings) string {
-	if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
-		names := strings.Join(f.matches.names, "  ")
+	if c := f.matches; c.field == f.at && c.text == f.fields[f.at].Text() && len(c.lines) > 0 {
+		names := strings.Join(lastParts(c.text, c.lines), "  ")
 		if key := keyOf(b, keymap.ScopeForm, keymap.FormNext); key != "" {
 			return key + ": " + names
 		}
 		return names
 	}
-	switch {
-	case f.session && f.at == FieldWorktree:
-		return "new branch, and where it begins: fix-login main; default: work-1"
-	case f.session && f.at == FieldFolder:
-		return "of the repository"
-	case f.session && f.Input().Command == "":
-		return "an agent, for example; default: your shell"
-	}
-	switch f.at {
-	case FieldCommand:
-		if f.InShell(f.fields[FieldCommand].Text()) {
+	if command := f.fields[FieldCommand].Text(); f.at == FieldCommand {
+		switch {
+		case f.session && strings.TrimSpace(command) == "":
+			return "an agent, for example; default: your shell"
+		case f.InShell(command):
 			return "runs in /bin/sh"
 		}
-		return "program and arguments, quoted as in a shell; alt+enter: another line"
-	case FieldName:
-		return "default: the program's name, of a shell's line that of its first program"
-	case FieldFolder:
-		return "default: the home folder"
-	case FieldSandbox:
-		return "JSON that says what it may read, write and reach"
-	case FieldEnv:
-		return "NAME=value, separated by spaces, commas or lines"
-	case FieldMore:
-		return "space shows or hides when it is restarted and ready, terminal and worktree"
-	case FieldRestart:
-		return "space switches; unless-stopped: after a reboot too, if nobody stopped it"
-	case FieldReady:
-		return "port 8080, http://…, log REGEXP or command LINE; default: at once"
-	case FieldWorktree:
-		return "new branch, and where it begins: fix main; default: none"
-	case FieldTerminal:
-		return "space switches; with a terminal it is a session that you can type into"
 	}
-	return "space switches; started again whenever it ends"
+	return f.fields[f.at].note
 }
 
 // Hints are the keys of the form.
@@ -281,7 +277,7 @@ const widestForm = 74
 func (f *StartForm) notes(b keymap.Bindings, width int, look *widget.Look) []string {
 	text, ink := f.note(b), look.Dim
 	if f.err != "" {
-		text, ink = fieldLabels()[f.bad]+": "+f.err, look.Bad
+		text, ink = f.fields[f.bad].label+": "+f.err, look.Bad
 	}
 	rows := make([]string, (widestForm+width-1)/width)
 	lines := []string{text}
@@ -302,9 +298,8 @@ type place struct{ x, y int }
 
 // drawFields gives the rows of all fields that are shown.
 func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []string, cursor place) {
-	labels := fieldLabels()
 	for _, i := range f.shown() {
-		name := labels[i]
+		name := f.fields[i].label
 		ink := look.Dim
 		if i == f.at {
 			ink = look.Title
@@ -325,14 +320,13 @@ func (f *StartForm) drawFields(label, width int, look *widget.Look) (rows []stri
 
 // drawField gives the rows of a field and the cursor's place in them.
 func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y int) {
-	if p := f.picks[i]; p != nil {
-		text := p.values[p.at]
+	switch field := f.fields[i].formLine.(type) {
+	case *pick:
+		text := field.Text()
 		if i == FieldRestart {
 			text = "< " + text + " >"
 		}
 		return []string{look.Text.Text(widget.Fit(text, w))}, 1, 0
-	}
-	switch field := f.fields[i].(type) {
 	case *widget.Area:
 		rows, x, y = field.Draw(w)
 		for i := range rows {

@@ -199,11 +199,7 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 // what is chosen of it.
 func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
 	lines, chosen := p.Field.Suggested()
-	text := p.Field.Text()
-	stem := text[:strings.LastIndexAny(text, "/ ")+1]
-	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, stem)
-	}
+	lines = lastParts(p.Field.Text(), lines)
 	first := chosen
 	for used := 0; first > 0; first-- {
 		if used += widget.Width(lines[first-1]) + 2; used > width/2 {
@@ -221,6 +217,15 @@ func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
 	}
 	r.Add(widget.Spaces(width-r.Cells), "")
 	return r.Text.String()
+}
+
+// lastParts are lines without the folder or the words that the text begins with.
+func lastParts(text string, lines []string) (parts []string) {
+	stem := text[:strings.LastIndexAny(text, "/ ")+1]
+	for _, line := range lines {
+		parts = append(parts, strings.TrimPrefix(line, stem))
+	}
+	return parts
 }
 
 // drawLow draws a live prompt with what can be typed below it.
