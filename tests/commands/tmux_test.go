@@ -99,22 +99,60 @@ func realTmux(t *testing.T) string {
 
 func TestTmuxCommandsSayWhatTmuxSays(t *testing.T) {
 	t.Parallel()
+	compareCommands(t, "all commands", "testdata/tmux/commands.txt")
+}
+
+// TestProgramsThatCallTmuxGetItsAnswers runs what known programs send to tmux. A section has the
+// calls of one of them, below its name and where in its source they are; a line that begins with !
+// is a call that tandem refuses by name, which the program takes or works around.
+func TestProgramsThatCallTmuxGetItsAnswers(t *testing.T) {
+	t.Parallel()
+	compareCommands(t, "", "testdata/tmux/callers.txt")
+}
+
+// compareCommands runs the command lines of a file in tmux and in tandem. Each section has a server
+// of its own.
+func compareCommands(t *testing.T, section, file string) {
 	real := realTmux(t)
-	table, err := os.ReadFile("testdata/tmux/commands.txt")
+	table, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	program, env, dir := tmuxEnv(t)
-	theirs := multiplexer{[]string{real, "-S", filepath.Join(dir, "tmux"), "-f", "/dev/null"}, env, dir}
-	ours := multiplexer{[]string{program, "tmux"}, env, dir}
-	defer func() { theirs.run(t, []string{"kill-server"}) }()
+	var theirs, ours multiplexer
+	var servers []multiplexer
+	defer func() {
+		for _, server := range servers {
+			server.run(t, []string{"kill-server"})
+		}
+	}()
+	begin := func(name string) {
+		section = name
+		socket := filepath.Join(dir, strings.Trim(regexp.MustCompile(`\W+`).ReplaceAllString(name, "-"), "-"))
+		theirs = multiplexer{[]string{real, "-S", socket, "-f", "/dev/null"}, env, dir}
+		ours = multiplexer{[]string{program, "tmux", "-S", socket}, env, dir}
+		servers = append(servers, theirs)
+	}
+	if section != "" {
+		begin(section)
+	}
 	for line := range strings.Lines(string(table)) {
-		args := words(line)
-		if len(args) == 0 {
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			name, _, _ = strings.Cut(name, ":")
+			begin(name)
 			continue
 		}
-		if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
-			t.Errorf("%s: tmux says (-), tandem tmux says (+):\n%s", strings.TrimSpace(line), diff)
+		args := words(line)
+		switch {
+		case len(args) == 0:
+		case args[0] == "!":
+			if got := ours.run(t, args[1:]); got.Status == 0 || !strings.HasSuffix(got.Failed, " is not supported by tandem\n") {
+				t.Errorf("%s: %s: tandem tmux says %+v, want that it is not supported", section, strings.TrimSpace(line), got)
+			}
+		default:
+			if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
+				t.Errorf("%s: %s: tmux says (-), tandem tmux says (+):\n%s", section, strings.TrimSpace(line), diff)
+			}
 		}
 	}
 }

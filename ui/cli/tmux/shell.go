@@ -282,7 +282,7 @@ func pipePane(c *call, cmd *command) error {
 	began := c.known()[at.Pane.Terminal].Terminal.Bytes
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
 	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
-		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: c.freeName(fmt.Sprintf("pipe of %%%d", at.Pane.ID)),
+		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: "pipe of " + at.Pane.Terminal,
 		CWD: folderOf(c, "", at), Environ: c.base(), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {
