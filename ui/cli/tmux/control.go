@@ -138,9 +138,11 @@ func (c *call) watch(ctx context.Context) {
 // tell writes how sessions and windows differ from what was told before.
 func (c *call) tell() {
 	x := c.control
-	if c.open() != nil {
+	file, err := server.Open(c.path)
+	if err != nil {
 		return
 	}
+	c.file = file
 	if err := c.meet(); err == nil {
 		x.compare(c)
 	}

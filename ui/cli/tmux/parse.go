@@ -59,8 +59,6 @@ func readVerb(line string) verb {
 		v.least, v.most = 2, 3
 	case "send-keys", "set-buffer":
 		v.least = 0
-	case "show-hooks":
-		v.most = 1
 	}
 	v.plain = strings.Map(func(flag rune) rune { // split-window's usage has -e twice
 		if strings.ContainsRune(v.valued, flag) {

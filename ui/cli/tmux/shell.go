@@ -24,9 +24,11 @@ func (c *call) aside(does func() error) error {
 		return err
 	}
 	err := does()
-	if again := c.open(); again != nil {
+	file, again := server.Open(c.path)
+	if again != nil {
 		return errors.Join(err, again)
 	}
+	c.file = file
 	return errors.Join(err, c.meet())
 }
 

@@ -86,10 +86,6 @@ type call struct {
 	swapped [][2]string      // of those that change places
 	control *control         // nil but in control mode
 	depth   int              // of commands that run others
-
-	hook    map[string]string // the variables of the hook that runs; nil for none
-	sighted *sighting         // the server as it was found; nil where nobody wants to know
-	exited  []server.Place    // panes whose programs have ended since
 }
 
 // global are the flags before the verb.
@@ -206,10 +202,10 @@ func serverPath(c *call, g global) (string, error) {
 
 // all runs a sequence with the server held, and stops at the first failure.
 func (c *call) all(sequence []*command) (err error) {
-	if err := c.open(); err != nil {
+	if c.file, err = server.Open(c.path); err != nil {
 		return err
 	}
-	c.looks = c.sighted == nil && !slices.ContainsFunc(sequence, func(one *command) bool { return !looks(one.name) })
+	c.looks = !slices.ContainsFunc(sequence, func(one *command) bool { return !looks(one.name) })
 	defer func() { err = errors.Join(err, c.settle()) }()
 	if err := c.meet(); err != nil {
 		return err
@@ -222,14 +218,6 @@ func (c *call) all(sequence []*command) (err error) {
 		c.configure(c.global.config)
 	}
 	return c.run(sequence)
-}
-
-// open takes the server, and looks at it where a hook may want to know what has changed.
-func (c *call) open() (err error) {
-	if c.file, err = server.Open(c.path); err == nil && c.hook == nil && c.file.HasHooks() {
-		c.sighted = c.sight()
-	}
-	return err
 }
 
 func startsServer(name string) bool {
@@ -265,7 +253,6 @@ func (c *call) removeEnded() {
 		ended = append(ended, at)
 	})
 	for _, at := range ended {
-		c.exited = append(c.exited, at)
 		c.forget(at)
 	}
 }
@@ -307,7 +294,6 @@ func (c *call) run(sequence []*command) error {
 		if err := does(c, command); err != nil {
 			return err
 		}
-		c.after(command)
 	}
 	return nil
 }
@@ -322,7 +308,6 @@ func (c *call) settle() error {
 	if c.file == nil {
 		return nil
 	}
-	c.happened()
 	err := c.arrange()
 	if c.looks {
 		err = errors.Join(err, c.file.Leave())

@@ -53,9 +53,6 @@ func flag(on bool) (string, bool) {
 }
 
 func (v *variables) lookup(name string) (string, bool) {
-	if value, ok := v.hook[name]; ok {
-		return value, true
-	}
 	kind, _, _ := strings.Cut(name, "_")
 	var value string
 	var ok bool

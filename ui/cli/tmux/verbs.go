@@ -174,10 +174,6 @@ func otherVerb(name string) handlerFunc {
 		return sourceFile
 	case "wait-for":
 		return waitFor
-	case "set-hook":
-		return setHook
-	case "show-hooks":
-		return showHooks
 	case "list-commands":
 		return listCommands
 	case "list-keys":

@@ -24,7 +24,7 @@ var carried = map[string]string{
 	"set-window-option": "aFgoqut", "show-options": "Agpqsvwt", "show-window-options": "gvt", "set-environment": "Fgrut",
 	"show-environment": "gst", "set-buffer": "abnt", "load-buffer": "bt", "show-buffer": "b", "save-buffer": "ab",
 	"list-buffers": "Ff", "delete-buffer": "b", "paste-buffer": "dprsbt", "run-shell": "bCdt", "if-shell": "Ft",
-	"source-file": "Fnq", "wait-for": "LSU", "list-commands": "F", "list-keys": "1aNPT", "set-hook": "agpRuwt", "show-hooks": "gpwt",
+	"source-file": "Fnq", "wait-for": "LSU", "list-commands": "F", "list-keys": "1aNPT",
 }
 
 func TestEveryFlagIsCarriedOutOrRefused(t *testing.T) {
