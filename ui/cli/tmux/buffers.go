@@ -29,7 +29,7 @@ func keepBuffer(c *call, name string, data []byte) {
 	}
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == b.Name })
 	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
-	limit, count := c.file.Lookup(server.LevelServer, server.Place{}, "buffer-limit").Int(), 0
+	limit, count := c.option(server.Place{}, "buffer-limit").Int(), 0
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
 		if o.Auto {
 			count++
@@ -53,7 +53,7 @@ func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 }
 
 // setBuffer is set-buffer and load-buffer.
-func setBuffer(c *call, cmd *command) error {
+func setBuffer(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('n') {
 		b, err := bufferOf(c, cmd)
 		if err != nil {
@@ -119,7 +119,7 @@ func capital(text string) string {
 }
 
 // showBuffer is show-buffer and save-buffer.
-func showBuffer(c *call, cmd *command) error {
+func showBuffer(c *call, cmd *command, _ server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		return err
@@ -163,22 +163,17 @@ func bufferVariable(b server.Buffer, name string) (string, bool) {
 }
 
 // listBuffers is list-buffers.
-func listBuffers(c *call, cmd *command) error {
+func listBuffers(c *call, cmd *command, _ server.Place) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
-	if cmd.has('F') {
-		form = cmd.value('F')
-	}
 	for _, b := range c.file.Buffers {
 		scope := format.Scope{Now: now(), Lookup: func(name string) (string, bool) { return bufferVariable(b, name) }}
-		if !cmd.has('f') || truth(scope.Expand(cmd.value('f'))) {
-			c.print(scope.Expand(form))
-		}
+		c.listScope(cmd, scope, form)
 	}
 	return nil
 }
 
 // deleteBuffer is delete-buffer.
-func deleteBuffer(c *call, cmd *command) error {
+func deleteBuffer(c *call, cmd *command, _ server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
@@ -192,11 +187,7 @@ func deleteBuffer(c *call, cmd *command) error {
 }
 
 // pasteBuffer is paste-buffer.
-func pasteBuffer(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func pasteBuffer(c *call, cmd *command, at server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
 		if cmd.has('b') {
@@ -216,7 +207,7 @@ func pasteBuffer(c *call, cmd *command) error {
 		in = api.SessionWriteInput{Paste: text}
 	}
 	if cmd.has('d') {
-		if err := deleteBuffer(c, &command{flags: map[byte][]string{'b': {b.Name}}}); err != nil {
+		if err := deleteBuffer(c, &command{flags: map[byte][]string{'b': {b.Name}}}, at); err != nil {
 			return err
 		}
 	}

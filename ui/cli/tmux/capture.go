@@ -17,19 +17,11 @@ const allLines = 1 << 20
 
 // capture is what a pane shows, with its history before it.
 func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
-	e, err := c.client()
-	if err != nil {
-		return api.Screen{}, err
-	}
-	return api.SessionScreen.Call(c.ctx, e, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines, Ends: true})
+	return ask(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines, Ends: true})
 }
 
 // capturePane is capture-pane.
-func capturePane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func capturePane(c *call, cmd *command, at server.Place) error {
 	screen, err := c.capture(at.Pane, cmd.has('e'))
 	if err != nil {
 		return err

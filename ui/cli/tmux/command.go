@@ -56,7 +56,7 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	}
 	var names []cobra.Completion
 	for _, v := range verbs() {
-		if handler(v.name) != nil {
+		if handlers()[v.name].does != nil {
 			names = append(names, v.name)
 		}
 	}

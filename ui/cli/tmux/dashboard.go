@@ -121,12 +121,8 @@ func (c *call) show(w *server.Window) error {
 // layOut changes the layout that dashboards have, anew if another one was kept meanwhile. What may
 // not lay out the person's dashboard does without.
 func layOut(c *call, change func(*api.Layout), show bool) error {
-	e, err := c.client()
-	if err != nil {
-		return err
-	}
 	for range 20 {
-		kept, err := api.LayoutGet.Call(c.ctx, e, api.Empty{})
+		kept, err := ask(c, api.LayoutGet, api.Empty{})
 		if err != nil {
 			return ignoreForbidden(err)
 		}
@@ -136,7 +132,7 @@ func layOut(c *call, change func(*api.Layout), show bool) error {
 		}
 		change(&l)
 		l.Current = max(min(l.Current, len(l.Tabs)-1), 0)
-		err = api.LayoutPut.Run(c.ctx, e, api.LayoutPutInput{Layout: l, Revision: kept.Revision, Show: show})
+		_, err = ask(c, api.LayoutPut, api.LayoutPutInput{Layout: l, Revision: kept.Revision, Show: show})
 		if !errors.Is(err, api.CodeConflict) {
 			return ignoreForbidden(err)
 		}

@@ -61,13 +61,10 @@ func key(name string) (string, bool) {
 }
 
 // sendKeys is send-keys.
-func sendKeys(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func sendKeys(c *call, cmd *command, at server.Place) error {
 	times := 1
 	if cmd.has('N') {
+		var err error
 		times, err = whole(cmd.value('N'))
 		switch {
 		case err != nil:
@@ -82,40 +79,38 @@ func sendKeys(c *call, cmd *command) error {
 			if cmd.has('F') {
 				word = c.scope(at).Expand(word)
 			}
-			if inputs, err = typed(cmd, inputs, word); err != nil {
-				return err
-			}
+			inputs = typed(cmd, inputs, word)
 		}
 	}
 	return c.typeInto(at, inputs)
 }
 
 // typed adds what a word of send-keys types.
-func typed(cmd *command, inputs []api.SessionWriteInput, word string) ([]api.SessionWriteInput, error) {
+func typed(cmd *command, inputs []api.SessionWriteInput, word string) []api.SessionWriteInput {
 	text := word
 	switch name, is := key(word); {
 	case cmd.has('H'):
 		code, err := strconv.ParseUint(word, 16, 21)
 		if err != nil || !utf8.ValidRune(rune(code)) {
-			return inputs, nil // as tmux does
+			return inputs // as tmux does
 		}
 		text = string(rune(code))
 	case is && !cmd.has('l'):
-		return append(inputs, api.SessionWriteInput{Keys: []string{name}}), nil
+		return append(inputs, api.SessionWriteInput{Keys: []string{name}})
 	case strings.HasPrefix(word, "KP") && len(word) == 3 && !cmd.has('l'):
 		text = word[2:]
 	}
 	if n := len(inputs) - 1; n >= 0 && inputs[n].Keys == nil {
 		inputs[n].Text += text
-		return inputs, nil
+		return inputs
 	}
-	return append(inputs, api.SessionWriteInput{Text: text}), nil
+	return append(inputs, api.SessionWriteInput{Text: text})
 }
 
 // typeInto types into a pane, or all of its window where they are synchronised.
 func (c *call) typeInto(at server.Place, inputs []api.SessionWriteInput) error {
 	panes := []*server.Pane{at.Pane}
-	if c.file.Lookup(server.LevelPane, at, "synchronize-panes").On() {
+	if c.option(at, "synchronize-panes").On() {
 		panes = at.Window.Panes
 	}
 	e, err := c.client()
@@ -149,16 +144,12 @@ func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 }
 
 // sendPrefix is send-prefix.
-func sendPrefix(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func sendPrefix(c *call, cmd *command, at server.Place) error {
 	option := "prefix"
 	if cmd.has('2') {
 		option = "prefix2"
 	}
-	name, is := key(string(c.file.Lookup(server.LevelSession, at, option)))
+	name, is := key(string(c.option(at, option)))
 	if !is {
 		return nil // none
 	}

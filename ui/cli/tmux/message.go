@@ -7,7 +7,7 @@ import (
 )
 
 // displayMessage is display-message.
-func displayMessage(c *call, cmd *command) error {
+func displayMessage(c *call, cmd *command, _ server.Place) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {
 		if cmd.has('t') { // tmux goes on without one

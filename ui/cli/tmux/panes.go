@@ -13,7 +13,7 @@ import (
 )
 
 // splitOf reads how a pane is put beside another one.
-func splitOf(c *call, cmd *command, at server.Place) (cells.Split, error) {
+func splitOf(cmd *command, at server.Place) (cells.Split, error) {
 	s := cells.Split{Axis: cells.Below, Before: cmd.has('b'), Full: cmd.has('f')}
 	cell := at.Window.Layout
 	if !s.Full {
@@ -23,12 +23,9 @@ func splitOf(c *call, cmd *command, at server.Place) (cells.Split, error) {
 	if cmd.has('h') {
 		s.Axis, have = cells.Beside, cell.W
 	}
-	size, percent := cmd.value('l'), false
+	size, percent := strings.CutSuffix(cmd.value('l'), "%")
 	if cmd.has('p') {
 		size, percent = cmd.value('p'), true
-	}
-	if rest, ok := strings.CutSuffix(size, "%"); ok {
-		size, percent = rest, true
 	}
 	if size == "" {
 		return s, nil
@@ -58,12 +55,8 @@ func sizeError(cmd *command, percent bool) error {
 }
 
 // splitWindow is split-window.
-func splitWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
-	s, err := splitOf(c, cmd, at)
+func splitWindow(c *call, cmd *command, at server.Place) error {
+	s, err := splitOf(cmd, at)
 	if err != nil {
 		return err
 	}
@@ -93,9 +86,8 @@ func splitWindow(c *call, cmd *command) error {
 	if err := c.resizeTerminals(w); err != nil {
 		return err
 	}
-	if cmd.has('P') {
-		c.print(c.scope(server.Place{Session: at.Session, Window: w, Pane: p}).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
-	}
+	at.Pane = p
+	c.printMade(cmd, at, paneTemplate)
 	return nil
 }
 
@@ -115,16 +107,13 @@ func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) bool {
 }
 
 // killPane is kill-pane.
-func killPane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func killPane(c *call, cmd *command, at server.Place) error {
 	for _, p := range slices.Clone(at.Window.Panes) {
-		if (p == at.Pane) != cmd.has('a') {
-			if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: p}); err != nil {
-				return err
-			}
+		if (p == at.Pane) == cmd.has('a') {
+			continue
+		}
+		if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: p}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -132,38 +121,28 @@ func killPane(c *call, cmd *command) error {
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
 
-// listPanes is list-panes.
-func listPanes(c *call, cmd *command) error {
-	want := server.WantWindow
-	if cmd.has('s') || cmd.has('a') {
-		want = server.WantSession
+// listPanes implements list-panes.
+func listPanes(c *call, cmd *command, at server.Place) (err error) {
+	form, want := paneLine, server.WantWindow
+	switch {
+	case cmd.has('a'):
+		form, want = "#{session_name}:#{window_index}."+paneLine, server.WantNothing
+	case cmd.has('s'):
+		form, want = "#{window_index}."+paneLine, server.WantSession
 	}
-	var at server.Place
-	if !cmd.has('a') {
-		var err error
-		if at, err = c.target(cmd, 't', want); err != nil {
-			return err
-		}
+	if at, err = c.target(cmd, 't', want); err != nil {
+		return err
 	}
 	c.file.Each(func(one server.Place) {
-		switch {
-		case cmd.has('a'):
-			listed(c, cmd, one, "#{session_name}:#{window_index}."+paneLine)
-		case cmd.has('s') && one.Session == at.Session:
-			listed(c, cmd, one, "#{window_index}."+paneLine)
-		case !cmd.has('s') && one.Window == at.Window:
-			listed(c, cmd, one, paneLine)
+		if want == server.WantNothing || one.Session == at.Session && (want == server.WantSession || one.Window == at.Window) {
+			c.list(cmd, one, form)
 		}
 	})
 	return nil
 }
 
 // selectPane is select-pane and last-pane.
-func selectPane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func selectPane(c *call, cmd *command, at server.Place) error {
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
 		if to = at.Window.Last(); to == nil {
@@ -177,21 +156,23 @@ func selectPane(c *call, cmd *command) error {
 			}
 		}
 	}
-	if cmd.has('e') || cmd.has('d') {
+	active := at.Window.Active()
+	at.Pane = to
+	switch {
+	case cmd.has('e') || cmd.has('d'):
 		to.Off = cmd.has('d')
 		return nil
-	}
-	if cmd.has('P') {
+	case cmd.has('P'):
 		setStyle(to, cmd.value('P'))
 	}
-	if cmd.has('g') {
-		c.print(string(c.file.Lookup(server.LevelPane, server.Place{Session: at.Session, Window: at.Window, Pane: to}, "window-style")))
+	switch {
+	case cmd.has('g'):
+		c.print(string(c.option(at, "window-style")))
 		return nil
+	case cmd.has('T'):
+		return setTitle(c, at, cmd.value('T'))
 	}
-	if cmd.has('T') {
-		return setTitle(c, server.Place{Session: at.Session, Window: at.Window, Pane: to}, cmd.value('T'))
-	}
-	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == at.Window.Active())
+	at.Window.Zoomed = at.Window.Zoomed && (cmd.has('Z') || to == active)
 	at.Window.Select(to)
 	c.touch(at.Window)
 	return nil
@@ -212,34 +193,30 @@ func setTitle(c *call, at server.Place, title string) error {
 	if name == "" || at.Pane.Adopted || !c.alive(at.Pane) {
 		return nil
 	}
-	e, err := c.client()
-	if err != nil {
+	if _, err := c.client(); err != nil {
 		return err
 	}
-	process, err := api.SessionRename.Call(c.ctx, e, api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.running[at.Pane.Terminal].Revision})
+	in := api.SessionRenameInput{ID: at.Pane.Terminal, Name: name, Revision: c.running[at.Pane.Terminal].Revision}
+	process, err := ask(c, api.SessionRename, in)
 	if err == nil && c.running != nil {
 		c.running[at.Pane.Terminal] = process
 	}
 	return nil // a title that cannot be a name is a title all the same
 }
 
-// swapPane is swap-pane.
-func swapPane(c *call, cmd *command) error {
-	to, err := c.target(cmd, 't', server.WantPane)
+// swapPane implements swap-pane.
+func swapPane(c *call, cmd *command, to server.Place) error {
+	from, err := to, error(nil)
+	switch {
+	case cmd.has('U'):
+		from.Pane = to.Window.Step(to.Pane, -1)
+	case cmd.has('D'):
+		from.Pane = to.Window.Step(to.Pane, 1)
+	default:
+		from, err = c.target(cmd, 's', server.WantPane)
+	}
 	if err != nil {
 		return err
-	}
-	var from server.Place
-	switch {
-	case cmd.has('U') || cmd.has('D'):
-		from = to
-		if from.Pane = to.Window.Step(to.Pane, map[bool]int{true: -1, false: 1}[cmd.has('U')]); from.Pane == nil {
-			return nil
-		}
-	default:
-		if from, err = c.target(cmd, 's', server.WantPane); err != nil {
-			return err
-		}
 	}
 	if from.Pane == to.Pane {
 		return nil
@@ -247,22 +224,20 @@ func swapPane(c *call, cmd *command) error {
 	a, b := from.Window, to.Window
 	leafA, leafB := a.Layout.Find(from.Pane.ID), b.Layout.Find(to.Pane.ID)
 	leafA.Pane, leafB.Pane = to.Pane.ID, from.Pane.ID
-	if a != b {
+	switch {
+	case a != b:
 		c.swapped = append(c.swapped, [2]string{from.Pane.Terminal, to.Pane.Terminal})
 		a.Panes[slices.Index(a.Panes, from.Pane)], b.Panes[slices.Index(b.Panes, to.Pane)] = to.Pane, from.Pane
 		a.Stack, b.Stack = renumbered(a.Stack, from.Pane.ID, to.Pane.ID), renumbered(b.Stack, to.Pane.ID, from.Pane.ID)
-	} else if !cmd.has('d') {
+	case !cmd.has('d') || a.Active() == from.Pane:
 		a.Select(to.Pane)
-	} else if a.Active() == from.Pane {
-		a.Select(to.Pane)
-	} else if a.Active() == to.Pane {
+	case a.Active() == to.Pane:
 		a.Select(from.Pane)
 	}
 	for _, w := range []*server.Window{a, b} {
 		w.Zoomed = w.Zoomed && cmd.has('Z')
 		w.Arranged()
-		c.touch(w)
-		if err := c.resizeTerminals(w); err != nil {
+		if err := c.arranged(w); err != nil {
 			return err
 		}
 	}
@@ -279,12 +254,8 @@ func renumbered(stack []int, from, to int) []int {
 	return stack
 }
 
-// joinPane is join-pane and move-pane.
-func joinPane(c *call, cmd *command) error {
-	to, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+// joinPane implements join-pane and move-pane.
+func joinPane(c *call, cmd *command, to server.Place) error {
 	from, err := c.target(cmd, 's', server.WantPane)
 	if err != nil {
 		return err
@@ -292,7 +263,7 @@ func joinPane(c *call, cmd *command) error {
 	if from.Pane == to.Pane {
 		return errors.New("source and target panes must be different")
 	}
-	s, err := splitOf(c, cmd, to)
+	s, err := splitOf(cmd, to)
 	if err != nil {
 		return err
 	}
@@ -314,8 +285,7 @@ func joinPane(c *call, cmd *command) error {
 		to.Session.Show(to.Window)
 	}
 	if len(was.Panes) > 0 {
-		c.touch(was)
-		if err := c.resizeTerminals(was); err != nil {
+		if err := c.arranged(was); err != nil {
 			return err
 		}
 	}
@@ -323,7 +293,7 @@ func joinPane(c *call, cmd *command) error {
 }
 
 // breakPane is break-pane.
-func breakPane(c *call, cmd *command) error {
+func breakPane(c *call, cmd *command, _ server.Place) error {
 	from, err := c.target(cmd, 's', server.WantPane)
 	if err != nil {
 		return err
@@ -342,55 +312,39 @@ func breakPane(c *call, cmd *command) error {
 	if len(w.Panes) == 1 {
 		from.Session.Take(w)
 		w.Index = index
-		at.Session.Add(w)
 	} else {
+		was := w
 		w.Take(from.Pane)
 		c.apart = append(c.apart, from.Pane.Terminal)
-		c.touch(w)
-		was := w
 		w = newSpace(c, from.Pane, index, was.Layout.W, was.Layout.H)
 		w.Name = c.programName(from.Pane.Argv)
-		at.Session.Add(w)
-		if err := c.resizeTerminals(was); err != nil {
+		if err := c.arranged(was); err != nil {
 			return err
 		}
 	}
-	if cmd.has('n') {
-		w.Call(cmd.value('n'))
-	}
+	at = server.Place{Session: at.Session, Window: w, Pane: from.Pane}
+	at.Session.Add(w)
+	w.Call(cmd.value('n'))
 	if !cmd.has('d') {
 		at.Session.Show(w)
 	}
-	c.touch(w)
-	if cmd.has('P') {
-		c.print(c.scope(server.Place{Session: at.Session, Window: w, Pane: from.Pane}).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
-	}
-	return c.resizeTerminals(w)
+	c.printMade(cmd, at, paneTemplate)
+	return c.arranged(w)
 }
 
 // resizePane is resize-pane.
-func resizePane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func resizePane(c *call, cmd *command, at server.Place) error {
 	w := at.Window
 	if cmd.has('Z') {
 		if w.Zoomed = !w.Zoomed && len(w.Panes) > 1; w.Zoomed {
 			w.Select(at.Pane)
 		}
-		c.touch(w)
-		return c.resizeTerminals(w)
+		return c.arranged(w)
 	}
 	w.Zoomed = false
-	by := 1
-	if len(cmd.args) > 0 {
-		if by, err = whole(cmd.args[0]); err != nil {
-			return errors.New("adjustment invalid")
-		}
-		if by < 1 {
-			return errors.New("adjustment too small")
-		}
+	by, err := adjustment(cmd)
+	if err != nil {
+		return err
 	}
 	leaf := w.Layout.Find(at.Pane.ID)
 	for _, side := range []struct {
@@ -408,19 +362,40 @@ func resizePane(c *call, cmd *command) error {
 		}
 		w.Layout.ResizePane(leaf, side.axis, n)
 	}
-	switch {
-	case cmd.has('L'):
-		w.Layout.MoveEdge(leaf, cells.Beside, -by)
-	case cmd.has('R'):
-		w.Layout.MoveEdge(leaf, cells.Beside, by)
-	case cmd.has('U'):
-		w.Layout.MoveEdge(leaf, cells.Below, -by)
-	case cmd.has('D'):
-		w.Layout.MoveEdge(leaf, cells.Below, by)
+	for _, way := range ways() {
+		if cmd.has(way.flag) {
+			w.Layout.MoveEdge(leaf, way.axis, by*way.sign)
+			break
+		}
 	}
 	w.Preset = -1
-	c.touch(w)
-	return c.resizeTerminals(w)
+	return c.arranged(w)
+}
+
+// ways are the flags of the directions in which a border is moved.
+func ways() []way {
+	return []way{{'L', cells.Beside, -1}, {'R', cells.Beside, 1}, {'U', cells.Below, -1}, {'D', cells.Below, 1}}
+}
+
+type way struct {
+	flag byte
+	axis cells.Kind
+	sign int
+}
+
+// adjustment reads by how many cells a border is moved.
+func adjustment(cmd *command) (int, error) {
+	if len(cmd.args) == 0 {
+		return 1, nil
+	}
+	by, err := whole(cmd.args[0])
+	switch {
+	case err != nil:
+		return 0, errors.New("adjustment invalid")
+	case by < 1:
+		return 0, errors.New("adjustment too small")
+	}
+	return by, nil
 }
 
 // size reads a number of cells, or a percentage of some.
@@ -440,11 +415,7 @@ func size(text string, of int) (int, error) {
 }
 
 // respawnPane is respawn-pane: a program of its own in the same place.
-func respawnPane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func respawnPane(c *call, cmd *command, at server.Place) error {
 	if c.alive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
 	}
@@ -480,11 +451,7 @@ func respawn(c *call, cmd *command, at server.Place) error {
 }
 
 // respawnWindow is respawn-window.
-func respawnWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantWindow)
-	if err != nil {
-		return err
-	}
+func respawnWindow(c *call, cmd *command, at server.Place) error {
 	for _, p := range at.Window.Panes {
 		if c.alive(p) && !cmd.has('k') {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)

@@ -162,7 +162,7 @@ func readCommand(words []string) (*command, error) {
 		}
 	}
 	c.args = rest
-	for _, flag := range []byte(v.refused()) {
+	for _, flag := range []byte(handlers()[v.name].refused) {
 		if c.has(flag) {
 			return nil, fmt.Errorf("%s -%c is not supported by tandem", c.name, flag)
 		}

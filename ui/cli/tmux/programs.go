@@ -61,20 +61,20 @@ func folderOf(c *call, asked string, at server.Place) string {
 	return filepath.Clean(asked)
 }
 
-// argvOf is what is run: one argument is a line for the shell, none is the shell.
+// argvOf returns what to run: one argument is a line for the shell, none is the shell.
 func argvOf(c *call, args []string, at server.Place) []string {
-	shell := string(c.file.Lookup(server.LevelSession, at, "default-shell"))
+	shell := string(c.option(at, "default-shell"))
 	if len(args) == 0 {
-		if line := c.file.Lookup(server.LevelSession, at, "default-command"); line != "" {
-			return []string{shell, "-c", string(line)}
+		if line := string(c.option(at, "default-command")); line != "" {
+			return []string{shell, "-c", line}
 		}
-		if _, chosen := c.file.Global["default-shell"]; chosen {
+		if _, chosen, _ := c.file.Lookup(at, "default-shell"); chosen {
 			return []string{shell}
 		}
 		return nil
 	}
 	if len(args) == 1 {
-		return []string{cmp.Or(c.env("SHELL"), shell), "-c", args[0]}
+		return []string{shell, "-c", args[0]}
 	}
 	return args
 }
@@ -99,12 +99,11 @@ func (c *call) programName(argv []string) string {
 
 // begin starts a program for a pane.
 func (c *call) begin(p *server.Pane, at server.Place, s start) error {
-	e, err := c.client()
-	if err != nil {
+	if _, err := c.client(); err != nil {
 		return err
 	}
 	env, environ := c.environment(p, at, s.env)
-	process, err := api.SessionStart.Call(c.ctx, e, api.SessionStartInput{
+	process, err := ask(c, api.SessionStart, api.SessionStartInput{
 		ID: api.NewID(), Command: s.argv, Name: c.freeName(s.name), CWD: s.cwd, Env: env, Environ: environ, Umask: api.Umask(),
 		Cols: min(max(s.w, 1), 1000), Rows: min(max(s.h, 1), 1000),
 	})
@@ -122,31 +121,39 @@ func (c *call) begin(p *server.Pane, at server.Place, s start) error {
 	return nil
 }
 
-// base is the environment that panes start from: the caller's, which is kept nowhere, and over it
-// what was set.
-func (c *call) base() map[string]string {
-	all := api.Environ(c.Environ)
-	maps.Copy(all, c.file.Environ)
-	for _, name := range slices.Concat(c.file.Hidden, c.file.Unset) {
+// globalEnviron returns the environment that panes start from: the caller's, which is kept nowhere, and
+// over it what was set.
+func (c *call) globalEnviron() server.Environ {
+	all := server.Environ{}
+	for name, value := range api.Environ(c.Environ) {
+		all[name] = &value
+	}
+	for _, name := range c.file.Unset {
 		delete(all, name)
 	}
+	maps.Copy(all, c.file.Environ)
 	return all
 }
 
-// environment is what a pane's program sees: the base, the session's variables over it, and where
-// it is.
-func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
-	environ, env = c.base(), map[string]string{}
-	if at.Session != nil {
-		for name, value := range at.Session.Environ {
-			if !slices.Contains(at.Session.Removed, name) {
-				environ[name] = value
-			}
-		}
-		for _, name := range at.Session.Removed {
-			delete(environ, name)
+// environFor returns the variables that programs of a session get; s may be nil.
+func (c *call) environFor(s *server.Session) map[string]string {
+	all := c.globalEnviron()
+	if s != nil {
+		maps.Copy(all, s.Environ)
+	}
+	values := make(map[string]string, len(all))
+	for name, value := range all {
+		if value != nil {
+			values[name] = *value
 		}
 	}
+	return values
+}
+
+// environment returns what a pane's program gets: the variables of its session, and over them those
+// of -e and where it is.
+func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env, environ map[string]string) {
+	environ, env = c.environFor(at.Session), map[string]string{}
 	for _, pair := range extra {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
@@ -216,11 +223,7 @@ func (c *call) end(p *server.Pane) error {
 	if p.Adopted || !c.alive(p) {
 		return nil
 	}
-	e, err := c.client()
-	if err != nil {
-		return err
-	}
-	if _, err = api.SessionKill.Call(c.ctx, e, api.IDInput{ID: p.Terminal}); err != nil {
+	if _, err := ask(c, api.SessionKill, api.IDInput{ID: p.Terminal}); err != nil {
 		return err
 	}
 	delete(c.running, p.Terminal)
@@ -236,7 +239,7 @@ func (c *call) forget(at server.Place) {
 	c.touch(at.Window)
 	if len(at.Window.Panes) > 0 {
 		_ = c.resizeTerminals(at.Window)
-	} else if c.file.Running() && c.file.Lookup(server.LevelSession, at, "renumber-windows").On() {
+	} else if c.file.Running() && c.option(at, "renumber-windows").On() {
 		c.renumber(at.Session)
 	}
 }
@@ -248,25 +251,24 @@ func (c *call) touch(w *server.Window) {
 	}
 }
 
+// arranged gives the terminals of a window the sizes of their panes, and marks it as laid out anew.
+func (c *call) arranged(w *server.Window) error {
+	c.touch(w)
+	return c.resizeTerminals(w)
+}
+
 // resizeTerminals gives the terminals of a window the sizes of their panes.
 func (c *call) resizeTerminals(w *server.Window) error {
 	for _, p := range w.Panes {
-		cell, process := w.Cell(p), c.known()[p.Terminal]
-		if cell == nil || process.Terminal == nil || !c.alive(p) || process.Terminal.Viewers > 0 {
-			continue // who looks at it says how large it is
-		}
-		if process.Terminal.Cols == cell.W && process.Terminal.Rows == cell.H {
-			continue
-		}
-		e, err := c.client()
-		if err != nil {
-			return err
+		cell, t := w.Cell(p), c.known()[p.Terminal].Terminal
+		if cell == nil || t == nil || !c.alive(p) || t.Viewers > 0 || t.Cols == cell.W && t.Rows == cell.H {
+			continue // a viewer decides the size
 		}
 		in := api.SessionResizeInput{ID: p.Terminal, Cols: min(max(cell.W, 1), 1000), Rows: min(max(cell.H, 1), 1000)}
-		if err := api.SessionResize.Run(c.ctx, e, in); err != nil {
+		if _, err := ask(c, api.SessionResize, in); err != nil {
 			return err
 		}
-		process.Terminal.Cols, process.Terminal.Rows = in.Cols, in.Rows
+		t.Cols, t.Rows = in.Cols, in.Rows
 	}
 	return nil
 }

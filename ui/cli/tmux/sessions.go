@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/term"
 
+	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -54,7 +56,7 @@ func beginsVariable(r rune) bool {
 }
 
 // newSession is new-session.
-func newSession(c *call, cmd *command) error {
+func newSession(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
 	}
@@ -84,9 +86,7 @@ func newSession(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.has('P') {
-		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), "#{session_name}:")))
-	}
+	c.printMade(cmd, at, "#{session_name}:")
 	if cmd.has('d') {
 		return nil
 	}
@@ -95,7 +95,7 @@ func newSession(c *call, cmd *command) error {
 
 // sizeOf is the size of a new session's windows.
 func sizeOf(c *call, cmd *command) (w, h int, err error) {
-	size := string(c.file.Lookup(server.LevelSession, server.Place{}, "default-size"))
+	size := string(c.option(server.Place{}, "default-size"))
 	if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 {
 		w, h = 80, 24
 	}
@@ -154,9 +154,9 @@ func makeSession(c *call, cmd *command, name string, w, h int) (server.Place, er
 	for _, pair := range cmd.flags['e'] {
 		name, value, _ := strings.Cut(pair, "=")
 		if s.Environ == nil {
-			s.Environ = map[string]string{}
+			s.Environ = server.Environ{}
 		}
-		s.Environ[name] = value
+		s.Environ[name] = &value
 	}
 	if cmd.has('x') || cmd.has('y') {
 		s.Options = server.Options{"default-size": fmt.Sprintf("%dx%d", w, h)}
@@ -171,7 +171,7 @@ func addSession(c *call, s *server.Session, window string, begin start) (server.
 	}
 	c.file.Next.Session++
 	at := server.Place{Session: s}
-	index := c.file.Lookup(server.LevelSession, at, "base-index").Int()
+	index := c.option(at, "base-index").Int()
 	if _, err := addWindow(c, &at, index, window, begin); err != nil {
 		return at, err
 	}
@@ -201,31 +201,23 @@ func addWindow(c *call, at *server.Place, index int, name string, begin start) (
 }
 
 func (c *call) sessionNamed(name string) bool {
-	for _, s := range c.file.Sessions {
-		if s.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.file.Sessions, func(s *server.Session) bool { return s.Name == name })
 }
 
-// hasSession is has-session.
-func hasSession(c *call, cmd *command) error {
-	_, err := c.target(cmd, 't', server.WantSession)
-	return err
-}
+// hasSession implements has-session: it fails if there is no such target.
+func hasSession(*call, *command, server.Place) error { return nil }
 
-// killSession is kill-session.
-func killSession(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantSession)
-	if err != nil || cmd.has('C') {
-		return err
+// killSession implements kill-session.
+func killSession(c *call, cmd *command, at server.Place) error {
+	if cmd.has('C') {
+		return nil
 	}
 	for _, s := range c.file.Sorted() {
-		if (s == at.Session) != cmd.has('a') {
-			if err := c.dropSession(s); err != nil {
-				return err
-			}
+		if (s == at.Session) == cmd.has('a') {
+			continue
+		}
+		if err := c.dropSession(s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -261,7 +253,7 @@ func (c *call) dropPane(at server.Place) error {
 }
 
 // killServer is kill-server: what the server started ends, and nothing else.
-func killServer(c *call, _ *command) error {
+func killServer(c *call, _ *command, _ server.Place) error {
 	for _, s := range c.file.Sorted() {
 		if err := c.dropSession(s); err != nil {
 			return err
@@ -271,11 +263,7 @@ func killServer(c *call, _ *command) error {
 }
 
 // renameSession is rename-session.
-func renameSession(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantSession)
-	if err != nil {
-		return err
-	}
+func renameSession(c *call, cmd *command, at server.Place) error {
 	name := cleanName(c.scope(at).Expand(cmd.args[0]))
 	switch {
 	case name == "":
@@ -292,27 +280,29 @@ func renameSession(c *call, cmd *command) error {
 const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
 
 // listSessions is list-sessions.
-func listSessions(c *call, cmd *command) error {
+func listSessions(c *call, cmd *command, _ server.Place) error {
 	for _, s := range c.file.Sorted() {
-		listed(c, cmd, server.Place{Session: s, Window: s.Current(), Pane: s.Current().Active()}, sessionLine)
+		c.list(cmd, server.Place{Session: s}, sessionLine)
 	}
 	return nil
 }
 
-// listed prints a line of a list, unless -f filters it out.
-func listed(c *call, cmd *command, at server.Place, form string) {
+// list prints a line of a list, unless -f filters it out.
+func (c *call) list(cmd *command, at server.Place, form string) {
+	c.listScope(cmd, c.scope(at), form)
+}
+
+func (c *call) listScope(cmd *command, scope format.Scope, form string) {
 	if cmd.has('F') {
 		form = cmd.value('F')
 	}
-	scope := c.scope(at)
-	if filter := cmd.value('f'); cmd.has('f') && !truth(scope.Expand(filter)) {
-		return
+	if !cmd.has('f') || truth(scope.Expand(cmd.value('f'))) {
+		c.print(scope.Expand(form))
 	}
-	c.print(scope.Expand(form))
 }
 
 // listClients is list-clients: a dashboard is none of tmux's clients.
-func listClients(c *call, cmd *command) error {
+func listClients(c *call, cmd *command, _ server.Place) error {
 	if !cmd.has('t') {
 		return nil
 	}
@@ -334,7 +324,7 @@ func mayAttach(c *call) error {
 }
 
 // attachSession is attach-session.
-func attachSession(c *call, cmd *command) error {
+func attachSession(c *call, cmd *command, _ server.Place) error {
 	if !c.file.Running() {
 		return errors.New("no sessions")
 	}
@@ -371,7 +361,7 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 }
 
 // switchClient is switch-client: open dashboards show the session.
-func switchClient(c *call, cmd *command) error {
+func switchClient(c *call, cmd *command, _ server.Place) error {
 	if c.control == nil && c.env(ownSession) == "" {
 		return errors.New("no current client")
 	}
@@ -388,7 +378,7 @@ func switchClient(c *call, cmd *command) error {
 }
 
 // refreshClient is refresh-client in control mode, where it says how large the client is.
-func refreshClient(c *call, cmd *command) error {
+func refreshClient(c *call, cmd *command, _ server.Place) error {
 	var w, h int
 	n, _ := fmt.Sscanf(strings.Replace(cmd.value('C'), ",", "x", 1), "%dx%d", &w, &h)
 	switch {
@@ -404,8 +394,7 @@ func refreshClient(c *call, cmd *command) error {
 		s.W, s.H = w, h
 		for _, window := range s.Windows {
 			window.Layout.Resize(w, h)
-			c.touch(window)
-			if err := c.resizeTerminals(window); err != nil {
+			if err := c.arranged(window); err != nil {
 				return err
 			}
 		}

@@ -1,181 +1,170 @@
 package tmux
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tandem/ui/cli/tmux/server"
 )
 
-// optionPlace is where an option of a command is kept.
-func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Place, on server.Level, err error) {
-	window := strings.Contains(cmd.name, "window-option")
+// option returns the value of an option at a place. The shell is the caller's unless it was set.
+func (c *call) option(at server.Place, name string) server.Value {
+	value, set, _ := c.file.Lookup(at, name)
+	if name == "default-shell" && !set {
+		value = server.Value(cmp.Or(c.env("SHELL"), string(value)))
+	}
+	return value
+}
+
+// levelOf returns where a command keeps an option that belongs to level, or to any if that is "".
+func levelOf(cmd *command, level server.Level) server.Level {
 	switch {
-	case level == server.LevelServer:
-	case level == "" && cmd.has('s'):
-		level = server.LevelServer
-	case level == "" && cmd.has('p'):
-		level = server.LevelPane
 	case level == server.LevelPane && !cmd.has('p'):
-		level = server.LevelWindow
-	case level == "" && (cmd.has('w') || window):
-		level = server.LevelWindow
-	case level == "":
-		level = server.LevelSession
+		return server.LevelWindow
+	case level != "":
+		return level
+	case cmd.has('s'):
+		return server.LevelServer
+	case cmd.has('p'):
+		return server.LevelPane
+	case cmd.has('w') || strings.Contains(cmd.name, "window-option"):
+		return server.LevelWindow
 	}
-	if level == server.LevelServer {
-		return &c.file.Options, at, level, nil
-	}
-	if cmd.has('g') {
-		return c.file.Set(level, at, true), at, level, nil
+	return server.LevelSession
+}
+
+// optionPlace finds the options of a level that a command means, and where they hold.
+func optionPlace(c *call, cmd *command, level server.Level) (set *server.Options, at server.Place, err error) {
+	if level == server.LevelServer || cmd.has('g') {
+		return c.file.Set(level, at, true), at, nil
 	}
 	want := map[server.Level]server.Want{server.LevelSession: server.WantSession, server.LevelWindow: server.WantWindow, server.LevelPane: server.WantPane}
 	if !c.file.Running() {
-		return nil, at, level, errors.New("no current session")
+		return nil, at, errors.New("no current session")
 	}
 	if at, err = c.target(cmd, 't', want[level]); err != nil {
 		if value := cmd.value('t'); value != "" {
-			kind := map[server.Level]string{server.LevelSession: "session", server.LevelWindow: "window", server.LevelPane: "pane"}[level]
-			err = fmt.Errorf("no such %s: %s", kind, value)
+			err = fmt.Errorf("no such %s: %s", level, value)
 		}
-		return nil, at, level, err
+		return nil, at, err
 	}
-	return c.file.Set(level, at, false), at, level, nil
+	if level != server.LevelPane {
+		at.Pane = nil
+	}
+	if level == server.LevelSession {
+		at.Window = nil
+	}
+	return c.file.Set(level, at, false), at, nil
 }
 
-// setOption is set-option and set-window-option.
-func setOption(c *call, cmd *command) error {
-	err := setAnOption(c, cmd)
+// setOption implements set-option and set-window-option.
+func setOption(c *call, cmd *command, _ server.Place) error {
+	err := changeOption(c, cmd)
 	if cmd.has('q') {
 		return nil
 	}
 	return err
 }
 
-func setAnOption(c *call, cmd *command) error {
-	where, err := c.finder().Find(cmd.value('t'), server.WantPane)
-	if err != nil {
-		where = server.Place{}
-	}
-	name, level, err := server.Resolve(c.scope(where).Expand(cmd.args[0]))
+func changeOption(c *call, cmd *command) error {
+	here, _ := c.finder().Find(cmd.value('t'), server.WantPane) // the name does without
+	k, err := server.Resolve(c.scope(here).Expand(cmd.args[0]))
 	if err != nil {
 		return err
 	}
-	set, at, level, err := optionPlace(c, cmd, level)
+	set, at, err := optionPlace(c, cmd, levelOf(cmd, k.Level))
 	if err != nil {
 		return err
 	}
-	if cmd.has('u') || cmd.has('U') {
-		delete(*set, name)
-		if cmd.has('U') && level == server.LevelWindow && at.Window != nil {
+	_, own := (*set)[k.Name]
+	before := string(c.option(at, k.Name))
+	value := cmd.arg(1)
+	switch {
+	case cmd.has('u') || cmd.has('U'):
+		delete(*set, k.Name)
+		if cmd.has('U') && at.Window != nil {
 			for _, p := range at.Window.Panes {
-				delete(p.Options, name)
+				delete(p.Options, k.Name)
 			}
 		}
 		return nil
-	}
-	value := cmd.arg(1)
-	if cmd.has('F') {
+	case own && cmd.has('o'):
+		return fmt.Errorf("already set: %s", cmd.args[0])
+	case len(cmd.args) < 2 && !k.IsSwitch() && k.Choices == nil:
+		return errors.New("empty value")
+	case cmd.has('F'):
 		value = c.scope(at).Expand(value)
 	}
-	if _, own := (*set)[name]; own && cmd.has('o') {
-		return fmt.Errorf("already set: %s", cmd.args[0])
-	}
-	if len(cmd.args) < 2 && !server.IsSwitch(name) && server.Choices(name) == nil {
-		return errors.New("empty value")
-	}
-	now := string(c.file.Lookup(level, at, name))
-	if value, err = optionValue(name, value, now); err != nil {
+	if value, err = k.Check(value, before); err != nil {
 		return err
 	}
 	if cmd.has('a') {
-		value = now + value
+		value = before + value
 	}
 	if *set == nil {
 		*set = server.Options{}
 	}
-	(*set)[name] = value
+	(*set)[k.Name] = value
 	return nil
 }
 
-// optionValue checks the value of an option.
-func optionValue(name, value, before string) (string, error) {
-	choices := server.Choices(name)
-	switch {
-	case strings.HasPrefix(name, "@"):
-		return value, nil
-	case choices != nil && value == "":
-		return server.Toggled(choices, before), nil
-	case choices != nil && !slices.Contains(choices, value):
-		return "", fmt.Errorf("unknown value: %s", value)
-	case server.IsSwitch(name):
-		switch strings.ToLower(value) {
-		case "":
-			return map[bool]string{true: "off", false: "on"}[before == "on"], nil
-		case "on", "yes", "1":
-			return "on", nil
-		case "off", "no", "0":
-			return "off", nil
-		}
-		return "", fmt.Errorf("bad value: %s", value)
-	case server.IsNumber(name):
-		n, err := strconv.Atoi(value)
-		if err != nil {
-			return "", fmt.Errorf("value is invalid: %s", value)
-		}
-		if n < 0 {
-			return "", fmt.Errorf("value is too small: %s", value)
-		}
-		return strconv.Itoa(n), nil
+// showOptions implements show-options and show-window-options.
+func showOptions(c *call, cmd *command, _ server.Place) error {
+	err := printOptions(c, cmd)
+	if cmd.has('q') {
+		return nil
 	}
-	return value, nil
+	return err
 }
 
-// showOptions is show-options and show-window-options.
-func showOptions(c *call, cmd *command) error {
+func printOptions(c *call, cmd *command) error {
+	var named server.Known
+	var err error
 	if len(cmd.args) > 0 {
-		return showOption(c, cmd)
-	}
-	set, at, level, err := optionPlace(c, cmd, "")
-	if err != nil {
-		if cmd.has('q') {
-			return nil
+		if named, err = server.Resolve(cmd.args[0]); err != nil {
+			return err
 		}
+	}
+	level := levelOf(cmd, named.Level)
+	set, at, err := optionPlace(c, cmd, level)
+	if err != nil {
 		return err
 	}
+	list := []server.Known{named}
+	if named.Name == "" {
+		list = set.Listed(level)
+	}
 	global := cmd.has('g') || level == server.LevelServer
-	for _, name := range server.Shown(*set, level, global || cmd.has('A')) {
-		value, own := (*set)[name]
-		mark := ""
-		if !own {
-			value = string(c.file.Lookup(level, at, name))
-			if !global {
-				mark = "*"
-			}
+	for _, k := range list {
+		value, own := (*set)[k.Name]
+		_, _, known := c.file.Lookup(at, k.Name)
+		switch {
+		case own:
+			printOption(c, cmd, k, "", value)
+		case !known || k.Level == "" && !cmd.has('A'):
+			return fmt.Errorf("invalid option: %s", k.Name)
+		case global:
+			printOption(c, cmd, k, "", string(c.option(at, k.Name)))
+		case cmd.has('A'):
+			printOption(c, cmd, k, "*", string(c.option(at, k.Name)))
 		}
-		printOption(c, cmd, name, mark, value)
 	}
 	return nil
 }
 
-func printOption(c *call, cmd *command, name, mark, value string) {
-	if cmd.has('v') {
-		c.print(value)
-		return
-	}
+func printOption(c *call, cmd *command, k server.Known, mark, value string) {
 	switch {
-	case value == "" && server.IsArray(name):
-		c.print(name + mark)
-		return
-	case server.IsNumber(name) || server.IsSwitch(name):
-		c.print(name + mark + " " + value)
-		return
+	case cmd.has('v'):
+		c.print(value)
+	case k.IsNumber() || k.IsSwitch():
+		c.print(k.Name + mark + " " + value)
+	default:
+		c.print(k.Name + mark + " " + quoted(value))
 	}
-	c.print(name + mark + " " + quoted(value))
 }
 
 // quoted writes a value so that set-option reads it back.
@@ -183,7 +172,7 @@ func quoted(value string) string {
 	switch {
 	case value == "":
 		return "''"
-	case !strings.ContainsAny(value, " #';${}%\"\\\t\n|&*?<>()[]~`"), !strings.ContainsAny(value, " #';${}%\"\\\t\n"):
+	case !strings.ContainsAny(value, " #';${}%\"\\\t\n"):
 		return value
 	}
 	var b strings.Builder
@@ -200,56 +189,23 @@ func quoted(value string) string {
 	return `"` + b.String() + `"`
 }
 
-func showOption(c *call, cmd *command) error {
-	name, level, err := server.Resolve(cmd.args[0])
-	if err != nil {
-		if cmd.has('q') {
-			return nil
-		}
-		return err
+// environOf finds the environment that -g or -t names.
+func environOf(c *call, cmd *command) (environ *server.Environ, at server.Place, err error) {
+	if cmd.has('g') {
+		return &c.file.Environ, at, nil
 	}
-	set, at, level, err := optionPlace(c, cmd, level)
-	if err != nil {
-		if cmd.has('q') {
-			return nil
-		}
-		return err
-	}
-	value, own := (*set)[name]
+	at, err = c.target(cmd, 't', server.WantSession)
 	switch {
-	case own:
-		printOption(c, cmd, name, "", value)
-	case strings.HasPrefix(name, "@"):
-		if cmd.has('A') {
-			if value, ok := c.file.Any(at, name); ok {
-				printOption(c, cmd, name, "*", value)
-				return nil
-			}
-		}
-		if !cmd.has('q') {
-			return fmt.Errorf("invalid option: %s", name)
-		}
-	case cmd.has('g') || level == server.LevelServer || cmd.has('A'):
-		mark := "*"
-		if cmd.has('g') || level == server.LevelServer {
-			mark = ""
-		}
-		showTable(c, cmd, name, mark, level, at)
+	case err == nil:
+		return &at.Session.Environ, at, nil
+	case cmd.has('t'):
+		return nil, at, fmt.Errorf("no such session: %s", cmd.value('t'))
 	}
-	return nil
+	return nil, at, errors.New("no current session")
 }
 
-// showTable shows what an option is worth without being set here: an array item by item.
-func showTable(c *call, cmd *command, name, mark string, level server.Level, at server.Place) {
-	for _, k := range server.Table() {
-		if k.Name == name || server.Base(k.Name) == name {
-			printOption(c, cmd, k.Name, mark, string(c.file.Lookup(level, at, k.Name)))
-		}
-	}
-}
-
-// setEnvironment is set-environment.
-func setEnvironment(c *call, cmd *command) error {
+// setEnvironment implements set-environment.
+func setEnvironment(c *call, cmd *command, _ server.Place) error {
 	name := cmd.args[0]
 	switch {
 	case name == "":
@@ -257,22 +213,15 @@ func setEnvironment(c *call, cmd *command) error {
 	case strings.Contains(name, "="):
 		return errors.New("variable name contains =")
 	}
-	environ, removed := &c.file.Environ, &c.file.Hidden
-	var at server.Place
-	if !cmd.has('g') {
-		var err error
-		if at, err = c.target(cmd, 't', server.WantSession); err != nil {
-			if cmd.has('t') {
-				return fmt.Errorf("no such session: %s", cmd.value('t'))
-			}
-			return errors.New("no current session")
-		}
-		environ, removed = &at.Session.Environ, &at.Session.Removed
+	environ, at, err := environOf(c, cmd)
+	if err != nil {
+		return err
 	}
-	is := func(n string) bool { return n == name }
-	*removed = slices.DeleteFunc(*removed, is)
+	if *environ == nil {
+		*environ = server.Environ{}
+	}
 	if cmd.has('g') {
-		c.file.Unset = slices.DeleteFunc(c.file.Unset, is)
+		c.file.Unset = slices.DeleteFunc(c.file.Unset, func(n string) bool { return n == name })
 	}
 	switch {
 	case cmd.has('u') && len(cmd.args) > 1:
@@ -285,8 +234,7 @@ func setEnvironment(c *call, cmd *command) error {
 		}
 		return nil
 	case cmd.has('r'):
-		*removed = append(*removed, name)
-		delete(*environ, name)
+		(*environ)[name] = nil
 		return nil
 	case len(cmd.args) < 2:
 		return errors.New("no value specified")
@@ -295,46 +243,37 @@ func setEnvironment(c *call, cmd *command) error {
 	if cmd.has('F') {
 		value = c.scope(at).Expand(value)
 	}
-	if *environ == nil {
-		*environ = map[string]string{}
-	}
-	(*environ)[name] = value
+	(*environ)[name] = &value
 	return nil
 }
 
-// showEnvironment is show-environment.
-func showEnvironment(c *call, cmd *command) error {
-	environ, removed := c.base(), c.file.Hidden
-	if !cmd.has('g') {
-		at, err := c.target(cmd, 't', server.WantSession)
-		if err != nil {
-			if cmd.has('t') {
-				return fmt.Errorf("no such session: %s", cmd.value('t'))
-			}
-			return errors.New("no current session")
-		}
-		environ, removed = at.Session.Environ, at.Session.Removed
+// showEnvironment implements show-environment.
+func showEnvironment(c *call, cmd *command, _ server.Place) error {
+	set, _, err := environOf(c, cmd)
+	if err != nil {
+		return err
 	}
-	names := append(slices.Collect(maps.Keys(environ)), removed...)
-	slices.Sort(names)
+	environ := *set
+	if cmd.has('g') {
+		environ = c.globalEnviron()
+	}
+	names := slices.Sorted(maps.Keys(environ))
 	if len(cmd.args) > 0 {
-		if names = []string{cmd.args[0]}; !slices.Contains(removed, names[0]) {
-			if _, known := environ[names[0]]; !known {
-				return fmt.Errorf("unknown variable: %s", names[0])
-			}
-		}
+		names = cmd.args[:1]
 	}
 	for _, name := range names {
-		value, gone := environ[name], slices.Contains(removed, name)
+		value, known := environ[name]
 		switch {
-		case cmd.has('s') && gone:
+		case !known:
+			return fmt.Errorf("unknown variable: %s", name)
+		case cmd.has('s') && value == nil:
 			c.print("unset " + name + ";")
 		case cmd.has('s'):
-			c.print(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value)))
-		case gone:
+			c.print(fmt.Sprintf("%s=\"%s\"; export %[1]s;", name, strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(*value)))
+		case value == nil:
 			c.print("-" + name)
 		default:
-			c.print(name + "=" + value)
+			c.print(name + "=" + *value)
 		}
 	}
 	return nil

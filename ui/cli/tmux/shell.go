@@ -43,7 +43,7 @@ func shellCommand(c *call, line string) *exec.Cmd {
 }
 
 // runShell is run-shell.
-func runShell(c *call, cmd *command) error {
+func runShell(c *call, cmd *command, _ server.Place) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	if cmd.has('d') {
 		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
@@ -101,7 +101,7 @@ func (c *call) runText(text string) error {
 }
 
 // ifShell is if-shell.
-func ifShell(c *call, cmd *command) error {
+func ifShell(c *call, cmd *command, _ server.Place) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	condition := c.scope(at).Expand(cmd.args[0])
 	holds := truth(condition)
@@ -118,7 +118,7 @@ func ifShell(c *call, cmd *command) error {
 }
 
 // sourceFile is source-file.
-func sourceFile(c *call, cmd *command) error {
+func sourceFile(c *call, cmd *command, _ server.Place) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
 			pattern = c.scope(c.own).Expand(pattern)
@@ -179,7 +179,7 @@ func (c *call) configure(path string) {
 }
 
 // waitFor is wait-for.
-func waitFor(c *call, cmd *command) error {
+func waitFor(c *call, cmd *command, _ server.Place) error {
 	name := cmd.args[0]
 	if c.file.Waits == nil {
 		c.file.Waits = map[string]*server.Wait{}
@@ -254,11 +254,7 @@ func (c *call) await(queue *[]string) error {
 }
 
 // pipePane is pipe-pane: what the pane prints goes to a command, too.
-func pipePane(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func pipePane(c *call, cmd *command, at server.Place) error {
 	had := at.Pane.Pipe != ""
 	if had {
 		if err := stopPipe(c, at.Pane); err != nil {
@@ -272,10 +268,6 @@ func pipePane(c *call, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	e, err := c.client()
-	if err != nil {
-		return err
-	}
 	scope := c.scope(at)
 	data, err := api.DataDir()
 	if err != nil {
@@ -283,9 +275,9 @@ func pipePane(c *call, cmd *command) error {
 	}
 	began := c.known()[at.Pane.Terminal].Terminal.Bytes
 	follow := fmt.Sprintf(`"$0" logs %s --follow --raw --since %d | (%s)`, at.Pane.Terminal, began, scope.Expand(scope.Time(cmd.args[0])))
-	process, err := api.ProcessStart.Call(c.ctx, e, api.ProcessStartInput{
+	process, err := ask(c, api.ProcessStart, api.ProcessStartInput{
 		ID: api.NewID(), Command: []string{"/bin/sh", "-c", follow, own}, Name: "pipe of " + at.Pane.Terminal,
-		CWD: folderOf(c, "", at), Environ: c.base(), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
+		CWD: folderOf(c, "", at), Environ: c.environFor(nil), Umask: api.Umask(), Env: map[string]string{"TANDEM_DATA_DIR": data}, Transient: true,
 	})
 	if err != nil {
 		return err
@@ -297,11 +289,7 @@ func pipePane(c *call, cmd *command) error {
 func stopPipe(c *call, p *server.Pane) error {
 	id := p.Pipe
 	p.Pipe = ""
-	e, err := c.client()
-	if err != nil {
-		return err
-	}
-	_, err = api.ProcessStop.Call(c.ctx, e, api.ProcessStopInput{ID: id})
+	_, err := ask(c, api.ProcessStop, api.ProcessStopInput{ID: id})
 	if errors.Is(err, api.CodeNotFound) {
 		return nil
 	}
@@ -309,9 +297,9 @@ func stopPipe(c *call, p *server.Pane) error {
 }
 
 // listCommands is list-commands.
-func listCommands(c *call, cmd *command) error {
+func listCommands(c *call, cmd *command, _ server.Place) error {
 	for _, v := range verbs() {
-		if handler(v.name) == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
+		if handlers()[v.name].does == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
 			continue
 		}
 		line := v.name
@@ -329,4 +317,4 @@ func listCommands(c *call, cmd *command) error {
 }
 
 // listKeys is list-keys: keys are the dashboard's, and none of them runs a command.
-func listKeys(c *call, _ *command) error { return nil }
+func listKeys(c *call, _ *command, _ server.Place) error { return nil }

@@ -247,7 +247,7 @@ func (c *call) removeEnded() {
 		if c.alive(at.Pane) {
 			return
 		}
-		if keep := c.file.Lookup(server.LevelPane, at, "remain-on-exit"); keep.On() || keep == "failed" {
+		if keep := c.option(at, "remain-on-exit"); keep.On() || keep == "failed" {
 			return
 		}
 		ended = append(ended, at)
@@ -287,11 +287,15 @@ func (c *call) run(sequence []*command) error {
 	}
 	defer func() { c.depth-- }()
 	for _, command := range sequence {
-		does := handler(command.name)
-		if does == nil {
+		h := handlers()[command.name]
+		if h.does == nil {
 			return fmt.Errorf("%s is not supported by tandem", command.name)
 		}
-		if err := does(c, command); err != nil {
+		at, err := c.target(command, 't', h.target)
+		if err == nil {
+			err = h.does(c, command, at)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -334,13 +338,18 @@ func (c *call) client() (*client.Client, error) {
 	return c.engine, err
 }
 
-// look asks the engine for its sessions.
-func (c *call) look() error {
+// ask runs an operation on the engine.
+func ask[In, Out any](c *call, op api.Operation[In, Out], in In) (out Out, err error) {
 	e, err := c.client()
 	if err != nil {
-		return err
+		return out, err
 	}
-	list, err := api.SessionList.Call(c.ctx, e, api.Empty{})
+	return op.Call(c.ctx, e, in)
+}
+
+// look asks the engine for its sessions.
+func (c *call) look() error {
+	list, err := ask(c, api.SessionList, api.Empty{})
 	if err != nil {
 		return err
 	}
@@ -370,8 +379,11 @@ func (c *call) known() map[string]api.Process {
 // finder finds targets from where this was called.
 func (c *call) finder() server.Finder { return server.Finder{State: c.file.State, Here: c.own} }
 
-// target is what -t, or another flag, names.
+// target finds what -t, or another flag, names.
 func (c *call) target(cmd *command, flag byte, want server.Want) (server.Place, error) {
+	if want == server.WantNothing {
+		return server.Place{}, nil
+	}
 	return c.finder().Find(cmd.value(flag), want)
 }
 

@@ -73,23 +73,13 @@ func (v *variables) lookup(name string) (string, bool) {
 	if ok {
 		return value, true
 	}
-	if value, ok = v.file.Any(v.at, name); ok {
-		if name != "" && server.IsSwitch(name) {
+	if value, _, ok := v.file.Lookup(v.at, name); ok {
+		if k, err := server.Resolve(name); err == nil && k.IsSwitch() {
 			return flag(value == "on")
 		}
-		return value, true
+		return string(value), true
 	}
-	return v.variable(name)
-}
-
-// variable is one of the environment that panes start from.
-func (v *variables) variable(name string) (string, bool) {
-	if v.at.Session != nil {
-		if value, ok := v.at.Session.Environ[name]; ok {
-			return value, true
-		}
-	}
-	value, ok := v.base()[name]
+	value, ok = v.environFor(v.at.Session)[name]
 	return value, ok
 }
 
@@ -280,7 +270,7 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	case "pane_id":
 		return fmt.Sprintf("%%%d", p.ID), true
 	case "pane_index":
-		base := v.file.Lookup(server.LevelPane, v.at, "pane-base-index").Int()
+		base := v.option(v.at, "pane-base-index").Int()
 		return strconv.Itoa(base + slices.Index(w.Panes, p)), true
 	case "pane_active":
 		return flag(w.Active() == p)
@@ -316,7 +306,7 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 		}
 		return "", true
 	case "pane_synchronized":
-		return flag(v.file.Lookup(server.LevelPane, v.at, "synchronize-panes").On())
+		return flag(v.option(v.at, "synchronize-panes").On())
 	case "pane_in_mode", "pane_marked":
 		return "0", true
 	case "pane_pipe":
@@ -328,7 +318,7 @@ func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
 	case "pane_tabs":
 		return tabs(w.Layout.W), true
 	case "history_limit":
-		return string(v.file.Lookup(server.LevelSession, v.at, "history-limit")), true
+		return string(v.option(v.at, "history-limit")), true
 	case "history_size":
 		return strconv.Itoa(v.history()), true
 	case "history_bytes":

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,11 +14,7 @@ import (
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
 // newWindow is new-window.
-func newWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantIndex)
-	if err != nil {
-		return err
-	}
+func newWindow(c *call, cmd *command, at server.Place) error {
 	if name := cmd.value('n'); cmd.has('S') && name != "" {
 		if w := at.Session.Named(name, true); w != nil {
 			at.Session.Show(w)
@@ -43,15 +38,20 @@ func newWindow(c *call, cmd *command) error {
 	if !cmd.has('d') {
 		at.Session.Show(w)
 	}
-	if cmd.has('P') {
-		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), paneTemplate)))
-	}
+	c.printMade(cmd, at, paneTemplate)
 	return nil
+}
+
+// printMade prints what -P asks for of a new session, window or pane.
+func (c *call) printMade(cmd *command, at server.Place, form string) {
+	if cmd.has('P') {
+		c.print(c.scope(at).Expand(cmp.Or(cmd.value('F'), form)))
+	}
 }
 
 // indexFor is the index that a window comes to: the asked one, one beside it, or the first free one.
 func indexFor(c *call, cmd *command, at server.Place, taken string) (int, error) {
-	base := c.file.Lookup(server.LevelSession, at, "base-index").Int()
+	base := c.option(at, "base-index").Int()
 	switch {
 	case cmd.has('a') || cmd.has('b'):
 		beside := cmp.Or(at.Window, at.Session.Current())
@@ -104,80 +104,68 @@ func makeRoom(c *call, s *server.Session, index int) {
 }
 
 func (c *call) renumber(s *server.Session) {
-	base := c.file.Lookup(server.LevelSession, server.Place{Session: s}, "base-index").Int()
+	base := c.option(server.Place{Session: s}, "base-index").Int()
 	for i, w := range s.Windows {
 		w.Index = base + i
 	}
 }
 
 // killWindow is kill-window.
-func killWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantWindow)
-	if err != nil {
-		return err
-	}
+func killWindow(c *call, cmd *command, at server.Place) error {
 	for _, w := range slices.Clone(at.Session.Windows) {
-		if (w == at.Window) != cmd.has('a') {
-			if err := c.dropWindow(server.Place{Session: at.Session, Window: w}); err != nil {
-				return err
-			}
+		if (w == at.Window) == cmd.has('a') {
+			continue
+		}
+		if err := c.dropWindow(server.Place{Session: at.Session, Window: w}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // renameWindow is rename-window.
-func renameWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantWindow)
-	if err != nil {
-		return err
-	}
+func renameWindow(c *call, cmd *command, at server.Place) error {
 	at.Window.Call(plainName(c.scope(at).Expand(cmd.args[0])))
 	return nil
 }
 
 const windowLine = `#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] [layout #{window_layout}] #{window_id}#{?window_active, (active),}`
 
-// listWindows is list-windows.
-func listWindows(c *call, cmd *command) error {
-	if cmd.has('a') {
-		for _, s := range c.file.Sorted() {
-			for _, w := range s.Windows {
-				listed(c, cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ")
-			}
+// listWindows implements list-windows.
+func listWindows(c *call, cmd *command, at server.Place) (err error) {
+	form, sessions := "#{session_name}:#{window_index}: #{window_name}#{window_raw_flags} (#{window_panes} panes) [#{window_width}x#{window_height}] ", c.file.Sorted()
+	if !cmd.has('a') {
+		if at, err = c.target(cmd, 't', server.WantSession); err != nil {
+			return err
 		}
-		return nil
+		form, sessions = windowLine, []*server.Session{at.Session}
 	}
-	at, err := c.target(cmd, 't', server.WantSession)
-	if err != nil {
-		return err
-	}
-	for _, w := range at.Session.Windows {
-		listed(c, cmd, server.Place{Session: at.Session, Window: w, Pane: w.Active()}, windowLine)
+	for _, s := range sessions {
+		for _, w := range s.Windows {
+			c.list(cmd, server.Place{Session: s, Window: w, Pane: w.Active()}, form)
+		}
 	}
 	return nil
 }
 
-// selectWindow is select-window.
-func selectWindow(c *call, cmd *command) error {
+// selectWindow implements select-window.
+func selectWindow(c *call, cmd *command, at server.Place) (err error) {
+	step, want := byte(0), server.WantWindow
 	for _, flag := range []byte("lnp") {
 		if cmd.has(flag) {
-			at, err := c.target(cmd, 't', server.WantSession)
-			if err != nil {
-				return err
-			}
-			return stepTo(c, at.Session, flag)
+			step, want = flag, server.WantSession
 		}
 	}
-	at, err := c.target(cmd, 't', server.WantWindow)
-	if err != nil {
+	if at, err = c.target(cmd, 't', want); err != nil {
 		return err
 	}
-	w := at.Window
-	if cmd.has('T') && w == at.Session.Current() {
-		return stepTo(c, at.Session, 'l')
+	if cmd.has('T') && at.Window == at.Session.Current() {
+		step = 'l'
 	}
-	c.showWindow(at.Session, w)
+	if step != 0 {
+		return stepTo(c, at.Session, step)
+	}
+	c.showWindow(at.Session, at.Window)
 	return nil
 }
 
@@ -186,41 +174,30 @@ func (c *call) showWindow(s *server.Session, w *server.Window) {
 	c.touch(w)
 }
 
-// stepWindow is next-window, previous-window and last-window.
-func stepWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantSession)
-	if err != nil {
-		return err
-	}
+// stepWindow implements next-window, previous-window and last-window.
+func stepWindow(c *call, cmd *command, at server.Place) error {
 	return stepTo(c, at.Session, cmd.name[0])
 }
 
+// stepTo shows the next (n), previous (p) or last shown (l) window.
 func stepTo(c *call, s *server.Session, to byte) error {
-	if to == 'l' {
-		w := s.Last()
-		if w == nil {
-			return errors.New("no last window")
-		}
-		c.showWindow(s, w)
-		return nil
-	}
 	i, n := slices.Index(s.Windows, s.Current()), len(s.Windows)
-	switch {
-	case n < 2 && to == 'n':
-		return errors.New("no next window")
-	case n < 2:
-		return errors.New("no previous window")
-	case to == 'n':
-		i++
-	default:
-		i += n - 1
+	word, w := "last", s.Last()
+	switch to {
+	case 'n':
+		word, w = "next", s.Windows[(i+1)%n]
+	case 'p':
+		word, w = "previous", s.Windows[(i+n-1)%n]
 	}
-	c.showWindow(s, s.Windows[i%n])
+	if w == nil || w == s.Current() {
+		return fmt.Errorf("no %s window", word)
+	}
+	c.showWindow(s, w)
 	return nil
 }
 
 // moveWindow is move-window.
-func moveWindow(c *call, cmd *command) error {
+func moveWindow(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('r') {
 		at, err := c.target(cmd, 't', server.WantSession)
 		if err == nil {
@@ -257,12 +234,8 @@ func moveWindow(c *call, cmd *command) error {
 }
 
 // swapWindow is swap-window.
-func swapWindow(c *call, cmd *command) error {
+func swapWindow(c *call, cmd *command, to server.Place) error {
 	from, err := c.target(cmd, 's', server.WantWindow)
-	if err != nil {
-		return err
-	}
-	to, err := c.target(cmd, 't', server.WantWindow)
 	if err != nil || from.Window == to.Window {
 		return err
 	}
@@ -290,29 +263,23 @@ func swapWindow(c *call, cmd *command) error {
 }
 
 // resizeWindow is resize-window.
-func resizeWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantWindow)
+func resizeWindow(c *call, cmd *command, at server.Place) error {
+	by, err := adjustment(cmd)
 	if err != nil {
 		return err
 	}
-	by := 1
-	if len(cmd.args) > 0 {
-		if by, err = whole(cmd.args[0]); err != nil {
-			return errors.New("adjustment invalid")
-		}
-	}
 	w, h := at.Window.Layout.W, at.Window.Layout.H
-	switch {
-	case cmd.has('L'):
-		w -= by
-	case cmd.has('R'):
-		w += by
-	case cmd.has('U'):
-		h -= by
-	case cmd.has('D'):
-		h += by
-	case cmd.has('a') || cmd.has('A'):
+	if cmd.has('a') || cmd.has('A') {
 		w, h = at.Session.W, at.Session.H
+	}
+	for _, way := range ways() {
+		switch {
+		case !cmd.has(way.flag):
+		case way.axis == cells.Beside:
+			w += by * way.sign
+		default:
+			h += by * way.sign
+		}
 	}
 	if cmd.has('x') || cmd.has('y') {
 		x, y, err := sizeOf(c, cmd)
@@ -327,16 +294,11 @@ func resizeWindow(c *call, cmd *command) error {
 		}
 	}
 	at.Window.Layout.Resize(max(w, 1), max(h, 1))
-	c.touch(at.Window)
-	return c.resizeTerminals(at.Window)
+	return c.arranged(at.Window)
 }
 
 // selectLayout is select-layout, next-layout and previous-layout.
-func selectLayout(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		return err
-	}
+func selectLayout(c *call, cmd *command, at server.Place) error {
 	w, presets := at.Window, cells.Presets()
 	name := cmd.arg(0)
 	switch {
@@ -345,7 +307,7 @@ func selectLayout(c *call, cmd *command) error {
 	case cmd.name == "previous-layout" || cmd.has('p'):
 		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
 	case cmd.has('E'):
-		name = evenly(c, w, at.Pane)
+		name = evenly(w, at.Pane)
 	case name == "":
 		if w.Preset < 0 {
 			return nil
@@ -360,12 +322,11 @@ func selectLayout(c *call, cmd *command) error {
 	}
 	w.Zoomed = false
 	w.Arranged()
-	c.touch(w)
-	return c.resizeTerminals(w)
+	return c.arranged(w)
 }
 
 // evenly is the arrangement that spreads the panes beside one.
-func evenly(c *call, w *server.Window, p *server.Pane) string {
+func evenly(w *server.Window, p *server.Pane) string {
 	leaf := w.Layout.Find(p.ID)
 	parent := w.Layout.Parent(leaf)
 	if parent == nil {
@@ -381,10 +342,6 @@ func layWindow(c *call, at server.Place, name string) error {
 	w := at.Window
 	var found []string
 	for _, preset := range cells.Presets() {
-		if preset == name {
-			found = []string{preset}
-			break
-		}
 		if strings.HasPrefix(preset, name) {
 			found = append(found, preset)
 		}
@@ -412,21 +369,16 @@ func layWindow(c *call, at server.Place, name string) error {
 
 // shareOf reads an option that is a number of cells or a percentage.
 func shareOf(c *call, at server.Place, name string, of int) int {
-	value := string(c.file.Lookup(server.LevelWindow, at, name))
-	if percent, ok := strings.CutSuffix(value, "%"); ok {
-		n, _ := strconv.Atoi(percent)
+	value, percent := strings.CutSuffix(string(c.option(at, name)), "%")
+	n, _ := strconv.Atoi(value)
+	if percent {
 		return of * n / 100
 	}
-	n, _ := strconv.Atoi(value)
 	return n
 }
 
 // rotateWindow is rotate-window.
-func rotateWindow(c *call, cmd *command) error {
-	at, err := c.target(cmd, 't', server.WantWindow)
-	if err != nil {
-		return err
-	}
+func rotateWindow(c *call, cmd *command, at server.Place) error {
 	w := at.Window
 	i := slices.Index(w.Panes, w.Active())
 	leaves := w.Layout.Panes()
@@ -442,6 +394,5 @@ func rotateWindow(c *call, cmd *command) error {
 	w.Zoomed = w.Zoomed && cmd.has('Z')
 	w.Arranged()
 	w.Select(w.Panes[i])
-	c.touch(w)
-	return c.resizeTerminals(w)
+	return c.arranged(w)
 }

@@ -13,7 +13,8 @@ import (
 type Want int
 
 const (
-	WantPane Want = iota
+	WantNothing Want = iota
+	WantPane
 	WantWindow
 	WantSession
 	WantIndex // a window that need not be there
@@ -365,13 +366,19 @@ func (f Finder) pane(s *Session, w *Window, name string) *Pane {
 		return nil
 	}
 	if n, ok := number(name); ok {
-		i := n - f.State.Lookup(LevelPane, Place{Session: s, Window: w}, "pane-base-index").Int()
+		i := n - f.State.paneBase(w)
 		if i >= 0 && i < len(w.Panes) {
 			return w.Panes[i]
 		}
 		return nil
 	}
 	return w.corner(name)
+}
+
+// paneBase returns the index of a window's first pane.
+func (s *State) paneBase(w *Window) int {
+	base, _, _ := s.Lookup(Place{Window: w}, "pane-base-index")
+	return base.Int()
 }
 
 // Step is the pane so many after another one, around. One of another window counts as before the

@@ -2,7 +2,7 @@ package server
 
 import (
 	_ "embed"
-	"maps"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,10 +22,10 @@ const (
 	LevelPane    Level = "pane" // and of a window, for those of its panes that have none
 )
 
-// Value is what an option is worth.
+// Value is the value of an option.
 type Value string
 
-// Int is the value as a number.
+// Int returns the value as a number.
 func (v Value) Int() int {
 	n, _ := strconv.Atoi(string(v))
 	return n
@@ -37,19 +37,28 @@ func (v Value) On() bool { return v == "on" || v == "1" }
 //go:embed options.txt
 var optionsText string
 
-// A Known is an option of tmux with its default.
+// A Known is an option of tmux with its default. One with an @ is the user's own and has only a name.
 type Known struct {
 	Level   Level
-	Name    string // with its index, where it has one
+	Name    string
 	Default string
+	Choices []string // allowed values, in tmux's order; none for other options
+	text    bool     // neither a number nor a switch
 }
 
-// Table is tmux's options in its order.
+// Table returns tmux's options in its order. A line has the level, the name and the default; choices
+// follow the name in braces, empty ones mark text that looks like a number.
 var Table = sync.OnceValue(func() (table []Known) {
 	for line := range strings.Lines(optionsText) {
 		level, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, value, _ := strings.Cut(rest, " ")
-		table = append(table, Known{Level(level), name, unquote(value)})
+		k := Known{Level: Level(level), Default: unquote(value)}
+		var choices string
+		k.Name, choices, k.text = strings.Cut(strings.TrimSuffix(name, "}"), "{")
+		if choices != "" {
+			k.Choices = strings.Split(choices, ",")
+		}
+		table = append(table, k)
 	}
 	return table
 })
@@ -65,133 +74,107 @@ func unquote(text string) string {
 	return strings.Trim(text, `"`)
 }
 
-// Base is an option's name without an index.
-func Base(name string) string {
-	base, _, _ := strings.Cut(name, "[")
-	return base
-}
-
-// Resolve finds an option by its name or the beginning of it. One with an @ is the person's own.
-func Resolve(name string) (full string, level Level, err error) {
+// Resolve finds an option by its name or the beginning of it.
+func Resolve(name string) (Known, error) {
 	if strings.HasPrefix(name, "@") {
-		return name, "", nil
+		return Known{Name: name}, nil
 	}
-	base, index, indexed := strings.Cut(name, "[")
+	if strings.HasSuffix(name, "]") {
+		return Known{}, fmt.Errorf("option %s: indexes are not supported by tandem", name)
+	}
 	var found []Known
 	for _, k := range Table() {
-		own := Base(k.Name)
-		if own == base {
-			found = []Known{{k.Level, own, ""}}
-			break
+		if k.Name == name {
+			return k, nil
 		}
-		if strings.HasPrefix(own, base) && (len(found) == 0 || found[len(found)-1].Name != own) {
-			found = append(found, Known{k.Level, own, ""})
+		if strings.HasPrefix(k.Name, name) {
+			found = append(found, k)
 		}
 	}
+	switch len(found) {
+	case 0:
+		return Known{}, fmt.Errorf("invalid option: %s", name)
+	case 1:
+		return found[0], nil
+	}
+	return Known{}, fmt.Errorf("ambiguous option: %s", name)
+}
+
+// IsSwitch reports whether the option is on or off.
+func (k Known) IsSwitch() bool { return !k.text && (k.Default == "on" || k.Default == "off") }
+
+// IsNumber reports whether the option is a number.
+func (k Known) IsNumber() bool {
+	_, err := strconv.Atoi(k.Default)
+	return err == nil && !k.text
+}
+
+// Check returns the value to keep for one that was given; "" changes a switch or a choice from
+// before to the other one.
+func (k Known) Check(value, before string) (string, error) {
 	switch {
-	case len(found) == 0:
-		return "", "", fault("invalid option: %s", name)
-	case len(found) > 1:
-		return "", "", fault("ambiguous option: %s", name)
-	}
-	full = found[0].Name
-	if indexed {
-		full += "[" + index
-	}
-	return full, found[0].Level, nil
-}
-
-// Default is what an option is worth when nobody has set it.
-func Default(name string) (string, bool) {
-	for _, k := range Table() {
-		if k.Name == name {
-			return k.Default, true
+	case k.Choices != nil && value == "":
+		if i := slices.Index(k.Choices, before); i == 0 || i == 1 {
+			return k.Choices[1-i], nil
 		}
-	}
-	return "", false
-}
-
-// IsSwitch reports whether an option is on or off, and IsNumber whether it is a number.
-func IsSwitch(name string) bool {
-	value, _ := Default(name)
-	return (value == "on" || value == "off") && Choices(name) == nil
-}
-
-// IsNumber reports whether an option is a number.
-func IsNumber(name string) bool {
-	value, _ := Default(name)
-	_, err := strconv.Atoi(value)
-	return err == nil && name != "main-pane-height" && name != "main-pane-width" && name != "other-pane-height" && name != "other-pane-width" && Choices(name) == nil
-}
-
-// IsArray reports whether an option has values by index.
-func IsArray(name string) bool {
-	switch Base(name) {
-	case "command-alias", "terminal-features", "terminal-overrides", "user-keys", "update-environment", "pane-colours", "status-format":
-		return true
-	}
-	return false
-}
-
-// Chain are the sets in which an option is looked for, nearest first.
-func (s *State) Chain(level Level, at Place) (chain []Options) {
-	add := func(o Options) { chain = append(chain, o) }
-	switch level {
-	case LevelServer:
-		add(s.Options)
-	case LevelSession:
-		if at.Session != nil {
-			add(at.Session.Options)
+		return before, nil
+	case k.Choices != nil && !slices.Contains(k.Choices, value):
+		return "", fmt.Errorf("unknown value: %s", value)
+	case k.IsSwitch():
+		switch strings.ToLower(value) {
+		case "":
+			return map[bool]string{true: "off", false: "on"}[before == "on"], nil
+		case "on", "yes", "1":
+			return "on", nil
+		case "off", "no", "0":
+			return "off", nil
 		}
-		add(s.Global)
-	case LevelPane, LevelWindow:
-		if level == LevelPane && at.Pane != nil {
-			add(at.Pane.Options)
+		return "", fmt.Errorf("bad value: %s", value)
+	case k.IsNumber():
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return "", fmt.Errorf("value is invalid: %s", value)
 		}
-		if at.Window != nil {
-			add(at.Window.Options)
+		if n < 0 {
+			return "", fmt.Errorf("value is too small: %s", value)
 		}
-		add(s.Windows)
+		return strconv.Itoa(n), nil
 	}
-	return chain
+	return value, nil
 }
 
-// Lookup is what an option is worth at a place.
-func (s *State) Lookup(level Level, at Place, name string) Value {
-	for _, o := range s.Chain(level, at) {
+// sets returns where an option may be set for a place, nearest first. A name belongs to one level,
+// so no set of another one has it.
+func (s *State) sets(at Place) (sets []Options) {
+	if at.Pane != nil {
+		sets = append(sets, at.Pane.Options)
+	}
+	if at.Window != nil {
+		sets = append(sets, at.Window.Options)
+	}
+	sets = append(sets, s.Windows)
+	if at.Session != nil {
+		sets = append(sets, at.Session.Options)
+	}
+	return append(sets, s.Global, s.Options)
+}
+
+// Lookup returns the value of an option at a place, and whether it was set or has a default.
+func (s *State) Lookup(at Place, name string) (value Value, set, known bool) {
+	for _, o := range s.sets(at) {
 		if v, ok := o[name]; ok {
-			return Value(v)
+			return Value(v), true, true
 		}
-	}
-	v, _ := Default(name)
-	return Value(v)
-}
-
-// Any is what an option is worth, wherever it is kept.
-func (s *State) Any(at Place, name string) (string, bool) {
-	if strings.HasPrefix(name, "@") {
-		for _, level := range []Level{LevelPane, LevelSession, LevelServer} {
-			for _, o := range s.Chain(level, at) {
-				if v, ok := o[name]; ok {
-					return v, true
-				}
-			}
-		}
-		return "", false
 	}
 	for _, k := range Table() {
 		if k.Name == name {
-			level := k.Level
-			if level == LevelWindow {
-				level = LevelPane
-			}
-			return string(s.Lookup(level, at, name)), true
+			return Value(k.Default), false, true
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
-// Set is where options of a level are written: those of a place, or the global ones.
+// Set returns the options of a level: those of a place, or the global ones.
 func (s *State) Set(level Level, at Place, global bool) *Options {
 	switch {
 	case level == LevelServer:
@@ -208,37 +191,19 @@ func (s *State) Set(level Level, at Place, global bool) *Options {
 	return &at.Window.Options
 }
 
-// Shown are the names of a set, and with all those of the table that it would inherit, in tmux's
-// order: its own table's, and those with an @ last.
-func Shown(set Options, level Level, all bool) (names []string) {
-	seen := map[string]bool{}
-	add := func(name string) {
-		if !seen[name] {
-			seen[name] = true
-			names = append(names, name)
-		}
-	}
-	for _, k := range Table() {
-		if k.Level != level && !(level == LevelWindow && k.Level == LevelPane) {
-			continue
-		}
-		if _, own := set[k.Name]; own || all {
-			add(k.Name)
-		}
-		if IsArray(k.Name) {
-			for _, name := range slices.Sorted(maps.Keys(set)) {
-				if Base(name) == Base(k.Name) && name != Base(name) {
-					add(name)
-				}
-			}
-		}
-	}
-	var own []string
-	for name := range set {
+// Listed returns the options that a list of a level's may have: the user's own of the set, then
+// tmux's.
+func (o Options) Listed(level Level) (all []Known) {
+	for name := range o {
 		if strings.HasPrefix(name, "@") {
-			own = append(own, name)
+			all = append(all, Known{Name: name})
 		}
 	}
-	slices.Sort(own)
-	return append(own, names...)
+	slices.SortFunc(all, func(a, b Known) int { return strings.Compare(a.Name, b.Name) })
+	for _, k := range Table() {
+		if k.Level == level || level == LevelWindow && k.Level == LevelPane {
+			all = append(all, k)
+		}
+	}
+	return all
 }

@@ -23,12 +23,11 @@ type State struct {
 	Global   Options    `json:"global,omitempty"`  // of sessions
 	Windows  Options    `json:"windows,omitempty"` // of windows and panes
 
-	Environ map[string]string `json:"set,omitempty"`     // variables that panes get besides their caller's
-	Hidden  []string          `json:"hidden,omitempty"`  // those that panes do not get
-	Unset   []string          `json:"unset,omitempty"`   // those, and they are not shown
-	Buffers []Buffer          `json:"buffers,omitempty"` // newest first
-	Waits   map[string]*Wait  `json:"waits,omitempty"`   // channels of wait-for
-	Recent  int               `json:"recent"`            // the session that was used last
+	Environ Environ          `json:"set,omitempty"`     // variables that panes get besides their caller's
+	Unset   []string         `json:"unset,omitempty"`   // those of the caller that they do not get, and that are not shown
+	Buffers []Buffer         `json:"buffers,omitempty"` // newest first
+	Waits   map[string]*Wait `json:"waits,omitempty"`   // channels of wait-for
+	Recent  int              `json:"recent"`            // the session that was used last
 }
 
 // Numbers are those that the next of each kind gets.
@@ -52,10 +51,12 @@ type Session struct {
 	Windows  []*Window `json:"windows"` // by index
 	Stack    []int     `json:"stack"`   // numbers of windows, the current one first
 
-	Options Options           `json:"options,omitempty"`
-	Environ map[string]string `json:"environ,omitempty"`
-	Removed []string          `json:"removed,omitempty"` // variables that panes do not get here
+	Options Options `json:"options,omitempty"`
+	Environ Environ `json:"environ,omitempty"`
 }
+
+// Environ are variables that panes get, or, where the value is nil, do not get.
+type Environ map[string]*string
 
 // A Window is a tab of the dashboard.
 type Window struct {
