@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/tmux/format"
 	"tandem/ui/cli/tmux/server"
 )
 
@@ -144,29 +142,26 @@ func showBuffer(c *call, cmd *command, _ server.Place) error {
 	return errors.Join(err, f.Close())
 }
 
-func bufferVariable(b server.Buffer, name string) (string, bool) {
-	switch name {
-	case "buffer_name":
-		return b.Name, true
-	case "buffer_size":
-		return strconv.Itoa(len(b.Data)), true
-	case "buffer_created":
-		return stamp(b.Created), true
-	case "buffer_sample":
-		sample := strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(string(b.Data))
-		if cut := ansi.Truncate(sample, 200, ""); cut != sample {
-			return cut + "...", true
-		}
-		return sample, true
+func bufferFacts(b server.Buffer) facts {
+	sample := strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(string(b.Data))
+	if cut := ansi.Truncate(sample, 200, ""); cut != sample {
+		sample = cut + "..."
 	}
-	return "", false
+	return facts{"buffer_name": b.Name, "buffer_size": len(b.Data), "buffer_created": b.Created, "buffer_sample": sample}
 }
 
 // listBuffers is list-buffers.
 func listBuffers(c *call, cmd *command, _ server.Place) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.file.Buffers {
-		scope := format.Scope{Now: now(), Lookup: func(name string) (string, bool) { return bufferVariable(b, name) }}
+		all := bufferFacts(b)
+		scope := c.scope(server.Place{})
+		scope.Lookup = func(name string) (string, bool) {
+			if value, ok := all[name]; ok {
+				return written(value), true
+			}
+			return "", false
+		}
 		c.listScope(cmd, scope, form)
 	}
 	return nil

@@ -84,6 +84,7 @@ type call struct {
 	closed  []string         // ids of sessions that shall not be shown any more
 	apart   []string         // of those that leave their tab
 	swapped [][2]string      // of those that change places
+	refused error            // an unsupported modifier of a format that was expanded
 	control *control         // nil but in control mode
 	depth   int              // of commands that run others
 }
@@ -294,6 +295,9 @@ func (c *call) run(sequence []*command) error {
 		at, err := c.target(command, 't', h.target)
 		if err == nil {
 			err = h.does(c, command, at)
+		}
+		if err == nil {
+			err, c.refused = c.refused, nil
 		}
 		if err != nil {
 			return err

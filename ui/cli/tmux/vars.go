@@ -3,6 +3,7 @@ package tmux
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"slices"
@@ -37,128 +38,121 @@ func (c *call) scope(at server.Place) format.Scope {
 		at.Pane = at.Window.Active()
 	}
 	v := &variables{call: c, at: at}
-	return format.Scope{Lookup: v.lookup, Loop: v.loop, Now: time.Now(), Named: func(kind, name string) bool {
-		if kind == "s" {
-			return c.sessionNamed(name)
-		}
-		return at.Session != nil && at.Session.Named(name, true) != nil
+	return format.Scope{Lookup: v.lookup, Now: time.Now(), Refuse: func(modifier string) {
+		c.refused = fmt.Errorf("format modifier %s is not supported by tandem", modifier)
 	}}
 }
 
-func flag(on bool) (string, bool) {
-	if on {
-		return "1", true
-	}
-	return "0", true
-}
+// facts are variables by name: strings, numbers, switches, times, or a func() any for what takes
+// time to find out.
+type facts map[string]any
 
 func (v *variables) lookup(name string) (string, bool) {
-	kind, _, _ := strings.Cut(name, "_")
-	var value string
-	var ok bool
-	switch {
-	case kind == "session" && v.at.Session != nil:
-		value, ok = v.ofSession(name, v.at.Session)
-	case (kind == "window" || name == "last_window_index" || name == "active_window_index") && v.at.Window != nil:
-		value, ok = v.ofWindow(name, v.at.Window)
-	case (kind == "pane" || kind == "history") && v.at.Pane != nil:
-		value, ok = v.ofPane(name, v.at.Pane)
-	case kind == "buffer":
-		value, ok = v.ofBuffer(name)
-	case kind == "cursor" || kind == "alternate" || kind == "scroll":
-		value, ok = v.ofScreen(name)
-	default:
-		value, ok = v.ofServer(name)
-	}
-	if ok {
-		return value, true
+	if value, ok := v.facts(name)[name]; ok {
+		return written(value), true
 	}
 	if value, _, ok := v.file.Lookup(v.at, name); ok {
 		if k, err := server.Resolve(name); err == nil && k.IsSwitch() {
-			return flag(value == "on")
+			return written(value == "on"), true
 		}
 		return string(value), true
 	}
-	value, ok = v.environFor(v.at.Session)[name]
+	value, ok := v.environFor(v.at.Session)[name]
 	return value, ok
 }
 
-func (v *variables) ofServer(name string) (string, bool) {
-	switch name {
-	case "version":
-		return version, true
-	case "socket_path":
-		return v.path, true
-	case "pid":
-		return strconv.Itoa(v.pid()), true
-	case "start_time":
-		return stamp(v.file.Started), true
-	case "host", "host_short":
-		host, _ := os.Hostname()
-		if name == "host_short" {
-			host, _, _ = strings.Cut(host, ".")
-		}
-		return host, true
-	case "uid":
-		return strconv.Itoa(os.Getuid()), true
-	case "user":
-		u, err := user.Current()
-		if err != nil {
-			return "", false
-		}
-		return u.Username, true
-	case "server_sessions":
-		return strconv.Itoa(len(v.file.Sessions)), true
-	case "next_session_id":
-		return fmt.Sprintf("$%d", v.file.Next.Session), true
-	case "line":
-		return "0", true
-	case "mouse_all_flag", "mouse_any_flag", "mouse_button_flag", "mouse_sgr_flag", "mouse_standard_flag", "mouse_utf8_flag",
-		"insert_flag", "keypad_cursor_flag", "keypad_flag", "origin_flag":
-		if v.at.Pane != nil {
-			return "0", true
-		}
-	case "wrap_flag":
-		return "1", true
+// facts returns the variables among which one with a name would be.
+func (v *variables) facts(name string) facts {
+	kind, _, _ := strings.Cut(name, "_")
+	switch {
+	case kind == "session" && v.at.Session != nil:
+		return v.ofSession(v.at.Session)
+	case (kind == "window" || name == "last_window_index" || name == "active_window_index") && v.at.Window != nil:
+		return v.ofWindow(v.at.Session, v.at.Window)
+	case (kind == "pane" || kind == "history") && v.at.Pane != nil:
+		return v.ofPane(v.at.Window, v.at.Pane)
+	case kind == "buffer" && len(v.file.Buffers) > 0:
+		return bufferFacts(v.file.Buffers[0])
+	case (kind == "cursor" || kind == "alternate" || kind == "scroll") && v.at.Pane != nil:
+		return v.ofScreen(v.look())
 	}
-	return "", false
+	return v.ofServer()
 }
 
-func stamp(at time.Time) string {
-	if at.IsZero() {
+// written writes the value of a variable as tmux does.
+func written(value any) string {
+	switch x := value.(type) {
+	case func() any:
+		return written(x())
+	case bool:
+		if x {
+			return "1"
+		}
+		return "0"
+	case int:
+		return strconv.Itoa(x)
+	case time.Time:
+		if x.IsZero() {
+			return ""
+		}
+		return strconv.FormatInt(x.Unix(), 10)
+	}
+	return value.(string)
+}
+
+func (v *variables) ofServer() facts {
+	host, _ := os.Hostname()
+	short, _, _ := strings.Cut(host, ".")
+	all := facts{
+		"version":         version,
+		"socket_path":     v.path,
+		"pid":             func() any { return v.pid() },
+		"start_time":      v.file.Started,
+		"host":            host,
+		"host_short":      short,
+		"uid":             os.Getuid(),
+		"user":            func() any { return userName() },
+		"server_sessions": len(v.file.Sessions),
+		"next_session_id": fmt.Sprintf("$%d", v.file.Next.Session),
+		"line":            0,
+		"wrap_flag":       true,
+	}
+	if v.at.Pane != nil { // modes of its terminal that the engine does not tell
+		for _, name := range []string{"mouse_all", "mouse_any", "mouse_button", "mouse_sgr", "mouse_standard", "mouse_utf8", "insert", "keypad_cursor", "keypad", "origin"} {
+			all[name+"_flag"] = false
+		}
+	}
+	return all
+}
+
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
 		return ""
 	}
-	return strconv.FormatInt(at.Unix(), 10)
+	return u.Username
 }
 
-func (v *variables) ofSession(name string, s *server.Session) (string, bool) {
-	switch name {
-	case "session_name":
-		return s.Name, true
-	case "session_id":
-		return fmt.Sprintf("$%d", s.ID), true
-	case "session_windows":
-		return strconv.Itoa(len(s.Windows)), true
-	case "session_created":
-		return stamp(s.Created), true
-	case "session_activity":
-		return stamp(s.Used), true
-	case "session_last_attached":
-		return stamp(s.Attached), true
-	case "session_path":
-		return s.CWD, true
-	case "session_width", "session_height": // gone since tmux 2.9
-		return "", false
-	case "session_attached":
-		return flag(v.attached(s))
-	case "session_many_attached", "session_grouped", "session_marked", "session_format":
-		return flag(name == "session_format" && false)
-	case "session_attached_list", "session_group", "session_group_list", "session_alerts":
-		return "", true
-	case "session_stack":
-		return indexes(s), true
+func (v *variables) ofSession(s *server.Session) facts {
+	return facts{
+		"session_name":          s.Name,
+		"session_id":            fmt.Sprintf("$%d", s.ID),
+		"session_windows":       len(s.Windows),
+		"session_created":       s.Created,
+		"session_activity":      s.Used,
+		"session_last_attached": s.Attached,
+		"session_path":          s.CWD,
+		"session_attached":      func() any { return v.attached(s) },
+		"session_stack":         indexes(s),
+		"session_many_attached": false,
+		"session_grouped":       false,
+		"session_marked":        false,
+		"session_format":        false,
+		"session_attached_list": "",
+		"session_group":         "",
+		"session_group_list":    "",
+		"session_alerts":        "",
 	}
-	return "", false
 }
 
 // attached reports whether somebody looks at a session.
@@ -182,61 +176,45 @@ func indexes(s *server.Session) string {
 	return strings.Join(all, ",")
 }
 
-func (v *variables) ofWindow(name string, w *server.Window) (string, bool) {
-	s := v.at.Session
-	switch name {
-	case "window_name":
-		return w.Name, true
-	case "window_id":
-		return fmt.Sprintf("@%d", w.ID), true
-	case "window_index":
-		return strconv.Itoa(w.Index), true
-	case "window_panes":
-		return strconv.Itoa(len(w.Panes)), true
-	case "window_width":
-		return strconv.Itoa(w.Layout.W), true
-	case "window_height":
-		return strconv.Itoa(w.Layout.H), true
-	case "window_layout":
-		return w.Layout.String(), true
-	case "window_visible_layout":
-		if w.Zoomed {
-			return w.Cell(w.Active()).String(), true
-		}
-		return w.Layout.String(), true
-	case "window_active":
-		return flag(s.Current() == w)
-	case "window_last_flag":
-		return flag(s.Last() == w)
-	case "window_zoomed_flag":
-		return flag(w.Zoomed)
-	case "window_flags", "window_raw_flags":
-		return windowFlags(s, w), true
-	case "window_start_flag":
-		return flag(s.Windows[0] == w)
-	case "window_end_flag":
-		return flag(s.Windows[len(s.Windows)-1] == w)
-	case "window_activity":
-		return stamp(v.activity(w)), true
-	case "window_stack_index":
-		return strconv.Itoa(slices.Index(s.Stack, w.ID)), true
-	case "window_linked_sessions", "window_active_sessions":
-		return "1", true
-	case "window_linked_sessions_list", "window_active_sessions_list":
-		return s.Name, true
-	case "window_active_clients", "window_linked", "window_marked_flag", "window_bell_flag", "window_activity_flag",
-		"window_silence_flag", "window_bigger":
-		return "0", true
-	case "window_cell_width": // of a window that no client shows
-		return "16", true
-	case "window_cell_height":
-		return "32", true
-	case "active_window_index":
-		return strconv.Itoa(s.Current().Index), true
-	case "last_window_index":
-		return strconv.Itoa(s.Windows[len(s.Windows)-1].Index), true
+func (v *variables) ofWindow(s *server.Session, w *server.Window) facts {
+	visible := w.Layout
+	if w.Zoomed {
+		visible = w.Cell(w.Active())
 	}
-	return "", false
+	return facts{
+		"window_name":                 w.Name,
+		"window_id":                   fmt.Sprintf("@%d", w.ID),
+		"window_index":                w.Index,
+		"window_panes":                len(w.Panes),
+		"window_width":                w.Layout.W,
+		"window_height":               w.Layout.H,
+		"window_layout":               w.Layout.String(),
+		"window_visible_layout":       visible.String(),
+		"window_active":               s.Current() == w,
+		"window_last_flag":            s.Last() == w,
+		"window_zoomed_flag":          w.Zoomed,
+		"window_flags":                windowFlags(s, w),
+		"window_raw_flags":            windowFlags(s, w),
+		"window_start_flag":           s.Windows[0] == w,
+		"window_end_flag":             s.Windows[len(s.Windows)-1] == w,
+		"window_activity":             func() any { return v.activity(w) },
+		"window_stack_index":          slices.Index(s.Stack, w.ID),
+		"window_linked_sessions":      1,
+		"window_active_sessions":      1,
+		"window_linked_sessions_list": s.Name,
+		"window_active_sessions_list": s.Name,
+		"window_active_clients":       0,
+		"window_linked":               false,
+		"window_marked_flag":          false,
+		"window_bell_flag":            false,
+		"window_activity_flag":        false,
+		"window_silence_flag":         false,
+		"window_bigger":               false,
+		"window_cell_width":           16, // of a window that no client shows
+		"window_cell_height":          32,
+		"active_window_index":         s.Current().Index,
+		"last_window_index":           s.Windows[len(s.Windows)-1].Index,
+	}
 }
 
 func windowFlags(s *server.Session, w *server.Window) string {
@@ -264,98 +242,74 @@ func (v *variables) activity(w *server.Window) time.Time {
 	return last
 }
 
-func (v *variables) ofPane(name string, p *server.Pane) (string, bool) {
-	w := v.at.Window
-	switch name {
-	case "pane_id":
-		return fmt.Sprintf("%%%d", p.ID), true
-	case "pane_index":
-		base := v.option(v.at, "pane-base-index").Int()
-		return strconv.Itoa(base + slices.Index(w.Panes, p)), true
-	case "pane_active":
-		return flag(w.Active() == p)
-	case "pane_last":
-		return flag(w.Last() == p)
-	case "pane_title":
-		return v.title(p, v.known()[p.Terminal]), true
-	case "pane_pid":
-		return strconv.Itoa(p.PID), true
-	case "pane_tty":
-		stat, _ := procfs.Read(p.PID)
-		return stat.TTY(), true
-	case "pane_current_command":
-		return v.command(p), true
-	case "pane_current_path":
-		return cmp.Or(foregroundFolder(p.PID), p.CWD), true
-	case "pane_start_path":
-		return p.CWD, true
-	case "pane_start_command":
-		return startCommand(p.Argv), true
-	case "pane_dead":
-		return flag(!v.alive(p))
-	case "pane_dead_status":
-		if code := v.known()[p.Terminal].ExitCode; !v.alive(p) && code != nil {
-			return strconv.Itoa(*code), true
-		}
-		return "", true
-	case "pane_dead_signal", "pane_mode", "pane_search_string", "pane_marked_set", "pane_path":
-		return "", true
-	case "pane_dead_time":
-		if at := v.known()[p.Terminal].ExitedAt; at != nil {
-			return stamp(*at), true
-		}
-		return "", true
-	case "pane_synchronized":
-		return flag(v.option(v.at, "synchronize-panes").On())
-	case "pane_in_mode", "pane_marked":
-		return "0", true
-	case "pane_pipe":
-		return flag(p.Pipe != "")
-	case "pane_input_off":
-		return flag(p.Off)
-	case "pane_fg", "pane_bg":
-		return "default", true
-	case "pane_tabs":
-		return tabs(w.Layout.W), true
-	case "history_limit":
-		return string(v.option(v.at, "history-limit")), true
-	case "history_size":
-		return strconv.Itoa(v.history()), true
-	case "history_bytes":
-		return strconv.Itoa(v.history() * w.Layout.W), true
+func (v *variables) ofPane(w *server.Window, p *server.Pane) facts {
+	all := facts{
+		"pane_id":              fmt.Sprintf("%%%d", p.ID),
+		"pane_index":           func() any { return v.option(v.at, "pane-base-index").Int() + slices.Index(w.Panes, p) },
+		"pane_active":          w.Active() == p,
+		"pane_last":            w.Last() == p,
+		"pane_title":           func() any { return title(p, v.known()[p.Terminal]) },
+		"pane_pid":             p.PID,
+		"pane_tty":             func() any { return ttyOf(p.PID) },
+		"pane_current_command": func() any { return cmp.Or(foregroundName(p.PID), v.programName(p.Argv)) },
+		"pane_current_path":    func() any { return cmp.Or(foregroundFolder(p.PID), p.CWD) },
+		"pane_start_path":      p.CWD,
+		"pane_start_command":   startCommand(p.Argv),
+		"pane_dead":            func() any { return !v.alive(p) },
+		"pane_dead_status":     func() any { return v.exitStatus(p) },
+		"pane_dead_time":       func() any { return v.exitTime(p) },
+		"pane_synchronized":    func() any { return v.option(v.at, "synchronize-panes").On() },
+		"pane_pipe":            p.Pipe != "",
+		"pane_input_off":       p.Off,
+		"pane_tabs":            tabs(w.Layout.W),
+		"pane_fg":              "default",
+		"pane_bg":              "default",
+		"pane_in_mode":         false,
+		"pane_marked":          false,
+		"pane_dead_signal":     "",
+		"pane_mode":            "",
+		"pane_search_string":   "",
+		"pane_marked_set":      "",
+		"pane_path":            "",
+		"history_limit":        func() any { return string(v.option(v.at, "history-limit")) },
+		"history_size":         func() any { return v.history() },
+		"history_bytes":        func() any { return v.history() * w.Layout.W },
 	}
-	return v.ofCell(name, w, p)
+	if cell := w.Cell(p); cell != nil {
+		maps.Copy(all, facts{
+			"pane_width":     cell.W,
+			"pane_height":    cell.H,
+			"pane_left":      cell.X,
+			"pane_top":       cell.Y,
+			"pane_right":     cell.X + cell.W - 1,
+			"pane_bottom":    cell.Y + cell.H - 1,
+			"pane_at_top":    cell.Y == 0,
+			"pane_at_left":   cell.X == 0,
+			"pane_at_right":  cell.X+cell.W == w.Layout.W,
+			"pane_at_bottom": cell.Y+cell.H == w.Layout.H,
+		})
+	}
+	return all
 }
 
-// ofCell is where a pane lies.
-func (v *variables) ofCell(name string, w *server.Window, p *server.Pane) (string, bool) {
-	cell := w.Cell(p)
-	if cell == nil {
-		return "", false
+func ttyOf(pid int) string {
+	stat, _ := procfs.Read(pid)
+	return stat.TTY()
+}
+
+// exitStatus returns with what the program of a dead pane exited.
+func (v *variables) exitStatus(p *server.Pane) any {
+	if code := v.known()[p.Terminal].ExitCode; code != nil && !v.alive(p) {
+		return *code
 	}
-	switch name {
-	case "pane_width":
-		return strconv.Itoa(cell.W), true
-	case "pane_height":
-		return strconv.Itoa(cell.H), true
-	case "pane_left":
-		return strconv.Itoa(cell.X), true
-	case "pane_top":
-		return strconv.Itoa(cell.Y), true
-	case "pane_right":
-		return strconv.Itoa(cell.X + cell.W - 1), true
-	case "pane_bottom":
-		return strconv.Itoa(cell.Y + cell.H - 1), true
-	case "pane_at_top":
-		return flag(cell.Y == 0)
-	case "pane_at_left":
-		return flag(cell.X == 0)
-	case "pane_at_right":
-		return flag(cell.X+cell.W == w.Layout.W)
-	case "pane_at_bottom":
-		return flag(cell.Y+cell.H == w.Layout.H)
+	return ""
+}
+
+func (v *variables) exitTime(p *server.Pane) any {
+	if at := v.known()[p.Terminal].ExitedAt; at != nil {
+		return *at
 	}
-	return "", false
+	return ""
 }
 
 // tabs are the stops of a terminal.
@@ -368,7 +322,7 @@ func tabs(width int) string {
 }
 
 // title is what somebody called the pane, what its program did, or the machine.
-func (v *variables) title(p *server.Pane, process api.Process) string {
+func title(p *server.Pane, process api.Process) string {
 	if p.Title != "" {
 		return p.Title
 	}
@@ -377,13 +331,6 @@ func (v *variables) title(p *server.Pane, process api.Process) string {
 	}
 	host, _ := os.Hostname()
 	return host
-}
-
-func (v *variables) command(p *server.Pane) string {
-	if name := foregroundName(p.PID); name != "" {
-		return name
-	}
-	return v.programName(p.Argv)
 }
 
 // startCommand is a command line as tmux shows it.
@@ -417,66 +364,22 @@ func (v *variables) history() int {
 	return max(len(s.Lines)-s.Rows, 0)
 }
 
-func (v *variables) ofScreen(name string) (string, bool) {
-	if v.at.Pane == nil {
-		return "", false
-	}
-	switch s := v.look(); name {
-	case "cursor_x":
-		return strconv.Itoa(s.Cursor.X), true
-	case "cursor_y":
-		return strconv.Itoa(s.Cursor.Y), true
-	case "cursor_flag":
-		return flag(s.Cursor.Visible)
-	case "alternate_on":
-		return flag(s.AltScreen)
-	case "cursor_character":
-		row := v.history() + s.Cursor.Y
-		if row < len(s.Lines) {
-			if line := []rune(s.Lines[row]); s.Cursor.X < len(line) {
-				return string(line[s.Cursor.X]), true
-			}
-		}
-		return " ", true
-	case "alternate_saved_x", "alternate_saved_y":
-		return "4294967295", true
-	case "scroll_region_upper":
-		return "0", true
-	case "scroll_region_lower":
-		return strconv.Itoa(max(s.Rows-1, 0)), true
-	}
-	return "", false
-}
-
-func (v *variables) ofBuffer(name string) (string, bool) {
-	if len(v.file.Buffers) == 0 {
-		return "", false
-	}
-	return bufferVariable(v.file.Buffers[0], name)
-}
-
-// loop is what #{S:…}, #{W:…} and #{P:…} go over.
-func (v *variables) loop(over byte) (scopes []format.Scope, current int) {
-	current = -1
-	add := func(at server.Place, is bool) {
-		if is {
-			current = len(scopes)
-		}
-		scopes = append(scopes, v.scope(at))
-	}
-	switch {
-	case over == 'S':
-		for _, s := range v.file.Sorted() {
-			add(server.Place{Session: s}, s == v.at.Session)
-		}
-	case over == 'W' && v.at.Session != nil:
-		for _, w := range v.at.Session.Windows {
-			add(server.Place{Session: v.at.Session, Window: w}, w == v.at.Session.Current())
-		}
-	case v.at.Window != nil:
-		for _, p := range v.at.Window.Panes {
-			add(server.Place{Session: v.at.Session, Window: v.at.Window, Pane: p}, p == v.at.Window.Active())
+func (v *variables) ofScreen(s *api.Screen) facts {
+	character := " "
+	if row := v.history() + s.Cursor.Y; row < len(s.Lines) {
+		if line := []rune(s.Lines[row]); s.Cursor.X < len(line) {
+			character = string(line[s.Cursor.X])
 		}
 	}
-	return scopes, current
+	return facts{
+		"cursor_x":            s.Cursor.X,
+		"cursor_y":            s.Cursor.Y,
+		"cursor_flag":         s.Cursor.Visible,
+		"cursor_character":    character,
+		"alternate_on":        s.AltScreen,
+		"alternate_saved_x":   "4294967295",
+		"alternate_saved_y":   "4294967295",
+		"scroll_region_upper": 0,
+		"scroll_region_lower": max(s.Rows-1, 0),
+	}
 }

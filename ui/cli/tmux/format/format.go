@@ -11,14 +11,12 @@ import (
 // deepest bounds formats within formats.
 const deepest = 100
 
-// A Scope is what a format is expanded for. Lookup is needed, the others are not.
+// A Scope is what a format is expanded for. Only Lookup is needed.
 type Scope struct {
 	Lookup func(name string) (value string, ok bool)
-	// Loop gives what #{S:…}, #{W:…} and #{P:…} go over, and which of them is the current one.
-	Loop func(over byte) (scopes []Scope, current int)
-	// Named reports whether a session (s) or window (w) has a name.
-	Named func(kind, name string) bool
-	Now   time.Time
+	// Refuse is told of modifiers that are not supported; it may be nil.
+	Refuse func(modifier string)
+	Now    time.Time
 
 	depth int
 }

@@ -39,10 +39,7 @@ func TestFormatsExpandAsInTmux(t *testing.T) {
 		{"#{q:pane_title}", "a,\\ b"},
 		{"#{l:a#,b}", "a,b"},
 		{"#{E:nested}", "work!"},
-		{"#{e|+|:3,4} #{e|-|:3,4} #{e|*|:3,4} #{e|/|:7,2} #{e|m|:7,2}", "7 -1 12 3 1"},
-		{"#{e|/|f|2:7,2} #{e|>|:7,2}", "3.50 1"},
 		{"#{n:session_name} #{w:session_name}", "4 4"},
-		{"#{a:65}", "A"},
 		{"#{=3;s/o/0/:session_name}", "w0r"},
 		{"#[fg=red]x", "#[fg=red]x"},
 		{"#{?on,a#,b,c}", "a,b"},
@@ -67,13 +64,14 @@ func TestTimesInMessages(t *testing.T) {
 	}
 }
 
-func TestLoopsGoOverSessionsWindowsAndPanes(t *testing.T) {
-	one := func(name string) Scope {
-		return Scope{Lookup: func(string) (string, bool) { return name, true }}
-	}
-	s := scope()
-	s.Loop = func(byte) ([]Scope, int) { return []Scope{one("a"), one("b")}, 1 }
-	if got := s.Expand("#{W:#{window_name} ,[#{window_name}]}"); got != "a [b]" {
-		t.Errorf("the loop gives %q", got)
+func TestUnsupportedModifiersAreRefusedByName(t *testing.T) {
+	for _, c := range [][2]string{{"#{e|+|:3,4}", "e"}, {"x#{W:#{window_name}}", "W"}, {"#{?#{C:text},a,b}", "C"}, {"#{t/p:at}", "t"}, {"#{q/e:path}", "q"}} {
+		var refused []string
+		s := scope()
+		s.Refuse = func(modifier string) { refused = append(refused, modifier) }
+		s.Expand(c[0])
+		if len(refused) != 1 || refused[0] != c[1] {
+			t.Errorf("%s refuses %q, want %q", c[0], refused, c[1])
+		}
 	}
 }

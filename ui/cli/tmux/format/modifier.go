@@ -1,8 +1,6 @@
 package format
 
 import (
-	"fmt"
-	"math"
 	"path"
 	"regexp"
 	"strconv"
@@ -50,7 +48,7 @@ func modifiers(key string) (mods []modifier, rest string) {
 
 func ends(text string, i int) bool { return i < len(text) && (text[i] == ';' || text[i] == ':') }
 
-// oneModifier reads one modifier and tells its length; 0 if there is none.
+// oneModifier reads one modifier and returns its length, which is 0 if there is none.
 func oneModifier(text string) (m modifier, n int) {
 	if strings.IndexByte("labcdnwETSWP<>", text[0]) >= 0 && ends(text, 1) {
 		return modifier{name: text[:1]}, 1
@@ -101,12 +99,26 @@ func delimited(m modifier, text string) (modifier, int) {
 	}
 }
 
-// replace is what stands for the inside of #{…}.
+// unsupported reports whether tmux has a modifier that is not implemented here: arithmetic, loops,
+// characters, colours, searches and the other forms of times and quotes.
+func (m modifier) unsupported() bool {
+	return strings.Contains("acCeNPSW", m.name) || strings.Contains("qt", m.name) && m.args != nil
+}
+
+// replace returns what stands for the inside of #{…}.
 func (s Scope) replace(key string) string {
 	mods, rest := modifiers(key)
+	for _, m := range mods {
+		if m.unsupported() {
+			if s.Refuse != nil {
+				s.Refuse(m.name)
+			}
+			return ""
+		}
+	}
 	value := s.value(mods, rest)
 	for _, m := range mods {
-		if !strings.Contains(rest, "#{") || strings.IndexByte("bdqt", m.name[0]) < 0 { // these are for variables alone
+		if !strings.Contains(rest, "#{") || !strings.Contains("bdqt", m.name) { // these are for variables alone
 			value = s.modify(m, value)
 		}
 	}
@@ -116,32 +128,12 @@ func (s Scope) replace(key string) string {
 	return value
 }
 
-// value is what the modifiers then change.
+// value returns what the modifiers then change.
 func (s Scope) value(mods []modifier, rest string) string {
 	for _, m := range mods {
 		switch m.name {
 		case "l":
 			return unescape(rest)
-		case "a":
-			n, err := strconv.Atoi(s.Expand(rest))
-			if err != nil || n < 32 || n > 126 {
-				return ""
-			}
-			return string(rune(n))
-		case "c":
-			return ""
-		case "S", "W", "P":
-			return s.loop(m.name[0], rest)
-		case "N":
-			kind := m.arg(0)
-			if kind == "" {
-				kind = "w"
-			}
-			return truth(s.Named != nil && s.Named(kind, s.Expand(rest)))
-		case "C":
-			return "0"
-		case "e":
-			return calculate(m, s, rest)
 		case "m", "==", "!=", "<", ">", "<=", ">=", "||", "&&":
 			left, right := s.halves(rest)
 			return truth(compare(m, left, right))
@@ -165,27 +157,6 @@ func unescape(text string) string {
 			i++
 		}
 		b.WriteByte(text[i])
-	}
-	return b.String()
-}
-
-func (s Scope) loop(over byte, text string) string {
-	if s.Loop == nil {
-		return ""
-	}
-	all, active := text, text
-	if i := skip(text, ","); i >= 0 {
-		all, active = text[:i], text[i+1:]
-	}
-	var b strings.Builder
-	scopes, current := s.Loop(over)
-	for i, one := range scopes {
-		one.depth = s.depth
-		if i == current {
-			b.WriteString(one.Expand(active))
-		} else {
-			b.WriteString(one.Expand(all))
-		}
 	}
 	return b.String()
 }
@@ -220,105 +191,14 @@ func compare(m modifier, left, right string) bool {
 	return Truth(left) && Truth(right)
 }
 
-// Match reports whether a text matches a shell's pattern, as fnmatch(3) has it.
+// Match reports whether a text matches a shell's pattern, in which * matches a slash, too.
 func Match(pattern, text string, fold bool) bool {
-	var b strings.Builder
-	b.WriteString("(?s)^")
 	if fold {
-		b.WriteString("(?i)")
+		pattern, text = strings.ToLower(pattern), strings.ToLower(text)
 	}
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; c {
-		case '*':
-			b.WriteString(".*")
-		case '?':
-			b.WriteString(".")
-		case '[':
-			end := strings.IndexByte(pattern[min(i+2, len(pattern)):], ']')
-			if end < 0 {
-				b.WriteString(`\[`)
-				continue
-			}
-			class := pattern[i+1 : i+2+end]
-			if strings.HasPrefix(class, "!") {
-				class = "^" + class[1:]
-			}
-			b.WriteString("[" + class + "]")
-			i += 2 + end
-		case '\\':
-			if i+1 < len(pattern) {
-				i++
-			}
-			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
-		default:
-			b.WriteString(regexp.QuoteMeta(string(c)))
-		}
-	}
-	re, err := regexp.Compile(b.String() + "$")
-	return err == nil && re.MatchString(text)
-}
-
-// calculate is #{e|+|f|2:a,b}.
-func calculate(m modifier, s Scope, rest string) string {
-	left, right := s.halves(rest)
-	float := strings.Contains(m.arg(1), "f")
-	places := 0
-	if float {
-		places = 2
-	}
-	if m.arg(2) != "" {
-		places, _ = strconv.Atoi(m.arg(2))
-	}
-	x, errX := strconv.ParseFloat(left, 64)
-	y, errY := strconv.ParseFloat(right, 64)
-	if errX != nil || errY != nil {
-		return ""
-	}
-	if !float {
-		x, y = math.Trunc(x), math.Trunc(y)
-	}
-	z, ok := operate(m.arg(0), x, y)
-	if !ok {
-		return ""
-	}
-	if !float {
-		z = math.Trunc(z)
-	}
-	return strconv.FormatFloat(z, 'f', max(places, 0), 64)
-}
-
-func operate(operator string, x, y float64) (z float64, ok bool) {
-	is := func(b bool) (float64, bool) {
-		if b {
-			return 1, true
-		}
-		return 0, true
-	}
-	switch operator {
-	case "+":
-		return x + y, true
-	case "-":
-		return x - y, true
-	case "*":
-		return x * y, true
-	case "/":
-		return x / y, y != 0
-	case "m", "%", "%%":
-		return math.Mod(x, y), y != 0
-	case "==":
-		return is(math.Abs(x-y) < 1e-9)
-	case "!=":
-		return is(math.Abs(x-y) > 1e-9)
-	case "<":
-		return is(x < y)
-	case ">":
-		return is(x > y)
-	case "<=":
-		return is(x <= y)
-	case ">=":
-		return is(x >= y)
-	}
-	return 0, false
+	plain := strings.NewReplacer("/", "\x00", "[!", "[^")
+	ok, err := path.Match(plain.Replace(pattern), strings.ReplaceAll(text, "/", "\x00"))
+	return ok && err == nil
 }
 
 // modify applies a modifier that changes a value.
@@ -336,16 +216,13 @@ func (s Scope) modify(m modifier, value string) string {
 	case "d":
 		return path.Dir(value)
 	case "q":
-		if strings.ContainsAny(m.arg(0), "eh") {
-			return strings.ReplaceAll(value, "#", "##")
-		}
 		return quote(value)
 	case "n":
 		return strconv.Itoa(len(value))
 	case "w":
 		return strconv.Itoa(ansi.StringWidth(value))
 	case "t":
-		return s.moment(m, value)
+		return moment(value)
 	case "s":
 		return substitute(s, m, value)
 	}
@@ -365,24 +242,12 @@ func quote(value string) string {
 }
 
 // moment writes seconds since 1970 as a time.
-func (s Scope) moment(m modifier, value string) string {
+func moment(value string) string {
 	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || seconds == 0 {
 		return ""
 	}
-	at := time.Unix(seconds, 0)
-	switch age := s.Now.Sub(at); {
-	case strings.Contains(m.arg(0), "f"):
-		return Scope{Now: at}.Time(m.arg(1))
-	case !strings.Contains(m.arg(0), "p"):
-		return at.Format(time.ANSIC)
-	case age < 24*time.Hour:
-		return at.Format("15:04")
-	case age < 28*24*time.Hour:
-		return at.Format("Mon02")
-	default:
-		return at.Format("02Jan")
-	}
+	return time.Unix(seconds, 0).Format(time.ANSIC)
 }
 
 var backReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\([0-9])`) })
@@ -429,7 +294,7 @@ func cut(value string, n int, mark string) string {
 	case n == 0 || width <= abs(n):
 		return value
 	case n > 0:
-		return fmt.Sprint(ansi.Truncate(value, n, ""), mark)
+		return ansi.Truncate(value, n, "") + mark
 	}
 	return mark + ansi.TruncateLeft(value, width+n, "")
 }
