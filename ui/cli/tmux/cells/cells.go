@@ -69,6 +69,14 @@ func (c *Cell) Parent(of *Cell) *Cell {
 	return nil
 }
 
+// Span returns where c begins and ends along an axis.
+func (c *Cell) Span(axis Kind) (begin, end int) {
+	if axis == Beside {
+		return c.X, c.X + c.W
+	}
+	return c.Y, c.Y + c.H
+}
+
 // size is what c has along an axis.
 func (c *Cell) size(axis Kind) int {
 	if axis == Beside {

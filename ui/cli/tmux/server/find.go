@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"tandem/ui/cli/tmux/cells"
 	"tandem/ui/cli/tmux/format"
 )
 
@@ -17,7 +19,7 @@ const (
 	WantPane
 	WantWindow
 	WantSession
-	WantIndex // a window that need not be there
+	WantIndex // a window that need not exist
 )
 
 // A Finder finds targets. Here is what a missing part of one means.
@@ -26,23 +28,17 @@ type Finder struct {
 	Here  Place
 }
 
-// fault is a message as tmux has it.
-func fault(form string, args ...any) error { return fmt.Errorf(form, args...) }
-
 // Find finds a target: session:window.pane, or parts of it.
 func (f Finder) Find(target string, want Want) (Place, error) {
-	here := f.Here
-	if here.Session == nil {
-		if here = f.best(); here.Session != nil {
-			here = f.whole(here.Session, nil, nil)
-		}
+	if f.Here.Session == nil {
+		f.Here = whole(f.best(), nil, nil)
 	}
-	if here.Session == nil {
+	if f.Here.Session == nil {
 		return Place{}, errors.New("no current target")
 	}
 	switch target {
 	case "":
-		return f.whole(here.Session, here.Window, here.Pane), nil
+		return whole(f.Here.Session, f.Here.Window, f.Here.Pane), nil
 	case "@", "{active}", "{current}":
 		return Place{}, errors.New("no current client")
 	case "=", "{mouse}":
@@ -51,22 +47,43 @@ func (f Finder) Find(target string, want Want) (Place, error) {
 		return Place{}, errors.New("no marked target")
 	}
 	session, window, pane := parts(target, want)
-	return f.find(here, session, window, pane, want)
+	alone, in := session == "", f.Here.Session
+	if !alone {
+		name, exact := strings.CutPrefix(session, "=")
+		if in = f.session(name, exact); in == nil {
+			return Place{}, fmt.Errorf("can't find session: %s", name)
+		}
+	}
+	switch {
+	case window == "" && pane == "":
+		return whole(in, nil, nil), nil
+	case window == "":
+		return f.paneOnly(in, pane, alone)
+	}
+	at, err := f.window(in, window, alone, want)
+	if err != nil || pane == "" || at.Window == nil {
+		return at, err
+	}
+	p := f.pane(at.Window, pane)
+	if p == nil {
+		return Place{}, fmt.Errorf("can't find pane: %s", pane)
+	}
+	return whole(at.Session, at.Window, p), nil
 }
 
-// best is the session that was used last.
-func (f Finder) best() (best Place) {
+// best returns the session that was used last; nil if there is none.
+func (f Finder) best() (best *Session) {
 	for _, s := range f.State.Sessions {
-		if best.Session == nil || s.Used.After(best.Session.Used) || s.ID == f.State.Recent && !best.Session.Used.After(s.Used) {
-			best.Session = s
+		if best == nil || s.Used.After(best.Used) || s.ID == f.State.Recent && !best.Used.After(s.Used) {
+			best = s
 		}
 	}
 	return best
 }
 
 // whole fills in the window and the pane that a session shows.
-func (f Finder) whole(s *Session, w *Window, p *Pane) Place {
-	if w == nil {
+func whole(s *Session, w *Window, p *Pane) Place {
+	if w == nil && s != nil {
 		w = s.Current()
 	}
 	if p == nil && w != nil {
@@ -79,382 +96,237 @@ func (f Finder) whole(s *Session, w *Window, p *Pane) Place {
 	return at
 }
 
-// A part of a target; nil where it was not given.
-type part = *string
-
 // parts divides a target. What stands alone is read as what is wanted.
-func parts(target string, want Want) (session, window, pane part) {
-	colon := strings.IndexByte(target, ':')
-	rest := target
-	if colon >= 0 {
-		before := target[:colon]
-		session, rest = &before, target[colon+1:]
+func parts(target string, want Want) (session, window, pane string) {
+	session, rest, colon := strings.Cut(target, ":")
+	if !colon {
+		session, rest = "", target
 	}
-	dot := strings.IndexByte(rest, '.')
+	before, after, dot := strings.Cut(rest, ".")
 	switch {
-	case colon >= 0 && dot >= 0:
-		w, p := rest[:dot], rest[dot+1:]
-		window, pane = &w, &p
-	case colon >= 0:
-		window = &rest
-	case dot >= 0 && (want == WantPane || !strings.HasPrefix(rest, "=")):
-		w, p := rest[:dot], rest[dot+1:]
-		window, pane = &w, &p
+	case dot && (colon || want == WantPane || !strings.HasPrefix(rest, "=")):
+		return session, before, after
+	case colon:
+		return session, rest, ""
 	case strings.HasPrefix(rest, "$"):
-		session = &rest
+		return rest, "", ""
 	case strings.HasPrefix(rest, "@"):
-		window = &rest
+		return "", rest, ""
 	case strings.HasPrefix(rest, "%"):
-		pane = &rest
+		return "", "", rest
 	case want == WantSession:
-		session = &rest
+		return rest, "", ""
 	case want == WantPane:
-		pane = &rest
-	default:
-		window = &rest
+		return "", "", rest
 	}
-	for _, p := range []*part{&session, &window, &pane} {
-		if *p != nil && **p == "" {
-			*p = nil
-		}
-	}
-	return session, window, pane
+	return "", rest, ""
 }
 
-// exact takes the = away that asks for a whole name.
-func exact(text part) (string, bool) {
-	rest, only := strings.CutPrefix(*text, "=")
-	return rest, only
+// numbered reads a number behind a mark: $1, @2 or %3. It reports false for anything else; a number
+// that is none is -1.
+func numbered(name, mark string) (int, bool) {
+	rest, ok := strings.CutPrefix(name, mark)
+	n, err := strconv.Atoi(rest)
+	if err != nil || n < 0 {
+		n = -1
+	}
+	return n, ok
 }
 
-func (f Finder) find(here Place, session, window, pane part, want Want) (Place, error) {
-	alone := session == nil
-	in := here.Session
-	if session != nil {
-		name, only := exact(session)
-		if in = f.session(name, only, here); in == nil {
-			return Place{}, fault("can't find session: %s", name)
-		}
-		if window == nil && pane == nil {
-			return f.whole(in, nil, nil), nil
-		}
-	}
-	if window == nil && pane != nil {
-		return f.paneOnly(here, in, *pane, alone)
-	}
-	if window == nil {
-		return f.whole(in, nil, nil), nil
-	}
-	at, err := f.window(here, in, window, alone, want)
-	if err != nil || pane == nil || at.Window == nil {
-		return at, err
-	}
-	f.Here = here
-	p := f.pane(at.Session, at.Window, *pane)
-	if p == nil {
-		return Place{}, fault("can't find pane: %s", *pane)
-	}
-	return f.whole(at.Session, at.Window, p), nil
-}
-
-// session finds one by number, name, beginning or pattern.
-func (f Finder) session(name string, only bool, here Place) *Session {
-	if id, ok := strings.CutPrefix(name, "$"); ok {
-		n, ok := number(id)
-		for _, s := range f.State.Sessions {
-			if ok && s.ID == n {
-				return s
-			}
-		}
-		return nil
-	}
-	for _, s := range f.State.Sessions {
-		if s.Name == name {
-			return s
-		}
-	}
-	if only {
-		return nil
-	}
-	for _, fits := range []func(string) bool{
-		func(s string) bool { return strings.HasPrefix(s, name) },
-		func(s string) bool { return format.Match(name, s, false) },
-	} {
-		var found *Session
-		for _, s := range f.State.Sessions {
-			switch {
-			case !fits(s.Name):
-			case found != nil:
-				return nil
-			default:
-				found = s
-			}
-		}
-		if found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
-// window finds one in a session, and, where no session was named, a session instead.
-func (f Finder) window(here Place, in *Session, window part, alone bool, want Want) (Place, error) {
-	name, only := exact(window)
-	if id, ok := strings.CutPrefix(name, "@"); ok {
-		n, ok := number(id)
-		at := f.State.Where(func(p Place) bool { return ok && p.Window.ID == n })
-		if at.Pane == nil || !alone && at.Session != in {
-			return Place{}, fault("can't find window: %s", name)
-		}
-		return f.whole(at.Session, at.Window, nil), nil
-	}
-	w, index := f.windowIn(in, name, only, here, want)
-	switch {
-	case w != nil:
-		return f.whole(in, w, nil), nil
-	case index >= 0:
-		return Place{Session: in, Index: index}, nil
-	case alone:
-		if s := f.session(name, only, here); s != nil {
-			at := f.whole(s, nil, nil)
-			if want == WantIndex { // anywhere in that session
-				at.Window, at.Pane, at.Index = nil, nil, -1
-			}
-			return at, nil
-		}
-	}
-	return Place{}, fault("can't find window: %s", name)
-}
-
-// windowIn finds a window of a session, or an index that may be free.
-func (f Finder) windowIn(s *Session, name string, only bool, here Place, want Want) (w *Window, index int) {
-	if !only && name != "" && (name[0] == '+' || name[0] == '-') {
-		return relative(s, name, want)
-	}
-	if !only {
-		switch name {
-		case "!", "{last}":
-			return s.Last(), -1
-		case "^", "{start}":
-			return s.Windows[0], -1
-		case "$", "{end}":
-			return s.Windows[len(s.Windows)-1], -1
-		}
-	}
-	if n, ok := number(name); ok {
-		if w := s.At(n); w != nil {
-			return w, -1
-		}
-		if want == WantIndex {
-			return nil, n
-		}
-	}
-	return s.Named(name, only), -1
-}
-
-// Named is the window with a name, or, unless only that will do, the one whose name begins with it
-// or matches it; nil if there are several.
-func (s *Session) Named(name string, only bool) *Window {
+// named returns what has a name, or, unless it must be exact, the only one whose name begins with it
+// or matches it; nil if there is none or several.
+func named[T any](all []*T, nameOf func(*T) string, name string, exact bool) *T {
 	fits := []func(string) bool{func(n string) bool { return n == name }}
-	if !only {
+	if !exact {
 		fits = append(fits, func(n string) bool { return strings.HasPrefix(n, name) }, func(n string) bool { return format.Match(name, n, false) })
 	}
 	for _, fit := range fits {
-		var found *Window
-		for _, w := range s.Windows {
-			switch {
-			case !fit(w.Name):
-			case found != nil:
-				return nil
-			default:
-				found = w
+		var found []*T
+		for _, one := range all {
+			if fit(nameOf(one)) {
+				found = append(found, one)
 			}
 		}
-		if found != nil {
-			return found
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0]
+		default:
+			return nil
 		}
 	}
 	return nil
 }
 
-// offset reads +, -, +2 and the like.
-func offset(name string) (int, bool) {
-	n := 1
-	if len(name) > 1 {
-		var ok bool
-		if n, ok = number(name[1:]); !ok {
-			return 0, false
-		}
+// session finds one by number, name, beginning or pattern.
+func (f Finder) session(name string, exact bool) *Session {
+	if n, ok := numbered(name, "$"); ok {
+		return find(f.State.Sessions, func(s *Session) bool { return s.ID == n })
 	}
-	if name[0] == '-' {
-		n = -n
-	}
-	return n, true
+	return named(f.State.Sessions, func(s *Session) string { return s.Name }, name, exact)
 }
 
-func relative(s *Session, name string, want Want) (*Window, int) {
-	n, ok := offset(name)
-	if !ok {
-		return nil, -1
+// Named returns the window with a name, or, unless it must be exact, one whose name begins with it
+// or matches it.
+func (s *Session) Named(name string, exact bool) *Window {
+	return named(s.Windows, func(w *Window) string { return w.Name }, name, exact)
+}
+
+// window finds one in a session, and, where no session was named, a session instead.
+func (f Finder) window(in *Session, window string, alone bool, want Want) (Place, error) {
+	name, exact := strings.CutPrefix(window, "=")
+	if n, ok := numbered(name, "@"); ok {
+		at := f.State.Where(func(p Place) bool { return p.Window.ID == n })
+		if at.Pane == nil || !alone && at.Session != in {
+			return Place{}, fmt.Errorf("can't find window: %s", name)
+		}
+		return whole(at.Session, at.Window, nil), nil
 	}
-	if want == WantIndex {
-		index := s.Current().Index + n
-		return s.At(index), index
-	}
-	for i, w := range s.Windows {
-		if w == s.Current() {
-			count := len(s.Windows)
-			return s.Windows[((i+n)%count+count)%count], -1
+	w, index := windowIn(in, name, exact, want)
+	switch {
+	case w != nil:
+		return whole(in, w, nil), nil
+	case index >= 0:
+		return Place{Session: in, Index: index}, nil
+	case alone:
+		if s := f.session(name, exact); s != nil && want == WantIndex { // anywhere in that session
+			return Place{Session: s, Index: -1}, nil
+		} else if s != nil {
+			return whole(s, nil, nil), nil
 		}
 	}
-	return nil, -1
+	return Place{}, fmt.Errorf("can't find window: %s", name)
+}
+
+// windowIn finds a window of a session, or an index that may be free.
+func windowIn(s *Session, name string, exact bool, want Want) (w *Window, index int) {
+	if exact {
+		return s.Named(name, true), -1
+	}
+	switch name {
+	case "!", "{last}":
+		return s.Last(), -1
+	case "^", "{start}":
+		return s.Windows[0], -1
+	case "$", "{end}":
+		return s.Windows[len(s.Windows)-1], -1
+	}
+	if n, ok := offset(name); ok && want == WantIndex {
+		index := s.Current().Index + n
+		return s.At(index), index
+	} else if ok {
+		return step(s.Windows, s.Current(), n), -1
+	}
+	if n, ok := numbered(name, ""); ok && n >= 0 {
+		if w := s.At(n); w != nil || want == WantIndex {
+			return w, n
+		}
+	}
+	return s.Named(name, false), -1
+}
+
+// offset reads +, -, +2 and the like.
+func offset(name string) (n int, ok bool) {
+	if name == "" || name[0] != '+' && name[0] != '-' {
+		return 0, false
+	}
+	if len(name) == 1 {
+		name += "1"
+	}
+	n, err := strconv.Atoi(name)
+	return n, err == nil
+}
+
+// step returns what comes so many after another one, around. One that is not in the list counts as
+// before the first and behind the last.
+func step[T any](all []*T, from *T, n int) *T {
+	i, count := slices.Index(all, from), len(all)
+	if i < 0 && n < 0 {
+		i = count
+	}
+	return all[((i+n)%count+count)%count]
 }
 
 // paneOnly finds what was given alone: a pane, else a window, else a session.
-func (f Finder) paneOnly(here Place, in *Session, name string, alone bool) (Place, error) {
-	if id, ok := strings.CutPrefix(name, "%"); ok {
-		n, ok := number(id)
-		at := f.State.Where(func(p Place) bool { return ok && p.Pane.ID == n })
+func (f Finder) paneOnly(in *Session, name string, alone bool) (Place, error) {
+	if n, ok := numbered(name, "%"); ok {
+		at := f.State.Where(func(p Place) bool { return p.Pane.ID == n })
 		if at.Pane == nil || !alone && at.Session != in {
-			return Place{}, fault("can't find pane: %s", name)
+			return Place{}, fmt.Errorf("can't find pane: %s", name)
 		}
 		return at, nil
 	}
 	w := in.Current()
-	if alone && here.Window != nil {
-		w = here.Window
+	if alone && f.Here.Window != nil {
+		w = f.Here.Window
 	}
-	f.Here = here
-	if p := f.pane(in, w, name); p != nil {
-		return f.whole(in, w, p), nil
+	if p := f.pane(w, name); p != nil {
+		return whole(in, w, p), nil
 	}
 	if alone {
-		if at, err := f.window(here, in, &name, true, WantWindow); err == nil {
+		if at, err := f.window(in, name, true, WantWindow); err == nil {
 			return at, nil
 		}
 	}
-	return Place{}, fault("can't find pane: %s", name)
+	return Place{}, fmt.Errorf("can't find pane: %s", name)
 }
 
-// pane finds one in a window by number, index or place.
-func (f Finder) pane(s *Session, w *Window, name string) *Pane {
-	if id, ok := strings.CutPrefix(name, "%"); ok {
-		if n, ok := number(id); ok {
-			return w.Pane(n)
-		}
-		return nil
+// pane finds one in a window by number, index or position.
+func (f Finder) pane(w *Window, name string) *Pane {
+	if n, ok := numbered(name, "%"); ok {
+		return w.Pane(n)
 	}
-	active := w.Active()
 	switch name {
 	case "!", "{last}":
 		return w.Last()
-	case "{up-of}":
-		return w.Toward(active, 'U')
-	case "{down-of}":
-		return w.Toward(active, 'D')
-	case "{left-of}":
-		return w.Toward(active, 'L')
-	case "{right-of}":
-		return w.Toward(active, 'R')
-	case "{next}", "{previous}":
-		name = map[string]string{"{next}": "+", "{previous}": "-"}[name]
+	case "{up-of}", "{down-of}", "{left-of}", "{right-of}":
+		return w.Toward(w.Active(), strings.ToUpper(name)[1])
+	case "{next}":
+		name = "+"
+	case "{previous}":
+		name = "-"
 	}
-	if name != "" && (name[0] == '+' || name[0] == '-') {
-		if n, ok := offset(name); ok {
-			return w.Step(f.Here.Pane, n)
-		}
-		return nil
+	if n, ok := offset(name); ok {
+		return w.Step(f.Here.Pane, n)
 	}
-	if n, ok := number(name); ok {
-		i := n - f.State.paneBase(w)
-		if i >= 0 && i < len(w.Panes) {
-			return w.Panes[i]
-		}
-		return nil
-	}
-	return w.corner(name)
-}
-
-// paneBase returns the index of a window's first pane.
-func (s *State) paneBase(w *Window) int {
-	base, _, _ := s.Lookup(Place{Window: w}, "pane-base-index")
-	return base.Int()
-}
-
-// Step is the pane so many after another one, around. One of another window counts as before the
-// first and behind the last.
-func (w *Window) Step(from *Pane, n int) *Pane {
-	i, count := slices.Index(w.Panes, from), len(w.Panes)
-	if i < 0 && n < 0 {
-		i = count
-	}
-	return w.Panes[((i+n)%count+count)%count]
-}
-
-// corner finds {top-left} and the like.
-func (w *Window) corner(name string) *Pane {
-	words := map[string]string{"{top}": "t", "{bottom}": "b", "{left}": "l", "{right}": "r", "{top-left}": "tl", "{top-right}": "tr",
-		"{bottom-left}": "bl", "{bottom-right}": "br", "top": "t", "bottom": "b", "left": "l", "right": "r",
-		"top-left": "tl", "top-right": "tr", "bottom-left": "bl", "bottom-right": "br"}
-	sides, ok := words[name]
-	if !ok {
-		return nil
-	}
-	for _, leaf := range w.Layout.Panes() {
-		touches := map[rune]bool{'t': leaf.Y == 0, 'b': leaf.Y+leaf.H == w.Layout.H, 'l': leaf.X == 0, 'r': leaf.X+leaf.W == w.Layout.W}
-		all := true
-		for _, side := range sides {
-			all = all && touches[side]
-		}
-		if all {
-			return w.Pane(leaf.Pane)
-		}
+	base, _, _ := f.State.Lookup(Place{Window: w}, "pane-base-index")
+	if n, err := strconv.Atoi(name); err == nil && n >= base.Int() && n-base.Int() < len(w.Panes) {
+		return w.Panes[n-base.Int()]
 	}
 	return nil
 }
 
-// Toward is the pane beside another one in a direction (U, D, L or R), around at the edge of the
-// window: of several, the one that had the keyboard last.
+// Step returns the pane so many after another one, around. One of another window counts as before
+// the first and behind the last.
+func (w *Window) Step(from *Pane, n int) *Pane { return step(w.Panes, from, n) }
+
+// Toward returns the pane beside another one in a direction (U, D, L or R), around at the edge of
+// the window: of several, the one that had the keyboard last.
 func (w *Window) Toward(from *Pane, direction byte) *Pane {
 	own := w.Layout.Find(from.ID)
 	if own == nil {
 		return nil
 	}
-	edge := map[byte]int{'U': own.Y - 1, 'D': own.Y + own.H, 'L': own.X - 1, 'R': own.X + own.W}[direction]
-	switch {
-	case direction == 'U' && own.Y == 0:
-		edge = w.Layout.H
-	case direction == 'D' && own.Y+own.H == w.Layout.H:
-		edge = -1
-	case direction == 'L' && own.X == 0:
-		edge = w.Layout.W
-	case direction == 'R' && own.X+own.W == w.Layout.W:
-		edge = -1
+	axis, across := cells.Beside, cells.Below
+	if direction == 'U' || direction == 'D' {
+		axis, across = across, axis
 	}
+	begin, end := own.Span(axis)
+	top, bottom := own.Span(across)
+	_, edge := w.Layout.Span(axis)
 	best, rank := (*Pane)(nil), len(w.Stack)+1
 	for _, leaf := range w.Layout.Panes() {
-		end, overlaps := 0, leaf.Y <= own.Y+own.H && leaf.Y+leaf.H >= own.Y
-		switch direction {
-		case 'U':
-			end = leaf.Y + leaf.H
-		case 'D':
-			end = leaf.Y - 1
-		case 'L':
-			end = leaf.X + leaf.W
-		case 'R':
-			end = leaf.X - 1
+		first, last := leaf.Span(axis)
+		next := first == end+1 || end == edge && first == 0
+		if direction == 'U' || direction == 'L' {
+			next = last == begin-1 || begin == 0 && last == edge
 		}
-		if direction == 'U' || direction == 'D' {
-			overlaps = leaf.X <= own.X+own.W && leaf.X+leaf.W >= own.X
-		}
-		if leaf.Pane == from.ID || end != edge || !overlaps {
+		if low, high := leaf.Span(across); leaf.Pane == from.ID || !next || low > bottom || high < top {
 			continue
 		}
-		at := len(w.Stack)
-		for i, id := range w.Stack {
-			if id == leaf.Pane {
-				at = i
-			}
+		at := slices.Index(w.Stack, leaf.Pane)
+		if at < 0 {
+			at = len(w.Stack)
 		}
 		if at < rank {
 			best, rank = w.Pane(leaf.Pane), at

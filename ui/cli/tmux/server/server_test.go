@@ -62,7 +62,7 @@ func place() Finder {
 func TestTargetsNamePanes(t *testing.T) {
 	for target, want := range map[string]int{
 		"": 0, "work": 0, "=work": 0, "wo": 0, "o*": 3, "$1": 3, "@1": 2, "%3": 3, ":3": 2, "work:logs": 2, "work:lo": 2,
-		":0.1": 1, ".1": 1, "1": 1, ":.+": 1, "{next}": 1, "{previous}": 1, "{right}": 1, "{left}": 0, "{right-of}": 1,
+		":0.1": 1, ".1": 1, "1": 1, ":.+": 1, "{next}": 1, "{previous}": 1, "{right-of}": 1,
 		":+": 2, ":-": 2, ":^": 0, ":$": 2, ":!": 2, "other:0.0": 3, "work:3.0": 2,
 	} {
 		at, err := place().Find(target, WantPane)
@@ -75,7 +75,7 @@ func TestTargetsNamePanes(t *testing.T) {
 func TestTargetThatIsNotThereIsNamed(t *testing.T) {
 	for target, want := range map[string]string{
 		"nope:": "can't find session: nope", "=wor:": "can't find session: wor", "work:9": "can't find window: 9", "@9": "can't find window: @9",
-		"%9": "can't find pane: %9", "nope": "can't find pane: nope", "{marked}": "no marked target", ".7": "can't find pane: 7",
+		"%9": "can't find pane: %9", "nope": "can't find pane: nope", "{marked}": "no marked target", ".7": "can't find pane: 7", "{top-left}": "can't find pane: {top-left}",
 	} {
 		if _, err := place().Find(target, WantPane); err == nil || err.Error() != want {
 			t.Errorf("%q gives %v, want %s", target, err, want)

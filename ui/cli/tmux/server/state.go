@@ -6,7 +6,6 @@ package server
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	"tandem/ui/cli/tmux/cells"
@@ -111,47 +110,40 @@ func (s *State) Sorted() []*Session {
 	return slices.SortedFunc(slices.Values(s.Sessions), func(a, b *Session) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Current is the window that a session shows.
+// find returns the first for which a condition holds; nil if there is none.
+func find[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// recent returns the first that exists of the numbers on a stack; nil if there is none.
+func recent[T any](stack []int, byID func(int) *T) *T {
+	for _, id := range stack {
+		if one := byID(id); one != nil {
+			return one
+		}
+	}
+	return nil
+}
+
+// Current returns the window that a session shows.
 func (s *Session) Current() *Window {
-	if len(s.Stack) > 0 {
-		if w := s.Window(s.Stack[0]); w != nil {
-			return w
-		}
-	}
-	if len(s.Windows) == 0 {
-		return nil
-	}
-	return s.Windows[0]
+	return cmp.Or(recent(s.Stack, s.Window), find(s.Windows, func(*Window) bool { return true }))
 }
 
-// Last is the window that was shown before; nil if there was none.
-func (s *Session) Last() *Window {
-	for _, id := range s.Stack[min(1, len(s.Stack)):] {
-		if w := s.Window(id); w != nil {
-			return w
-		}
-	}
-	return nil
-}
+// Last returns the window that was shown before; nil if there was none.
+func (s *Session) Last() *Window { return recent(s.Stack[min(1, len(s.Stack)):], s.Window) }
 
-// Window is the one with a number.
+// Window returns the one with a number.
 func (s *Session) Window(id int) *Window {
-	for _, w := range s.Windows {
-		if w.ID == id {
-			return w
-		}
-	}
-	return nil
+	return find(s.Windows, func(w *Window) bool { return w.ID == id })
 }
 
-// At is the window with an index.
+// At returns the window with an index.
 func (s *Session) At(index int) *Window {
-	for _, w := range s.Windows {
-		if w.Index == index {
-			return w
-		}
-	}
-	return nil
+	return find(s.Windows, func(w *Window) bool { return w.Index == index })
 }
 
 // Show makes a window the current one.
@@ -199,37 +191,17 @@ func (w *Window) Call(name string) {
 	w.Options["automatic-rename"] = "off"
 }
 
-// Active is the pane with the keyboard.
+// Active returns the pane with the keyboard.
 func (w *Window) Active() *Pane {
-	if len(w.Stack) > 0 {
-		if p := w.Pane(w.Stack[0]); p != nil {
-			return p
-		}
-	}
-	if len(w.Panes) == 0 {
-		return nil
-	}
-	return w.Panes[0]
+	return cmp.Or(recent(w.Stack, w.Pane), find(w.Panes, func(*Pane) bool { return true }))
 }
 
-// Last is the pane that had the keyboard before.
-func (w *Window) Last() *Pane {
-	for _, id := range w.Stack[min(1, len(w.Stack)):] {
-		if p := w.Pane(id); p != nil {
-			return p
-		}
-	}
-	return nil
-}
+// Last returns the pane that had the keyboard before; nil if there was none.
+func (w *Window) Last() *Pane { return recent(w.Stack[min(1, len(w.Stack)):], w.Pane) }
 
-// Pane is the one with a number.
+// Pane returns the one with a number.
 func (w *Window) Pane(id int) *Pane {
-	for _, p := range w.Panes {
-		if p.ID == id {
-			return p
-		}
-	}
-	return nil
+	return find(w.Panes, func(p *Pane) bool { return p.ID == id })
 }
 
 // Select gives a pane the keyboard.
@@ -328,9 +300,4 @@ func (s *State) Drop(session *Session) {
 	if len(s.Sessions) == 0 {
 		*s = State{Path: s.Path, Waits: s.Waits}
 	}
-}
-
-func number(text string) (int, bool) {
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 0
 }
