@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,7 +22,7 @@ type control struct {
 	out     io.Writer
 	number  int
 	session int // the one that output is told of; -1 for none
-	known   map[string]string
+	known   map[string]notice
 	streams map[int]context.CancelFunc // by pane
 	done    sync.WaitGroup
 }
@@ -31,7 +32,7 @@ func (x *control) enter(s *server.Session) { x.session = s.ID }
 
 // controlMode is `tmux -C`; with -CC what is written is wrapped for a terminal.
 func controlMode(c *call, wrapped bool, args []string) error {
-	x := &control{out: c.out, session: -1, known: map[string]string{}, streams: map[int]context.CancelFunc{}}
+	x := &control{out: c.out, session: -1, streams: map[int]context.CancelFunc{}}
 	c.control = x
 	ctx, stop := context.WithCancel(c.ctx)
 	c.ctx = ctx
@@ -149,63 +150,62 @@ func (c *call) tell() {
 	_ = c.settle() // what cannot be kept now is kept by the next command
 }
 
-// facts are what control mode tells of, each with the line that tells of it.
-func (c *call) facts() (order []string, lines map[string]string) {
-	lines = map[string]string{}
-	add := func(key, line string) { order, lines[key] = append(order, key), line }
+// A notice is what control mode tells of a thing: when it appears, changes and goes.
+type notice struct{ added, changed, gone string }
+
+// notices returns what there is to tell of, and the order in which it is told.
+func (c *call) notices() (order []string, all map[string]notice) {
+	all = map[string]notice{}
+	add := func(key string, n notice) { order, all[key] = append(order, key), n }
 	for _, s := range c.file.Sorted() {
-		add(fmt.Sprintf("session $%d", s.ID), fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name))
+		add(fmt.Sprintf("session $%d", s.ID), notice{"%sessions-changed", fmt.Sprintf("%%session-renamed $%d %s", s.ID, s.Name), "%sessions-changed"})
+		entered, word := s.ID == c.control.session, "%unlinked-window"
+		if entered {
+			word = "%window"
+		}
 		for _, w := range s.Windows {
-			word := "window"
-			if s.ID != c.control.session {
-				word = "unlinked-window"
-			}
-			add(fmt.Sprintf("%s @%d", word, w.ID), fmt.Sprintf("%%%s-renamed @%d %s", word, w.ID, w.Name))
-			if word == "window" {
-				v := c.scope(server.Place{Session: s, Window: w})
-				add(fmt.Sprintf("layout @%d", w.ID), v.Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}"))
-				add(fmt.Sprintf("pane @%d", w.ID), fmt.Sprintf("%%window-pane-changed @%d %%%d", w.ID, w.Active().ID))
+			id := fmt.Sprintf("@%d", w.ID)
+			add(word+id, notice{word + "-add " + id, word + "-renamed " + id + " " + w.Name, word + "-close " + id})
+			if entered {
+				layout := c.scope(server.Place{Session: s, Window: w}).Expand("%layout-change #{window_id} #{window_layout} #{window_visible_layout} #{window_raw_flags}")
+				add("layout "+id, notice{changed: layout})
+				add("pane "+id, notice{changed: fmt.Sprintf("%%window-pane-changed %s %%%d", id, w.Active().ID)})
 			}
 		}
-		if s.ID == c.control.session {
-			add("shown", fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.Current().ID))
-			add("entered", fmt.Sprintf("%%session-changed $%d %s", s.ID, s.Name))
+		if entered {
+			add("shown", notice{changed: fmt.Sprintf("%%session-window-changed $%d @%d", s.ID, s.Current().ID)})
+			name := fmt.Sprintf("%%session-changed $%d %s", s.ID, s.Name)
+			add("entered", notice{added: name, changed: name})
 		}
 	}
-	return order, lines
+	return order, all
 }
 
+// compare tells how the server differs from what was told before. The first time, that is the
+// session alone.
 func (x *control) compare(c *call) {
-	order, lines := c.facts()
-	sessions := false
+	order, now := c.notices()
+	var lines []string
 	for _, key := range order {
-		before, known := x.known[key]
-		kind, id, _ := strings.Cut(key, " ")
+		was, known := x.known[key]
 		switch {
-		case before == lines[key]:
-		case known || kind == "entered":
-			fmt.Fprintln(x.out, lines[key])
-		case kind == "session":
-			sessions = true
-		case len(x.known) > 0 && (kind == "window" || kind == "unlinked-window"):
-			fmt.Fprintf(x.out, "%%%s-add %s\n", kind, id)
+		case !known && (len(x.known) > 0 || !strings.Contains(key, "window")):
+			lines = append(lines, now[key].added)
+		case known && was.changed != now[key].changed:
+			lines = append(lines, now[key].changed)
 		}
 	}
-	for key := range x.known {
-		if _, still := lines[key]; still {
-			continue
-		}
-		switch kind, id, _ := strings.Cut(key, " "); kind {
-		case "window", "unlinked-window":
-			fmt.Fprintf(x.out, "%%%s-close %s\n", kind, id)
-		case "session":
-			sessions = true
+	for key, was := range x.known {
+		if _, still := now[key]; !still {
+			lines = append(lines, was.gone)
 		}
 	}
-	if sessions {
-		_, _ = io.WriteString(x.out, "%sessions-changed\n")
+	for i, line := range lines {
+		if line != "" && !slices.Contains(lines[:i], line) {
+			fmt.Fprintln(x.out, line)
+		}
 	}
-	x.known = lines
+	x.known = now
 	x.follow(c)
 }
 

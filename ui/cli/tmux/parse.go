@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,15 +13,15 @@ import (
 //go:embed verbs.txt
 var verbsText string
 
-// A verb is one of tmux's commands, as its usage says: which flags there are, which of them take
-// a value, and how many arguments.
+// A verb is one of tmux's commands as its usage says: which flags there are, and which of them take
+// a value.
 type verb struct {
 	name, alias, usage string
 	plain, valued      string // letters of flags
 	least, most        int    // arguments; most is -1 for any number
 }
 
-// verbs is the table of list-commands.
+// verbs returns the table of list-commands.
 var verbs = sync.OnceValue(func() (all []verb) {
 	for line := range strings.Lines(verbsText) {
 		all = append(all, readVerb(line))
@@ -30,15 +29,24 @@ var verbs = sync.OnceValue(func() (all []verb) {
 	return all
 })
 
-// readVerb reads a line such as "kill-pane (killp) [-a] [-t target-pane]".
+// readVerb reads a line such as "wait-for (wait) [-L|-S|-U] channel" and, behind a tab, "1 1": how
+// many arguments there are. Without that there are none.
 func readVerb(line string) verb {
-	name, usage, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+	line, counts, _ := strings.Cut(strings.TrimRight(line, "\n"), "\t")
+	name, usage, _ := strings.Cut(line, " ")
 	v := verb{name: name, usage: usage}
+	_, _ = fmt.Sscan(counts, &v.least, &v.most)
 	if alias, rest, ok := strings.Cut(strings.TrimPrefix(usage, "("), ") "); ok && strings.HasPrefix(usage, "(") {
 		v.alias, v.usage = alias, rest
 	}
+	switch v.name { // what the usage leaves out
+	case "split-window", "join-pane", "move-pane":
+		v.valued = "p"
+	case "select-pane":
+		v.plain, v.valued = "g", "P"
+	}
 	rest := strings.ReplaceAll(strings.ReplaceAll(v.usage, "][", "] ["), "|-", "")
-	for rest = strings.TrimSpace(rest); strings.HasPrefix(rest, "[-"); {
+	for strings.HasPrefix(rest, "[-") {
 		inside, after, _ := strings.Cut(rest[2:], "]")
 		rest = strings.TrimSpace(after)
 		if letter, _, valued := strings.Cut(inside, " "); valued {
@@ -47,41 +55,13 @@ func readVerb(line string) verb {
 			v.plain += inside
 		}
 	}
-	v.count(rest)
-	switch v.name { // what the usage leaves out
-	case "split-window", "join-pane", "move-pane":
-		v.valued += "p"
-	case "select-pane":
-		v.plain, v.valued = v.plain+"g", v.valued+"P"
-	case "new-session", "new-window", "respawn-pane", "respawn-window":
-		v.most = -1
-	case "if-shell":
-		v.least, v.most = 2, 3
-	case "send-keys", "set-buffer":
-		v.least = 0
-	}
 	v.plain = strings.Map(func(flag rune) rune { // split-window's usage has -e twice
 		if strings.ContainsRune(v.valued, flag) {
 			return -1
 		}
 		return flag
 	}, v.plain)
-	if v.name == "split-window" || strings.Contains(rest, "...") || v.name == "bind-key" {
-		v.most = -1
-	}
 	return v
-}
-
-func (v *verb) count(rest string) {
-	depth := 0
-	for _, word := range strings.Fields(rest) {
-		opened := strings.Count(word, "[")
-		if depth == 0 && opened == 0 && word != "..." {
-			v.least++
-		}
-		v.most++
-		depth += opened - strings.Count(word, "]")
-	}
 }
 
 // findVerb finds a verb by name, alias or the beginning of its name. Only that one is read, as most
@@ -132,46 +112,48 @@ func (c *command) arg(i int) string {
 	return ""
 }
 
-// renamed are the aliases that tmux has as options.
-var renamed = sync.OnceValue(func() map[string][]string {
-	return map[string][]string{
-		"split-pane": {"split-window"}, "splitp": {"split-window"}, "server-info": {"show-messages", "-JT"},
-		"info": {"show-messages", "-JT"}, "choose-window": {"choose-tree", "-w"}, "choose-session": {"choose-tree", "-s"},
-	}
-})
-
 // readCommand reads a verb and what follows it.
 func readCommand(words []string) (*command, error) {
-	if also := renamed()[words[0]]; also != nil {
-		words = append(slices.Clone(also), words[1:]...)
+	name := words[0]
+	if name == "split-pane" || name == "splitp" { // tmux has these in an option
+		name = "split-window"
 	}
-	v, err := findVerb(words[0])
+	v, err := findVerb(name)
 	if err != nil {
 		return nil, err
 	}
-	c := &command{verb: v, flags: map[byte][]string{}}
-	rest := words[1:]
-	for len(rest) > 0 && len(rest[0]) > 1 && rest[0][0] == '-' {
-		word := rest[0][1:]
-		rest = rest[1:]
+	c, err := readWords(v, words[1:])
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case handlers()[c.name].does == nil:
+	case len(c.args) < c.least:
+		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.least)
+	case c.most >= 0 && len(c.args) > c.most:
+		return nil, fmt.Errorf("command %s: too many arguments (need at most %d)", c.name, c.most)
+	}
+	return c, nil
+}
+
+// readWords reads the flags and arguments of a verb.
+func readWords(v verb, words []string) (c *command, err error) {
+	c = &command{verb: v, flags: map[byte][]string{}}
+	for len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' {
+		word := words[0][1:]
+		words = words[1:]
 		if word == "-" {
 			break
 		}
-		if rest, err = c.readFlags(word, rest); err != nil {
+		if words, err = c.readFlags(word, words); err != nil {
 			return nil, err
 		}
 	}
-	c.args = rest
-	for _, flag := range []byte(handlers()[v.name].refused) {
+	c.args = words
+	for _, flag := range []byte(handlers()[c.name].refused) {
 		if c.has(flag) {
 			return nil, fmt.Errorf("%s -%c is not supported by tandem", c.name, flag)
 		}
-	}
-	switch {
-	case len(rest) < c.least:
-		return nil, fmt.Errorf("command %s: too few arguments (need at least %d)", c.name, c.least)
-	case c.most >= 0 && len(rest) > c.most:
-		return nil, fmt.Errorf("command %s: too many arguments (need at most %d)", c.name, c.most)
 	}
 	return c, nil
 }
@@ -272,8 +254,7 @@ func (r *reader) commands() (all [][]string, err error) {
 		}
 	}
 	for r.text != "" {
-		c := r.text[0]
-		r.text = r.text[1:]
+		c := r.pop()
 		switch {
 		case c == '\n' || c == ';':
 			end()
@@ -320,7 +301,10 @@ func (r *reader) block() error {
 	return errOpen
 }
 
+// character reads what begins with an unquoted character.
 func (r *reader) character(c byte) error {
+	begins := !r.begun
+	r.begun = true
 	switch {
 	case c == '\'':
 		inside, rest, ok := strings.Cut(r.text, "'")
@@ -330,46 +314,45 @@ func (r *reader) character(c byte) error {
 		r.word.WriteString(inside)
 		r.text = rest
 	case c == '"':
-		return r.quoted()
-	case c == '\\':
-		r.escape()
-	case c == '~' && !r.begun:
+		for r.text != "" {
+			if c = r.pop(); c == '"' {
+				return nil
+			}
+			r.put(c)
+		}
+		return errOpen
+	case c == '~' && begins:
 		home, _ := os.UserHomeDir()
 		r.word.WriteString(home)
-	case c == '$':
+	default:
+		r.put(c)
+	}
+	return nil
+}
+
+func (r *reader) pop() byte {
+	c := r.text[0]
+	r.text = r.text[1:]
+	return c
+}
+
+// put adds a character, or what it stands for, to the word.
+func (r *reader) put(c byte) {
+	switch c {
+	case '\\':
+		r.escape()
+	case '$':
 		r.variable()
 	default:
 		r.word.WriteByte(c)
 	}
-	r.begun = true
-	return nil
-}
-
-func (r *reader) quoted() error {
-	r.begun = true
-	for r.text != "" {
-		c := r.text[0]
-		r.text = r.text[1:]
-		switch c {
-		case '"':
-			return nil
-		case '\\':
-			r.escape()
-		case '$':
-			r.variable()
-		default:
-			r.word.WriteByte(c)
-		}
-	}
-	return errOpen
 }
 
 func (r *reader) escape() {
 	if r.text == "" {
 		return
 	}
-	c := r.text[0]
-	r.text = r.text[1:]
+	c := r.pop()
 	if to, ok := map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'e': 0x1b, 'a': 7, 'b': 8, 's': ' '}[c]; ok {
 		c = to
 	}

@@ -46,7 +46,7 @@ const ownSession = "TANDEM_SESSION_ID"
 
 // Main runs a command line, what stands after `tmux`, and returns the exit status.
 func Main(ctx context.Context, o Options, args []string) int {
-	c := &call{Options: o, ctx: ctx, out: o.Stdout}
+	c := newCall(ctx, o)
 	defer c.close()
 	err := c.main(args)
 	var exit exitStatus
@@ -60,6 +60,10 @@ func Main(ctx context.Context, o Options, args []string) int {
 	return 0
 }
 
+func newCall(ctx context.Context, o Options) *call {
+	return &call{Options: o, ctx: ctx, out: o.Stdout, global: &command{}}
+}
+
 // An exitStatus ends the program with nothing more to say.
 type exitStatus int
 
@@ -70,7 +74,7 @@ type call struct {
 	Options
 	ctx context.Context
 
-	global  global
+	global  *command // the flags before the verb
 	file    *server.File
 	path    string // of the server
 	own     server.Place
@@ -89,77 +93,24 @@ type call struct {
 	depth   int              // of commands that run others
 }
 
-// global are the flags before the verb.
-type global struct {
-	name, path, control, config string
-	running                     bool // -N: no server is started
-}
-
-const usage = "usage: tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name]\n            [-S socket-path] [-T features] [command [flags]]"
-
-// readGlobal reads the flags before the verb.
-func readGlobal(args []string) (g global, rest []string, err error) {
-	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		word := args[0][1:]
-		args = args[1:]
-		if word == "-" {
-			break
-		}
-		for i := 0; i < len(word); i++ {
-			flag := word[i]
-			switch {
-			case flag == 'C':
-				g.control += "C"
-			case flag == 'N':
-				g.running = true
-			case flag == 'D':
-				return g, nil, errors.New("tmux: -D is not supported by tandem")
-			case strings.IndexByte("2luv", flag) >= 0:
-			case flag == 'V':
-				return g, nil, errVersion
-			case strings.IndexByte("cfLST", flag) < 0:
-				return g, nil, fmt.Errorf("tmux: unknown option -- %c\n%s", flag, usage)
-			default:
-				value := word[i+1:]
-				if i = len(word); value == "" {
-					if len(args) == 0 {
-						return g, nil, fmt.Errorf("tmux: option requires an argument -- %c\n%s", flag, usage)
-					}
-					value, args = args[0], args[1:]
-				}
-				switch flag {
-				case 'L':
-					g.name = value
-				case 'S':
-					g.path = value
-				case 'f':
-					g.config = value
-				case 'c':
-					return g, nil, errors.New("tmux: -c is not supported by tandem")
-				}
-			}
-		}
-	}
-	return g, args, nil
-}
-
-var errVersion = errors.New("version")
+// usage has the flags before the verb.
+const usage = "tmux [-2CDlNuVv] [-c shell-command] [-f file] [-L socket-name] [-S socket-path] [-T features] [command [flags]]"
 
 func (c *call) main(args []string) error {
-	g, args, err := readGlobal(args)
-	if errors.Is(err, errVersion) {
+	g, err := readWords(readVerb(usage), args)
+	switch {
+	case err != nil:
+		return err
+	case g.has('V'):
 		fmt.Fprintln(c.out, "tmux "+version)
 		return nil
 	}
-	if err != nil {
+	c.global, args = g, g.args
+	if c.path, err = serverPath(c); err != nil {
 		return err
 	}
-	if c.path, err = serverPath(c, g); err != nil {
-		return err
-	}
-	c.global = g
-	if g.control != "" {
-		return controlMode(c, g.control == "CC", args)
+	if g.has('C') {
+		return controlMode(c, len(g.flags['C']) > 1, args)
 	}
 	if len(args) == 0 {
 		args = []string{"new-session"}
@@ -175,28 +126,27 @@ func (c *call) main(args []string) error {
 	return err
 }
 
-// serverPath is where the server is kept: by -S, by -L, by $TMUX if that is one of ours, else the
-// default one.
-func serverPath(c *call, g global) (string, error) {
+// serverPath returns where the server is kept: by -S, by -L, by $TMUX if that is one of ours, else
+// the default one.
+func serverPath(c *call) (string, error) {
 	data, err := api.DataDir()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(data, datadir.Tmux)
 	path, _, _ := strings.Cut(c.env("TMUX"), ",")
-	switch {
-	case g.path != "":
-		if path, err = filepath.Abs(g.path); err != nil {
+	if c.global.has('S') {
+		if path, err = filepath.Abs(c.global.value('S')); err != nil {
 			return "", err
 		}
-		if filepath.Dir(path) == dir {
-			return path, nil
-		}
-		return filepath.Join(dir, strings.ReplaceAll(strings.Trim(path, "/"), "/", "%")), nil
-	case g.name != "":
-		return filepath.Join(dir, strings.ReplaceAll(g.name, "/", "%")), nil
+	}
+	switch name := c.global.value('L'); {
+	case name != "" && !c.global.has('S'):
+		return filepath.Join(dir, strings.ReplaceAll(name, "/", "%")), nil
 	case filepath.Dir(path) == dir:
 		return path, nil
+	case c.global.has('S'):
+		return filepath.Join(dir, strings.ReplaceAll(strings.Trim(path, "/"), "/", "%")), nil
 	}
 	return filepath.Join(dir, "default"), nil
 }
@@ -213,10 +163,10 @@ func (c *call) all(sequence []*command) (err error) {
 	}
 	switch {
 	case c.file.Running():
-	case c.global.running || !startsServer(sequence[0].name):
+	case c.global.has('N') || !startsServer(sequence[0].name):
 		return fmt.Errorf("no server running on %s", c.path)
-	case c.global.config != "":
-		c.configure(c.global.config)
+	case c.global.has('f'):
+		c.configure(c.global.value('f'))
 	}
 	return c.run(sequence)
 }

@@ -16,6 +16,7 @@ func handlers() map[string]handler {
 		index                          = server.WantIndex
 	)
 	return map[string]handler{
+		"tmux":                {nil, nothing, "cD"},
 		"attach-session":      {attachSession, nothing, "frx"},
 		"break-pane":          {breakPane, nothing, ""},
 		"capture-pane":        {capturePane, pane, "P"},

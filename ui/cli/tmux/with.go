@@ -21,9 +21,9 @@ import (
 // is a pane of the server, so that what it splits comes beside it; in another terminal it gets one
 // in a session of its own, and the terminal shows the dashboard.
 func With(ctx context.Context, o Options, argv []string) (status int, err error) {
-	c := &call{Options: o, ctx: ctx, out: o.Stdout}
+	c := newCall(ctx, o)
 	defer c.close()
-	if c.path, err = serverPath(c, global{}); err != nil {
+	if c.path, err = serverPath(c); err != nil {
 		return 1, err
 	}
 	dir, err := Link(filepath.Dir(c.path))
@@ -74,11 +74,7 @@ func (c *call) openProgram(argv []string) (status int, err error) {
 }
 
 func (c *call) openNew(argv []string) error {
-	name := cleanName(filepath.Base(argv[0]))
-	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: folderOf(c, "", server.Place{}), Name: name}
-	for n := 2; c.sessionNamed(s.Name); n++ {
-		s.Name = fmt.Sprintf("%s-%d", name, n)
-	}
+	s := c.freshSession(filepath.Base(argv[0]), folderOf(c, "", server.Place{}))
 	if s.W, s.H, _ = ownSize(c); s.W == 0 {
 		s.W, s.H = 80, 24
 	}
@@ -87,6 +83,16 @@ func (c *call) openNew(argv []string) error {
 		return err
 	}
 	return c.openSession(at, false)
+}
+
+// freshSession makes a session that has a name or, if that is taken, one like it.
+func (c *call) freshSession(name, cwd string) *server.Session {
+	name = cleanName(name)
+	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: cwd, Name: name}
+	for n := 2; c.sessionNamed(s.Name); n++ {
+		s.Name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return s
 }
 
 // Link puts a `tmux` that is this program into a folder of its own, and gives the folder.
@@ -136,11 +142,8 @@ func (c *call) adopt() (at server.Place, adopted bool, err error) {
 	if stat, ok := procfs.Read(p.PID); ok {
 		p.Born = stat.Born
 	}
-	s := &server.Session{ID: c.file.Next.Session, Created: now(), CWD: process.CWD, W: process.Terminal.Cols, H: process.Terminal.Rows}
-	s.Name = cleanName(process.Name)
-	for n := 2; c.sessionNamed(s.Name); n++ {
-		s.Name = fmt.Sprintf("%s-%d", cleanName(process.Name), n)
-	}
+	s := c.freshSession(process.Name, process.CWD)
+	s.W, s.H = process.Terminal.Cols, process.Terminal.Rows
 	c.file.Next.Session++
 	w := newSpace(c, p, 0, s.W, s.H)
 	w.Name = c.programName(process.Argv)

@@ -3,11 +3,15 @@ package cells
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
 
 var errLayout = errors.New("invalid layout")
+
+// maxSize bounds what a layout may say of a cell.
+const maxSize = 10_000
 
 // Parse reads a layout as String writes it; its leaves get the panes in their order.
 func Parse(text string, panes []int) (*Cell, error) {
@@ -16,9 +20,9 @@ func Parse(text string, panes []int) (*Cell, error) {
 	if !ok || err != nil || checksum(rest) != uint16(n) {
 		return nil, errLayout
 	}
-	p := parser{text: rest}
+	p := parser{strings.NewReader(rest)}
 	root, err := p.cell()
-	if err != nil || p.text != "" {
+	if err != nil || p.Len() > 0 {
 		return nil, errLayout
 	}
 	found := root.Panes()
@@ -56,69 +60,59 @@ func (c *Cell) sound() bool {
 	return n == c.size(c.Kind)
 }
 
-type parser struct{ text string }
+type parser struct{ *strings.Reader }
 
-func (p *parser) cell() (*Cell, error) {
+// cell reads a pane or a group of cells.
+func (p parser) cell() (*Cell, error) {
 	var c Cell
-	for i, field := range []*int{&c.W, &c.H, &c.X, &c.Y} {
-		n := 0
-		for n < len(p.text) && p.text[n] >= '0' && p.text[n] <= '9' {
-			n++
-		}
-		value, err := strconv.Atoi(p.text[:n])
-		if err != nil || value > 10_000 {
-			return nil, errLayout
-		}
-		*field = value
-		p.text = p.text[n:]
-		if i < 3 {
-			if !strings.HasPrefix(p.text, []string{"x", ",", ","}[i]) {
-				return nil, errLayout
-			}
-			p.text = p.text[1:]
-		}
+	_, err := fmt.Fscanf(p, "%dx%d,%d,%d", &c.W, &c.H, &c.X, &c.Y)
+	if err != nil || min(c.W, c.H, c.X, c.Y) < 0 || max(c.W, c.H, c.X, c.Y) > maxSize {
+		return nil, errLayout
 	}
-	return &c, p.inside(&c)
+	switch mark, err := p.ReadByte(); {
+	case err != nil: // the end
+		return &c, nil
+	case mark == '{':
+		c.Kind = Beside
+		return &c, p.children(&c, '}')
+	case mark == '[':
+		c.Kind = Below
+		return &c, p.children(&c, ']')
+	case mark == ',':
+		p.pane()
+		return &c, nil
+	}
+	return &c, p.UnreadByte()
 }
 
-// inside reads the number of a pane, or the cells of a group.
-func (p *parser) inside(c *Cell) error {
-	if p.text == "" {
-		return nil
+// pane skips the number of a pane behind a comma, unless it is the width of the next cell.
+func (p parser) pane() {
+	begin := p.Size() - int64(p.Len()) - 1
+	var digit byte
+	var err error
+	for digit, err = p.ReadByte(); err == nil && digit >= '0' && digit <= '9'; {
+		digit, err = p.ReadByte()
 	}
-	end := byte('}')
-	switch p.text[0] {
-	case '{':
-		c.Kind = Beside
-	case '[':
-		c.Kind, end = Below, ']'
-	case ',':
-		n := 1
-		for n < len(p.text) && p.text[n] >= '0' && p.text[n] <= '9' {
-			n++
-		}
-		if n < len(p.text) && p.text[n] == 'x' { // the width of the next cell
-			return nil
-		}
-		p.text = p.text[n:]
-		return nil
+	switch {
+	case err != nil:
+	case digit == 'x':
+		_, _ = p.Seek(begin, io.SeekStart)
 	default:
-		return nil
+		_ = p.UnreadByte()
 	}
+}
+
+func (p parser) children(c *Cell, end byte) error {
 	for {
-		p.text = p.text[1:]
 		child, err := p.cell()
 		if err != nil {
 			return err
 		}
 		c.Children = append(c.Children, child)
-		switch {
-		case p.text == "":
-			return errLayout
-		case p.text[0] == end:
-			p.text = p.text[1:]
+		switch mark, err := p.ReadByte(); {
+		case err == nil && mark == end:
 			return nil
-		case p.text[0] != ',':
+		case err != nil || mark != ',':
 			return errLayout
 		}
 	}
