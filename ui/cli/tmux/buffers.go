@@ -36,7 +36,7 @@ func keepBuffer(c *call, name string, data []byte) {
 	})
 }
 
-// bufferOf is the one that -b names, else the newest that was not named.
+// bufferOf returns the buffer that -b names, or the newest.
 func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 	name := cmd.value('b')
 	for i := range c.file.Buffers {
@@ -50,7 +50,7 @@ func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 	return nil, fmt.Errorf("no buffer %s", name)
 }
 
-// setBuffer is set-buffer and load-buffer.
+// setBuffer implements set-buffer and load-buffer.
 func setBuffer(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('n') {
 		b, err := bufferOf(c, cmd)
@@ -116,7 +116,7 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// showBuffer is show-buffer and save-buffer.
+// showBuffer implements show-buffer and save-buffer.
 func showBuffer(c *call, cmd *command, _ server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
@@ -150,7 +150,7 @@ func bufferFacts(b server.Buffer) facts {
 	return facts{"buffer_name": b.Name, "buffer_size": len(b.Data), "buffer_created": b.Created, "buffer_sample": sample}
 }
 
-// listBuffers is list-buffers.
+// listBuffers implements list-buffers.
 func listBuffers(c *call, cmd *command, _ server.Place) error {
 	form := `#{buffer_name}: #{buffer_size} bytes: "#{buffer_sample}"`
 	for _, b := range c.file.Buffers {
@@ -167,7 +167,7 @@ func listBuffers(c *call, cmd *command, _ server.Place) error {
 	return nil
 }
 
-// deleteBuffer is delete-buffer.
+// deleteBuffer implements delete-buffer.
 func deleteBuffer(c *call, cmd *command, _ server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {
@@ -181,7 +181,7 @@ func deleteBuffer(c *call, cmd *command, _ server.Place) error {
 	return nil
 }
 
-// pasteBuffer is paste-buffer.
+// pasteBuffer implements paste-buffer.
 func pasteBuffer(c *call, cmd *command, at server.Place) error {
 	b, err := bufferOf(c, cmd)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// allLines is more of a history than any session keeps.
+// allLines is more than the scrollback of any session.
 const allLines = 1 << 20
 
-// capture is what a pane shows, with its history before it.
+// capture returns the screen of a pane with its scrollback before it.
 func (c *call) capture(p *server.Pane, ansi bool) (api.Screen, error) {
 	return ask(c, api.SessionScreen, api.SessionScreenInput{ID: p.Terminal, ANSI: ansi, Scrollback: allLines, Ends: true})
 }
 
-// capturePane is capture-pane.
+// capturePane implements capture-pane.
 func capturePane(c *call, cmd *command, at server.Place) error {
 	screen, err := c.capture(at.Pane, cmd.has('e'))
 	if err != nil {
@@ -44,7 +44,7 @@ func capturePane(c *call, cmd *command, at server.Place) error {
 	return nil
 }
 
-// captured is the text of the lines that were asked for.
+// captured returns the text of the requested lines.
 func captured(cmd *command, screen api.Screen) string {
 	history := max(len(screen.Lines)-screen.Rows, 0)
 	top := place(cmd, 'S', history, 0, -history)

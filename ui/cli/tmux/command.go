@@ -26,7 +26,7 @@ func Asked(args []string) bool {
 	return len(args) > 0 && args[0] == name && (len(args) != 2 || args[1] != "--help")
 }
 
-// Command is `tandem tmux`. Its arguments are tmux's, so it is carried out by Main.
+// Command returns `tandem tmux`. Its arguments are tmux's, so Main reads them.
 func Command(o Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "tmux ARGS…",
@@ -63,7 +63,7 @@ func completeVerb(_ *cobra.Command, args []string, _ string) ([]cobra.Completion
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// WithCommand is `tandem with-tmux`.
+// WithCommand returns `tandem with-tmux`.
 func WithCommand(o Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "with-tmux [--] CMD…",
@@ -93,7 +93,7 @@ func WithCommand(o Options) *cobra.Command {
 	return cmd
 }
 
-// status is an exit status as the verbs hand it on; nil for 0.
+// status returns an exit status as an error; nil for 0.
 func status(code int) error {
 	if code == 0 {
 		return nil

@@ -30,7 +30,7 @@ type control struct {
 // enter makes a session the one that is looked at.
 func (x *control) enter(s *server.Session) { x.session = s.ID }
 
-// controlMode is `tmux -C`; with -CC what is written is wrapped for a terminal.
+// controlMode implements `tmux -C`; with -CC its output is wrapped for a terminal.
 func controlMode(c *call, wrapped bool, args []string) error {
 	x := &control{out: c.out, session: -1, streams: map[int]context.CancelFunc{}}
 	c.control = x
@@ -111,7 +111,7 @@ func (c *call) answer(flags int, run func() error) error {
 	return err
 }
 
-// watch tells of what others change, until ctx ends. It has a connection and a call of its own.
+// watch reports what others change, until ctx ends. It has its own connection.
 func (c *call) watch(ctx context.Context) {
 	x := c.control
 	x.done.Add(1)

@@ -56,7 +56,7 @@ func (t *tree) replace(ids []string, with **tree) *tree {
 	return t
 }
 
-// treeOf is a window's layout as the dashboard has it.
+// treeOf returns a window's layout as splits of the dashboard.
 func treeOf(c *call, w *server.Window, cell *cells.Cell) *tree {
 	if cell.Kind == cells.Leaf {
 		id := w.Pane(cell.Pane).Terminal
@@ -69,20 +69,16 @@ func groupOf(c *call, w *server.Window, axis cells.Kind, children []*cells.Cell)
 	if len(children) == 1 {
 		return treeOf(c, w, children[0])
 	}
-	total := len(children) - 1
-	first := children[0].W
-	for _, child := range children {
-		if axis == cells.Beside {
-			total += child.W
-		} else {
-			total += child.H
-		}
+	size := func(cell *cells.Cell) int {
+		begin, end := cell.Span(axis)
+		return end - begin
 	}
-	if axis == cells.Below {
-		first = children[0].H
+	total := len(children) - 1
+	for _, child := range children {
+		total += size(child)
 	}
 	return &tree{
-		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(first*api.LayoutShare/max(total, 1), api.LayoutShare)},
+		LayoutNode: api.LayoutNode{Axis: string(axis), Share: min(size(children[0])*api.LayoutShare/max(total, 1), api.LayoutShare)},
 		first:      treeOf(c, w, children[0]), second: groupOf(c, w, axis, children[1:]),
 	}
 }
@@ -147,7 +143,7 @@ func ignoreForbidden(err error) error {
 	return err
 }
 
-// putWindow puts a window into the tab that has most of it, or one of its own, and tells which.
+// putWindow puts a window into the tab that has most of it, or one of its own, and returns which.
 func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	var ids []string
 	for _, p := range w.Panes {
@@ -156,8 +152,8 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	tab, most := -1, 0
 	for i, t := range l.Tabs {
 		n := 0
-		for _, node := range t.Nodes {
-			if node.Axis == "" && slices.Contains(ids, node.ID) {
+		for _, id := range ids {
+			if leafAt(t, id) >= 0 {
 				n++
 			}
 		}
@@ -169,17 +165,23 @@ func putWindow(c *call, l *api.Layout, w *server.Window) int {
 	if tab < 0 {
 		takeOut(l, ids)
 		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: own.write(nil)})
-		tab = len(l.Tabs) - 1
 	} else {
-		whole, _ := readTree(l.Tabs[tab].Nodes)
-		l.Tabs[tab].Nodes = nil // so that the others can be taken out everywhere else
-		gone := takeOut(l, ids, tab)
-		tab -= gone
-		l.Tabs[tab].Nodes = whole.replace(ids, &own).write(nil)
+		changeTabs(l, func(i int, t api.LayoutTab) *api.LayoutTab {
+			if i == tab {
+				return without(t, ids, own)
+			}
+			return without(t, ids, nil)
+		})
 	}
 	active := w.Active().Terminal
-	l.Tabs[tab].Focus = max(slices.IndexFunc(l.Tabs[tab].Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == active }), 0)
+	tab = slices.IndexFunc(l.Tabs, func(t api.LayoutTab) bool { return leafAt(t, active) >= 0 })
+	l.Tabs[tab].Focus = leafAt(l.Tabs[tab], active)
 	return tab
+}
+
+// leafAt returns where a tab has a session among its nodes; -1 if it has not.
+func leafAt(t api.LayoutTab, id string) int {
+	return slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == id })
 }
 
 // exchange puts each of two sessions where the other is.
@@ -198,38 +200,34 @@ func exchange(l *api.Layout, pair [2]string) {
 	}
 }
 
-// takeOut takes sessions out of all tabs but one, and tells how many tabs before that are gone.
-func takeOut(l *api.Layout, ids []string, but ...int) (before int) {
+// takeOut takes sessions out of all tabs and out of what floats.
+func takeOut(l *api.Layout, ids []string) {
+	changeTabs(l, func(_ int, t api.LayoutTab) *api.LayoutTab { return without(t, ids, nil) })
+}
+
+// changeTabs replaces each tab, -1 being what floats, by what change returns; nil takes it out.
+func changeTabs(l *api.Layout, change func(i int, t api.LayoutTab) *api.LayoutTab) {
 	var tabs []api.LayoutTab
 	current := l.Current
 	for i, t := range l.Tabs {
-		if slices.Contains(but, i) {
-			tabs = append(tabs, t)
-			continue
-		}
-		if left := without(t, ids); left != nil {
-			tabs = append(tabs, *left)
-			continue
-		}
-		if i < current {
-			l.Current--
-		}
-		if len(but) > 0 && i < but[0] {
-			before++
+		switch changed := change(i, t); {
+		case changed != nil:
+			tabs = append(tabs, *changed)
+		case i < l.Current:
+			current--
 		}
 	}
-	l.Tabs = tabs
+	l.Tabs, l.Current = tabs, current
 	if l.Float != nil {
-		if l.Float = without(*l.Float, ids); l.Float == nil {
-			l.Floats = false
-		}
+		l.Float = change(-1, *l.Float)
+		l.Floats = l.Floats && l.Float != nil
 	}
-	return before
 }
 
-// without is a tab without some sessions; nil if none is left.
-func without(t api.LayoutTab, ids []string) *api.LayoutTab {
-	if len(t.Nodes) == 0 || !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && slices.Contains(ids, n.ID) }) {
+// without returns a tab without some sessions, and with a tree in the place of the first of them
+// unless that is nil. It returns nil if nothing is left.
+func without(t api.LayoutTab, ids []string, with *tree) *api.LayoutTab {
+	if !slices.ContainsFunc(ids, func(id string) bool { return leafAt(t, id) >= 0 }) {
 		return &t
 	}
 	var focused string
@@ -237,12 +235,11 @@ func without(t api.LayoutTab, ids []string) *api.LayoutTab {
 		focused = t.Nodes[t.Focus].ID
 	}
 	whole, _ := readTree(t.Nodes)
-	var nothing *tree
-	left := whole.replace(ids, &nothing)
+	left := whole.replace(ids, &with)
 	if left == nil {
 		return nil
 	}
 	t.Nodes = left.write(nil)
-	t.Focus = max(slices.IndexFunc(t.Nodes, func(n api.LayoutNode) bool { return n.Axis == "" && n.ID == focused }), 0)
+	t.Focus = max(leafAt(t, focused), 0)
 	return &t
 }

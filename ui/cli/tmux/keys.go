@@ -11,7 +11,7 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// keyNames are tmux's names of keys and ours.
+// keyNames maps tmux's names of keys to ours.
 var keyNames = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"up": "up", "down": "down", "left": "left", "right": "right", "home": "home", "end": "end",
@@ -60,7 +60,7 @@ func key(name string) (string, bool) {
 	return "", false
 }
 
-// sendKeys is send-keys.
+// sendKeys implements send-keys.
 func sendKeys(c *call, cmd *command, at server.Place) error {
 	times := 1
 	if cmd.has('N') {
@@ -143,7 +143,7 @@ func joined(inputs []api.SessionWriteInput) (all []api.SessionWriteInput) {
 	return all
 }
 
-// sendPrefix is send-prefix.
+// sendPrefix implements send-prefix.
 func sendPrefix(c *call, cmd *command, at server.Place) error {
 	option := "prefix"
 	if cmd.has('2') {

@@ -6,7 +6,7 @@ import (
 	"tandem/ui/cli/tmux/server"
 )
 
-// displayMessage is display-message.
+// displayMessage implements display-message.
 func displayMessage(c *call, cmd *command, _ server.Place) error {
 	at, err := c.target(cmd, 't', server.WantPane)
 	if err != nil {

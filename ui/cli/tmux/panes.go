@@ -54,7 +54,7 @@ func sizeError(cmd *command, percent bool) error {
 	return errors.New("lines invalid")
 }
 
-// splitWindow is split-window.
+// splitWindow implements split-window.
 func splitWindow(c *call, cmd *command, at server.Place) error {
 	s, err := splitOf(cmd, at)
 	if err != nil {
@@ -106,7 +106,7 @@ func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) bool {
 	return true
 }
 
-// killPane is kill-pane.
+// killPane implements kill-pane.
 func killPane(c *call, cmd *command, at server.Place) error {
 	for _, p := range slices.Clone(at.Window.Panes) {
 		if (p == at.Pane) == cmd.has('a') {
@@ -141,7 +141,7 @@ func listPanes(c *call, cmd *command, at server.Place) (err error) {
 	return nil
 }
 
-// selectPane is select-pane and last-pane.
+// selectPane implements select-pane and last-pane.
 func selectPane(c *call, cmd *command, at server.Place) error {
 	to := at.Pane
 	if cmd.name == "last-pane" || cmd.has('l') {
@@ -292,7 +292,7 @@ func joinPane(c *call, cmd *command, to server.Place) error {
 	return c.resizeTerminals(to.Window)
 }
 
-// breakPane is break-pane.
+// breakPane implements break-pane.
 func breakPane(c *call, cmd *command, _ server.Place) error {
 	from, err := c.target(cmd, 's', server.WantPane)
 	if err != nil {
@@ -332,7 +332,7 @@ func breakPane(c *call, cmd *command, _ server.Place) error {
 	return c.arranged(w)
 }
 
-// resizePane is resize-pane.
+// resizePane implements resize-pane.
 func resizePane(c *call, cmd *command, at server.Place) error {
 	w := at.Window
 	if cmd.has('Z') {
@@ -372,7 +372,7 @@ func resizePane(c *call, cmd *command, at server.Place) error {
 	return c.arranged(w)
 }
 
-// ways are the flags of the directions in which a border is moved.
+// ways returns the directions in which a border is moved, by their flags.
 func ways() []way {
 	return []way{{'L', cells.Beside, -1}, {'R', cells.Beside, 1}, {'U', cells.Below, -1}, {'D', cells.Below, 1}}
 }
@@ -414,7 +414,7 @@ func size(text string, of int) (int, error) {
 	return max(n, 1), nil
 }
 
-// respawnPane is respawn-pane: a program of its own in the same place.
+// respawnPane implements respawn-pane: a program of its own in the same place.
 func respawnPane(c *call, cmd *command, at server.Place) error {
 	if c.alive(at.Pane) && !cmd.has('k') {
 		return fmt.Errorf("respawn pane failed: pane %s:%d.%s still active", at.Session.Name, at.Window.Index, c.scope(at).Expand("#P"))
@@ -450,7 +450,7 @@ func respawn(c *call, cmd *command, at server.Place) error {
 	return nil
 }
 
-// respawnWindow is respawn-window.
+// respawnWindow implements respawn-window.
 func respawnWindow(c *call, cmd *command, at server.Place) error {
 	for _, p := range at.Window.Panes {
 		if c.alive(p) && !cmd.has('k') {

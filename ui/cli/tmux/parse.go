@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -96,7 +97,7 @@ type command struct {
 
 func (c *command) has(flag byte) bool { return c.flags[flag] != nil }
 
-// value is the last value of a flag; "" without it.
+// value returns the last value of a flag; "" without it.
 func (c *command) value(flag byte) string {
 	if values := c.flags[flag]; len(values) > 0 {
 		return values[len(values)-1]
@@ -104,7 +105,7 @@ func (c *command) value(flag byte) string {
 	return ""
 }
 
-// arg is an argument; "" if there are fewer.
+// arg returns an argument; "" if there are fewer.
 func (c *command) arg(i int) string {
 	if i < len(c.args) {
 		return c.args[i]
@@ -361,25 +362,16 @@ func (r *reader) escape() {
 	}
 }
 
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+|\{\w*\}?)`) })
+
 func (r *reader) variable() {
-	name := r.text
-	braced := strings.HasPrefix(name, "{")
-	name = strings.TrimPrefix(name, "{")
-	n := strings.IndexFunc(name, func(c rune) bool {
-		return c != '_' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
-	})
-	if n < 0 {
-		n = len(name)
-	}
-	if n == 0 {
+	name := variableName().FindString(r.text)
+	r.text = r.text[len(name):]
+	if name == "" {
 		r.word.WriteByte('$')
 		return
 	}
-	r.word.WriteString(r.env(name[:n]))
-	r.text = name[n:]
-	if braced {
-		r.text = strings.TrimPrefix(r.text, "}")
-	}
+	r.word.WriteString(r.env(strings.Trim(name, "{}")))
 }
 
 // whole reads a number, before which there may be spaces: some scripts write -p " 10".

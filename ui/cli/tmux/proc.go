@@ -9,7 +9,7 @@ import (
 	"tandem/ui/cli/procfs"
 )
 
-// foregroundName is what has the terminal of a process.
+// foregroundName returns the name of the program in the foreground of a process's terminal.
 func foregroundName(pid int) string {
 	s, ok := procfs.Read(pid)
 	if !ok || s.Foreground <= 0 {
@@ -23,7 +23,7 @@ func foregroundName(pid int) string {
 	return filepath.Base(strings.TrimPrefix(word, "-"))
 }
 
-// foregroundFolder is where that works.
+// foregroundFolder returns the working directory of that program.
 func foregroundFolder(pid int) string {
 	s, ok := procfs.Read(pid)
 	if !ok || s.Foreground <= 0 {

@@ -41,7 +41,7 @@ func startOf(c *call, cmd *command, at server.Place) (start, error) {
 	return s, nil
 }
 
-// folderOf is where a program starts: relative paths begin where this was called.
+// folderOf returns where a program starts; relative paths begin where this was called.
 func folderOf(c *call, asked string, at server.Place) string {
 	here, _ := os.Getwd()
 	if asked == "" {
@@ -79,7 +79,7 @@ func argvOf(c *call, args []string, at server.Place) []string {
 	return args
 }
 
-// programName is what a window is called after.
+// programName returns the name of a program for its window.
 func (c *call) programName(argv []string) string {
 	if len(argv) == 0 {
 		return filepath.Base(cmp.Or(c.env("SHELL"), "sh"))
@@ -167,12 +167,12 @@ func (c *call) environment(p *server.Pane, at server.Place, extra []string) (env
 	return env, environ
 }
 
-// tmuxVariable is the value of TMUX: the server, a process and the session.
+// tmuxVariable returns the value of TMUX: the server, a process and the session.
 func (c *call) tmuxVariable(session int) string {
 	return fmt.Sprintf("%s,%d,%d", c.path, c.pid(), session)
 }
 
-// pid is that of the process that holds the terminals.
+// pid returns that of the process that holds the terminals.
 func (c *call) pid() int {
 	held := os.Getpid()
 	if c.file == nil {
@@ -186,7 +186,7 @@ func (c *call) pid() int {
 	return held
 }
 
-// freeName is a name that no session that runs has.
+// freeName returns name, with a number behind it if a running session has it.
 func (c *call) freeName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -18,7 +18,7 @@ import (
 
 func now() time.Time { return time.Now() }
 
-// cleanName is what tmux makes of a name: colons and dots would divide a target.
+// cleanName replaces what would divide a target, colons and dots, as tmux does.
 func cleanName(name string) string {
 	return plainName(strings.Map(func(r rune) rune {
 		if r == ':' || r == '.' {
@@ -55,7 +55,7 @@ func beginsVariable(r rune) bool {
 	return r == '_' || r == '{' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// newSession is new-session.
+// newSession implements new-session.
 func newSession(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('t') {
 		return errors.New("session groups (new-session -t) are not supported by tandem")
@@ -93,7 +93,7 @@ func newSession(c *call, cmd *command, _ server.Place) error {
 	return c.openSession(at, false)
 }
 
-// sizeOf is the size of a new session's windows.
+// sizeOf returns the size of a new session's windows.
 func sizeOf(c *call, cmd *command) (w, h int, err error) {
 	size := string(c.option(server.Place{}, "default-size"))
 	if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 {
@@ -252,7 +252,7 @@ func (c *call) dropPane(at server.Place) error {
 	return nil
 }
 
-// killServer is kill-server: what the server started ends, and nothing else.
+// killServer implements kill-server: what the server started ends, and nothing else.
 func killServer(c *call, _ *command, _ server.Place) error {
 	for _, s := range c.file.Sorted() {
 		if err := c.dropSession(s); err != nil {
@@ -262,7 +262,7 @@ func killServer(c *call, _ *command, _ server.Place) error {
 	return nil
 }
 
-// renameSession is rename-session.
+// renameSession implements rename-session.
 func renameSession(c *call, cmd *command, at server.Place) error {
 	name := cleanName(c.scope(at).Expand(cmd.args[0]))
 	switch {
@@ -279,7 +279,7 @@ func renameSession(c *call, cmd *command, at server.Place) error {
 
 const sessionLine = "#{session_name}: #{session_windows} windows (created #{t:session_created})#{?session_grouped, (group ,}#{session_group}#{?session_grouped,),}#{?session_attached, (attached),}"
 
-// listSessions is list-sessions.
+// listSessions implements list-sessions.
 func listSessions(c *call, cmd *command, _ server.Place) error {
 	for _, s := range c.file.Sorted() {
 		c.list(cmd, server.Place{Session: s}, sessionLine)
@@ -301,7 +301,7 @@ func (c *call) listScope(cmd *command, scope format.Scope, form string) {
 	}
 }
 
-// listClients is list-clients: a dashboard is none of tmux's clients.
+// listClients implements list-clients: a dashboard is none of tmux's clients.
 func listClients(c *call, cmd *command, _ server.Place) error {
 	if !cmd.has('t') {
 		return nil
@@ -323,7 +323,7 @@ func mayAttach(c *call) error {
 	return nil
 }
 
-// attachSession is attach-session.
+// attachSession implements attach-session.
 func attachSession(c *call, cmd *command, _ server.Place) error {
 	if !c.file.Running() {
 		return errors.New("no sessions")
@@ -360,7 +360,7 @@ func (c *call) openSession(at server.Place, quiet bool) error {
 	return nil
 }
 
-// switchClient is switch-client: open dashboards show the session.
+// switchClient implements switch-client: open dashboards show the session.
 func switchClient(c *call, cmd *command, _ server.Place) error {
 	if c.control == nil && c.env(ownSession) == "" {
 		return errors.New("no current client")

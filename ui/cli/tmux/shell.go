@@ -32,7 +32,7 @@ func (c *call) aside(does func() error) error {
 	return errors.Join(err, c.meet())
 }
 
-// shellCommand is a command line in the folder and environment of this call.
+// shellCommand returns a command line in the directory and environment of this call.
 func shellCommand(c *call, line string) *exec.Cmd {
 	cmd := exec.CommandContext(c.ctx, "/bin/sh", "-c", line)
 	cmd.Env = c.Environ
@@ -42,7 +42,7 @@ func shellCommand(c *call, line string) *exec.Cmd {
 	return cmd
 }
 
-// runShell is run-shell.
+// runShell implements run-shell.
 func runShell(c *call, cmd *command, _ server.Place) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	if cmd.has('d') {
@@ -100,7 +100,7 @@ func (c *call) runText(text string) error {
 	return c.run(sequence)
 }
 
-// ifShell is if-shell.
+// ifShell implements if-shell.
 func ifShell(c *call, cmd *command, _ server.Place) error {
 	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
 	condition := c.scope(at).Expand(cmd.args[0])
@@ -117,7 +117,7 @@ func ifShell(c *call, cmd *command, _ server.Place) error {
 	return c.runText(cmd.arg(2))
 }
 
-// sourceFile is source-file.
+// sourceFile implements source-file.
 func sourceFile(c *call, cmd *command, _ server.Place) error {
 	for _, pattern := range cmd.args {
 		if cmd.has('F') {
@@ -178,7 +178,7 @@ func (c *call) configure(path string) {
 	}
 }
 
-// waitFor is wait-for.
+// waitFor implements wait-for.
 func waitFor(c *call, cmd *command, _ server.Place) error {
 	name := cmd.args[0]
 	if c.file.Waits == nil {
@@ -220,7 +220,7 @@ func waitFor(c *call, cmd *command, _ server.Place) error {
 	return nil
 }
 
-// wake tells one who waits, and reports whether it was still there.
+// wake wakes a waiting call, and reports whether it was still there.
 func wake(address string) bool {
 	conn, err := net.Dial("unixgram", address)
 	if err != nil {
@@ -253,7 +253,7 @@ func (c *call) await(queue *[]string) error {
 	})
 }
 
-// pipePane is pipe-pane: what the pane prints goes to a command, too.
+// pipePane implements pipe-pane: what the pane prints goes to a command, too.
 func pipePane(c *call, cmd *command, at server.Place) error {
 	had := at.Pane.Pipe != ""
 	if had {
@@ -296,7 +296,7 @@ func stopPipe(c *call, p *server.Pane) error {
 	return err
 }
 
-// listCommands is list-commands.
+// listCommands implements list-commands.
 func listCommands(c *call, cmd *command, _ server.Place) error {
 	for _, v := range verbs() {
 		if handlers()[v.name].does == nil || len(cmd.args) > 0 && v.name != cmd.args[0] && v.alias != cmd.args[0] {
@@ -316,5 +316,5 @@ func listCommands(c *call, cmd *command, _ server.Place) error {
 	return nil
 }
 
-// listKeys is list-keys: keys are the dashboard's, and none of them runs a command.
+// listKeys implements list-keys: keys are the dashboard's, and none of them runs a command.
 func listKeys(c *call, _ *command, _ server.Place) error { return nil }

@@ -219,7 +219,7 @@ func (c *call) alive(p *server.Pane) bool {
 	return known && !process.State.Ended()
 }
 
-// ownPlace is the pane that this was called in.
+// ownPlace returns the pane that this was called in.
 func ownPlace(c *call) server.Place {
 	pane, terminal := strings.TrimPrefix(c.env("TMUX_PANE"), "%"), c.env(ownSession)
 	path, _, _ := strings.Cut(c.env("TMUX"), ",")
@@ -282,7 +282,7 @@ func (c *call) close() {
 	}
 }
 
-// client is the connection to the engine.
+// client returns the connection to the engine.
 func (c *call) client() (*client.Client, error) {
 	if c.engine != nil {
 		return c.engine, nil
@@ -322,7 +322,7 @@ func (c *call) look() error {
 	return nil
 }
 
-// known is what the engine says of its sessions; nothing if it says nothing.
+// known returns the sessions of the engine; none if it does not answer.
 func (c *call) known() map[string]api.Process {
 	if c.running == nil && c.look() != nil {
 		return map[string]api.Process{}

@@ -26,7 +26,7 @@ type variables struct {
 	screen *api.Screen // of the pane; nil before it was asked for
 }
 
-// scope is what formats are expanded with at a place.
+// scope returns what formats are expanded with at a place.
 func (c *call) scope(at server.Place) format.Scope {
 	if at.Session == nil && c.file != nil && c.file.Running() {
 		at, _ = c.finder().Find("", server.WantPane)
@@ -165,7 +165,7 @@ func (v *variables) attached(s *server.Session) bool {
 	})
 }
 
-// indexes are those of the windows, the current one first.
+// indexes lists those of the windows, the current one first.
 func indexes(s *server.Session) string {
 	var all []string
 	for _, id := range s.Stack {
@@ -231,7 +231,7 @@ func windowFlags(s *server.Session, w *server.Window) string {
 	return flags
 }
 
-// activity is when a window's programs did something last.
+// activity returns when a window's programs last did something.
 func (v *variables) activity(w *server.Window) time.Time {
 	last := w.Created
 	for _, p := range w.Panes {
@@ -312,7 +312,7 @@ func (v *variables) exitTime(p *server.Pane) any {
 	return ""
 }
 
-// tabs are the stops of a terminal.
+// tabs lists the tab stops of a terminal.
 func tabs(width int) string {
 	var all []string
 	for x := 8; x < width; x += 8 {
@@ -321,7 +321,7 @@ func tabs(width int) string {
 	return strings.Join(all, ",")
 }
 
-// title is what somebody called the pane, what its program did, or the machine.
+// title returns the pane's title as set by a command, else by its program, else the host's name.
 func title(p *server.Pane, process api.Process) string {
 	if p.Title != "" {
 		return p.Title
@@ -333,7 +333,7 @@ func title(p *server.Pane, process api.Process) string {
 	return host
 }
 
-// startCommand is a command line as tmux shows it.
+// startCommand writes a command line as tmux shows it.
 func startCommand(argv []string) string {
 	if len(argv) == 3 && argv[1] == "-c" {
 		argv = argv[2:]
@@ -348,7 +348,7 @@ func startCommand(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// look is the pane's screen with its history.
+// look returns the pane's screen with its scrollback.
 func (v *variables) look() *api.Screen {
 	if v.screen == nil {
 		v.screen = &api.Screen{}

@@ -13,7 +13,7 @@ import (
 
 const paneTemplate = "#{session_name}:#{window_index}.#{pane_index}"
 
-// newWindow is new-window.
+// newWindow implements new-window.
 func newWindow(c *call, cmd *command, at server.Place) error {
 	if name := cmd.value('n'); cmd.has('S') && name != "" {
 		if w := at.Session.Named(name, true); w != nil {
@@ -49,7 +49,7 @@ func (c *call) printMade(cmd *command, at server.Place, form string) {
 	}
 }
 
-// indexFor is the index that a window comes to: the asked one, one beside it, or the first free one.
+// indexFor returns the index for a window: the requested one, one beside it, or the first free one.
 func indexFor(c *call, cmd *command, at server.Place, taken string) (int, error) {
 	base := c.option(at, "base-index").Int()
 	switch {
@@ -110,7 +110,7 @@ func (c *call) renumber(s *server.Session) {
 	}
 }
 
-// killWindow is kill-window.
+// killWindow implements kill-window.
 func killWindow(c *call, cmd *command, at server.Place) error {
 	for _, w := range slices.Clone(at.Session.Windows) {
 		if (w == at.Window) == cmd.has('a') {
@@ -123,7 +123,7 @@ func killWindow(c *call, cmd *command, at server.Place) error {
 	return nil
 }
 
-// renameWindow is rename-window.
+// renameWindow implements rename-window.
 func renameWindow(c *call, cmd *command, at server.Place) error {
 	at.Window.Call(plainName(c.scope(at).Expand(cmd.args[0])))
 	return nil
@@ -196,7 +196,7 @@ func stepTo(c *call, s *server.Session, to byte) error {
 	return nil
 }
 
-// moveWindow is move-window.
+// moveWindow implements move-window.
 func moveWindow(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('r') {
 		at, err := c.target(cmd, 't', server.WantSession)
@@ -233,7 +233,7 @@ func moveWindow(c *call, cmd *command, _ server.Place) error {
 	return nil
 }
 
-// swapWindow is swap-window.
+// swapWindow implements swap-window.
 func swapWindow(c *call, cmd *command, to server.Place) error {
 	from, err := c.target(cmd, 's', server.WantWindow)
 	if err != nil || from.Window == to.Window {
@@ -262,7 +262,7 @@ func swapWindow(c *call, cmd *command, to server.Place) error {
 	return nil
 }
 
-// resizeWindow is resize-window.
+// resizeWindow implements resize-window.
 func resizeWindow(c *call, cmd *command, at server.Place) error {
 	by, err := adjustment(cmd)
 	if err != nil {
@@ -297,7 +297,7 @@ func resizeWindow(c *call, cmd *command, at server.Place) error {
 	return c.arranged(at.Window)
 }
 
-// selectLayout is select-layout, next-layout and previous-layout.
+// selectLayout implements select-layout, next-layout and previous-layout.
 func selectLayout(c *call, cmd *command, at server.Place) error {
 	w, presets := at.Window, cells.Presets()
 	name := cmd.arg(0)
@@ -325,7 +325,7 @@ func selectLayout(c *call, cmd *command, at server.Place) error {
 	return c.arranged(w)
 }
 
-// evenly is the arrangement that spreads the panes beside one.
+// evenly returns the arrangement that spreads the panes of a group.
 func evenly(w *server.Window, p *server.Pane) string {
 	leaf := w.Layout.Find(p.ID)
 	parent := w.Layout.Parent(leaf)
@@ -377,7 +377,7 @@ func shareOf(c *call, at server.Place, name string, of int) int {
 	return n
 }
 
-// rotateWindow is rotate-window.
+// rotateWindow implements rotate-window.
 func rotateWindow(c *call, cmd *command, at server.Place) error {
 	w := at.Window
 	i := slices.Index(w.Panes, w.Active())
