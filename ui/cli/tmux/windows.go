@@ -307,35 +307,21 @@ func selectLayout(c *call, cmd *command, at server.Place) error {
 	case cmd.name == "previous-layout" || cmd.has('p'):
 		name = presets[(max(w.Preset, 0)+len(presets)-1)%len(presets)]
 	case cmd.has('E'):
-		name = evenly(w, at.Pane)
+		w.Layout.Spread(at.Pane.ID)
+		name = ""
+	case name == "" && w.Preset < 0:
+		return nil
 	case name == "":
-		if w.Preset < 0 {
-			return nil
-		}
 		name = presets[w.Preset]
 	}
-	if name == "" {
-		return nil
-	}
-	if err := layWindow(c, at, name); err != nil {
-		return err
+	if name != "" {
+		if err := layWindow(c, at, name); err != nil {
+			return err
+		}
 	}
 	w.Zoomed = false
 	w.Arranged()
 	return c.arranged(w)
-}
-
-// evenly returns the arrangement that spreads the panes of a group.
-func evenly(w *server.Window, p *server.Pane) string {
-	leaf := w.Layout.Find(p.ID)
-	parent := w.Layout.Parent(leaf)
-	if parent == nil {
-		return ""
-	}
-	if parent.Kind == cells.Beside {
-		return "even-horizontal"
-	}
-	return "even-vertical"
 }
 
 func layWindow(c *call, at server.Place, name string) error {

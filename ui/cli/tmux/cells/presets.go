@@ -76,6 +76,33 @@ func (c *Cell) mainAnd(axis Kind, panes []int, size int) {
 	c.Kind, c.Children = axis, []*Cell{first, rest}
 }
 
+// Spread gives the cells beside a pane the same size, or, if they have it, those around them.
+func (c *Cell) Spread(pane int) {
+	for group := c.Parent(c.Find(pane)); group != nil; group = c.Parent(group) {
+		if group.even() {
+			c.place()
+			return
+		}
+	}
+}
+
+// even gives the children of a group the same size, and reports whether they had another one.
+func (c *Cell) even() (changed bool) {
+	n, size := len(c.Children), c.size(c.Kind)
+	each := (size - (n - 1)) / n
+	if each < smallest {
+		return false
+	}
+	for i, child := range c.Children {
+		if i == n-1 {
+			each = size - (each+1)*(n-1)
+		}
+		changed = changed || child.size(c.Kind) != each
+		child.fit(c.Kind, each)
+	}
+	return changed
+}
+
 func other(axis Kind) Kind {
 	if axis == Beside {
 		return Below
