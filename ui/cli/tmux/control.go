@@ -212,13 +212,10 @@ func (x *control) compare(c *call) {
 // follow reads what the panes of the session print, and leaves those that are not there any more.
 func (x *control) follow(c *call) {
 	panes := map[int]string{}
-	there := false
-	c.file.Each(func(at server.Place) {
-		if at.Session.ID == x.session {
-			panes[at.Pane.ID], there = at.Pane.Terminal, true
-		}
-	})
-	if x.session >= 0 && !there {
+	for _, at := range c.file.Places(func(at server.Place) bool { return at.Session.ID == x.session }) {
+		panes[at.Pane.ID] = at.Pane.Terminal
+	}
+	if x.session >= 0 && len(panes) == 0 {
 		x.session = gone
 	}
 	for id, stop := range x.streams {

@@ -108,15 +108,7 @@ func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) bool {
 
 // killPane implements kill-pane.
 func killPane(c *call, cmd *command, at server.Place) error {
-	for _, p := range slices.Clone(at.Window.Panes) {
-		if (p == at.Pane) == cmd.has('a') {
-			continue
-		}
-		if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: p}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.drop(func(one server.Place) bool { return one.Window == at.Window && (one.Pane == at.Pane) != cmd.has('a') })
 }
 
 const paneLine = `#{pane_index}: [#{pane_width}x#{pane_height}] [history #{history_size}/#{history_limit}, #{history_bytes} bytes] #{pane_id}#{?pane_active, (active),}#{?pane_dead, (dead),}`
@@ -133,11 +125,11 @@ func listPanes(c *call, cmd *command, at server.Place) (err error) {
 	if at, err = c.target(cmd, 't', want); err != nil {
 		return err
 	}
-	c.file.Each(func(one server.Place) {
-		if want == server.WantNothing || one.Session == at.Session && (want == server.WantSession || one.Window == at.Window) {
-			c.list(cmd, one, form)
-		}
-	})
+	for _, one := range c.file.Places(func(one server.Place) bool {
+		return want == server.WantNothing || one.Session == at.Session && (want == server.WantSession || one.Window == at.Window)
+	}) {
+		c.list(cmd, one, form)
+	}
 	return nil
 }
 
@@ -457,11 +449,9 @@ func respawnWindow(c *call, cmd *command, at server.Place) error {
 			return fmt.Errorf("respawn window failed: window %s:%d still active", at.Session.Name, at.Window.Index)
 		}
 	}
-	for len(at.Window.Panes) > 1 {
-		if err := c.dropPane(server.Place{Session: at.Session, Window: at.Window, Pane: at.Window.Panes[len(at.Window.Panes)-1]}); err != nil {
-			return err
-		}
-	}
 	at.Pane = at.Window.Panes[0]
+	if err := c.drop(func(one server.Place) bool { return one.Window == at.Window && one.Pane != at.Pane }); err != nil {
+		return err
+	}
 	return respawn(c, cmd, at)
 }

@@ -178,11 +178,11 @@ func (c *call) pid() int {
 	if c.file == nil {
 		return held
 	}
-	c.file.Each(func(at server.Place) {
+	for _, at := range c.file.Places(nil) {
 		if stat, ok := procfs.Read(at.Pane.PID); ok && stat.Parent > 1 {
 			held = stat.Parent
 		}
-	})
+	}
 	return held
 }
 

@@ -212,52 +212,21 @@ func killSession(c *call, cmd *command, at server.Place) error {
 	if cmd.has('C') {
 		return nil
 	}
-	for _, s := range c.file.Sorted() {
-		if (s == at.Session) == cmd.has('a') {
-			continue
-		}
-		if err := c.dropSession(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropSession ends the programs of a session.
-func (c *call) dropSession(s *server.Session) error {
-	for len(s.Windows) > 0 {
-		if err := c.dropWindow(server.Place{Session: s, Window: s.Windows[0]}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropWindow ends the programs of a window.
-func (c *call) dropWindow(at server.Place) error {
-	for len(at.Window.Panes) > 0 {
-		at.Pane = at.Window.Panes[len(at.Window.Panes)-1]
-		if err := c.dropPane(at); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *call) dropPane(at server.Place) error {
-	if err := c.end(at.Pane); err != nil {
-		return err
-	}
-	c.forget(at)
-	return nil
+	return c.drop(func(one server.Place) bool { return (one.Session == at.Session) != cmd.has('a') })
 }
 
 // killServer implements kill-server: what the server started ends, and nothing else.
 func killServer(c *call, _ *command, _ server.Place) error {
-	for _, s := range c.file.Sorted() {
-		if err := c.dropSession(s); err != nil {
+	return c.drop(func(server.Place) bool { return true })
+}
+
+// drop ends the programs of panes and takes them out.
+func (c *call) drop(which func(server.Place) bool) error {
+	for _, at := range c.file.Places(which) {
+		if err := c.end(at.Pane); err != nil {
 			return err
 		}
+		c.forget(at)
 	}
 	return nil
 }

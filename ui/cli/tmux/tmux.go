@@ -193,18 +193,10 @@ func (c *call) meet() error {
 
 // removeEnded takes out the panes whose programs have ended, unless they shall remain.
 func (c *call) removeEnded() {
-	var ended []server.Place
-	c.file.Each(func(at server.Place) {
-		if c.alive(at.Pane) {
-			return
+	for _, at := range c.file.Places(func(at server.Place) bool { return !c.alive(at.Pane) }) {
+		if keep := c.option(at, "remain-on-exit"); !keep.On() && keep != "failed" {
+			c.forget(at)
 		}
-		if keep := c.option(at, "remain-on-exit"); keep.On() || keep == "failed" {
-			return
-		}
-		ended = append(ended, at)
-	})
-	for _, at := range ended {
-		c.forget(at)
 	}
 }
 
@@ -312,13 +304,13 @@ func (c *call) look() error {
 	for _, p := range list.Sessions {
 		c.running[p.ID] = p
 	}
-	c.file.Each(func(at server.Place) {
+	for _, at := range c.file.Places(nil) {
 		p := at.Pane
 		if pid := c.running[p.Terminal].PID; pid != p.PID && pid != 0 {
 			s, _ := procfs.Read(pid)
 			p.PID, p.Born = pid, s.Born
 		}
-	})
+	}
 	return nil
 }
 

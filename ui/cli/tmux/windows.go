@@ -112,15 +112,9 @@ func (c *call) renumber(s *server.Session) {
 
 // killWindow implements kill-window.
 func killWindow(c *call, cmd *command, at server.Place) error {
-	for _, w := range slices.Clone(at.Session.Windows) {
-		if (w == at.Window) == cmd.has('a') {
-			continue
-		}
-		if err := c.dropWindow(server.Place{Session: at.Session, Window: w}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.drop(func(one server.Place) bool {
+		return one.Session == at.Session && (one.Window == at.Window) != cmd.has('a')
+	})
 }
 
 // renameWindow implements rename-window.

@@ -261,25 +261,26 @@ type Place struct {
 	Index   int // of a window that may not be there; -1 for none
 }
 
-// Each goes over all panes.
-func (s *State) Each(visit func(Place)) {
+// Places returns the panes for which a condition holds, all of them if that is nil.
+func (s *State) Places(is func(Place) bool) (all []Place) {
 	for _, session := range s.Sorted() {
 		for _, w := range session.Windows {
 			for _, p := range w.Panes {
-				visit(Place{session, w, p, w.Index})
+				if at := (Place{session, w, p, w.Index}); is == nil || is(at) {
+					all = append(all, at)
+				}
 			}
 		}
 	}
+	return all
 }
 
-// Where is the place of the pane for which a condition holds; the zero Place if there is none.
-func (s *State) Where(is func(Place) bool) (found Place) {
-	s.Each(func(p Place) {
-		if found.Pane == nil && is(p) {
-			found = p
-		}
-	})
-	return found
+// Where returns the first pane for which a condition holds; the zero Place if there is none.
+func (s *State) Where(is func(Place) bool) Place {
+	for _, at := range s.Places(is) {
+		return at
+	}
+	return Place{}
 }
 
 // Remove takes a pane out, its window when that was the last one, and the session with its last
