@@ -25,7 +25,7 @@ func keepBuffer(c *call, name string, data []byte) {
 		b.Name, b.Auto = fmt.Sprintf("buffer%d", c.file.Next.Buffer), true
 		c.file.Next.Buffer++
 	}
-	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == b.Name })
+	c.removeBuffer(b.Name)
 	c.file.Buffers = append([]server.Buffer{b}, c.file.Buffers...)
 	limit, count := c.option(server.Place{}, "buffer-limit").Int(), 0
 	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool {
@@ -34,6 +34,10 @@ func keepBuffer(c *call, name string, data []byte) {
 		}
 		return o.Auto && count > max(limit, 1)
 	})
+}
+
+func (c *call) removeBuffer(name string) {
+	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == name })
 }
 
 // bufferOf returns the buffer that -b names, or the newest.
@@ -53,33 +57,17 @@ func bufferOf(c *call, cmd *command) (*server.Buffer, error) {
 // setBuffer implements set-buffer and load-buffer.
 func setBuffer(c *call, cmd *command, _ server.Place) error {
 	if cmd.has('n') {
-		b, err := bufferOf(c, cmd)
-		if err != nil {
-			return err
-		}
-		was, name := b.Name, cmd.value('n')
-		if was == name {
-			return nil
-		}
-		c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == name })
-		for i := range c.file.Buffers {
-			if b := &c.file.Buffers[i]; b.Name == was {
-				b.Name, b.Auto = name, false
-			}
-		}
-		return nil
+		return renameBuffer(c, cmd)
 	}
-	var data []byte
-	if cmd.name == "load-buffer" {
+	data := []byte(cmd.arg(0))
+	switch {
+	case cmd.name == "load-buffer":
 		var err error
 		if data, err = readFile(c, cmd.args[0]); err != nil {
 			return err
 		}
-	} else {
-		if len(cmd.args) == 0 {
-			return errors.New("no data specified")
-		}
-		data = []byte(cmd.args[0])
+	case len(cmd.args) == 0:
+		return errors.New("no data specified")
 	}
 	name := cmd.value('b')
 	if cmd.has('a') {
@@ -88,6 +76,21 @@ func setBuffer(c *call, cmd *command, _ server.Place) error {
 		}
 	}
 	keepBuffer(c, name, data)
+	return nil
+}
+
+func renameBuffer(c *call, cmd *command) error {
+	b, err := bufferOf(c, cmd)
+	if err != nil {
+		return err
+	}
+	was, name := b.Name, cmd.value('n')
+	if was == name {
+		return nil
+	}
+	c.removeBuffer(name)
+	b = &c.file.Buffers[slices.IndexFunc(c.file.Buffers, func(b server.Buffer) bool { return b.Name == was })]
+	b.Name, b.Auto = name, false
 	return nil
 }
 
@@ -176,8 +179,7 @@ func deleteBuffer(c *call, cmd *command, _ server.Place) error {
 		}
 		return errors.New("no buffer")
 	}
-	name := b.Name
-	c.file.Buffers = slices.DeleteFunc(c.file.Buffers, func(o server.Buffer) bool { return o.Name == name })
+	c.removeBuffer(b.Name)
 	return nil
 }
 

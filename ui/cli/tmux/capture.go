@@ -89,14 +89,13 @@ func place(cmd *command, flag byte, history, otherwise, end int) int {
 	return max(n, -history)
 }
 
-// octal writes what is not printable as \ooo.
+// octal writes control characters and backslashes as \ooo.
 func octal(line string) string {
 	var b strings.Builder
 	for i := range len(line) {
-		switch c := line[i]; {
-		case c < ' ' || c == '\\':
+		if c := line[i]; c < ' ' || c == '\\' {
 			fmt.Fprintf(&b, "\\%03o", c)
-		default:
+		} else {
 			b.WriteByte(c)
 		}
 	}

@@ -255,22 +255,9 @@ func (x *control) stream(ctx context.Context, e *client.Client, pane int, termin
 		}
 		if len(out.Bytes) > 0 && !first {
 			x.mu.Lock()
-			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, escaped(out.Bytes))
+			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, octal(string(out.Bytes)))
 			x.mu.Unlock()
 		}
 		first = false
 	}
-}
-
-// escaped writes control characters and backslashes as \ooo.
-func escaped(data []byte) string {
-	var b strings.Builder
-	for _, c := range data {
-		if c < ' ' || c == '\\' {
-			fmt.Fprintf(&b, "\\%03o", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }

@@ -9,12 +9,8 @@ import (
 // displayMessage implements display-message.
 func displayMessage(c *call, cmd *command, _ server.Place) error {
 	at, err := c.target(cmd, 't', server.WantPane)
-	if err != nil {
-		if cmd.has('t') { // tmux goes on without one
-			at = server.Place{}
-		} else {
-			return err
-		}
+	if err != nil && !cmd.has('t') { // with -t, tmux goes on without a pane
+		return err
 	}
 	text := cmp.Or(cmd.arg(0), cmd.value('F'), `[#{session_name}] #{window_index}:#{window_name}, current pane #{pane_index} - (%H:%M %d-%b-%y)`)
 	scope := c.scope(at)

@@ -228,7 +228,6 @@ func swapPane(c *call, cmd *command, to server.Place) error {
 	}
 	for _, w := range []*server.Window{a, b} {
 		w.Zoomed = w.Zoomed && cmd.has('Z')
-		w.Arranged()
 		if err := c.arranged(w); err != nil {
 			return err
 		}

@@ -251,8 +251,10 @@ func (c *call) touch(w *server.Window) {
 	}
 }
 
-// arranged gives the terminals of a window the sizes of their panes, and marks it as laid out anew.
+// arranged makes what follows from a window's new layout: the order of its panes, the sizes of their
+// terminals, and what dashboards show.
 func (c *call) arranged(w *server.Window) error {
+	w.Arranged()
 	c.touch(w)
 	return c.resizeTerminals(w)
 }

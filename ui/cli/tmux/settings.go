@@ -71,7 +71,7 @@ func setOption(c *call, cmd *command, _ server.Place) error {
 }
 
 func changeOption(c *call, cmd *command) error {
-	here, _ := c.finder().Find(cmd.value('t'), server.WantPane) // the name does without
+	here, _ := c.target(cmd, 't', server.WantPane) // the name does without
 	k, err := server.Resolve(c.scope(here).Expand(cmd.args[0]))
 	if err != nil {
 		return err

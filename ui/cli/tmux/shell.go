@@ -44,7 +44,7 @@ func shellCommand(c *call, line string) *exec.Cmd {
 
 // runShell implements run-shell.
 func runShell(c *call, cmd *command, _ server.Place) error {
-	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
+	at, _ := c.target(cmd, 't', server.WantPane)
 	if cmd.has('d') {
 		seconds, err := strconv.ParseFloat(cmd.value('d'), 64)
 		if err != nil {
@@ -102,7 +102,7 @@ func (c *call) runText(text string) error {
 
 // ifShell implements if-shell.
 func ifShell(c *call, cmd *command, _ server.Place) error {
-	at, _ := c.finder().Find(cmd.value('t'), server.WantPane)
+	at, _ := c.target(cmd, 't', server.WantPane)
 	condition := c.scope(at).Expand(cmd.args[0])
 	holds := truth(condition)
 	if !cmd.has('F') {

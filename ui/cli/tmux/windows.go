@@ -314,7 +314,6 @@ func selectLayout(c *call, cmd *command, at server.Place) error {
 		}
 	}
 	w.Zoomed = false
-	w.Arranged()
 	return c.arranged(w)
 }
 
@@ -336,10 +335,7 @@ func layWindow(c *call, at server.Place, name string) error {
 	}
 	layout, err := cells.Parse(name, w.Numbers())
 	if err != nil {
-		if strings.HasPrefix(err.Error(), "have ") {
-			return fmt.Errorf("%w: %s", err, name)
-		}
-		return fmt.Errorf("invalid layout: %s", name)
+		return fmt.Errorf("%w: %s", err, name)
 	}
 	width, height := w.Layout.W, w.Layout.H
 	w.Layout, w.Preset = layout, -1
