@@ -88,7 +88,7 @@ type call struct {
 	closed  []string         // ids of sessions that shall not be shown any more
 	apart   []string         // of those that leave their tab
 	swapped [][2]string      // of those that change places
-	refused error            // an unsupported modifier of a format that was expanded
+	refused error            // what is not supported of a format that was expanded
 	control *control         // nil but in control mode
 	depth   int              // of commands that run others
 }

@@ -38,8 +38,8 @@ func (c *call) scope(at server.Place) format.Scope {
 		at.Pane = at.Window.Active()
 	}
 	v := &variables{call: c, at: at}
-	return format.Scope{Lookup: v.lookup, Now: time.Now(), Refuse: func(modifier string) {
-		c.refused = fmt.Errorf("format modifier %s is not supported by tandem", modifier)
+	return format.Scope{Lookup: v.lookup, Now: time.Now(), Refuse: func(what string) {
+		c.refused = fmt.Errorf("format %s is not supported by tandem", what)
 	}}
 }
 

@@ -14,11 +14,17 @@ const deepest = 100
 // A Scope is what a format is expanded for. Only Lookup is needed.
 type Scope struct {
 	Lookup func(name string) (value string, ok bool)
-	// Refuse is told of modifiers that are not supported; it may be nil.
-	Refuse func(modifier string)
+	// Refuse is told what of a format is not supported; it may be nil.
+	Refuse func(what string)
 	Now    time.Time
 
 	depth int
+}
+
+func (s Scope) refuse(what string) {
+	if s.Refuse != nil {
+		s.Refuse(what)
+	}
 }
 
 // aliases are the short forms.
@@ -52,15 +58,16 @@ func (s Scope) Expand(text string) string {
 // special expands what follows a #, and gives what comes after it.
 func (s Scope) special(b *strings.Builder, rest string) string {
 	switch c := rest[0]; {
-	case c == '{' || c == '(':
-		end := closing(rest, c)
+	case c == '{':
+		end := skip(rest[1:], "}")
 		if end < 0 {
 			return ""
 		}
-		if c == '{' {
-			b.WriteString(s.replace(rest[1:end]))
-		}
-		return rest[end+1:]
+		b.WriteString(s.replace(rest[1 : 1+end]))
+		return rest[end+2:]
+	case c == '(':
+		s.refuse("#(…)")
+		return ""
 	case c == '#':
 		n := 1 + len(rest) - len(strings.TrimLeft(rest, "#")) // with the one before
 		after := rest[n-1:]
@@ -120,43 +127,20 @@ var timeLayouts = sync.OnceValue(func() map[byte]string {
 	}
 })
 
-// closing is where the bracket at the beginning of text ends; -1 if it does not.
-func closing(text string, open byte) int {
-	end := byte('}')
-	if open == '(' {
-		end = ')'
-	}
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '#' && i+1 < len(text) && strings.IndexByte(",#{}:", text[i+1]) >= 0 && text[i+1] != open:
-			i++
-		case text[i] == open && (depth == 0 || text[i-1] == '#' || open == '('):
-			depth++
-		case text[i] == end:
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// skip is where the first of some bytes stands outside of brackets; -1 if nowhere.
+// skip returns where the first of some bytes stands outside of #{…}; -1 if nowhere.
 func skip(text, ends string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch {
-		case text[i] == '#' && i+1 < len(text) && text[i+1] == '{':
+		case strings.HasPrefix(text[i:], "#{"):
 			depth++
-		case text[i] == '#' && i+1 < len(text) && strings.IndexByte(",#{}:", text[i+1]) >= 0:
 			i++
-			continue
+		case text[i] == '#' && i+1 < len(text) && strings.IndexByte(",#}:", text[i+1]) >= 0:
+			i++
+		case depth <= 0 && strings.IndexByte(ends, text[i]) >= 0:
+			return i
 		case text[i] == '}':
 			depth--
-		}
-		if depth <= 0 && strings.IndexByte(ends, text[i]) >= 0 {
-			return i
 		}
 	}
 	return -1

@@ -64,11 +64,14 @@ func TestTimesInMessages(t *testing.T) {
 	}
 }
 
-func TestUnsupportedModifiersAreRefusedByName(t *testing.T) {
-	for _, c := range [][2]string{{"#{e|+|:3,4}", "e"}, {"x#{W:#{window_name}}", "W"}, {"#{?#{C:text},a,b}", "C"}, {"#{t/p:at}", "t"}, {"#{q/e:path}", "q"}} {
+func TestUnsupportedPartsOfFormatsAreRefusedByName(t *testing.T) {
+	for _, c := range [][2]string{
+		{"#{e|+|:3,4}", "modifier e"}, {"x#{W:#{window_name}}", "modifier W"}, {"#{?#{C:text},a,b}", "modifier C"},
+		{"#{t/p:at}", "modifier t"}, {"#{q/e:path}", "modifier q"}, {"#(date)", "#(…)"},
+	} {
 		var refused []string
 		s := scope()
-		s.Refuse = func(modifier string) { refused = append(refused, modifier) }
+		s.Refuse = func(what string) { refused = append(refused, what) }
 		s.Expand(c[0])
 		if len(refused) != 1 || refused[0] != c[1] {
 			t.Errorf("%s refuses %q, want %q", c[0], refused, c[1])

@@ -110,9 +110,7 @@ func (s Scope) replace(key string) string {
 	mods, rest := modifiers(key)
 	for _, m := range mods {
 		if m.unsupported() {
-			if s.Refuse != nil {
-				s.Refuse(m.name)
-			}
+			s.refuse("modifier " + m.name)
 			return ""
 		}
 	}
