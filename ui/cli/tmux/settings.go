@@ -86,7 +86,7 @@ func changeOption(c *call, cmd *command) error {
 	switch {
 	case cmd.has('u') || cmd.has('U'):
 		delete(*set, k.Name)
-		if cmd.has('U') && at.Window != nil {
+		if cmd.has('U') && at.Window != nil && at.Pane == nil {
 			for _, p := range at.Window.Panes {
 				delete(p.Options, k.Name)
 			}
