@@ -65,11 +65,11 @@ func splitWindow(c *call, cmd *command, at server.Place) error {
 		return err
 	}
 	p := c.newPane()
-	if !insertPane(c, at, p, s) {
+	w := at.Window
+	if !w.Put(p, at.Pane, s) {
 		c.file.Next.Pane-- // nobody has seen the number
 		return errors.New("no space for new pane")
 	}
-	w := at.Window
 	cell := w.Layout.Find(p.ID)
 	begin.w, begin.h = cell.W, cell.H
 	begin.name = at.Session.Name + ":" + cmp.Or(c.programName(begin.argv), w.Name)
@@ -80,30 +80,13 @@ func splitWindow(c *call, cmd *command, at server.Place) error {
 	w.Zoomed = cmd.has('Z')
 	if !cmd.has('d') {
 		w.Select(p)
-	} else {
-		w.Stack = append(w.Stack, p.ID)
 	}
-	if err := c.resizeTerminals(w); err != nil {
+	if err := c.arranged(w); err != nil {
 		return err
 	}
 	at.Pane = p
 	c.printMade(cmd, at, paneTemplate)
 	return nil
-}
-
-// insertPane puts a pane into the layout beside another one. It reports false where there is no
-// room.
-func insertPane(c *call, at server.Place, p *server.Pane, s cells.Split) bool {
-	w := at.Window
-	layout, ok := w.Layout.Split(w.Layout.Find(at.Pane.ID), p.ID, s)
-	if !ok {
-		return false
-	}
-	w.Layout, w.Zoomed = layout, false
-	w.Panes = append(w.Panes, p)
-	w.Arranged()
-	c.touch(w)
-	return true
 }
 
 // killPane implements kill-pane.
@@ -259,19 +242,13 @@ func joinPane(c *call, cmd *command, to server.Place) error {
 		return err
 	}
 	was := from.Window
-	fits := false
-	if was == to.Window {
-		fits = was.Move(from.Pane, to.Pane, s)
-		c.touch(was)
-	} else if fits = insertPane(c, to, from.Pane, s); fits {
-		c.file.Remove(from)
-	}
-	if !fits {
+	if !to.Window.Put(from.Pane, to.Pane, s) {
 		return errors.New("create pane failed: pane too small")
 	}
-	if cmd.has('d') {
-		to.Window.Stack = append(to.Window.Stack, from.Pane.ID)
-	} else {
+	if was != to.Window {
+		c.file.Remove(from)
+	}
+	if !cmd.has('d') {
 		to.Window.Select(from.Pane)
 		to.Session.Show(to.Window)
 	}
@@ -280,7 +257,7 @@ func joinPane(c *call, cmd *command, to server.Place) error {
 			return err
 		}
 	}
-	return c.resizeTerminals(to.Window)
+	return c.arranged(to.Window)
 }
 
 // breakPane implements break-pane.

@@ -78,7 +78,11 @@ func newSession(c *call, cmd *command, _ server.Place) error {
 			return err
 		}
 	}
-	w, h, err := sizeOf(c, cmd)
+	var w, h int
+	if n, _ := fmt.Sscanf(string(c.option(server.Place{}, "default-size")), "%dx%d", &w, &h); n != 2 {
+		w, h = 80, 24
+	}
+	w, h, err := sizeOf(c, cmd, w, h)
 	if err != nil {
 		return err
 	}
@@ -93,12 +97,8 @@ func newSession(c *call, cmd *command, _ server.Place) error {
 	return c.openSession(at, false)
 }
 
-// sizeOf returns the size of a new session's windows.
-func sizeOf(c *call, cmd *command) (w, h int, err error) {
-	size := string(c.option(server.Place{}, "default-size"))
-	if n, _ := fmt.Sscanf(size, "%dx%d", &w, &h); n != 2 {
-		w, h = 80, 24
-	}
+// sizeOf returns the size of windows that -x and -y ask for; w and h without them.
+func sizeOf(c *call, cmd *command, w, h int) (int, int, error) {
 	for _, side := range []struct {
 		flag byte
 		name string

@@ -275,17 +275,8 @@ func resizeWindow(c *call, cmd *command, at server.Place) error {
 			h += by * way.sign
 		}
 	}
-	if cmd.has('x') || cmd.has('y') {
-		x, y, err := sizeOf(c, cmd)
-		if err != nil {
-			return err
-		}
-		if cmd.has('x') {
-			w = x
-		}
-		if cmd.has('y') {
-			h = y
-		}
+	if w, h, err = sizeOf(c, cmd, w, h); err != nil {
+		return err
 	}
 	at.Window.Layout.Resize(max(w, 1), max(h, 1))
 	return c.arranged(at.Window)

@@ -48,14 +48,10 @@ func (c *Cell) spread(axis Kind, cells []*Cell) {
 	if c.size(axis) < least {
 		c.setSize(axis, least)
 	}
-	each := (c.size(axis) - len(cells) + 1) / len(cells)
-	for i, child := range cells {
+	for _, child := range cells {
 		child.W, child.H = c.W, c.H
-		child.setSize(axis, each)
-		if i == len(cells)-1 {
-			child.setSize(axis, c.size(axis)-(each+1)*(len(cells)-1))
-		}
 	}
+	c.even()
 }
 
 // mainAnd gives the first pane its size and lets the others share the rest.

@@ -232,14 +232,22 @@ func (w *Window) Take(p *Pane) {
 	w.Layout, w.Zoomed = w.Layout.Close(p.ID), false
 }
 
-// Move puts a pane of the window beside another one of it, last of those that had the keyboard. It
-// reports false where there is no room.
-func (w *Window) Move(p, beside *Pane, s cells.Split) bool {
-	layout, ok := w.Layout.Move(p.ID, beside.ID, s)
+// Put puts a pane, which may be in the window already, beside another one, last of those that had the
+// keyboard. It reports false where there is no room.
+func (w *Window) Put(p, beside *Pane, s cells.Split) (ok bool) {
+	layout, there := w.Layout, w.Pane(p.ID) != nil
+	if there {
+		layout, ok = layout.Move(p.ID, beside.ID, s)
+	} else {
+		layout, ok = layout.Split(layout.Find(beside.ID), p.ID, s)
+	}
 	if !ok {
 		return false
 	}
-	w.Stack = slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID })
+	if !there {
+		w.Panes = append(w.Panes, p)
+	}
+	w.Stack = append(slices.DeleteFunc(w.Stack, func(id int) bool { return id == p.ID }), p.ID)
 	w.Layout, w.Zoomed = layout, false
 	w.Arranged()
 	return true
