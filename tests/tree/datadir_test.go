@@ -8,8 +8,8 @@ import (
 	"tandem/persist/datadir"
 )
 
-func TestArchitectureListsTheDataFolder(t *testing.T) {
-	text, err := os.ReadFile("ARCHITECTURE.md")
+func TestStoragePageListsTheDataFolder(t *testing.T) {
+	text, err := os.ReadFile("docs/internals/storage.md")
 	if err != nil {
 		t.Fatal(err)
 	}

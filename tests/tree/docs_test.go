@@ -14,9 +14,10 @@ var update = flag.Bool("update", false, "rewrite the generated pages")
 
 func TestGeneratedPagesAreUpToDate(t *testing.T) {
 	for page, want := range map[string]string{
-		"docs/api.md":    apiReference(),
-		"docs/keys.md":   keysReference(),
-		"docs/config.md": configReference(),
+		"docs/api.md":                apiReference(),
+		"docs/keys.md":               keysReference(),
+		"docs/config.md":             configReference(),
+		"docs/internals/packages.md": packagesReference(t),
 	} {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
