@@ -144,7 +144,7 @@ func (c *cluster) certificate() *tls.Config {
 // user has somebody whose permissions are those of a line of nsc in the documentation.
 func (c *cluster) user(name string) fleet.Credentials {
 	c.Helper()
-	text := must1(c, func() ([]byte, error) { return os.ReadFile("../../docs/fleet.md") })
+	text := must1(c, func() ([]byte, error) { return os.ReadFile("../../docs/fleet-nats.md") })
 	line := regexp.MustCompile(`nsc add user --name ` + name + ` (?:.*\\\n)+.*`).FindString(string(text))
 	key := must1(c, nkeys.CreateUser)
 	claims := jwt.NewUserClaims(must1(c, key.PublicKey))

@@ -58,29 +58,27 @@ func TestTourHasEveryCommandOfTheReadme(t *testing.T) {
 }
 
 func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
-	page, err := os.ReadFile("docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	there := testsOfTheTree(t)
-	rows := 0
-	for line := range strings.Lines(string(page)) {
-		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise |") {
-			continue
-		}
-		rows++
-		names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
-		if len(names) == 0 {
-			t.Errorf("no test holds: %s", line)
-		}
-		for _, name := range names {
-			if !there[name[1]] {
-				t.Errorf("there is no %s, which is to hold: %s", name[1], line)
+	for _, page := range []string{"docs/security.md", "docs/security-page.md"} {
+		rows := 0
+		for line := range strings.Lines(readPage(t, page)) {
+			if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise |") {
+				continue
+			}
+			rows++
+			names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
+			if len(names) == 0 {
+				t.Errorf("no test holds: %s", line)
+			}
+			for _, name := range names {
+				if !there[name[1]] {
+					t.Errorf("there is no %s, which is to hold: %s", name[1], line)
+				}
 			}
 		}
-	}
-	if rows == 0 {
-		t.Error("the page promises nothing")
+		if rows == 0 {
+			t.Errorf("%s promises nothing", page)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func impostors(m *machine, t *testing.T) {
 
 	m.serve(at)
 	p.do(chromedp.Navigate(m.url))
-	p.until(`globalThis.loot === 'the use of the key'`) // while its page is loaded: docs/security.md
+	p.until(`globalThis.loot === 'the use of the key'`) // while its page is loaded: docs/security-page.md
 	p.do(chromedp.Navigate(m.url))
 	p.until(`document.querySelector('.page')`)
 	p.until(`navigator.serviceWorker.getRegistrations().then((all) => all.length === 1 && all[0].active?.scriptURL.endsWith('/sw.js'))`)
