@@ -46,9 +46,9 @@ func synopsis(t *testing.T, files []string) string {
 
 const packagesHead = `# Packages
 
-This page is made from the comments of the packages. ` + "`go doc ./engine/vt`" + ` prints the whole comment of one.
-Imports are limited by a table in ` + "`tests/tree/deps_test.go`" + `, with the reason for every line.
-Packages that only have tests are not listed: ` + "`bench` and the folders of `tests`" + `.
+This page is made from the comments of the packages. ` + "`go doc ./engine/vt`" + ` prints the whole comment
+of one. A table in ` + "`tests/tree/deps_test.go`" + ` limits imports, with the reason for every line. Packages
+that only have tests are not listed: ` + "`bench` and the folders of `tests`" + `.
 
 | package | |
 |---|---|
