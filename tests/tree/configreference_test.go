@@ -27,9 +27,8 @@ func configReference() string {
 
 const configHead = `# Configuration
 
-This page is made from the table of settings in the program.
-
-The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/config.toml`" + `. Every key is optional.
+Every setting of ` + "`config.toml`" + `, made from the table of settings in the program. The file is
+` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/config.toml`" + `. Every key is optional.
 
 | command | does |
 |---|---|
@@ -38,11 +37,24 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 | ` + "`tandem config check [FILE]`" + ` | shows every mistake with its line and a caret, and exits with 1 if there is one; FILE may be a sandbox profile (` + "`.json`" + `), and without FILE it also checks ` + "`policy.toml`" + ` |
 | ` + "`tandem config path`" + ` | prints only the path |
 
-In the dashboard, "edit the configuration" in the palette (` + "`ctrl+b :`" + `) opens the file in your editor, and writes one with every default in comments if there is none.
+` + "```toml" + `
+theme  = "tokyo-night"        # or auto, catppuccin-mocha, gruvbox-dark, nord, dracula, solarized-light, terminal …
+preset = "tmux"               # keys as in tmux; or zellij
+shell  = ["zsh", "-l"]
 
-Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the rest to whatever starts from
-then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, is owned by another user or can be written by anyone, Tandem keeps the old settings
-and dashboards show the line; only ` + "`tandem --serve`" + ` does not start then, as the agents' sandbox is unknown.
+[keys]                        # action = keys; keys.md lists the actions
+"split.beside" = ["v", "%"]
+` + "```" + `
+
+In the dashboard, "edit the configuration" in the palette (` + "`ctrl+b :`" + `) opens the file in your editor,
+and writes one with every default in comments if there is none.
+
+Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the
+rest to whatever starts from then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start.
+
+Tandem keeps the old settings if the file has a mistake, belongs to another user or is writable by
+anyone; dashboards show the line. Only ` + "`tandem --serve`" + ` does not start then, because the agents'
+sandbox is unknown.
 
 | key | default | meaning |
 |---|---|---|
