@@ -14,7 +14,7 @@ type Engine struct {
 	operations map[string]func(ctx context.Context, in, out any) error
 }
 
-// NewEngine is an engine that can do nothing yet.
+// NewEngine returns an engine without operations.
 func NewEngine() *Engine {
 	return &Engine{operations: map[string]func(ctx context.Context, in, out any) error{}}
 }

@@ -26,13 +26,13 @@ type Env struct {
 	Shown  overlay.Overlay
 	Said   string
 	Copied string
-	Opened string   // the session that was shown last
-	Ended  []string // processes whose end was asked for
+	Opened string   // the last session shown
+	Ended  []string // processes asked to stop
 
-	Pending *panes.Pending // that waits; nil for nothing
+	Pending *panes.Pending // nil if nothing waits
 }
 
-// Await keeps what is not ready.
+// Await keeps a pending action.
 func (e *Env) Await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
@@ -41,7 +41,7 @@ func (e *Env) Await(p panes.Pending) tea.Cmd {
 	return nil
 }
 
-// Settle does what waits, if that is ready now.
+// Settle carries out the pending action if it is ready.
 func (e *Env) Settle() tea.Cmd {
 	p := e.Pending
 	if p == nil || !p.Ready() {

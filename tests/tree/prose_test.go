@@ -22,6 +22,9 @@ var relativePronouns = regexp.MustCompile(`(?i)\b(that|what|whatever|who|whoever
 // maxPronouns is how many a package's comments may have per 100 words.
 const maxPronouns = 2.5
 
+// proseSlack is how much a listed value may rise, because removing good prose raises it too.
+const proseSlack = 0.5
+
 // minProse is how many words of comments a package needs to be measured.
 const minProse = 100
 
@@ -35,10 +38,13 @@ func TestCommentsHaveFewRelativeClauses(t *testing.T) {
 	measured := pronounsByPackage(t)
 	for _, dir := range slices.Sorted(maps.Keys(measured)) {
 		now, before := measured[dir], listed[dir]
+		limit := maxPronouns
+		if before > 0 {
+			limit = before + proseSlack
+		}
 		switch {
-		case now > max(before, maxPronouns):
-			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle",
-				dir, now, max(before, maxPronouns))
+		case now > limit:
+			t.Errorf("%s: %.1f of that, what, who, which and where per 100 words of comments, more than %.1f; use a noun or a participle", dir, now, limit)
 		case before > 0 && now <= maxPronouns && !*update:
 			t.Errorf("%s: %.1f is within the limit; take it off the list with go test ./tests/tree -run RelativeClauses -update", dir, now)
 		}

@@ -1,5 +1,5 @@
-// Package outbox queues what a client types into a session. The queue outlives attachments: it
-// waits while there is none, and the next one continues where the last was lost.
+// Package outbox queues the input of a session. The queue outlives attachments: it waits while there
+// is none, and the next attachment continues after the last acknowledged message.
 package outbox
 
 import (
@@ -13,26 +13,26 @@ import (
 )
 
 const (
-	// maxQueued bounds what waits to be sent, in bytes of messages.
+	// maxQueued bounds the unsent messages, in bytes.
 	maxQueued = wire.MaxInputMessage
-	// maxBytesMessage is where raw bytes are cut into another message.
+	// maxBytesMessage is the size in bytes of the largest message of raw bytes.
 	maxBytesMessage = 64 << 10
-	// joinBytes is up to where raw bytes are added to a message that waits.
+	// joinBytes is the size up to which raw bytes are appended to an unsent message.
 	joinBytes = 32 << 10
-	// maxKept bounds what was sent and may not have arrived: more than a link holds.
+	// maxKept bounds the sent messages kept for another attachment: more than a link holds.
 	maxKept = 1 << 20
-	// maxUnaccepted bounds text that was sent and the session's terminal has not accepted.
+	// maxUnaccepted bounds sent text not yet accepted by the session's terminal.
 	// The engine has room for it, so it reads a key behind it at once.
 	maxUnaccepted = 128 << 10
-	// minText is how long a message must be to wait for that: keys never do.
+	// minText is the size of the shortest message to wait for acceptance: keys never do.
 	minText = 64
 )
 
 var (
-	// ErrLost is the error of input for an attachment that is lost.
+	// ErrLost is the error of input for a lost attachment.
 	ErrLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
-	// ErrNotSent is the error of input that is not queued, because the session has not been
-	// reachable for too long or has exited.
+	// ErrNotSent is the error of rejected input: the session has been unreachable for too long, or
+	// has exited.
 	ErrNotSent = errors.New("not sent: the session cannot be reached")
 )
 
@@ -45,15 +45,14 @@ type Outbox struct {
 	closed bool    // nothing is added any more
 	sender *Sender // the present one, or the last; nil before the first
 
-	keeps    bool     // what was sent is kept, as it may not arrive
-	kept     [][]byte // input that was sent last
+	keeps    bool     // sent messages are kept, because they may not arrive
+	kept     [][]byte // the last input sent
 	keptSize int
-	number   uint64 // of messages of input that were sent
+	number   uint64 // of messages of input sent
 }
 
 // Send queues input and never blocks. While the session cannot be reached the input waits. Nothing
-// of in is queued if more than 16 MiB would wait, or after Close. Sizes that follow each other
-// without other input in between become one.
+// of in is queued if more than 16 MiB would wait, or after Close. Consecutive sizes become one.
 func (o *Outbox) Send(in api.Input) error {
 	msgs, size, err := encodeInput(in)
 	if err != nil {
@@ -79,7 +78,7 @@ func (o *Outbox) Send(in api.Input) error {
 	return err
 }
 
-// Tell is Send for what is of use now or never. It reports whether in was queued, which it is not
+// Tell is Send for input of use now or never. It reports whether in was queued, which it is not
 // while the session cannot be reached.
 func (o *Outbox) Tell(in api.Input) bool { return o.Connected() && o.Send(in) == nil }
 
@@ -90,7 +89,7 @@ func (o *Outbox) Connected() bool {
 	return o.connected() != nil
 }
 
-// connected returns the sender that takes input; nil if there is none. o is locked.
+// connected returns the sender of the present connection; nil if there is none. o is locked.
 func (o *Outbox) connected() *Sender {
 	if s := o.sender; s != nil && !s.lost && !s.closed {
 		return s
@@ -112,16 +111,16 @@ func (o *Outbox) Waiting() (n int) {
 	return n
 }
 
-// Close drops what waits, because the session has exited. Send then fails with ErrNotSent.
+// Close drops the queue, because the session has exited. Send then fails with ErrNotSent.
 func (o *Outbox) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed, o.queue, o.size = true, nil, 0
 }
 
-// DiscardText drops text that waits because the program in the session does not read, and returns
-// its size in bytes. Call it right before sending ctrl+c, which then does not wait. The end of a
-// bracketed paste stays if its start was sent.
+// DiscardText drops unsent text, which waits if the program in the session does not read, and
+// returns its size in bytes. Call it right before sending ctrl+c, so that the key does not wait.
+// The end of a bracketed paste stays if its start was sent.
 func (o *Outbox) DiscardText() (dropped int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,8 +196,8 @@ func isInterrupt(msg []byte) bool {
 	return msg[0] == wire.InputBytes && len(msg) == 2 && msg[1] == 0x03
 }
 
-// isInput reports whether a message is input that is to arrive over the next connection if
-// not over this one: sizes and marks are not, nor what concerns the connection itself.
+// isInput reports whether a message must arrive over the next connection if not over this one.
+// Sizes, marks and messages about the connection itself need not.
 func isInput(msg []byte) bool {
 	switch msg[0] {
 	case wire.InputResize, wire.InputMark, wire.InputHand, wire.InputTyped:

@@ -7,11 +7,11 @@ import (
 	"tandem/engine/api"
 )
 
-// A Sender takes what one attachment sends from an outbox.
+// A Sender takes an attachment's input from an outbox.
 type Sender struct {
 	o      *Outbox
 	wake   func() // there is something to take; must not block
-	closed bool   // by the user: only what is queued is still sent
+	closed bool   // by the user: the queue is still sent
 	lost   bool   // nothing can be sent any more
 
 	progress   bool  // the engine reports what the terminal has accepted
@@ -19,7 +19,7 @@ type Sender struct {
 	acceptedBy int64 // bytes of text the terminal has accepted
 }
 
-// Arrived is what the engine knows of the input that earlier attachments sent.
+// Arrived is the engine's count of input from earlier attachments.
 type Arrived struct {
 	Counts bool   // it counts messages of input
 	Known  bool   // it has counted those of the last attachment too
@@ -112,7 +112,7 @@ func (s *Sender) ready() (n int) {
 	return n
 }
 
-// Sent reports that a message that was taken is sent.
+// Sent records that a message from Take was sent.
 func (s *Sender) Sent(msg []byte) {
 	o := s.o
 	o.mu.Lock()
@@ -156,7 +156,7 @@ func (s *Sender) unsure() int64 {
 	return s.sentText - s.acceptedBy
 }
 
-// Close ends the sender; what is queued can still be taken.
+// Close ends the sender; Take still returns the queue.
 func (s *Sender) Close() {
 	s.o.mu.Lock()
 	s.closed = s.closed || !s.lost
