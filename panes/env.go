@@ -92,16 +92,15 @@ func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) 
 	}
 }
 
-// A Pending is an action that the user has asked for and that cannot be done yet. What is
-// typed meanwhile waits, because the action may decide where it goes.
+// A Pending is an action of the user's that cannot be done yet. Input typed meanwhile
+// waits, because the action may decide where it goes.
 type Pending struct {
-	Ready  func() bool    // is called after every message
+	Ready  func() bool    // called after every message
 	Then   func() tea.Cmd // the action
-	Cancel func()         // is called instead if the user cancels; may be nil
+	Cancel func()         // called instead if the user cancels; may be nil
 }
 
-// AwaitAnswer is Ask, but what is typed until the answer is there waits. The user may cancel
-// it.
+// AwaitAnswer is Ask with typed input waiting for the answer. The user may cancel it.
 func AwaitAnswer[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
 	ctx, cancel := context.WithCancel(ctx)
 	var answered Result

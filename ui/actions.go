@@ -22,7 +22,7 @@ type input struct {
 	actions  panes.Actions   // of the dashboard itself
 	held     panes.Pane      // the one that the mouse was pressed in
 	early    []screen.Event  // typed before there was a session
-	pending  []panes.Pending // actions that what is typed waits for
+	pending  []panes.Pending // actions that typed input waits for
 	blurred  bool            // another window has the keyboard
 	left     bool            // the person has left; what is typed now goes nowhere
 }

@@ -17,7 +17,7 @@ import (
 	"tandem/ui/screen"
 )
 
-// await does an action, at once or when it is ready.
+// await does an action as soon as it is ready.
 func (in *input) await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
@@ -26,11 +26,11 @@ func (in *input) await(p panes.Pending) tea.Cmd {
 	return nil
 }
 
-// waits reports whether what is typed is held back for now.
+// waits reports whether typed input is held back for now.
 func (in *input) waits() bool { return len(in.pending) > 0 || in.m.zoom.behind() }
 
-// hold holds back what was typed behind an action that is not done yet. The key that
-// cancels drops the action and what was typed for it.
+// hold holds back input typed behind a pending action. A key for Cancel drops the action
+// and the input before the key.
 func (in *input) hold(events []screen.Event) (held bool) {
 	switch {
 	case len(in.pending) > 0:
@@ -48,17 +48,17 @@ func (in *input) hold(events []screen.Event) (held bool) {
 	return true
 }
 
-// cancels reports whether an event is a key that cancels what waits.
+// cancels reports whether an event is a key for Cancel.
 func (in *input) cancels(e screen.Event) bool {
 	return e.Kind == keys.EventKey && keymap.NewResolver(in.m.o.Bindings).Resolve(e.Key, cancelScopes()...).Action == keymap.Cancel
 }
 
-// cancelScopes are those whose keys for Cancel cancel what waits.
+// cancelScopes returns the scopes of the keys that cancel a pending action.
 func cancelScopes() []keymap.Scope {
 	return []keymap.Scope{keymap.ScopePrompt, keymap.ScopePicker, keymap.ScopeForm}
 }
 
-// cancelNote says which key cancels.
+// cancelNote names the key to cancel with.
 func (in *input) cancelNote() string {
 	return panes.WithKey(in.m.o.Bindings, "; ", keymap.Cancel, " cancels", cancelScopes()...)
 }
@@ -73,8 +73,8 @@ func (in *input) cancelPending() {
 	}
 }
 
-// settle does what is ready now, and goes on with what was held back once nothing waits
-// any more.
+// settle does the pending actions that are ready, and takes the held input once none is
+// left.
 func (in *input) settle(waited bool) tea.Cmd {
 	var cmds []tea.Cmd
 	for i := 0; i < len(in.pending); {

@@ -69,8 +69,8 @@ func (z *zoom) idle() *terminal.Pane {
 	return nil
 }
 
-// behind reports whether the session has shown on the terminal what the dashboard has
-// still to hear of, on which it depends what the mouse means.
+// behind reports whether the terminal shows output of the session that the dashboard has
+// not received yet. Until then the mouse's target is unknown.
 func (z *zoom) behind() bool {
 	return z.m.areas.zoomed && z.m.sessions.focused() != nil && z.m.sessions.focused().Behind()
 }

@@ -97,7 +97,7 @@ func (f *Pane) makeActions() panes.Actions {
 	return all
 }
 
-// whenBegun is an action that waits for the first folder.
+// whenBegun makes an action wait for the first folder.
 func (f *Pane) whenBegun(act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		return f.env.Await(panes.Pending{

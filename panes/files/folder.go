@@ -73,9 +73,8 @@ func (f *folder) begin() {
 	f.visit, f.matching = v, nil
 }
 
-// whenListed is an action on rows: one that comes before these waits for them, and
-// for all of them if it is about the whole folder. It is dropped when the
-// folder is left, or cannot be read.
+// whenListed makes an action on rows wait for them, and for all of them if it is about the
+// whole folder. The action is dropped when the folder is left or cannot be read.
 func (f *folder) whenListed(whole bool, act func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if f.isListed(whole) {

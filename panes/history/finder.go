@@ -21,7 +21,7 @@ const typingDelay = 15 * time.Millisecond
 type finder struct {
 	env   panes.Env
 	shows func() bool // it is on the screen
-	leave func()      // is called if a choice is cancelled; nil for nothing
+	leave func()      // called if a choice is cancelled; may be nil
 	list  List
 	field widget.Field
 
@@ -127,7 +127,7 @@ func (f *finder) take(r Request, out api.HistorySearchOutput, err error) {
 	f.suggest()
 }
 
-// pick acts on the chosen command, once the answer to what was typed is there.
+// pick acts on the chosen command, once the query is answered.
 func (f *finder) pick(act func(api.HistoryRow) tea.Cmd) tea.Cmd {
 	if !f.env.News().Connected {
 		return f.withSelected(act)

@@ -29,10 +29,10 @@ type Env struct {
 	Opened string   // the last session shown
 	Ended  []string // processes asked to stop
 
-	Pending *panes.Pending // nil if nothing waits
+	Pending *panes.Pending // the last action not ready yet; nil for none
 }
 
-// Await keeps a pending action.
+// Await does an action, or keeps it in Pending until it is ready.
 func (e *Env) Await(p panes.Pending) tea.Cmd {
 	if p.Ready() {
 		return p.Then()
@@ -41,7 +41,7 @@ func (e *Env) Await(p panes.Pending) tea.Cmd {
 	return nil
 }
 
-// Settle carries out the pending action if it is ready.
+// Settle does the pending action if it is ready now.
 func (e *Env) Settle() tea.Cmd {
 	p := e.Pending
 	if p == nil || !p.Ready() {

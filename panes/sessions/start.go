@@ -44,7 +44,7 @@ type Started struct {
 }
 
 // A Starter starts the sessions of each machine one after the other, so that they are
-// there in the order they were asked for, and kills those that were cancelled meanwhile.
+// there in the order they were asked for, and kills those cancelled meanwhile.
 type Starter struct {
 	env       Env
 	then      func(Started) tea.Cmd
@@ -52,8 +52,7 @@ type Starter struct {
 	cancelled []*Start // after the engine was asked for them
 }
 
-// NewStarter makes one that has nothing to start. then is called with what has become of
-// each start that is not cancelled.
+// NewStarter returns an idle starter. then takes the outcome of each start not cancelled.
 func NewStarter(env Env, then func(Started) tea.Cmd) *Starter { return &Starter{env: env, then: then} }
 
 // Waiting are the ids of the sessions that are not there yet.
@@ -150,8 +149,8 @@ func (s *Starter) Cancel(id string) tea.Cmd {
 	return tea.Batch(kill, s.next(start.machine()))
 }
 
-// kill kills the session of a start that was cancelled. An engine that does not know it
-// yet will when the start is answered.
+// kill kills the session of a cancelled start. An engine may know it only once the start
+// is answered.
 func (s *Starter) kill(ctx context.Context, start *Start) error {
 	kill := func() error {
 		e, err := s.env.Engine(ctx)
@@ -171,7 +170,7 @@ func (s *Starter) kill(ctx context.Context, start *Start) error {
 	return err
 }
 
-// ended takes in that a session whose start was cancelled is not there, or why it is.
+// ended takes in the outcome of kill.
 func (s *Starter) ended(start *Start, err error) tea.Cmd {
 	if start.killed = err == nil; start.killed {
 		return nil

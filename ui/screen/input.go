@@ -182,7 +182,7 @@ func (in *Input) Unread(events []Event) {
 	in.queue = append(slices.Clone(events), in.queue...)
 }
 
-// Len is how many events wait to be taken.
+// Len returns the number of queued events.
 func (in *Input) Len() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
