@@ -5,9 +5,9 @@ import (
 	"os"
 
 	"tandem/engine/agents"
-	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
+	"tandem/engine/shell"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
@@ -48,9 +48,9 @@ func (h *host) resumption(r store.Record, former store.Identity) (out resumption
 	out.Resumption = found
 	switch prompt.KindOf(r.Argv) {
 	case prompt.Bash, prompt.Zsh, prompt.Fish, prompt.POSIX:
-		out.typed = names.Quote(found.Argv)
+		out.typed = shell.Quote(found.Argv...)
 		if found.CWD != "" && found.CWD != r.CWD {
-			out.typed = names.Quote([]string{"cd", found.CWD}) + " && " + out.typed
+			out.typed = shell.Quote("cd", found.CWD) + " && " + out.typed
 		}
 		if how == ResumeRun {
 			out.typed += "\r"

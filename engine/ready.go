@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"tandem/engine/logs"
-	"tandem/engine/names"
 	"tandem/engine/readiness"
 	"tandem/engine/sandbox"
+	"tandem/engine/shell"
 	"tandem/persist/store"
 )
 
@@ -64,7 +64,7 @@ func (h *host) checks(r store.Record) (all []check) {
 		all = append(all, check{ready.HTTP, readiness.Until(func(ctx context.Context) error { return probe.HTTP(ctx, ready) })})
 	}
 	if len(ready.Command) > 0 {
-		all = append(all, check{names.Quote(ready.Command), readiness.Until(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
+		all = append(all, check{shell.Quote(ready.Command...), readiness.Until(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
 	}
 	if ready.Log != "" {
 		all = append(all, check{"log line " + ready.Log, func(ctx context.Context) error { return h.awaitLine(ctx, r) }})

@@ -3,6 +3,8 @@ package panes
 import (
 	"errors"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // shellSigns are the characters that only a shell understands, outside quotes.
@@ -86,7 +88,7 @@ func ParseEnv(text string) (map[string]string, error) {
 			var pair string
 			pair, word = cutPair(word)
 			name, value, ok := strings.Cut(pair, "=")
-			if !ok || !IsName(name) {
+			if !ok || !syntax.ValidName(name) {
 				return nil, errors.New("“" + pair + "” is not NAME=value")
 			}
 			env[name] = value
@@ -102,20 +104,9 @@ func cutPair(s string) (pair, rest string) {
 		if s[i] != ',' {
 			continue
 		}
-		if name, _, ok := strings.Cut(s[i+1:], "="); ok && IsName(name) {
+		if name, _, ok := strings.Cut(s[i+1:], "="); ok && syntax.ValidName(name) {
 			return s[:i], s[i+1:]
 		}
 	}
 	return s, ""
-}
-
-// IsName reports whether s may be the name of a variable.
-func IsName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != ""
 }

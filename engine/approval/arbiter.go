@@ -18,6 +18,7 @@ import (
 	"tandem/engine/cellwidth"
 	"tandem/engine/names"
 	"tandem/engine/policy"
+	"tandem/engine/shell"
 	"tandem/persist/store"
 )
 
@@ -136,7 +137,7 @@ func (a *Arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
-		command = names.Quote(in.Argv)
+		command = shell.Quote(in.Argv...)
 	}
 	now, name := time.Now(), caller.Bounds.Name
 	q := &question{

@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/httplimit"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/shell"
 )
 
 const (
@@ -173,7 +173,7 @@ func (c operationCall) Subject(home string) toolkit.Subject {
 	case *api.ProcessStartInput:
 		s := toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 		if in.Ready != nil && len(in.Ready.Command) > 0 {
-			s.Command, s.Argv = lineOf(in.Command)+"\n"+lineOf(in.Ready.Command), nil
+			s.Command, s.Argv = shell.Quote(in.Command...)+"\n"+shell.Quote(in.Ready.Command...), nil
 		}
 		return s
 	case *api.SessionExecInput:
@@ -186,15 +186,6 @@ func (c operationCall) Subject(home string) toolkit.Subject {
 		return toolkit.Subject{Paths: []string{filepath.Join(home, "outputs")}}
 	}
 	return toolkit.Subject{Paths: c.paths(home), Session: cmp.Or(c.id, toolkit.IdIn(c.in))}
-}
-
-// lineOf is a program and its arguments as a line for a shell.
-func lineOf(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		words[i] = toolkit.ShellWord(word)
-	}
-	return strings.Join(words, " ")
 }
 
 // paths are the files that a call names, absolute.

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/secrets"
+	"tandem/engine/shell"
 )
 
 const (
@@ -168,7 +169,7 @@ func CommandLine(argv []string) string {
 	if len(argv) == 3 && IsShell(argv[0]) && secrets.IsScriptFlag(argv[1]) {
 		return argv[2]
 	}
-	return Quote(argv)
+	return shell.Quote(argv...)
 }
 
 // IsPlainShell reports whether argv is a shell in which somebody types: what is
@@ -177,24 +178,4 @@ func IsPlainShell(argv []string) bool {
 	return len(argv) == 0 || IsShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
 		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a)
 	})
-}
-
-// Quote writes argv as a line that a POSIX shell reads back.
-func Quote(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = quoteWord(a)
-	}
-	return strings.Join(words, " ")
-}
-
-func quoteWord(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
-			strings.ContainsRune("_-./:=,@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

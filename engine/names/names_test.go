@@ -79,10 +79,3 @@ func TestShellThatRunsALineIsNamedAfterItsProgram(t *testing.T) {
 		}
 	}
 }
-
-func TestCommandIsQuotedForAShell(t *testing.T) {
-	got := Quote([]string{"sh", "-c", "echo 'a b' $HOME", "", "x=1"})
-	if want := `sh -c 'echo '\''a b'\'' $HOME' '' x=1`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // own are the words that bash takes for itself at the beginning of a command. true and false are two as well, but alone they do what the programs
@@ -83,7 +85,7 @@ func passes(env []string, cwd string) bool {
 				return false
 			}
 		}
-		if !isName(name) { // a function, for example
+		if !syntax.ValidName(name) { // a function, for example
 			return false
 		}
 	}
@@ -98,16 +100,6 @@ func isSearchable(path string) bool {
 		}
 	}
 	return true
-}
-
-func isName(s string) bool {
-	for i, c := range []byte(s) {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // Environ is the environment of a program at path that bash would have become,

@@ -13,8 +13,8 @@ import (
 	"tandem/engine/invariants"
 	"tandem/engine/keeper"
 	"tandem/engine/mailbox"
-	"tandem/engine/names"
 	"tandem/engine/secrets"
+	"tandem/engine/shell"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -258,7 +258,7 @@ func (c *Control) panics(f func()) (panicked bool) {
 func (c *Control) insert(r store.Record, logPath string) *proc {
 	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
-	p.command = names.Quote(p.argv)
+	p.command = shell.Quote(p.argv...)
 	p.share()
 	c.procs[r.ID] = p
 	return p

@@ -1,15 +1,14 @@
 package files
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
+	"tandem/engine/shell"
 	"tandem/panes"
 	"tandem/panes/widget"
 )
@@ -49,21 +48,11 @@ func carried(command []string, folder string) ([]string, string, error) {
 	return []string{"/bin/sh", "-c", script}, "", nil
 }
 
-// shellWord is a word as a shell reads it, whatever bytes it has, written in
-// what can be seen. A line break at its end is lost.
+// shellWord writes a word for a shell, whatever bytes it has, in what can be seen. A line break
+// at its end is lost.
 func shellWord(word string) string {
-	if quoted, err := syntax.Quote(word, syntax.LangPOSIX); err == nil && !widget.NeedsEscapes(word) {
-		return quoted
+	if widget.NeedsEscapes(word) {
+		return shell.QuoteBytes(word)
 	}
-	var out strings.Builder
-	out.WriteString(`"$(printf %b '`)
-	for i := range len(word) {
-		if c := word[i]; c < 0x20 || c > 0x7e || c == '\'' || c == '\\' {
-			fmt.Fprintf(&out, `\0%03o`, c)
-		} else {
-			out.WriteByte(c)
-		}
-	}
-	out.WriteString(`')"`)
-	return out.String()
+	return shell.Quote(word)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
 	"tandem/panes"
@@ -119,7 +120,7 @@ func shellFor(line, machine string) []string {
 // cannot be told.
 func programOf(line string) string {
 	for word := range strings.FieldsSeq(line) {
-		if name, _, set := strings.Cut(word, "="); set && panes.IsName(name) {
+		if name, _, set := strings.Cut(word, "="); set && syntax.ValidName(name) {
 			continue
 		}
 		name := filepath.Base(word)

@@ -1,7 +1,6 @@
 package toolkit
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/shell"
 )
 
 // QuotedNote stands below names of which some are quoted.
@@ -95,27 +95,12 @@ func Visible(name string) string {
 	return b.String()
 }
 
-// ShellQuoted is a word as a shell reads it. One that JSON cannot carry is
-// written in octal numbers.
+// ShellQuoted writes a word for a shell, and in a form that JSON can carry.
 func ShellQuoted(s string) string {
 	if !utf8.ValidString(s) {
-		var b strings.Builder
-		for i := range len(s) {
-			if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`'\%`, c) >= 0 {
-				fmt.Fprintf(&b, `\%03o`, c)
-			} else {
-				b.WriteByte(c)
-			}
-		}
-		return `"$(printf '` + b.String() + `')"`
+		return shell.QuoteBytes(s)
 	}
-	plain := func(r rune) bool {
-		return !(r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("/._-+", r))
-	}
-	if s != "" && !strings.ContainsFunc(s, plain) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return shell.Quote(s)
 }
 
 // Judged are the paths that the policy is asked about for one. On the way there

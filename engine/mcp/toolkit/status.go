@@ -135,9 +135,6 @@ func LineBetween(before, after string) string {
 // AnswerJSON answers with a value as JSON text and structured.
 func AnswerJSON(v any) Result { return Text(JSONText(v)).As(v) }
 
-// ShellWord quotes text as one word of a POSIX shell.
-func ShellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
 // AwaitPrompt waits until a session's shell is at its prompt, or is silent for
 // a while. That it is neither is no error: the caller looks at what there is.
 func AwaitPrompt(ctx context.Context, f *Agent, id string) {

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/shell"
 )
 
 const (
@@ -112,7 +113,7 @@ func (s pipeShell) exec(ctx context.Context, f *toolkit.Agent, p api.Process, in
 		return sessionRan{}, err
 	}
 	nonce, began := api.NewID(), time.Now()
-	line := "{ command eval " + toolkit.ShellWord(string(in.Command)) + "\n" +
+	line := "{ command eval " + shell.Quote(string(in.Command)) + "\n" +
 		`__tandem=$?; printf '\036%s %d\036\n' ` + nonce + ` "$__tandem"; (exit "$__tandem")` + "\n}\n"
 	if turn.open.Load() {
 		line = "\n" + line // what was written is a line of its own
