@@ -58,7 +58,7 @@ func AppendText(dst, line []byte) []byte {
 		dst = append(dst, rest[:i]...)
 		n := 1
 		if rest[i] == esc {
-			n = Sequence(rest[i:])
+			n, _ = Sequence(rest[i:])
 		}
 		if moves(rest[i : i+n]) {
 			return draw(line, nil).appendText(dst[:start])
@@ -88,7 +88,7 @@ func onlyColours(line []byte) bool {
 		if line = line[i:]; line[0] != esc {
 			return false
 		}
-		n := Sequence(line)
+		n, _ := Sequence(line)
 		if n < 3 || line[1] != '[' || line[n-1] != 'm' {
 			return false
 		}
@@ -105,45 +105,50 @@ func moves(s []byte) bool {
 }
 
 // Sequence returns the length of the escape sequence (ECMA-48, 5.4 and 5.6) at the start of p,
-// which begins with ESC. An incomplete one is as long as p. A byte that cannot belong to the
-// sequence ends it and is not part of it.
-func Sequence[T string | []byte](p T) int {
+// which begins with ESC, and whether its end is there. An incomplete one is as long as p. A byte
+// that cannot belong to the sequence ends it and is not part of it.
+func Sequence[T string | []byte](p T) (n int, whole bool) {
 	if len(p) < 2 {
-		return len(p)
+		return len(p), false
 	}
-	i := 2
 	switch c := p[1]; {
 	case c == '[':
-		for ; i < len(p); i++ {
-			if c := p[i]; c >= 0x40 && c <= 0x7e {
-				return i + 1
-			} else if c < 0x20 || c > 0x7e {
-				return i
-			}
-		}
+		return sequenceTo(p, 0x40)
 	case strings.IndexByte("]PX^_", c) >= 0:
-		for ; i < len(p); i++ {
-			if p[i] == 0x07 {
-				return i + 1
-			} else if p[i] == esc {
-				if i+1 < len(p) && p[i+1] == '\\' {
-					i += 2
-				}
-				return i
-			}
-		}
+		return controlString(p)
 	case c >= 0x20 && c <= 0x2f:
-		for ; i < len(p); i++ {
-			if c := p[i]; c >= 0x30 && c <= 0x7e {
-				return i + 1
-			} else if c < 0x20 || c > 0x2f {
-				return i
-			}
-		}
+		return sequenceTo(p, 0x30)
 	case c < 0x20 || c > 0x7e:
-		return 1
+		return 1, true
 	}
-	return i
+	return 2, true
+}
+
+// sequenceTo returns the length of a sequence whose final byte is at least final.
+func sequenceTo[T string | []byte](p T, final byte) (n int, whole bool) {
+	for i := 2; i < len(p); i++ {
+		if c := p[i]; c >= final && c <= 0x7e {
+			return i + 1, true
+		} else if c < 0x20 || c > 0x7e {
+			return i, true
+		}
+	}
+	return len(p), false
+}
+
+// controlString returns the length of a control string with its terminator.
+func controlString[T string | []byte](p T) (n int, whole bool) {
+	for i := 2; i < len(p); i++ {
+		switch {
+		case p[i] == 0x07:
+			return i + 1, true
+		case p[i] == esc && i+1 < len(p) && p[i+1] == '\\':
+			return i + 2, true
+		case p[i] == esc && i+1 < len(p):
+			return i, true
+		}
+	}
+	return len(p), false
 }
 
 // A cell of a line. The second cell of a wide character has no text.
@@ -180,7 +185,7 @@ func (c *canvas) step(p []byte) int {
 		c.fill(next)
 		c.at = next
 	case esc:
-		n := Sequence(p)
+		n, _ := Sequence(p)
 		if n > 2 && p[1] == '[' {
 			c.csi(p[2:n-1], p[n-1], p[:n])
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"tandem/engine/vt/scan"
 	"tandem/panes/widget"
 )
 
@@ -98,20 +98,20 @@ func (s *structured) add(key string, value json.RawMessage) {
 			return
 		}
 	}
-	s.rest = append(s.rest, escaped(key)+"="+valueText(value))
+	s.rest = append(s.rest, scan.Visible(key)+"="+valueText(value))
 }
 
 // plainText is a value without quotes around it.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && !bytes.Equal(value, []byte("null")) {
-		return escaped(text)
+		return scan.Visible(text)
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, value) != nil {
-		return escaped(string(value))
+		return scan.Visible(string(value))
 	}
-	return escaped(b.String())
+	return scan.Visible(b.String())
 }
 
 // valueText is a value, in quotes where it would not be seen where it ends.
@@ -121,22 +121,6 @@ func valueText(value json.RawMessage) string {
 		return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 	}
 	return text
-}
-
-// escaped is text whose control characters are written as Go does.
-func escaped(text string) string {
-	if strings.IndexFunc(text, unicode.IsControl) < 0 {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // timeText is a time of day, from a time as text or in seconds or parts of them since

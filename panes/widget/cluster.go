@@ -60,7 +60,7 @@ func cutRunes(s string, n int) string {
 // sequence, and the cells that it takes.
 func firstCluster(s string) (piece string, width int) {
 	if s != "" && s[0] == '\x1b' {
-		n := rendered.Sequence(s)
+		n, _ := rendered.Sequence(s)
 		if rest, ok := strings.CutPrefix(s[:n], Sized); ok && rest != "" {
 			width = min(int(rest[0]-'0'), 2)
 		}

@@ -142,7 +142,7 @@ const logAttrs = styled.Bold | styled.Faint | styled.Italic | styled.Reverse | s
 
 // escape applies an SGR sequence. No other one is left in the line.
 func (r *logReader) escape(s string) int {
-	n := rendered.Sequence(s)
+	n, _ := rendered.Sequence(s)
 	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
 		r.flush()
 		r.style.ParseSGR(s[2 : n-1])

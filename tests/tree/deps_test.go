@@ -167,7 +167,7 @@ var layers = map[string]layer{
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "engine/api/logmerge", "keys", "keys/keymap", "engine/sleep", "engine/units", "engine/vt/scan"},
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {
@@ -251,18 +251,18 @@ var layers = map[string]layer{
 		"an archive is unpacked into whatever folder it is given",
 	},
 	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell"},
+		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/vt/scan", "engine/sleep", "engine/shell", "engine/rendered"},
 		"what a tool is made of knows no tool",
 	},
 	"engine/mcp/profiles/native": {
-		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "keys"},
+		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "keys", "engine/vt/scan"},
 		"it stops processes as the profile plugin does, and lends its other tools nothing",
 	},
 	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit", "engine/sleep", "engine/shell"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
-	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit", "engine/vt/scan"}, "a profile knows no other profile"},
 	"engine/httplimit":             {nil, "what a client of HTTP may hold open does not depend on what it asks for"},
 	"engine/mcp": {
 		[]string{"engine/api", "engine/api/client", "engine/api/client/retry", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal", "persist/datadir", "engine/httplimit", "engine/sleep", "engine/shell"},

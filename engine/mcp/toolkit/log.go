@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/rendered"
 )
 
 // logPage is what the engine gives of a log in one answer at most.
@@ -103,64 +104,15 @@ const CutMost = 256
 
 const (
 	esc = 0x1b
-	bel = 0x07
 	c1  = 0xc2 // the first byte of U+0080 … U+00BF in UTF-8
 )
-
-// sequenceLength is the length of the escape sequence (ECMA-48, 5.4 and 5.6)
-// that s begins with; -1 if s ends within it. A byte that cannot be in it ends
-// it and is not part of it.
-func sequenceLength(s string) int {
-	if len(s) < 2 {
-		return -1
-	}
-	switch c := s[1]; {
-	case c == '[':
-		return endOf(s, 0x3f, 0x40)
-	case strings.IndexByte("]PX^_", c) >= 0:
-		return stringLength(s)
-	case c >= 0x20 && c <= 0x2f:
-		return endOf(s, 0x2f, 0x30)
-	case c < 0x20 || c > 0x7e:
-		return 1
-	}
-	return 2
-}
-
-// endOf is the length of a sequence whose parameters and intermediates are up to
-// last, and whose final byte is from first.
-func endOf(s string, last, first byte) int {
-	for i := 2; i < len(s); i++ {
-		switch {
-		case s[i] >= 0x20 && s[i] <= last:
-		case s[i] >= first && s[i] <= 0x7e:
-			return i + 1
-		default:
-			return i
-		}
-	}
-	return -1
-}
-
-// stringLength is the length of a control string with its terminator.
-func stringLength(s string) int {
-	for i := 2; i < len(s); i++ {
-		switch {
-		case s[i] == bel:
-			return i + 1
-		case s[i] == esc && i+1 < len(s):
-			if s[i+1] == '\\' {
-				return i + 2
-			}
-			return i // another sequence begins
-		}
-	}
-	return -1
-}
 
 // PlainText is what a terminal's output says: without escape sequences and
 // control characters, and of a line that was drawn over with carriage returns
 // what was drawn last.
+//
+// It does not use rendered.AppendText, which writes blanks for cursor movements: the text would
+// be longer than the output, and than an agent's bound.
 func PlainText(s string) string { return stripped(s, false) }
 
 // Stripped returns s without escape sequences and control characters except tabs, newlines and
@@ -177,11 +129,14 @@ func stripped(s string, whole bool) string {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == esc {
-			n := sequenceLength(s[i:])
-			if n < 0 && !whole {
+			n, complete := rendered.Sequence(s[i:])
+			if !complete && !whole {
 				break
 			}
-			i += max(n, 1)
+			if !complete {
+				n = 1
+			}
+			i += n
 			continue
 		}
 		if c == c1 && i+1 < len(s) && s[i+1] < 0xa0 {

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/shell"
+	"tandem/engine/vt/scan"
 )
 
 // QuotedNote stands below names of which some are quoted.
@@ -57,7 +57,7 @@ func (f *Agent) Named(given string) string {
 func (f *Agent) Shown(name string) string {
 	switch {
 	case !f.quotes():
-		return Visible(name)
+		return scan.Visible(name)
 	case needsQuotes(name):
 		return strconv.Quote(name)
 	}
@@ -77,22 +77,6 @@ func (f *Agent) NoteQuotes(rows []string) string {
 		return QuotedNote
 	}
 	return ""
-}
-
-// Visible is a name on one line.
-func Visible(name string) string {
-	if !strings.ContainsFunc(name, unicode.IsControl) {
-		return name
-	}
-	var b strings.Builder
-	for _, r := range name {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // ShellQuoted writes a word for a shell, and in a form that JSON can carry.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/rendered"
 	"tandem/engine/vt/scan"
 )
 
@@ -168,7 +169,7 @@ func WholeLength(data []byte) int {
 	end := scan.Whole(data)
 	for i := end - 1; i >= 0 && end-i <= CutMost; i-- {
 		if data[i] == esc {
-			if sequenceLength(string(data[i:end])) < 0 {
+			if _, whole := rendered.Sequence(data[i:end]); !whole {
 				return i
 			}
 			break

@@ -4,6 +4,7 @@ package scan
 
 import (
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -109,4 +110,20 @@ func Clean(b []byte, limit int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(string(b), "\uFFFD"))
+}
+
+// Visible writes the control characters of text as Go does.
+func Visible(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 // promptWaitMS is how long agent_prompt waits for the agent to begin.
@@ -64,19 +65,19 @@ func agentsRunning(ctx context.Context, f *toolkit.Agent) ([]api.Process, error)
 // agentLine tells all about an agent in a line.
 func agentLine(p api.Process, branch string, now time.Time) string {
 	a := p.Agent
-	line := fmt.Sprintf("%s  %s  %s  %s", p.ID, p.Name, toolkit.Visible(a.Name), a.State)
+	line := fmt.Sprintf("%s  %s  %s  %s", p.ID, p.Name, scan.Visible(a.Name), a.State)
 	if !a.Since.IsZero() {
 		line += " for " + max(0, now.Sub(a.Since)).Round(time.Second).String()
 	}
-	line += "  " + toolkit.Visible(p.CWD)
+	line += "  " + scan.Visible(p.CWD)
 	if branch != "" {
-		line += " on " + toolkit.Visible(branch)
+		line += " on " + scan.Visible(branch)
 	}
 	if a.Conversation != "" {
-		line += "  conversation " + toolkit.Visible(a.Conversation)
+		line += "  conversation " + scan.Visible(a.Conversation)
 	}
 	if a.Cost != "" {
-		line += "  cost " + toolkit.Visible(a.Cost)
+		line += "  cost " + scan.Visible(a.Cost)
 	}
 	return line + asked(a)
 }
@@ -91,7 +92,7 @@ func asked(a *api.CodingAgent) string {
 
 // agentState tells in a sentence what an agent is doing.
 func agentState(p api.Process) string {
-	return fmt.Sprintf("%s in %s (%s) is %s%s", toolkit.Visible(p.Agent.Name), p.Name, p.ID, p.Agent.State, asked(p.Agent))
+	return fmt.Sprintf("%s in %s (%s) is %s%s", scan.Visible(p.Agent.Name), p.Name, p.ID, p.Agent.State, asked(p.Agent))
 }
 
 type agentWaitInput struct {

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/mcp/profiles/plugin"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 const (
@@ -111,7 +112,7 @@ func processLine(p api.Process) string {
 	if p.KeepAlive {
 		line += ", keepAlive"
 	}
-	return line + fromElsewhere(p.From) + "  " + toolkit.Brief(toolkit.Visible(plugin.CommandOf(p)))
+	return line + fromElsewhere(p.From) + "  " + toolkit.Brief(scan.Visible(plugin.CommandOf(p)))
 }
 
 // fromElsewhere says from which other machine something was asked for; nothing of this one.
@@ -119,5 +120,5 @@ func fromElsewhere(machine string) string {
 	if machine == "" {
 		return ""
 	}
-	return " from " + toolkit.Visible(machine)
+	return " from " + scan.Visible(machine)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 // machinesWaitMS is how long machine_list waits for machines that are being reached.
@@ -47,7 +48,7 @@ func machineLine(m api.Machine, now time.Time) string {
 		line += fmt.Sprintf(", last seen %v ago", now.Sub(*m.LastSeen).Round(time.Second))
 	}
 	if m.Error != "" {
-		line += ": " + toolkit.Brief(toolkit.Visible(m.Error))
+		line += ": " + toolkit.Brief(scan.Visible(m.Error))
 	}
 	return line
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 const (
@@ -268,7 +269,7 @@ func inUse(port int, holder string) string {
 	if holder == "" {
 		return ""
 	}
-	return fmt.Sprintf(" Port %d is in use by %s.", port, toolkit.Visible(holder))
+	return fmt.Sprintf(" Port %d is in use by %s.", port, scan.Visible(holder))
 }
 
 // matchedLine is the line that a wait was for, unless it is among what is shown.

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 // nativeSessionTools work on terminals that a person can watch.
@@ -53,7 +54,7 @@ func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
 
 // sessionLine tells all about a session in a line.
 func sessionLine(p api.Process) string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Brief(toolkit.Visible(p.Command)))
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, string(p.State)+fromElsewhere(p.From), p.CWD, toolkit.Brief(scan.Visible(p.Command)))
 	if p.Terminal == nil || p.State.Ended() {
 		return line
 	}

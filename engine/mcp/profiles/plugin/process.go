@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/mcp/toolkit"
+	"tandem/engine/vt/scan"
 )
 
 type StartInput struct {
@@ -94,7 +95,7 @@ func (s ProcessState) fields() [][2]string {
 	return [][2]string{
 		{"id", s.ID}, {"name", s.Name}, {"pid", pid}, {"status", s.Status},
 		{"keepAlive", strconv.FormatBool(s.KeepAlive)}, {"restartCount", strconv.Itoa(s.RestartCount)},
-		{"exitCode", exit}, {"logPath", s.LogPath}, {"command", toolkit.Visible(s.Command)},
+		{"exitCode", exit}, {"logPath", s.LogPath}, {"command", scan.Visible(s.Command)},
 	}
 }
 
