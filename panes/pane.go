@@ -8,6 +8,9 @@ import (
 	"tandem/panes/widget"
 )
 
+// AllRows is a number of rows that no list has.
+const AllRows = 1 << 30
+
 // A Pane is one view of the dashboard. The dashboard calls it from Bubble Tea's
 // goroutine alone and, unless it is a Redrawer, draws it anew after whatever it
 // was told.

@@ -30,7 +30,7 @@ func (n *notices) noteChanges(before []api.Process) tea.Cmd {
 		switch {
 		case inTrouble(p) && !inTrouble(was) && !n.toldAlready(p):
 			failed = append(failed, widget.FullName(p)+" failed: "+widget.HowEnded(p))
-		case isReady(p) && !isReady(was):
+		case p.IsReady() && !was.IsReady():
 			ready = append(ready, widget.FullName(p)+" is ready")
 		}
 	}
@@ -61,10 +61,6 @@ func (n *notices) toldAlready(p *api.Process) bool {
 
 func inTrouble(p *api.Process) bool {
 	return widget.Failed(p) || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
-}
-
-func isReady(p *api.Process) bool {
-	return p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && *p.Supervision.Ready
 }
 
 func withMore(notes []string) string {

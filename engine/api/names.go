@@ -112,6 +112,17 @@ func parseEscape(out *strings.Builder, s string) (int, error) {
 	return 1 + digits, nil
 }
 
+// TildePath returns a path with the home directory as "~".
+func TildePath(path, home string) string {
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(home, "/")); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
 // NewID makes an id like those of sessions, processes and clients: 12 lower-case hex
 // digits that no other has.
 func NewID() string {

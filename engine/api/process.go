@@ -89,6 +89,16 @@ type Dependency struct {
 	Condition Condition `json:"condition,omitempty" jsonschema:"started, ready, completed or completed_successfully; default ready"`
 }
 
+// IsReady reports whether the process runs and has passed its readiness check.
+func (p *Process) IsReady() bool { return p.checked() && *p.Supervision.Ready }
+
+// IsUnready reports whether the process runs and has yet to pass its readiness check.
+func (p *Process) IsUnready() bool { return p.checked() && !*p.Supervision.Ready }
+
+func (p *Process) checked() bool {
+	return p.State == StateRunning && p.Supervision != nil && p.Supervision.Ready != nil
+}
+
 // Awaits names what a process waits for before it is started.
 func (p Process) Awaits() string {
 	var names []string

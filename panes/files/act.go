@@ -29,8 +29,8 @@ func (f *Pane) makeActions() panes.Actions {
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
 		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: do(func() { f.zoomed = !f.zoomed }),
 
-		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows),
-		keymap.MoveLast:     f.folder.whenListed(true, do(func() { list.Move(allRows) })),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows),
+		keymap.MoveLast:     f.folder.whenListed(true, do(func() { list.Move(panes.AllRows) })),
 		keymap.MovePageDown: move(func() int { return list.Page() }),
 		keymap.MovePageUp:   move(func() int { return -list.Page() }),
 		keymap.Open:         onRow(do(f.open)),
@@ -289,9 +289,6 @@ func theseFiles(paths []string) string {
 
 // countOf returns a number of files and folders.
 func countOf(n int) string { return widget.Count(n, "item") }
-
-// allRows is more than any list has.
-const allRows = 1 << 30
 
 // Actions are what the keys of the list and of the preview do.
 func (f *Pane) Actions() panes.Actions { return f.actions }

@@ -161,14 +161,10 @@ func clipPlace(path string, w int) string {
 
 // shownPath is a path with the home folder as "~".
 func (f *Pane) shownPath(path string) string {
-	home := f.env.Home()
 	if machine, there := api.PathOf(path); machine != "" {
 		return machine + ":" + widget.FileName(there)
 	}
-	if home != "" && home != "/" && (path == home || strings.HasPrefix(path, home+"/")) {
-		return "~" + widget.FileName(path[len(home):])
-	}
-	return widget.FileName(path)
+	return widget.FileName(api.TildePath(path, f.env.Home()))
 }
 
 // detail is the branch, and how the entries are sorted where that is not by name.

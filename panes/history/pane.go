@@ -160,7 +160,7 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
 		keymap.FocusNext: other, keymap.FocusPrevious: other,
 
-		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
 		keymap.MovePageDown: move(func() int { return p.page() }),
 		keymap.MovePageUp:   move(func() int { return -p.page() }),
 		keymap.Open:         func() tea.Cmd { return p.pick(p.PutOnPrompt) },
@@ -195,9 +195,6 @@ func (p *Pane) makeActions() panes.Actions {
 	}
 	return all
 }
-
-// allRows is more than any list has.
-const allRows = 1 << 30
 
 // agesEvery is how often the ages of commands are redrawn.
 const agesEvery = 30 * time.Second

@@ -189,9 +189,6 @@ func (p *Pane) Note() (string, widget.Ink) {
 // Actions are what the keys of the table and the log do.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
-// allRows is more than any list has.
-const allRows = 1 << 30
-
 func (p *Pane) makeActions() panes.Actions {
 	on := func(change func(*Table)) func() tea.Cmd { return do(func() { change(p.table) }) }
 	sortBy := func(c Column) func() tea.Cmd { return on(func(t *Table) { t.SortBy(c) }) }
@@ -209,8 +206,8 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.MoveUp:       move(-1),
 		keymap.MovePageDown: on(func(t *Table) { t.Move(p.page()) }),
 		keymap.MovePageUp:   on(func(t *Table) { t.Move(-p.page()) }),
-		keymap.MoveFirst:    move(-allRows),
-		keymap.MoveLast:     move(allRows),
+		keymap.MoveFirst:    move(-panes.AllRows),
+		keymap.MoveLast:     move(panes.AllRows),
 		keymap.Open:         p.open,
 		keymap.Filter:       p.askFilter,
 		keymap.Clear:        do(p.clear),

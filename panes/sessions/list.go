@@ -99,7 +99,7 @@ func (l *List) Draw(w, h int, look *widget.Look) []string {
 		head = sign.Over(head, w, look)
 	}
 	l.out = append(l.out[:0], head)
-	l.follow(h - 1)
+	l.top = widget.Follow(l.top, l.cursor, len(l.rows), h-1)
 	for i := l.top; len(l.out) < h; i++ {
 		switch {
 		case i < len(l.rows):
@@ -130,17 +130,6 @@ func (l *List) filterSign() string {
 		return ""
 	}
 	return "/" + widget.Clean(l.Filter)
-}
-
-// follow keeps the cursor among the n visible rows.
-func (l *List) follow(n int) {
-	if l.cursor < l.top {
-		l.top = l.cursor
-	}
-	if n > 0 && l.cursor >= l.top+n {
-		l.top = l.cursor - n + 1
-	}
-	l.top = max(min(l.top, len(l.rows)-n), 0)
 }
 
 const nameCells = 14 // of a row, at most, before the detail begins

@@ -67,9 +67,6 @@ func (p *Pane) Fetch() tea.Cmd {
 // that is meant.
 func (p *Pane) Actions() panes.Actions { return p.actions }
 
-// allRows is more than any list has.
-const allRows = 1 << 30
-
 func (p *Pane) makeActions() panes.Actions {
 	move := func(rows func() int) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -81,7 +78,7 @@ func (p *Pane) makeActions() panes.Actions {
 	}
 	by := func(rows int) func() tea.Cmd { return move(func() int { return rows }) }
 	return panes.Actions{
-		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-panes.AllRows), keymap.MoveLast: by(panes.AllRows),
 		keymap.MovePageDown: move(func() int { return p.page() }),
 		keymap.MovePageUp:   move(func() int { return -p.page() }),
 		keymap.Open:         p.openSelected,

@@ -43,7 +43,7 @@ func Reason(p *api.Process, now time.Time) string {
 		return HowEnded(p)
 	case p.State == api.StateWaiting:
 		return "waiting for " + Clean(p.Awaits())
-	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && !*p.Supervision.Ready:
+	case p.IsUnready():
 		return "not ready yet"
 	case p.State == api.StateStarting, p.State == api.StateStopping:
 		return string(p.State) + "…"
@@ -74,7 +74,7 @@ func StateWords(p *api.Process, now time.Time) string {
 
 // StateInk is the ink of StateWords.
 func StateInk(p *api.Process, look *Look) Ink {
-	if p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && !*p.Supervision.Ready {
+	if p.IsUnready() {
 		return look.Warn
 	}
 	_, ink := StateGlyph(p, look)

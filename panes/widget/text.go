@@ -167,13 +167,7 @@ func ShortPath(path, home string) string {
 	if machine, there := api.PathOf(path); machine != "" {
 		return machine + ":" + there
 	}
-	if home == "" || home == "/" {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(home, "/")); ok && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
+	return api.TildePath(path, home)
 }
 
 // Pad adds spaces up to w cells.

@@ -174,15 +174,6 @@ func atMost(n int) cobra.PositionalArgs {
 
 // home writes a path below the home directory with a tilde.
 func home(path string) string {
-	dir, err := os.UserHomeDir()
-	if err != nil || dir == "/" {
-		return path
-	}
-	if path == dir {
-		return "~"
-	}
-	if rest, ok := strings.CutPrefix(path, dir+"/"); ok {
-		return "~/" + rest
-	}
-	return path
+	dir, _ := os.UserHomeDir() // without one the path stays as it is
+	return api.TildePath(path, dir)
 }

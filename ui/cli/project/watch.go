@@ -83,7 +83,7 @@ func (r *Run) see(s *step, late bool) {
 		r.see(s, late)
 		return
 	case !r.Wait || s.entry.Start.Ready == nil:
-	case isReady(p):
+	case p.IsReady():
 		s.ready = true
 		r.note(s)
 	case p.State.Ended():
@@ -94,10 +94,6 @@ func (r *Run) see(s *step, late bool) {
 		return
 	}
 	s.over = true
-}
-
-func isReady(p api.Process) bool {
-	return p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && *p.Supervision.Ready
 }
 
 // printUnchecked prints, after all waits are over, the processes without a passed readiness

@@ -160,7 +160,7 @@ func table(out output.Printer, list []api.Process, now time.Time) string {
 
 // liveState is a process's state in a word or two, and its colour.
 func liveState(p api.Process) (string, output.Tint) {
-	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
+	if p.IsUnready() {
 		return "not ready", output.Yellow
 	}
 	if p.State == api.StateWaiting {
