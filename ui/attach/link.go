@@ -35,7 +35,7 @@ type link struct {
 	a      *client.Attachment
 	direct direct
 	open   bool          // input may go to a; else it is held
-	held   []byte        // input that waits for an attachment
+	held   []byte        // input that waits for an attachment: unlike what is in out, it may go to the PTY directly
 	room   chan struct{} // closed when held is sent on, or at the end
 	result *Outcome
 }

@@ -19,7 +19,8 @@ type Sender struct {
 	acceptedBy int64 // bytes of text the terminal has accepted
 }
 
-// Arrived is the engine's count of input from earlier attachments.
+// Arrived is the engine's count of input from earlier attachments. A link to another machine can be
+// lost while the engine there lives.
 type Arrived struct {
 	Counts bool   // it counts messages of input
 	Known  bool   // it has counted those of the last attachment too

@@ -1,6 +1,9 @@
 // Package retry calls an engine that may crash or be replaced during the call. It
 // retries calls that the table of operations allows to be repeated; for the others,
 // the error says whether the call may have been carried out.
+//
+// It is not part of client.Client, which makes each call once: activation, shutdown, attachments and
+// the reads of the dashboard have to learn at once that the engine is lost.
 package retry
 
 import (
