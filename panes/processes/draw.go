@@ -108,7 +108,7 @@ func (p *Pane) Draw() []string {
 	selected, ok := p.table.Selected()
 	if p.merged != nil {
 		p.merged.Focused = p.onLog
-		rows = append(rows, p.merged.Heading(p.w, look))
+		rows = append(rows, p.merged.MergedHeading(p.w, look))
 		return filled(append(rows, p.merged.Draw(parts.log.W, parts.log.H, look)...), p.w, p.h)
 	}
 	if parts.charts.H > 0 {
@@ -216,7 +216,7 @@ func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
 		p.mouseOnTable(e, down)
 	case p.log == nil && p.merged == nil || !parts.log.Contains(e.X, e.Y):
 	case widget.IsWheel(e):
-		p.onShownLog(func(l anyLog) { l.Scroll(widget.WheelRows(e)) })()
+		p.onShownLog(func(l *Log) { l.Scroll(widget.WheelRows(e)) })()
 	case down:
 		return p.focusLog(true)
 	}

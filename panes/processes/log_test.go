@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/units"
+	"tandem/panes/panestest"
 	"tandem/panes/widget"
 	"tandem/tests/needs"
 	"tandem/themes"
@@ -77,16 +79,33 @@ func (f *written) feed(t testing.TB, l *Log) {
 	t.Helper()
 	for range 1000 {
 		r, ok := l.Next()
-		if !ok {
-			return
-		}
-		out := f.serve(r.Input)
-		l.Take(r, out)
-		if out.Data+out.DataBytes == "" && r.kind == askMore {
+		if !ok || f.answer(t, l, r) {
 			return
 		}
 	}
 	t.Fatal("it never stops asking")
+}
+
+// answer answers a request; it reports whether that waits for what is printed next.
+func (f *written) answer(t interface{ Fatal(...any) }, l *Log, r *logRequest) (waits bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	e := panestest.NewEngine()
+	panestest.On(e, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		out := f.serve(in)
+		if in.WaitMS > 0 && out.Data+out.DataBytes == "" && !out.State.Ended() {
+			waits = true
+			cancel() // until nothing has come for long enough
+			return out, ctx.Err()
+		}
+		return out, nil
+	})
+	a, err := r.Run(ctx, e)
+	if err != nil && !waits {
+		t.Fatal(err)
+	}
+	l.Take(r, a, nil)
+	return waits
 }
 
 // shownLog is what a log draws, without colours.
@@ -115,7 +134,7 @@ func numbered(n int) string {
 }
 
 func TestLogFollowsItsEnd(t *testing.T) {
-	f, l := &written{text: numbered(100)}, NewLog("1", false)
+	f, l := &written{text: numbered(100)}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
 	f.text += "line 100\nno newl"
 	check(t, f.shownLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
@@ -124,7 +143,7 @@ func TestLogFollowsItsEnd(t *testing.T) {
 }
 
 func TestScrollingUpPausesUntilTheEndIsAskedFor(t *testing.T) {
-	f, l := &written{text: numbered(100)}, NewLog("1", false)
+	f, l := &written{text: numbered(100)}, NewLog("1", "", false)
 	f.shownLog(t, l, 20, 3)
 	l.Scroll(-1)
 	want := []string{"line 96", "line 97", "line 98"}
@@ -142,7 +161,7 @@ func TestScrollingUpPausesUntilTheEndIsAskedFor(t *testing.T) {
 }
 
 func TestHugeLogIsHeldInPartAndReachedEverywhere(t *testing.T) {
-	f, l := &written{text: numbered(1_000_000)}, NewLog("1", false)
+	f, l := &written{text: numbered(1_000_000)}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
 	l.Home()
 	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
@@ -169,7 +188,7 @@ func TestHugeLogIsHeldInPartAndReachedEverywhere(t *testing.T) {
 }
 
 func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
-	f, l := &written{text: numbered(10)}, NewLog("1", false)
+	f, l := &written{text: numbered(10)}, NewLog("1", "", false)
 	f.shownLog(t, l, 60, 2)
 	f.text += numbered(500_000) + "last\n"
 	rows := f.shownLog(t, l, 60, 2)
@@ -187,7 +206,7 @@ func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
 }
 
 func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
-	f, l := &written{text: numbered(100_000)}, NewLog("1", false)
+	f, l := &written{text: numbered(100_000)}, NewLog("1", "", false)
 	f.shownLog(t, l, 20, 2)
 	l.Home()
 	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
@@ -206,7 +225,7 @@ func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
 
 func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 	needs.FullRun(t)
-	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", false)
+	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", "", false)
 	f.shownLog(t, l, 20, 3)
 	if l.Seek(true) != nil {
 		t.Error("nothing is searched for")
@@ -238,7 +257,7 @@ func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 }
 
 func TestLongLinesWrapOrScrollSideways(t *testing.T) {
-	f, l := &written{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", false)
+	f, l := &written{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
 	l.Sideways(1)
 	check(t, f.shownLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
@@ -250,7 +269,7 @@ func TestLongLinesWrapOrScrollSideways(t *testing.T) {
 }
 
 func TestLinesKeepTheirOffsetsWhateverBytesTheyHave(t *testing.T) {
-	f, l := &written{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", false)
+	f, l := &written{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
 	if got, want := l.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
 		t.Errorf("the third line is at %d, not at %d", got, want)
@@ -258,15 +277,15 @@ func TestLinesKeepTheirOffsetsWhateverBytesTheyHave(t *testing.T) {
 }
 
 func TestLogKeepsColoursAndShowsControlCharacters(t *testing.T) {
-	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", false)
+	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", "", false)
 	f.shownLog(t, l, 40, 1)
 	row := l.Draw(40, 1, &widget.Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^G") {
 		t.Errorf("got %q", row)
 	}
-	f, l = &written{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", false)
+	f, l = &written{text: "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ 10%\r\x1b[32m100\b\b\b2\x1b[m\n"}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 40, 1), []string{"200k 10%"})
-	terminal := NewLog("1", true)
+	terminal := NewLog("1", "", true)
 	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
 	check(t, f.shownLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
@@ -294,7 +313,7 @@ func TestLevelsStandOut(t *testing.T) {
 		"[info] x":          "[<good>info\x1b[m] x",
 		"terrors informed":  "terrors informed",
 	} {
-		f, l := &written{text: line + "\n"}, NewLog("1", false)
+		f, l := &written{text: line + "\n"}, NewLog("1", "", false)
 		l.SetSize(40, 1)
 		f.feed(t, l)
 		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
@@ -304,7 +323,7 @@ func TestLevelsStandOut(t *testing.T) {
 }
 
 func TestEndedLogIsAskedForOnce(t *testing.T) {
-	f, l := &written{text: "done\n", state: api.StateExited}, NewLog("1", false)
+	f, l := &written{text: "done\n", state: api.StateExited}, NewLog("1", "", false)
 	f.shownLog(t, l, 20, 2)
 	if r, ok := l.Next(); ok {
 		t.Errorf("asks again: %+v", r)
@@ -321,7 +340,7 @@ func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "lines") {
 			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"
 		}
-		f, l := &written{text: text}, NewLog("1", false)
+		f, l := &written{text: text}, NewLog("1", "", false)
 		moves := []func(){
 			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.Pages(-2) }, func() { l.Pages(2) },
 			l.Home, l.End, l.Follow, l.Wrap, func() { l.Sideways(1) }, func() { f.text += "tail\n" },
@@ -332,12 +351,7 @@ func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
 			w, h := rapid.IntRange(1, 50).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
 			l.SetSize(w, h)
 			for range 50 {
-				r, ok := l.Next()
-				if !ok {
-					break
-				}
-				l.Take(r, f.serve(r.Input))
-				if l.idle {
+				if r, ok := l.Next(); !ok || f.answer(t, l, r) {
 					break
 				}
 			}
@@ -359,7 +373,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, w int, terminal bool) {
 		w = max(min(w, 200), 1)
 		line = strings.ReplaceAll(line, "\n", "")
-		served, l := &written{text: line + "\n"}, NewLog("1", terminal)
+		served, l := &written{text: line + "\n"}, NewLog("1", "", terminal)
 		for _, wrap := range []bool{false, true} {
 			l.wrap = wrap
 			l.SetSize(w, 5)
@@ -378,7 +392,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 }
 
 func BenchmarkDrawLogAllNew(b *testing.B) {
-	f, l := &written{text: numbered(10_000)}, NewLog("1", false)
+	f, l := &written{text: numbered(10_000)}, NewLog("1", "", false)
 	look := &widget.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
 	l.SetSize(200, 40)
 	f.feed(b, l)
@@ -386,14 +400,14 @@ func BenchmarkDrawLogAllNew(b *testing.B) {
 	page := strings.Repeat(line, 40)
 	for b.Loop() {
 		f.text = f.text[max(len(f.text)-1<<20, 0):] + page
-		l.start, l.end, l.lines = 0, int64(len(f.text)-len(page)), nil
+		l.spans[0].To, l.forward, l.lines = int64(len(f.text)-len(page)), nil, nil
 		f.feed(b, l)
 		l.Draw(200, 40, look)
 	}
 }
 
 func TestTimesStandBeforeLinesWhenAskedFor(t *testing.T) {
-	f, l := &written{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", false)
+	f, l := &written{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", "", false)
 	now := time.Now()
 	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
 	plain := f.shownLog(t, l, 30, 4)

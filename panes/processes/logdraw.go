@@ -22,11 +22,6 @@ func (l *Log) Draw(w, h int, look *widget.Look) []string {
 	if l.SetSize(w, h); len(l.lines) == 0 && w > 0 {
 		return l.drawEmpty(look)
 	}
-	return l.drawLines(look)
-}
-
-// drawLines draws the rows that are seen of the lines held.
-func (l *logView) drawLines(look *widget.Look) []string {
 	l.out = l.out[:0]
 	if l.w <= 0 || l.h <= 0 {
 		return l.out
@@ -51,7 +46,7 @@ func (l *logView) drawLines(look *widget.Look) []string {
 // drawEmpty is the view as long as there is no line.
 func (l *Log) drawEmpty(look *widget.Look) []string {
 	if len(l.tail) == 0 {
-		return l.drawNothing(l.state.Ended(), look)
+		return l.drawNothing(look)
 	}
 	l.out = l.out[:0]
 	first := max(l.h-len(l.tail), 0)
@@ -66,12 +61,12 @@ func (l *Log) drawEmpty(look *widget.Look) []string {
 }
 
 // drawNothing says why there is nothing to be seen.
-func (l *logView) drawNothing(ended bool, look *widget.Look) []string {
+func (l *logView) drawNothing(look *widget.Look) []string {
 	text := ""
 	switch {
 	case l.err != nil:
 		text = widget.Clean(l.err.Error())
-	case l.known && ended:
+	case l.known && l.idle:
 		text = "no output"
 	case l.known:
 		text = "no output yet"
@@ -204,16 +199,21 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) s
 			ink = look.Warn
 		}
 	}
-	return l.heading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, l.status(), w, look)
+	return l.heading(widget.Clip(widget.Clean(p.Name), max(w/3, 8)), detail, ink, w, look)
+}
+
+// MergedHeading is the row above the logs of several processes.
+func (l *Log) MergedHeading(w int, look *widget.Look) string {
+	return l.heading("logs", widget.Clip(l.title, max(w/2, 8)), look.Dim, w, look)
 }
 
 // heading has a title and a detail on its left, and on its right what the view does.
-func (l *logView) heading(title, detail string, ink widget.Ink, status string, w int, look *widget.Look) string {
+func (l *Log) heading(title, detail string, ink widget.Ink, w int, look *widget.Look) string {
 	name := look.Dim
 	if l.Focused {
 		name = look.Title
 	}
-	status = " " + status + " "
+	status := " " + l.status() + " "
 	rest := w - widget.Width(title) - widget.Width(status) - 5
 	if rest < 0 {
 		return widget.Heading(title, "", w, l.Focused, look)
@@ -226,7 +226,7 @@ func (l *logView) heading(title, detail string, ink widget.Ink, status string, w
 	return line + look.Edge(strings.Repeat("─", rest+1), l.Focused) + look.Dim.Text(status) + look.Edge("─", l.Focused)
 }
 
-// status says what the view does.
+// status says what the view does: what it searches for, where it is.
 func (l *Log) status() string {
 	var parts []string
 	if l.Stream != "" {
@@ -235,16 +235,6 @@ func (l *Log) status() string {
 	if l.err != nil {
 		parts = append(parts, "cannot be read")
 	}
-	parts = append(parts, l.doing())
-	if l.known {
-		parts = append(parts, units.Bytes(l.last-l.oldest))
-	}
-	return strings.Join(parts, " · ")
-}
-
-// doing is what the view does: what it searches for, where it is.
-func (l *logView) doing() string {
-	var parts []string
 	if f := &l.finding; f.label != "" {
 		text := "/" + widget.Clip(widget.Clean(f.label), 20)
 		if f.total > 0 {
@@ -263,10 +253,11 @@ func (l *logView) doing() string {
 		parts = append(parts, "following, skipped "+units.Bytes(l.skipped))
 	case l.follow:
 		parts = append(parts, "following")
-	case len(l.names) > 0:
-		parts = append(parts, "paused")
 	default:
 		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
+	}
+	if l.known {
+		parts = append(parts, units.Bytes(l.last-l.oldest))
 	}
 	return strings.Join(parts, " · ")
 }

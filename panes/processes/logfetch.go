@@ -1,194 +1,176 @@
 package processes
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
 )
 
-// A LogRequest is a piece of a log that a Log needs.
-type LogRequest struct {
-	Input api.ProcessLogInput
-	Delay time.Duration // to wait before asking
-	kind  logRequestKind
-	at    int64 // for a jump: the line that is to be seen
-	n     int   // number of the request
+// A logRequest asks for a part of the logs.
+type logRequest struct {
+	kind    logRequestKind
+	delay   time.Duration // to wait before asking
+	max     int           // bytes of each log at a time
+	spans   []logmerge.Span
+	forward *logmerge.Merge
+	caught  bool // the end is held
 }
 
 type logRequestKind int
 
 const (
-	askMore   logRequestKind = iota // what follows on the last line held
-	askBefore                       // what comes before the first one
+	askMore   logRequestKind = iota // lines after the last one held
+	askBefore                       // lines before the first one
 	askEnd                          // the end, to be followed
 	askStart                        // the beginning
-	askAround                       // about the line at an offset
+	askAround                       // lines around the place of the spans
 )
 
-// Waits of a Log.
-const (
-	logWait  = 20 * time.Second // for more to be printed
-	logEvery = 30 * time.Millisecond
-	logIdle  = 200 * time.Millisecond // after an answer without news
-	logLater = time.Second            // after an error
-)
-
-// Next is what the Log needs now; ok is false if that is nothing, or has been
-// asked for. What was asked for before is no longer needed then, and is not to
-// be given to Take.
-func (l *Log) Next() (r LogRequest, ok bool) {
-	want := l.want()
-	if want == nil {
-		return r, false
-	}
-	if l.asked != nil && want != l.jump {
-		waits := l.asked.Input.WaitMS > 0
-		if !waits || want.kind == l.asked.kind {
-			return r, false
-		}
-	}
-	l.jump = nil
-	l.serial++
-	want.n = l.serial
-	want.Input.ID, want.Input.Stream, want.Input.Times, want.Input.Exact = l.ID, l.Stream, !l.Terminal, true
-	l.asked = want
-	return *want, true
+// A logAnswer is the answer to it.
+type logAnswer struct {
+	before, after []logmerge.Line
+	open          []logmerge.Line // unfinished lines after these
+	left          int64           // bytes written and still to be read
 }
 
-// want is the most pressing need.
-func (l *Log) want() *LogRequest {
+const (
+	logEvery = 30 * time.Millisecond
+	logLater = time.Second // after an error
+)
+
+// Next returns the request to make now, in place of an earlier one; ok is false without one.
+func (l *Log) Next() (r *logRequest, ok bool) {
+	kind, ok := l.want()
+	if !ok || l.asked != nil && l.jump == nil && (l.asked.kind != askMore || kind == askMore) {
+		return nil, false
+	}
+	if r = l.jump; r == nil {
+		r = &logRequest{kind: kind}
+	}
+	l.jump = nil
+	if l.err != nil {
+		r.delay = logLater
+	}
+	r.max, r.caught = l.maxChunk(), l.caught
+	if r.spans == nil {
+		r.spans = slices.Clone(l.spans)
+	}
+	if r.kind == askMore {
+		if l.forward == nil {
+			l.forward = logmerge.Forward(r.spans, r.max)
+		}
+		r.forward, r.delay = l.forward, max(r.delay, logEvery)
+	}
+	l.asked, l.forward = r, nil
+	return r, true
+}
+
+// maxChunk returns how many bytes of one log are read at a time.
+func (l *Log) maxChunk() int { return max(min(logChunk, logChunks/len(l.spans)), logChunkMin) }
+
+func (l *Log) want() (logRequestKind, bool) {
 	switch {
+	case len(l.spans) == 0, l.h <= 0:
+		return 0, false
 	case l.jump != nil:
-		return l.jump
-	case l.h <= 0:
-		return nil
+		return l.jump.kind, true
 	case !l.known:
-		return l.ask(askEnd, -logChunk, logChunk)
+		return askEnd, true
 	case l.follow:
-		return l.more(logFollow)
+		return askMore, !l.idle
 	}
 	top := l.index(l.top.offset)
 	switch margin := max(logMargin*l.h, logAhead); {
-	case top < margin && l.start > l.oldest:
-		since := max(l.start-logChunk, l.oldest)
-		return l.ask(askBefore, since, int(l.start-since))
+	case top < margin && logmerge.HasBefore(l.spans):
+		return askBefore, true
 	case len(l.lines)-top < margin+l.h:
-		return l.more(logChunk)
+		return askMore, !l.idle
 	}
-	return nil
+	return 0, false
 }
 
-func (l *Log) ask(kind logRequestKind, since int64, size int) *LogRequest {
-	r := &LogRequest{kind: kind, Input: api.ProcessLogInput{Since: &since, Max: size}}
-	if l.err != nil {
-		r.Delay = logLater
-	}
-	return r
-}
-
-// more asks for what follows, now or as soon as it is printed.
-func (l *Log) more(size int) *LogRequest {
-	if l.idle && l.state.Ended() {
-		return nil
-	}
-	r := l.ask(askMore, l.end, size)
-	r.Input.WaitMS = int(logWait / time.Millisecond)
-	r.Delay = max(r.Delay, logEvery)
-	if l.idle {
-		r.Delay = max(r.Delay, logIdle)
-	}
-	return r
-}
-
-// Take takes the answer to the request that was last, and tells whether
-// anything has changed.
-func (l *Log) Take(r LogRequest, out api.ProcessLogOutput) bool {
-	if l.asked == nil || l.asked.n != r.n {
-		return false
-	}
-	data, err := out.Bytes()
-	if err != nil {
-		return l.Fail(r, err)
-	}
-	out.Data = string(data)
-	l.asked, l.err = nil, nil
-	l.oldest, l.last, l.state = out.Dropped, max(out.End, out.NextCursor), out.State
-	l.idle = r.kind == askMore && out.Data == ""
-	l.takeTimes(out.Times)
-	first := !l.known
-	l.known = true
-	switch r.kind {
-	case askMore:
-		l.takeMore(&out)
-	case askBefore:
-		if out.NextCursor == l.start {
-			l.prepend(&out)
-			l.trim(false)
-		} else { // what was held is gone
-			l.jump = l.around(l.start)
+// Run makes the request. It uses nothing of the view, so it may run beside it.
+func (r *logRequest) Run(ctx context.Context, e api.Engine) (a logAnswer, err error) {
+	for i := range r.spans {
+		switch s := &r.spans[i]; r.kind {
+		case askEnd:
+			s.From = -1
+		case askStart:
+			s.From, s.To = 0, 0
+		case askAround:
+			s.From = s.To
 		}
-	default:
-		l.replace(&out)
-		l.settle(r)
 	}
-	return first || !l.idle
+	if r.kind == askStart || r.kind == askAround {
+		r.forward = logmerge.Forward(r.spans, r.max)
+	}
+	if r.kind != askMore && r.kind != askStart {
+		a.before, err = logmerge.Before(ctx, e, r.spans, r.max)
+	}
+	if err != nil || r.kind == askEnd || r.kind == askBefore {
+		return a, err
+	}
+	if !r.caught || r.kind != askMore {
+		a.after, err = r.read(ctx, e)
+	}
+	if err == nil && r.kind == askMore && len(a.after) == 0 {
+		a.after, err = r.forward.Wait(ctx, e)
+	}
+	a.open, a.left = r.forward.Unfinished(), r.forward.Behind()
+	return a, err
 }
 
-// takeMore appends what was printed since. When so much comes that it could not
-// be read, it goes on at the end.
-func (l *Log) takeMore(out *api.ProcessLogOutput) {
-	switch {
-	case out.Start != l.end && len(l.lines) > 0:
-		l.jump = l.around(out.Start) // dropped before it was read
-		if l.follow {
-			l.skipTo(out)
+// read reads lines already written.
+func (r *logRequest) read(ctx context.Context, e api.Engine) (lines []logmerge.Line, err error) {
+	for size := 0; len(lines) < logFollowed && size < logFollow; {
+		line, ok, err := r.forward.Next(ctx, e)
+		if err != nil || !ok {
+			return lines, err
 		}
-		return
-	case l.follow && out.End-out.NextCursor > logFarBehind:
-		l.skipTo(out)
-		return
+		lines = append(lines, line)
+		size += len(line.Text)
 	}
-	if len(l.lines) == 0 {
-		l.start = out.Start
-	}
-	l.append(out)
-	l.trim(l.follow || l.index(l.top.offset) > len(l.lines)/2)
+	return lines, nil
 }
 
-// skipTo goes to the end of the log at once.
-func (l *Log) skipTo(out *api.ProcessLogOutput) {
-	l.skipped += max(out.End-logChunk-l.end, 0)
-	l.jump = l.ask(askEnd, -logChunk, logChunk)
-	l.jump.Delay = logEvery
-}
-
-// settle puts the view where a jump was to lead.
-func (l *Log) settle(r LogRequest) {
-	switch r.kind {
-	case askStart:
-		l.top = logPlace{offset: l.start}
-	case askAround:
-		l.top = logPlace{offset: r.at}
-		l.showLine(r.at)
-	}
-}
-
-// Fail takes the error that came instead of an answer.
-func (l *Log) Fail(r LogRequest, err error) bool {
-	if l.asked == nil || l.asked.n != r.n {
+// Take takes an answer, and reports whether it was for the last request.
+func (l *Log) Take(r *logRequest, a logAnswer, err error) bool {
+	if l.asked != r {
 		return false
 	}
 	l.asked, l.err = nil, err
-	if r.kind != askMore && r.kind != askBefore && l.known {
-		l.jump = &r
-		r.Delay = logLater
+	if err != nil {
+		if r.kind != askMore && r.kind != askBefore && l.known {
+			l.jump = r
+		}
+		return true
+	}
+	switch r.kind {
+	case askMore:
+		if l.follow && a.left > logFarBehind {
+			l.skipped += a.left
+			l.jump = &logRequest{kind: askEnd, delay: logEvery}
+			return true
+		}
+		l.forward, l.idle, l.caught = r.forward, len(a.after) == 0 && r.forward.Ended(), a.left == 0
+		l.append(a.after, a.open)
+		l.last = l.end + a.left
+		l.letGo(l.follow || l.index(l.top.offset) > len(l.lines)/2)
+	case askBefore:
+		l.spans = r.spans
+		l.prepend(a.before)
+		l.letGo(false)
+	default:
+		l.spans, l.forward, l.idle, l.caught = r.spans, r.forward, false, r.kind == askEnd
+		l.replace(a)
+		l.last = l.end + a.left
+	}
+	l.known, l.oldest = true, l.start
+	for _, s := range l.spans {
+		l.oldest -= max(s.From-s.Oldest, 0)
 	}
 	return true
-}
-
-// around asks for the lines about an offset.
-func (l *Log) around(offset int64) *LogRequest {
-	r := l.ask(askAround, max(offset-logChunk/2, l.oldest), logChunk)
-	r.at = offset
-	return r
 }

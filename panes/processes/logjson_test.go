@@ -33,7 +33,7 @@ func TestLinesOfJSONAreShownInColumns(t *testing.T) {
 }
 
 func TestStructuredLinesAreToggled(t *testing.T) {
-	f, l := &written{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", false)
+	f, l := &written{text: "{\"level\":\"warn\",\"msg\":\"disk full\",\"free\":0}\nno JSON\n"}, NewLog("1", "", false)
 	check(t, f.shownLog(t, l, 60, 2), []string{`{"level":"warn","msg":"disk full","free":0}`, "no JSON"})
 	l.Pretty()
 	check(t, f.shownLog(t, l, 60, 2), []string{"WARN  disk full                        free=0", "no JSON"})

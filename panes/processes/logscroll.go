@@ -60,24 +60,17 @@ func (l *logView) Pages(halves int) {
 	l.Scroll(halves * max(l.h-1, 2) / 2)
 }
 
-// Home goes to the oldest byte there is.
+// Home goes to the oldest line there is.
 func (l *Log) Home() {
 	l.fix()
-	if l.start <= l.oldest && l.known {
-		l.top = logPlace{offset: l.start}
-		return
-	}
-	l.jump = l.ask(askStart, l.oldest, logChunk)
-	l.jump.Input.Since = nil
-	l.jump.Delay = 0
+	l.jump = &logRequest{kind: askStart}
 }
 
 // End goes to the end and follows it.
 func (l *Log) End() {
 	l.follow, l.skipped, l.left = true, 0, 0
-	if l.end < l.last {
-		l.jump = l.ask(askEnd, -logChunk, logChunk)
-		l.jump.Delay = 0
+	if !l.caught {
+		l.jump = &logRequest{kind: askEnd}
 	}
 }
 

@@ -24,13 +24,14 @@ func (p *Pane) shownLog() *Log {
 	}
 	if p.log == nil || p.log.ID != selected.ID {
 		p.dropLog()
-		p.log = NewLog(selected.ID, selected.Kind == api.KindSession)
+		stream := ""
 		if widget.SplitLog(&selected) {
-			p.log.Stream = "stdout"
+			stream = "stdout"
 			if widget.Failed(&selected) { // why is rather in its errors
-				p.log.Stream = "stderr"
+				stream = "stderr"
 			}
 		}
+		p.log = NewLog(selected.ID, stream, selected.Kind == api.KindSession)
 	}
 	var tail []string
 	if selected.Supervision != nil {
@@ -51,42 +52,27 @@ func askAnew(p *Pane) context.Context {
 	return ctx
 }
 
-// fetchLog asks for what the log under the cursor needs. Update never waits for
-// it.
+// fetchLog asks for what the log that is shown needs. Update never waits for it.
 func (p *Pane) fetchLog() tea.Cmd {
-	if p.merged != nil {
-		return p.fetchMerged()
-	}
-	if p.shownLog() == nil {
+	log := p.anyLog()
+	if log == nil {
 		return nil
 	}
 	size := p.parts().log
-	p.log.SetSize(size.W, size.H)
-	request, ok := p.log.Next()
+	log.SetSize(size.W, size.H)
+	request, ok := log.Next()
 	if !ok {
 		return nil
 	}
-	log := p.log
-	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
-		_ = sleep.For(ctx, request.Delay)
-		return api.ProcessLog.Call(ctx, e, request.Input)
-	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.handToLog(log, request, out, err) })
-}
-
-// handToLog hands the log what it has asked for.
-func (p *Pane) handToLog(log *Log, request LogRequest, out api.ProcessLogOutput, err error) tea.Cmd {
-	if log != p.log {
+	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (logAnswer, error) {
+		_ = sleep.For(ctx, request.delay)
+		return request.Run(ctx, e)
+	}, func(a logAnswer, err error) tea.Cmd {
+		if log.Take(request, a, err) && p.search.pending == log {
+			return p.seek(log, log.Following())
+		}
 		return nil
-	}
-	if err != nil {
-		log.Fail(request, err)
-	} else {
-		log.Take(request, out)
-	}
-	if p.search.pending == log {
-		return p.seek(log, log.Following())
-	}
-	return nil
+	})
 }
 
 // switchStream goes from standard output to standard error and back.
@@ -100,8 +86,7 @@ func (p *Pane) switchStream() tea.Cmd {
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
 	p.dropLog()
-	p.log = NewLog(selected.ID, false)
-	p.log.Stream = stream
+	p.log = NewLog(selected.ID, stream, false)
 	return nil
 }
 

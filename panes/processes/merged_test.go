@@ -37,7 +37,7 @@ func (f manyWritten) engine() *panestest.Engine {
 }
 
 // settle answers what a merged log asks for until it needs nothing more.
-func (f manyWritten) settle(t testing.TB, m *Merged) {
+func (f manyWritten) settle(t testing.TB, m *Log) {
 	t.Helper()
 	e := f.engine()
 	for range 10_000 {
@@ -52,7 +52,7 @@ func (f manyWritten) settle(t testing.TB, m *Merged) {
 }
 
 // shown is what is drawn of a merged log, without colours.
-func (f manyWritten) shown(t testing.TB, m *Merged, w, h int) []string {
+func (f manyWritten) shown(t testing.TB, m *Log, w, h int) []string {
 	m.SetSize(w, h)
 	f.settle(t, m)
 	rows := drawn(m.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
@@ -135,7 +135,7 @@ func TestMergedLogsScrollThroughAllTheirLines(t *testing.T) {
 					rt.Fatalf("row %d is %q", at+i, row)
 				}
 			}
-			if bytes := m.end - m.start; bytes > logWindow+logFollow+mergedChunk || len(m.lines) > 2*logLines {
+			if bytes := m.end - m.start; bytes > logWindow+logFollow+logChunks || len(m.lines) > 2*logLines {
 				rt.Fatalf("%d bytes in %d lines are held", bytes, len(m.lines))
 			}
 		}
@@ -179,6 +179,22 @@ func TestMergedLogsScrollUpPastALongLine(t *testing.T) {
 	}
 	if got := f.shown(t, m, 60, 9); got[0] != "web │ first" {
 		t.Errorf("the oldest line is not shown: %q", got)
+	}
+}
+
+func TestMergedLogReturnsToAPositionThatIsNotHeld(t *testing.T) {
+	f := manyWritten{"1": {text: numbered(300_000), state: api.StateExited}, "2": timed("d", 1)}
+	m := NewMerged("logs", "", []api.Process{exited("1", "web"), exited("2", "db")})
+	f.shown(t, m, 60, 9)
+	m.Home()
+	f.shown(t, m, 60, 9)
+	m.Scroll(500)
+	want, origin := f.shown(t, m, 60, 9), m.Position()
+	m.End()
+	f.shown(t, m, 60, 9)
+	m.Return(origin)
+	if got := f.shown(t, m, 60, 9); !slices.Equal(got, want) || want[0] != "web │ line 500" {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
 	"tandem/engine/api/logmerge"
-	"tandem/engine/sleep"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -49,7 +49,7 @@ func mergedTitle(targets []api.Process) string {
 	return strings.Join(names, ", ")
 }
 
-func (p *Pane) showMerged(m *Merged) tea.Cmd {
+func (p *Pane) showMerged(m *Log) tea.Cmd {
 	p.dropLog()
 	p.merged = m
 	return p.focusLog(true)
@@ -67,26 +67,8 @@ func (p *Pane) closeMerged() {
 	p.merged, p.stop = nil, nil
 }
 
-// fetchMerged asks for what the merged log needs.
-func (p *Pane) fetchMerged() tea.Cmd {
-	size := p.parts().log
-	p.merged.SetSize(size.W, size.H)
-	request, ok := p.merged.Next()
-	if !ok {
-		return nil
-	}
-	merged := p.merged
-	return panes.Ask(askAnew(p), p.env, func(ctx context.Context, e panes.Engine) (mergedAnswer, error) {
-		_ = sleep.For(ctx, request.delay)
-		return request.Run(ctx, e)
-	}, func(a mergedAnswer, err error) tea.Cmd {
-		merged.Take(request, a, err)
-		return nil
-	})
-}
-
 // askSaveMerged asks where a merged log is to be saved.
-func askSaveMerged(env panes.Env, m *Merged) tea.Cmd {
+func askSaveMerged(env panes.Env, m *Log) tea.Cmd {
 	spans, name := m.Whole(), "merged"
 	if m.project != "" {
 		name = m.title
@@ -125,4 +107,43 @@ func copyMerged(ctx context.Context, e api.Engine, spans []logmerge.Span, to io.
 			return written, err
 		}
 	}
+}
+
+// mostNaming is how many cells the names before lines take at most: a part of the
+// width, so that the text has most of it.
+func (l *logView) mostNaming() int { return min(max(l.w/5, 6), 24) }
+
+// nameCells is the width of the names before lines, with the sign behind them.
+func (l *logView) nameCells() int {
+	if len(l.names) == 0 {
+		return 0
+	}
+	return min(l.naming, l.mostNaming()) + 3
+}
+
+// nameMargin is whose line i is. What came by standard error has another sign, as
+// where the command line prints merged logs.
+func (l *logView) nameMargin(i, row int, look *widget.Look) string {
+	if len(l.names) == 0 {
+		return ""
+	}
+	name := l.names[l.lines[i].name]
+	ink, label := look.Tint(name.tint), ""
+	if row == 0 {
+		label = widget.Clip(name.label, l.nameCells()-3)
+	}
+	rule := ink.Text(look.Glyphs.Separator)
+	if name.stderr {
+		rule = look.Bad.Text("!")
+	}
+	return ink.Text(widget.Pad(label, l.nameCells()-3)) + " " + rule + " "
+}
+
+// Whole are the logs from their beginnings.
+func (l *Log) Whole() []logmerge.Span {
+	spans := slices.Clone(l.spans)
+	for i := range spans {
+		spans[i].From, spans[i].To = 0, 0
+	}
+	return spans
 }

@@ -2,7 +2,6 @@ package processes
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"time"
 
@@ -30,8 +29,8 @@ type Pane struct {
 	own     Table  // of what is known from events
 	table   *Table // that is shown: the own one, or the fleet's
 	fleet   *Fleet
-	log     *Log    // of the process under the cursor; nil without one
-	merged  *Merged // in its place; nil for none
+	log     *Log // of the process under the cursor; nil without one
+	merged  *Log // in its place; nil for none
 	stop    context.CancelFunc
 	onLog   bool  // the log has the keyboard
 	zoomed  bool  // what has the keyboard fills the view
@@ -235,12 +234,12 @@ func (p *Pane) makeActions() panes.Actions {
 
 		keymap.ProcessLogs:   p.toggleMerged,
 		keymap.ProcessSearch: p.askSearch,
-		keymap.LogFollow:     p.onShownLog(anyLog.Follow),
-		keymap.LogWrap:       p.onShownLog(anyLog.Wrap),
-		keymap.LogTimes:      p.onShownLog(anyLog.Clock),
-		keymap.LogPretty:     p.onShownLog(anyLog.Pretty),
-		keymap.LogLeft:       p.onShownLog(func(l anyLog) { l.Sideways(-1) }),
-		keymap.LogRight:      p.onShownLog(func(l anyLog) { l.Sideways(1) }),
+		keymap.LogFollow:     p.onShownLog((*Log).Follow),
+		keymap.LogWrap:       p.onShownLog((*Log).Wrap),
+		keymap.LogTimes:      p.onShownLog((*Log).Clock),
+		keymap.LogPretty:     p.onShownLog((*Log).Pretty),
+		keymap.LogLeft:       p.onShownLog(func(l *Log) { l.Sideways(-1) }),
+		keymap.LogRight:      p.onShownLog(func(l *Log) { l.Sideways(1) }),
 		keymap.LogSearch:     p.askSearch,
 		keymap.LogNext:       func() tea.Cmd { return p.nextMatch(false) },
 		keymap.LogPrevious:   func() tea.Cmd { return p.nextMatch(true) },
@@ -248,14 +247,14 @@ func (p *Pane) makeActions() panes.Actions {
 		keymap.LogSave:       p.askSave,
 		keymap.LogLeave:      p.leaveLog,
 
-		keymap.ScrollDown:     p.onShownLog(func(l anyLog) { l.Scroll(1) }),
-		keymap.ScrollUp:       p.onShownLog(func(l anyLog) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: p.onShownLog(func(l anyLog) { l.Pages(2) }),
-		keymap.ScrollPageUp:   p.onShownLog(func(l anyLog) { l.Pages(-2) }),
-		keymap.ScrollHalfDown: p.onShownLog(func(l anyLog) { l.Pages(1) }),
-		keymap.ScrollHalfUp:   p.onShownLog(func(l anyLog) { l.Pages(-1) }),
-		keymap.ScrollFirst:    p.onShownLog(anyLog.Home),
-		keymap.ScrollLast:     p.onShownLog(anyLog.End),
+		keymap.ScrollDown:     p.onShownLog(func(l *Log) { l.Scroll(1) }),
+		keymap.ScrollUp:       p.onShownLog(func(l *Log) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: p.onShownLog(func(l *Log) { l.Pages(2) }),
+		keymap.ScrollPageUp:   p.onShownLog(func(l *Log) { l.Pages(-2) }),
+		keymap.ScrollHalfDown: p.onShownLog(func(l *Log) { l.Pages(1) }),
+		keymap.ScrollHalfUp:   p.onShownLog(func(l *Log) { l.Pages(-1) }),
+		keymap.ScrollFirst:    p.onShownLog((*Log).Home),
+		keymap.ScrollLast:     p.onShownLog((*Log).End),
 	}
 }
 
@@ -267,28 +266,8 @@ func do(change func()) func() tea.Cmd {
 	}
 }
 
-// anyLog is what the keys of a log act on.
-type anyLog interface {
-	Following() bool
-	Position() logPosition
-	Return(logPosition)
-	Search(label string, re *regexp.Regexp)
-	Searching() string
-	Seek(above bool) logSeek
-	Found(found)
-	Follow()
-	Wrap()
-	Clock()
-	Pretty()
-	Sideways(steps int)
-	Scroll(rows int)
-	Pages(halves int)
-	Home()
-	End()
-}
-
 // onShownLog is an action on the log, where there is one.
-func (p *Pane) onShownLog(change func(anyLog)) func() tea.Cmd {
+func (p *Pane) onShownLog(change func(*Log)) func() tea.Cmd {
 	return do(func() {
 		if log := p.anyLog(); log != nil {
 			change(log)

@@ -20,14 +20,11 @@ type logSearch struct {
 }
 
 // anyLog is the log that is shown, which may be a merged one; nil without one.
-func (p *Pane) anyLog() anyLog {
+func (p *Pane) anyLog() *Log {
 	if p.merged != nil {
 		return p.merged
 	}
-	if log := p.shownLog(); log != nil {
-		return log
-	}
-	return nil
+	return p.shownLog()
 }
 
 // askSearch asks what to look for in the log, and shows the nearest match while it is
@@ -110,10 +107,10 @@ func (p *Pane) nextMatch(above bool) tea.Cmd {
 }
 
 // seek looks for another match, as soon as there is something in the log.
-func (p *Pane) seek(log anyLog, above bool) tea.Cmd {
+func (p *Pane) seek(log *Log, above bool) tea.Cmd {
 	p.endSearch()
-	if single, ok := log.(*Log); ok && !single.Begun() {
-		p.search.pending = single
+	if !log.Begun() {
+		p.search.pending = log
 		return nil
 	}
 	look := log.Seek(above)
@@ -141,7 +138,7 @@ func (p *Pane) endSearch() {
 }
 
 // sought shows what a search has led to, or says that there is nothing.
-func (p *Pane) sought(log anyLog, f found, err error) tea.Cmd {
+func (p *Pane) sought(log *Log, f found, err error) tea.Cmd {
 	p.endSearch()
 	if err != nil {
 		return p.env.Say(panes.ErrorText(err), true)

@@ -3,7 +3,6 @@ package logmerge
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -69,7 +68,7 @@ func Find(ctx context.Context, e api.Engine, spans []Span, place []int64, expr s
 // grep looks for the next match in one log, and counts them.
 func (s *Span) grep(ctx context.Context, e api.Engine, since int64, expr string, above bool) (out api.ProcessLogOutput, err error) {
 	out, err = api.ProcessLog.Call(ctx, e, api.ProcessLogInput{ID: s.Source.Process.ID, Stream: s.Stream, Since: &since, Grep: expr, Backward: above, Limit: 1, Count: true})
-	if errors.Is(err, api.CodeNotFound) {
+	if s.gone(err) {
 		return out, nil
 	}
 	return out, err
@@ -99,7 +98,7 @@ func GoTo(ctx context.Context, e api.Engine, spans []Span, m Match) error {
 // later.
 func (s *Span) seek(ctx context.Context, e api.Engine, t time.Time, later bool) (int64, error) {
 	out, _, err := s.read(ctx, e, 0, 4, 0)
-	if errors.Is(err, api.CodeNotFound) {
+	if s.gone(err) {
 		return s.To, nil
 	}
 	if err != nil {

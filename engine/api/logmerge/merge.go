@@ -70,7 +70,7 @@ func (m *Merge) fill(ctx context.Context, e api.Engine, r *reader) error {
 }
 
 // Wait returns the next lines of the logs as soon as there are any, in order within Settle;
-// none when nothing has come for a while. Lines come with an error too if they were read before.
+// none when nothing has come for a while, or only a piece of a line of the only log. Lines come with an error too if they were read before.
 func (m *Merge) Wait(ctx context.Context, e api.Engine) ([]Line, error) {
 	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
 	defer cancel()
@@ -110,6 +110,16 @@ func (m *Merge) Wait(ctx context.Context, e api.Engine) ([]Line, error) {
 	return lines, failed
 }
 
+// Unfinished returns the lines without an end that come next.
+func (m *Merge) Unfinished() (lines []Line) {
+	for _, r := range m.readers {
+		if len(r.partial.Text) > 0 && len(r.pending) == 0 {
+			lines = append(lines, r.partial)
+		}
+	}
+	return lines
+}
+
 // Ended reports whether all processes have ended and all of their logs has been read.
 func (m *Merge) Ended() bool {
 	return !slices.ContainsFunc(m.readers, func(r *reader) bool { return !r.ended })
@@ -130,10 +140,14 @@ func (m *Merge) Resume(s *Source) {
 }
 
 // Behind returns how many bytes of the logs were written when they were last read, and are
-// still to be read.
+// still to be given.
 func (m *Merge) Behind() (bytes int64) {
 	for _, r := range m.readers {
-		bytes += max(r.End-r.To, 0)
+		given := r.To
+		if len(r.pending) > 0 {
+			given = r.pending[0].Offset
+		}
+		bytes += max(r.End-given, 0)
 	}
 	return bytes
 }

@@ -3,7 +3,6 @@ package logmerge
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +29,7 @@ type reader struct {
 // log had at first.
 func (r *reader) next(ctx context.Context, e api.Engine, wait time.Duration) (lines []Line, more bool, err error) {
 	out, text, err := r.read(ctx, e, r.To, r.max, wait)
-	if errors.Is(err, api.CodeNotFound) {
+	if r.gone(err) {
 		r.ended = true
 		return r.rest(), false, nil
 	}
@@ -56,11 +55,12 @@ func (r *reader) next(ctx context.Context, e api.Engine, wait time.Duration) (li
 	return lines, moved && r.To < r.until, nil
 }
 
-// await waits for lines, or for the end of the process.
+// await waits for lines, for a piece of one if there is only this log, or for the end of the
+// process.
 func (r *reader) await(ctx context.Context, e api.Engine) ([]Line, error) {
-	for {
+	for from := r.To; ; {
 		lines, _, err := r.next(ctx, e, maxWait)
-		if err != nil || len(lines) > 0 || r.ended || ctx.Err() != nil {
+		if err != nil || len(lines) > 0 || r.Alone && r.To > from || r.ended || ctx.Err() != nil {
 			return lines, err
 		}
 	}

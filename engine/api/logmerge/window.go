@@ -17,7 +17,11 @@ type Span struct {
 	From, To int64  // the first byte held, and the one after the last; From below 0: the end, wherever that is
 	Oldest   int64  // the first byte that there is
 	End      int64  // the one after the last, when the log was last read
+	Alone    bool   // it is the only one, so that it is an error if its log is gone
 }
+
+// gone reports whether an error means that the log was deleted, which ends it.
+func (s *Span) gone(err error) bool { return !s.Alone && errors.Is(err, api.CodeNotFound) }
 
 // Spans returns the logs of a process, one for each stream where these are kept apart, or only
 // that of one stream then. All are at the end.
@@ -90,7 +94,7 @@ func (s *Span) before(ctx context.Context, e api.Engine, most int) (earlier, err
 		}
 	}
 	out, text, err := s.read(ctx, e, since, size, 0)
-	if errors.Is(err, api.CodeNotFound) {
+	if s.gone(err) {
 		s.From, s.Oldest = max(s.From, 0), max(s.From, 0)
 		s.To = max(s.To, s.From)
 		return earlier{}, nil
