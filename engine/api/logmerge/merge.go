@@ -70,8 +70,28 @@ func (m *Merge) fill(ctx context.Context, e api.Engine, r *reader) error {
 }
 
 // Wait returns the next lines of the logs as soon as there are any, in order within Settle;
-// none when nothing has come for a while, or only a piece of a line of the only log. Lines come with an error too if they were read before.
-func (m *Merge) Wait(ctx context.Context, e api.Engine) ([]Line, error) {
+// none when nothing has come for a while, or only a piece of a line of the only log. Lines come
+// with an error too if they were read before.
+func (m *Merge) Wait(ctx context.Context, e api.Engine) (lines []Line, err error) {
+	var late, all []*reader
+	for _, r := range m.readers {
+		if !r.ended {
+			all = append(all, r)
+		}
+		if !r.ended && r.late {
+			late = append(late, r)
+		}
+	}
+	// A log that answers later than others each time is read all the same.
+	if lines, err = ask(ctx, e, late, 0); len(lines) == 0 && err == nil {
+		lines, err = ask(ctx, e, all, maxWait)
+	}
+	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
+	return lines, err
+}
+
+// ask reads logs at the same time. It waits for lines of any of them, or for an answer of each.
+func ask(ctx context.Context, e api.Engine, readers []*reader, wait time.Duration) (lines []Line, err error) {
 	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
 	defer cancel()
 	type answer struct {
@@ -79,35 +99,28 @@ func (m *Merge) Wait(ctx context.Context, e api.Engine) ([]Line, error) {
 		err   error
 	}
 	answers := make(chan answer)
-	asked := 0
-	for _, r := range m.readers {
-		if r.ended {
-			continue
-		}
-		asked++
+	for _, r := range readers {
 		go func() {
-			lines, err := r.await(waiting, e)
+			lines, err := r.await(waiting, e, wait)
+			r.late = err != nil && waiting.Err() != nil
 			answers <- answer{lines, err}
 		}()
 	}
-	var lines []Line
-	var failed error
-	for range asked {
+	for range readers {
 		a := <-answers
 		if a.err != nil && waiting.Err() == nil {
-			failed = a.err
+			err = a.err
 			cancel()
 		}
-		if len(a.lines) > 0 && len(lines) == 0 {
+		if len(a.lines) > 0 && len(lines) == 0 && wait > 0 {
 			time.AfterFunc(Settle, cancel)
 		}
 		lines = append(lines, a.lines...)
 	}
-	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
-	if failed == nil {
-		failed = ctx.Err()
+	if err == nil {
+		err = ctx.Err()
 	}
-	return lines, failed
+	return lines, err
 }
 
 // Unfinished returns the lines without an end that come next.

@@ -22,6 +22,7 @@ type reader struct {
 
 	pending []Line // read, and not given yet
 	over    bool   // all up to until has been read
+	late    bool   // others had lines before it answered
 	ended   bool   // the process has ended and all of its log has been read
 }
 
@@ -57,10 +58,10 @@ func (r *reader) next(ctx context.Context, e api.Engine, wait time.Duration) (li
 
 // await waits for lines, for a piece of one if there is only this log, or for the end of the
 // process.
-func (r *reader) await(ctx context.Context, e api.Engine) ([]Line, error) {
+func (r *reader) await(ctx context.Context, e api.Engine, wait time.Duration) ([]Line, error) {
 	for from := r.To; ; {
-		lines, _, err := r.next(ctx, e, maxWait)
-		if err != nil || len(lines) > 0 || r.Alone && r.To > from || r.ended || ctx.Err() != nil {
+		lines, _, err := r.next(ctx, e, wait)
+		if err != nil || len(lines) > 0 || r.Alone && r.To > from || r.ended || wait == 0 || ctx.Err() != nil {
 			return lines, err
 		}
 	}
