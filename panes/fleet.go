@@ -2,8 +2,8 @@ package panes
 
 import "tandem/panes/widget"
 
-// FleetTabRows returns the height of the row that DrawFleetTabs draws: 0 without a fleet of
-// many machines.
+// FleetTabRows returns the height of the row drawn by DrawFleetTabs: 0 without a fleet of many
+// machines.
 func FleetTabRows(env Env) int {
 	if env.News().Fleet == nil {
 		return 0
@@ -11,8 +11,8 @@ func FleetTabRows(env Env) int {
 	return 1
 }
 
-// DrawFleetTabs draws which table a view shows, that of here or that of the fleet, what each
-// of them has, and a hint.
+// DrawFleetTabs draws the choice between the tables of a view, here and fleet, with a summary
+// of each and a hint.
 func DrawFleetTabs(env Env, fleetShown bool, here, fleet, hint string, w int) string {
 	look := env.Look()
 	inks := [2]widget.Ink{look.Chip, look.Dim}
@@ -39,7 +39,7 @@ type Count struct {
 	What string
 }
 
-// WithCounts returns a text with those counts after it that are not 0.
+// WithCounts returns a text followed by the counts above 0.
 func WithCounts(text string, counts ...Count) string {
 	for _, c := range counts {
 		if c.N > 0 {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errUnread is the end of a verb that writes to a pipe which nobody reads any
-// more: what a shell tells of a program that SIGPIPE has ended.
+// errUnread ends a command once nobody reads its output pipe any more, with the status of a
+// program killed by SIGPIPE.
 var errUnread = &ExitError{Status: StatusSignal + int(syscall.SIGPIPE)}
 
 // WhileRead gives a context that ends when nobody reads a pipe any more, with
