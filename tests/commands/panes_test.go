@@ -17,8 +17,9 @@ import (
 // between two marks (tmux(1), CONTROL MODE).
 type controller struct {
 	*testing.T
-	in  io.WriteCloser
-	out *bufio.Scanner
+	in   io.WriteCloser
+	out  *bufio.Scanner
+	told map[string]string // what panes have printed, by their ids
 }
 
 func control(t *testing.T, env []string, dir string, argv ...string) *controller {
@@ -40,7 +41,7 @@ func control(t *testing.T, env []string, dir string, argv ...string) *controller
 		in.Close()
 		_ = cmd.Wait()
 	})
-	c := &controller{t, in, bufio.NewScanner(out)}
+	c := &controller{t, in, bufio.NewScanner(out), map[string]string{}}
 	c.answer()
 	return c
 }
@@ -53,14 +54,16 @@ func (c *controller) says(line string) string {
 	return c.answer()
 }
 
-// answer is what stands between the next two marks; notifications are in between nothing.
+// answer returns what stands between the next two marks; no notification does.
 func (c *controller) answer() string {
 	c.Helper()
 	var said []string
 	begun := false
 	for c.out.Scan() {
 		line := c.out.Text()
-		switch mark, _, _ := strings.Cut(line, " "); {
+		switch mark, rest, _ := strings.Cut(line, " "); {
+		case mark == "%output":
+			c.note(rest)
 		case mark == "%begin":
 			begun = true
 		case mark == "%end", mark == "%error":
@@ -71,6 +74,41 @@ func (c *controller) answer() string {
 	}
 	c.Fatalf("it ended: %v", c.out.Err())
 	return ""
+}
+
+// note keeps what a pane has printed.
+func (c *controller) note(output string) {
+	pane, text, _ := strings.Cut(output, " ")
+	c.told[pane] += text
+}
+
+// TestControlModeReportsWhatPanesPrint does what overmind does (start/tmux.go): it starts windows
+// whose names and panes are printed, sizes the client and reads what the programs print.
+func TestControlModeReportsWhatPanesPrint(t *testing.T) {
+	t.Parallel()
+	program, env, dir := tmuxEnv(t)
+	c := control(t, env, dir, program, "tmux")
+	for _, step := range [][2]string{
+		{`neww -n web -P -F "%overmind-process #{pane_id} web" "exec cat"`, "%overmind-process %1 web"},
+		{"refresh -C 100,40", ""},
+		{"setw -g remain-on-exit on", ""},
+		{`list-windows -F "#{window_name} #{window_width}x#{window_height}"`, "cat 100x40\nweb 100x40"},
+		{`neww -d -k -t web -n web -P -F "%overmind-process #{pane_id} web" "exec cat"`, "%overmind-process %2 web"},
+		{`neww -n early "echo ready; exec cat"`, ""},
+		{"send-keys -t web hello Enter", ""},
+	} {
+		if got := c.says(step[0]); got != step[1] {
+			t.Errorf("%s says %q, want %q", step[0], got, step[1])
+		}
+	}
+	for !strings.HasPrefix(c.told["%2"], `hello\015\012`) || !strings.HasPrefix(c.told["%3"], `ready\015\012`) {
+		if !c.out.Scan() {
+			t.Fatalf("of what the panes print, %q is reported: %v", c.told, c.out.Err())
+		}
+		if rest, ok := strings.CutPrefix(c.out.Text(), "%output "); ok {
+			c.note(rest)
+		}
+	}
 }
 
 // randomStep is a command that changes how panes lie in a window.

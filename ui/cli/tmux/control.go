@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -23,7 +24,8 @@ type control struct {
 	number  int
 	session int // the one that output is told of; -1 for none
 	known   map[string]notice
-	streams map[int]context.CancelFunc // by pane
+	streams map[string]context.CancelFunc // by terminal
+	began   time.Time
 	done    sync.WaitGroup
 }
 
@@ -32,7 +34,7 @@ func (x *control) enter(s *server.Session) { x.session = s.ID }
 
 // controlMode implements `tmux -C`; with -CC its output is wrapped for a terminal.
 func controlMode(c *call, wrapped bool, args []string) error {
-	x := &control{out: c.out, session: -1, streams: map[int]context.CancelFunc{}}
+	x := &control{out: c.out, session: -1, streams: map[string]context.CancelFunc{}, began: now()}
 	c.control = x
 	ctx, stop := context.WithCancel(c.ctx)
 	c.ctx = ctx
@@ -114,9 +116,7 @@ func (c *call) answer(flags int, run func() error) error {
 // watch reports what others change, until ctx ends. It has its own connection.
 func (c *call) watch(ctx context.Context) {
 	x := c.control
-	x.done.Add(1)
-	go func() {
-		defer x.done.Done()
+	x.done.Go(func() {
 		e, err := c.Connect(ctx)
 		if err != nil {
 			return
@@ -133,7 +133,7 @@ func (c *call) watch(ctx context.Context) {
 				x.mu.Unlock()
 			}
 		}
-	}()
+	})
 }
 
 // tell writes how sessions and windows differ from what was told before.
@@ -209,55 +209,59 @@ func (x *control) compare(c *call) {
 	x.follow(c)
 }
 
-// follow reads what the panes of the session print, and leaves those that are not there any more.
+// follow reports what the panes of the session print, until they are gone: those that were made in
+// control mode from their start, others from now on.
 func (x *control) follow(c *call) {
-	panes := map[int]string{}
+	panes := map[string]int{}
 	for _, at := range c.file.Places(func(at server.Place) bool { return at.Session.ID == x.session }) {
-		panes[at.Pane.ID] = at.Pane.Terminal
+		panes[at.Pane.Terminal] = at.Pane.ID
 	}
 	if x.session >= 0 && len(panes) == 0 {
 		x.session = gone
 	}
-	for id, stop := range x.streams {
-		if _, still := panes[id]; !still {
+	for terminal, stop := range x.streams {
+		if _, still := panes[terminal]; !still {
 			stop()
-			delete(x.streams, id)
+			delete(x.streams, terminal)
 		}
 	}
-	for id, terminal := range panes {
-		if x.streams[id] == nil {
-			ctx, stop := context.WithCancel(c.ctx)
-			x.streams[id] = stop
-			x.done.Add(1)
-			e := c.engine
-			go func() {
-				defer x.done.Done()
-				x.stream(ctx, e, id, terminal)
-			}()
+	for terminal, pane := range panes {
+		process := c.known()[terminal]
+		if x.streams[terminal] != nil || process.Terminal == nil {
+			continue
 		}
+		var since int64
+		if process.StartedAt.Before(x.began) {
+			since = process.Terminal.Bytes
+		}
+		ctx, stop := context.WithCancel(c.ctx)
+		x.streams[terminal] = stop
+		e := c.engine
+		x.done.Go(func() {
+			x.stream(ctx, e, api.ProcessLogInput{ID: terminal, Since: &since, WaitMS: logWait, Exact: true}, pane)
+		})
 	}
 }
 
-// stream writes what a pane prints from now on.
-func (x *control) stream(ctx context.Context, e *client.Client, pane int, terminal string) {
-	attachment, err := e.Attach(ctx, api.AttachOptions{ID: terminal, Raw: true, ReadOnly: true, Client: "tmux"})
-	if err != nil {
-		return
-	}
-	defer attachment.Close()
-	stop := context.AfterFunc(ctx, func() { attachment.Close() })
-	defer stop()
-	first := true // a repaint of what is there already
+// logWait is for how many milliseconds a call waits for output.
+const logWait = 50_000
+
+// stream reports what a pane prints, until its program has exited.
+func (x *control) stream(ctx context.Context, e *client.Client, in api.ProcessLogInput, pane int) {
 	for {
-		out, err := attachment.Receive()
-		if err != nil || out.Ended != nil {
+		out, err := api.ProcessLog.Call(ctx, e, in)
+		if err != nil {
 			return
 		}
-		if len(out.Bytes) > 0 && !first {
+		data, err := out.Bytes()
+		if err != nil || len(data) == 0 && out.State.Ended() {
+			return
+		}
+		if len(data) > 0 {
 			x.mu.Lock()
-			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, octal(string(out.Bytes)))
+			fmt.Fprintf(x.out, "%%output %%%d %s\n", pane, octal(string(data)))
 			x.mu.Unlock()
 		}
-		first = false
+		in.Since = &out.NextCursor
 	}
 }
