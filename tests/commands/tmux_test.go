@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"tandem/tests/harness"
 	"tandem/tests/needs"
@@ -150,6 +151,9 @@ func compareCommands(t *testing.T, section, file string) {
 				t.Errorf("%s: %s: tandem tmux says %+v, want that it is not supported", section, strings.TrimSpace(line), got)
 			}
 		default:
+			if slices.Contains(args, "pipe-pane") { // what pipes is this program, not its tests
+				ours.run(t, []string{"set-environment", "-g", harness.AsProgram, "1"})
+			}
 			if diff := cmp.Diff(theirs.run(t, args), ours.run(t, args)); diff != "" {
 				t.Errorf("%s: %s: tmux says (-), tandem tmux says (+):\n%s", section, strings.TrimSpace(line), diff)
 			}
