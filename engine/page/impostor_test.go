@@ -76,7 +76,7 @@ func TestAServerOnThisPortGainsNothingThatLasts(t *testing.T) {
 	signed := b.signed(before, r.server.URL)
 
 	// The page that is served now is another process's, of the same devices.
-	r.page.proofs = newProofs(0)
+	r.page.proofs = newProofs()
 	if status, body := b.get("/me"); status != http.StatusUnauthorized {
 		t.Errorf("the bearer from before: %d %s", status, body)
 	}
@@ -188,7 +188,7 @@ func TestTheBrowserForgetsWhatAnImpostorHadItKeep(t *testing.T) {
 	}
 
 	b = one.paired(devices.Grant{})
-	one.page.proofs = newProofs(0)
+	one.page.proofs = newProofs()
 	for i, want := range []string{`"cache"`, ""} { // once for each server
 		answer, err := b.http.Do(b.request(http.MethodPost, "/session", b.signed(b.nonce(), one.server.URL)))
 		if err != nil {

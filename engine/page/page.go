@@ -46,10 +46,9 @@ type Options struct {
 
 	NoClipboard func() bool // reports whether programs must not write to the clipboard; nil: they may
 
-	ReadOnly   bool          // nobody changes anything
-	BearerTime time.Duration // that a proof is good for; zero: 10 minutes
-	BodyTime   time.Duration // that a request's body may take to arrive; zero: a minute
-	BodyPause  time.Duration // without a byte of it; zero: 10 seconds
+	ReadOnly  bool          // nobody changes anything
+	BodyTime  time.Duration // that a request's body may take to arrive; zero: a minute
+	BodyPause time.Duration // without a byte of it; zero: 10 seconds
 
 	Version string    // of this program
 	Log     io.Writer // what a person should hear
@@ -69,7 +68,7 @@ type Page struct {
 
 // New is a page that nobody sees yet. Close it.
 func New(o Options) *Page {
-	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, maxTriesPerMinute, time.Minute), proofs: newProofs(o.BearerTime), open: map[*lifeline]struct{}{}}
+	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, maxTriesPerMinute, time.Minute), proofs: newProofs(), open: map[*lifeline]struct{}{}}
 	p.engines.connect = o.Engine
 	p.o.BodyTime, p.o.BodyPause = cmp.Or(o.BodyTime, httplimit.BodyTime), cmp.Or(o.BodyPause, bodyPause)
 	p.o.Notify.settle = cmp.Or(o.Notify.settle, settleTime)

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -27,7 +26,7 @@ import (
 const (
 	// nonceTime is how long a nonce can be signed.
 	nonceTime = time.Minute
-	// bearerTime is how long a bearer is good unless Options say otherwise.
+	// bearerTime is how long a bearer is good.
 	bearerTime = 10 * time.Minute
 	// maxBearers is how many bearers one device has at a time: one for each of its tabs.
 	maxBearers = 64
@@ -40,7 +39,6 @@ const (
 
 // proofs are what browsers have proven to this server.
 type proofs struct {
-	life   time.Duration
 	now    func() time.Time
 	secret [32]byte // of nonces; each server has its own
 
@@ -57,8 +55,8 @@ type admission struct {
 	until  time.Time
 }
 
-func newProofs(life time.Duration) *proofs {
-	s := &proofs{life: cmp.Or(life, bearerTime), now: time.Now, used: map[string]time.Time{}, bearers: map[[32]byte]admission{}, seen: map[string]bool{}}
+func newProofs() *proofs {
+	s := &proofs{now: time.Now, used: map[string]time.Time{}, bearers: map[[32]byte]admission{}, seen: map[string]bool{}}
 	_, _ = rand.Read(s.secret[:]) // it never fails
 	return s
 }
@@ -108,7 +106,7 @@ func (s *proofs) admit(d devices.Device, origin, nonce string, signature []byte)
 	}
 	s.used[nonce] = until
 	bearer = rand.Text()
-	s.bearers[sha256.Sum256([]byte(bearer))] = admission{d.ID, origin, s.now().Add(s.life)}
+	s.bearers[sha256.Sum256([]byte(bearer))] = admission{d.ID, origin, s.now().Add(bearerTime)}
 	first = !s.seen[d.ID]
 	s.seen[d.ID] = true
 	return bearer, first, true
@@ -211,7 +209,7 @@ func (p *Page) prove(w http.ResponseWriter, r *http.Request) {
 	if first {
 		clearCache(w)
 	}
-	answer(w, session{bearer, p.proofs.life.Seconds(), p.tell(d)})
+	answer(w, session{bearer, bearerTime.Seconds(), p.tell(d)})
 }
 
 // clearCache has a browser forget what another server at this address may have had it keep while

@@ -132,9 +132,6 @@ func NewTreeForm(folder string) *StartForm {
 	return f
 }
 
-// InTree reports whether a worktree is made in any case.
-func (f *StartForm) InTree() bool { return f.session }
-
 // Input is what was typed so far.
 func (f *StartForm) Input() StartInput {
 	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }

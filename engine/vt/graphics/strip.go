@@ -17,9 +17,6 @@ type Placement struct {
 	text  bool   // it is like text, as sixels are: what is printed or erased there replaces it
 }
 
-// IsText says that the picture takes the place of text, as sixels do.
-func (p *Placement) IsText() bool { return p.text }
-
 // A strip is what of a placement is in one row.
 type strip struct {
 	at       *Placement
