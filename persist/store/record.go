@@ -46,6 +46,10 @@ var ErrNewer = errors.New("written by a newer Tandem")
 // A Record is what must survive about one process: what it is, what is wanted
 // of it, and who it was when last seen. What is embedded stands in the file
 // between the fields around it, so a group keeps its place.
+//
+// Restart, Readiness, Project, Dependency and Run repeat types of the API, and are converted from
+// and to them: what is on disk must not change when the API does, and this package must not
+// import it.
 type Record struct {
 	Schema int    `json:"schema"`
 	ID     string `json:"id"`
