@@ -74,11 +74,7 @@ func (v *Verbs) add(ctx context.Context, m transport.Machine) error {
 		return err
 	}
 	v.Out.Tell("wrote %s", path)
-	known, err := v.awaitKnown(ctx, m.Name)
-	if err != nil {
-		return err
-	}
-	return v.told(known)
+	return v.told(v.awaitKnown(ctx, m.Name))
 }
 
 // enter makes a machine ready and writes it to config.toml.
@@ -91,9 +87,12 @@ func (v *Verbs) enter(ctx context.Context, m transport.Machine) (path string, er
 	return v.Keep(m)
 }
 
-// told is the answer of a verb that was to connect a machine.
-func (v *Verbs) told(m api.Machine) error {
-	err := v.Out.Answer(m, func() string { return status(m) })
+// told answers a command that was to connect a machine, unless that failed.
+func (v *Verbs) told(m api.Machine, err error) error {
+	if err != nil {
+		return err
+	}
+	err = v.Out.Answer(m, func() string { return status(m) })
 	if err == nil && m.State != api.MachineConnected {
 		err = &output.ExitError{Status: output.StatusFailed}
 	}
@@ -160,11 +159,7 @@ func (v *Verbs) connectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			known, err := v.reach(cmd.Context(), m.Name)
-			if err != nil {
-				return err
-			}
-			return v.told(known)
+			return v.told(v.reach(cmd.Context(), m.Name))
 		},
 	}
 }
@@ -188,11 +183,7 @@ func (v *Verbs) upgradeCommand() *cobra.Command {
 			if err := v.provision(cmd.Context(), m, true); err != nil {
 				return err
 			}
-			known, err := v.reach(cmd.Context(), m.Name)
-			if err != nil {
-				return err
-			}
-			return v.told(known)
+			return v.told(v.reach(cmd.Context(), m.Name))
 		},
 	}
 }
