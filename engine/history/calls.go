@@ -126,10 +126,8 @@ func (h *History) Search(ctx context.Context, in api.HistorySearchInput) (out ap
 	if in.Limit < 0 || in.Offset < 0 {
 		return out, api.Errorf(api.CodeInvalid, "search history: limit and offset cannot be negative")
 	}
-	s := h.scratches.Get().(*scratch)
-	defer h.scratches.Put(s)
 	err = h.view(ctx, func(x *historyIndex) error {
-		out, err = x.search(ctx, in, s)
+		out, err = x.search(ctx, in)
 		return err
 	})
 	if err != nil {
@@ -188,7 +186,7 @@ func (h *History) Remove(ctx context.Context, in api.HistoryRemoveInput) (api.Hi
 		for _, id := range in.IDs {
 			ids[id] = true
 		}
-		line, _, known := x.texts.find(in.Command)
+		line, known := x.texts.find(in.Command)
 		known = known && in.Command != ""
 		return func(e *historyEntry) bool { return ids[e.id] || known && e.text == line }
 	})

@@ -61,11 +61,11 @@ func (h *History) addAll(ctx context.Context, commands []histdb.TextCommand, at 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		runs, texts := h.index.added()
+		runs := h.index.added()
 		rows = slices.DeleteFunc(rows, func(r histdb.Row) bool {
-			text, _, known := h.index.texts.find(r.Command)
+			text, known := h.index.texts.find(r.Command)
 			if r.StartedAt.Equal(at) {
-				return known && texts[text]
+				return known
 			}
 			return known && runs[addedRun{text, r.StartedAt.UnixMicro()}]
 		})

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -19,12 +20,11 @@ func plainSearch(rows []histdb.Row, in api.HistorySearchInput) (ids []int64, tot
 		row   histdb.Row
 		score int32
 	}
-	q := parseQuery(in.Query)
+	m := newMatcher(parseQuery(in.Query))
 	var all []found
 	seen := make(map[string]bool)
 	for _, r := range slices.Backward(rows) {
-		m := newMatcher(q, nil)
-		score, ok := m.score([]byte(r.Command), ^uint64(0))
+		score, ok := m.score([]byte(r.Command))
 		if !ok || in.CWD != "" && r.CWD != in.CWD || in.Process != "" && r.Process != in.Process || in.Unique && seen[r.Command] {
 			continue
 		}
@@ -94,7 +94,7 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 			in := api.HistorySearchInput{Query: query, Unique: rapid.Bool().Draw(t, "unique"), Limit: rapid.IntRange(1, 30).Draw(t, "limit"),
 				Offset: rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "offset"), CWD: rapid.SampledFrom([]string{"", "", "/a"}).Draw(t, "in"),
 				Process: rapid.SampledFrom([]string{"", "", "0123456789ab", "web"}).Draw(t, "of")}
-			out, err := x.search(t.Context(), in, new(scratch))
+			out, err := x.search(t.Context(), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
 	}
 	seen := make(map[int64]bool)
 	for offset := 0; offset < rankedMost+older; offset += 1000 {
-		out, err := x.search(t.Context(), api.HistorySearchInput{Query: "t", Unique: true, Limit: 1000, Offset: offset}, new(scratch))
+		out, err := x.search(t.Context(), api.HistorySearchInput{Query: "t", Unique: true, Limit: 1000, Offset: offset})
 		if err != nil || out.Total != rankedMost+older {
 			t.Fatalf("%d found, error %v", out.Total, err)
 		}
@@ -146,29 +146,51 @@ func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
 	}
 }
 
+func TestRemovedCommandsLeaveMemory(t *testing.T) {
+	x := newHistoryIndex()
+	for i, line := range []string{"keep", "export Token", "keep"} {
+		x.insert(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
+	}
+	x.remove(func(e *historyEntry) bool { return e.id == 2 })
+	if bytes.Contains(x.texts.all, []byte("oken")) {
+		t.Errorf("still in memory: %q", x.texts.all)
+	}
+	out, err := x.search(t.Context(), api.HistorySearchInput{Query: "e", Unique: true})
+	if err != nil || out.Total != 1 || out.Rows[0].Command.Command != "keep" || out.Rows[0].Runs != 2 {
+		t.Errorf("found %+v, error %v", out, err)
+	}
+}
+
+func TestAlternativesScoreAsInFZF(t *testing.T) {
+	x := newHistoryIndex()
+	for i, line := range []string{"make test", "ls"} {
+		x.insert(histdb.Row{ID: int64(i + 1), Command: line, StartedAt: time.Unix(int64(i), 0)})
+	}
+	out, err := x.search(t.Context(), api.HistorySearchInput{Query: "!git | make"})
+	if err != nil || out.Total != 2 || out.Rows[0].Command.Command != "make test" || len(out.Rows[0].Matched) != len("make") {
+		t.Errorf("found %+v, error %v", out, err)
+	}
+}
+
 func TestTextsAreKeptAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var texts historyTexts
-		texts.expect(0, 0)
+		texts := newHistoryTexts(0, 0)
 		numbers := make(map[string]uint32)
 		for range rapid.IntRange(0, 200).Draw(t, "lines") {
 			line := rapid.StringMatching(`[A-Zaz\x{e9}\x{c9} ]{0,90}`).Draw(t, "line")
-			n, added := texts.number(line)
-			if known, ok := numbers[line]; ok == added || ok && known != n {
-				t.Fatalf("%q has number %d, and is new: %v", line, n, added)
+			n := texts.number(line)
+			if known, ok := numbers[line]; ok && known != n || !ok && int(n) != len(numbers) {
+				t.Fatalf("%q has number %d", line, n)
 			}
 			numbers[line] = n
 		}
-		for range 2 {
-			for line, n := range numbers {
-				if got := texts.line(n); got != line {
-					t.Fatalf("%q became %q", line, got)
-				}
-				if found, _, ok := texts.find(line); !ok || found != n {
-					t.Fatalf("%q is not found", line)
-				}
+		for line, n := range numbers {
+			if got := texts.line(n); got != line {
+				t.Fatalf("%q became %q", line, got)
 			}
-			texts.spread()
+			if found, ok := texts.find(line); !ok || found != n {
+				t.Fatalf("%q is not found", line)
+			}
 		}
 	})
 }

@@ -75,10 +75,9 @@ type History struct {
 	asked    time.Time // when somebody asked last
 	percent  int       // GOGC as it was before a large history came into memory; 0 if there is none
 
-	loads     loads
-	scratches sync.Pool
-	mu        sync.RWMutex
-	index     *historyIndex // nil until somebody searches
+	loads loads
+	mu    sync.RWMutex
+	index *historyIndex // nil until somebody searches
 }
 
 // Start begins to keep the history of a data folder until close.
@@ -86,8 +85,7 @@ func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &History{
 		dir: dir, log: log, notice: notice, box: mailbox.New(), ctx: ctx, stop: cancel, done: make(chan struct{}),
-		idleAt:    time.NewTimer(historyIdle),
-		scratches: sync.Pool{New: func() any { return new(scratch) }},
+		idleAt: time.NewTimer(historyIdle),
 	}
 	h.written, _ = histdb.Written(dir)
 	h.Ignore(ignore)

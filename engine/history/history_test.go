@@ -348,7 +348,7 @@ func TestHistorySearchCanBeCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.search(ctx, api.HistorySearchInput{Query: "e"}, new(scratch)); !errors.Is(err, context.Canceled) {
+	if _, err := x.search(ctx, api.HistorySearchInput{Query: "e"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

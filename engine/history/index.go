@@ -18,14 +18,12 @@ import (
 // A historyIndex holds a whole history in memory, made to be searched: equal
 // strings are there once.
 type historyIndex struct {
-	rows []historyEntry // oldest first
-	open map[string][]int64
+	rows     []historyEntry // oldest first
+	commands []uint32       // the text of each row, without the rest, for a fast scan
+	open     map[string][]int64
 
 	texts historyTexts
-	runs  []uint32 // of each text: its rows
-	last  []uint32 // of each text: the newest of its rows
-
-	unused int // texts whose rows have been removed
+	runs  []uint32 // number of rows of each text
 
 	words   []string // folders, actors, ids, …
 	wordIDs map[string]uint32
@@ -123,14 +121,11 @@ func (x *historyIndex) processID(number uint64) string {
 
 // add adds a row. Most are the newest; sorted puts the others into their place.
 func (x *historyIndex) add(r *histdb.Row) {
-	text, added := x.texts.number(r.Command)
-	if added {
-		x.runs, x.last = append(x.runs, 0), append(x.last, 0)
-	} else if x.runs[text] == 0 {
-		x.unused--
+	text := x.texts.number(r.Command)
+	if int(text) == len(x.runs) {
+		x.runs = append(x.runs, 0)
 	}
 	x.runs[text]++
-	x.last[text] = uint32(len(x.rows))
 	process, known := x.processNumber(r.Process)
 	if !known {
 		process = uint64(x.word(r.Process))
@@ -149,7 +144,7 @@ func (x *historyIndex) add(r *histdb.Row) {
 	if r.Running {
 		x.open[r.Process] = append(x.open[r.Process], r.ID)
 	}
-	x.rows = append(x.rows, e)
+	x.rows, x.commands = append(x.rows, e), append(x.commands, text)
 }
 
 // insert adds a single row and puts it into its place.
@@ -162,9 +157,9 @@ func (x *historyIndex) insert(r histdb.Row) {
 // expect makes room for what is about to be added.
 func (x *historyIndex) expect(rows, bytes int) {
 	x.rows = make([]historyEntry, 0, rows+rows/16)
+	x.commands = make([]uint32, 0, rows+rows/16)
 	x.runs = make([]uint32, 0, rows)
-	x.last = make([]uint32, 0, rows)
-	x.texts.expect(rows, bytes+bytes/16)
+	x.texts = newHistoryTexts(rows, bytes+bytes/16)
 }
 
 func byStart(a, b historyEntry) int {
@@ -175,7 +170,7 @@ func byStart(a, b historyEntry) int {
 func (x *historyIndex) sorted(n int) {
 	if len(x.rows)-n > 16 {
 		slices.SortStableFunc(x.rows, byStart)
-		x.count()
+		x.listCommands()
 		return
 	}
 	moved := false
@@ -187,30 +182,35 @@ func (x *historyIndex) sorted(n int) {
 		moved = moved || at < n
 	}
 	if moved {
-		x.count()
+		x.listCommands()
 	}
 }
 
-// count finds the rows of each text anew, after they have moved.
-func (x *historyIndex) count() {
+// listCommands updates commands and runs after rows have moved.
+func (x *historyIndex) listCommands() {
+	x.commands = x.commands[:len(x.rows)]
 	clear(x.runs)
 	for i := range x.rows {
-		text := x.rows[i].text
-		x.runs[text]++
-		x.last[text] = uint32(i)
-	}
-	x.unused = 0
-	for _, runs := range x.runs {
-		if runs == 0 {
-			x.unused++
-		}
+		x.commands[i] = x.rows[i].text
+		x.runs[x.rows[i].text]++
 	}
 }
 
-// remove takes rows out.
+// remove removes rows, and the texts that no other row has.
 func (x *historyIndex) remove(gone func(*historyEntry) bool) {
+	before := len(x.rows)
 	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return gone(&e) })
-	x.count()
+	if len(x.rows) == before {
+		return
+	}
+	old := x.texts
+	x.texts, x.found = newHistoryTexts(old.count(), len(old.all)), foundTexts{}
+	for i := range x.rows {
+		e := &x.rows[i]
+		e.text = x.texts.number(old.line(e.text))
+	}
+	x.runs = x.runs[:x.texts.count()]
+	x.listCommands()
 }
 
 // end completes the rows of a process that run.
@@ -251,17 +251,16 @@ type addedRun struct {
 	started int64
 }
 
-// added returns the imported rows, which no engine recorded as they ran, and the texts of all rows.
-func (x *historyIndex) added() (runs map[addedRun]bool, texts map[uint32]bool) {
-	runs, texts = make(map[addedRun]bool), make(map[uint32]bool)
+// added returns the imported rows, which no engine recorded as they ran.
+func (x *historyIndex) added() map[addedRun]bool {
+	runs := make(map[addedRun]bool)
 	kind, ok := x.lookUp(commandAdded)
 	for i := range x.rows {
-		e := &x.rows[i]
-		if texts[e.text] = true; ok && e.kind == kind {
+		if e := &x.rows[i]; ok && e.kind == kind {
 			runs[addedRun{e.text, e.started}] = true
 		}
 	}
-	return runs, texts
+	return runs
 }
 
 // newest is what clients are told of a row that was just added.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -25,13 +26,13 @@ type term struct {
 	match func(caseSensitive, normalize, forward bool, text *util.Chars, pattern []rune, withPos bool, slab *util.Slab) (algo.Result, *[]int)
 
 	runes         []rune
+	bytes         []byte
 	caseSensitive bool
 	normalize     bool   // "e" finds "é"
 	inverse       bool   // it must not be found
-	fuzzy         bool   // it is neither marked as something else nor inverse
 	anywhere      bool   // it may be at any place
 	apart         bool   // so may each of its characters
-	mask          uint64 // characters that a match has
+	mask          uint64 // its characters, see textMask
 }
 
 // A query is a list of conditions, which all must hold; of the terms of each one
@@ -65,7 +66,7 @@ func parseQuery(s string) query {
 }
 
 func parseTerm(word string) (term, bool) {
-	t, given := term{match: algo.FuzzyMatchV2, anywhere: true, apart: true}, word
+	t := term{match: algo.FuzzyMatchV2, anywhere: true, apart: true}
 	if rest, ok := strings.CutPrefix(word, "!"); ok {
 		t.inverse, t.match, t.apart, word = true, algo.ExactMatchNaive, false, rest
 	}
@@ -89,7 +90,6 @@ func parseTerm(word string) (term, bool) {
 			t.match = algo.EqualMatch
 		}
 	}
-	t.fuzzy = word == given
 	t.caseSensitive = strings.IndexFunc(word, unicode.IsUpper) >= 0
 	if !t.caseSensitive {
 		word = strings.ToLower(word)
@@ -99,21 +99,28 @@ func parseTerm(word string) (term, bool) {
 	if t.normalize = slices.Equal(plain, t.runes); t.normalize {
 		t.runes = plain
 	}
-	if !t.inverse {
-		t.mask = termMask(t.runes)
-	}
+	t.mask, t.bytes = termMask(t.runes), []byte(word)
 	return t, len(t.runes) > 0
 }
+
+const (
+	notASCII   = ^uint64(0)      // the mask of a text that is not all ASCII
+	hasCapital = uint64(1) << 63 // in the mask of one with capitals
+)
 
 // textMask is a bit for each character that a text has, upper case as lower
 // case; several share one. What is not ASCII may be found as another character,
 // so such a text has all.
 func textMask(s string) (mask uint64) {
 	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return ^uint64(0)
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return notASCII
 		}
-		mask |= maskBit(s[i])
+		mask |= maskBit(c)
+		if 'A' <= c && c <= 'Z' {
+			mask |= hasCapital
+		}
 	}
 	return mask
 }
@@ -137,84 +144,122 @@ func maskBit(c byte) uint64 {
 	case '0' <= c && c <= '9':
 		return 1 << (26 + c - '0')
 	}
-	return 1 << (36 + c%28)
+	return 1 << (36 + c%27)
 }
 
-// ownBit reports whether a small letter or another character shares its bit with
-// none.
-func ownBit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+// in reports whether an ASCII text contains a term that may be anywhere in it. fzf's algorithm scores
+// the match too: with it alone, the 95th percentile of a key is 11 times as high.
+func (t *term) in(text []byte) bool {
+	if !t.apart {
+		return bytes.Contains(text, t.bytes)
+	}
+	for _, c := range t.bytes {
+		at := bytes.IndexByte(text, c)
+		if at < 0 {
+			return false
+		}
+		text = text[at+1:]
+	}
+	return true
+}
 
 // A matcher matches texts with a query, one after the other. It holds the memory
 // that this takes, and belongs to one goroutine.
 type matcher struct {
 	query query
-	quick quickQuery
+	mask  uint64 // characters of every text that matches, see textMask
 	chars util.Chars
-	slab  *util.Slab
-	text  []byte // the last one
-
-	settled int // conditions that hold for all texts that are matched
+	slab  *util.Slab // made by the first term that needs the algorithm
 }
 
-func newMatcher(q query, slab *util.Slab) *matcher {
-	return &matcher{query: q, quick: q.quick(), slab: slab}
-}
-
-// score matches a text that has the given mask; the score is the sum of those of
-// the terms that are found in it.
-func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
-	for _, any := range m.query {
-		if len(any) == 1 && any[0].mask&^mask != 0 {
-			return 0, false
+func newMatcher(q query) *matcher {
+	m := &matcher{query: q}
+	for _, any := range q {
+		if len(any) == 1 && !any[0].inverse {
+			m.mask |= any[0].mask
 		}
 	}
-	m.chars = util.ToChars(text)
-	for _, any := range m.query {
-		found := false
-		for i := range any {
-			t := &any[i]
-			if t.mask&^mask != 0 {
-				continue
-			}
-			r, _ := t.match(t.caseSensitive, t.normalize, true, &m.chars, t.runes, false, m.slab)
-			if found = (r.Start >= 0) != t.inverse; found {
-				if !t.inverse {
-					score += int32(r.Score)
-				}
-				break
-			}
+	return m
+}
+
+// finds reports whether a text matches. It checks the last condition first: texts that an earlier,
+// shorter query found meet the others already.
+func (m *matcher) finds(texts *historyTexts, n uint32) bool {
+	for at := len(m.query) - 1; at >= 0; at-- {
+		any, found := m.query[at], false
+		for i := 0; i < len(any) && !found; i++ {
+			found = m.has(&any[i], texts, n) != any[i].inverse
 		}
 		if !found {
-			return 0, false
+			return false
 		}
 	}
-	return score, true
+	return true
+}
+
+func (m *matcher) has(t *term, texts *historyTexts, n uint32) bool {
+	mask := texts.masks[n]
+	switch {
+	case t.mask&^mask != 0:
+		return false
+	case t.anywhere && mask != notASCII && t.caseSensitive:
+		return t.in(texts.bytes(n))
+	case t.anywhere && mask != notASCII:
+		return t.in(texts.small(n))
+	}
+	r, _ := m.run(t, texts.bytes(n), false)
+	return r.Start >= 0
+}
+
+// run matches a term with fzf's algorithm, whether the term is inverse or not.
+func (m *matcher) run(t *term, text []byte, withPos bool) (algo.Result, *[]int) {
+	if m.slab == nil {
+		m.slab = util.MakeSlab(slab16, slab32)
+	}
+	m.chars = util.ToChars(text)
+	return t.match(t.caseSensitive, t.normalize, true, &m.chars, t.runes, withPos, m.slab)
+}
+
+// score matches a text. The score is the sum of the scores of the terms found in it.
+func (m *matcher) score(text []byte) (score int32, ok bool) {
+	score, _, ok = m.match(text, false)
+	return score, ok
 }
 
 // positions are the indexes of the characters of a text that match, ascending.
 func (m *matcher) positions(text []byte) []int {
-	m.chars = util.ToChars(text)
-	var all []int
+	_, all, _ := m.match(text, true)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (m *matcher) match(text []byte, withPos bool) (score int32, all []int, ok bool) {
 	for _, any := range m.query {
+		found := false
 		for i := range any {
 			t := &any[i]
+			r, at := m.run(t, text, withPos)
 			if t.inverse {
+				found = found || r.Start < 0
 				continue
 			}
-			r, at := t.match(t.caseSensitive, t.normalize, true, &m.chars, t.runes, true, m.slab)
 			if r.Start < 0 {
 				continue
 			}
+			found = true
+			score += int32(r.Score)
 			if at != nil {
 				all = append(all, *at...)
-			} else {
+			} else if withPos {
 				for i := r.Start; i < r.End; i++ {
 					all = append(all, i)
 				}
 			}
 			break
 		}
+		if !found {
+			return 0, nil, false
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return score, all, true
 }

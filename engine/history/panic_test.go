@@ -21,7 +21,7 @@ func TestPanicOfAHistoryCallReachesItsCaller(t *testing.T) {
 
 func TestPanicOfASearchWorkerReachesTheSearch(t *testing.T) {
 	c := panics.Catch(func() {
-		_ = inParallel(t.Context(), 1000, func(_, from, _ int) {
+		_ = inParallel(t.Context(), 1000, nil, func(_ *matcher, from, _ int) {
 			if from == parallelStep {
 				panic("stumbled")
 			}

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 		f.process, f.none = &n, f.none || !ok
 	}
 	if in.Exact != "" {
-		n, _, ok := x.texts.find(in.Exact)
+		n, ok := x.texts.find(in.Exact)
 		f.text, f.none = &n, f.none || !ok
 	}
 	if in.Actor != "" {
@@ -120,7 +119,7 @@ func byRank(a, b hit) int {
 }
 
 // search finds rows. It gives up when ctx ends.
-func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s *scratch) (api.HistorySearchOutput, error) {
+func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
 	out := api.HistorySearchOutput{Rows: []api.HistoryRow{}}
 	f := x.filterOf(in)
 	if f.none {
@@ -129,7 +128,7 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s 
 	g := gathering{index: x, filter: f, unique: in.Unique}
 	q := parseQuery(in.Query)
 	if len(q) > 0 {
-		texts, err := x.textsThat(ctx, in.Query, q, s)
+		texts, err := x.textsThat(ctx, in.Query, q)
 		if err != nil {
 			return out, err
 		}
@@ -137,22 +136,21 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s 
 	}
 	limit := min(cmp.Or(in.Limit, searchRows), searchRowsMost)
 	g.most = max(rankedMost, min(in.Offset, len(x.rows))+limit)
-	hits, err := g.gather(ctx, s)
+	hits, err := g.gather(ctx)
 	if err == nil && len(q) > 0 {
-		err = x.rank(ctx, q, hits[:min(len(hits), rankedMost)], s)
+		err = x.rank(ctx, q, hits[:min(len(hits), rankedMost)])
 	}
 	if err != nil {
 		return out, err
 	}
 	out.Total = g.total
 	hits = hits[min(in.Offset, len(hits)):]
-	m := s.matcher(0, q)
+	m := newMatcher(q)
 	for _, h := range hits[:min(limit, len(hits))] {
 		e := &x.rows[h.row]
-		m.text = x.texts.appendLine(m.text[:0], e.text)
-		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(m.text), Score: int(h.score)}
+		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(x.texts.bytes(e.text)), Score: int(h.score)}
 		if in.Unique {
-			row.Runs = g.runsOf(e.text, s)
+			row.Runs = int(g.runs[e.text])
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -168,37 +166,40 @@ type gathering struct {
 	most   int // hits; of the others only the number is told
 
 	total int
+	runs  []uint32 // if unique: number of rows of each text that pass the filter
 }
 
-func (g *gathering) gather(ctx context.Context, s *scratch) ([]hit, error) {
-	known := g.filter.any // how many there are, before all rows were looked at
+func (g *gathering) gather(ctx context.Context) (hits []hit, err error) {
+	x := g.index
+	seen := newTextSet(x.texts.count())
+	known := g.unique && g.filter.any // the total is known, so the scan stops once there are enough hits
 	if known {
-		g.count()
+		g.runs, g.total = x.runs, seen.count
+		if g.texts != nil {
+			g.total = g.texts.size()
+		}
+	} else if g.unique {
+		g.runs = make([]uint32, seen.count)
 	}
-	if known && g.unique && g.texts != nil && g.total <= g.most {
-		return g.newest(), nil
-	}
-	if g.unique {
-		s.reset(g.index.texts.count())
-	}
-	var hits []hit
-	for i := len(g.index.rows) - 1; i >= 0; i-- {
+	for i := len(x.commands) - 1; i >= 0 && !(known && len(hits) == min(g.most, g.total)); i-- {
 		if i%rowsStep == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e := &g.index.rows[i]
-		if g.texts != nil && !g.texts.has(e.text) || !g.filter.passes(e) {
+		text := x.commands[i]
+		if g.texts != nil && !g.texts.has(text) || !g.filter.passes(&x.rows[i]) {
 			continue
 		}
 		if g.unique {
-			if s.runs[e.text]++; s.runs[e.text] > 1 {
+			if !known {
+				g.runs[text]++
+			}
+			if seen.has(text) {
 				continue
 			}
+			seen.add(text)
 		}
 		if len(hits) < g.most {
 			hits = append(hits, hit{row: i})
-		} else if known {
-			break
 		}
 		if !known {
 			g.total++
@@ -207,64 +208,11 @@ func (g *gathering) gather(ctx context.Context, s *scratch) ([]hit, error) {
 	return hits, nil
 }
 
-// count finds how many hits there are where everything gets through the filter.
-func (g *gathering) count() {
-	x := g.index
-	switch {
-	case g.texts == nil && g.unique:
-		g.total = x.texts.count() - x.unused
-		return
-	case g.texts == nil:
-		g.total = len(x.rows)
-		return
-	case g.unique && x.unused == 0:
-		for _, word := range g.texts.bits {
-			g.total += bits.OnesCount64(word)
-		}
-		return
-	}
-	g.each(func(text uint32) {
-		if g.unique {
-			g.total++
-		} else {
-			g.total += int(x.runs[text])
-		}
-	})
-}
-
-// each calls f with all texts that were found and that some row has.
-func (g *gathering) each(f func(text uint32)) {
-	for text, runs := range g.index.runs {
-		if runs > 0 && (g.texts == nil || g.texts.has(uint32(text))) {
-			f(uint32(text))
-		}
-	}
-}
-
-// newest are the newest rows of all texts that were found.
-func (g *gathering) newest() []hit {
-	hits := make([]hit, 0, g.total)
-	g.each(func(text uint32) { hits = append(hits, hit{row: int(g.index.last[text])}) })
-	slices.SortFunc(hits, byRank)
-	return hits
-}
-
-// runsOf is how many rows that get through the filter have a text.
-func (g *gathering) runsOf(text uint32, s *scratch) int {
-	if g.filter.any {
-		return int(g.index.runs[text])
-	}
-	return int(s.runs[text])
-}
-
 // rank sorts hits, the best first.
-func (x *historyIndex) rank(ctx context.Context, q query, hits []hit, s *scratch) error {
-	err := inParallel(ctx, len(hits), func(worker, from, to int) {
-		m := s.matcher(worker, q)
+func (x *historyIndex) rank(ctx context.Context, q query, hits []hit) error {
+	err := inParallel(ctx, len(hits), q, func(m *matcher, from, to int) {
 		for i := from; i < to; i++ {
-			text := x.rows[hits[i].row].text
-			m.text = x.texts.appendLine(m.text[:0], text)
-			hits[i].score, _ = m.score(m.text, x.texts.masks[text])
+			hits[i].score, _ = m.score(x.texts.bytes(x.commands[hits[i].row]))
 		}
 	})
 	slices.SortFunc(hits, byRank)

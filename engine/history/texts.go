@@ -3,140 +3,102 @@ package history
 import (
 	"hash/maphash"
 	"math/bits"
+	"strings"
 )
 
-// historyTexts holds the command lines of a history, each once, without a
-// pointer: searched are those in small letters, behind each other, and a bit for
-// each byte tells what was a capital.
+// historyTexts holds the command lines of a history, each once and one after the
+// other, without a pointer to any. An ASCII line with capitals is followed by a copy
+// in small letters, so that a search that ignores case compares bytes.
 type historyTexts struct {
-	small    []byte
-	capitals []uint64
-	ends     []uint32 // where in small each of them ends
-	masks    []uint64 // which characters each of them has, see textMask
+	all   []byte
+	ends  []uint32 // where in all each of them ends
+	masks []uint64 // which characters each of them has, see textMask
 
-	table []uint32 // hash → number of a command line and one, open addressing; its length is a power of 2
+	table []uint32 // hash → number + 1, open addressing; its length is a power of 2
 	seed  maphash.Seed
 }
 
-const leastTable = 1 << 10
-
-// expect makes room for a number of lines with so many bytes.
-func (t *historyTexts) expect(lines, size int) {
-	t.small = make([]byte, 0, size)
-	t.capitals = make([]uint64, 0, size/64+1)
-	t.ends = make([]uint32, 0, lines)
-	t.masks = make([]uint64, 0, lines)
-	t.seed = maphash.MakeSeed()
-	t.table = make([]uint32, max(leastTable, 1<<bits.Len(uint(lines+lines/3))))
+// newHistoryTexts makes room for a number of lines that have size bytes in total.
+func newHistoryTexts(lines, size int) historyTexts {
+	return historyTexts{
+		all:   make([]byte, 0, size+size/2),
+		ends:  make([]uint32, 0, lines),
+		masks: make([]uint64, 0, lines),
+		table: make([]uint32, 1<<bits.Len(uint(max(lines+lines/3, 512)))),
+		seed:  maphash.MakeSeed(),
+	}
 }
 
 func (t *historyTexts) count() int { return len(t.ends) }
 
-// span is where in small a line is.
-func (t *historyTexts) span(n uint32) (begin, end uint32) {
+// bytes returns a line. It must not be changed.
+func (t *historyTexts) bytes(n uint32) []byte {
+	both := t.both(n)
+	if hasSmall(t.masks[n]) {
+		return both[: len(both)/2 : len(both)/2]
+	}
+	return both
+}
+
+// small returns an ASCII line in small letters. It must not be changed.
+func (t *historyTexts) small(n uint32) []byte {
+	both := t.both(n)
+	if hasSmall(t.masks[n]) {
+		return both[len(both)/2:]
+	}
+	return both
+}
+
+// both returns a line with its copy in small letters, if it has one.
+func (t *historyTexts) both(n uint32) []byte {
+	begin, end := uint32(0), t.ends[n]
 	if n > 0 {
 		begin = t.ends[n-1]
 	}
-	return begin, t.ends[n]
+	return t.all[begin:end:end]
 }
 
-// smallLine is a line with small letters for capitals; it must not be changed.
-func (t *historyTexts) smallLine(n uint32) []byte {
-	begin, end := t.span(n)
-	return t.small[begin:end:end]
+// hasSmall reports whether a text with this mask has a copy in small letters.
+func hasSmall(mask uint64) bool { return mask != notASCII && mask&hasCapital != 0 }
+
+func (t *historyTexts) line(n uint32) string { return string(t.bytes(n)) }
+
+// find returns the number of a line.
+func (t *historyTexts) find(line string) (n uint32, ok bool) {
+	n = t.table[t.place(line)]
+	return n - 1, n > 0
 }
 
-// appendLine adds a line to b.
-func (t *historyTexts) appendLine(b []byte, n uint32) []byte {
-	begin, end := t.span(n)
-	from := len(b)
-	b = append(b, t.small[begin:end]...)
-	for at := begin; at < end; {
-		word := t.capitals[at/64] >> (at % 64)
-		if word == 0 {
-			at += 64 - at%64
-			continue
-		}
-		if at += uint32(bits.TrailingZeros64(word)); at < end {
-			b[from+int(at-begin)] -= 'a' - 'A'
-		}
-		at++
-	}
-	return b
-}
-
-func (t *historyTexts) line(n uint32) string { return string(t.appendLine(nil, n)) }
-
-func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
-
-// is reports whether a line is the given one.
-func (t *historyTexts) is(n uint32, line string) bool {
-	begin, end := t.span(n)
-	if int(end-begin) != len(line) {
-		return false
-	}
-	for i := range len(line) {
-		c, at := line[i], begin+uint32(i)
-		capital := isCapital(c)
-		if capital {
-			c += 'a' - 'A'
-		}
-		if c != t.small[at] || capital != (t.capitals[at/64]>>(at%64)&1 != 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// find gives the number of a line, or the place in table to note it at.
-func (t *historyTexts) find(line string) (n uint32, place int, ok bool) {
+// place returns the index in table of a line, or of the free entry for it.
+func (t *historyTexts) place(line string) int {
 	last := len(t.table) - 1
-	for place = int(maphash.String(t.seed, line)) & last; t.table[place] != 0; place = (place + 1) & last {
-		if n = t.table[place] - 1; t.is(n, line) {
-			return n, place, true
-		}
+	place := int(maphash.String(t.seed, line)) & last
+	for t.table[place] > 0 && string(t.bytes(t.table[place]-1)) != line {
+		place = (place + 1) & last
 	}
-	return 0, place, false
+	return place
 }
 
-// number gives the number of a line, which is added if it is new.
-func (t *historyTexts) number(line string) (n uint32, added bool) {
-	n, place, ok := t.find(line)
-	if ok {
-		return n, false
+// number returns the number of a line, which is added if it is new.
+func (t *historyTexts) number(line string) uint32 {
+	place := t.place(line)
+	if n := t.table[place]; n > 0 {
+		return n - 1
 	}
-	n = uint32(len(t.ends))
-	t.masks = append(t.masks, textMask(line))
-	for i := range len(line) {
-		c, at := line[i], len(t.small)
-		if at%64 == 0 {
-			t.capitals = append(t.capitals, 0)
+	mask := textMask(line)
+	t.masks = append(t.masks, mask)
+	t.all = append(t.all, line...)
+	if hasSmall(mask) {
+		t.all = append(t.all, strings.ToLower(line)...)
+	}
+	t.ends = append(t.ends, uint32(len(t.all)))
+	n := uint32(len(t.ends))
+	t.table[place] = n
+	if 4*t.count() > 3*len(t.table) {
+		t.table = make([]uint32, 2*len(t.table))
+		for old := range n {
+			t.table[t.place(t.line(old))] = old + 1
 		}
-		if isCapital(c) {
-			c += 'a' - 'A'
-			t.capitals[at/64] |= 1 << (at % 64)
-		}
-		t.small = append(t.small, c)
 	}
-	t.ends = append(t.ends, uint32(len(t.small)))
-	t.table[place] = n + 1
-	if 4*len(t.ends) > 3*len(t.table) {
-		t.spread()
-	}
-	return n, true
-}
-
-// spread makes the table twice as large.
-func (t *historyTexts) spread() {
-	t.table = make([]uint32, 2*len(t.table))
-	last := len(t.table) - 1
-	var line []byte
-	for n := range uint32(len(t.ends)) {
-		line = t.appendLine(line[:0], n)
-		place := int(maphash.Bytes(t.seed, line)) & last
-		for t.table[place] != 0 {
-			place = (place + 1) & last
-		}
-		t.table[place] = n + 1
-	}
+	return n - 1
 }
