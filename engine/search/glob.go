@@ -13,6 +13,10 @@ const mostGlob = 4096 // bytes
 
 // A Glob matches names, or paths if it holds a slash: * and ? within a name,
 // [a-z] and [!a-z], {a,b}, ** for any depth, and \ for what follows as it is.
+//
+// doublestar is no replacement: it rejects []a], accepts [z-a], lets [!a] match a slash and a/** match
+// a, ignores case only while it walks a disk, and takes 10 s for *{a,b} twenty times on a name of 120
+// bytes. A regular expression takes linear time.
 type Glob struct {
 	re    *regexp.Regexp
 	paths bool // it is for paths, not names
