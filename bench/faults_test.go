@@ -42,7 +42,7 @@ func BenchmarkFaults(b *testing.B) {
 		{"keeper killed", func(b *testing.B) tally { return kills(b, times("KEEPER_KILLS", 50), false, true) }},
 		{"both killed", func(b *testing.B) tally { return kills(b, times("BOTH_KILLS", 30), true, true) }},
 		{"keeper killed during starts", startStorm},
-		{"verbs while the engine is away", away},
+		{"commands while the engine is away", away},
 		{"disk full", fullDisk},
 		{"256 open files", fewFiles},
 	}

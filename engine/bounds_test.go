@@ -208,7 +208,7 @@ type treatment string
 const (
 	anybodys    treatment = "tells or changes nothing that an agent may not"
 	personOnly  treatment = "agents may not"
-	bookkeeping treatment = "the agents' server does it for the person"
+	bookkeeping treatment = "the agents' server does it for the user"
 	running     treatment = "starts a program"
 	reaching    treatment = "works on files"
 	typing      treatment = "types"
@@ -310,12 +310,12 @@ func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
 func whatIsForThePersonIsRefusedToAgents(t *testing.T, p *confinedAgent) {
 	for name, how := range treatments {
 		if how == personOnly {
-			p.refused(p.bounds, name, ways[name].in, "only the person may")
+			p.refused(p.bounds, name, ways[name].in, "only the user may")
 		}
 	}
-	p.refused(p.bounds, "engine.stop", `{"all":true}`, "only the person can")
-	p.refused(p.bounds, "engine.stop", `{}`, "only the person can")
-	p.refused(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the person can")
+	p.refused(p.bounds, "engine.stop", `{"all":true}`, "only the user can")
+	p.refused(p.bounds, "engine.stop", `{}`, "only the user can")
+	p.refused(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the user can")
 }
 
 func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
@@ -488,7 +488,7 @@ func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
 		}
 	}
 	if done := call(p.machine, api.FilesJob, api.FileJobInput{ID: job, WaitMS: 10_000}); done.State != api.JobDone {
-		t.Errorf("the person is told %+v", done)
+		t.Errorf("the user is told %+v", done)
 	}
 }
 
@@ -537,12 +537,12 @@ func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
 		t.Errorf("its own command: %s", answer)
 	}
 	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh("echo GOT=$MINE")}); out.Stdout != "GOT=\n" {
-		t.Errorf("the person's command has %q", out.Stdout)
+		t.Errorf("the user's command has %q", out.Stdout)
 	}
 	call(p.machine, api.ProcessRestart, api.ProcessRestartInput{ID: restarted.ID})
 	p.prints(restarted, "GOT=/")
 	if log := p.logOf(restarted); strings.Contains(log, "leaked") {
-		t.Errorf("the person's process has %q", log)
+		t.Errorf("the user's process has %q", log)
 	}
 	// It is the same with the next engine.
 	p.restart()
@@ -578,13 +578,13 @@ func TestNobodyElseAnswersForThePerson(t *testing.T) {
 		"an orphan without a mark":      "(env -u TANDEM_SESSION_ID setsid " + ask + " > " + p.in("said") + " 2>&1 &); while ! [ -s " + p.in("said") + " ]; do sleep 0.01; done; cat " + p.in("said"),
 	} {
 		in, _ := json.Marshal(api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
-		if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the person may") {
+		if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the user may") {
 			t.Errorf("%s: %s", what, answer)
 		}
 	}
 	// The person's own command may, and their session until an agent types in it.
 	if out := call(p.machine, api.Exec, api.ExecInput{Command: sh(ask)}); !strings.Contains(out.Stdout, `"requests":[]`) {
-		t.Errorf("the person's command: %q %q", out.Stdout, out.Stderr)
+		t.Errorf("the user's command: %q %q", out.Stdout, out.Stderr)
 	}
 	p.tied = true // the command asks the engine that runs
 	p.write(p.theirs, ask+"\r")

@@ -49,7 +49,7 @@ func TestWhatComesFromElsewhereIsHeldToWhereItComesFrom(t *testing.T) {
 		{person, "/v1/audit.list", "{}", 200, "entries"},
 		{agent, "/v1/session.list", "{}", 200, id},
 		{agent, "/v1/audit.list", "{}", 403, "started on me@laptop from build, which agent:x started"},
-		{agent, "/v1/request.answer", `{"id":"x","allow":true}`, 403, "only the person may do that"},
+		{agent, "/v1/request.answer", `{"id":"x","allow":true}`, 403, "only the user may do that"},
 		{reader, "/v1/session.list", "{}", 200, id},
 		{reader, "/v1/session.kill", `{"id":"` + id + `"}`, 403, "may only read"},
 		{reader, "/v1/exec", `{"command":["true"]}`, 403, "may only read"},

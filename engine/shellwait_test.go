@@ -325,7 +325,7 @@ func TestAgentsHaveNoSayInTheSizeOfATerminalThatAPersonHasTaken(t *testing.T) {
 		answered = out.Lines != nil
 	}
 	if got := size(); got != (api.Size{Cols: 90, Rows: 30}) {
-		t.Errorf("size %+v while the person has the keyboard", got)
+		t.Errorf("size %+v while the user has the keyboard", got)
 	}
 	call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID})
 	m.eventually("the agent's size again", func() bool { return size() == api.Size{Cols: 60, Rows: 20} })

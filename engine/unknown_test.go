@@ -109,7 +109,7 @@ func TestProgramThatConnectsForksAndExitsIsRefused(t *testing.T) {
 	said := filepath.Join(p.work, "said")
 	script := fmt.Sprintf(`env -u TANDEM_SESSION_ID setsid "%s" hand-on request.list '{}' > %s; while ! grep -q . %s; do sleep 0.01; done; cat %s`, exe, said, said, said)
 	in, _ := json.Marshal(api.ExecInput{Command: sh(script), Environ: map[string]string{"PATH": os.Getenv("PATH")}})
-	if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the person may") {
+	if _, answer := p.post(api.Bounds{}, "exec", string(in)); !strings.Contains(answer, "only the user may") {
 		t.Errorf("an agent's: %s", answer)
 	}
 	// What is open to all stays so.

@@ -135,7 +135,7 @@ func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	told := d.notifications()
 	d.m.notices.notify("in sight")
 	if told() != nil {
-		t.Fatal("the desktop is told of what the person looks at")
+		t.Fatal("the desktop is told of what the user looks at")
 	}
 	d.typed(screen.Event{Kind: keys.EventFocusOut})
 	d.m.notices.notify("first")
@@ -157,7 +157,7 @@ func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	d.m.o.Attention = Attention{NoNotify: true}
 	d.m.notices.notify("unwanted")
 	if told() != nil {
-		t.Error("the desktop is told at night, or against the person's will")
+		t.Error("the desktop is told at night, or against the user's will")
 	}
 }
 

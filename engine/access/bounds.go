@@ -150,7 +150,7 @@ func mayStop(in *api.EngineStopInput) error {
 	if in.Restart && !in.All && in.Replace == "" {
 		return nil
 	}
-	return api.Errorf(api.CodeForbidden, "stop engine: only the person can; agents may restart it")
+	return api.Errorf(api.CodeForbidden, "stop engine: only the user can; agents may restart it")
 }
 
 // mayLeave has an agent that is led to another machine held to its bounds there, and

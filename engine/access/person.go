@@ -29,10 +29,10 @@ const mostAncestors = 64
 func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() {
-		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that", name)
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that", name)
 	}
 	if o := caller.Origin; o.Agent != "" {
-		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started on %s from %s", name, o.From, o.Agent).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this was started on %s from %s", name, o.From, o.Agent).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
 	behind, unknown, err := g.whoIsBehind(ctx)
@@ -40,10 +40,10 @@ func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case unknown != "":
-		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and it is unknown who called: %s", name, unknown).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and it is unknown who called: %s", name, unknown).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into; run tandem doctor there if that is refused too")
 	case behind != "":
-		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started from %s", name, behind).
+		return api.Errorf(api.CodeForbidden, "call %s: only the user may do that, and this was started from %s", name, behind).
 			WithHint("use the dashboard, or a terminal that no agent started or typed into")
 	}
 	return nil

@@ -47,7 +47,7 @@ func ErrOutside(name string) *api.Error { return errOutside("type into", name) }
 
 func errOutside(doing, name string) *api.Error {
 	return api.Errorf(api.CodeForbidden, "%s %s: it runs outside the sandbox that agents are held to", doing, name).
-		WithHint("start a session of your own, or ask the person to open this one to agents in the dashboard")
+		WithHint("start a session of your own, or ask the user to open this one to agents in the dashboard")
 }
 
 // MayStartAgain refuses agents what has a process started again that runs outside
@@ -57,7 +57,7 @@ func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) er
 	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
 	if starts && !r.Open && g.LeavesSandbox(ctx, r.ID) {
 		return api.Errorf(api.CodeForbidden, "restart %s: it runs outside the sandbox that agents are held to", r.Name).
-			WithHint("start a process of your own, or ask the person to do it")
+			WithHint("start a process of your own, or ask the user to do it")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ var (
 		"Writes to the standard input of a process that was started with stdin.", Write)
 
 	PolicyCheck = NewOperation[PolicyCheckInput, PolicyCheckOutput]("policy.check",
-		"Says whether an agent may do something, after asking the person where the policy says so.", Read)
+		"Says whether an agent may do something, after asking the user where the policy says so.", Read)
 	RequestList = NewOperation[Empty, RequestListOutput]("request.list",
 		"Lists what agents wait to be allowed.", Read)
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
@@ -135,13 +135,13 @@ type PolicyCheckInput struct {
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
 	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about; where a command is typed into it and cwd is not given its folder counts"`
 	Host    string   `json:"host,omitempty" jsonschema:"the machine that it is to be done on, if that is another one"`
-	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the person itself"`
+	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the user itself"`
 }
 
 // PolicyCheckOutput is the output of policy.check.
 type PolicyCheckOutput struct {
 	Decision string `json:"decision" jsonschema:"allow, deny, or with no_ask ask"`
-	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or what the person said"`
+	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or what the user said"`
 	Hint     string `json:"hint,omitempty" jsonschema:"what the agent can do instead"`
 }
 
@@ -149,7 +149,7 @@ type PolicyCheckOutput struct {
 type Request struct {
 	ID        string     `json:"id" jsonschema:"of the request"`
 	Actor     string     `json:"actor" jsonschema:"who asks, as it says itself"`
-	Agent     string     `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
+	Agent     string     `json:"agent,omitempty" jsonschema:"the name that the user has given it: its token's, or that of --as"`
 	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
 	Host      string     `json:"host,omitempty" jsonschema:"on which machine, if that is another one"`
 	From      string     `json:"from,omitempty" jsonschema:"the machine that it comes from, as user@host, if that is another one"`
@@ -218,7 +218,7 @@ type RequestAnswerInput struct {
 type AuditEntry struct {
 	Time       time.Time      `json:"time" jsonschema:"when it ended; set by the engine unless it was within the last minute"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
-	Agent      string         `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
+	Agent      string         `json:"agent,omitempty" jsonschema:"the name that the user has given it: its token's, or that of --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
 	From       string         `json:"from,omitempty" jsonschema:"the machine that it came from, as user@host, if that is another one"`
 	Host       string         `json:"host,omitempty" jsonschema:"the machine that it was done on, if that is another one"`

@@ -14,7 +14,7 @@ var (
 	FilesRestore = NewOperation[FilesRestoreInput, Empty]("files.restore",
 		"Takes files out of the trash and puts them back where they were.", Write)
 	FilesTrashed = NewOperation[FilesTrashedInput, FilesTrashedOutput]("files.trashed",
-		"Lists what is in the person's trash, what was deleted last first.", Read)
+		"Lists what is in the user's trash, what was deleted last first.", Read)
 	FilesWatch = NewOperation[FilesWatchInput, FilesWatchOutput]("files.watch",
 		"Waits until something in a folder changes.", Read)
 	FilesGit = NewOperation[FilesGitInput, FilesGitOutput]("files.git",

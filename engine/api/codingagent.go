@@ -12,7 +12,7 @@ var (
 	AgentExplain = NewOperation[IDInput, AgentExplainOutput]("agent.explain",
 		"Tells what the state of a session's coding agent was decided from.", Read)
 	AgentSeen = NewOperation[AgentSeenInput, Empty]("agent.seen",
-		"Notes that the person has looked at what the coding agent in a session has done.", Write)
+		"Notes that the user has looked at what the coding agent in a session has done.", Write)
 	AgentWait = NewOperation[AgentWaitInput, AgentWaitOutput]("agent.wait",
 		"Waits until the coding agent of one of some sessions is in one of some states.", Read)
 )
@@ -43,7 +43,7 @@ type CodingAgent struct {
 	Text         string     `json:"text,omitempty" jsonschema:"of blocked: what it asks, where that can be seen"`
 	Source       string     `json:"source,omitempty" jsonschema:"who says so: report (hooks, scripts), file, progress, title, screen or reads; empty: nobody"`
 	Since        time.Time  `json:"since,omitzero" jsonschema:"when it came to be in that state"`
-	Seen         bool       `json:"seen,omitempty" jsonschema:"of done: the person has looked at it since"`
+	Seen         bool       `json:"seen,omitempty" jsonschema:"of done: the user has looked at it since"`
 	Conversation string     `json:"conversation,omitempty" jsonschema:"the agent's own id of its conversation, where it tells one"`
 	Cost         string     `json:"cost,omitempty" jsonschema:"what the conversation has cost so far, as the agent shows it, with its currency"`
 }

@@ -146,7 +146,7 @@ const ShellPrompt = "TANDEM_SHELL_PROMPT"
 
 // SessionStartInput is the input of session.start.
 type SessionStartInput struct {
-	Command []string          `json:"command,omitempty" jsonschema:"program and arguments; default the person's shell"`
+	Command []string          `json:"command,omitempty" jsonschema:"program and arguments; default the user's shell"`
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"working directory; default the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`

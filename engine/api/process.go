@@ -127,7 +127,7 @@ type Terminal struct {
 	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
 
 	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may neither type nor change the session; empty: nobody"`
-	Open     bool   `json:"open,omitempty" jsonschema:"the person lets agents type into it though it runs outside the sandbox that they are held to"`
+	Open     bool   `json:"open,omitempty" jsonschema:"the user lets agents type into it though it runs outside the sandbox that they are held to"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
 
 	Shell bool `json:"shell,omitempty" jsonschema:"whether its program is an interactive shell; programs left running in its background outlive the session"`

@@ -113,7 +113,7 @@ func denied(v policy.Verdict) api.PolicyCheckOutput {
 	}
 	return api.PolicyCheckOutput{
 		Decision: string(policy.Deny), Reason: reason,
-		Hint: "the person's policy does not allow it; do something else or ask them",
+		Hint: "the user's policy does not allow it; do something else or ask them",
 	}
 }
 
@@ -159,7 +159,7 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 		}
 	}
 	if len(a.open) >= maxQuestions || own >= maxQuestionsOf {
-		return nil, api.Errorf(api.CodeUnavailable, "ask the person: %d requests wait already, %d of them this agent's", len(a.open), own)
+		return nil, api.Errorf(api.CodeUnavailable, "ask the user: %d requests wait already, %d of them this agent's", len(a.open), own)
 	}
 	if a.open == nil {
 		a.open = make(map[string]*question)
@@ -195,10 +195,10 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 	out, word := api.PolicyCheckOutput{Decision: string(policy.Allow), Reason: in.Reason}, "allow"
 	if !in.Allow {
 		out, word = api.PolicyCheckOutput{
-			Decision: string(policy.Deny), Reason: "the person has refused it", Hint: "do something else or ask them why",
+			Decision: string(policy.Deny), Reason: "the user denied it", Hint: "do something else or ask them why",
 		}, "deny"
 		if in.Reason != "" {
-			out.Reason = "the person has refused it: " + in.Reason
+			out.Reason = "the user denied it: " + in.Reason
 		}
 	}
 	id, err := a.find(in.ID)

@@ -216,7 +216,7 @@ func TestGitMarksEveryKindOfRepository(t *testing.T) {
 			g.marks("", "main", map[string]string{"f": ".M"})
 			g.marks("sub", "main", map[string]string{})
 		},
-		"info/exclude and the person's own ignores": func(g *gitGround) {
+		"info/exclude and the user's own ignores": func(g *gitGround) {
 			g.put("root/.git/info/exclude", "*.own\n")
 			g.put("root-outside/.config/git/ignore", "*.mine\n")
 			g.file("x.own", "")
@@ -330,7 +330,7 @@ func TestLookingAtAFolderRunsNothing(t *testing.T) {
 			g.git("config", "filter.lfs.process", script)
 			g.git("config", "filter.lfs.required", "true")
 		},
-		"filter.clean of the person": func(g *gitGround, _ string) {
+		"filter.clean of the user": func(g *gitGround, _ string) {
 			g.file(".gitattributes", "* filter=mine")
 			g.file("tool", "#!/bin/sh\ntouch "+g.canary+"\n")
 			g.put("root-outside/.gitconfig", "[filter \"mine\"]\n\tclean = sh ./tool\n")

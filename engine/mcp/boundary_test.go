@@ -458,7 +458,7 @@ func (b *bounds) confined(t *testing.T) {
 		}
 		for _, args := range types(b.theirs, b.line()) {
 			if got := said(b.call(name, args)); !strings.Contains(got, "outside the sandbox") {
-				t.Errorf("%s %v into the person's session: %s", name, args, got)
+				t.Errorf("%s %v into the user's session: %s", name, args, got)
 			}
 		}
 		for _, args := range types(b.session, b.line()) {

@@ -156,7 +156,7 @@ func decided(answer *sdk.ElicitResult) (out api.PolicyCheckOutput, ok bool) {
 	if allow, _ := answer.Content["allow"].(bool); answer.Action == "accept" && allow {
 		return api.PolicyCheckOutput{Decision: "allow"}, true
 	}
-	return api.PolicyCheckOutput{Decision: "deny", Reason: "the person has refused it", Hint: "do something else or ask them why"}, true
+	return api.PolicyCheckOutput{Decision: "deny", Reason: "the user denied it", Hint: "do something else or ask them why"}, true
 }
 
 // question is a request in words.

@@ -237,7 +237,7 @@ func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 		answer api.RequestAnswerInput
 		want   string
 	}{
-		{api.RequestAnswerInput{Reason: "not on main"}, "the person has refused it: not on main"},
+		{api.RequestAnswerInput{Reason: "not on main"}, "the user denied it: not on main"},
 		{api.RequestAnswerInput{Allow: true}, "pushed\n"},
 		{api.RequestAnswerInput{Allow: true, Always: true}, "pushed\n"},
 	} {
@@ -248,7 +248,7 @@ func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 		}()
 		request := r.asked()
 		if request.Actor != "agent:tester/7" || request.Tool != "exec" || request.Command != push["command"] || request.CWD != r.home {
-			t.Errorf("the person is asked %+v", request)
+			t.Errorf("the user is asked %+v", request)
 		}
 		c.answer.ID = request.ID[:6]
 		r.answers(c.answer)
@@ -313,7 +313,7 @@ func TestARequestIsAboutOneProcess(t *testing.T) {
 		}()
 		request := r.asked()
 		if want := name + " (" + p.ID + ")"; request.Session != want {
-			t.Errorf("the person is asked about %q, want %q", request.Session, want)
+			t.Errorf("the user is asked about %q, want %q", request.Session, want)
 		}
 		r.answers(api.RequestAnswerInput{ID: request.ID, Allow: i == 0, Always: true})
 		if got := <-stopped; got != (i == 0) {
@@ -365,11 +365,11 @@ func testProgramAsks(t *testing.T, version string) {
 		t.Errorf("allowed: %q", text)
 	}
 	if !strings.HasPrefix(asked, `tester/7 wants to call exec: "echo pushed; : || git push" in `+r.home) || !strings.Contains(asked, "rule 2 of policy.toml") {
-		t.Errorf("the person is asked %q", asked)
+		t.Errorf("the user is asked %q", asked)
 	}
 	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
 		answer = no
-		if text, failed := r.calls(session, "exec", push); !failed || !strings.Contains(text, "the person has refused it") {
+		if text, failed := r.calls(session, "exec", push); !failed || !strings.Contains(text, "the user denied it") {
 			t.Errorf("%+v: %q", no, text)
 		}
 	}
@@ -467,7 +467,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 		{"files.transfer", `{"kind":"copy","items":[{"path":"a","to":"../../etc/b"}],"base":"/tmp/c"}`, 403, "rule 3"},
 		{"history.save", `{"path":"/etc/history"}`, 403, "rule 3"},
 		{"session.kill", `{"id":"a"}`, 403, "rule 4"},
-		{"engine.stop", `{"replace":"/bin/true"}`, 403, "only the person can"},
+		{"engine.stop", `{"replace":"/bin/true"}`, 403, "only the user can"},
 		{"files.read", `{"path":"/proc/version"}`, 403, "outside the allowed folders"},
 		{"files.read", `{"path":"/proc/version","roots":["/"]}`, 403, "outside the allowed folders"},
 		{"exec", `{"command":["echo","ok"]}`, 200, `"stdout":"ok\n"`},
@@ -500,7 +500,7 @@ func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
 	}()
 	request := r.asked()
 	if request.Actor != "agent:http-master" || request.Tool != "exec" || request.Command != "git push --help" {
-		t.Errorf("the person is asked %+v", request)
+		t.Errorf("the user is asked %+v", request)
 	}
 	r.answers(api.RequestAnswerInput{ID: request.ID, Allow: true})
 	if answer := <-told; !strings.Contains(answer, `"actor":"agent:http-master"`) {

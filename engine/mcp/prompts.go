@@ -29,7 +29,7 @@ func recipes() []recipe {
 			"The process `%s` fails. Look at it with process_get, then at the end of its log with process_log (grep for error, exception, panic with context). " +
 				"Say what happened in one sentence with the evidence. Reproduce it with exec if that is safe, mend the cause, process_restart it, " +
 				"and confirm with process_wait that it stays up."},
-		{"pair-in-session", "Pair in a terminal session", "Share a live terminal with the person who watches it.",
+		{"pair-in-session", "Pair in a terminal session", "Share a live terminal with the user who watches it.",
 			"task", "what to do together",
 			"Let us work in one terminal: %s. Use session_list to find my shell, or session_start a new one and tell me its name so that I can open it. " +
 				"Run commands with session_exec; use session_screen to see full-screen programs and session_write with keys to drive them. " +

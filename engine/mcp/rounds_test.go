@@ -70,7 +70,7 @@ func testAskedInRounds(r *rig, session *sdk.ClientSession) {
 		r.Fatalf("the first answer is %+v", first)
 	}
 	if !strings.HasPrefix(asked.Message, fmt.Sprintf("tester/7 wants to call exec: %q", push)) || !strings.Contains(asked.Message, "rule 2 of policy.toml") {
-		r.Errorf("the person is asked %q", asked.Message)
+		r.Errorf("the user is asked %q", asked.Message)
 	}
 	r.asked()
 	if text, got := r.round(session, push, first.RequestState, yes()); got.NeedsInput() || !strings.HasPrefix(text, "pushed\n") {
@@ -84,7 +84,7 @@ func testAskedInRounds(r *rig, session *sdk.ClientSession) {
 	r.round(session, push, again.RequestState, &sdk.ElicitResult{Action: "decline"})
 	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
 		_, first := r.round(session, push, "", nil)
-		if text, got := r.round(session, push, first.RequestState, no); !got.IsError || !strings.Contains(text, "the person has refused it") {
+		if text, got := r.round(session, push, first.RequestState, no); !got.IsError || !strings.Contains(text, "the user denied it") {
 			r.Errorf("%+v: %q", no, text)
 		}
 	}

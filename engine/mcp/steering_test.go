@@ -18,7 +18,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 	r.agent.Options.Name = "ci"
 	session := r.served(nil)
 	if text, failed := r.calls(session, "exec", object{"command": "true"}); failed {
-		t.Errorf("the person has named it, and it may not: %s", text)
+		t.Errorf("the user has named it, and it may not: %s", text)
 	}
 	_, entries := r.audited(2)
 	if e := entries[0]; e.Actor != "agent:tester/7" || e.Agent != "ci" {
@@ -32,7 +32,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 	}()
 	request := r.asked()
 	if request.Actor != "agent:tester/7" || request.Agent != "ci" {
-		t.Errorf("the person is asked %+v", request)
+		t.Errorf("the user is asked %+v", request)
 	}
 	r.answers(api.RequestAnswerInput{ID: request.ID, Allow: true, Always: true})
 	if <-done {
@@ -104,7 +104,7 @@ func TestAnAgentSetsVariablesForItselfAndNoneThatChooseThePrograms(t *testing.T)
 		t.Fatal(said(got))
 	}
 	if out, err := api.EnvList.Call(t.Context(), r.person(), api.EnvListInput{}); err != nil || len(out.Variables) != 0 {
-		t.Errorf("the person has %+v, %v", out.Variables, err)
+		t.Errorf("the user has %+v, %v", out.Variables, err)
 	}
 	if got := said(r.call("exec", object{"command": "echo $GREETING"})); !strings.HasPrefix(got, "hi\n") {
 		t.Errorf("what it starts: %s", got)

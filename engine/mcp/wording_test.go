@@ -26,7 +26,7 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 		{api.Errorf(api.CodeInvalid, "open a\x00b\x1b[2J\u202e\n\tc: no"), `open a\x00b\x1b[2J\u202e` + "\n\tc: no"},
 		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: cancelled"},
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
-		{api.Errorf(api.CodeLocked, "the person has the keyboard"), "locked_by_user: the person has the keyboard"},
+		{api.Errorf(api.CodeLocked, "the user has the keyboard"), "locked_by_user: the user has the keyboard"},
 	} {
 		if got := toolkit.Failure(tc.err); said(got) != tc.want || !got.Failed {
 			t.Errorf("%.80v:\n%q, want\n%q", tc.err, said(got), tc.want)

@@ -76,7 +76,7 @@ func (e *execution) checkReader(ctx context.Context, state promptState) (done bo
 	}
 	if look.Hidden {
 		return true, api.Errorf(api.CodeConflict, "run in %s: it waits for a secret", e.name).
-			WithHint("answer with session.write, or have the person type it")
+			WithHint("answer with session.write, or have the user type it")
 	}
 	lines, err := e.s.takesLines(ctx, look)
 	if err != nil {

@@ -70,7 +70,7 @@ func (s *Approvals) requests(context.Context, api.Empty) (api.RequestListOutput,
 func (s *Approvals) answer(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() {
-		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: only the person may do that", names.Shown(in.ID))
+		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: only the user may do that", names.Shown(in.ID))
 	}
 	s.Log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
 	return s.Arbiter.Answer(in, caller.Name)

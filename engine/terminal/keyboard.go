@@ -139,6 +139,6 @@ func (s *Session) admitTyping(ctx context.Context) error {
 
 // ErrLocked refuses an agent while a person has the keyboard of a session.
 func ErrLocked(doing, name string) *api.Error {
-	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken the keyboard", doing, name).
-		WithHint("you can still read it and wait for it; ask the person to let agents type again, or use another session")
+	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the user has taken the keyboard", doing, name).
+		WithHint("you can still read it and wait for it; ask the user to let agents type again, or use another session")
 }

@@ -251,7 +251,7 @@ func (b *bench) check(s step) (want, got any) {
 		name, value, _ := strings.Cut(s.args[0], "=")
 		return value, b.modeText(name)
 	}
-	return "a known verb", s.verb
+	return "a known command", s.verb
 }
 
 func (b *bench) history() string {

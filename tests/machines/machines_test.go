@@ -340,7 +340,7 @@ func TestAFollowedLogWaitsForAMachineThatIsAway(t *testing.T) {
 		}
 		line, err := bufio.NewReader(said).ReadString('\n')
 		if line != "tandem: box is away, waiting\n" {
-			t.Errorf("the person is told %q, %v", line, err)
+			t.Errorf("the user is told %q, %v", line, err)
 		}
 		make(filepath.Join(p.Dir, "go"))
 		if err := os.Remove(down); err != nil {

@@ -36,7 +36,7 @@ func TestPicturesThatTheTerminalDoesNotKnowAreConverted(t *testing.T) {
 		"kitty's as sixel":       {speaksSixel, "auto", aKitty, "\x1bP0;1;0q"},
 		"sixel in blocks":        {neither, "auto", aSixel, "▀"},
 		"kitty's in blocks":      {neither, "auto", aKitty, "▀"},
-		"as the person wants it": {speaksSixel, "blocks", aSixel, "▀"},
+		"as the user wants it": {speaksSixel, "blocks", aSixel, "▀"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plainTerminal(t)

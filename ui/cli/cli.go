@@ -193,7 +193,7 @@ func newRoot(o Options) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "tandem",
 		Short:   "A terminal and process manager that keeps everything running",
-		Long:    "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
+		Long:    "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a command it opens the dashboard.",
 		Example: "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Args:    noVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -325,13 +325,13 @@ func noVerb(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if meant, ok := equivalents[args[0]]; ok {
-		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), meant)
+		return output.Misused(fmt.Sprintf("unknown command %q", output.Visible(args[0])), meant)
 	}
 	like := cmd.SuggestionsFor(args[0])
 	if meant := cmp.Or(diag.Nearest(args[0], like), strings.Join(like[:min(len(like), 1)], "")); meant != "" {
-		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
+		return output.Misused(fmt.Sprintf("unknown command %q", output.Visible(args[0])), "did you mean `tandem "+meant+"`?")
 	}
-	return output.Usagef(cmd, "unknown verb %q", output.Visible(args[0]))
+	return output.Usagef(cmd, "unknown command %q", output.Visible(args[0]))
 }
 
 // run is `tandem` without a verb: the dashboard, or the server of agents.

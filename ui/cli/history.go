@@ -32,7 +32,7 @@ func historyCommand(a *app) *cobra.Command {
 		Long: "Searches the commands that were run, in sessions, by exec and as processes, by you and\n" +
 			"by agents: the best match first, or the newest. QUERY is fuzzy, in fzf's syntax: words in\n" +
 			"any order, 'exact, ^start, end$, !not, and | for or. A query that begins with the name of\n" +
-			"a verb below comes after --.",
+			"a command below comes after --.",
 		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
 			"tandem history load ~/.bash_history",
 		Args:              cobra.ArbitraryArgs,

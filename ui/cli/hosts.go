@@ -85,7 +85,7 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	case t.options.onHost != "":
 		return nil, nil
 	case how == machines.Here && asked:
-		return nil, output.Usagef(cmd, "%s works on this machine only: --host is for verbs such as ps, new, attach and exec", cmd.CommandPath())
+		return nil, output.Usagef(cmd, "%s works on this machine only: --host is for commands such as ps, new, attach and exec", cmd.CommandPath())
 	case how == machines.Here:
 		t.here = true
 		return nil, nil

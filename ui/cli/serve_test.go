@@ -69,7 +69,7 @@ func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 		"--serve --as=":                           "give 1 to 64 letters",
 		"--serve --insecure":                      "--insecure goes with --serve --http",
 		"--serve --as " + strings.Repeat("a", 65): "give 1 to 64 letters",
-		"--serve something":                       `unknown verb "something"`,
+		"--serve something":                       `unknown command "something"`,
 		"--serve --root /dev/null --http :":       "not a folder",
 	} {
 		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != output.StatusUsage || !strings.Contains(said, want) {

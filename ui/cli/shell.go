@@ -18,9 +18,9 @@ func shellCommand(a *app) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
 		Use:   "shell [--prompt P] [--run LINE]…",
-		Short: "Type verbs at a prompt",
-		Long: "Reads lines and runs each as a verb with its arguments, quoted as in a shell.\n" +
-			"cd and pwd are there too; help lists the verbs, exit or ctrl+d leaves.",
+		Short: "Type commands at a prompt",
+		Long: "Reads lines and runs each as a command with its arguments, quoted as in a shell.\n" +
+			"cd and pwd are there too; help lists the commands, exit or ctrl+d leaves.",
 		Example: "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {

@@ -113,7 +113,7 @@ func (t *typist) answers(screen *page, open int) {
 func (t *typist) sees(text string, x int) {
 	t.Helper()
 	if got, at := t.screen.with(t.Overlay(t.now, t.screen)); got != text || at != x {
-		t.Errorf("the person sees %q with the cursor at %d, want %q at %d", got, at, text, x)
+		t.Errorf("the user sees %q with the cursor at %d, want %q at %d", got, at, text, x)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestInALineEditorEverythingTypedIsSeen(t *testing.T) {
 			}
 			want, x := here.page().with(Overlay{})
 			if got, at := p.screen.with(p.Overlay(p.now, p.screen)); got != want || at != x {
-				r.Fatalf("the person sees %q, %d; typed was %q, %d", got, at, want, x)
+				r.Fatalf("the user sees %q, %d; typed was %q, %d", got, at, want, x)
 			}
 		}
 	})

@@ -49,7 +49,7 @@ func TestWhatNeedsThePerson(t *testing.T) {
 		{"nobody knows how it ended", []api.Event{unknown}, true},
 		{"it is restarted", []api.Event{process("a", api.StateBackoff, 1)}, false},
 		{"it has ended well", []api.Event{process("a", api.StateExited, 0)}, false},
-		{"the person stopped it", []api.Event{process("a", api.StateStopped, 0)}, false},
+		{"the user stopped it", []api.Event{process("a", api.StateStopped, 0)}, false},
 		{"a command of an agent has failed", []api.Event{oneOff}, false},
 		{"somebody left a shell", []api.Event{left}, false},
 		{"the engine was away meanwhile", []api.Event{snapshot(agent("a", api.AgentBlocked))}, true},

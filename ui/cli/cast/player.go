@@ -29,7 +29,7 @@ const (
 )
 
 // errQuit says that the person has ended the playing.
-var errQuit = errors.New("ended by the person")
+var errQuit = errors.New("ended by the user")
 
 // A player writes a recording's output when its time has come.
 type player struct {

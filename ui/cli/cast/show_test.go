@@ -74,7 +74,7 @@ func TestPicturesOfARecordingAreShownAsTheTerminalKnowsThem(t *testing.T) {
 		"sixel as it is":         {"auto", sixel, sixelPicture, "\x1b[c" + sixelPicture},
 		"kitty's as sixel":       {"auto", sixel, kittyPicture, "\x1bP0;1;0q"},
 		"sixel in blocks":        {"auto", neither, sixelPicture, "▀"},
-		"as the person wants it": {"blocks", sixel, sixelPicture, "▀"},
+		"as the user wants it": {"blocks", sixel, sixelPicture, "▀"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TERM", "xterm-256color")

@@ -103,7 +103,7 @@ func (v *Verbs) inviteCommand(kind fleet.Kind) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "machine NAME [--label K=V]", Short: "Invite a machine",
 		Long: "Prints the line with which a machine joins, once and within a day. Its labels are a part of its\n" +
-			"credentials: verbs choose machines by them.",
+			"credentials: commands choose machines by them.",
 		Example: "tandem hub invite machine web-1 --label role=web --label zone=b",
 		Args:    exactly(1, "which "+string(kind)+"? Give a name."),
 		RunE: func(_ *cobra.Command, args []string) error {

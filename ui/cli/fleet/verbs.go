@@ -67,7 +67,7 @@ func (v *Verbs) fleetCommand() *cobra.Command {
 		Use:   "fleet [--label K=V] [NAME…]",
 		Short: "List the machines of the fleet",
 		Long: "Lists the machines of the fleet that you have joined, as they have told the hub: connected, or\n" +
-			"away when nothing came from them for 12 seconds. Verbs work on them with --host NAME or a\n" +
+			"away when nothing came from them for 12 seconds. Commands work on them with --host NAME or a\n" +
 			"pattern such as 'web-*', and with --label role=web,zone!=b.",
 		Example: "tandem fleet\ntandem fleet --label role=web --json\ntandem exec --label role=web -- uptime",
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: v.Names,

@@ -50,7 +50,7 @@ func (v *Verbs) Command() *cobra.Command {
 		Use:   "machine COMMAND",
 		Short: "Add, list and check other machines",
 		Long: "Other machines are reached over ssh, or over any command that joins its input and\n" +
-			"output to `tandem bridge` there. Every verb works on them with --host NAME.",
+			"output to `tandem bridge` there. Every command works on them with --host NAME.",
 		Example: "tandem machine add box me@box.example.org\ntandem machine list\ntandem --host box ps",
 		Args:    arguments(0, 0, ""),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return v.list(cmd.Context()) },

@@ -15,8 +15,8 @@ import (
 func nameCompletion(out *output.Printer, cmd *cobra.Command) {
 	cmd.Use = "completion bash|zsh|fish|powershell"
 	cmd.DisableFlagsInUseLine = true
-	cmd.Short = "Print the script that lets your shell complete verbs and names"
-	cmd.Long = "Prints the script that lets a shell complete verbs, flags and names."
+	cmd.Short = "Print the script that lets your shell complete commands and names"
+	cmd.Long = "Prints the script that lets a shell complete commands, flags and names."
 	cmd.Example = "source <(tandem completion bash)\n" +
 		"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
 		"tandem completion fish > ~/.config/fish/completions/tandem.fish"

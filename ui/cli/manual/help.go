@@ -34,7 +34,7 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 	fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	if cmd.HasAvailableSubCommands() {
 		if !cmd.HasParent() {
-			fmt.Fprintf(&b, "  %s VERB …\n", cmd.CommandPath())
+			fmt.Fprintf(&b, "  %s COMMAND …\n", cmd.CommandPath())
 		}
 		section("Verbs")
 		writeVerbs(&b, cmd)
@@ -56,7 +56,7 @@ func Help(out output.Printer, cmd *cobra.Command, refused ...string) {
 	b.WriteString(flags.FlagUsages())
 	if !cmd.HasParent() {
 		section("More")
-		b.WriteString("  tandem VERB --help shows more about a verb.\n" +
+		b.WriteString("  tandem COMMAND --help shows more about a command.\n" +
 			"  An ID may be shortened as long as no other one begins the same way; a name works too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
@@ -104,10 +104,10 @@ func NameExtras(out *output.Printer, root *cobra.Command) {
 }
 
 func nameHelpVerb(cmd *cobra.Command) {
-	cmd.Use = "help [VERB]"
+	cmd.Use = "help [COMMAND]"
 	cmd.DisableFlagsInUseLine = true
-	cmd.Short = "Show help for a verb"
-	cmd.Long = "Shows help for a verb, as --help after it does, or for tandem."
+	cmd.Short = "Show help for a command"
+	cmd.Long = "Shows help for a command, as --help after it does, or for tandem."
 	cmd.Example = "tandem help start\ntandem help history add"
 	cmd.Run = nil
 	cmd.RunE = helpVerb
@@ -117,7 +117,7 @@ func nameHelpVerb(cmd *cobra.Command) {
 func helpVerb(cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return output.Usagef(cmd, "unknown verb %q", output.Visible(strings.Join(args, " ")))
+		return output.Usagef(cmd, "unknown command %q", output.Visible(strings.Join(args, " ")))
 	}
 	return of.Help()
 }

