@@ -68,7 +68,7 @@ func ReadTree(typed overlay.StartInput, home string) (in api.WorktreeAddInput, c
 func readTree(in *api.WorktreeAddInput, text string) error {
 	words := strings.Fields(text)
 	if len(words) > 2 {
-		return errors.New("want a name, and perhaps what its branch begins at")
+		return errors.New("needs a name, and optionally the start of its branch")
 	}
 	words = append(words, "", "")
 	in.Name, in.Base = words[0], words[1]
@@ -118,7 +118,7 @@ func readinessOf(text string) (*api.Readiness, error) {
 	case kind == "port":
 		port, err := strconv.Atoi(rest)
 		if err != nil || port < 1 || port > 65535 {
-			return nil, errors.New("want a port from 1 to 65535")
+			return nil, errors.New("must be a port from 1 to 65535")
 		}
 		return &api.Readiness{Port: port}, nil
 	case kind == "log":
@@ -128,7 +128,7 @@ func readinessOf(text string) (*api.Readiness, error) {
 		command, err := CommandOf(rest)
 		return &api.Readiness{Command: command}, err
 	}
-	return nil, errors.New("want port NUMBER, http://…, log REGEXP or command LINE")
+	return nil, errors.New("must be port NUMBER, http://…, log REGEXP or command LINE")
 }
 
 // maxSandboxFile bounds what is read as a sandbox file.

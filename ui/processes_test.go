@@ -108,7 +108,7 @@ func TestStartFormHasMoreUnderAFold(t *testing.T) {
 	d.shows("[+] restart, readiness, terminal, worktree")
 	d.lacks("ready when")
 	d.press("space", "tab", "right", "tab", "'prot 80", "tab", "space", "enter")
-	d.shows("ready when: want port NUMBER")
+	d.shows("ready when: must be port NUMBER")
 	d.press("ctrl+u", "'port 8080", "enter")
 	d.shows("started serve")
 	got := d.engine.asked

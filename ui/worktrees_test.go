@@ -40,7 +40,7 @@ func TestASessionIsStartedInANewWorktreeFromTheList(t *testing.T) {
 	d.press("'taken", "enter")
 	d.shows("worktree: add worktree: a branch named 'taken' already exists")
 	d.press("ctrl+u", "'a b c", "enter")
-	d.shows("want a name, and perhaps what its branch begins at")
+	d.shows("needs a name, and optionally the start of its branch")
 	d.press("ctrl+u", "'fix main", "tab", "'claude --continue", "tab", "ctrl+u", "'/src/app", "enter")
 	d.lacks("Start a session")
 	d.until("the session is asked for", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.started) == 1 })

@@ -39,12 +39,12 @@ func TestEmbeddedRulesAreUnderstoodAndNameTheirSources(t *testing.T) {
 func TestMistakeInARuleIsShownInItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"name = \"x\"\nprogram = [\"x\"]\n":                             "line 2: unknown key \"program\"",
-		"programs = [\"x\"]\n":                                          "name = \"\": want one word",
-		"name = \"x\"\n":                                                "line 1: x: want programs or scripts",
-		"name = \"x\"\nprograms = \"x\"\n":                              "line 2: programs: want a list",
-		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"(\"\n": "line 4: line: want a regular expression: missing closing )",
+		"programs = [\"x\"]\n":                                          "name = \"\": must be one word",
+		"name = \"x\"\n":                                                "line 1: x: must name programs or scripts",
+		"name = \"x\"\nprograms = \"x\"\n":                              "line 2: programs: must be a list",
+		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"(\"\n": "line 4: line: must be a regular expression: missing closing )",
 		"name = \"x\"\nprograms = [\"x\"]\n[[blocked]]\nline = \"a\"\nyes = \"some\"\nno = \"n\"\n": "line 5: yes: ",
-		"name = \"x\"\nprograms = [\"x\"]\n[[terminal_title]]\nmatch = \"a\"\nstate = \"busy\"\n":   "line 5: state = \"busy\": want blocked, working",
+		"name = \"x\"\nprograms = [\"x\"]\n[[terminal_title]]\nmatch = \"a\"\nstate = \"busy\"\n":   "line 5: state = \"busy\": must be blocked, working",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -157,10 +157,10 @@ func TestAConversationIsKnownByTheFileThatTheAgentHoldsOpen(t *testing.T) {
 
 func TestRulesForResumingAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		"resume = [\"x\"]\n":         "resume: want {id} in one of its words",
-		"open_file = \"[\"\n":        "open_file: want a regular expression with one group",
-		"open_file = \"no group\"\n": "open_file: want a regular expression with one group",
-		"cost = \"(a)(b)\"\n":        "cost: want a regular expression with one group",
+		"resume = [\"x\"]\n":         "resume: must have {id} in one of its words",
+		"open_file = \"[\"\n":        "open_file: must be a regular expression with one group",
+		"open_file = \"no group\"\n": "open_file: must be a regular expression with one group",
+		"cost = \"(a)(b)\"\n":        "cost: must be a regular expression with one group",
 	} {
 		if _, err := Parse([]byte("name = \"x\"\nprograms = [\"x\"]\n" + text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)

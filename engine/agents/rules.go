@@ -112,46 +112,46 @@ func Parse(text []byte) (Rule, error) {
 	}
 	switch {
 	case f.Name == "" || strings.ContainsFunc(f.Name, func(r rune) bool { return r <= ' ' }):
-		return Rule{}, wrong("", 0, "name", "name = %q: want one word", f.Name)
+		return Rule{}, wrong("", 0, "name", "name = %q: must be one word", f.Name)
 	case len(f.Programs)+len(f.Scripts) == 0:
-		return Rule{}, wrong("", 0, "name", "%s: want programs or scripts that it is known by", f.Name)
+		return Rule{}, wrong("", 0, "name", "%s: must name programs or scripts", f.Name)
 	}
 	rule := Rule{
 		Name: f.Name, Title: cmp.Or(f.Title, f.Name), Sources: f.Sources,
 		Programs: f.Programs, Scripts: f.Scripts, ReadsLines: f.ReadsLines, Resume: f.Resume, Config: f.Config, File: f.File, Transcript: f.Transcript,
 	}
 	if len(f.Resume) > 0 && !slices.ContainsFunc(f.Resume, func(word string) bool { return strings.Contains(word, "{id}") }) {
-		return Rule{}, wrong("", 0, "resume", "resume: want {id} in one of its words")
+		return Rule{}, wrong("", 0, "resume", "resume: must have {id} in one of its words")
 	}
 	if t := f.Transcript; t.Path != "" && (!strings.Contains(t.Path, "{id}") || t.Text == "") {
-		return Rule{}, wrong("transcript", 1, "path", "transcript: want {id} in path, and text")
+		return Rule{}, wrong("transcript", 1, "path", "transcript: must have {id} in path, and text")
 	}
 	var err error
 	if rule.open, err = oneGroup(f.OpenFile); err != nil {
-		return Rule{}, wrong("", 0, "open_file", "open_file: want a regular expression with one group, the conversation%s", because(err))
+		return Rule{}, wrong("", 0, "open_file", "open_file: must be a regular expression with one group, the conversation%s", because(err))
 	}
 	if rule.cost, err = oneGroup(f.Cost); err != nil {
-		return Rule{}, wrong("", 0, "cost", "cost: want a regular expression with one group, the amount%s", because(err))
+		return Rule{}, wrong("", 0, "cost", "cost: must be a regular expression with one group, the amount%s", because(err))
 	}
 	for status, state := range f.File.States {
 		if !api.IsAgentState(state) {
-			return Rule{}, wrong("file", 1, "states", "states.%s = %q: want %s", status, state, stateNames())
+			return Rule{}, wrong("file", 1, "states", "states.%s = %q: must be %s", status, state, stateNames())
 		}
 	}
 	for i, t := range f.Titles {
 		match, err := regexp.Compile(t.Match)
 		if err != nil || t.Match == "" {
-			return Rule{}, wrong("terminal_title", i+1, "match", "match: want a regular expression%s", because(err))
+			return Rule{}, wrong("terminal_title", i+1, "match", "match: must be a regular expression%s", because(err))
 		}
 		if !api.IsAgentState(t.State) {
-			return Rule{}, wrong("terminal_title", i+1, "state", "state = %q: want %s", t.State, stateNames())
+			return Rule{}, wrong("terminal_title", i+1, "state", "state = %q: must be %s", t.State, stateNames())
 		}
 		rule.titles = append(rule.titles, titleRule{match, t.State, t.AfterAnother})
 	}
 	for i, b := range f.Blocked {
 		made, key, err := b.compile()
 		if err != nil {
-			return Rule{}, wrong("blocked", i+1, key, "%s: want a regular expression%s", key, because(err))
+			return Rule{}, wrong("blocked", i+1, key, "%s: must be a regular expression%s", key, because(err))
 		}
 		rule.blocked = append(rule.blocked, made)
 	}

@@ -92,7 +92,7 @@ func (p *Person) Open(ctx context.Context, machine string, who transport.Preface
 // OpenAny connects to the engine of any one machine that has a label.
 func (p *Person) OpenAny(ctx context.Context, label string, who transport.Preface) (net.Conn, transport.Hello, error) {
 	if !ValidLabel(label) {
-		return nil, transport.Hello{}, api.Errorf(api.CodeInvalid, "reach any machine with %s: want key=value", label)
+		return nil, transport.Hello{}, api.Errorf(api.CodeInvalid, "reach any machine with %s: must be key=value", label)
 	}
 	me := p.conn.user.Name
 	id := newID()

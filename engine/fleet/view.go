@@ -325,7 +325,7 @@ func selection(in api.FleetListInput) (func(api.FleetMachine) bool, error) {
 		key, value, ok := strings.Cut(label, "=")
 		key, not := strings.CutSuffix(key, "!")
 		if _, err := path.Match(value, ""); !ok || key == "" || err != nil {
-			return nil, api.Errorf(api.CodeInvalid, "read label %q: want key=value or key!=value", label)
+			return nil, api.Errorf(api.CodeInvalid, "read label %q: must be key=value or key!=value", label)
 		}
 		wants = append(wants, want{key, value, not})
 	}

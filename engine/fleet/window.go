@@ -71,7 +71,7 @@ func checkSort(by api.FleetSort) error {
 	if by == "" || slices.Contains(api.FleetSorts(), by) {
 		return nil
 	}
-	return api.Errorf(api.CodeInvalid, "list processes of the fleet: sort by %q: want one of %v", by, api.FleetSorts())
+	return api.Errorf(api.CodeInvalid, "list processes of the fleet: sort by %q: must be one of %v", by, api.FleetSorts())
 }
 
 // A filter chooses rows.

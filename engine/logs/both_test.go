@@ -168,7 +168,7 @@ func TestReadingBothStreamsInPiecesLosesAndRepeatsNothing(t *testing.T) {
 			out := r.read(api.ProcessLogInput{Stream: "both", Since: &since, SinceStderr: &sinceStderr, Max: most})
 			rest := out.Data
 			if len(rest) > most {
-				t.Fatalf("%d bytes, want %d at most", len(rest), most)
+				t.Fatalf("%d bytes, must be at most %d", len(rest), most)
 			}
 			for _, p := range out.Parts {
 				got[p.Stream] += rest[:p.Bytes]

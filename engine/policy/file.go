@@ -43,7 +43,7 @@ func Parse(text []byte) (Policy, error) {
 	if f.AskTimeout != "" {
 		var err error
 		if p.AskTimeout, err = time.ParseDuration(f.AskTimeout); err != nil || p.AskTimeout <= 0 {
-			return Policy{}, diag.Errorf(text, diag.Locate(text, "", 0, "ask_timeout"), "ask_timeout = %q: want a duration such as 45s", f.AskTimeout)
+			return Policy{}, diag.Errorf(text, diag.Locate(text, "", 0, "ask_timeout"), "ask_timeout = %q: must be a duration such as 45s", f.AskTimeout)
 		}
 	}
 	for i, r := range f.Rule {

@@ -70,7 +70,7 @@ func checkDecision(d Decision, optional bool) error {
 		if optional {
 			return nil
 		}
-		return errors.New(`decision is missing: want "allow", "ask" or "deny"`)
+		return errors.New(`decision is missing: must be "allow", "ask" or "deny"`)
 	}
 	return fmt.Errorf(`decision %q: want "allow", "ask" or "deny"`, d)
 }
@@ -109,7 +109,7 @@ func (r *Rule) complete() (key string, err error) {
 	}
 	for _, pattern := range r.Path {
 		if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~/") {
-			return "path", fmt.Errorf("path %q: want an absolute path or one that begins with ~/", pattern)
+			return "path", fmt.Errorf("path %q: must be an absolute path or one that begins with ~/", pattern)
 		}
 	}
 	for _, pattern := range r.Command {

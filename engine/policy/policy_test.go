@@ -183,16 +183,16 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"\ndefault = \"maybe\"":                                `line 2: default: decision "maybe"`,
 		"default = \"ask\"\nask_timeout = \"soon\"":            "line 2: ask_timeout",
 		"[[rule]]\ntool = [\"x\"]":                             "line 1: rule 1: decision is missing",
-		"[[rule]]\ndecision = \"deny\"\npath = [\"relative\"]": "line 3: rule 1: path \"relative\": want an absolute path",
+		"[[rule]]\ndecision = \"deny\"\npath = [\"relative\"]": "line 3: rule 1: path \"relative\": must be an absolute path",
 		"[[rule]]\ndecision = \"deny\"\ntool = [\"[\"]":        "line 3: rule 1: pattern",
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":     "line 3: rule 1: command",
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":      "line 3: rule 1: command \"\": it is empty",
 		"[[rule]]\ndecision = \"deny\"\ntool = [\"x\"]\n[[rule]]\nagent = [\"x\"]\ndecision = \"no\"": "line 6: rule 2: decision",
 		"[[rule]]\ndecision = \"deny\"\nagent = [\"claude/*\"]":                                       `line 3: rule 1: agent names a token or --as name, which has no "/": "claude/*"`,
-		"[[rule]]\ndecision = \"deny\"\ntool = \"x\"":                                                 "line 3: rule.tool: want a list",
-		"[[rule]]\nwrite = \"yes\"":                                                                   "line 2: rule.write: want true or false",
-		"rule = {decision = \"deny\"}":                                                                "line 1: rule: want tables",
-		"rule = 3":                                                                                    "line 1: rule: want tables",
+		"[[rule]]\ndecision = \"deny\"\ntool = \"x\"":                                                 "line 3: rule.tool: must be a list",
+		"[[rule]]\nwrite = \"yes\"":                                                                   "line 2: rule.write: must be true or false",
+		"rule = {decision = \"deny\"}":                                                                "line 1: rule: must be tables",
+		"rule = 3":                                                                                    "line 1: rule: must be tables",
 		"default = deny":                                                                              "line 1: not a value; text needs quotes",
 		"[[rule]":                                                                                     "line 1: ",
 		"\xff":                                                                                        "line 1: ",
@@ -205,7 +205,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 
 func TestAMistakeIsUnderlined(t *testing.T) {
 	_, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\npath = [\"etc\"] # all of it\n"))
-	want := `line 3: rule 1: path "etc": want an absolute path or one that begins with ~/
+	want := `line 3: rule 1: path "etc": must be an absolute path or one that begins with ~/
    3 | path = ["etc"] # all of it
      | ^^^^^^^^^^^^^^`
 	if err == nil || err.Error() != want {

@@ -66,7 +66,7 @@ func LoadLayers(path string) (Layers, error) {
 // Validate tells what makes no sense in the layers, whatever the kernel.
 func (l Layers) Validate() error {
 	if len(l) == 0 || len(l) > maxLayers {
-		return fmt.Errorf("sandbox profile: there are %d layers; want 1 to %d", len(l), maxLayers)
+		return fmt.Errorf("sandbox profile: there are %d layers; must be 1 to %d", len(l), maxLayers)
 	}
 	for i, p := range l {
 		if err := p.Validate(); err != nil {

@@ -83,7 +83,7 @@ func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"layers": []}`: "there are 0 layers; want 1 to 8",
+		`{"layers": []}`: "there are 0 layers; must be 1 to 8",
 		`{"layers": [{}` + strings.Repeat(`, {}`, 8) + `]}`:     "there are 9 layers",
 		`{"layers": [{}], "network": {}}`:                       `there is more beside "layers"`,
 		`{"layers": [{}, {"netwrok": {}}]}`:                     `unknown field "netwrok"`,

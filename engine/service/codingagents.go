@@ -89,7 +89,7 @@ var errMet = errors.New("met")
 
 func (s *CodingAgents) wait(ctx context.Context, in api.AgentWaitInput) (out api.AgentWaitOutput, err error) {
 	if len(in.States) == 0 || !allAgentStates(in.States) || in.TimeoutMS < 0 {
-		return out, api.Errorf(api.CodeInvalid, "wait for agents: want states of working, blocked, done and idle")
+		return out, api.Errorf(api.CodeInvalid, "wait for agents: must be states of working, blocked, done and idle")
 	}
 	live := make(map[string]bool) // of the sessions waited for
 	for _, id := range in.IDs {

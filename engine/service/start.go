@@ -194,7 +194,7 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
 	default:
 		return api.Errorf(api.CodeInvalid, "unknown lease %s", names.Shown(string(lease))).
-			WithHint("want detached, session or forever")
+			WithHint("must be detached, session or forever")
 	}
 	caller := server.CallerOf(ctx)
 	r.From = caller.Origin.From

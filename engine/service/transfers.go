@@ -234,13 +234,13 @@ func checkTransfer(in api.FilesTransferInput) error {
 	conflicts := []string{"", api.ConflictSkip, api.ConflictReplace, api.ConflictKeep}
 	switch {
 	case !slices.Contains(kinds, in.Kind):
-		return api.Errorf(api.CodeInvalid, "transfer files: unknown kind %q; want copy, move, trash, restore, delete, extract or pack", in.Kind)
+		return api.Errorf(api.CodeInvalid, "transfer files: unknown kind %q; must be copy, move, trash, restore, delete, extract or pack", in.Kind)
 	case !slices.Contains(conflicts, in.Conflict):
-		return api.Errorf(api.CodeInvalid, "transfer files: unknown conflict %q; want skip, replace or keep", in.Conflict)
+		return api.Errorf(api.CodeInvalid, "transfer files: unknown conflict %q; must be skip, replace or keep", in.Conflict)
 	case in.Kind == api.TransferPack && slices.ContainsFunc(in.Items, func(item api.FileMove) bool { return item.To != in.Items[0].To }):
 		return api.Errorf(api.CodeInvalid, "transfer files: pack makes one archive; all items go to the same path")
 	case len(in.Items) == 0 || len(in.Items) > mostItems:
-		return api.Errorf(api.CodeInvalid, "transfer files: want 1 to %d items, got %d", mostItems, len(in.Items))
+		return api.Errorf(api.CodeInvalid, "transfer files: must be 1 to %d items, got %d", mostItems, len(in.Items))
 	}
 	return nil
 }

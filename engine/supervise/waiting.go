@@ -38,7 +38,7 @@ func DependenciesOf(in []api.Dependency) ([]store.Dependency, error) {
 		case api.ConditionStarted, api.ConditionReady, api.ConditionCompleted, api.ConditionSucceeded:
 		default:
 			return nil, api.Errorf(api.CodeInvalid, "start after %s: unknown condition %s", names.Shown(d.ID), names.Shown(string(d.Condition))).
-				WithHint("want started, ready, completed or completed_successfully")
+				WithHint("must be started, ready, completed or completed_successfully")
 		}
 		after = append(after, store.Dependency{ID: d.ID, Condition: string(d.Condition)})
 	}

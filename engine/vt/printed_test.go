@@ -65,6 +65,6 @@ func TestTallPlacementsScrollByABoundedNumberOfRows(t *testing.T) {
 	term = vt.New(vt.Options{Cols: 8, Rows: 4})
 	term.Write([]byte("\x1b_Ga=t,i=1,q=2,f=24,s=1,v=1;AAAA\x1b\\" + command))
 	if _, _, end := term.Bounds(); end < 1000 {
-		t.Errorf("one tall placement scrolled to row %d, want at least 1000", end)
+		t.Errorf("one tall placement scrolled to row %d, must be at least 1000", end)
 	}
 }

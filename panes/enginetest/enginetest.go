@@ -79,7 +79,7 @@ func (s *suite) code(want api.Code, err error) {
 	s.Helper()
 	var e *api.Error
 	if !errors.As(err, &e) || e.Code != want {
-		s.Errorf("the error is %v; want one with code %s", err, want)
+		s.Errorf("the error is %v, not one with code %s", err, want)
 	}
 }
 

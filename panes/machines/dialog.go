@@ -218,7 +218,7 @@ func (d *Dialog) askAdd() tea.Cmd {
 	p.Note = "NAME me@host, or NAME and the command that reaches it"
 	p.Check = func(line string) error {
 		if words, _, err := panes.SplitCommand(line); err != nil || len(words) == 1 {
-			return errors.New("want a name, and user@host or a command")
+			return errors.New("needs a name, and user@host or a command")
 		}
 		return nil
 	}

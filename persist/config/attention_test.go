@@ -17,8 +17,8 @@ func TestAttentionIsConfigured(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"[attention]\nquiet = \"night\"\n":        "22:00-07:00",
-		"[attention]\nlong_command = \"-3s\"\n":   "want a duration such as 10s",
-		"[attention]\nlong_command = \"later\"\n": "want a duration such as 10s",
+		"[attention]\nlong_command = \"-3s\"\n":   "must be a duration such as 10s",
+		"[attention]\nlong_command = \"later\"\n": "must be a duration such as 10s",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)

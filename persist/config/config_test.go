@@ -70,22 +70,22 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 		"unquoted":       {"theme = tokyo-night", "text needs quotes\n   1 | theme = tokyo-night"},
 		"unquoted word":  {"shell = zsh", "text needs quotes"},
 		"unknown table":  {"[histori]\nignore = []", "line 1: unknown key \"histori\""},
-		"type in words":  {"\n\nscrollback = \"many\"\n", "line 3: scrollback: want a whole number\n   3 | scrollback = \"many\"\n     |              ^^^^^^"},
-		"type of a key":  {"[keys]\nprefix = 3", "line 2: keys.prefix: want a list of keys"},
+		"type in words":  {"\n\nscrollback = \"many\"\n", "line 3: scrollback: must be a whole number\n   3 | scrollback = \"many\"\n     |              ^^^^^^"},
+		"type of a key":  {"[keys]\nprefix = 3", "line 2: keys.prefix: must be a list of keys"},
 		"where it is":    {"theme = \"auto\"\n\ntheme_dark = \"nrd\" # mine\n", "   3 | theme_dark = \"nrd\" # mine\n     |              ^^^^^"},
 		"dotted key":     {"agents.reap_after = \"soon\"", "   1 | agents.reap_after = \"soon\"\n     |                     ^^^^^^"},
 		"wide letters":   {"theme = \"日本\"", "     |         ^^^^\n"[:15]},
 		"preset":         {"preset = \"vim\"", "want tandem, tmux, zellij"},
 		"prefix twice":   {"prefix = \"ctrl+a\"\n[keys]\nprefix = [\"ctrl+x\"]", "line 1: prefix is also in [keys]"},
 		"prefix typed":   {"prefix = \"b\"", "line 1: bind prefix"},
-		"no program":     {"shell = [\"\"]", "want a program"},
+		"no program":     {"shell = [\"\"]", "must have a program"},
 		"bad pattern":    {"[history]\nignore = [\"(\"]", "line 2: ignore"},
 		"all of them":    {"theme = \"x\"\nemulator = \"y\"", "line 2: unknown emulator"},
 		"not TOML":       {"shell = [\n", "line"},
 		"bad emulator":   {`emulator = "xterm"`, `want native, vt10x`},
 		"tiny log":       {"log_limit = 10", "at least 1048576"},
 		"tiny logs":      {"process_log_limit = 10", "at least 65536"},
-		"negative size":  {"scrollback = -1", "want 0 or more"},
+		"negative size":  {"scrollback = -1", "must be 0 or more"},
 		"almost a theme": {`theme = "tokio-night"`, `unknown theme "tokio-night"; did you mean "tokyo-night"?`},
 		"unknown theme":  {`theme = "solar"`, "want auto, dark, light"},
 		"unknown action": {"[keys]\nfly = [\"f\"]", `line 2: bind "fly"`},
@@ -111,16 +111,16 @@ func TestAllMistakesAreToldAtOnceInTheOrderOfLines(t *testing.T) {
 			"theme = \"nosuch\"\nfoo = 1\nscrollback = \"many\"\nmouse = 3\npreset = \"tmux\"\n[agents]\nreap_after = 3\nsandbx = \"x\"\nsandbox = \"x\"\n" +
 				"[keys]\nfly = [\"f\"]\n\"session.new\" = 3\n\"pane.zoom\" = [\"nokey+\"]\n",
 			[]string{
-				`line 1: unknown theme "nosuch"`, `line 2: unknown key "foo"`, "line 3: scrollback: want a whole number", "line 4: mouse: want true or false",
-				"line 7: agents.reap_after: want a time", `line 8: unknown key "agents.sandbx"`, `line 9: sandbox = "x"`,
-				`line 11: bind "fly"`, "line 12: keys.session.new: want a list", "line 13: bind",
+				`line 1: unknown theme "nosuch"`, `line 2: unknown key "foo"`, "line 3: scrollback: must be a whole number", "line 4: mouse: must be true or false",
+				"line 7: agents.reap_after: must be a time", `line 8: unknown key "agents.sandbx"`, `line 9: sandbox = "x"`,
+				`line 11: bind "fly"`, "line 12: keys.session.new: must be a list", "line 13: bind",
 			},
 		},
 		"on one line": {
 			"agents = { sandbox = 3, reap_after = \"soon\", more = 1 }\n[[mouse]]\nx = 1\n",
-			[]string{`line 1: unknown key "agents.more"`, "line 1: agents.sandbox: want a path", "line 1: reap_after", "line 2: mouse: want true or false"},
+			[]string{`line 1: unknown key "agents.more"`, "line 1: agents.sandbox: must be a path", "line 1: reap_after", "line 2: mouse: must be true or false"},
 		},
-		"tables that are none": {"agents = 3\n[theme]\nx = 1\n", []string{"line 1: agents: want a table", "line 2: theme: want a name"}},
+		"tables that are none": {"agents = 3\n[theme]\nx = 1\n", []string{"line 1: agents: must be a table", "line 2: theme: must be a name"}},
 		"what is no TOML": {
 			"theme = dark\n\nmouse = = true\nscrollback = -1\nfoo = 1\n",
 			[]string{"line 1: ", "line 3: ", "line 4: scrollback", `line 5: unknown key "foo"`},
@@ -375,7 +375,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		time.Sleep(2 * lookSeldom) // nothing tells of it
 		cancel()
 		<-done
-		want := []string{"nord", "config.toml line 1: theme: want a name in quotes", "dark", ""}
+		want := []string{"nord", "config.toml line 1: theme: must be a name in quotes", "dark", ""}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Error(diff)
 		}

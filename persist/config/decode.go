@@ -81,7 +81,7 @@ func (m *mistakes) ofKey(key []string, err error) {
 		want = s.Want
 	}
 	place, _ := locate(m.legible(), key)
-	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: want %s", name, want)})
+	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: must be %s", name, want)})
 }
 
 // readable decodes a text without what is not TOML in it, which it tells of.

@@ -46,11 +46,11 @@ func TestMachinesAreWrittenAndRemovedWithoutTheRest(t *testing.T) {
 
 func TestMistakesInMachinesAreTold(t *testing.T) {
 	for text, want := range map[string]string{
-		"[machines.a]\n":                               "line 1: machine \"a\": want ssh",
-		"[machines.a]\nssh = 3\n":                      "line 2: machines.a.ssh: want text in quotes",
+		"[machines.a]\n":                               "line 1: machine \"a\": needs ssh",
+		"[machines.a]\nssh = 3\n":                      "line 2: machines.a.ssh: must be text in quotes",
 		"[machines.a]\nssh = \"-oProxyCommand=x\"\n":   "line 2: machine \"a\": ssh",
 		"[machines.a]\nssh = \"x\"\ntransport=[\"x\"]": "not both",
-		"[machines.\"a b\"]\nssh = \"x\"":              "want a name of letters",
+		"[machines.\"a b\"]\nssh = \"x\"":              "must be a name of letters",
 		"[machines.a]\nshh = \"x\"":                    "unknown key",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

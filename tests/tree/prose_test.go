@@ -68,8 +68,8 @@ func TestRelativePronounsAreCounted(t *testing.T) {
 	for text, want := range map[string]int{
 		"freeName is the entry's name, or, where something else that runs has it, one with the project's before it.": 2,
 		"What is there, Whoever asks for it and whichever comes first":                                               3,
-		"freeName returns the entry's name, prefixed with the project's": 0,
-		"The somewhat thatched whatnot": 0,
+		"freeName returns the entry's name, prefixed with the project's":                                             0,
+		"The somewhat thatched whatnot":                                                                              0,
 	} {
 		if got := len(relativePronouns.FindAllString(text, -1)); got != want {
 			t.Errorf("%q has %d, want %d", text, got, want)

@@ -163,7 +163,7 @@ func (f *setupFlags) check(cmd *cobra.Command, c setup.Client, profiles []string
 	case f.wish.HTTP != "" && serving != "":
 		return output.Misused("--"+serving+" does not go with --http", "give it to `tandem --serve --http`, or to a token's line")
 	case f.wish.HTTP != "" && !isURL(f.wish.HTTP):
-		return output.Usagef(cmd, "--http %s: want a URL such as http://127.0.0.1:7777/mcp", output.Visible(f.wish.HTTP))
+		return output.Usagef(cmd, "--http %s: must be a URL such as http://127.0.0.1:7777/mcp", output.Visible(f.wish.HTTP))
 	case f.wish.HTTP != "" && !c.TakesHTTP():
 		return output.Misused(fmt.Sprintf("set up %s over HTTP: it takes no token from a variable", c.Title), "leave out --http, or see docs/agents.md to do it by hand")
 	}

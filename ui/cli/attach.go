@@ -77,7 +77,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool, predicted str
 	noClipboard, configured, pictures := a.Attach()
 	mode, ok := predict.Modes()[cmp.Or(predicted, configured, "auto")]
 	if !ok && predicted != "" {
-		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; want auto, always or off", id, predicted)
+		return api.Errorf(api.CodeInvalid, "attach to %s: unknown --predict %q; must be auto, always or off", id, predicted)
 	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.connect,

@@ -188,10 +188,10 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		{[]string{"completion", "tcsh"}, "no completion for tcsh"},
 		{[]string{"help", "nosuch"}, "unknown command"},
 		{[]string{"help", "completion", "tcsh"}, "unknown command"},
-		{[]string{"screen", "a", "--scrollback", "many"}, "read --scrollback many: want a whole number\n"},
+		{[]string{"screen", "a", "--scrollback", "many"}, "read --scrollback many: must be a whole number\n"},
 		{[]string{"screen", "a", "--scrollback", "99999999999999999999"}, "too large"},
-		{[]string{"play", "a", "--speed", "fast"}, "read -s, --speed fast: want a number\n"},
-		{[]string{"ls", "--json=perhaps"}, "want true or false"},
+		{[]string{"play", "a", "--speed", "fast"}, "read -s, --speed fast: must be a number\n"},
+		{[]string{"ls", "--json=perhaps"}, "must be true or false"},
 	} {
 		stdout, stderr, status := r.run(c.args...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "tandem: ") || !strings.Contains(stderr, c.says) ||

@@ -83,7 +83,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 	for i, arg := range args {
 		name, value, given := strings.Cut(arg, "=")
 		if !given || name == "" {
-			return output.Usagef(cmd, "set %s: want K=V", output.Visible(arg))
+			return output.Usagef(cmd, "set %s: must be K=V", output.Visible(arg))
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}

@@ -53,7 +53,7 @@ func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string,
 		name, value, given := strings.Cut(setting, "=")
 		if !given {
 			if value, given = a.lookupEnv(name); !given {
-				return nil, output.Usagef(cmd, "read --env %s: want K=V; here no variable has this name", output.Visible(setting))
+				return nil, output.Usagef(cmd, "read --env %s: must be K=V, because no variable here has this name", output.Visible(setting))
 			}
 		}
 		if name == "" {
@@ -86,7 +86,7 @@ func (f *launchFlags) confinement() (*api.Sandbox, error) {
 		return nil, fmt.Errorf("read sandbox %s: %s%w", f.sandbox, where(text, err), err)
 	}
 	if _, err := d.Token(); s == nil || !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read sandbox %s: want one JSON object", f.sandbox)
+		return nil, fmt.Errorf("read sandbox %s: must be one JSON object", f.sandbox)
 	}
 	return s, nil
 }
@@ -132,11 +132,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.Is(value, strconv.ErrRange):
 		want = "this number is too large"
 	case strings.HasPrefix(kind, "int"):
-		want = "want a whole number"
+		want = "must be a whole number"
 	case strings.HasPrefix(kind, "float"):
-		want = "want a number"
+		want = "must be a number"
 	case kind == "bool":
-		want = "want true or false"
+		want = "must be true or false"
 	}
 	return output.Usagef(cmd, "read %s %s: %s", name, output.Visible(value.GetValue()), want)
 }
@@ -159,7 +159,7 @@ func (d *duration) Set(s string) error {
 		v, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || v < time.Millisecond || v > 1000*24*time.Hour {
-		return errors.New("want a time such as 500ms, 30s or 5m, of a millisecond at least")
+		return errors.New("must be a time such as 500ms, 30s or 5m, of a millisecond at least")
 	}
 	*d = duration(v)
 	return nil
@@ -189,7 +189,7 @@ func (a *age) Set(s string) error {
 		}
 	}
 	if err != nil || v <= 0 {
-		return errors.New("want a duration such as 30m, 12h or 7d")
+		return errors.New("must be a duration such as 30m, 12h or 7d")
 	}
 	*a = age(v)
 	return nil
@@ -210,7 +210,7 @@ func (s *byteSize) Type() string { return "size" }
 func (s *byteSize) Set(text string) error {
 	n, ok := project.ParseSize(text)
 	if !ok {
-		return errors.New("want a size such as 64MB or 1GB, of 64KB at least, or none for no limit")
+		return errors.New("must be a size such as 64MB or 1GB, of 64KB at least, or none for no limit")
 	}
 	*s = byteSize(n)
 	return nil
@@ -242,9 +242,9 @@ func (c *restartCount) Set(text string) error {
 	case text == unlimited:
 		n = 0
 	case err == nil && n == 0:
-		return errors.New("want 1 or more, or unlimited; --restart no is for what shall not be started again")
+		return errors.New("must be 1 or more, or unlimited; --restart no is for what should not be restarted")
 	case err != nil || n < 0:
-		return errors.New("want a whole number of 1 or more, or unlimited")
+		return errors.New("must be a whole number of 1 or more, or unlimited")
 	}
 	*c = restartCount{n, true}
 	return nil

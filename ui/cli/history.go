@@ -83,7 +83,7 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: f.actor, From: f.from, Kind: f.kind, Failed: f.failed, Exact: f.exact,
 		Unique: f.unique, Limit: f.limit, Since: f.since.time()}
 	if f.limit < 1 {
-		return output.Usagef(cmd, "show %d rows: want 1 at least", f.limit)
+		return output.Usagef(cmd, "show %d rows: must be at least 1", f.limit)
 	}
 	if f.cwd != "" || f.here {
 		dir, err := a.folder(f.cwd)
@@ -171,7 +171,7 @@ func (m *moment) Type() string { return "time" }
 func (m *moment) Set(s string) error {
 	at, ok := parseMoment(s, time.Now())
 	if !ok {
-		return fmt.Errorf("want a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z")
+		return fmt.Errorf("must be a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z")
 	}
 	m.at = at
 	return nil

@@ -77,7 +77,7 @@ func historyRemoveCommand(a *app) *cobra.Command {
 			for _, arg := range args {
 				id, err := strconv.ParseInt(arg, 10, 64)
 				if err != nil {
-					return output.Usagef(cmd, "remove %s: want the number of a row", output.Visible(arg))
+					return output.Usagef(cmd, "remove %s: must be the number of a row", output.Visible(arg))
 				}
 				in.IDs = append(in.IDs, id)
 			}
@@ -190,7 +190,7 @@ func historyImportCommand(a *app) *cobra.Command {
 		Args:      cobra.MatchAll(atMost(2), atLeast(1, "import what? Give atuin, bash, zsh or fish.")),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(from, args[0]) {
-				return output.Usagef(cmd, "nothing is known of %s; want atuin, bash, zsh or fish", output.Visible(args[0]))
+				return output.Usagef(cmd, "unknown source %s; must be atuin, bash, zsh or fish", output.Visible(args[0]))
 			}
 			path := historyFile(a.env, args[0])
 			if len(args) > 1 {
@@ -282,7 +282,7 @@ func historyStatsCommand(a *app) *cobra.Command {
 		Example: "tandem history stats --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return output.Usagef(cmd, "show %d rows: want 1 at least", limit)
+				return output.Usagef(cmd, "show %d rows: must be at least 1", limit)
 			}
 			out, err := call(cmd.Context(), a, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit})
 			if err != nil {

@@ -101,7 +101,7 @@ func (t *target) aim(cmd *cobra.Command) ([]string, error) {
 	case t.all && len(hosts) > 0:
 		return nil, output.Usagef(cmd, "give --host or --all-hosts, not both")
 	case slices.Contains(hosts, "") || asked && !t.all && len(hosts) == 0:
-		return nil, output.Usagef(cmd, "read --host: want a name, or names with commas between them")
+		return nil, output.Usagef(cmd, "read --host: must be a name, or names with commas between them")
 	case t.all:
 		known, err := t.options.Machines.Load()
 		if err != nil {
@@ -216,7 +216,7 @@ func (t *target) folder(cwd string) (string, error) {
 	case cwd == "" || filepath.IsAbs(cwd):
 		return cwd, nil
 	}
-	return "", output.Misused("find folder "+output.Visible(cwd)+" on "+host+": want an absolute path", "this folder is not on that machine")
+	return "", output.Misused("find folder "+output.Visible(cwd)+" on "+host+": must be an absolute path", "this folder is not on that machine")
 }
 
 // environ is the environment that something starts from: on another machine that

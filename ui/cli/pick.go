@@ -32,7 +32,7 @@ func initCommand(a *app) *cobra.Command {
 		Args:      exactly(1, "which shell? Give bash, zsh or fish."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(pick.Shells(), args[0]) {
-				return output.Usagef(cmd, "nothing to print for %s; want bash, zsh or fish", output.Visible(args[0]))
+				return output.Usagef(cmd, "nothing to print for %s; must be bash, zsh or fish", output.Visible(args[0]))
 			}
 			hook := pick.Hook(args[0])
 			return a.out.Answer(map[string]string{"script": hook}, func() string { return hook })

@@ -40,7 +40,7 @@ func playCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completePlay,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(f.speed > 0 && f.speed <= 1000) {
-				return output.Usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)
+				return output.Usagef(cmd, "read --speed %v: must be a factor above 0, such as 0.5 or 4", f.speed)
 			}
 			_, _, pictures := a.Attach()
 			o := cast.PlayOptions{Stdin: a.Stdin, Pictures: pictures, Speed: f.speed, Idle: time.Duration(f.idle)}

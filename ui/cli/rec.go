@@ -41,7 +41,7 @@ func recCommand(a *app) *cobra.Command {
 		ValidArgsFunction: a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.since != "" && f.since != "start" && f.since != "now" {
-				return output.Usagef(cmd, "read --since %s: want start or now", output.Visible(f.since))
+				return output.Usagef(cmd, "read --since %s: must be start or now", output.Visible(f.since))
 			}
 			if cmd.ArgsLenAtDash() == 0 {
 				if f.since != "" {

@@ -173,7 +173,7 @@ func auditCommand(a *app) *cobra.Command {
 		Example: "tandem audit -n 20\ntandem audit --tool exec --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
-				return output.Usagef(cmd, "show %d entries: want 1 or more", in.Limit)
+				return output.Usagef(cmd, "show %d entries: must be 1 or more", in.Limit)
 			}
 			out, err := call(cmd.Context(), a, api.AuditList, in)
 			if err != nil {

@@ -26,7 +26,7 @@ tandem screen build --png build.png`,
 		ValidArgsFunction: a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
-				return output.Usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)
+				return output.Usagef(cmd, "read --scrollback %d: must be 0 or more lines", in.Scrollback)
 			}
 			in.ID = args[0]
 			switch {

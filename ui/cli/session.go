@@ -78,7 +78,7 @@ func parseSize(s string) (cols, rows int, err error) {
 	var rest string
 	n, _ := fmt.Sscanf(strings.ToLower(s)+" .", "%dx%d %s", &cols, &rows, &rest)
 	if n != 3 || rest != "." || cols < 1 || rows < 1 || cols > 1000 || rows > 1000 {
-		return 0, 0, fmt.Errorf("read size %q: want columns and rows up to 1000, as in 80x24", s)
+		return 0, 0, fmt.Errorf("read size %q: must be columns and rows up to 1000, as in 80x24", s)
 	}
 	return cols, rows, nil
 }

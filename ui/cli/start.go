@@ -117,7 +117,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 func (f *startFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.restart != "" && !slices.Contains(policies(), f.restart):
-		return output.Usagef(cmd, "read --restart %s: want %s", output.Visible(f.restart), strings.Join(policies(), ", "))
+		return output.Usagef(cmd, "read --restart %s: must be %s", output.Visible(f.restart), strings.Join(policies(), ", "))
 	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
 	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):

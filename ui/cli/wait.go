@@ -36,7 +36,7 @@ func waitCommand(a *app) *cobra.Command {
 				return output.Usagef(cmd, "read --log: %v", err)
 			}
 			if in.Port < 0 || in.Port > 65535 {
-				return output.Usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
+				return output.Usagef(cmd, "read --port %d: must be a port up to 65535", in.Port)
 			}
 			if states := agent.States(); len(states) > 0 {
 				if name := codingagents.Other(cmd); name != "" {

@@ -65,7 +65,7 @@ func ParseOpen(q url.Values) (api.OpenOptions, *api.Error) {
 		}
 	}
 	if (o.Machine == "") == (o.Origin == "") {
-		return o, api.Errorf(api.CodeInvalid, "call %s: want either a machine or an origin", OpenName)
+		return o, api.Errorf(api.CodeInvalid, "call %s: must have either a machine or an origin", OpenName)
 	}
 	return o, nil
 }

@@ -31,20 +31,20 @@ const defaultLife = 24 * time.Hour
 func (r InviteRequest) check() error {
 	what := fmt.Sprintf("invite %s %s", r.Kind, r.Name)
 	if !fleet.ValidName(r.Name) {
-		return api.Errorf(api.CodeInvalid, "invite %s %q: want a name of letters, digits, - and _", r.Kind, r.Name)
+		return api.Errorf(api.CodeInvalid, "invite %s %q: must be a name of letters, digits, - and _", r.Kind, r.Name)
 	}
 	for _, label := range r.Labels {
 		if !fleet.ValidLabel(label) {
-			return api.Errorf(api.CodeInvalid, "%s: label %q: want key=value of letters, digits, - and _", what, label)
+			return api.Errorf(api.CodeInvalid, "%s: label %q: must be key=value of letters, digits, - and _", what, label)
 		}
 	}
 	switch {
 	case r.Name == ownerName:
 		return api.Errorf(api.CodeInvalid, "%s: whoever has the hub's folder is called so", what)
 	case r.Kind == fleet.KindPerson && !fleet.Known(r.Role):
-		return api.Errorf(api.CodeInvalid, "%s: want the role read, operate or admin", what)
+		return api.Errorf(api.CodeInvalid, "%s: must be the role read, operate or admin", what)
 	case r.Kind != fleet.KindPerson && r.Kind != fleet.KindMachine:
-		return api.Errorf(api.CodeInvalid, "%s: want a machine or a person", what)
+		return api.Errorf(api.CodeInvalid, "%s: must be a machine or a person", what)
 	case r.Kind == fleet.KindMachine && r.Role != "" || r.Kind == fleet.KindPerson && len(r.Labels) > 0:
 		return api.Errorf(api.CodeInvalid, "%s: machines have labels and people a role", what)
 	case r.Life < 0 || r.Life > 30*24*time.Hour:

@@ -127,7 +127,7 @@ func ParseProfiles(names []string) ([]Profile, error) {
 			continue
 		}
 		if !slices.Contains(Profiles(), p) {
-			return nil, fmt.Errorf("profile %q: want native, terminal-tools, core, android, os, terminal, plugin or all", name)
+			return nil, fmt.Errorf("profile %q: must be native, terminal-tools, core, android, os, terminal, plugin or all", name)
 		}
 		if !slices.Contains(chosen, p) {
 			chosen = append(chosen, p)

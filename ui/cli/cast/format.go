@@ -127,7 +127,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		c.relative = true
 		c.Header.Width, c.Header.Height = head.Term.Cols, head.Term.Rows
 	default:
-		return nil, fmt.Errorf("it is an asciicast of version %d; want version 2 or 3", c.Header.Version)
+		return nil, fmt.Errorf("it is an asciicast of version %d; must be version 2 or 3", c.Header.Version)
 	}
 	if c.Header.Width < 0 || c.Header.Height < 0 || !(c.Header.IdleLimit >= 0 && c.Header.IdleLimit < timeMost) {
 		return nil, errors.New("line 1 has a size or a limit below 0")
@@ -162,7 +162,7 @@ func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 		return e, false, fmt.Errorf("not an event: %w", err)
 	}
 	if len(parts) != 3 {
-		return e, false, errors.New("not an event: want time, kind and text")
+		return e, false, errors.New("not an event: must be time, kind and text")
 	}
 	var seconds float64
 	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.Kind)); err != nil {

@@ -26,7 +26,7 @@ func writeMovie(ctx context.Context, w io.Writer, source source, cols, rows int,
 		cols, rows = 80, 24
 	}
 	if cols > movieMost || rows > movieMost {
-		return fmt.Errorf("draw %d columns and %d rows: want %d at most", cols, rows, movieMost)
+		return fmt.Errorf("draw %d columns and %d rows: must be at most %d", cols, rows, movieMost)
 	}
 	m := movie{
 		Movie: picture.NewMovie(cols, rows), clock: clock{speed: o.Speed, idle: o.Idle},

@@ -173,7 +173,7 @@ func Report(v Verbs) *cobra.Command {
 				return nil
 			}
 			if !api.IsAgentState(in.State) {
-				return output.Usagef(cmd, "read --state %s: want working, blocked, done, idle or unknown", output.Visible(state))
+				return output.Usagef(cmd, "read --state %s: must be working, blocked, done, idle or unknown", output.Visible(state))
 			}
 			if in.ID == "" {
 				in.ID = v.Own()

@@ -124,17 +124,17 @@ func (f *flags) check(cmd *cobra.Command, args []string) error {
 	case f.merged(args) && f.since > 0:
 		return output.Usagef(cmd, "read --since %d: merged logs want a negative number, which counts from the end of each", f.since)
 	case cmd.Flags().Changed("lines") && f.lines < 0:
-		return output.Usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
+		return output.Usagef(cmd, "read -n %d: must be 0 or more lines", f.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
 		return output.Usagef(cmd, "-n and --since cannot be combined; give one of the two")
 	case f.context < 0:
-		return output.Usagef(cmd, "read --context %d: want 0 or more lines", f.context)
+		return output.Usagef(cmd, "read --context %d: must be 0 or more lines", f.context)
 	case f.times && f.grep != "" && !f.merged(args):
 		return output.Usagef(cmd, "--times does not go with --grep, except in merged logs")
 	case f.context > 0 && f.grep == "":
 		return output.Usagef(cmd, "--context goes with --grep")
 	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr" && f.stream != streamBoth:
-		return output.Usagef(cmd, "read --stream %s: want stdout, stderr or both", output.Visible(f.stream))
+		return output.Usagef(cmd, "read --stream %s: must be stdout, stderr or both", output.Visible(f.stream))
 	}
 	return nil
 }

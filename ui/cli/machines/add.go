@@ -38,17 +38,17 @@ func (v *Verbs) addCommand() *cobra.Command {
 			case len(args) == 2:
 				m.SSH = args[1]
 			default:
-				return output.Usagef(cmd, "add %s: want user@host, or a command after --", output.Visible(m.Name))
+				return output.Usagef(cmd, "add %s: must be user@host, or a command after --", output.Visible(m.Name))
 			}
 			for _, pair := range env {
 				name, value, ok := strings.Cut(pair, "=")
 				if !ok || name == "" {
-					return output.Usagef(cmd, "read --env %s: want K=V", output.Visible(pair))
+					return output.Usagef(cmd, "read --env %s: must be K=V", output.Visible(pair))
 				}
 				m.Env[name] = value
 			}
 			if !v.Named(m.Name) || strings.HasPrefix(m.SSH, "-") {
-				return output.Usagef(cmd, "add %s: want a name of letters, digits, dots, - and _", output.Visible(m.Name))
+				return output.Usagef(cmd, "add %s: must be a name of letters, digits, dots, - and _", output.Visible(m.Name))
 			}
 			return v.add(cmd.Context(), m)
 		},

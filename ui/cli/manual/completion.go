@@ -26,7 +26,7 @@ func nameCompletion(out *output.Printer, cmd *cobra.Command) {
 		if len(args) == 0 {
 			return output.Usagef(cmd, "which shell? Give %s.", shells)
 		}
-		return output.Usagef(cmd, "no completion for %s; want %s", output.Visible(args[0]), shells)
+		return output.Usagef(cmd, "no completion for %s; must be %s", output.Visible(args[0]), shells)
 	}
 	for _, c := range cmd.Commands() {
 		nameScript(c)

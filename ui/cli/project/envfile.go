@@ -48,7 +48,7 @@ func (p *envParser) next() (v Variable, ok bool, err error) {
 	name, value, given := strings.Cut(text, "=")
 	name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
 	if !given || !syntax.ValidName(name) {
-		return v, false, p.wrong(at, "want NAME=VALUE")
+		return v, false, p.wrong(at, "must be NAME=VALUE")
 	}
 	value = strings.TrimSpace(value)
 	if value == "" || value[0] != '"' && value[0] != '\'' {

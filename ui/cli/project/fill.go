@@ -47,7 +47,7 @@ func braceValue(inner string, lookup func(string) string) (string, error) {
 	}
 	name, otherwise, _ := strings.Cut(inner, ":-")
 	if !syntax.ValidName(name) || strings.Contains(otherwise, "${") {
-		return "", fmt.Errorf("${%s} is not supported; want ${NAME} or ${NAME:-default}, or $$ for a dollar sign", inner)
+		return "", fmt.Errorf("${%s} is not supported; write ${NAME} or ${NAME:-default}, or $$ for a dollar sign", inner)
 	}
 	return cmp.Or(lookup(name), otherwise), nil
 }
@@ -71,7 +71,7 @@ func (r *reader) setting(f field) Variable {
 	s := r.filled(f)
 	name, value, given := strings.Cut(s, "=")
 	if !syntax.ValidName(name) {
-		r.wrong(f.at, "%q is not a setting; want NAME=VALUE", s)
+		r.wrong(f.at, "%q is not a setting; must be NAME=VALUE", s)
 	}
 	if !given {
 		value = r.lookup(name)

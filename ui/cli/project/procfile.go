@@ -35,7 +35,7 @@ func (r *reader) procfile(text []byte) {
 		name, command, ok := strings.Cut(line, ":")
 		command = strings.TrimSpace(command)
 		if !ok || !procName(name) || command == "" || strings.ContainsRune(command, 0) {
-			r.wrong(at, "want NAME: COMMAND").hint("a name has letters, digits, _ and -")
+			r.wrong(at, "must be NAME: COMMAND").hint("a name has letters, digits, _ and -")
 		}
 		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shell(command), CWD: filepath.Dir(r.file.Path)}}
 		e.Env = append(append(e.Env, r.env...), Variable{"PORT", strconv.Itoa(port + portStep*len(r.file.Entries))})

@@ -211,7 +211,7 @@ func TestAProcfileGivesEveryProcessAPort(t *testing.T) {
 	if diff := cmp.Diff(want, f.Entries); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := parse(t, "Procfile", "web: x\nnothing\n"); err == nil || !strings.Contains(err.Error(), "line 2, column 1: want NAME: COMMAND") {
+	if _, err := parse(t, "Procfile", "web: x\nnothing\n"); err == nil || !strings.Contains(err.Error(), "line 2, column 1: must be NAME: COMMAND") {
 		t.Error(err)
 	}
 }
@@ -280,10 +280,10 @@ func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
 		t.Error(diff)
 	}
 	for text, says := range map[string]string{
-		"A=1\nnothing":  "line 2, column 1: want NAME=VALUE",
+		"A=1\nnothing":  "line 2, column 1: must be NAME=VALUE",
 		"A=1\n\nB='x\n": "line 3, column 1: the quote is not closed",
 		"A='x' y":       "text after the closing quote",
-		"1A=x":          "want NAME=VALUE",
+		"1A=x":          "must be NAME=VALUE",
 	} {
 		if _, err := parseEnv(".env", []byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)

@@ -161,7 +161,7 @@ func TestHooksInAGroupWithOthersAreLeftToThePerson(t *testing.T) {
 		t.Error(err)
 	}
 	r.must(os.WriteFile(path, []byte(`{"hooks": {"Stop": {}}}`), 0o640))
-	if _, err := r.InstallHooks(h); err == nil || !strings.Contains(err.Error(), ":1:20: hooks.Stop: want an array") {
+	if _, err := r.InstallHooks(h); err == nil || !strings.Contains(err.Error(), ":1:20: hooks.Stop: must be an array") {
 		t.Error(err)
 	}
 }

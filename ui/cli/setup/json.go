@@ -133,7 +133,7 @@ func (j *jsonFile) walk(path []string) (in *hujson.Value, depth, i int, err erro
 			if depth > 0 {
 				where = strings.Join(path[:depth], ".")
 			}
-			return nil, 0, -1, mistakeAt(j.text, in.StartOffset, "%s: want an object", where)
+			return nil, 0, -1, mistakeAt(j.text, in.StartOffset, "%s: must be an object", where)
 		}
 		for i = len(object.Members) - 1; i >= 0; i-- {
 			if object.Members[i].Name.Value.(hujson.Literal).String() == path[depth] {
@@ -220,7 +220,7 @@ func (j *jsonFile) array(path []string) (*hujson.Value, error) {
 		return nil, err
 	}
 	if _, ok := v.Value.(*hujson.Array); !ok {
-		return nil, mistakeAt(j.text, v.StartOffset, "%s: want an array", strings.Join(path, "."))
+		return nil, mistakeAt(j.text, v.StartOffset, "%s: must be an array", strings.Join(path, "."))
 	}
 	return v, nil
 }

@@ -61,7 +61,7 @@ func Start(c hub.Config) (hub.Server, error) {
 func listenOn(address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", 0, fmt.Errorf("listen on %s: want host:port", address)
+		return "", 0, fmt.Errorf("listen on %s: must be host:port", address)
 	}
 	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
 		return "", 0, fmt.Errorf("listen on %s: %q is no port", address, text)
