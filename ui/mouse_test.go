@@ -139,6 +139,27 @@ func TestTheWheelWaitsForWhatTheTerminalHasShownAlready(t *testing.T) {
 	}
 }
 
+// A hung engine never answers what the wheel waits for.
+func TestKeysDoNotWaitBehindTheWheel(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("less", "one two three")
+	d := drive(t, e, 80, 24)
+	d.shows("one")
+	d.press("ctrl+b", "z")
+	p := d.m.sessions.focused()
+	d.until("the pane is connected", p.Outbox.Connected)
+	s.mu.Lock()
+	s.mute = true
+	s.mu.Unlock()
+	p.CatchUp()
+	d.mouse(keys.Mouse{Kind: keys.MouseDown, Button: keys.WheelUp, X: 4, Y: 4})
+	d.press("ctrl+b", "d")
+	if n := d.m.input.queue.Len(); n > 0 {
+		t.Errorf("%d events wait", n)
+	}
+	d.until("the dashboard is left", func() bool { return d.quit })
+}
+
 func TestTheWheelWaitsForANewSize(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("log", "line")

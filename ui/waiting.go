@@ -30,7 +30,8 @@ func (in *input) await(p panes.Pending) tea.Cmd {
 func (in *input) waits() bool { return len(in.pending) > 0 || in.m.zoom.behind() }
 
 // hold holds back input typed behind a pending action. A key for Cancel drops the action
-// and the input before the key.
+// and the input before the key. While the zoomed session is behind, mouse events wait until
+// something else is typed.
 func (in *input) hold(events []screen.Event) (held bool) {
 	switch {
 	case len(in.pending) > 0:
@@ -40,7 +41,7 @@ func (in *input) hold(events []screen.Event) (held bool) {
 			events = events[at+1:]
 			in.queue.Notify()
 		}
-	case !in.m.zoom.behind() || events[0].Kind != keys.EventMouse:
+	case !in.m.zoom.behind() || slices.ContainsFunc(events, func(e screen.Event) bool { return e.Kind != keys.EventMouse }):
 		return false
 	}
 	in.queue.Unread(events)
