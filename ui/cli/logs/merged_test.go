@@ -1,9 +1,12 @@
 package logs
 
 import (
+	"bytes"
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/logmerge"
+	"tandem/ui/cli/output"
 )
 
 func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
@@ -22,5 +25,20 @@ func TestEndNoteSaysHowAProcessEnded(t *testing.T) {
 		if got := endNote(c.p); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
 		}
+	}
+}
+
+// Lines may be written between reading where the logs end and reading on from there.
+func TestGrepWithoutEarlierLinesPrintsNewOnes(t *testing.T) {
+	var out bytes.Buffer
+	p := newMergePrinter(output.Printer{Stdout: &out}, flags{grep: "x", context: 1, lines: 0})
+	p.alone = true
+	for _, text := range []string{"x", "after"} {
+		if err := p.add(logmerge.Line{Source: &logmerge.Source{}, Text: []byte(text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.settled(); err != nil || out.String() != "x\nafter\n" {
+		t.Errorf("printed %q, %v", out.String(), err)
 	}
 }

@@ -46,7 +46,9 @@ func newMergePrinter(out output.Printer, f flags) *mergePrinter {
 	p := &mergePrinter{Printer: out, paint: out.Painter(), raw: f.raw, times: f.times, context: f.context, last: -1}
 	if f.grep != "" {
 		p.grep = newMatchPrinter(p.paint, f.grep, f.raw, false)
-		p.last = f.lines
+		if f.lines > 0 { // with 0, the logs are read from their ends
+			p.last = f.lines
+		}
 	}
 	return p
 }
