@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,15 +23,12 @@ type way struct {
 	proxyURL  string // its way out, if it needs one
 }
 
-// ownUmask is this engine's umask, which the keeper's children inherit.
-var ownUmask = sync.OnceValue(api.Umask)
-
 // launch returns how to start a record's child. A child that is confined, or needs another umask
-// than the engine's, starts through the launch stage.
-func (h *host) launch(r store.Record) (w way, err error) {
+// than that of the keeper, starts through the launch stage.
+func (h *host) launch(r store.Record, keeperPID int) (w way, err error) {
 	if !r.Sandboxed {
 		w.argv, w.env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
-		if r.Umask == "" || r.Umask == ownUmask() {
+		if r.Umask == "" || r.Umask == api.UmaskOf(strconv.Itoa(keeperPID)) {
 			return w, nil
 		}
 	} else {

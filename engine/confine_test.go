@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/engine/service"
+	"tandem/persist/store"
 	"tandem/tests/needs"
 )
 
@@ -177,6 +181,33 @@ func TestConfinedChildHasTheLimitsAndSignalsOfOthers(t *testing.T) {
 	in.Sandbox = &api.Sandbox{}
 	if confined := call(m, api.Exec, in).Stdout; confined != plain {
 		t.Errorf("confined:\n%s\nwant:\n%s", confined, plain)
+	}
+}
+
+// An engine that was started by hand may have another umask than its keeper, whose children
+// inherit the keeper's.
+func TestChildHasItsUmaskWhateverThatOfItsKeeper(t *testing.T) {
+	keeper := exec.Command("sh", "-c", "umask 0135; echo; read line")
+	in, _ := keeper.StdinPipe()
+	out, _ := keeper.StdoutPipe()
+	if err := keeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		_ = keeper.Wait()
+	}()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	h := &host{env: new(service.Env)}
+	for umask, staged := range map[string]bool{"0135": false, api.Umask(): true, "": false} {
+		var r store.Record
+		r.Argv, r.CWD, r.Umask = []string{"true"}, "/", umask
+		w, err := h.launch(r, keeper.Process.Pid)
+		if err != nil || slices.Contains(w.argv, "launch") != staged {
+			t.Errorf("umask %q: %q, %v", umask, w.argv, err)
+		}
 	}
 }
 

@@ -195,7 +195,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 		return supervise.Started{}, nil, err
 	}
 	ctx = h.control.Context()
-	spec, w, err := h.spec(r)
+	spec, w, err := h.spec(r, client.PID())
 	if err != nil {
 		return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
@@ -221,9 +221,9 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity,
 }
 
 // spec is what the keeper is told to start.
-func (h *host) spec(r store.Record) (spec keeper.Spec, w way, err error) {
+func (h *host) spec(r store.Record, keeperPID int) (spec keeper.Spec, w way, err error) {
 	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
-	if w, err = h.launch(r); err != nil {
+	if w, err = h.launch(r, keeperPID); err != nil {
 		return spec, w, err
 	}
 	spec.Argv, spec.Env = w.argv, w.env

@@ -31,8 +31,11 @@ func Environ(environ []string) map[string]string {
 }
 
 // Umask returns this process's umask in octal, or "" if the kernel does not show it.
-func Umask() string {
-	status, _ := os.ReadFile("/proc/self/status")
+func Umask() string { return UmaskOf("self") }
+
+// UmaskOf returns the umask of a process, given by its pid or "self", as Umask does.
+func UmaskOf(process string) string {
+	status, _ := os.ReadFile("/proc/" + process + "/status")
 	for line := range bytes.Lines(status) {
 		if mask, ok := bytes.CutPrefix(line, []byte("Umask:")); ok {
 			return string(bytes.TrimSpace(mask))
