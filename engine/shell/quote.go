@@ -12,8 +12,8 @@ func Quote(argv ...string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {
 		plain := word != "" && !strings.ContainsFunc(word, isSpecial)
-		if i == 0 {
-			plain = plain && !strings.Contains(word, "=") && !syntax.IsKeyword(word)
+		if i == 0 { // what follows let is an expression
+			plain = plain && !strings.Contains(word, "=") && !syntax.IsKeyword(word) && word != "let"
 		}
 		if words[i] = word; !plain {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

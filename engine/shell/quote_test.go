@@ -1,6 +1,11 @@
 package shell
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 func TestCommandIsQuotedForAShell(t *testing.T) {
 	for _, c := range []struct {
@@ -13,6 +18,20 @@ func TestCommandIsQuotedForAShell(t *testing.T) {
 	} {
 		if got := Quote(c.argv...); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+// The policy judges such lines: a program with a name of the shell's grammar must stay a command.
+func TestQuotedProgramStaysACommand(t *testing.T) {
+	for word := range strings.FieldsSeq("if case for select while until function time coproc let { ! [[ (( x=1 #") {
+		f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(Quote(word, "x")), "")
+		if err != nil || len(f.Stmts) != 1 {
+			t.Errorf("%s: %v", Quote(word, "x"), err)
+			continue
+		}
+		if call, ok := f.Stmts[0].Cmd.(*syntax.CallExpr); !ok || len(call.Args) != 2 {
+			t.Errorf("%s is a %T", Quote(word, "x"), f.Stmts[0].Cmd)
 		}
 	}
 }
