@@ -1,11 +1,11 @@
-// Package datadir names the files and folders that Tandem makes in a data folder. What is
-// in them is their packages' business.
+// Package datadir names the files and directories Tandem creates in a data directory. The packages that write them
+// own their contents.
 package datadir
 
 import "strings"
 
-// Names of what lies in a data folder. Whatever is made there has its name here, or a data
-// folder that was opened to others is not recognised as ours any more.
+// Names of everything in a data directory. Each new file needs its name here: Ours must recognise it before Tandem
+// closes a data directory to other users.
 const (
 	ActivateLock = "activate.lock"
 	AgentSetup   = "agent-setup.json"
@@ -32,13 +32,13 @@ const (
 	Tmux         = "tmux"
 )
 
-// The names of temporary files of persist/store.
+// The prefix and suffix of temporary files, as persist/store creates them.
 const (
 	TempPrefix = ".persist-"
 	TempSuffix = ".tmp"
 )
 
-// Names returns all names of what lies in a data folder.
+// Names returns the name of every file and directory in a data directory.
 func Names() []string {
 	return []string{
 		ActivateLock, AgentSetup, AgentTokens, Audit, Bookmarks, EngineLock, EngineLog, EngineSocket, Environment, Fleet, History,
@@ -46,25 +46,25 @@ func Names() []string {
 	}
 }
 
-// Ours reports whether Tandem makes files of this name in a data folder: one of Names,
-// what is kept beside it (a journal, the log before, a damaged file that was set aside) or
-// a temporary file that a crash has left.
+// Ours reports whether Tandem creates files of this name in a data directory: one of Names, a companion of one (a
+// journal, the previous log, a damaged file set aside) or a temporary file left by a crash.
 func Ours(name string) bool {
 	if strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix) {
 		return true
 	}
-	temp, hidden := strings.CutPrefix(name, ".") // as github.com/google/renameio names them
+	// renameio names its temporary files .NAME and a number.
+	temp, hidden := strings.CutPrefix(name, ".")
 	for _, own := range Names() {
 		rest, ok := strings.CutPrefix(temp, own)
-		if ok && (rest == "" && !hidden || hidden && digits(rest) || !hidden && beside(rest)) {
+		if ok && (rest == "" && !hidden || hidden && isNumber(rest) || !hidden && isCompanion(rest)) {
 			return true
 		}
 	}
 	return false
 }
 
-// beside reports whether a file whose name ends so is kept beside the one without.
-func beside(ending string) bool {
+// isCompanion reports whether a file with this ending belongs to the file without the ending.
+func isCompanion(ending string) bool {
 	for _, known := range []string{".bad", ".old", ".1", "-wal", "-shm", "-journal"} {
 		if rest, ok := strings.CutPrefix(ending, known); ok && (rest == "" || known == ".bad") {
 			return true
@@ -73,4 +73,4 @@ func beside(ending string) bool {
 	return false
 }
 
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestNamesAreAllConstants(t *testing.T) {
+func TestNamesListsEveryConstant(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "datadir.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestNamesAreAllConstants(t *testing.T) {
 	}
 }
 
-func TestOursKnowsWhatIsMadeBesideAFile(t *testing.T) {
+func TestOursRecognisesCompanionFiles(t *testing.T) {
 	for _, name := range []string{"history.db-wal", "history.db-shm", "history.db.bad-wal", "history.db.bad.2", "audit.jsonl.1", "engine.log.old",
 		"env.json.bad", ".tips.json123456", ".persist-check-77-1.tmp", "page", "tmux"} {
 		if !Ours(name) {
