@@ -10,16 +10,16 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// TrimBOM returns a text without the byte order mark that some editors put first.
+// TrimBOM returns text without a leading byte order mark, as written by some editors.
 func TrimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\ufeff")) }
 
-// Errorf is a mistake at a place of a text.
+// Errorf returns an error for a mistake at a position in text.
 func Errorf(text []byte, at Span, format string, args ...any) error {
 	return errors.New(at.Mistake(text, fmt.Sprintf(format, args...)))
 }
 
-// Explain says in words of a TOML file what the decoder does not take. wanted says
-// what the value of a key is.
+// Explain turns an error of the TOML decoder into an error with the line and a caret. It returns
+// other errors unchanged. wanted describes the valid values of a key.
 func Explain(text []byte, err error, wanted func(key string) string) error {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
@@ -32,18 +32,20 @@ func Explain(text []byte, err error, wanted func(key string) string) error {
 		return err
 	}
 	line, column := wrong.Position()
-	says, key := Syntax(wrong), wrong.Key()
-	if len(key) > 0 && strings.HasPrefix(says, "cannot ") {
-		says = fmt.Sprintf("%s: must be %s", strings.Join(key, "."), wanted(key[len(key)-1]))
+	message, key := Syntax(wrong), wrong.Key()
+	if len(key) > 0 && strings.HasPrefix(message, "cannot ") {
+		message = fmt.Sprintf("%s: want %s", strings.Join(key, "."), wanted(key[len(key)-1]))
 	}
-	return Errorf(text, Span{Line: line, Column: column, Width: 1}, "%s", says)
+	return Errorf(text, Span{Line: line, Column: column, Width: 1}, "%s", message)
 }
 
-// Locate finds a key of the table with a name and a number from 1 among those of its
-// name, or of the file itself for 0; where the table does not have the key, its head.
+// Locate returns the position of key in the number-th table of that name, counted from 1, or at the top level if
+// number is 0. If the table lacks the key, it returns the position of the table's header.
 func Locate(text []byte, table string, number int, key string) Span {
 	var p unstable.Parser
-	p.Reset(bytes.Clone(text)) // places are told by the capacity of what is parsed
+	// Without a clone, positions would be wrong: the parser derives them from the capacity of its
+	// input.
+	p.Reset(bytes.Clone(text))
 	seen, inside := 0, number == 0
 	var head Span
 	for p.NextExpression() {

@@ -1,25 +1,25 @@
 package diag
 
-// Nearest is the word most like name; "" if none is much like it.
+// Nearest returns the word most similar to name, or "" if none is similar enough.
 func Nearest(name string, words []string) string {
 	best, least := "", min(1+len(name)/3, 3)
 	if len(name) < 9 {
 		least = min(least, 2)
 	}
 	for _, w := range words {
-		if d := distance(name, w); d <= least {
+		if d := editDistance(name, w); d <= least {
 			best, least = w, d-1
 		}
 	}
 	return best
 }
 
-// longest is the most bytes of a word that is compared.
-const longest = 56
+// maxWord is the maximum length of words to compare, in bytes.
+const maxWord = 56
 
-// distance is how many letters to add, remove or change to come from a to b.
-func distance(a, b string) int {
-	if len(a) > longest || len(b) > longest {
+// editDistance returns the Levenshtein distance of a and b in bytes: insertions, deletions and substitutions.
+func editDistance(a, b string) int {
+	if len(a) > maxWord || len(b) > maxWord {
 		return len(a) + len(b)
 	}
 	row := make([]int, len(b)+1)

@@ -1,5 +1,4 @@
-// Package diag tells a person what is wrong in a text of theirs: where a mistake
-// is, and which word was probably meant.
+// Package diag explains mistakes in text the user wrote: the position of a mistake, and the word probably meant.
 package diag
 
 import (
@@ -12,19 +11,18 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// A Span is a place in a text: a line and a column, both from 1, and a number
-// of bytes. The zero value is nowhere.
+// A Span is a position in a text: line and column, both from 1, and a width in bytes. The zero value is no position.
 type Span struct{ Line, Column, Width int }
 
-// SpanOf is the part of a range on its first line.
+// SpanOf returns the position of r, up to the end of its first line.
 func SpanOf(p *unstable.Parser, r unstable.Range) Span {
 	raw, _, _ := bytes.Cut(p.Raw(r), []byte("\n"))
 	start := p.Shape(r).Start
 	return Span{start.Line, start.Column, len(bytes.TrimRight(raw, " \t\r"))}
 }
 
-// Mistake is what is wrong at a place: "line 3: …", then that line with the place
-// in it underlined. Tabs count as one column, as they are shown as spaces.
+// Mistake returns "line 3: " and what, then the line itself with a caret under each character of the span. If the
+// position is not in text, it returns what alone.
 func (at Span) Mistake(text []byte, what string) string {
 	lines := strings.Split(string(text), "\n")
 	if at.Line < 1 || at.Line > len(lines) {
@@ -34,6 +32,7 @@ func (at Span) Mistake(text []byte, what string) string {
 	before := min(max(at.Column-1, 0), len(line))
 	width := max(utf8.RuneCountInString(line[before:min(before+at.Width, len(line))]), 1)
 	number := fmt.Sprintf("%4d", at.Line)
+	// Tabs are shown as one space each, so that the caret stays below its column.
 	shown := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
@@ -44,12 +43,12 @@ func (at Span) Mistake(text []byte, what string) string {
 		len(number), "", utf8.RuneCountInString(line[:before]), "", strings.Repeat("^", width))
 }
 
-// Syntax is what the decoder says of a text that is not TOML, in words for
-// whoever has left quotes away.
+// Syntax returns the decoder's message for invalid TOML. It recognises missing quotes, the most
+// frequent mistake.
 func Syntax(broken *toml.DecodeError) string {
-	says := strings.TrimPrefix(broken.Error(), "toml: ")
-	if strings.HasPrefix(says, "expected keyword") || strings.HasSuffix(says, "at start of value") {
+	message := strings.TrimPrefix(broken.Error(), "toml: ")
+	if strings.HasPrefix(message, "expected keyword") || strings.HasSuffix(message, "at start of value") {
 		return "not a value; text needs quotes"
 	}
-	return says
+	return message
 }
