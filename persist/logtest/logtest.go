@@ -1,5 +1,5 @@
-// Package logtest is what the tests of logs and records share: the test binary
-// as a child in another role, what it writes, and disks that offer less.
+// Package logtest holds helpers for tests of logs and records: child processes running the test
+// binary in another role, sample contents, and disks with fewer features.
 package logtest
 
 import (
@@ -19,19 +19,19 @@ import (
 	"tandem/persist/sparse"
 )
 
-// roleVar is set in the environment of a child to what it does.
+// roleVar is the environment variable for the role of a child.
 const roleVar = "TANDEM_PERSIST_TEST_ROLE"
 
-// What a child is told besides.
+// Environment variables with further arguments of a child.
 const (
 	PathVar  = "TANDEM_PERSIST_TEST_PATH"
 	LimitVar = "TANDEM_PERSIST_TEST_LIMIT"
 )
 
-// RoleWait is the role of a child that lives until its standard input ends.
+// RoleWait is the role of a child that runs until its standard input is closed.
 const RoleWait = "wait"
 
-// Main runs the tests of a package, or one of its roles in a child.
+// Main runs the tests of a package or, in a child, its role.
 func Main(m *testing.M, roles map[string]func() error) {
 	role := os.Getenv(roleVar)
 	if role == "" {
@@ -51,14 +51,14 @@ func Main(m *testing.M, roles map[string]func() error) {
 	}
 }
 
-// A Child is the test binary in another role.
+// A Child is the test binary running in another role.
 type Child struct {
 	Cmd *exec.Cmd
 	In  io.Closer
 	Out io.Reader
 }
 
-// Start starts a child with more environment, and ends it with the test.
+// Start starts a child with additional environment variables, and kills it when the test ends.
 func Start(t testing.TB, role string, env ...string) Child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -76,6 +76,7 @@ func Start(t testing.TB, role string, env ...string) Child {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		// KillAfter may have waited for the child already.
 		if cmd.ProcessState == nil {
 			cmd.Process.Kill()
 			cmd.Wait()
@@ -84,13 +85,13 @@ func Start(t testing.TB, role string, env ...string) Child {
 	return Child{cmd, in, out}
 }
 
-// Ack tells the parent of a child that everything up to n is done.
+// Ack reports to the parent that everything up to n is done.
 func Ack(n int64) error {
 	_, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 	return err
 }
 
-// KillAfter kills a child after so many acks and returns the last one it gave.
+// KillAfter kills a child once it has sent acks acknowledgements, and returns the last one received.
 func (c Child) KillAfter(t testing.TB, acks int) int64 {
 	t.Helper()
 	last := int64(0)
@@ -100,6 +101,7 @@ func (c Child) KillAfter(t testing.TB, acks int) int64 {
 				t.Fatal(err)
 			}
 		}
+		// Continue until the pipe is closed: acknowledgements sent before the kill still count.
 		var b [8]byte
 		if _, err := io.ReadFull(c.Out, b[:]); err != nil {
 			break
@@ -112,10 +114,10 @@ func (c Child) KillAfter(t testing.TB, acks int) int64 {
 	return last
 }
 
-// LineLen is the length of the lines that FillLines makes.
+// LineLen is the length of the lines of FillLines, in bytes.
 const LineLen = 16
 
-// FillLines fills b with what a log of numbered lines has at offset off.
+// FillLines fills b with the content of a log of numbered lines at offset off.
 func FillLines(b []byte, off int64) {
 	var line [LineLen]byte
 	line[LineLen-1] = '\n'
@@ -130,10 +132,8 @@ func FillLines(b []byte, off int64) {
 	}
 }
 
-// LogPath is where a test may have a log.
 func LogPath(t testing.TB) string { return filepath.Join(t.TempDir(), "process.log") }
 
-// Text is n bytes of lines.
 func Text(n int) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < n; i++ {
@@ -142,7 +142,6 @@ func Text(n int) []byte {
 	return b.Bytes()[:n]
 }
 
-// Blocks is how much disk the file at path takes, in bytes.
 func Blocks(t testing.TB, path string) int64 {
 	t.Helper()
 	var st syscall.Stat_t
@@ -152,7 +151,7 @@ func Blocks(t testing.TB, path string) int64 {
 	return st.Blocks * 512
 }
 
-// NoMapping is a disk that offers nothing, as that of a network file system.
+// NoMapping is a disk without preallocation, holes and mappings, like some network file systems.
 type NoMapping struct{ sparse.Disk }
 
 func (NoMapping) Allocate(*os.File, int64, int64) error         { return errors.ErrUnsupported }
