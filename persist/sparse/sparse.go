@@ -1,5 +1,5 @@
-// Package sparse is what logs need of a file system: space that is allocated
-// ahead, and holes where the head of a file was freed. Offsets stay.
+// Package sparse provides the file system features used by logs: space allocated ahead, and holes
+// to free the start of a file without moving offsets.
 package sparse
 
 import (
@@ -8,11 +8,10 @@ import (
 	"os"
 )
 
-// ErrDropped is in the error of a read before the start of a log: what was
-// there has been dropped to keep the log within its limit.
+// ErrDropped is wrapped by the error for a read of bytes dropped to keep a log within its limit.
 var ErrDropped = errors.New("dropped from the log")
 
-// ErrDiskFull is in the error of an allocation that failed for want of space.
+// ErrDiskFull is wrapped by the error for an allocation that failed for lack of space.
 var ErrDiskFull = errors.New("disk full")
 
 // Bounds of Excess.
@@ -21,34 +20,34 @@ const (
 	maxDrop = 16 << 20
 )
 
-// Excess is by how many bytes a log with a limit outgrows it before its head
-// is freed: an eighth, so that this is not done for every few bytes.
+// Excess returns the number of bytes by which a log may exceed limit before its start is freed: an
+// eighth of the limit, because each hole costs a system call and metadata.
 func Excess(limit int64) int64 { return min(max(limit/8, MinDrop), maxDrop) }
 
-// A Disk is what a log needs of the system beyond plain file operations. What
-// a system or file system does not offer is errors.ErrUnsupported.
+// A Disk provides file operations beyond package os. A method returns errors.ErrUnsupported if the system or the file
+// system lacks the feature.
 type Disk interface {
-	// Size is the length of f.
+	// Size returns the length of f in bytes.
 	Size(f *os.File) (int64, error)
-	// Allocate sees to it that n bytes of f from off on have blocks on disk,
-	// and lengthens f to there; ErrDiskFull if there are none.
+	// Allocate reserves blocks for n bytes of f from off, and extends f if needed. It returns ErrDiskFull if there is
+	// no space.
 	Allocate(f *os.File, off, n int64) error
-	// MapRange maps n bytes of f from off on, shared and writable.
+	// MapRange maps n bytes of f from off, shared and writable.
 	MapRange(f *os.File, off int64, n int) ([]byte, error)
 	Unmap(b []byte) error
-	// Punch gives the blocks of n bytes of f from off on back.
+	// Punch frees the blocks of n bytes of f from off, which then read as NUL.
 	Punch(f *os.File, off, n int64) error
-	// NextData and NextHole are the first offsets from off on with and without
-	// data; io.EOF if there is no data up to the end.
+	// NextData and NextHole return the first offset at or after off with and without data; io.EOF if there is no more
+	// data.
 	NextData(f *os.File, off int64) (int64, error)
 	NextHole(f *os.File, off int64) (int64, error)
 }
 
-// A Span is the part of a file from one offset up to, not including, another.
+// A Span is a range of a file; it does not include the byte at to.
 type Span struct{ From, to int64 }
 
-// DataRanges are the parts of the first size bytes of f that are not holes,
-// ascending.
+// DataRanges returns the data of the first size bytes of f without its holes, in ascending order.
+// If the file system does not report holes, it returns a single range.
 func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 	var data []Span
 	for at := int64(0); at < size; {
@@ -67,8 +66,9 @@ func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 			return nil, err
 		}
 		to = min(to, size)
+		// Another process truncated the file between the two calls.
 		if to <= from {
-			break // the file is being cut
+			break
 		}
 		data = append(data, Span{from, to})
 		at = to
@@ -76,10 +76,11 @@ func DataRanges(f *os.File, d Disk, size int64) ([]Span, error) {
 	return data, nil
 }
 
-// LastByte is the offset behind the last byte in data that is not NUL. If all
-// are, it is where data begins: the head was dropped up to there.
+// LastByte returns the offset after the last byte in data other than NUL. If there is none, it returns the start of
+// data: everything before was dropped.
 func LastByte(f *os.File, data []Span) (int64, error) {
 	buf := make([]byte, 64<<10)
+	// From the end: usually only the last block has to be read.
 	for i := len(data) - 1; i >= 0; i-- {
 		for to := data[i].to; to > data[i].From; {
 			from := max(to-int64(len(buf)), data[i].From)
@@ -87,7 +88,7 @@ func LastByte(f *os.File, data []Span) (int64, error) {
 			if err != nil && err != io.EOF {
 				return 0, err
 			}
-			if used := trimNUL(buf[:n]); used > 0 {
+			if used := lengthWithoutNULs(buf[:n]); used > 0 {
 				return from + int64(used), nil
 			}
 			to = from
@@ -99,8 +100,8 @@ func LastByte(f *os.File, data []Span) (int64, error) {
 	return 0, nil
 }
 
-// trimNUL is the length of b without the NULs at its end.
-func trimNUL(b []byte) int {
+// lengthWithoutNULs returns the length of b without trailing NULs.
+func lengthWithoutNULs(b []byte) int {
 	n := len(b)
 	for n > 0 && b[n-1] == 0 {
 		n--
