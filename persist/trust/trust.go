@@ -1,5 +1,5 @@
-// Package trust tells whether somebody else may have written a file that the user's programs
-// obey. What the file says, and what follows, is not its business.
+// Package trust checks whether another user may have written a file obeyed by the user's programs.
+// It does not read the file or decide what follows.
 package trust
 
 import (
@@ -13,21 +13,21 @@ import (
 	"syscall"
 )
 
-// ErrEverybody is the fault of what everybody can write.
+// ErrEverybody is returned for a file or directory writable by every user.
 var ErrEverybody = errors.New("anyone can write to it")
 
-// File returns why a file should not be followed: it, the file that a link there names, or the
-// folder of either belongs to somebody else who is not root, or can be written by everybody.
-// A file that is not there is nobody's.
-func File(path string) error { return file(path, os.Geteuid()) }
+// File returns why path must not be trusted: the file, the target of a symbolic link, or the directory of either
+// belongs to a user other than root, or is writable by everyone. A missing file is trusted.
+func File(path string) error { return check(path, os.Geteuid()) }
 
-func file(path string, me int) error {
+func check(path string, me int) error {
 	paths := []string{path, filepath.Dir(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 		paths = append(paths, real, filepath.Dir(real))
 	}
 	for _, p := range paths {
-		for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // a link may be somebody's, too
+		for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
+			// Both a link and its target matter: the owner of either decides what is read.
 			info, err := look(p)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
@@ -53,8 +53,8 @@ func advice(path string, err error) string {
 	return "look at it, then make it yours with chown"
 }
 
-// Owner returns why something may be the work of others than the user me and root. In a sticky
-// folder nobody replaces the files of others.
+// Owner returns why info may be the work of a user other than me and root. A sticky directory may be writable by
+// everyone, since users cannot replace each other's files there.
 func Owner(info fs.FileInfo, me int) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != me && owner.Uid != 0 {
 		return errors.New("owned by " + ownerName(owner))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFileOfOthersIsNotTrusted(t *testing.T) {
+func TestFileOfAnotherUserIsNotTrusted(t *testing.T) {
 	dir := t.TempDir()
 	folder, linked := filepath.Join(dir, "folder"), filepath.Join(dir, "linked")
 	path, target := filepath.Join(folder, "config.toml"), filepath.Join(linked, "config.toml")
@@ -62,7 +62,7 @@ func TestFileOfOthersIsNotTrusted(t *testing.T) {
 		if err := c.do(); err != nil {
 			t.Fatal(err)
 		}
-		err := file(path, os.Geteuid())
+		err := check(path, os.Geteuid())
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -77,7 +77,7 @@ func TestFileOfOthersIsNotTrusted(t *testing.T) {
 	} else {
 		me++
 	}
-	if err := file(path, me); err == nil || !strings.Contains(err.Error(), "owned by ") || !strings.Contains(err.Error(), "chown") {
+	if err := check(path, me); err == nil || !strings.Contains(err.Error(), "owned by ") || !strings.Contains(err.Error(), "chown") {
 		t.Errorf("another user's: %v", err)
 	}
 	if info, err := os.Stat("/"); err == nil && info.Sys().(*syscall.Stat_t).Uid == 0 && Owner(info, 4242) != nil {
