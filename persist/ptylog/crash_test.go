@@ -11,7 +11,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestAKilledWriterLosesNothingItHasCommitted(t *testing.T) {
+func TestKilledWriterLosesNoCommittedByte(t *testing.T) {
 	needs.FullRun(t)
 	for _, limit := range []int64{0, 200_000} {
 		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {

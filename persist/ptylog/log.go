@@ -1,5 +1,5 @@
-// Package ptylog is the log of a terminal, written through a mapping so that
-// no crash loses what was read from the PTY.
+// Package ptylog writes the log of a terminal through a mapping of the file, so that output read
+// from the PTY survives a crash.
 package ptylog
 
 import (
@@ -14,17 +14,15 @@ import (
 	"tandem/persist/store"
 )
 
-// MaxSpace is the largest minimum that can be asked of Log.Space.
+// MaxSpace is the largest size in bytes to pass to Log.Space.
 const MaxSpace = 64 << 10
 
-// A Log is the output of one terminal: a file that is written through a shared
-// mapping, so that a byte is in the page cache as soon as it was read from the
-// PTY and no crash of this process can lose it. One goroutine appends; any
-// number of readers read what is committed. Where the file system cannot
-// preallocate, the log falls back to plain writes.
-//
-// Only one Log may be open on a file at a time. While it is, the file is longer
-// than the log: the rest is NUL.
+// A Log is the output of one terminal. The file is written through a shared mapping: a byte is in
+// the page cache as soon as it was read from the PTY, so a crash of this process cannot lose it.
+// One goroutine appends; any number of readers read committed bytes. If the file system cannot
+// preallocate, the log uses plain writes.
+// Only one Log may be open on a file at a time. Meanwhile the file is longer than the log, padded
+// with NULs.
 type Log struct {
 	f     *os.File
 	disk  sparse.Disk
@@ -32,33 +30,31 @@ type Log struct {
 	start atomic.Int64
 	end   atomic.Int64
 
-	unbounded atomic.Bool // the head could not be freed
+	unbounded atomic.Bool // the file system cannot free the head
 
-	// The rest is the appender's alone.
+	// The appender owns the remaining fields.
 	window  []byte // a mapping from offset base on, or a heap buffer if plain
 	base    int64
-	space   int       // length of the last Space
-	size    int       // of the next window
-	placed  time.Time // when the window was
+	space   int       // length of the slice the last Space returned
+	size    int       // size of the next window
+	placed  time.Time // when the window was mapped
 	plain   bool      // no mapping: window is written to the file by Commit
-	pending int       // plain: bytes of window that are committed and not yet written
+	pending int       // plain: committed bytes of window not yet written
 	noPunch bool      // the file system cannot free the head
 	closed  bool
 }
 
-// Options bound a log.
 type Options struct {
-	Limit int64 // bytes kept; the head is freed by punching holes, offsets stay. 0: no bound
+	Limit int64 // bytes kept, by punching holes into the head; 0 means all
 
-	// Committed is an offset that the log is known to have reached, as when the
-	// terminal was resized. NULs after it that a program wrote last are taken for
-	// the preallocated tail after a crash. An offset after the end of the file is
-	// ignored.
+	// Committed is an offset the log is known to have reached, for example at a resize. After a
+	// crash, NULs before it count as output, and NULs after it as preallocated space. An offset
+	// past the end of the file is ignored.
 	Committed int64
 }
 
-// Open opens or creates the log at path. After a crash its end is the last
-// byte that is not NUL.
+// Open opens the log at path, and creates it if needed. After a crash, the log ends after its last
+// byte other than NUL.
 func Open(path string, o Options) (*Log, error) {
 	return open(path, o, sparse.System())
 }
@@ -69,14 +65,14 @@ func open(path string, o Options, d sparse.Disk) (*Log, error) {
 		return nil, fmt.Errorf("open log %s: %w", path, store.Cause(err))
 	}
 	l := &Log{f: f, disk: d, limit: max(o.Limit, 0), size: minWindow, placed: time.Now()}
-	if err := l.recover(o.Committed); err != nil {
+	if err := l.recoverBounds(o.Committed); err != nil {
 		return nil, fmt.Errorf("open log %s: %w", path, errors.Join(err, f.Close()))
 	}
 	return l, nil
 }
 
-// recover finds start and end in the file.
-func (l *Log) recover(committed int64) error {
+// recoverBounds determines the start and end of the log from the file.
+func (l *Log) recoverBounds(committed int64) error {
 	info, err := l.f.Stat()
 	if err != nil {
 		return err
@@ -104,23 +100,22 @@ func (l *Log) recover(committed int64) error {
 	return nil
 }
 
-// Start and End are the absolute offsets of the first byte kept and behind the
-// last one.
+// Start returns the offset of the first byte kept, End the offset after the last byte.
 func (l *Log) Start() int64 { return l.start.Load() }
 func (l *Log) End() int64   { return l.end.Load() }
 
-// Bounded reports whether the log stays within its limit. It does not where
-// the file system cannot free the head of a file.
+// Bounded reports whether the log stays within its limit. It is false if the file system cannot
+// free the head of a file.
 func (l *Log) Bounded() bool { return !l.unbounded.Load() }
 
-// ReadAt copies committed bytes from absolute offset off; io.EOF at the end,
-// ErrDropped before Start. Any goroutine may call it while another one appends.
+// ReadAt reads committed bytes at absolute offset off. It returns io.EOF at the end and ErrDropped
+// before Start. It is safe to call while another goroutine appends.
 func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read log %s: negative offset %d", l.f.Name(), off)
 	}
 	if off < l.Start() {
-		return 0, l.dropped(off)
+		return 0, l.errDropped(off)
 	}
 	var short error
 	if rest := max(l.End()-off, 0); int64(len(p)) > rest {
@@ -130,9 +125,9 @@ func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		return n, fmt.Errorf("read log %s: %w", l.f.Name(), store.Cause(err))
 	}
-	// The head may have been freed meanwhile, and NUL read for what was there.
+	// The head may have been freed during the read, which then returned NULs.
 	if off < l.Start() {
-		return 0, l.dropped(off)
+		return 0, l.errDropped(off)
 	}
 	if err == nil {
 		err = short
@@ -140,39 +135,38 @@ func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-func (l *Log) dropped(off int64) error {
+func (l *Log) errDropped(off int64) error {
 	return fmt.Errorf("read log %s at %d, which starts at %d: %w", l.f.Name(), off, l.Start(), sparse.ErrDropped)
 }
 
-// Close unmaps, cuts the preallocated tail off and closes the file. The last
-// Space must not be in use any more.
+// Close unmaps the window, truncates the preallocated tail and closes the file. The slice from the
+// last Space must not be used afterwards.
 func (l *Log) Close() error {
 	if l.closed {
 		return nil
 	}
 	l.closed = true
-	if err := errors.Join(l.trim(), l.f.Close()); err != nil {
+	if err := errors.Join(l.truncateTail(), l.f.Close()); err != nil {
 		return fmt.Errorf("close log %s: %w", l.f.Name(), err)
 	}
 	return nil
 }
 
-// Finish gives back what was allocated ahead, so that whoever reads the file
-// finds the log and nothing behind it. It is for the one who writes; Space
-// allocates again.
+// Finish truncates the preallocated tail, so that the file holds only the log. Only the appender
+// may call it; the next Space preallocates again.
 func (l *Log) Finish() error {
 	if l.closed {
 		return nil
 	}
-	if err := l.trim(); err != nil {
+	if err := l.truncateTail(); err != nil {
 		return fmt.Errorf("finish log %s: %w", l.f.Name(), err)
 	}
 	return nil
 }
 
-// trim ends the window and the file where the log ends.
-func (l *Log) trim() error {
-	err := l.flush()
+// truncateTail unmaps the window and truncates the file to the end of the log.
+func (l *Log) truncateTail() error {
+	err := l.flushPending()
 	if !l.plain && l.window != nil {
 		err = errors.Join(err, l.disk.Unmap(l.window))
 	}

@@ -81,7 +81,7 @@ func crash(t testing.TB, l *Log) {
 	}
 }
 
-func TestWhatIsCommittedCanBeReadAndIsThereAfterReopening(t *testing.T) {
+func TestCommittedBytesSurviveReopening(t *testing.T) {
 	onEveryDisk(t, func(t *testing.T, d sparse.Disk) {
 		path, want := logtest.LogPath(t), logtest.Text(3<<20)
 		l := mustOpen(t, path, Options{}, d)
@@ -103,7 +103,7 @@ func TestWhatIsCommittedCanBeReadAndIsThereAfterReopening(t *testing.T) {
 	})
 }
 
-func TestAfterACrashTheLogEndsWithItsLastByte(t *testing.T) {
+func TestLogEndsAtLastByteAfterCrash(t *testing.T) {
 	onEveryDisk(t, func(t *testing.T, d sparse.Disk) {
 		path := logtest.LogPath(t)
 		var want []byte
@@ -121,7 +121,7 @@ func TestAfterACrashTheLogEndsWithItsLastByte(t *testing.T) {
 	})
 }
 
-func TestWhatWasReadIntoTheSpaceSurvivesACrashBeforeCommit(t *testing.T) {
+func TestUncommittedSpaceSurvivesCrash(t *testing.T) {
 	path := logtest.LogPath(t)
 	l := mustOpen(t, path, Options{}, sparse.System())
 	write(t, l, []byte("committed\n"))
@@ -140,7 +140,7 @@ func TestWhatWasReadIntoTheSpaceSurvivesACrashBeforeCommit(t *testing.T) {
 	}
 }
 
-func TestACommittedOffsetKeepsTrailingNULs(t *testing.T) {
+func TestCommittedOffsetKeepsTrailingNULs(t *testing.T) {
 	path := logtest.LogPath(t)
 	l := mustOpen(t, path, Options{}, sparse.System())
 	write(t, l, []byte("a\x00\x00\x00"))
@@ -157,7 +157,7 @@ func TestACommittedOffsetKeepsTrailingNULs(t *testing.T) {
 	}
 }
 
-func TestALimitedLogDropsItsHeadAndKeepsItsOffsets(t *testing.T) {
+func TestLimitedLogDropsHeadAndKeepsOffsets(t *testing.T) {
 	const limit = 256 << 10
 	path, all := logtest.LogPath(t), logtest.Text(4<<20)
 	l := mustOpen(t, path, Options{Limit: limit}, sparse.System())
@@ -187,7 +187,7 @@ func TestALimitedLogDropsItsHeadAndKeepsItsOffsets(t *testing.T) {
 	}
 }
 
-func TestWhereTheHeadCannotBeFreedTheLogGrowsAndSaysSo(t *testing.T) {
+func TestLog_withoutHoleSupport_reportsUnbounded(t *testing.T) {
 	l := mustOpen(t, logtest.LogPath(t), Options{Limit: 64 << 10}, logtest.NoMapping{Disk: sparse.System()})
 	want := logtest.Text(1 << 20)
 	write(t, l, want)
@@ -196,7 +196,7 @@ func TestWhereTheHeadCannotBeFreedTheLogGrowsAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestAnIdleLogHoldsLittleDisk(t *testing.T) {
+func TestIdleLogUsesLittleDisk(t *testing.T) {
 	path := logtest.LogPath(t)
 	l := mustOpen(t, path, Options{}, sparse.System())
 	write(t, l, []byte("$ "))
@@ -218,7 +218,7 @@ func (d fullDisk) Allocate(f *os.File, off, n int64) error {
 	return d.Disk.Allocate(f, off, n)
 }
 
-func TestAFullDiskIsAnErrorAndTheLogGoesOnOnceThereIsRoom(t *testing.T) {
+func TestLogContinuesAfterDiskWasFull(t *testing.T) {
 	room := int64(100 << 10)
 	path, want := logtest.LogPath(t), logtest.Text(300<<10)
 	l := mustOpen(t, path, Options{}, fullDisk{sparse.System(), &room})
@@ -245,7 +245,7 @@ func TestAFullDiskIsAnErrorAndTheLogGoesOnOnceThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestPlainWritesKeepWhatAFullDiskRefused(t *testing.T) {
+func TestPlainWritesKeepBytesWhileDiskIsFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +275,7 @@ func TestPlainWritesKeepWhatAFullDiskRefused(t *testing.T) {
 	}
 }
 
-func TestASpaceThatCannotBeIsRefused(t *testing.T) {
+func TestSpaceRejectsInvalidSizes(t *testing.T) {
 	l := mustOpen(t, logtest.LogPath(t), Options{}, sparse.System())
 	for _, n := range []int{-1, MaxSpace + 1} {
 		if _, err := l.Space(n); err == nil {
@@ -287,7 +287,7 @@ func TestASpaceThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
-func TestALogThatIsCutWhileOpenGoesOn(t *testing.T) {
+func TestLogContinuesAfterTruncation(t *testing.T) {
 	for _, size := range []int64{0, 5000} {
 		path := logtest.LogPath(t)
 		l := mustOpen(t, path, Options{}, sparse.System())
@@ -309,7 +309,7 @@ func TestALogThatIsCutWhileOpenGoesOn(t *testing.T) {
 	}
 }
 
-func TestReadersFollowAnAppenderWithoutAGap(t *testing.T) {
+func TestReadersFollowAppenderWithoutGap(t *testing.T) {
 	onEveryDisk(t, func(t *testing.T, d sparse.Disk) {
 		want := logtest.Text(2 << 20)
 		l := mustOpen(t, logtest.LogPath(t), Options{}, d)
@@ -338,7 +338,7 @@ func TestReadersFollowAnAppenderWithoutAGap(t *testing.T) {
 	})
 }
 
-func TestReadersOfALimitedLogNeverSeeTheHole(t *testing.T) {
+func TestReadersOfLimitedLogNeverSeeTheHole(t *testing.T) {
 	needs.FullRun(t)
 	l := mustOpen(t, logtest.LogPath(t), Options{Limit: 64 << 10}, sparse.System())
 	done := make(chan struct{})
@@ -370,7 +370,7 @@ func TestReadersOfALimitedLogNeverSeeTheHole(t *testing.T) {
 	wg.Wait()
 }
 
-func TestALogOfNothingButNULsKeepsItsPlaceBehindTheHole(t *testing.T) {
+func TestLogOfNULsKeepsOffsetAfterHole(t *testing.T) {
 	path := logtest.LogPath(t)
 	if err := os.WriteFile(path, make([]byte, 256<<10), 0o600); err != nil {
 		t.Fatal(err)
@@ -408,7 +408,7 @@ func TestReadAtEndsWithEOF(t *testing.T) {
 	}
 }
 
-func TestAClosedLogRefusesAndClosesOnce(t *testing.T) {
+func TestClosedLogRejectsCallsAndClosesOnce(t *testing.T) {
 	l := mustOpen(t, logtest.LogPath(t), Options{}, sparse.System())
 	write(t, l, []byte("x"))
 	for range 2 {
@@ -424,7 +424,7 @@ func TestAClosedLogRefusesAndClosesOnce(t *testing.T) {
 	}
 }
 
-func TestALogIsARegularFile(t *testing.T) {
+func TestOpenRejectsIrregularFiles(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -440,7 +440,7 @@ func TestALogIsARegularFile(t *testing.T) {
 
 // A log behaves as the byte string that was appended to it, whatever the sizes
 // of spaces and commits, and however it is closed or crashes in between.
-func TestALogIsTheBytesAppendedToIt(t *testing.T) {
+func TestLogHoldsAppendedBytes(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		path := filepath.Join(dir, fmt.Sprint(rand.Uint64()))
@@ -491,7 +491,7 @@ func TestALogIsTheBytesAppendedToIt(t *testing.T) {
 	})
 }
 
-func TestAFinishedLogIsAllThatItsFileHoldsAndCanGoOn(t *testing.T) {
+func TestFinishedLogHasNoTailAndCanContinue(t *testing.T) {
 	onEveryDisk(t, func(t *testing.T, d sparse.Disk) {
 		path := logtest.LogPath(t)
 		l := mustOpen(t, path, Options{}, d)

@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// A window is the mapped and preallocated part of the file. It grows while
-	// output comes fast and shrinks when it does not, so that an idle log holds
-	// little of disk and memory. Larger ones than these append no faster.
+	// A window is the mapped and preallocated part of the file. It grows while output is fast and
+	// shrinks otherwise, so that an idle log uses little disk and memory. Larger windows append no
+	// faster.
 	minWindow = 64 << 10
 	maxWindow = 256 << 10
 
-	// fastWindow is how soon a window must be full for the next to be larger.
+	// fastWindow is the time in which a window must fill up for the next one to be larger.
 	fastWindow = time.Second
 )
 
-// Space returns a writable part of the mapping behind the end, at least min
-// bytes long (min ≤ MaxSpace; the smaller it is, the more of a window gets
-// used). It is valid until the next Space or Close. What is written there is
-// safe from a crash even before Commit. Disk full is an error here and never a
-// fault; Space can be tried again. Should somebody cut the file while a read
-// into the space waits, that read fails with EFAULT, and Space makes new room.
+// Space returns a writable part of the mapping after the end, at least min bytes long (min ≤
+// MaxSpace; small values use more of each window). It is valid until the next Space or Close.
+// Bytes written there survive a crash even before Commit. A full disk is an error here, never a
+// fault, and Space can be retried. If another process truncates the file while a read into the
+// space waits, that read fails with EFAULT, and the next Space maps a new window.
 func (l *Log) Space(min int) ([]byte, error) {
 	l.space = 0
 	s, err := l.makeSpace(min)
@@ -46,7 +45,7 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 		return nil, fmt.Errorf("space of %d bytes was asked for, there are 0 to %d", least, MaxSpace)
 	}
 	least = max(least, 1)
-	ok, err := l.fits(least)
+	ok, err := l.hasRoom(least)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +61,8 @@ func (l *Log) makeSpace(least int) ([]byte, error) {
 	return l.window[l.End()-l.base:], nil
 }
 
-// Commit makes the first n bytes of the last Space part of the log. More than
-// it held is a mistake of the caller's and panics.
+// Commit appends the first n bytes of the last Space to the log. It panics if Space returned
+// fewer.
 func (l *Log) Commit(n int) {
 	if n < 0 || n > l.space {
 		panic(fmt.Sprintf("persist: commit of %d bytes, the space has %d", n, l.space))
@@ -74,13 +73,13 @@ func (l *Log) Commit(n int) {
 		return
 	}
 	l.pending = n
-	// An error comes back with the next Space: the bytes are kept until then.
-	_ = l.flush()
+	// The next Space returns the error; the bytes are kept until then.
+	_ = l.flushPending()
 }
 
-// fits reports whether the window has least bytes behind the end and the file
-// is still long enough to carry it.
-func (l *Log) fits(least int) (bool, error) {
+// hasRoom reports whether the window has room for least bytes and the file still backs the whole
+// window.
+func (l *Log) hasRoom(least int) (bool, error) {
 	if l.plain || l.window == nil {
 		return false, nil
 	}
@@ -88,6 +87,7 @@ func (l *Log) fits(least int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// Writing to a mapping past the end of its file raises SIGBUS.
 	if size < l.base+int64(len(l.window)) {
 		l.noteCut(size)
 		return false, nil
@@ -95,23 +95,23 @@ func (l *Log) fits(least int) (bool, error) {
 	return l.End()+int64(least) <= l.base+int64(len(l.window)), nil
 }
 
-// noteCut takes note that somebody has cut the file to size bytes. What is
-// gone reads as NUL, because offsets must go on; if all is, it counts as
-// dropped.
+// noteCut records that another process truncated the file to size bytes. The missing bytes read as
+// NUL, because offsets must not decrease; if all are missing, they count as dropped.
 func (l *Log) noteCut(size int64) {
 	if size <= l.Start() {
 		l.start.Store(l.End())
 	}
 }
 
-// placeWindow maps and preallocates a window that has at least least bytes
-// behind the end. It switches to plain writes where that cannot be had.
+// placeWindow maps and preallocates a window with room for at least least bytes. It switches to
+// plain writes if the file system supports neither.
 func (l *Log) placeWindow(least int) error {
 	l.dropHead()
 	page := int64(os.Getpagesize())
 	base := l.End() &^ (page - 1)
 	need := (l.End() - base + int64(least) + page - 1) &^ (page - 1)
-	size := max(l.nextSize(), 4*need) // of which a caller with large spaces uses most
+	// Four times the need, so that a caller with large spaces uses most of the window.
+	size := max(l.nextSize(), 4*need)
 	err := l.disk.Allocate(l.f, base, size)
 	if errors.Is(err, sparse.ErrDiskFull) && size > need {
 		size = need
@@ -134,7 +134,7 @@ func (l *Log) placeWindow(least int) error {
 	return nil
 }
 
-// nextSize is the size of the next window, by how soon the last one was full.
+// nextSize returns the size of the next window, depending on how quickly the last one filled up.
 func (l *Log) nextSize() int64 {
 	now := time.Now()
 	took := now.Sub(l.placed)
@@ -149,9 +149,9 @@ func (l *Log) nextSize() int64 {
 	return int64(l.size)
 }
 
-// placeBuffer makes the buffer of plain mode start at the end of the log.
+// placeBuffer moves the buffer of plain mode to the end of the log.
 func (l *Log) placeBuffer() error {
-	if err := l.flush(); err != nil {
+	if err := l.flushPending(); err != nil {
 		return err
 	}
 	if l.window == nil {
@@ -162,9 +162,9 @@ func (l *Log) placeBuffer() error {
 	return nil
 }
 
-// flush writes what plain mode has committed. What could not be written stays
-// pending, and the end moves only over what was.
-func (l *Log) flush() error {
+// flushPending writes the committed bytes of plain mode. Bytes that could not be written stay pending,
+// and the end advances only past written ones.
+func (l *Log) flushPending() error {
 	for l.pending > 0 {
 		from := l.End() - l.base
 		n, err := l.f.WriteAt(l.window[from:from+int64(l.pending)], l.End())
@@ -180,8 +180,8 @@ func (l *Log) flush() error {
 	return nil
 }
 
-// dropHead frees the head of a log that has outgrown its limit, in steps: a
-// hole for every few bytes would cost more than it gives.
+// dropHead frees the head of a log that exceeds its limit, in large steps: a hole for every few
+// bytes would cost more than it saves.
 func (l *Log) dropHead() {
 	if l.limit == 0 || l.noPunch {
 		return
@@ -193,7 +193,7 @@ func (l *Log) dropHead() {
 	page := int64(os.Getpagesize())
 	to := (l.End() - l.limit) &^ (page - 1)
 	from := start &^ (page - 1)
-	// Moved first, so that a reader that got NUL from the hole can tell.
+	// Moved before the hole is made, so that a reader of its NULs can detect it.
 	l.start.Store(to)
 	err := l.disk.Punch(l.f, from, to-from)
 	if err != nil {
