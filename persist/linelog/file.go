@@ -1,5 +1,6 @@
-// Package linelog reads logs that others append to: their lines, those that
-// match an expression, and the freed head. It holds little of a log in memory.
+// Package linelog reads logs while other processes append to them: their lines, in both
+// directions, and searches. It also frees the start of a log. It holds at most a few megabytes in
+// memory.
 package linelog
 
 import (
@@ -15,25 +16,21 @@ import (
 	"tandem/persist/store"
 )
 
-// firstLineWindow is how far behind a freed head the first whole line is
-// looked for.
+// firstLineWindow bounds the search for the first whole line after a freed head, in bytes.
 const firstLineWindow = 64 << 10
 
-// A Reader reads a log by absolute offsets. ReadAt gives
-// io.EOF at the end and ErrDropped before what is kept; both ends only ever
-// grow. File and ptylog.Log are Readers.
+// A Reader reads a log by absolute offsets. ReadAt returns io.EOF at the end and ErrDropped before
+// Start. Start and End never decrease. File and ptylog.Log are Readers.
 type Reader interface {
 	io.ReaderAt
-	Start() int64 // of the first byte kept
-	End() int64   // behind the last byte
+	Start() int64 // offset of the first byte kept
+	End() int64   // offset after the last byte
 }
 
-// A File is a log file that others append to: a process that has it as its
-// standard output, or a ptylog.Log. Any number may be open on a file, and all methods
-// but Close can be called by any goroutine at any time.
-//
-// What has been dropped is a hole at the head of the file, so every File on
-// it knows where it starts, whoever made the hole.
+// A File is a log that other processes or a ptylog.Log append to. Several may be open on one file.
+// All methods except Close are safe for concurrent use.
+// Dropped bytes are a hole at the start of the file, so every File finds the same start, no matter
+// which process made the hole.
 type File struct {
 	f         *os.File
 	disk      sparse.Disk
@@ -41,21 +38,21 @@ type File struct {
 	committed func() int64
 	first     atomic.Pointer[firstLine]
 
-	trimming  sync.Mutex  // held during a Trim
-	unbounded atomic.Bool // the head could not be freed
+	trimming  sync.Mutex  // held during Trim
+	unbounded atomic.Bool // the file system cannot free the head
 }
 
-// firstLine is where the first whole line behind a freed head begins.
+// firstLine caches the start of the first whole line after a hole.
 type firstLine struct{ hole, start int64 }
 
-// Options say how a log file is used.
+// Options configure a log file.
 type Options struct {
-	// Limit is how many bytes Trim keeps at least; 0 is all, and then the file
-	// is only ever read.
+	// Limit is the minimum number of bytes Trim keeps; 0 means all, and the file is opened
+	// read-only.
 	Limit int64
 
-	// End returns the committed end of a ptylog.Log that is open on the file and has
-	// preallocated more. Without it the log ends with the file.
+	// End returns the committed end of a ptylog.Log, which preallocates beyond it. If nil, the log
+	// ends with the file.
 	End func() int64
 }
 
@@ -76,8 +73,8 @@ func open(path string, o Options, d sparse.Disk) (*File, error) {
 	return &File{f: f, disk: d, limit: max(o.Limit, 0), committed: o.End}, nil
 }
 
-// openRegular opens a regular file. Anything else at path is refused without
-// waiting for somebody at its other end.
+// openRegular opens a regular file. It rejects anything else without opening it: opening a FIFO
+// would block.
 func openRegular(path string, mode int) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -93,7 +90,6 @@ func openRegular(path string, mode int) (*os.File, error) {
 	return f, nil
 }
 
-// End is the absolute offset behind the last byte.
 func (l *File) End() int64 {
 	if l.committed != nil {
 		return l.committed()
@@ -105,41 +101,43 @@ func (l *File) End() int64 {
 	return size
 }
 
-// Start is the absolute offset of the first byte kept. If the head was freed,
-// it is the first line that is whole, provided that one begins nearby; the rest
-// of the line before it can still be read.
+// Start returns the offset of the first byte kept. If the head was freed, that is the first whole
+// line, provided one begins within firstLineWindow; the rest of the partial line before it stays
+// readable.
 func (l *File) Start() int64 {
 	for {
-		hole := l.hole()
+		hole := l.holeEnd()
 		if hole == 0 || l.committed != nil {
 			return hole
 		}
 		if f := l.first.Load(); f != nil && f.hole == hole {
 			return f.start
 		}
-		if start, ok := l.firstLine(hole); ok {
+		if start, ok := l.findFirstLine(hole); ok {
 			return start
 		}
 	}
 }
 
-// firstLine finds the first line behind the head that was freed up to hole. It
-// fails if more was freed meanwhile.
-func (l *File) firstLine(hole int64) (int64, bool) {
+// findFirstLine finds the first line after a head freed up to hole. ok is false if more was freed
+// during the search.
+func (l *File) findFirstLine(hole int64) (int64, bool) {
 	at, err := nextNewline(l, hole, min(hole+firstLineWindow, l.End()))
 	if errors.Is(err, sparse.ErrDropped) {
 		return 0, false
 	}
+	// Not cached: a newline may still be appended.
 	if err != nil || at < 0 {
-		return hole, true // not kept in mind, it may come yet
+		return hole, true
 	}
 	l.first.Store(&firstLine{hole, at + 1})
 	return at + 1, true
 }
 
-// hole is the offset up to which the head was freed.
-func (l *File) hole() int64 {
-	end := l.End() // asked first: what is appended then is not a hole
+// holeEnd returns the offset up to which the head was freed.
+func (l *File) holeEnd() int64 {
+	// The end is read first, so bytes appended meanwhile cannot look like a hole.
+	end := l.End()
 	at, err := l.disk.NextData(l.f, 0)
 	switch {
 	case err == io.EOF:
@@ -150,8 +148,8 @@ func (l *File) hole() int64 {
 	return min(at, l.End())
 }
 
-// ReadAt copies bytes from absolute offset off; io.EOF at the end, ErrDropped
-// for what has been dropped. Bytes of the hole are never given.
+// ReadAt reads at absolute offset off. It returns io.EOF at the end and ErrDropped for dropped
+// bytes, never the NULs of the hole.
 func (l *File) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("read log %s: negative offset %d", l.f.Name(), off)
@@ -164,8 +162,8 @@ func (l *File) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		return 0, fmt.Errorf("read log %s: %w", l.f.Name(), store.Cause(err))
 	}
-	// Asked last: NUL may have been read where there was something before.
-	if hole := l.hole(); off < hole {
+	// Checked after the read: the read may have returned NULs of a new hole.
+	if hole := l.holeEnd(); off < hole {
 		return 0, fmt.Errorf("read log %s at %d, which starts at %d: %w", l.f.Name(), off, hole, sparse.ErrDropped)
 	}
 	if err == nil {
@@ -174,7 +172,7 @@ func (l *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Written is when something was written to the file last.
+// Written returns the time of the last write to the file.
 func (l *File) Written() (time.Time, error) {
 	info, err := l.f.Stat()
 	if err != nil {
@@ -183,12 +181,11 @@ func (l *File) Written() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Bounded reports whether the log stays within its limit. It does not where
-// the file system cannot free the head of a file, which the first Trim that has
-// something to free finds out.
+// Bounded reports whether the log stays within its limit. It becomes false once Trim finds that
+// the file system cannot free the head of a file.
 func (l *File) Bounded() bool { return !l.unbounded.Load() }
 
-// Close closes the file. Reads that go on are interrupted.
+// Close closes the file and interrupts reads in progress.
 func (l *File) Close() error {
 	if err := l.f.Close(); err != nil {
 		return fmt.Errorf("close log %s: %w", l.f.Name(), store.Cause(err))

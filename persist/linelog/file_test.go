@@ -45,7 +45,7 @@ func appendTo(t testing.TB, path string, b []byte) {
 	}
 }
 
-func TestATrimmedFileKeepsOffsetsAndWholeLines(t *testing.T) {
+func TestTrimKeepsOffsetsAndWholeLines(t *testing.T) {
 	const limit = 256 << 10
 	path := logtest.LogPath(t)
 	appendTo(t, path, nil)
@@ -81,7 +81,7 @@ func TestATrimmedFileKeepsOffsetsAndWholeLines(t *testing.T) {
 	}
 }
 
-func TestAFileWhoseHeadCannotBeFreedGrowsAndSaysSo(t *testing.T) {
+func TestTrim_withoutHoleSupport_reportsUnbounded(t *testing.T) {
 	path := logtest.LogPath(t)
 	appendTo(t, path, logtest.Text(1<<20))
 	l := mustOpenFile(t, path, Options{Limit: 64 << 10}, logtest.NoMapping{Disk: sparse.System()})
@@ -103,7 +103,7 @@ type blindDisk struct{ sparse.Disk }
 
 func (blindDisk) NextData(_ *os.File, off int64) (int64, error) { return off, nil }
 
-func TestWhereHolesCannotBeToldNothingIsFreedTwice(t *testing.T) {
+func TestTrim_withoutHoleDetection_freesOnce(t *testing.T) {
 	path := logtest.LogPath(t)
 	appendTo(t, path, logtest.Text(1<<20))
 	l := mustOpenFile(t, path, Options{Limit: 64 << 10}, blindDisk{sparse.System()})
@@ -112,7 +112,7 @@ func TestWhereHolesCannotBeToldNothingIsFreedTwice(t *testing.T) {
 	}
 }
 
-func TestAFileLogEndsWhereItsAppenderHasCommitted(t *testing.T) {
+func TestFileEndsAtCommittedOffset(t *testing.T) {
 	path := logtest.LogPath(t)
 	l, err := ptylog.Open(path, ptylog.Options{})
 	if err != nil {
@@ -131,7 +131,7 @@ func TestAFileLogEndsWhereItsAppenderHasCommitted(t *testing.T) {
 	}
 }
 
-func TestOnlyRegularFilesAreFileLogs(t *testing.T) {
+func TestOpenRejectsIrregularFiles(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -148,7 +148,7 @@ func TestOnlyRegularFilesAreFileLogs(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsCutEndsThere(t *testing.T) {
+func TestTruncatedFileEndsThere(t *testing.T) {
 	path := logtest.LogPath(t)
 	appendTo(t, path, []byte("one\ntwo\n"))
 	l := mustOpenFile(t, path, Options{Limit: 1}, sparse.System())
@@ -162,7 +162,7 @@ func TestAFileThatIsCutEndsThere(t *testing.T) {
 
 // A follower and a trimmer beside a child that writes at full speed: the
 // follower gets each line, and what is kept at the end is whole.
-func TestNoLineIsLostWhileAFileIsTrimmedUnderLoad(t *testing.T) {
+func TestTrimUnderLoadLosesNoLine(t *testing.T) {
 	needs.FullRun(t)
 	const limit, total = 8 << 20, 300 << 20
 	path := logtest.LogPath(t)
@@ -238,7 +238,7 @@ func checkLines(t *testing.T, r *File) {
 
 // What a search or a page gives is what was written there, even while heads are
 // freed under it by another File.
-func TestReadersOfATrimmedFileNeverSeeTheHole(t *testing.T) {
+func TestReadersOfTrimmedFileNeverSeeTheHole(t *testing.T) {
 	needs.FullRun(t)
 	const limit, total = 1 << 20, 100 << 20
 	path := logtest.LogPath(t)

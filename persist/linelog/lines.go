@@ -9,23 +9,22 @@ import (
 	"tandem/persist/sparse"
 )
 
-// lineBlock bounds what is held of a log in memory. A line ends with a newline,
-// which belongs to it; one that has none for a whole block, aligned in the file,
-// is broken at the end of that block. So lines are shorter than two blocks, and
-// where they begin does not depend on where reading began.
+// lineBlock bounds the memory used for a log. A line includes its newline. A line that fills a
+// whole block, aligned in the file, without a newline is broken at the end of the block. So lines
+// are shorter than two blocks, and line starts do not depend on where reading began.
 const (
 	lineBlock = 1 << 20
 	lineMask  = lineBlock - 1
 )
 
-// chunk sizes of a search for newlines: lines are mostly short.
+// Chunk sizes for newline searches: most lines are short, so the first read is small.
 const (
 	firstChunk = 4 << 10
-	chunk      = 128 << 10
+	maxChunk   = 128 << 10
 )
 
-// LineStart is where the line that has the byte at off begins. At the end of
-// the log it is where the next line would.
+// LineStart returns the start of the line that contains off. At the end of the log, it returns the
+// start of the next line.
 func LineStart(r Reader, off int64) (int64, error) {
 	start := r.Start()
 	off = max(min(off, r.End()), start)
@@ -47,8 +46,7 @@ func LineStart(r Reader, off int64) (int64, error) {
 	return block, nil
 }
 
-// LineEnd is where the line that has the byte at off ends, behind its newline
-// if it has one.
+// LineEnd returns the end of the line that contains off, after its newline if it has one.
 func LineEnd(r Reader, off int64) (int64, error) {
 	start, end := r.Start(), r.End()
 	off = max(off, start)
@@ -57,16 +55,16 @@ func LineEnd(r Reader, off int64) (int64, error) {
 		if at, err := nextNewline(r, off, to); err != nil || at >= 0 {
 			return at + 1, err
 		}
-		if broken, err := breaks(r, start, off, to); err != nil || broken {
+		if broken, err := isBroken(r, start, off, to); err != nil || broken {
 			return to, err
 		}
 	}
 	return end, nil
 }
 
-// breaks reports whether a line is broken at to, given that there is no newline
-// from off, in the same block, up to there.
-func breaks(r Reader, start, off, to int64) (bool, error) {
+// isBroken reports whether a line is broken at to. The caller has found no newline between off and
+// to, which are in the same block.
+func isBroken(r Reader, start, off, to int64) (bool, error) {
 	block := off &^ lineMask
 	if to != block+lineBlock || block < start {
 		return false, nil
@@ -75,12 +73,11 @@ func breaks(r Reader, start, off, to int64) (bool, error) {
 	return at < 0, err
 }
 
-// lastNewline and nextNewline are the offsets of the last and the first newline
-// in a part of a log, -1 if there is none.
+// lastNewline returns the offset of the last newline between from and to, or -1.
 func lastNewline(r Reader, from, to int64) (int64, error) {
 	buf := make([]byte, 0, firstChunk)
 	for to > from {
-		p := grown(&buf, to-from)
+		p := growBuffer(&buf, to-from)
 		if _, err := readFull(r, p, to-int64(len(p))); err != nil {
 			return -1, err
 		}
@@ -92,10 +89,11 @@ func lastNewline(r Reader, from, to int64) (int64, error) {
 	return -1, nil
 }
 
+// nextNewline returns the offset of the first newline between from and to, or -1.
 func nextNewline(r Reader, from, to int64) (int64, error) {
 	buf := make([]byte, 0, firstChunk)
 	for from < to {
-		p := grown(&buf, to-from)
+		p := growBuffer(&buf, to-from)
 		n, err := readFull(r, p, from)
 		if i := bytes.IndexByte(p[:n], '\n'); i >= 0 {
 			return from + int64(i), nil
@@ -108,18 +106,16 @@ func nextNewline(r Reader, from, to int64) (int64, error) {
 	return -1, nil
 }
 
-// grown gives a buffer for up to most bytes: a small one first, then a large
-// one.
-func grown(buf *[]byte, most int64) []byte {
-	if len(*buf) > 0 && cap(*buf) < chunk {
-		*buf = make([]byte, chunk)
+// growBuffer returns a buffer of at most limit bytes: small on the first call, large afterwards.
+func growBuffer(buf *[]byte, limit int64) []byte {
+	if len(*buf) > 0 && cap(*buf) < maxChunk {
+		*buf = make([]byte, maxChunk)
 	}
-	*buf = (*buf)[:min(int64(cap(*buf)), most)]
+	*buf = (*buf)[:min(int64(cap(*buf)), limit)]
 	return *buf
 }
 
-// readFull fills p. Of a log that has become shorter meanwhile it gives
-// io.ErrUnexpectedEOF.
+// readFull fills p. It returns io.ErrUnexpectedEOF if the log was truncated.
 func readFull(r Reader, p []byte, off int64) (int, error) {
 	n, err := r.ReadAt(p, off)
 	if n == len(p) {
@@ -131,36 +127,37 @@ func readFull(r Reader, p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// FindLine is where a line begins: n counts from 0 at the first line kept, or
-// negative from the end, where -1 is the last line, whole or not. Beyond the
-// last line it is the end, before the first one the start.
+// FindLine returns the start of line n. Lines are counted from 0 at the first line kept, or
+// backwards from -1, the last line, whole or not. Past the last line it returns the end, before
+// the first line the start.
 func FindLine(ctx context.Context, r Reader, n int64) (int64, error) {
 	for {
-		find := lineFromStart
+		find := findFromStart
 		if n < 0 {
-			find = lineFromEnd
+			find = findFromEnd
 		}
 		at, err := find(ctx, r, n)
+		// The head was freed during the search: count again from the new start.
 		if !errors.Is(err, sparse.ErrDropped) {
 			return at, err
 		}
 	}
 }
 
-func lineFromStart(ctx context.Context, r Reader, n int64) (int64, error) {
+func findFromStart(ctx context.Context, r Reader, n int64) (int64, error) {
 	start, end := r.Start(), r.End()
 	if n == 0 {
 		return start, nil
 	}
-	buf := make([]byte, chunk)
-	seen := false // a newline in this block
+	buf := make([]byte, maxChunk)
+	seen := false // a newline was found in this block
 	for at := start; at < end; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		block := at &^ lineMask
 		seen = seen && at != block
-		p := buf[:min(chunk-at%chunk, end-at)]
+		p := buf[:min(maxChunk-at%maxChunk, end-at)]
 		if _, err := readFull(r, p, at); err != nil {
 			return 0, err
 		}
@@ -178,7 +175,7 @@ func lineFromStart(ctx context.Context, r Reader, n int64) (int64, error) {
 	return end, nil
 }
 
-// nthNewline is where p has its nth newline, counted from 1.
+// nthNewline returns the index of the nth newline in p, counted from 1.
 func nthNewline(p []byte, n int64) int64 {
 	at := -1
 	for ; n > 0; n-- {
@@ -187,17 +184,17 @@ func nthNewline(p []byte, n int64) int64 {
 	return int64(at)
 }
 
-func lineFromEnd(ctx context.Context, r Reader, n int64) (int64, error) {
+func findFromEnd(ctx context.Context, r Reader, n int64) (int64, error) {
 	start, end := r.Start(), r.End()
-	buf := make([]byte, chunk)
-	seen := false // a newline in this block
+	buf := make([]byte, maxChunk)
+	seen := false // a newline was found in this block
 	for to := end; to > start; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
 		block := (to - 1) &^ lineMask
 		seen = seen && to != block+lineBlock
-		from := max((to-1)&^(chunk-1), start)
+		from := max((to-1)&^(maxChunk-1), start)
 		p := buf[:to-from]
 		if _, err := readFull(r, p, from); err != nil {
 			return 0, err
@@ -208,7 +205,7 @@ func lineFromEnd(ctx context.Context, r Reader, n int64) (int64, error) {
 				break
 			}
 			seen = true
-			// Where the log ends no line begins.
+			// No line begins at the end of the log.
 			if at := from + int64(i) + 1; at < end {
 				if n++; n == 0 {
 					return at, nil

@@ -97,7 +97,7 @@ func drawLog(t *rapid.T) *memoryLog {
 	return m
 }
 
-func TestLinesAreFoundFromAnywhere(t *testing.T) {
+func TestFindLineWorksFromAnyOffset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLog(t)
 		starts := m.starts()
@@ -185,7 +185,7 @@ func (p plain) Each(data []byte, yield func(lo, hi int) bool) {
 	}
 }
 
-func TestASearchFindsWhatMatchingEachLineFinds(t *testing.T) {
+func TestSearchMatchesLineByLineReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawLog(t)
 		expr := rapid.SampledFrom(expressions).Draw(t, "expression")
@@ -237,7 +237,7 @@ func checkStops(t *rapid.T, m *memoryLog, s Matcher, from, to int64, want []foun
 	}
 }
 
-func TestASearchEndsWithItsContext(t *testing.T) {
+func TestSearchStopsWhenContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	m := &memoryLog{all: []byte("a\n")}
@@ -257,7 +257,7 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAnUnfinishedLineIsToldFromAWholeOne(t *testing.T) {
+func TestUnfinishedLineIsNotReportedAsWhole(t *testing.T) {
 	s, err := newPlain("")
 	if err != nil {
 		t.Fatal(err)

@@ -8,15 +8,15 @@ import (
 	"tandem/persist/sparse"
 )
 
-// A region is a run of lines of a log.
+// A region is a sequence of lines of a log.
 type region struct {
 	base  int64 // offset of data
 	data  []byte
-	whole bool // the last line does not grow any more
+	whole bool // the last line can no longer grow
 }
 
-// line is the one from lo up to its end, which is at its newline if it has one.
-func (g region) line(lo, hi int) Line {
+// lineAt returns the line from lo to hi, the index of its newline if it has one.
+func (g region) lineAt(lo, hi int) Line {
 	l := Line{Offset: g.base + int64(lo), Text: TrimLine(g.data[lo:hi]), Next: g.base + int64(hi), Whole: g.whole}
 	if hi < len(g.data) {
 		l.Next++
@@ -25,17 +25,17 @@ func (g region) line(lo, hi int) Line {
 	return l
 }
 
-// A forwardScan reads a part of a log in regions, a block at a time. buf holds
-// a line that goes on in the next block, and the block behind it.
+// A forwardScan reads part of a log in regions, one block at a time. buf holds the start of a line
+// that continues in the next block, and that block.
 type forwardScan struct {
 	r     Reader
 	start int64 // of the log
 	to    int64
-	at    int64 // what is read next
+	at    int64 // next offset to read
 	buf   []byte
 	base  int64 // offset of buf
 	have  int   // bytes in buf
-	used  int   // those of the last region
+	used  int   // bytes of the last region
 }
 
 func newForwardScan(r Reader, from, to int64) *forwardScan {
@@ -46,21 +46,21 @@ func newForwardScan(r Reader, from, to int64) *forwardScan {
 	return &forwardScan{r: r, start: start, to: to, at: from, base: from, buf: make([]byte, size)}
 }
 
-// next is the next region, valid until the one after it. At the end there is
-// none.
-func (sc *forwardScan) next() (region, bool, error) {
+// nextRegion returns the next one, which is valid until the following call. ok is false at the end.
+func (sc *forwardScan) nextRegion() (region, bool, error) {
 	sc.have = copy(sc.buf, sc.buf[sc.used:sc.have])
 	sc.base += int64(sc.used)
 	sc.used = 0
 	for sc.at < sc.to {
-		g, ok, err := sc.read(min(sc.at&^lineMask+lineBlock, sc.to))
+		g, ok, err := sc.readBlock(min(sc.at&^lineMask+lineBlock, sc.to))
 		switch {
 		case errors.Is(err, sparse.ErrDropped):
+			// The head was freed meanwhile: drop the partial line and continue at the new start.
 			sc.start = sc.r.Start()
 			sc.at = max(sc.at, sc.start)
 			sc.base, sc.have = sc.at, 0
 		case err != nil:
-			return region{}, false, endOfCut(err)
+			return region{}, false, ignoreTruncation(err)
 		case ok:
 			return g, true, nil
 		}
@@ -68,9 +68,8 @@ func (sc *forwardScan) next() (region, bool, error) {
 	return region{}, false, nil
 }
 
-// read adds what is up to an offset in the same block. There is no region yet
-// if it ends no line.
-func (sc *forwardScan) read(upto int64) (region, bool, error) {
+// readBlock reads up to an offset in the same block. ok is false if no line ends there.
+func (sc *forwardScan) readBlock(upto int64) (region, bool, error) {
 	p := sc.buf[sc.have : sc.have+int(upto-sc.at)]
 	if _, err := readFull(sc.r, p, sc.at); err != nil {
 		return region{}, false, err
@@ -78,7 +77,7 @@ func (sc *forwardScan) read(upto int64) (region, bool, error) {
 	line, broken := bytes.LastIndexByte(p, '\n')+1, false
 	if line == 0 {
 		var err error
-		if broken, err = breaks(sc.r, sc.start, sc.at, upto); err != nil {
+		if broken, err = isBroken(sc.r, sc.start, sc.at, upto); err != nil {
 			return region{}, false, err
 		}
 	}
@@ -93,27 +92,27 @@ func (sc *forwardScan) read(upto int64) (region, bool, error) {
 	return region{sc.base, sc.buf[:sc.used], broken || line == len(p)}, sc.used > 0, nil
 }
 
-// endOfCut makes nothing of the error of a log that has become shorter.
-func endOfCut(err error) error {
+// ignoreTruncation turns the error for a truncated log into nil: its lines end there.
+func ignoreTruncation(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil
 	}
 	return err
 }
 
-// A backwardScan reads a part of a log in regions from its end on. buf holds a
-// block and behind it the rest of a line that begins in it or before, which is
-// longer than a block where the block at lowest is not whole.
+// A backwardScan reads part of a log in regions, from its end. buf holds a block and, after it,
+// the rest of a line that begins in the block or earlier. That rest exceeds a block if the block
+// at lowest is partial.
 type backwardScan struct {
 	r      Reader
 	start  int64 // of the log
 	lowest int64
-	to     int64 // what is before it is read next
+	to     int64 // end of the next read
 	buf    []byte
-	block  int    // where in buf the block ends
-	rest   int    // bytes in buf behind that
-	keep   []byte // of the last region's block, the new rest
-	whole  bool   // the line that the rest ends with does not grow
+	block  int    // end of the block in buf
+	rest   int    // bytes in buf after block
+	keep   []byte // start of the last block, the next rest
+	whole  bool   // the last line of the rest can no longer grow
 }
 
 func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
@@ -131,19 +130,19 @@ func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
 	}, nil
 }
 
-func (sc *backwardScan) next() (region, bool, error) {
+func (sc *backwardScan) nextRegion() (region, bool, error) {
 	if sc.keep != nil {
 		sc.rest = copy(sc.buf[sc.block:], sc.keep)
 		sc.keep, sc.whole = nil, true
 	}
 	for sc.to > sc.lowest {
-		g, err := sc.read(max((sc.to-1)&^lineMask, sc.lowest))
+		g, err := sc.readBlock(max((sc.to-1)&^lineMask, sc.lowest))
 		switch {
 		case errors.Is(err, sparse.ErrDropped):
 			sc.start = sc.r.Start()
 			sc.lowest = max(sc.lowest, sc.start)
 		case err != nil:
-			return region{}, false, endOfCut(err)
+			return region{}, false, ignoreTruncation(err)
 		case len(g.data) > 0:
 			return g, true, nil
 		}
@@ -153,9 +152,9 @@ func (sc *backwardScan) next() (region, bool, error) {
 	return g, len(g.data) > 0 && g.base >= sc.lowest, nil
 }
 
-// read takes what is from an offset on in the block before the rest. The
-// region is empty if no line is complete yet.
-func (sc *backwardScan) read(from int64) (region, error) {
+// readBlock reads from an offset in the block before the rest. The region is empty if no line is
+// complete yet.
+func (sc *backwardScan) readBlock(from int64) (region, error) {
 	n := int(sc.to - from)
 	p := sc.buf[sc.block-n : sc.block]
 	if _, err := readFull(sc.r, p, from); err != nil {

@@ -8,16 +8,16 @@ import (
 	"tandem/persist/sparse"
 )
 
-// Trim frees the head of the file if it has outgrown its limit by Excess. It
-// never touches what is written meanwhile: offsets stay, and the file keeps its
-// length. Where the file system cannot, it does nothing and Bounded tells.
+// Trim frees the head of the file if it exceeds its limit by Excess. Offsets, the file's length
+// and concurrent appends are unaffected. If the file system cannot free the head, Trim does
+// nothing and Bounded returns false.
 func (l *File) Trim() error {
 	l.trimming.Lock()
 	defer l.trimming.Unlock()
 	if l.limit == 0 || l.unbounded.Load() {
 		return nil
 	}
-	hole, end := l.hole(), l.End()
+	hole, end := l.holeEnd(), l.End()
 	if end-hole <= l.limit+sparse.Excess(l.limit) {
 		return nil
 	}
@@ -34,8 +34,8 @@ func (l *File) Trim() error {
 	case err != nil:
 		return fmt.Errorf("trim log %s: %w", l.f.Name(), err)
 	}
-	// Where a hole cannot be told from NULs there must not be a second one.
-	if l.hole() < to {
+	// Without support for holes, a second one would be read as data: stop freeing.
+	if l.holeEnd() < to {
 		l.unbounded.Store(true)
 	}
 	return nil
