@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// IsDatabase reports whether a file is one of SQLite, by what it begins with.
+// IsDatabase reports whether the content of file is an SQLite database.
 func IsDatabase(file []byte) bool { return bytes.HasPrefix(file, []byte("SQLite format 3\x00")) }
 
-// DecodeAtuin reads the history of atuin: its database, and what that has not taken in
-// yet of the file beside it, "-wal", if any. SQLite wants files, so they are copied.
+// DecodeAtuin reads the history of atuin from its database and the write-ahead log beside it
+// ("-wal"), which may be empty. It copies both to temporary files, because SQLite opens only
+// files.
 func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, error) {
 	dir, err := os.MkdirTemp("", "tandem-atuin-")
 	if err != nil {
@@ -40,8 +41,8 @@ func DecodeAtuin(ctx context.Context, database, wal []byte) ([]TextCommand, erro
 	return atuinRows(ctx, db)
 }
 
-// atuinRows are the rows of atuin's table, oldest first. It has times in nanoseconds,
-// and -1 for a duration and an exit status that nobody saw.
+// atuinRows returns the rows of atuin's table, oldest first. Its times are in nanoseconds, and -1
+// means an unknown duration or exit status.
 func atuinRows(ctx context.Context, db *sql.DB) (all []TextCommand, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT command, cwd, timestamp, duration, exit FROM history WHERE deleted_at IS NULL ORDER BY timestamp, id")
 	if err != nil {

@@ -33,7 +33,7 @@ func atuinFiles(t *testing.T, statements ...string) (database, wal []byte) {
 	return database, wal
 }
 
-func TestAtuinsHistoryIsReadWithTimesFoldersAndStatuses(t *testing.T) {
+func TestDecodeAtuinReadsTimesDirectoriesAndStatuses(t *testing.T) {
 	database, wal := atuinFiles(t,
 		"create table history (id text primary key, timestamp integer not null, duration integer not null, exit integer not null, command text not null, "+
 			"cwd text not null, session text not null, hostname text not null, deleted_at integer, unique(timestamp, cwd, command))",
@@ -55,7 +55,7 @@ func TestAtuinsHistoryIsReadWithTimesFoldersAndStatuses(t *testing.T) {
 	}
 }
 
-func TestAnotherDatabaseIsNoHistory(t *testing.T) {
+func TestDecodeAtuinRejectsOtherDatabases(t *testing.T) {
 	database, wal := atuinFiles(t, "create table things (id text)")
 	if got, err := DecodeAtuin(t.Context(), database, wal); err == nil {
 		t.Errorf("read %v", got)

@@ -12,7 +12,7 @@ import (
 
 // The changes of a commit are on disk whatever becomes of the journal: an error would
 // have the caller write them again, under ids that are taken.
-func TestFailedCheckpointDoesNotUndoACommit(t *testing.T) {
+func TestFailedCheckpointDoesNotUndoCommit(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	h.checkpoint = func() error { return errors.New("disk full") }
 	apply(t, h, Change{Add: []Row{{ID: 1, Command: "one"}, {ID: 2, Command: "two"}}})
@@ -28,7 +28,7 @@ func TestFailedCheckpointDoesNotUndoACommit(t *testing.T) {
 }
 
 // A reader keeps SQLite from emptying the journal, which is no error there.
-func TestRemovedRowsLeaveTheJournalOnceNobodyReadsIt(t *testing.T) {
+func TestRemovedRowsLeaveJournalOnceItHasNoReaders(t *testing.T) {
 	needs.FullRun(t)
 	dir := t.TempDir()
 	h, reader := openTestHistory(t, dir), openTestHistory(t, dir)

@@ -1,5 +1,4 @@
-// Package histdb is the history of commands in SQLite, and the text files that
-// it is saved to and loaded from.
+// Package histdb stores the history of commands in SQLite, and reads and writes it as text.
 package histdb
 
 import (
@@ -27,24 +26,23 @@ import (
 
 const fileName = datadir.History
 
-// ErrDamaged is in the error of a history that cannot be read any more; opened
-// again it is set aside and an empty one begun.
+// ErrDamaged is wrapped by errors for a history that cannot be read. Open sets such a history
+// aside and creates an empty one.
 var ErrDamaged = errors.New("the history is damaged")
 
-// A History is the database of the commands that were run. One engine has it
-// open at a time; its methods may be called from any goroutine. What was
-// applied survives the end of the process at any moment; a loss of power may
-// cost the last of it, and never the rest.
+// A History is the database of commands that were run. Only one engine opens it at a time. Methods
+// are safe for concurrent use. Applied changes survive a crash of the process; a power failure may
+// lose the last ones but never damages the rest.
 type History struct {
 	path string
-	file fs.FileInfo // the database file when it was opened
+	file fs.FileInfo // identifies the database file that was opened
 	db   *sql.DB
 
-	checkpoint func() error // empties the journal
-	remains    atomic.Bool  // the journal may hold what was removed
+	checkpoint     func() error // empties the journal
+	removalPending atomic.Bool  // the journal may still contain removed rows
 }
 
-// A Row is one run of a command. Times are kept to the microsecond.
+// A Row is one run of a command. Times have microsecond precision.
 type Row struct {
 	ID         int64
 	Command    string
@@ -59,21 +57,21 @@ type Row struct {
 	Process    string // id of the session or process
 	LogStart   int64
 	LogEnd     int64
-	Running    bool // an End of its process will complete it
-	Stopped    bool // it ended because somebody asked; false where that was not noted
+	Running    bool // an End for its process completes it
+	Stopped    bool // it was stopped on request; false if unknown
 }
 
-// An End completes the rows of a process that are Running.
+// An End completes the running rows of a process.
 type End struct {
 	Process    string
-	At         time.Time // zero if nobody saw it
+	At         time.Time // zero if the time is unknown
 	ExitCode   *int
 	ExitSignal string
-	Stopped    bool // somebody asked for the end
+	Stopped    bool // it was stopped on request
 }
 
-// A Change is one of: rows to add, with ids of the caller's choice that
-// no row has had; an end; ids to remove; or the removal of everything.
+// A Change holds one of: rows to add, with new ids chosen by the caller; an end; ids to remove; or
+// the removal of all rows.
 type Change struct {
 	Add    []Row
 	End    *End
@@ -81,15 +79,15 @@ type Change struct {
 	Clear  bool
 }
 
-// Open opens the history of a data folder and makes it if need be. One
-// that is damaged is set aside, with aside the name it has now, and an empty
-// one begun. The error is ErrNewer when a later version of Tandem made it.
+// Open opens the history in the data directory dir, and creates it if needed. It sets a damaged
+// one aside, returns its new name in aside, and creates an empty one. It returns ErrNewer if a
+// later version of Tandem wrote the database.
 func Open(dir string) (h *History, aside string, err error) {
 	path := filepath.Join(dir, fileName)
-	h, err = open(path, steps())
+	h, err = open(path, migrations())
 	if errors.Is(err, ErrDamaged) {
 		if aside, err = setAside(path); err == nil {
-			h, err = open(path, steps())
+			h, err = open(path, migrations())
 		}
 	}
 	if err != nil {
@@ -107,7 +105,7 @@ func open(path string, steps []string) (*History, error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, store.Cause(err)
 	}
-	// The path is escaped, as it may hold what means something in a URI.
+	// Escape the path: it may contain characters with a meaning in a URI.
 	uri := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(wal)" +
 		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)&_pragma=secure_delete(on)"}
 	db, err := sql.Open("sqlite", uri.String())
@@ -115,6 +113,7 @@ func open(path string, steps []string) (*History, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
+	// SQLite has one writer anyway, and PRAGMAs hold for a single connection.
 	h := &History{path: path, file: file, db: db}
 	h.checkpoint = h.emptyJournal
 	if err := h.migrate(steps); err != nil {
@@ -123,14 +122,13 @@ func open(path string, steps []string) (*History, error) {
 	return h, nil
 }
 
-// setAside renames a database and what belongs to it.
+// setAside renames a database and its companion files.
 func setAside(path string) (string, error) {
 	aside, err := store.SetAside(path)
 	if err != nil {
 		return "", err
 	}
-	// Of these there may be none; left behind, they would be taken for parts of
-	// the next database.
+	// These may not exist. If they stayed, SQLite would apply them to the next database.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
@@ -139,11 +137,10 @@ func setAside(path string) (string, error) {
 	return filepath.Base(aside), nil
 }
 
-// SetAside gives a damaged database up, as Open does with one that it
-// finds damaged: it is closed, and gets the name aside.
+// SetAside closes a database found damaged in use and renames it, as Open does. aside is the new
+// name.
 func (h *History) SetAside() (aside string, err error) {
-	// Closing writes to a file that is damaged anyway: whether that works does
-	// not matter.
+	// The error is irrelevant: Close writes to a file that is damaged anyway.
 	_ = h.db.Close()
 	if aside, err = setAside(h.path); err != nil {
 		return "", fmt.Errorf("set history %s aside: %w", h.path, store.Cause(err))
@@ -151,7 +148,6 @@ func (h *History) SetAside() (aside string, err error) {
 	return aside, nil
 }
 
-// Close ends the use of the database.
 func (h *History) Close() error {
 	if err := h.db.Close(); err != nil {
 		return fmt.Errorf("close history %s: %w", h.path, err)
@@ -159,8 +155,7 @@ func (h *History) Close() error {
 	return nil
 }
 
-// Deleted reports whether the database file was deleted or replaced, so that writes to it are
-// lost.
+// Deleted reports whether the database file was deleted or replaced, so writes to it are lost.
 func (h *History) Deleted() bool {
 	now, err := os.Stat(h.path)
 	if err != nil {
@@ -169,7 +164,8 @@ func (h *History) Deleted() bool {
 	return !os.SameFile(now, h.file)
 }
 
-// writtenSlack is how long after a write a change from before it may still arrive.
+// writtenSlack bounds the delay of a write: a change from this long before it may still be
+// missing.
 const writtenSlack = 250 * time.Millisecond
 
 // Written returns a time up to which the history in the data directory dir is complete, even
@@ -192,48 +188,50 @@ func Written(dir string) (at time.Time, ok bool) {
 	return at.Add(-writtenSlack), true
 }
 
-// Processes returns those of the given processes that have rows.
+// Processes reports which of the given processes have rows.
 func (h *History) Processes(ids []string) (map[string]bool, error) {
 	found := make(map[string]bool)
 	for _, id := range ids {
 		var n int
 		if err := h.db.QueryRow(`SELECT count(*) FROM (SELECT 1 FROM history WHERE process = ? LIMIT 1)`, id).Scan(&n); err != nil {
-			return nil, h.failed("read", err)
+			return nil, h.wrapError("read", err)
 		}
 		found[id] = n > 0
 	}
 	return found, nil
 }
 
-// Last is the greatest id that a row has ever had, 0 if there was none.
+// Last returns the greatest id ever used, or 0.
 func (h *History) Last() (int64, error) {
 	var last sql.NullInt64
 	err := h.db.QueryRow(`SELECT seq FROM sqlite_sequence WHERE name = 'history'`).Scan(&last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, h.failed("read", err)
+		return 0, h.wrapError("read", err)
 	}
 	return last.Int64, nil
 }
 
-// Apply makes all of the changes, in order, or none. The text of removed rows may stay in
-// SQLite's journal while that cannot be emptied; the next Apply tries again.
+// Apply makes all of the changes, in order, or none. SQLite's journal may keep the text of removed
+// rows until it can be emptied; later calls retry.
 func (h *History) Apply(changes []Change) error {
 	tx, err := h.db.Begin()
 	if err != nil {
-		return h.failed("change", err)
+		return h.wrapError("change", err)
 	}
 	if err := applyAll(tx, changes); err != nil {
-		return h.failed("change", errors.Join(err, tx.Rollback()))
+		return h.wrapError("change", errors.Join(err, tx.Rollback()))
 	}
 	if err := tx.Commit(); err != nil {
-		return h.failed("change", err)
+		return h.wrapError("change", err)
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Clear || c.Remove != nil }) {
-		h.remains.Store(true)
+		h.removalPending.Store(true)
+		// Runs last, because emptying the journal changes the time of the file too.
 		defer h.noteRemoval()
 	}
-	if h.remains.Load() && h.checkpoint() == nil { // an error must not look like one of the commit
-		h.remains.Store(false)
+	// The changes are committed: an error of the checkpoint must not look like a failed commit.
+	if h.removalPending.Load() && h.checkpoint() == nil {
+		h.removalPending.Store(false)
 	}
 	return nil
 }
@@ -245,7 +243,7 @@ func (h *History) noteRemoval() {
 	_ = os.Chtimes(h.path, time.Time{}, at) // if it fails, a recently removed row may come back
 }
 
-// emptyJournal moves what the journal holds to the database.
+// emptyJournal moves the journal's content to the database and truncates it.
 func (h *History) emptyJournal() error {
 	var busy, frames, moved int // https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
 	err := h.db.QueryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved)
@@ -255,15 +253,15 @@ func (h *History) emptyJournal() error {
 	return err
 }
 
-// loadStep is how many rows Load adds between two looks at its context.
+// loadStep is the number of rows Load adds between checks of its context.
 const loadStep = 500
 
-// Load adds rows, whose ids no row has had, until ctx ends: then none of them. It
-// tells how many it has added so far.
+// Load adds rows with new ids, all or none: if ctx ends first, it adds none. It calls added with
+// the number of rows added so far.
 func (h *History) Load(ctx context.Context, rows []Row, added func(n int)) error {
 	tx, err := h.db.Begin()
 	if err != nil {
-		return h.failed("load", err)
+		return h.wrapError("load", err)
 	}
 	for n := 0; n < len(rows) && err == nil; n += loadStep {
 		added(n)
@@ -272,10 +270,10 @@ func (h *History) Load(ctx context.Context, rows []Row, added func(n int)) error
 		}
 	}
 	if err != nil {
-		return h.failed("load", errors.Join(err, tx.Rollback()))
+		return h.wrapError("load", errors.Join(err, tx.Rollback()))
 	}
 	if err := tx.Commit(); err != nil {
-		return h.failed("load", err)
+		return h.wrapError("load", err)
 	}
 	return nil
 }
@@ -330,27 +328,27 @@ func addRow(insert *sql.Stmt, r *Row) error {
 	return err
 }
 
-// Size is how many rows there are, and how many bytes their commands have.
+// Size returns the number of rows and the total length of their commands in bytes.
 func (h *History) Size() (rows, bytes int, err error) {
 	err = h.db.QueryRow(`SELECT count(*), coalesce(sum(octet_length(command)), 0) FROM history`).Scan(&rows, &bytes)
 	if err != nil {
-		return 0, 0, h.failed("read", err)
+		return 0, 0, h.wrapError("read", err)
 	}
 	return rows, bytes, nil
 }
 
-// Rows hands every row to f, in the order in which they were added, until ctx
-// ends. f must not keep the row.
+// Rows calls f with each row, in the order they were added, until ctx ends. f must not keep the
+// row.
 func (h *History) Rows(ctx context.Context, f func(r *Row)) error {
 	conn, err := h.db.Conn(ctx)
 	if err != nil {
-		return h.failed("read", err)
+		return h.wrapError("read", err)
 	}
-	// database/sql would convert each value twice; without it a large history is
-	// read in half the time.
+	// Bypass database/sql, which converts each value twice: this halves the time for a large
+	// history.
 	err = conn.Raw(func(driverConn any) error { return readRows(ctx, driverConn.(driver.QueryerContext), f) })
 	if err := errors.Join(err, conn.Close()); err != nil {
-		return h.failed("read", err)
+		return h.wrapError("read", err)
 	}
 	return nil
 }
@@ -384,8 +382,9 @@ func readRows(ctx context.Context, conn driver.QueryerContext, f func(r *Row)) e
 	}
 }
 
-// rowOf reads the columns of selectRows. SQLite does not enforce their types.
+// rowOf decodes the columns of selectRows. It checks their types, as SQLite does not enforce them.
 func rowOf(v []driver.Value) (Row, error) {
+	// Check every column first, so that the error names the row once.
 	wrong := false
 	number := func(i int) int64 {
 		n, ok := v[i].(int64)
@@ -413,12 +412,12 @@ func rowOf(v []driver.Value) (Row, error) {
 	return r, nil
 }
 
-// failed wraps an error of SQLite, with ErrDamaged where that is what it says.
-func (h *History) failed(verb string, err error) error {
-	return fmt.Errorf("%s history %s: %w", verb, h.path, explain(err))
+// wrapError wraps an error of SQLite, with ErrDamaged if SQLite reports a damaged database.
+func (h *History) wrapError(verb string, err error) error {
+	return fmt.Errorf("%s history %s: %w", verb, h.path, classifyError(err))
 }
 
-func explain(err error) error {
+func classifyError(err error) error {
 	var s *sqlite.Error
 	if !errors.As(err, &s) {
 		return err

@@ -54,7 +54,7 @@ func someRows() []Row {
 	}
 }
 
-func TestHistoryKeepsRowsAsTheyAre(t *testing.T) {
+func TestHistoryReturnsRowsUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	h := openTestHistory(t, dir)
 	apply(t, h, Change{Add: someRows()})
@@ -73,7 +73,7 @@ func TestHistoryKeepsRowsAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestHistoryEndCompletesWhatRuns(t *testing.T) {
+func TestEndCompletesRunningRows(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	rows := someRows()
 	zero := 0
@@ -91,7 +91,7 @@ func TestHistoryEndCompletesWhatRuns(t *testing.T) {
 	}
 }
 
-func TestHistoryEndOfUnknownTimeOrBeforeTheStart(t *testing.T) {
+func TestEnd_withUnknownOrEarlierTime_leavesDurationValid(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	rows := someRows()
 	apply(t, h, Change{Add: rows[2:]}, Change{End: &End{Process: "def"}})
@@ -105,7 +105,7 @@ func TestHistoryEndOfUnknownTimeOrBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestHistoryForgetsAndNeverGivesAnIDAgain(t *testing.T) {
+func TestHistoryRemovesRowsAndNeverReusesIDs(t *testing.T) {
 	dir := t.TempDir()
 	h := openTestHistory(t, dir)
 	if last, err := h.Last(); last != 0 || err != nil {
@@ -133,7 +133,7 @@ func TestHistoryForgetsAndNeverGivesAnIDAgain(t *testing.T) {
 	}
 }
 
-func TestHistoryTakesAllChangesOrNone(t *testing.T) {
+func TestApplyMakesAllChangesOrNone(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	rows := someRows()
 	apply(t, h, Change{Add: rows[:1]})
@@ -145,7 +145,7 @@ func TestHistoryTakesAllChangesOrNone(t *testing.T) {
 	}
 }
 
-func TestHistoryIsOfThisUserAlone(t *testing.T) {
+func TestHistoryFileIsPrivate(t *testing.T) {
 	dir := t.TempDir()
 	h := openTestHistory(t, dir)
 	apply(t, h, Change{Add: someRows()})
@@ -160,7 +160,7 @@ func TestHistoryIsOfThisUserAlone(t *testing.T) {
 	}
 }
 
-func TestHistoryFolderMayHaveAnyName(t *testing.T) {
+func TestHistoryOpensInDirectoryOfAnyName(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a ?#%41&=b")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestHistoryFolderMayHaveAnyName(t *testing.T) {
 	}
 }
 
-func TestDamagedHistoryIsSetAside(t *testing.T) {
+func TestOpenSetsDamagedHistoryAside(t *testing.T) {
 	for name, damage := range map[string]string{
 		"no database":        strings.Repeat("these are no rows\n", 1000),
 		"another's database": "",
@@ -214,7 +214,7 @@ func makeForeign(t *testing.T, path string) {
 	}
 }
 
-func TestHistoryDamagedInItsMiddleSaysSoAndCanBeSetAside(t *testing.T) {
+func TestHistoryDamagedInUseReportsErrDamaged(t *testing.T) {
 	dir := t.TempDir()
 	h := openTestHistory(t, dir)
 	rows := make([]Row, 5000)
@@ -248,7 +248,7 @@ func TestHistoryDamagedInItsMiddleSaysSoAndCanBeSetAside(t *testing.T) {
 	}
 }
 
-func TestHistoryOfANewerTandemIsLeftAlone(t *testing.T) {
+func TestOpenRejectsHistoryOfNewerTandem(t *testing.T) {
 	dir := t.TempDir()
 	h := openTestHistory(t, dir)
 	if _, err := h.db.Exec(`PRAGMA user_version = 99`); err != nil {
@@ -260,9 +260,9 @@ func TestHistoryOfANewerTandemIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestHistoryOfEachReleasedVersionLoads(t *testing.T) {
+func TestOpenLoadsHistoryOfEachRelease(t *testing.T) {
 	fixtures, err := filepath.Glob("testdata/history/v*.sql")
-	if err != nil || len(fixtures) != len(steps()) {
+	if err != nil || len(fixtures) != len(migrations()) {
 		t.Fatalf("%d fixtures, %v", len(fixtures), err)
 	}
 	for _, name := range fixtures {
@@ -302,11 +302,11 @@ func TestHistoryOfEachReleasedVersionLoads(t *testing.T) {
 	}
 }
 
-func TestHistoryOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
+func TestOpenMigratesOlderHistory(t *testing.T) {
 	dir := t.TempDir()
 	openTestHistory(t, dir).Close()
 	path := filepath.Join(dir, fileName)
-	steps := append(steps(), `ALTER TABLE history ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'`)
+	steps := append(migrations(), `ALTER TABLE history ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'`)
 	h, err := open(path, steps)
 	if err != nil {
 		t.Fatal(err)
@@ -332,7 +332,7 @@ func TestHistoryOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-func TestReadingTheHistoryCanBeCancelled(t *testing.T) {
+func TestRowsStopsWhenContextEnds(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	apply(t, h, Change{Add: someRows()})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -345,7 +345,7 @@ func TestReadingTheHistoryCanBeCancelled(t *testing.T) {
 	}
 }
 
-func TestALoadThatIsCalledOffAddsNothing(t *testing.T) {
+func TestCancelledLoadAddsNothing(t *testing.T) {
 	h := openTestHistory(t, t.TempDir())
 	rows := make([]Row, 5*loadStep)
 	for i := range rows {

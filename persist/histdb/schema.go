@@ -10,9 +10,9 @@ import (
 	"tandem/persist/store"
 )
 
-// steps returns the SQL that makes a database of version n one of version n+1, from
-// nothing on. A step that was released never changes.
-func steps() []string {
+// migrations returns SQL statements; step n upgrades a database of version n to n+1, starting from an
+// empty one. Released steps never change.
+func migrations() []string {
 	return []string{`
 		CREATE TABLE history (
 			id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,30 +35,30 @@ func steps() []string {
 	}
 }
 
-// migrate brings a database to the version of the last step.
+// migrate upgrades a database to the version of the last step.
 func (h *History) migrate(steps []string) error {
 	var version int
 	if err := h.db.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil {
-		return explain(err)
+		return classifyError(err)
 	}
 	if version > len(steps) {
 		return fmt.Errorf("%w (version %d of the history; this one knows %d)", store.ErrNewer, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
-		err := h.step(steps[version], version+1)
+		err := h.applyStep(steps[version], version+1)
 		var s *sqlite.Error
 		if version == 0 && errors.As(err, &s) && s.Code() == sqlite3.SQLITE_ERROR {
 			return fmt.Errorf("%w: it holds something else: %v", ErrDamaged, err)
 		}
 		if err != nil {
-			return explain(err)
+			return classifyError(err)
 		}
 	}
 	return nil
 }
 
-// step changes a database and notes the version that it has then.
-func (h *History) step(change string, version int) error {
+// applyStep applies one change and records the new version in the same transaction.
+func (h *History) applyStep(change string, version int) error {
 	tx, err := h.db.Begin()
 	if err != nil {
 		return err

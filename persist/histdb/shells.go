@@ -9,17 +9,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// bashTime reads a line of a bash history that HISTTIMEFORMAT makes: "#" and
-// the seconds since 1970 at which the command behind it began.
+// bashTime parses a timestamp line of a bash history with HISTTIMEFORMAT set: "#" and the start of
+// the next command in seconds since 1970.
 func bashTime(line string) (time.Time, bool) {
 	digits, ok := strings.CutPrefix(line, "#")
 	if !ok || len(digits) < 9 || len(digits) > 11 {
 		return time.Time{}, false
 	}
-	return seconds(digits)
+	return parseSeconds(digits)
 }
 
-func seconds(digits string) (time.Time, bool) {
+func parseSeconds(digits string) (time.Time, bool) {
 	n, err := strconv.ParseUint(digits, 10, 40)
 	if err != nil {
 		return time.Time{}, false
@@ -100,14 +100,14 @@ func decodeShells(lines []string, format Format) (all []TextCommand) {
 
 const digits = "0123456789"
 
-// trimHalfHeader returns line without a truncated zsh header at its start, if there is one.
+// trimHalfHeader returns line without a truncated zsh header, if it starts with one.
 func trimHalfHeader(line string) string {
 	head, command, ok := strings.Cut(line, ";")
-	began, took, both := strings.Cut(strings.TrimPrefix(head, " "), ":")
+	start, seconds, both := strings.Cut(strings.TrimPrefix(head, " "), ":")
 	if !both {
-		began, took = "", head
+		start, seconds = "", head
 	}
-	if ok && strings.Trim(began, digits) == "" && strings.Trim(took, digits) == "" {
+	if ok && strings.Trim(start, digits) == "" && strings.Trim(seconds, digits) == "" {
 		return command
 	}
 	return line
@@ -127,7 +127,7 @@ func trimHalfLine(lines []string, format Format) []string {
 	return lines
 }
 
-// decodePlain reads an entry without a header and returns its number of lines.
+// decodePlain reads an entry without a header and returns its length in lines.
 func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 	c.Duration = -1
 	switch c.Line = lines[0]; format {
@@ -142,15 +142,15 @@ func decodePlain(lines []string, format Format) (c TextCommand, n int) {
 		c.Line, n = decodeLine(lines)
 		return c, n
 	}
-	for n = 1; trailing(lines[n-1])%2 == 1 && n < len(lines) && !isHeader(lines[n]); n++ {
+	for n = 1; countBackslashes(lines[n-1])%2 == 1 && n < len(lines) && !isHeader(lines[n]); n++ {
 	}
 	c.Line = strings.Join(lines[:n], "\n")
 	return c, n
 }
 
-// decodeBash reads the lines after a time in a bash history, up to the next header, and
-// returns how many they are. Lines that form a complete command become one command; the
-// lines after them, as in a joined file, become commands without times.
+// decodeBash reads the lines after a timestamp in a bash history, up to the next header, and
+// returns their number. Lines that form a complete command become one command; further lines, as
+// in concatenated files, become commands without times.
 func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 	for n < len(lines) && !isHeader(lines[n]) {
 		begin := n
@@ -167,38 +167,38 @@ func decodeBash(lines []string, at time.Time) (all []TextCommand, n int) {
 
 // isIncomplete reports whether bash would prompt for more input after the lines.
 func isIncomplete(lines []string) bool {
-	if trailing(lines[len(lines)-1])%2 == 1 {
+	if countBackslashes(lines[len(lines)-1])%2 == 1 {
 		return true
 	}
 	_, err := syntax.NewParser().Parse(strings.NewReader(strings.Join(lines, "\n")+"\n"), "")
 	return syntax.IsIncomplete(err)
 }
 
-// zshEntry reads a line of a zsh history with EXTENDED_HISTORY set: ": ", when
-// it began, ":", how many seconds it took, ";" and the command.
+// zshEntry parses the first line of a zsh entry written with EXTENDED_HISTORY: ":
+// START:SECONDS;COMMAND".
 func zshEntry(line string) (TextCommand, bool) {
 	rest, ok := strings.CutPrefix(line, ": ")
 	if !ok {
 		return TextCommand{}, false
 	}
 	head, command, ok := strings.Cut(rest, ";")
-	began, took, both := strings.Cut(head, ":")
+	start, seconds, both := strings.Cut(head, ":")
 	if !ok || !both {
 		return TextCommand{}, false
 	}
-	at, ok := seconds(strings.TrimSpace(began))
-	n, err := strconv.ParseUint(took, 10, 31)
+	at, ok := parseSeconds(strings.TrimSpace(start))
+	n, err := strconv.ParseUint(seconds, 10, 31)
 	if !ok || err != nil {
 		return TextCommand{}, false
 	}
 	return TextCommand{Line: command, At: at, Duration: time.Duration(n) * time.Second}, true
 }
 
-// decodeZsh appends to a zsh command its continuation lines and returns their number. A
-// line break within a command has a backslash before it. zsh writes a space after a
-// command that ends with a backslash.
+// decodeZsh appends the continuation lines to a zsh command and returns their number. zsh writes a
+// backslash before a line break within a command, and a space after a command that ends with a
+// backslash.
 func decodeZsh(c *TextCommand, lines []string) (n int) {
-	for trailing(c.Line) > 0 && n < len(lines) && !isHeader(lines[n]) {
+	for countBackslashes(c.Line) > 0 && n < len(lines) && !isHeader(lines[n]) {
 		c.Line = c.Line[:len(c.Line)-1] + "\n" + lines[n]
 		n++
 	}
@@ -209,8 +209,8 @@ func decodeZsh(c *TextCommand, lines []string) (n int) {
 	return n
 }
 
-// unmetafy undoes how zsh writes bytes that mean something to itself: 0x83 and
-// the byte with its bit 5 turned over.
+// unmetafy decodes zsh's encoding of bytes with a meaning of their own: 0x83 and the byte with bit
+// 5 inverted.
 func unmetafy(s string) string {
 	const meta = 0x83
 	if strings.IndexByte(s, meta) < 0 {
@@ -232,13 +232,13 @@ const fishCommand = "- cmd: "
 
 var fishEscapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 
-// decodeFish reads the first entry of a fish history, a subset of YAML with the command,
-// its time and other fields, and returns its number of lines.
+// decodeFish reads the first entry of a fish history and returns its length in lines. The format
+// is a subset of YAML.
 func decodeFish(lines []string) (c TextCommand, n int) {
 	c = TextCommand{Line: fishEscapes.Replace(lines[0][len(fishCommand):]), Duration: -1}
 	for n = 1; n < len(lines) && strings.HasPrefix(lines[n], "  "); n++ {
 		if when, ok := strings.CutPrefix(lines[n], "  when: "); ok {
-			c.At, _ = seconds(strings.TrimSpace(when))
+			c.At, _ = parseSeconds(strings.TrimSpace(when))
 		}
 	}
 	return c, n

@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// A TextCommand is a command of a text file.
+// A TextCommand is a command read from a file.
 type TextCommand struct {
 	Line     string
-	At       time.Time     // when it began; zero if the file does not tell
-	Duration time.Duration // negative if the file does not tell
-	CWD      string        // folder it ran in; "" if the file does not tell
-	ExitCode *int          // nil if the file does not tell
+	At       time.Time     // when it began; zero if unknown
+	Duration time.Duration // negative if unknown
+	CWD      string        // directory it ran in; "" if unknown
+	ExitCode *int          // nil if unknown
 }
 
-// EncodeCommands gives the text of a file with commands, one a line, and how many they are. A line break within a command has
-// a backslash before it; backslashes at the end of one of its lines are doubled,
-// so that they are not taken for that. A blank command is left out.
+// EncodeCommands returns a text with one command per line, and the number of commands. It puts a
+// backslash before a line break within a command, doubles backslashes at the end of a line to keep
+// the two apart, and omits blank commands.
 func EncodeCommands(commands []string) (text []byte, n int) {
 	var b bytes.Buffer
 	for _, c := range commands {
@@ -56,11 +56,11 @@ func DecodeCommands(text []byte, shells bool, format Format) ([]TextCommand, err
 	return decodeShells(lines, format), nil
 }
 
-// ErrNoText is the error of what is not text.
+// ErrNoText is returned for input with a NUL byte.
 var ErrNoText = errors.New("it is not a text file")
 
-// splitLines takes a text apart. A carriage return before every line break is
-// part of that.
+// splitLines splits a text into lines. It removes carriage returns only if every line ends with
+// one.
 func splitLines(text []byte) []string {
 	s := strings.TrimPrefix(string(text), "\ufeff")
 	if n := strings.Count(s, "\n"); n > 0 && strings.Count(s, "\r\n") == n {
@@ -72,8 +72,7 @@ func splitLines(text []byte) []string {
 	return strings.Split(s, "\n")
 }
 
-// trailing is the number of backslashes at the end of a line.
-func trailing(line string) int { return len(line) - len(strings.TrimRight(line, `\`)) }
+func countBackslashes(line string) int { return len(line) - len(strings.TrimRight(line, `\`)) }
 
 // decodeLines is the inverse of EncodeCommands.
 func decodeLines(lines []string) (all []TextCommand) {
@@ -90,15 +89,16 @@ func decodeLines(lines []string) (all []TextCommand) {
 func decodeLine(lines []string) (command string, n int) {
 	var b strings.Builder
 	for n < len(lines) {
-		slashes := trailing(lines[n])
+		slashes := countBackslashes(lines[n])
 		b.WriteString(lines[n][:len(lines[n])-slashes])
 		b.WriteString(strings.Repeat(`\`, slashes/2))
 		n++
 		if slashes%2 == 0 {
 			break
 		}
+		// Nothing follows, so this backslash does not escape a line break.
 		if n == len(lines) {
-			b.WriteByte('\\') // nothing follows, so it is not a line break
+			b.WriteByte('\\')
 			break
 		}
 		b.WriteByte('\n')
@@ -106,7 +106,7 @@ func decodeLine(lines []string) (command string, n int) {
 	return b.String(), n
 }
 
-// appendCommand adds a command unless it is blank.
+// appendCommand appends c unless it is blank. It replaces invalid UTF-8.
 func appendCommand(all []TextCommand, c TextCommand) []TextCommand {
 	if strings.TrimSpace(c.Line) == "" {
 		return all

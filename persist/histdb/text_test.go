@@ -28,7 +28,7 @@ func loadText(t testing.TB, text string, shells bool) []TextCommand {
 	return commands
 }
 
-func TestCommandsComeBackFromTheirText(t *testing.T) {
+func TestDecodeCommandsReversesEncode(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab \\\n#:;-ä\t'")), 1, 12, -1)
 		commands := rapid.SliceOf(line.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })).Draw(r, "commands")
@@ -46,7 +46,7 @@ func TestCommandsComeBackFromTheirText(t *testing.T) {
 	})
 }
 
-func TestAPlainFileHasACommandALine(t *testing.T) {
+func TestPlainFileHasOneCommandPerLine(t *testing.T) {
 	b, n := EncodeCommands([]string{`echo "a\nb"`, "  ", "one\ntwo", `dir\`})
 	if n != 3 {
 		t.Error(n)
@@ -56,7 +56,7 @@ func TestAPlainFileHasACommandALine(t *testing.T) {
 	}
 }
 
-func TestLoadingSkipsBlankLinesAndTakesForeignLineEnds(t *testing.T) {
+func TestDecodeCommandsSkipsBlankLinesAndAcceptsCRLF(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                       {},
 		"\n \n\t\n":              {},
@@ -74,7 +74,7 @@ func TestLoadingSkipsBlankLinesAndTakesForeignLineEnds(t *testing.T) {
 	}
 }
 
-func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
+func TestDecodeCommandsReadsShellHistories(t *testing.T) {
 	at := func(n int64) time.Time { return time.Unix(n, 0) }
 	for name, test := range map[string]struct {
 		text string
@@ -97,7 +97,7 @@ func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTextIsNotRead(t *testing.T) {
+func TestDecodeCommandsRejectsBinaryFiles(t *testing.T) {
 	if _, err := DecodeCommands([]byte("a\x00b"), true, FormatAny); !errors.Is(err, ErrNoText) {
 		t.Error(err)
 	}
@@ -131,7 +131,7 @@ func FuzzDecodeCommands(f *testing.F) {
 }
 
 // The files mix entry formats: times switched on later, truncated files, joined files.
-func TestMixedHistoriesAreReadEntryByEntry(t *testing.T) {
+func TestDecodeCommandsReadsMixedHistoriesByEntry(t *testing.T) {
 	timed := func(line string, n int64) TextCommand {
 		return TextCommand{Line: line, At: time.Unix(n, 0), Duration: -1}
 	}
