@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// Cause strips the call and path off an error, for messages that name them.
+// Cause returns err without operation and path, for messages that already name them.
 func Cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

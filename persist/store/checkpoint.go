@@ -10,51 +10,49 @@ import (
 	"os"
 )
 
-// The two generations of a checkpoint.
+// File names of the two generations of a checkpoint.
 const (
 	checkpointName    = "checkpoint"
 	oldCheckpointName = "checkpoint.old"
 )
 
-// maxRepaint bounds the repaint of a checkpoint, in bytes.
+// maxRepaint bounds a checkpoint's repaint in bytes.
 const maxRepaint = 64 << 20
 
-// checkpointHeader is the first line of a checkpoint: log offset, columns,
-// rows, length of the repaint that follows, and the CRC-32 (IEEE) of that line
-// up to the checksum and of the repaint.
+// checkpointHeader is the first line of a checkpoint: log offset, columns, rows, length of the
+// repaint that follows, and a CRC-32 (IEEE) of the line up to the checksum and of the repaint.
 const (
 	checkpointHeader = "tandem-checkpoint-1 %d %d %d %d "
 	checksumFormat   = "%08x\n"
 )
 
-// A Checkpoint is the state of a terminal at one offset of its log, as the byte
-// stream that puts a new terminal of that size into it. Replay starts there.
+// A Checkpoint is the state of a terminal at an offset of its log. Repaint is the byte stream that
+// restores the state in a new terminal of the same size; replay continues at Offset.
 type Checkpoint struct {
 	Offset     int64
 	Cols, Rows int
 	Repaint    []byte
 }
 
-func (c Checkpoint) valid() bool {
-	return Resize{Offset: c.Offset, Cols: c.Cols, Rows: c.Rows}.valid() && len(c.Repaint) <= maxRepaint
+func (c Checkpoint) isValid() bool {
+	return Resize{Offset: c.Offset, Cols: c.Cols, Rows: c.Rows}.isValid() && len(c.Repaint) <= maxRepaint
 }
 
-// SaveCheckpoint keeps the last two checkpoints of a process, each whole or
-// not there. It survives a crash of this process, but does not wait for the
-// disk: a terminal does not outlive a loss of power.
+// SaveCheckpoint saves c and keeps the previous checkpoint, each complete or absent. It survives a
+// crash of this process, but is not synced to disk: a terminal does not survive a power failure.
 func (s *Store) SaveCheckpoint(id string, c Checkpoint) error {
-	path, err := s.file(id, checkpointName)
+	path, err := s.pathOf(id, checkpointName)
 	if err != nil {
 		return err
 	}
-	if !c.valid() {
+	if !c.isValid() {
 		return fmt.Errorf("save checkpoint %s: invalid (offset %d, %d×%d, %d bytes)", path, c.Offset, c.Cols, c.Rows, len(c.Repaint))
 	}
-	old, err := s.file(id, oldCheckpointName)
+	old, err := s.pathOf(id, oldCheckpointName)
 	if err != nil {
 		return err
 	}
-	// Written before the older ones move: on a full disk both stay.
+	// Write the new file before moving the old one: on a full disk both old ones stay.
 	temp, err := writeTemp(path, false, c.header(), c.Repaint)
 	if err != nil {
 		return fmt.Errorf("save checkpoint %s: %w", path, err)
@@ -81,14 +79,13 @@ func checksum(header, repaint []byte) uint32 {
 // set aside because it was corrupted.
 var errDamaged = errors.New("damaged")
 
-// ReadCheckpoints gives the checkpoints of a process that there are and that
-// are whole, newest first. The error is about a file that could not be read; it
-// comes with the others.
+// ReadCheckpoints returns the undamaged checkpoints of a process, newest first. The error covers
+// files that could not be read; it may come with checkpoints.
 func (s *Store) ReadCheckpoints(id string) ([]Checkpoint, error) {
 	var all []Checkpoint
 	var errs []error
 	for _, name := range []string{checkpointName, oldCheckpointName} {
-		path, err := s.file(id, name)
+		path, err := s.pathOf(id, name)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +125,7 @@ func decodeCheckpoint(b []byte) (Checkpoint, error) {
 		return Checkpoint{}, errDamaged
 	}
 	c.Repaint = repaint
-	if size != len(repaint) || !c.valid() || !bytes.Equal(c.header(), b[:len(line)+1]) {
+	if size != len(repaint) || !c.isValid() || !bytes.Equal(c.header(), b[:len(line)+1]) {
 		return Checkpoint{}, errDamaged
 	}
 	return c, nil

@@ -10,7 +10,7 @@ import (
 	"tandem/persist/logtest"
 )
 
-func TestAKilledSaverLeavesWholeFiles(t *testing.T) {
+func TestKilledWriterLeavesCompleteFiles(t *testing.T) {
 	s := mustStore(t)
 	for range 10 {
 		acked := logtest.Start(t, roleSaver, logtest.PathVar+"="+s.dir).KillAfter(t, rand.IntN(30))

@@ -1,5 +1,4 @@
-// Package store is the data folder: the record of each process with its exit,
-// its sizes journal and its checkpoints, and the few files for all of them. It
-// keeps files whole (temporary file, fsync, rename) and says what it could not
-// read; it decides nothing.
+// Package store manages the data directory: the record, exit, sizes journal and checkpoints of
+// each process, and a few shared files. It writes files atomically (temporary file, fsync, rename)
+// and reports what it could not read; callers decide what follows.
 package store

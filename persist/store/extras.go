@@ -13,11 +13,11 @@ import (
 
 const sandboxName = "sandbox.json"
 
-// SaveSandbox writes sandbox.json, which says how a process is confined, before
-// there is a record of it; it makes the process's folder. Whoever finds that it
-// was lost with the machine, as it was not durable, starts nothing.
+// SaveSandbox writes sandbox.json, the confinement of a process, and creates the process's
+// directory. It is called before the record is saved. If durable is false, a power failure may
+// lose the file; the engine then must not start the process.
 func (s *Store) SaveSandbox(id string, profile []byte, durable bool) error {
-	path, err := s.file(id, sandboxName)
+	path, err := s.pathOf(id, sandboxName)
 	if err != nil {
 		return err
 	}
@@ -30,28 +30,27 @@ func (s *Store) SaveSandbox(id string, profile []byte, durable bool) error {
 	return nil
 }
 
-// SandboxPath is where the sandbox.json of a process is.
+// SandboxPath returns the path of a process's sandbox.json.
 func (s *Store) SandboxPath(id string) string { return filepath.Join(s.Dir(id), sandboxName) }
 
-// An envFile is the content of env.json.
 type envFile struct {
 	Schema int `json:"schema"`
 	Env
 }
 
-// An Env is what is put over the environment of what is started: variables for
-// everything, and those that one client has set for what it starts itself.
+// An Env is the environment overlay of new processes: variables for all of them, and variables
+// that one client set for its own.
 type Env struct {
 	Variables map[string]string            `json:"variables"`
-	Clients   map[string]map[string]string `json:"clients,omitempty"` // by the client's id
+	Clients   map[string]map[string]string `json:"clients,omitempty"` // by client id
 }
 
-// SaveEnv writes the environment overlay durably, readable by this user alone.
+// SaveEnv writes the environment overlay durably, readable by this user only.
 func (s *Store) SaveEnv(env Env) error {
 	return s.saveShared("environment", datadir.Environment, true, envFile{SchemaVersion, env})
 }
 
-// saveShared writes a file that is of no single process.
+// saveShared writes a file that belongs to no single process.
 func (s *Store) saveShared(what, name string, durable bool, v any) error {
 	path := filepath.Join(s.dir, name)
 	b, err := json.MarshalIndent(v, "", "  ")
@@ -64,7 +63,7 @@ func (s *Store) saveShared(what, name string, durable bool, v any) error {
 	return nil
 }
 
-// loadShared reads such a file into v; without one v stays as it is.
+// loadShared reads a file of saveShared into v. If there is none, v is unchanged.
 func (s *Store) loadShared(what, name string, v any) error {
 	path := filepath.Join(s.dir, name)
 	err := loadFile(path, func(b []byte) error { return decodeSchema(b, v) })
@@ -74,8 +73,8 @@ func (s *Store) loadShared(what, name string, v any) error {
 	return nil
 }
 
-// LoadEnv reads the environment overlay; without a file it is empty. A damaged
-// file is set aside as env.json.bad and is an error.
+// LoadEnv reads the environment overlay, which is empty without a file. It sets a damaged file
+// aside as env.json.bad and returns an error.
 func (s *Store) LoadEnv() (Env, error) {
 	var f envFile
 	if err := s.loadShared("environment", datadir.Environment, &f); err != nil {
@@ -87,7 +86,7 @@ func (s *Store) LoadEnv() (Env, error) {
 	return f.Env, nil
 }
 
-// SavePolicy keeps the text of the user's policy for agents, durably.
+// SavePolicy saves the text of the user's policy for agents durably.
 func (s *Store) SavePolicy(text []byte) error {
 	path := filepath.Join(s.dir, datadir.LastPolicy)
 	if err := replaceFile(path, true, text); err != nil {
@@ -96,10 +95,10 @@ func (s *Store) SavePolicy(text []byte) error {
 	return nil
 }
 
-// LoadPolicy reads what SavePolicy kept; nil if it kept nothing.
+// LoadPolicy returns the text of the last SavePolicy, or nil if there is none.
 func (s *Store) LoadPolicy() ([]byte, error) { return LastPolicy(s.dir) }
 
-// LastPolicy is LoadPolicy for whoever has not opened the data folder.
+// LastPolicy is LoadPolicy for callers without an open Store.
 func LastPolicy(dir string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, datadir.LastPolicy))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ func FuzzReadResizes(f *testing.F) {
 			t.Fatal(err)
 		}
 		for i, r := range before {
-			if !r.valid() || i > 0 && before[i-1].Offset >= r.Offset {
+			if !r.isValid() || i > 0 && before[i-1].Offset >= r.Offset {
 				t.Fatalf("%+v", before)
 			}
 		}
@@ -37,7 +37,7 @@ func FuzzReadCheckpoints(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !c.valid() || !bytes.Equal(append(c.header(), c.Repaint...), content) {
+		if !c.isValid() || !bytes.Equal(append(c.header(), c.Repaint...), content) {
 			t.Fatalf("%q was taken for a checkpoint", content)
 		}
 	})

@@ -11,26 +11,26 @@ import (
 	"syscall"
 )
 
-// procRoot is where the kernel tells about processes, proc(5).
+// procRoot is the mount point of proc(5).
 const procRoot = "/proc"
 
-// Identity tells one process from every other there ever was: a pid counts
-// only together with its start time and the boot it belongs to.
+// An Identity distinguishes a process from all others: the kernel reuses pids, so it includes the
+// start time and the boot.
 type Identity struct {
 	BootID    string `json:"boot_id"`
 	PID       int    `json:"pid"`
 	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat, clock ticks since boot
 }
 
-// BootID is the id of this boot (/proc/sys/kernel/random/boot_id).
+// BootID returns the id of this boot (/proc/sys/kernel/random/boot_id).
 func BootID() (string, error) { return bootID(procRoot) }
 
-// Identify reads the start time of a live pid and makes its identity.
+// Identify returns the identity of a live pid.
 func Identify(pid int) (Identity, error) { return identify(procRoot, pid) }
 
-// Alive reports whether the process with this identity still runs (zombies do
-// not). What cannot be found out counts as alive: a process must not be
-// replaced, or its folder removed, because a file could not be read.
+// Alive reports whether the process still runs; a zombie does not. If that cannot be determined,
+// it returns true: a read error must not lead to a second copy of the process or the removal of
+// its directory.
 func (i Identity) Alive() bool { return i.alive(procRoot) }
 
 func bootID(root string) (string, error) {
@@ -61,10 +61,12 @@ func (i Identity) alive(root string) bool {
 	if i.PID <= 0 {
 		return false
 	}
+	// No process survives a reboot.
 	if boot, err := bootID(root); err == nil && boot != i.BootID {
 		return false
 	}
 	st, err := readStat(root, i.PID)
+	// Other errors do not mean that the process has exited.
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return false
 	}
@@ -74,7 +76,7 @@ func (i Identity) alive(root string) bool {
 	return st.start == i.StartTime && st.state != 'Z' && st.state != 'X'
 }
 
-// stat is what is of interest in /proc/<pid>/stat.
+// stat holds the fields used of /proc/<pid>/stat.
 type stat struct {
 	state byte   // field 3
 	start uint64 // field 22
@@ -88,13 +90,12 @@ func readStat(root string, pid int) (stat, error) {
 	return parseStat(b)
 }
 
-// parseStat parses a line of /proc/<pid>/stat, proc_pid_stat(5). The second
-// field, the program's name in parentheses, may itself hold spaces,
-// parentheses and newlines.
+// parseStat parses /proc/<pid>/stat, see proc_pid_stat(5). The second field, the program's name in
+// parentheses, may itself contain spaces, parentheses and newlines.
 func parseStat(b []byte) (stat, error) {
 	name := bytes.LastIndexByte(b, ')')
 	fields := bytes.Fields(b[name+1:])
-	const first, start = 3, 22 // numbers of fields; fields begins behind the name
+	const first, start = 3, 22 // numbers of fields; fields starts after the name
 	if name < 0 || len(fields) <= start-first || len(fields[0]) != 1 {
 		return stat{}, errors.New("stat line is damaged")
 	}

@@ -32,7 +32,7 @@ func statLine(pid int, name string, state byte, start uint64) string {
 	return fmt.Sprintf("%d (%s) %c 1 1 1 34816 1 4194560 1 0 0 0 1 2 3 4 20 0 1 0 %d 5 6 7 8\n", pid, name, state, start)
 }
 
-func TestAliveWantsBootPIDAndStartTimeAndNoZombie(t *testing.T) {
+func TestAliveChecksBootPIDStartTimeAndState(t *testing.T) {
 	me := Identity{BootID: "boot", PID: 42, StartTime: 777}
 	for _, c := range []struct {
 		name string
@@ -76,7 +76,7 @@ func TestIdentifyReadsTheStartTime(t *testing.T) {
 	}
 }
 
-func TestBootIDIsThisBoots(t *testing.T) {
+func TestBootIDReturnsTheKernelsID(t *testing.T) {
 	id, err := BootID()
 	if err != nil || len(id) != 36 || strings.Count(id, "-") != 4 {
 		t.Fatalf("%q, %v", id, err)

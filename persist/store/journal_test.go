@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestResizesComeBackInOrder(t *testing.T) {
+func TestReadResizesReturnsAppendedOrder(t *testing.T) {
 	s := mustStore(t)
 	if got, err := s.ReadResizes("p"); got != nil || err != nil {
 		t.Fatalf("without a journal: %v, %v", got, err)
@@ -32,7 +32,7 @@ func TestResizesComeBackInOrder(t *testing.T) {
 	}
 }
 
-func TestADamagedLineEndsTheJournal(t *testing.T) {
+func TestReadResizesStopsAtDamagedLine(t *testing.T) {
 	s := mustStore(t)
 	for _, line := range []string{"7 80", "7 80 24 1", "x 80 24", "-7 80 24", "7 0 24", "7 80 65536", "", "\x00\x00", "99999999999999999999 80 24"} {
 		put(t, s, "p", "sizes", "0 80 24\n5 90 30\n"+line+"\n9 100 40\n")
@@ -43,7 +43,7 @@ func TestADamagedLineEndsTheJournal(t *testing.T) {
 	}
 }
 
-func TestAnUnfinishedLineIsCutOffByTheNextResize(t *testing.T) {
+func TestAppendResizeRemovesPartialLine(t *testing.T) {
 	s := mustStore(t)
 	for _, torn := range []string{"1", "12 100 4", "12 100 40"} {
 		put(t, s, "p", "sizes", "0 80 24\n"+torn)
@@ -60,14 +60,14 @@ func TestAnUnfinishedLineIsCutOffByTheNextResize(t *testing.T) {
 	}
 }
 
-func TestALaterResizeStandsForThoseAtTheSameOffsetOrBehind(t *testing.T) {
+func TestLaterResizeReplacesGreaterOffsets(t *testing.T) {
 	got := parseResizes([]byte("0 80 24\n10 81 24\n10 82 24\n30 83 24\n20 84 24\n"))
 	if diff := cmp.Diff([]Resize{{Offset: 0, Cols: 80, Rows: 24}, {Offset: 10, Cols: 82, Rows: 24}, {Offset: 20, Cols: 84, Rows: 24}}, got); diff != "" {
 		t.Fatal(diff)
 	}
 }
 
-func TestAnImpossibleResizeIsRefused(t *testing.T) {
+func TestAppendResizeRejectsInvalidSizes(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	for _, r := range []Resize{{-1, 80, 24, 0, 0}, {0, 0, 24, 0, 0}, {0, 80, -1, 0, 0}, {0, 1 << 16, 24, 0, 0}, {0, 80, 24, -1, 0}} {
@@ -77,7 +77,7 @@ func TestAnImpossibleResizeIsRefused(t *testing.T) {
 	}
 }
 
-func TestALongJournalLosesItsOlderHalf(t *testing.T) {
+func TestLongJournalDropsOlderHalf(t *testing.T) {
 	s := mustStore(t)
 	var b strings.Builder
 	n := 0
@@ -99,7 +99,7 @@ func TestALongJournalLosesItsOlderHalf(t *testing.T) {
 	}
 }
 
-func TestTheLastTwoCheckpointsAreKept(t *testing.T) {
+func TestSaveCheckpointKeepsTheLastTwo(t *testing.T) {
 	s := mustStore(t)
 	if got, err := s.ReadCheckpoints("p"); got != nil || err != nil {
 		t.Fatalf("without any: %v, %v", got, err)
@@ -122,7 +122,7 @@ func TestTheLastTwoCheckpointsAreKept(t *testing.T) {
 	}
 }
 
-func TestADamagedCheckpointLeavesTheOther(t *testing.T) {
+func TestReadCheckpointsSkipsDamagedOne(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	older, newer := Checkpoint{100, 80, 24, []byte("older")}, Checkpoint{200, 80, 24, []byte("newer")}
@@ -153,7 +153,7 @@ func TestADamagedCheckpointLeavesTheOther(t *testing.T) {
 	check("one byte more", append(bytes.Clone(whole), 'x'))
 }
 
-func TestAnImpossibleCheckpointIsRefused(t *testing.T) {
+func TestSaveCheckpointRejectsInvalidSizes(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	for _, c := range []Checkpoint{{-1, 80, 24, nil}, {0, 0, 24, nil}, {0, 80, 1 << 16, nil}, {0, 80, 24, make([]byte, maxRepaint+1)}} {

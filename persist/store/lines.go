@@ -12,12 +12,12 @@ import (
 	"sync"
 )
 
-// linesLimit is how large a file of Lines becomes before it is put aside for a
-// new one; the one before that is dropped.
-const linesLimit = 16 << 20
+// maxLines is the size in bytes at which a file of Lines is renamed and a new one started. The one
+// renamed before is dropped.
+const maxLines = 16 << 20
 
-// Lines is a file of JSON values, one a line, that only grows. It is safe for
-// concurrent use by one process.
+// Lines is an append-only file of JSON values, one per line. It is safe for concurrent use within
+// one process.
 type Lines struct {
 	path  string
 	limit int64
@@ -25,12 +25,12 @@ type Lines struct {
 	mu sync.Mutex
 }
 
-// NewLines uses the file at path, which need not exist yet. What does not fit
-// goes to path with ".1".
-func NewLines(path string) *Lines { return &Lines{path: path, limit: linesLimit} }
+// NewLines uses the file at path, which need not exist. Older lines are in path with ".1"
+// appended.
+func NewLines(path string) *Lines { return &Lines{path: path, limit: maxLines} }
 
-// Append adds a value. It is in the file when Append returns, and survives the
-// death of every process.
+// Append adds a value. Once it returns, the value survives a crash of every process, but not a
+// power failure.
 func (l *Lines) Append(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -38,13 +38,13 @@ func (l *Lines) Append(v any) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.append(append(b, '\n')); err != nil {
+	if err := l.appendLine(append(b, '\n')); err != nil {
 		return fmt.Errorf("append to %s: %w", l.path, Cause(err))
 	}
 	return nil
 }
 
-func (l *Lines) append(line []byte) error {
+func (l *Lines) appendLine(line []byte) error {
 	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -55,21 +55,22 @@ func (l *Lines) append(line []byte) error {
 		return err
 	}
 	if info.Size() > 0 && info.Size()+int64(len(line)) > l.limit {
+		// This drops the file renamed before.
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
 			return err
 		}
-		return l.append(line)
+		return l.appendLine(line)
 	}
 	_, err = f.Write(line)
 	return err
 }
 
-// Newest gives the lines from the last one on, without their ends. A line that
-// a crash has cut is given as it is.
+// Newest yields the lines without their endings, last line first. A line truncated by a crash is
+// yielded as it is.
 func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, path := range []string{l.path, l.path + ".1"} {
-			for line, err := range backward(path) {
+			for line, err := range readBackward(path) {
 				if !yield(line, err) || err != nil {
 					return
 				}
@@ -78,12 +79,11 @@ func (l *Lines) Newest() iter.Seq2[[]byte, error] {
 	}
 }
 
-// backwardChunk is how much is read at a time.
+// backwardChunk is the size of a read in bytes.
 const backwardChunk = 64 << 10
 
-// backward gives the lines of a file from the end; a file that is not there has
-// none.
-func backward(path string) iter.Seq2[[]byte, error] {
+// readBackward yields the lines of a file from its end, and nothing if the file does not exist.
+func readBackward(path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,8 @@ func backward(path string) iter.Seq2[[]byte, error] {
 		}
 		defer f.Close()
 		at, err := f.Seek(0, io.SeekEnd)
-		var rest []byte // the beginning of a line that ends in it
+		var rest []byte // start of a file's part that may continue a line before it
+		// Read backwards in chunks: files may be large, and callers want the last lines.
 		for at > 0 && err == nil {
 			n := min(at, backwardChunk)
 			at -= n

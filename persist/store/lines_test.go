@@ -25,7 +25,7 @@ func newest(t *testing.T, l *Lines, most int) []string {
 	return got
 }
 
-func TestLinesAreReadFromTheLastOne(t *testing.T) {
+func TestNewestYieldsLastLineFirst(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	if got := newest(t, l, 10); got != nil {
 		t.Errorf("before the first: %q", got)
@@ -43,7 +43,7 @@ func TestLinesAreReadFromTheLastOne(t *testing.T) {
 	}
 }
 
-func TestLinesLongerThanAChunkStayWhole(t *testing.T) {
+func TestNewestKeepsLongLinesWhole(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	long := strings.Repeat("x", 3*backwardChunk+1)
 	for _, s := range []string{"a", long, "b", long} {
@@ -56,7 +56,7 @@ func TestLinesLongerThanAChunkStayWhole(t *testing.T) {
 	}
 }
 
-func TestAFullFileIsPutAsideOnce(t *testing.T) {
+func TestAppendRenamesFullFileOnce(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	l.limit = 100
 	for i := range 40 {
@@ -75,7 +75,7 @@ func TestAFullFileIsPutAsideOnce(t *testing.T) {
 	}
 }
 
-func TestManyMayAppendAtOnce(t *testing.T) {
+func TestAppendIsSafeForConcurrentUse(t *testing.T) {
 	l := NewLines(filepath.Join(t.TempDir(), "lines"))
 	var writers sync.WaitGroup
 	for w := range 8 {
@@ -93,7 +93,7 @@ func TestManyMayAppendAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatACrashHasCutIsStillGiven(t *testing.T) {
+func TestNewestYieldsTruncatedLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines")
 	if err := os.WriteFile(path, []byte("{\"n\":1}\n\n{\"n\":"), 0o600); err != nil {
 		t.Fatal(err)

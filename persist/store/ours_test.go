@@ -10,7 +10,7 @@ import (
 
 // Whatever Tandem makes in a data folder, the folder is recognised when it was opened to
 // others, and closed again.
-func TestOpenRecognisesEveryFileOfTandem(t *testing.T) {
+func TestOpenRecognisesEveryOwnFile(t *testing.T) {
 	for _, name := range append(datadir.Names(), "engine.log.old", "history.db-wal", "audit.jsonl.1", "layouts.json.bad.2", ".recent.json12") {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {

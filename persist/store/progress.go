@@ -2,18 +2,18 @@ package store
 
 import "time"
 
-// Progress is what has come of a process so far.
+// Progress is the state of a process that changes over time.
 type Progress struct {
-	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine bounds them
-	Restarts      int       `json:"restarts,omitempty"`        // how often it was started again
+	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine limits their number
+	Restarts      int       `json:"restarts,omitempty"`        // number of restarts
 	AutoRestarts  int       `json:"auto_restarts,omitempty"`   // number of restarts by the restart policy
-	Failures      int       `json:"failures,omitempty"`        // of these, since it last ran for long
-	WasReady      bool      `json:"was_ready,omitempty"`       // this child has been ready
-	NextStart     time.Time `json:"next_start,omitzero"`       // in backoff
-	LogStart      int64     `json:"log_start,omitempty"`       // where in its log this child's output begins
+	Failures      int       `json:"failures,omitempty"`        // automatic restarts since the last long run
+	WasReady      bool      `json:"was_ready,omitempty"`       // whether this child has been ready
+	NextStart     time.Time `json:"next_start,omitzero"`       // time of the next start, during backoff
+	LogStart      int64     `json:"log_start,omitempty"`       // offset in its log of this child's first output
 	ErrorLogStart int64     `json:"error_log_start,omitempty"` // the same of stderr.log
 
-	After []Dependency `json:"after,omitempty"` // in waiting: what has not held yet
+	After []Dependency `json:"after,omitempty"` // while waiting: unmet dependencies
 
 	RestartID string `json:"restart_id,omitempty"` // id of the last requested restart, made by the caller
 	Revision  int64  `json:"revision,omitempty"`   // number of changes to its name, restart policy or log limit
@@ -23,14 +23,14 @@ type Progress struct {
 	Unsure bool      `json:"unsure,omitempty"` // whether this child ever existed is unknown
 }
 
-// A Dependency is a process that another one is started after.
+// A Dependency is a process that another one waits for before it starts.
 type Dependency struct {
 	ID        string `json:"id"`
-	Name      string `json:"name"`      // when that was asked for
+	Name      string `json:"name"`      // name at the time of the request
 	Condition string `json:"condition"` // an api.Condition
 }
 
-// A Run is the time that one child of a process lived.
+// A Run is the lifetime of one child of a process.
 type Run struct {
 	StartedAt  time.Time `json:"started_at"`
 	EndedAt    time.Time `json:"ended_at,omitzero"`

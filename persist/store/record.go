@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// SchemaVersion is written into every record. Records of smaller versions
-// load; those of larger ones are refused, not damaged.
+// SchemaVersion is the version of new records. Records of earlier versions load; later ones are
+// rejected with ErrNewer.
 const SchemaVersion = 1
 
 const (
@@ -27,29 +27,28 @@ const (
 	exitName   = "exit.json"
 	stdinName  = "stdin"
 
-	// maxJSON bounds what is read of a record: arguments and environment of a
-	// process are at most a few megabytes.
+	// maxJSON bounds the size of a record read, in bytes: arguments and environment of a process
+	// are at most a few megabytes.
 	maxJSON = 32 << 20
 )
 
-// The logs in a process's folder: LogName, or where they are split the other two.
+// Log files in a process's directory: LogName, or the other two if the streams are split.
 const (
 	LogName    = "process.log"
 	StdoutName = "stdout.log"
 	StderrName = "stderr.log"
 )
 
-// ErrNewer is in the error of a file that a later version of Tandem has
-// written. The file is left as it is.
+// ErrNewer is wrapped by errors for a file that a later version of Tandem wrote. The file is
+// unchanged.
 var ErrNewer = errors.New("written by a newer Tandem")
 
-// A Record is what must survive about one process: what it is, what is wanted
-// of it, and who it was when last seen. What is embedded stands in the file
-// between the fields around it, so a group keeps its place.
+// A Record is the persistent state of one process: its definition, its desired state, and its last
+// known identity. Embedded structs group fields without changing their place in the file.
 //
-// Restart, Readiness, Project, Dependency and Run repeat types of the API, and are converted from
-// and to them: what is on disk must not change when the API does, and this package must not
-// import it.
+// Restart, Readiness, Project, Dependency and Run repeat types of the API and are converted from
+// and to them: the format on disk must not change with the API, and this package must not import
+// it.
 type Record struct {
 	Schema int    `json:"schema"`
 	ID     string `json:"id"`
@@ -58,15 +57,15 @@ type Record struct {
 	Command
 	Terminal
 	Origin
-	Keyboard string `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
+	Keyboard string `json:"keyboard,omitempty"` // who locked a terminal's keyboard against agents
 	Open     bool   `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
 	Desired  string `json:"desired"`            // "running" or "stopped"
-	EndedBy  string `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
-	State    string `json:"state"`              // last announced, api.State
+	EndedBy  string `json:"ended_by,omitempty"` // who requested the stop, if anyone did
+	State    string `json:"state"`              // last announced; an api.State
 	Error    string `json:"error,omitempty"`
 
-	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
-	Former    *Identity `json:"former,omitempty"`   // of the child before, while the next one is being started
+	Identity  *Identity `json:"identity,omitempty"` // set once there is a child
+	Former    *Identity `json:"former,omitempty"`   // of the previous child, while the next one is being started
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Title     string    `json:"title,omitempty"`
@@ -74,45 +73,44 @@ type Record struct {
 	Supervision
 	SplitLog  bool    `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
 	LogLimit  int64   `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
-	Sandboxed bool    `json:"sandboxed,omitempty"` // sandbox.json says how
-	Cgroup    string  `json:"cgroup,omitempty"`    // folder of the cgroup that holds all that comes of it
+	Sandboxed bool    `json:"sandboxed,omitempty"` // confined as sandbox.json describes
+	Cgroup    string  `json:"cgroup,omitempty"`    // directory of the cgroup that holds the process and its descendants
 	Transient bool    `json:"transient,omitempty"`
-	Stdin     bool    `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
-	Daemon    *Daemon `json:"daemon,omitempty"`    // set once it is one
-	ProxyURL  string  `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
+	Stdin     bool    `json:"stdin,omitempty"`     // standard input is a FIFO in its directory
+	Daemon    *Daemon `json:"daemon,omitempty"`    // set once it has become a daemon
+	ProxyURL  string  `json:"proxy_url,omitempty"` // proxy for leaving its sandbox, with a password
 
 	Ownership
-	Project *Project `json:"project,omitempty"` // set for what a project file started
+	Project *Project `json:"project,omitempty"` // set for processes started by a project file
 	Progress
 }
 
-// An Origin is who started a process.
+// An Origin identifies who started a process.
 type Origin struct {
 	Actor string `json:"actor"`
 	From  string `json:"from,omitempty"` // user@host, of another machine
 }
 
-// A Command is the program that is run.
+// A Command is a program to run.
 type Command struct {
 	Argv    []string          `json:"argv"`
 	CWD     string            `json:"cwd"`
-	Env     map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
-	Environ map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
-	Umask   string            `json:"umask,omitempty"`   // in octal; "": the keeper's own
+	Env     map[string]string `json:"env,omitempty"`     // requested variables, added to Environ
+	Environ map[string]string `json:"environ,omitempty"` // base environment; nil for the engine's own
+	Umask   string            `json:"umask,omitempty"`   // octal; "" for the keeper's own
 }
 
-// A Terminal is that of a process that has one.
+// A Terminal describes the terminal of a process that has one.
 type Terminal struct {
 	TTY  bool `json:"tty"`
 	Cols int  `json:"cols,omitempty"`
 	Rows int  `json:"rows,omitempty"`
 
-	Agent     *Agent     `json:"agent,omitempty"`      // the coding agent that runs there, or did when the session ended
-	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // the one that has ended there last, if its conversation is known
+	Agent     *Agent     `json:"agent,omitempty"`      // coding agent running there now, or when the session exited
+	LeftAgent *LeftAgent `json:"left_agent,omitempty"` // last coding agent that exited there, if its conversation is known
 }
 
-// Supervision is when a process is ready, how it is stopped, and what follows
-// when it has ended by itself.
+// Supervision describes when a process is ready, how to stop it, and whether to restart it.
 type Supervision struct {
 	Restart       Restart    `json:"restart,omitzero"`
 	Ready         *Readiness `json:"ready,omitempty"`
@@ -120,39 +118,39 @@ type Supervision struct {
 	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
 }
 
-// Ownership is whose a process is that an agent has started.
+// Ownership describes the agent that started a process.
 type Ownership struct {
-	Owner  string    `json:"owner,omitempty"`  // id of the agent's client that started it
-	Lease  string    `json:"lease,omitempty"`  // what becomes of it when that client goes
-	LeftAt time.Time `json:"left_at,omitzero"` // when it went
+	Owner  string    `json:"owner,omitempty"`  // id of the agent's client
+	Lease  string    `json:"lease,omitempty"`  // what to do when that client disconnects
+	LeftAt time.Time `json:"left_at,omitzero"` // when it disconnected
 }
 
 // A Project is the entry of a project file that a process was started for.
 type Project struct {
 	File    string `json:"file"` // absolute path
 	Name    string `json:"name"`
-	Digest  string `json:"digest,omitempty"`  // of what the file said
-	Project string `json:"project,omitempty"` // its name
+	Digest  string `json:"digest,omitempty"`  // digest of the entry's content
+	Project string `json:"project,omitempty"` // name of the project
 }
 
-// A Daemon is a one-shot command that had not ended in time.
+// A Daemon is a one-shot command that did not exit in time.
 type Daemon struct {
-	Lines int `json:"lines"` // of each stream that are shown of it
+	Lines int `json:"lines"` // number of lines of each stream to show
 }
 
-// Restart says what happens to a process that has ended by itself.
+// Restart is the restart policy of a process that exits by itself.
 type Restart struct {
 	Policy       string `json:"policy,omitempty"` // "no", "on-failure", "always" or "unless-stopped"
 	Max          int    `json:"max,omitempty"`
 	DelayMS      int    `json:"delay_ms,omitempty"`
 	SuccessCodes []int  `json:"success_codes,omitempty"`
 
-	// Prompt is set where a policy was given, not keep_alive: its delays begin
-	// shorter, and shorter runs are healthy. Older records have none.
+	// Prompt selects the shorter delays of processes with an explicit policy, instead of those for
+	// keep_alive: restarts begin sooner, and shorter runs count as healthy. Older records lack it.
 	Prompt bool `json:"prompt,omitempty"`
 }
 
-// Readiness says when a process counts as ready; all that is set has to hold.
+// Readiness describes when a process counts as ready. All conditions set must hold.
 type Readiness struct {
 	Log       string   `json:"log,omitempty"` // regular expression
 	Port      int      `json:"port,omitempty"`
@@ -164,54 +162,51 @@ type Readiness struct {
 	HTTPHeaders map[string]string `json:"http_headers,omitempty"`
 }
 
-// Exit is how a process ended; the keeper writes it as exit.json.
+// Exit describes how a process ended. The keeper writes it as exit.json.
 type Exit struct {
 	Schema   int       `json:"schema"`
 	Identity Identity  `json:"identity"`
-	Code     *int      `json:"code"`             // nil when a signal ended it or it is unknown
+	Code     *int      `json:"code"`             // nil if a signal killed the process or the status is unknown
 	Signal   string    `json:"signal,omitempty"` // "SIGKILL"
 	Unknown  bool      `json:"unknown,omitempty"`
 	ExitedAt time.Time `json:"exited_at"`
 }
 
-// Save writes a record durably, and makes the process's folder if there is
-// none yet. It sets the schema itself.
-func (s *Store) Save(r Record) error { return s.save(r, true) }
+// Save writes a record durably, and creates the process's directory if needed. It sets the schema.
+func (s *Store) Save(r Record) error { return s.saveRecord(r, true) }
 
-// Write is Save that does not wait for the disk: what it wrote survives the
-// death of every process, and a loss of power maybe not; the record is then an
-// earlier one.
-func (s *Store) Write(r Record) error { return s.save(r, false) }
+// Write is Save without waiting for the disk: the record survives a crash of every process, but a
+// power failure may restore an earlier one.
+func (s *Store) Write(r Record) error { return s.saveRecord(r, false) }
 
-// Update is Write for what means nothing any more after a loss of power. It
-// makes no new file where it can do without: a folder in which files come and go
-// is slow.
+// Update is Write for values that are meaningless after a power failure. It overwrites the file in
+// place if it can: creating and renaming files is slow.
 func (s *Store) Update(r Record) error {
-	path, content, err := s.encode(r)
+	path, content, err := s.encodeRecord(r)
 	if err != nil {
 		return err
 	}
-	if overwrite(path, content) {
+	if overwriteInPlace(path, content) {
 		return nil
 	}
-	return s.put(r.ID, path, content, false)
+	return s.putRecord(r.ID, path, content, false)
 }
 
-func (s *Store) save(r Record, durable bool) error {
-	path, content, err := s.encode(r)
+func (s *Store) saveRecord(r Record, durable bool) error {
+	path, content, err := s.encodeRecord(r)
 	if err != nil {
 		return err
 	}
-	return s.put(r.ID, path, content, durable)
+	return s.putRecord(r.ID, path, content, durable)
 }
 
-// recordStep is what the lengths of records are multiples of, so that an Update
-// seldom changes it.
+// recordStep is the unit of record lengths, in bytes. Padding keeps the length the same across
+// most updates, so that they can overwrite the file.
 const recordStep = 2 << 10
 
-// encode gives the path and content of a record's file.
-func (s *Store) encode(r Record) (path string, content []byte, err error) {
-	if path, err = s.file(r.ID, recordName); err != nil {
+// encodeRecord returns the path and content of a record's file.
+func (s *Store) encodeRecord(r Record) (path string, content []byte, err error) {
+	if path, err = s.pathOf(r.ID, recordName); err != nil {
 		return "", nil, err
 	}
 	r.Schema = SchemaVersion
@@ -219,13 +214,14 @@ func (s *Store) encode(r Record) (path string, content []byte, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("save record %s: %w", path, err)
 	}
+	// Pad with spaces, which JSON ignores.
 	for len(b)%recordStep != recordStep-1 {
 		b = append(b, ' ')
 	}
 	return path, append(b, '\n'), nil
 }
 
-func (s *Store) put(id, path string, content []byte, durable bool) error {
+func (s *Store) putRecord(id, path string, content []byte, durable bool) error {
 	if err := s.makeDir(id, durable); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
@@ -235,8 +231,8 @@ func (s *Store) put(id, path string, content []byte, durable bool) error {
 	return nil
 }
 
-// makeDir makes a process's folder. Its name gets on disk with the first
-// durable write into it.
+// makeDir creates a process's directory. The first durable write into it also syncs its name to
+// disk.
 func (s *Store) makeDir(id string, durable bool) error {
 	err := os.Mkdir(s.Dir(id), 0o700)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -257,11 +253,10 @@ func (s *Store) makeDir(id string, durable bool) error {
 	return s.syncProcesses()
 }
 
-// Load reads every record, oldest first. A damaged one is set aside as
-// record.json.bad and reported in problems; other records are unaffected. One that
-// cannot be read, or has a newer schema (ErrNewer), is reported as Unread and left
-// alone. A directory without a record is not a process's. Load also removes files
-// left by crashes.
+// Load reads all records, oldest first. It sets a damaged one aside as record.json.bad and reports
+// it in problems; other records are unaffected. A record that cannot be read, or with a newer
+// schema (ErrNewer), is reported as Unread and left alone. Directories without a record are
+// ignored. Load also removes files left by crashes.
 func (s *Store) Load() (records []Record, problems []error) {
 	entries, err := s.readDir(s.processes())
 	if err != nil {
@@ -273,10 +268,11 @@ func (s *Store) Load() (records []Record, problems []error) {
 	wrong := make([]error, len(entries))
 	var next atomic.Int64
 	var loading sync.WaitGroup
+	// Read in parallel: there may be thousands of records.
 	for range runtime.GOMAXPROCS(0) {
 		loading.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(entries); i = next.Add(1) - 1 {
-				found[i], wrong[i] = s.load(entries[i])
+				found[i], wrong[i] = s.loadEntry(entries[i])
 			}
 		})
 	}
@@ -293,8 +289,8 @@ func (s *Store) Load() (records []Record, problems []error) {
 	return records, problems
 }
 
-// load reads what an entry of the processes folder holds; nil is not a record.
-func (s *Store) load(e fs.DirEntry) (*Record, error) {
+// loadEntry reads the record in an entry of the processes directory. It returns nil if there is none.
+func (s *Store) loadEntry(e fs.DirEntry) (*Record, error) {
 	if !e.IsDir() {
 		return nil, nil
 	}
@@ -309,12 +305,12 @@ func (s *Store) load(e fs.DirEntry) (*Record, error) {
 	return r, errors.Join(stale, err)
 }
 
-// IsOneShot reports whether a record is of a command that is run and waited for.
+// IsOneShot reports whether a record is for a command run by a caller that waits for it.
 func (r Record) IsOneShot() bool { return r.Transient && !r.Stdin }
 
-// removeEmpty deletes the folder of a process that a crash has left without a
-// record, if nothing is in it but what is written before. It spares young ones, as
-// somebody may be about to write into them.
+// removeEmpty deletes a process's directory left without a record by a crash, if it contains at
+// most a sandbox.json. It skips recent directories, since another process may be about to write
+// into them.
 func (s *Store) removeEmpty(e fs.DirEntry) {
 	info, err := e.Info()
 	if err != nil || time.Since(info.ModTime()) < tempAge {
@@ -324,7 +320,8 @@ func (s *Store) removeEmpty(e fs.DirEntry) {
 	if inside, err := os.ReadDir(dir); err == nil && len(inside) == 1 && inside[0].Name() == sandboxName {
 		_ = os.Remove(filepath.Join(dir, sandboxName))
 	}
-	_ = os.Remove(dir) // one that holds anything stays
+	// Remove fails if anything else is in the directory, which then stays.
+	_ = os.Remove(dir)
 }
 
 func appendError(errs []error, err error) []error {
@@ -334,8 +331,8 @@ func appendError(errs []error, err error) []error {
 	return append(errs, err)
 }
 
-// loadRecord reads the record of one process. If it is damaged it is set aside
-// and the error says so.
+// loadRecord reads the record of one process. It sets a damaged one aside, with an error that
+// wraps errDamaged.
 func (s *Store) loadRecord(id string) (r Record, err error) {
 	path := filepath.Join(s.Dir(id), recordName)
 	err = loadFile(path, func(b []byte) error {
@@ -348,9 +345,8 @@ func (s *Store) loadRecord(id string) (r Record, err error) {
 	return r, nil
 }
 
-// loadFile reads a file and has decode make something of it. What it does not
-// take is damaged: the file is set aside, which the error says; but not what a
-// newer version has written.
+// loadFile reads a file and calls decode with its content. If decode fails, the file is damaged
+// and set aside, unless a newer version wrote it.
 func loadFile(path string, decode func([]byte) error) error {
 	b, err := readBounded(path)
 	if err != nil {
@@ -367,7 +363,7 @@ func loadFile(path string, decode func([]byte) error) error {
 	return fmt.Errorf("%w: %v; set aside as %s", errDamaged, wrong, filepath.Base(aside))
 }
 
-// decodeRecord checks and decodes the content of the record of process id.
+// decodeRecord decodes the record of process id and checks its schema and id.
 func decodeRecord(b []byte, id string) (Record, error) {
 	var r Record
 	if err := decodeSchema(b, &r); err != nil {
@@ -379,7 +375,7 @@ func decodeRecord(b []byte, id string) (Record, error) {
 	return r, nil
 }
 
-// decodeSchema decodes a file's JSON into v if its schema is known.
+// decodeSchema decodes JSON into v if it knows the schema.
 func decodeSchema(b []byte, v any) error {
 	if err := checkSchema(b); err != nil {
 		return err
@@ -387,12 +383,12 @@ func decodeSchema(b []byte, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// checkSchema looks at the schema alone, because the other fields may mean
-// something else in a newer one.
+// checkSchema reads only the schema: other fields may have another meaning in a newer one.
 func checkSchema(b []byte) error {
 	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
 		return errors.New("it is empty")
 	}
+	// Check the schema before decoding the other fields.
 	schema, err := readSchema(b)
 	switch {
 	case err != nil:
@@ -405,8 +401,8 @@ func checkSchema(b []byte) error {
 	return nil
 }
 
-// readSchema reads an object up to its schema, which comes first in what is
-// written here; 0 if it has none.
+// readSchema returns the schema of a JSON object, or 0 if it has none. It reads no further than
+// the schema, which Tandem writes first.
 func readSchema(b []byte) (schema int, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
@@ -429,8 +425,8 @@ func readSchema(b []byte) (schema int, err error) {
 	return 0, nil
 }
 
-// SetAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
-// is free.
+// SetAside renames a damaged file to the first free of .bad, .bad.2, .bad.3 and so on, and returns
+// the new path.
 func SetAside(path string) (string, error) {
 	aside := path + ".bad"
 	for n := 2; ; n++ {
@@ -445,14 +441,14 @@ func SetAside(path string) (string, error) {
 	}
 }
 
-// readBounded reads a whole file, of which more than maxJSON bytes are an
-// error.
+// readBounded reads a whole file. It returns an error if the file exceeds maxJSON bytes.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	// One byte more than allowed tells a longer file from one at the limit.
 	b, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
 	if err != nil {
 		return nil, err
@@ -463,10 +459,10 @@ func readBounded(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Exit reads the last exit of a process; ok is false when there is none. One
-// that says nothing about how the process ended is an error, never a code.
+// Exit reads the last exit of a process; ok is false if there is none. An exit file without a
+// result is an error, never an exit status.
 func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
-	path, err := s.file(id, exitName)
+	path, err := s.pathOf(id, exitName)
 	if err != nil {
 		return Exit{}, false, err
 	}
@@ -488,6 +484,7 @@ func decodeExit(b []byte) (Exit, error) {
 	if err := decodeSchema(b, &e); err != nil {
 		return Exit{}, err
 	}
+	// Missing fields must not be read as exit status 0.
 	if e.Code == nil && e.Signal == "" && !e.Unknown {
 		return Exit{}, errors.New("it has no code and no signal")
 	}

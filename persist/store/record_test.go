@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the record in testdata anew")
 
 // Another engine reads the same file: its names, their order and their form stay.
-func TestARecordIsWrittenAsItAlwaysWas(t *testing.T) {
+func TestRecordFormatIsUnchanged(t *testing.T) {
 	var r Record
 	n := 0
 	fill(reflect.ValueOf(&r).Elem(), &n)

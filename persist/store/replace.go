@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// A temporary file this old was left by a crash, whoever has its writer's
-	// number now: nobody takes that long to write and rename one.
+	// tempAge is the age at which a temporary file counts as left by a crash, even if a process
+	// has its writer's pid: writing and renaming one never takes this long.
 	tempAge = 10 * time.Minute
 )
 
-// createTemp makes a temporary file (0600) in dir for writing name. It is called
-// after this process, so that it goes at the next start if this one is killed.
+// createTemp creates a temporary file (0600) in dir for writing name. Its name contains our pid,
+// so that the next start can remove it if this process is killed.
 func createTemp(dir, name string) (*os.File, error) {
 	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", datadir.TempPrefix, name, os.Getpid(), datadir.TempSuffix))
 }
@@ -29,8 +29,7 @@ func isTemp(name string) bool {
 	return strings.HasPrefix(name, datadir.TempPrefix) && strings.HasSuffix(name, datadir.TempSuffix)
 }
 
-// writerGone reports whether nobody writes the temporary file of a name any
-// more.
+// writerGone reports whether the process that created a temporary file has exited.
 func writerGone(name string) bool {
 	parts := strings.Split(name, "-")
 	if len(parts) < 3 {
@@ -40,28 +39,28 @@ func writerGone(name string) bool {
 	return err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// replaceFile gives the file at path new content: afterwards it holds either
-// the old content or the new one, whatever happens. With durable set that
-// includes a loss of power, and the new content is on disk on return.
+// replaceFile replaces the content of the file at path atomically. If durable is set, that
+// includes power failures, and the new content is on disk on return.
 func replaceFile(path string, durable bool, parts ...[]byte) error {
 	temp, err := writeTemp(path, durable, parts...)
 	if err != nil {
 		return err
 	}
+	// The rename is atomic: readers see the old file or the new one.
 	if err := os.Rename(temp, path); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
 	if durable {
+		// Without this, a power failure may undo the rename.
 		return syncDir(filepath.Dir(path))
 	}
 	return nil
 }
 
-// overwrite gives the file at path new content of the same length, if that is
-// short enough to be one page: the death of a process cannot come between its
-// parts, and the disk has the old page or the new one. It reports whether it
-// could.
-func overwrite(path string, content []byte) bool {
+// overwriteInPlace replaces the content of the file at path with content of the same length, if it fits
+// in one page: killing the process cannot interrupt a write within a page, and the disk has either
+// the old page or the new one. It reports whether it could.
+func overwriteInPlace(path string, content []byte) bool {
 	const page = 4096
 	if len(content) > page {
 		return false
@@ -79,8 +78,8 @@ func overwrite(path string, content []byte) bool {
 	return errors.Join(err, f.Close()) == nil
 }
 
-// writeTemp writes what is to become the file at path into a temporary file
-// beside it.
+// writeTemp writes the future content of the file at path to a temporary file beside it, and
+// returns its path.
 func writeTemp(path string, durable bool, parts ...[]byte) (string, error) {
 	dir, name := filepath.Split(path)
 	f, err := createTemp(dir, name)
@@ -107,7 +106,7 @@ func writeAndClose(f *os.File, durable bool, parts [][]byte) error {
 	return f.Close()
 }
 
-// syncDir makes names in dir that were added, removed or renamed durable.
+// syncDir makes added, removed and renamed entries of dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -116,8 +115,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// removeStaleTemps deletes temporary files that a crash has left in dir. It
-// spares young ones that may be somebody's at this moment.
+// removeStaleTemps deletes temporary files left by crashes in dir. It skips recent ones of live
+// processes.
 func removeStaleTemps(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

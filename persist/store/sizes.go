@@ -13,35 +13,34 @@ import (
 const (
 	sizesName = "sizes"
 
-	// maxSizes is how large the journal grows before its older half is dropped.
-	// It is some 60,000 resizes.
+	// maxSizes is the size in bytes at which the older half of the journal is dropped. It holds
+	// some 60,000 resizes.
 	maxSizes = 1 << 20
 
-	// maxSide bounds columns and rows: the kernel keeps them in 16 bits.
+	// maxSide bounds columns and rows: the kernel stores them in 16 bits.
 	maxSide = 1<<16 - 1
 )
 
-// A Resize is one line of the sizes journal: from Offset of the log on the
-// terminal had this size.
+// A Resize is one line of the sizes journal: the terminal's size from Offset of its log on.
 type Resize struct {
 	Offset                int64
 	Cols, Rows            int
-	CellWidth, CellHeight int // in pixels; 0 if nobody has told them
+	CellWidth, CellHeight int // in pixels; 0 if unknown
 }
 
-func (r Resize) valid() bool {
+func (r Resize) isValid() bool {
 	return r.Offset >= 0 && r.Cols >= 1 && r.Cols <= maxSide && r.Rows >= 1 && r.Rows <= maxSide &&
 		r.CellWidth >= 0 && r.CellWidth <= maxSide && r.CellHeight >= 0 && r.CellHeight <= maxSide
 }
 
-// AppendResize adds to a process's sizes journal. A line that a crash has left
-// unfinished is cut off first.
+// AppendResize appends to a process's sizes journal. It first removes a partial last line, left by
+// a crash.
 func (s *Store) AppendResize(id string, r Resize) error {
-	path, err := s.file(id, sizesName)
+	path, err := s.pathOf(id, sizesName)
 	if err != nil {
 		return err
 	}
-	if !r.valid() {
+	if !r.isValid() {
 		return fmt.Errorf("append to %s: invalid resize %+v", path, r)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -60,14 +59,14 @@ func appendResize(f *os.File, r Resize) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(r.line(), end); err != nil {
-		// A part of a line must not be taken for one: "8" may be left of "80".
+	if _, err := f.WriteAt(r.formatLine(), end); err != nil {
+		// A partial line must not be read as a size: "8" may remain of "80".
 		return errors.Join(err, f.Truncate(end))
 	}
 	return nil
 }
 
-func (r Resize) line() []byte {
+func (r Resize) formatLine() []byte {
 	line := fmt.Appendf(nil, "%d %d %d", r.Offset, r.Cols, r.Rows)
 	if r.CellWidth != 0 || r.CellHeight != 0 {
 		line = fmt.Appendf(line, " %d %d", r.CellWidth, r.CellHeight)
@@ -75,13 +74,13 @@ func (r Resize) line() []byte {
 	return append(line, '\n')
 }
 
-// endOfLines is the offset behind the last whole line of f; what follows it is
-// cut off.
+// endOfLines returns the offset after the last complete line of f, and truncates the rest.
 func endOfLines(f *os.File) (int64, error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
 		return 0, err
 	}
+	// Only the end matters: the journal may be large.
 	tail := make([]byte, min(size, 128)) // no line is longer
 	at := size - int64(len(tail))
 	if _, err := f.ReadAt(tail, at); err != nil {
@@ -94,7 +93,7 @@ func endOfLines(f *os.File) (int64, error) {
 	return end, nil
 }
 
-// trimSizes drops the older half of a journal that has grown too large.
+// trimSizes drops the older half of a journal larger than maxSizes.
 func trimSizes(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= maxSizes {
@@ -105,6 +104,7 @@ func trimSizes(path string) error {
 		return fmt.Errorf("trim %s: %w", path, err)
 	}
 	b = b[len(b)/2:]
+	// Start at a line.
 	b = b[bytes.IndexByte(b, '\n')+1:]
 	if err := replaceFile(path, false, b); err != nil {
 		return fmt.Errorf("trim %s: %w", path, err)
@@ -112,11 +112,11 @@ func trimSizes(path string) error {
 	return nil
 }
 
-// ReadResizes reads a process's sizes journal, in ascending order of Offset. A
-// damaged line ends it. Where a later line has a smaller or equal offset it
-// stands for those before it: they were written ahead of output that is gone.
+// ReadResizes reads a process's sizes journal, in ascending order of Offset. It stops at a damaged
+// line. A line replaces earlier ones with the same or a greater offset: those were written ahead
+// of output that was lost.
 func (s *Store) ReadResizes(id string) ([]Resize, error) {
-	path, err := s.file(id, sizesName)
+	path, err := s.pathOf(id, sizesName)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +146,7 @@ func parseResizes(b []byte) []Resize {
 		if !ok {
 			return all
 		}
+		// Output after this offset was lost, and so were the sizes written ahead of it.
 		for len(all) > 0 && all[len(all)-1].Offset >= r.Offset {
 			all = all[:len(all)-1]
 		}
@@ -154,7 +155,7 @@ func parseResizes(b []byte) []Resize {
 	}
 }
 
-// parseResize reads a line: three numbers, or five with the size of a cell.
+// parseResize parses a line: three numbers, or five with the size of a cell.
 func parseResize(line []byte) (Resize, bool) {
 	fields := bytes.Fields(line)
 	var n [5]int64
@@ -168,5 +169,5 @@ func parseResize(line []byte) (Resize, bool) {
 		}
 	}
 	r := Resize{n[0], int(n[1]), int(n[2]), int(n[3]), int(n[4])}
-	return r, r.valid()
+	return r, r.isValid()
 }

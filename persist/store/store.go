@@ -15,38 +15,37 @@ import (
 	"tandem/persist/datadir"
 )
 
-// removedPrefix marks a process folder whose deletion was begun. No id starts
-// with a dot.
+// removedPrefix marks the directory of a process whose removal has begun. No id starts with a dot.
 const removedPrefix = ".removed-"
 
-// adviseFolder ends every error that another data folder would solve.
+// adviseFolder ends errors that another data directory would avoid.
 const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 
-// A Store is the data folder. Safe for concurrent use on different ids.
+// A Store is a data directory. It is safe for concurrent use on different ids.
 type Store struct {
 	dir string // absolute
 
 	mkdir   func(path string, mode fs.FileMode) error // os.Mkdir, except in tests
 	readDir func(path string) ([]fs.DirEntry, error)  // os.ReadDir, except in tests
 
-	mu     sync.Mutex          // guards what follows
-	claims map[string]struct{} // ids that are being claimed
-	fresh  map[string]struct{} // ids whose folder's name may not be on disk yet
-	next   *dirSync            // not begun yet; nil if nobody waits
-	during sync.Mutex          // held during a synchronisation of processes
+	mu      sync.Mutex          // guards what follows
+	claims  map[string]struct{} // ids being claimed
+	fresh   map[string]struct{} // ids whose directory entry may not be on disk yet
+	next    *dirSync            // sync that has not begun; nil if no caller waits
+	syncing sync.Mutex          // held while the processes directory is synced
 }
 
-// A dirSync is one synchronisation of the processes folder, for everybody who
-// asked before it started.
+// A dirSync is one sync of the processes directory, shared by all callers that asked before it
+// began.
 type dirSync struct {
 	done chan struct{}
 	err  error
 }
 
-// Open makes the folder (0700) if needed and checks that it can be written. A
-// folder of ours that others may enter is closed to them. Errors say what to
-// do. Of a folder that is there and cannot be written, because the disk is full
-// for example, the store is given beside the error: what it holds can be read.
+// Open creates the directory dir (0700) if needed and checks that it is writable. If it is
+// Tandem's own and open to other users, Open closes it to them. If an existing directory cannot be
+// written, for example on a full disk, Open returns both the error and the store, which can still
+// be read.
 func Open(dir string) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -67,8 +66,8 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// holdsOther reports whether a folder has anything in it that is not Tandem's:
-// it was named by mistake, say a home folder or /tmp.
+// holdsOther reports whether a directory contains files other than Tandem's: the user may have
+// named a home directory or /tmp by mistake.
 func holdsOther(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -79,8 +78,8 @@ func holdsOther(dir string) bool {
 	})
 }
 
-// makePrivate sees to it that nobody but this user can enter dir. Root may use
-// the folder of another user, a mounted volume for example, if it is closed.
+// makePrivate ensures that only this user can enter dir. Root may use another user's directory,
+// such as a mounted volume, if it is closed.
 func makePrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -103,8 +102,8 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// checkWritable tries what every later write does. Permission bits alone would
-// not tell: they do not bind root and know nothing of read-only mounts.
+// checkWritable does what every later write does. Permission bits are not enough: they do not
+// apply to root or reflect read-only mounts.
 func checkWritable(dir string) error {
 	f, err := createTemp(dir, "check")
 	if err != nil {
@@ -116,11 +115,10 @@ func checkWritable(dir string) error {
 
 func (s *Store) processes() string { return filepath.Join(s.dir, datadir.Processes) }
 
-// Dir is the folder of one process. Save makes it.
+// Dir returns the directory of a process. Save creates it.
 func (s *Store) Dir(id string) string { return filepath.Join(s.processes(), id) }
 
-// LogPath is the file of a process's output, or of the standard output where it
-// is split.
+// LogPath returns the path of a process's log, or of its standard output if the streams are split.
 func (s *Store) LogPath(r Record) string {
 	if r.SplitLog {
 		return filepath.Join(s.Dir(r.ID), StdoutName)
@@ -128,14 +126,14 @@ func (s *Store) LogPath(r Record) string {
 	return filepath.Join(s.Dir(r.ID), LogName)
 }
 
-// MayHaveLog reports whether a process has a log, or may have one. The log is created before
-// the first child.
+// MayHaveLog reports whether a process has, or may have, a log. The log is created before the
+// first child.
 func (s *Store) MayHaveLog(r Record) bool {
 	_, err := os.Stat(s.LogPath(r))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// ErrorLogPath is the file of what a process writes to standard error.
+// ErrorLogPath returns the path of a process's standard error log.
 func (s *Store) ErrorLogPath(r Record) string {
 	if r.SplitLog {
 		return filepath.Join(s.Dir(r.ID), StderrName)
@@ -143,20 +141,19 @@ func (s *Store) ErrorLogPath(r Record) string {
 	return s.LogPath(r)
 }
 
-// InputPath is the FIFO that is the standard input of a process that has one.
+// InputPath returns the path of the FIFO that serves as a process's standard input.
 func (s *Store) InputPath(id string) string { return filepath.Join(s.Dir(id), stdinName) }
 
-// file is the path of one file of a process; an id that could lead out of the
-// processes folder is an error.
-func (s *Store) file(id, name string) (string, error) {
+// pathOf returns the path of a process's file. It rejects ids that could lead out of the processes
+// directory.
+func (s *Store) pathOf(id, name string) (string, error) {
 	if !validID(id) {
 		return "", fmt.Errorf("find files of process: invalid id %q", id)
 	}
 	return filepath.Join(s.Dir(id), name), nil
 }
 
-// validID reports whether id is safe as a folder's name: 1 to 64 letters,
-// digits, "-" and "_".
+// validID reports whether id is safe as a directory name: 1 to 64 letters, digits, "-" and "_".
 func validID(id string) bool {
 	if id == "" || len(id) > 64 {
 		return false
@@ -171,26 +168,28 @@ func validID(id string) bool {
 	return true
 }
 
-// ErrNoID is the error of an id that is not 12 lower-case hex digits.
+// ErrNoID is returned for an id that is not 12 lower-case hex digits.
 var ErrNoID = errors.New("not an id")
 
-// Claim takes an id, unless a folder has it
-// (fs.ErrExist). One that was claimed before a crash, and came to nothing, is free.
-// If it comes to nothing the folder, which is empty, goes with a later Load.
+// Claim reserves an id by creating its directory. It returns fs.ErrExist if the id is taken; an id
+// claimed before a crash but never used is free. A later Load removes the empty directory of an
+// unused id.
 func (s *Store) Claim(id string) error {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 6 || strings.ToLower(id) != id {
 		return fmt.Errorf("claim id %q: %w", id, ErrNoID)
 	}
 	s.mu.Lock()
 	_, busy := s.claims[id]
+	// An earlier Claim of this process may have created the directory: then the id is taken.
 	_, ours := s.fresh[id]
 	s.claims[id] = struct{}{}
 	s.mu.Unlock()
 	if busy {
 		return fmt.Errorf("claim id %s: %w", id, fs.ErrExist)
 	}
+	// Outside the lock: creating a directory may be slow.
 	err := s.mkdir(s.Dir(id), 0o700)
-	if err != nil && !ours && s.leftOver(id) {
+	if err != nil && !ours && s.isLeftOver(id) {
 		err = nil
 	}
 	s.mu.Lock()
@@ -203,30 +202,31 @@ func (s *Store) Claim(id string) error {
 	return nil
 }
 
-// leftOver reports whether a crash has left an id's folder before there was a
-// record in it. A file still being written at the crash does not count as a record.
-func (s *Store) leftOver(id string) bool {
+// isLeftOver reports whether an id's directory was left by a crash before a record was saved.
+// Temporary files do not count as a record.
+func (s *Store) isLeftOver(id string) bool {
 	entries, err := os.ReadDir(s.Dir(id))
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != sandboxName && !isTemp(e.Name()) })
 }
 
-// Remove deletes a process's folder with all that is in it; one that is not
-// there is no error. A crash halfway leaves nothing that Load would see.
-func (s *Store) Remove(id string) error { return s.remove(id, true) }
+// Remove deletes a process's directory. It returns nil if there is none. After a crash halfway,
+// Load does not find the process.
+func (s *Store) Remove(id string) error { return s.removeDir(id, true) }
 
-// Discard is Remove that does not wait for the disk: a loss of power may bring
-// the folder back.
-func (s *Store) Discard(id string) error { return s.remove(id, false) }
+// Discard is Remove without waiting for the disk: a power failure may restore the directory.
+func (s *Store) Discard(id string) error { return s.removeDir(id, false) }
 
-func (s *Store) remove(id string, durable bool) error {
+func (s *Store) removeDir(id string, durable bool) error {
 	if !validID(id) {
 		return fmt.Errorf("remove process: invalid id %q", id)
 	}
-	grave := filepath.Join(s.processes(), removedPrefix+id)
-	if err := os.RemoveAll(grave); err != nil {
+	// Rename first: a crash during the deletion must not leave a directory that looks like a
+	// process.
+	removed := filepath.Join(s.processes(), removedPrefix+id)
+	if err := os.RemoveAll(removed); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
 	}
-	err := os.Rename(s.Dir(id), grave)
+	err := os.Rename(s.Dir(id), removed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -239,16 +239,17 @@ func (s *Store) remove(id string, durable bool) error {
 	if durable {
 		err = s.syncProcesses()
 	}
-	if err = errors.Join(err, os.RemoveAll(grave)); err != nil {
+	if err = errors.Join(err, os.RemoveAll(removed)); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
 	}
 	return nil
 }
 
-// syncProcesses makes the names of the process folders durable. Whoever asks
-// while that is being done shares the next time, which begins after they asked.
+// syncProcesses makes the entries of the processes directory durable. Callers that arrive during a
+// sync share the next one, since the current one may miss their changes.
 func (s *Store) syncProcesses() error {
 	s.mu.Lock()
+	// Join the next sync if a caller is already waiting to run it.
 	d, mine := s.next, s.next == nil
 	if mine {
 		d = &dirSync{done: make(chan struct{})}
@@ -256,19 +257,20 @@ func (s *Store) syncProcesses() error {
 	}
 	s.mu.Unlock()
 	if mine {
-		s.during.Lock()
+		s.syncing.Lock()
+		// Callers that arrive from here on may be too late for this sync: they start the next.
 		s.mu.Lock()
 		s.next = nil
 		s.mu.Unlock()
 		d.err = syncDir(s.processes())
-		s.during.Unlock()
+		s.syncing.Unlock()
 		close(d.done)
 	}
 	<-d.done
 	return d.err
 }
 
-// finishRemoval deletes what a Remove that was cut short has left.
+// finishRemoval deletes what an interrupted Remove left.
 func (s *Store) finishRemoval(name string) error {
 	if !strings.HasPrefix(name, removedPrefix) {
 		return nil

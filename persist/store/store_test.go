@@ -67,7 +67,7 @@ func mode(t testing.TB, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-func TestOpenMakesFoldersThatOnlyTheUserCanEnter(t *testing.T) {
+func TestOpenCreatesPrivateDirectories(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state", "tandem")
 	for range 2 {
 		if _, err := Open(dir); err != nil {
@@ -84,7 +84,7 @@ func TestOpenMakesFoldersThatOnlyTheUserCanEnter(t *testing.T) {
 	}
 }
 
-func TestOpenClosesAFolderThatIsOpenToOthers(t *testing.T) {
+func TestOpenMakesOwnDirectoryPrivate(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"processes", "history.db-wal", "engine.lock", "engine.log", "tandem.sock"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
@@ -104,7 +104,7 @@ func TestOpenClosesAFolderThatIsOpenToOthers(t *testing.T) {
 	}
 }
 
-func TestOpenLeavesAFolderOfSomethingElseAsItIs(t *testing.T) {
+func TestOpenRejectsDirectoryWithOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Chmod(dir, 0o755),
 		os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o600), os.WriteFile(filepath.Join(dir, "engine.lock"), nil, 0o600)); err != nil {
@@ -124,7 +124,7 @@ func TestOpenLeavesAFolderOfSomethingElseAsItIs(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesAFolderOfAnotherUser(t *testing.T) {
+func TestOpenRejectsDirectoryOfAnotherUser(t *testing.T) {
 	root := os.Geteuid() == 0
 	dir := "/" // of root
 	if root {
@@ -138,7 +138,7 @@ func TestOpenRefusesAFolderOfAnotherUser(t *testing.T) {
 	}
 }
 
-func TestOpenSaysWhatIsWrongWithTheFolderAndWhatToDo(t *testing.T) {
+func TestOpenReportsProblemAndAdvice(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -165,7 +165,7 @@ func TestOpenSaysWhatIsWrongWithTheFolderAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAnUpdateNeedsANewFileOnlyWhenTheLengthIsAnother(t *testing.T) {
+func TestUpdateReplacesFileOnlyIfLengthChanges(t *testing.T) {
 	s := mustStore(t)
 	file := func() os.FileInfo {
 		info, err := os.Stat(filepath.Join(s.Dir("p"), "record.json"))
@@ -202,7 +202,7 @@ func TestAnUpdateNeedsANewFileOnlyWhenTheLengthIsAnother(t *testing.T) {
 	}
 }
 
-func TestAnUpdateFollowsNoLink(t *testing.T) {
+func TestUpdateDoesNotFollowLinks(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	path, other := filepath.Join(s.Dir("p"), "record.json"), filepath.Join(t.TempDir(), "other")
@@ -215,7 +215,7 @@ func TestAnUpdateFollowsNoLink(t *testing.T) {
 	}
 }
 
-func TestWhatIsDiscardedIsGone(t *testing.T) {
+func TestDiscardRemovesProcess(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	for range 2 {
@@ -228,7 +228,7 @@ func TestWhatIsDiscardedIsGone(t *testing.T) {
 	}
 }
 
-func TestTheSameRecordComesBack(t *testing.T) {
+func TestRecordRoundTrips(t *testing.T) {
 	s := mustStore(t)
 	want := Record{
 		Schema: SchemaVersion, ID: "0123456789ab", Kind: "session", Name: "ünïcode \x00 name",
@@ -256,7 +256,7 @@ func TestTheSameRecordComesBack(t *testing.T) {
 	}
 }
 
-func TestRecordsLoadOldestFirst(t *testing.T) {
+func TestLoadReturnsOldestRecordFirst(t *testing.T) {
 	s := mustStore(t)
 	now := time.Now()
 	for i, id := range []string{"c", "a", "d", "b"} {
@@ -272,7 +272,7 @@ func TestRecordsLoadOldestFirst(t *testing.T) {
 	}
 }
 
-func TestADamagedRecordIsSetAsideAndCostsNoOther(t *testing.T) {
+func TestLoadSetsOnlyDamagedRecordAside(t *testing.T) {
 	whole := `{"schema":1,"id":"bad"}`
 	for name, content := range map[string]string{
 		"empty":         "",
@@ -310,7 +310,7 @@ func TestADamagedRecordIsSetAsideAndCostsNoOther(t *testing.T) {
 	}
 }
 
-func TestAnEarlierBadRecordIsNeverOverwritten(t *testing.T) {
+func TestSetAsideKeepsEarlierBadRecord(t *testing.T) {
 	s := mustStore(t)
 	for i := range 3 {
 		put(t, s, "p", "record.json", fmt.Sprint("damage ", i))
@@ -330,7 +330,7 @@ func TestAnEarlierBadRecordIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestARecordOfANewerTandemIsRefusedAndLeftAlone(t *testing.T) {
+func TestLoadRejectsRecordOfNewerTandem(t *testing.T) {
 	s := mustStore(t)
 	content := fmt.Sprintf(`{"schema":%d,"id":{"new":"shape"}}`, SchemaVersion+1)
 	put(t, s, "p", "record.json", content)
@@ -345,7 +345,7 @@ func TestARecordOfANewerTandemIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProcessIsSkipped(t *testing.T) {
+func TestLoadSkipsOtherEntries(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "good"})
 	put(t, s, "norecord", "process.log", "output")
@@ -364,7 +364,7 @@ func TestWhatIsNoProcessIsSkipped(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableRecordIsReportedAndNotSetAside(t *testing.T) {
+func TestUnreadableRecordIsNotSetAside(t *testing.T) {
 	s := mustStore(t)
 	if err := os.MkdirAll(filepath.Join(s.Dir("p"), "record.json"), 0o700); err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func TestAnUnreadableRecordIsReportedAndNotSetAside(t *testing.T) {
 	}
 }
 
-func TestLoadOfAMissingFolderIsAProblem(t *testing.T) {
+func TestLoadReportsMissingDirectory(t *testing.T) {
 	s := mustStore(t)
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Fatal(err)
@@ -391,7 +391,7 @@ func TestLoadOfAMissingFolderIsAProblem(t *testing.T) {
 	}
 }
 
-func TestLoadClearsAwayWhatCrashesHaveLeft(t *testing.T) {
+func TestLoadRemovesFilesLeftByCrashes(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	put(t, s, "p", ".persist-record.json-1.tmp", "half")
@@ -415,7 +415,7 @@ func TestLoadClearsAwayWhatCrashesHaveLeft(t *testing.T) {
 }
 
 // The next start comes within seconds, and there may be none for months after it.
-func TestLoadClearsAwayTheTemporaryFilesOfKilledWriters(t *testing.T) {
+func TestLoadRemovesTempFilesOfKilledWriters(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	var left []string
@@ -439,7 +439,7 @@ func TestLoadClearsAwayTheTemporaryFilesOfKilledWriters(t *testing.T) {
 	}
 }
 
-func TestRemoveDeletesOneProcess(t *testing.T) {
+func TestRemoveDeletesOnlyItsProcess(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	mustSave(t, s, Record{ID: "q"})
@@ -457,7 +457,7 @@ func TestRemoveDeletesOneProcess(t *testing.T) {
 	}
 }
 
-func TestAnIDNeverLeadsOutOfTheDataFolder(t *testing.T) {
+func TestInvalidIDCannotLeaveDataDirectory(t *testing.T) {
 	s := mustStore(t)
 	mustSave(t, s, Record{ID: "p"})
 	for _, id := range []string{"", ".", "..", "../p", "a/b", ".removed-p", "a\x00", "ä", strings.Repeat("a", 65)} {
@@ -478,7 +478,7 @@ func TestAnIDNeverLeadsOutOfTheDataFolder(t *testing.T) {
 	}
 }
 
-func TestExitIsReadAsTheKeeperWroteIt(t *testing.T) {
+func TestExitReadsTheKeepersFormat(t *testing.T) {
 	s := mustStore(t)
 	if _, ok, err := s.Exit("p"); ok || err != nil {
 		t.Fatal("an exit where there is none:", ok, err)
@@ -500,7 +500,7 @@ func TestExitIsReadAsTheKeeperWroteIt(t *testing.T) {
 	}
 }
 
-func TestADamagedExitIsAnErrorAndNeverACode(t *testing.T) {
+func TestDamagedExitIsAnError(t *testing.T) {
 	s := mustStore(t)
 	for _, content := range []string{"", "{", "{}", `{"schema":1}`, `{"schema":1,"code":"0"}`, `{"schema":2,"code":0}`, `{"code":0}`, "null", "\x00\x00"} {
 		put(t, s, "p", "exit.json", content)
@@ -511,7 +511,7 @@ func TestADamagedExitIsAnErrorAndNeverACode(t *testing.T) {
 	}
 }
 
-func TestProcessesCanBeSavedAtTheSameTime(t *testing.T) {
+func TestSaveIsSafeForConcurrentUse(t *testing.T) {
 	s := mustStore(t)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -533,7 +533,7 @@ func TestProcessesCanBeSavedAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
+func TestLoadReadsEveryReleasedSchema(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "v1"))); err != nil {
 		t.Fatal(err)
@@ -572,7 +572,7 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 	}
 }
 
-func TestAFolderWithOnlyOurFilesIsClosedToOthers(t *testing.T) {
+func TestOpenMakesDirectoryOfAllOurFilesPrivate(t *testing.T) {
 	ours := []string{"tips.json", "recent.json", "layouts.json", "layouts.json.bad.2", "audit.jsonl.1", "history.db-wal", "agent-tokens", "engine.log", "env.json.bad"}
 	for name, refused := range map[string]bool{"": false, "notes.txt": true, "tips.json.mine": true} {
 		dir := t.TempDir()
@@ -597,7 +597,7 @@ func TestAFolderWithOnlyOurFilesIsClosedToOthers(t *testing.T) {
 	}
 }
 
-func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
+func TestLoadRemovesEmptyDirectoriesLeftByCrashes(t *testing.T) {
 	s, err := Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -633,7 +633,7 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	}
 }
 
-func TestUnreadableRecordIsReportedAsUnreadAndKept(t *testing.T) {
+func TestUnreadableRecordIsReportedAsUnread(t *testing.T) {
 	unread := func(id string, problems []error) {
 		t.Helper()
 		var u *Unread
