@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// Agents is the table [agents] of config.toml: what holds for agents
-// unless they are told otherwise. What they may do at all is in policy.toml.
+// Agents is the table [agents] of config.toml: defaults for agents. policy.toml determines what
+// agents may do at all.
 type Agents struct {
-	Sandbox   string `toml:"sandbox"`    // path of a sandbox.json for what they run without one of their own
-	Elicit    *bool  `toml:"elicit"`     // the agent's own program asks the person too; default true
-	ReapAfter string `toml:"reap_after"` // end what a vanished agent left behind after this; default never
-	Resume    string `toml:"resume"`     // coding agents' conversations after a reboot: offer (the default), run or off
+	Sandbox   string `toml:"sandbox"`    // path of the sandbox.json for what they run without a sandbox of their own
+	Elicit    *bool  `toml:"elicit"`     // also ask the user in the agent's own program; default true
+	ReapAfter string `toml:"reap_after"` // stop what a vanished agent left running after this long; default never
+	Resume    string `toml:"resume"`     // resume conversations of coding agents after a reboot: offer (default), run or off
 }
 
 func (c Agents) check(wrong *mistakes) {
 	if _, err := c.Reap(); err != nil {
-		wrong.at("agents.reap_after", "%v", err)
+		wrong.add("agents.reap_after", "%v", err)
 	}
 	if !slices.Contains([]string{"", "offer", "run", "off"}, c.Resume) {
-		wrong.at("agents.resume", "resume = %q: must be offer, run or off", c.Resume)
+		wrong.add("agents.resume", "resume = %q: want offer, run or off", c.Resume)
 	}
 	if c.Sandbox != "" && !filepath.IsAbs(c.Sandbox) && !strings.HasPrefix(c.Sandbox, "~/") {
-		wrong.at("agents.sandbox", "sandbox = %q: must be an absolute path or one that begins with ~/", c.Sandbox)
+		wrong.add("agents.sandbox", "sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
 	}
 }
 
-// Elicits reports whether what the person is asked is asked in the agent's own
-// program, too.
+// Elicits reports whether to ask the user in the agent's own program too.
 func (c Agents) Elicits() bool { return c.Elicit == nil || *c.Elicit }
 
+// Reap returns how long to wait before stopping what a vanished agent left running; 0 means never.
 func (c Agents) Reap() (time.Duration, error) {
 	return parseDuration("reap_after", c.ReapAfter, "24h")
 }
 
-// AgentRules is $XDG_CONFIG_HOME/tandem/agents, where the person's rules for coding
-// agents are.
+// AgentRules returns the directory of the user's rules for coding agents,
+// $XDG_CONFIG_HOME/tandem/agents.
 func AgentRules() string {
 	path, err := Path()
 	if err != nil {
@@ -46,7 +46,7 @@ func AgentRules() string {
 	return filepath.Join(filepath.Dir(path), "agents")
 }
 
-// PolicyPath is $XDG_CONFIG_HOME/tandem/policy.toml.
+// PolicyPath returns the path of policy.toml, in the directory of config.toml.
 func PolicyPath() string {
 	path, err := Path()
 	if err != nil {

@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// Attention is the table attention: how the person is told of what happens
-// out of sight.
+// Attention is the table [attention]: how to notify the user of events out of sight.
 type Attention struct {
-	Notify      *bool  `toml:"notify"`       // the desktop is notified while another window has the keyboard; default true
-	LongCommand string `toml:"long_command"` // a command that took this long is told of
+	Notify      *bool  `toml:"notify"`       // send desktop notifications while another window has the keyboard; default true
+	LongCommand string `toml:"long_command"` // shortest run of a command to report
 	Quiet       string `toml:"quiet"`        // hours without notifications: "22:00-07:00"
 }
 
 func (c Attention) check(wrong *mistakes) {
 	if _, err := c.long(); err != nil {
-		wrong.at("attention.long_command", "%v", err)
+		wrong.add("attention.long_command", "%v", err)
 	}
 	if _, err := ParseHours(c.Quiet); err != nil {
-		wrong.at("attention.quiet", "quiet = %q: must be a part of the day such as 22:00-07:00", c.Quiet)
+		wrong.add("attention.quiet", "quiet = %q: want a part of the day such as 22:00-07:00", c.Quiet)
 	}
 }
 
@@ -26,17 +25,17 @@ func (c Attention) long() (time.Duration, error) {
 	return parseDuration("long_command", c.LongCommand, "10s")
 }
 
-// Times are the parsed durations and hours; c was checked.
+// Times returns the parsed values of c, which must have been checked.
 func (c Attention) Times() (long time.Duration, quiet Hours) {
 	long, _ = c.long()
 	quiet, _ = ParseHours(c.Quiet)
 	return long, quiet
 }
 
-// Hours are a part of the day, in minutes since midnight; From may be later than To.
+// Hours is a part of the day, in minutes since midnight. From may be later than To.
 type Hours struct{ From, To int }
 
-// ParseHours reads hours such as 22:00-07:00; "" is none.
+// ParseHours parses hours such as 22:00-07:00; "" means none.
 func ParseHours(s string) (h Hours, err error) {
 	if s == "" {
 		return h, nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAttentionIsConfigured(t *testing.T) {
+func TestParseReadsAttention(t *testing.T) {
 	c, err := Parse([]byte("[attention]\nnotify = false\nlong_command = \"2m\"\nquiet = \"22:00-07:30\"\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestAttentionIsConfigured(t *testing.T) {
 	}
 }
 
-func TestHoursAreAPartOfTheDay(t *testing.T) {
+func TestParseHoursAcceptsPartsOfADay(t *testing.T) {
 	for text, want := range map[string]Hours{"": {}, "22:00-07:00": {22 * 60, 7 * 60}, "12:30-13:30": {12*60 + 30, 13*60 + 30}, "00:00-24:00": {0, 24 * 60}} {
 		if h, err := ParseHours(text); err != nil || h != want {
 			t.Errorf("%q: %v, %v", text, h, err)

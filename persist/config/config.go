@@ -1,5 +1,4 @@
-// Package config is config.toml: what it may say, what is wrong with it, and the
-// file as it changes. It decides nothing: main hands what it says on.
+// Package config reads, checks, follows and changes config.toml. Callers apply the settings.
 package config
 
 import (
@@ -19,34 +18,33 @@ import (
 	"tandem/themes"
 )
 
-// Config is what config.toml may say. Every key is optional; zero values mean
-// the default that the package which uses them documents. What each key is for
-// is told to the person by Settings.
+// Config is the content of config.toml. All keys are optional; a zero value selects the default
+// documented by the package that uses it. Settings documents each key for the user.
 type Config struct {
 	Theme      string   `toml:"theme"`       // "auto" or the name of a theme
-	ThemeDark  string   `toml:"theme_dark"`  // of "auto" on a dark background
-	ThemeLight string   `toml:"theme_light"` // of "auto" on a light one
-	Background *bool    `toml:"background"`  // the theme's own is painted; default false
-	Mouse      *bool    `toml:"mouse"`       // the dashboard takes the mouse; default true
+	ThemeDark  string   `toml:"theme_dark"`  // theme for "auto" on a dark background
+	ThemeLight string   `toml:"theme_light"` // theme for "auto" on a light background
+	Background *bool    `toml:"background"`  // paint the theme's own background; default false
+	Mouse      *bool    `toml:"mouse"`       // handle the mouse in the dashboard; default true
 	Pictures   string   `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
 	Clipboard  *bool    `toml:"clipboard"`   // programs may write to the clipboard; default true
-	Icons      *bool    `toml:"icons"`       // files have icons; default false
-	OpenWith   []string `toml:"open_with"`   // command lines that files can be opened with
-	Tips       *bool    `toml:"tips"`        // the line for newcomers; default true
-	Tabs       *bool    `toml:"tabs"`        // a bar of the tabs above the panes; default true
+	Icons      *bool    `toml:"icons"`       // show file icons; default false
+	OpenWith   []string `toml:"open_with"`   // commands to open files with
+	Tips       *bool    `toml:"tips"`        // show tips to newcomers; default true
+	Tabs       *bool    `toml:"tabs"`        // show a tab bar above the panes; default true
 
-	Preset     string              `toml:"preset"`      // name of a set of keys
+	Preset     string              `toml:"preset"`      // name of a set of key bindings
 	Prefix     string              `toml:"prefix"`      // the prefix key
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
 	CopyKeys   string              `toml:"copy_keys"`   // "vi" or "emacs": keys of scroll and copy mode
-	Keys       map[string][]string `toml:"keys"`        // action = keys
+	Keys       map[string][]string `toml:"keys"`        // keys by action
 
 	Shell            []string `toml:"shell"`             // argv of new sessions
-	ShellIntegration *bool    `toml:"shell_integration"` // interactive shells are made to mark their prompts; default true
+	ShellIntegration *bool    `toml:"shell_integration"` // make interactive shells mark their prompts; default true
 	Emulator         string   `toml:"emulator"`          // "native" or "vt10x"
-	Scrollback       int      `toml:"scrollback"`        // lines a session
+	Scrollback       int      `toml:"scrollback"`        // lines of scrollback per session
 	LogLimit         int64    `toml:"log_limit"`         // bytes kept of a session's output
-	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
+	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of a process without a terminal
 
 	Attach    Attach    `toml:"attach"`
 	History   History   `toml:"history"`
@@ -57,12 +55,13 @@ type Config struct {
 	Machines map[string]Machine `toml:"machines"` // by name
 }
 
-// Attach is the table attach: a terminal that is a session.
+// Attach is the table [attach], for a terminal that shows a single session.
 type Attach struct {
 	Predict string `toml:"predict"` // "auto", "always" or "off"
 }
 
-// Path returns config.toml in $TANDEM_CONFIG_DIR, or in tandem in $XDG_CONFIG_HOME or ~/.config.
+// Path returns the path of config.toml: in $TANDEM_CONFIG_DIR, else in tandem in $XDG_CONFIG_HOME
+// or ~/.config.
 func Path() (string, error) {
 	if dir := os.Getenv("TANDEM_CONFIG_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "config.toml"), nil
@@ -84,7 +83,7 @@ func configDir() (string, error) {
 	return filepath.Join(home, ".config"), err
 }
 
-// Load reads config.toml; a file that is not there is an empty one.
+// Load reads config.toml. A missing file counts as empty.
 func Load() (Config, error) {
 	path, err := Path()
 	if err != nil {
@@ -101,7 +100,8 @@ func Load() (Config, error) {
 	return c, nil
 }
 
-// readConfig is the text of a configuration; none, if no such file.
+// readConfig returns the content of a configuration, or nothing if the file does not exist. It rejects a
+// file that other users may have written.
 func readConfig(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -113,20 +113,20 @@ func readConfig(path string) ([]byte, error) {
 	return diag.TrimBOM(text), nil
 }
 
-// Parse decodes config.toml. Its error is a *mistakes: all that is wrong,
-// in the order of lines; a key that does not exist is one of them.
+// Parse decodes config.toml. Its error is a *mistakes with all mistakes, unknown keys included, in
+// the order of lines.
 func Parse(text []byte) (Config, error) {
 	text = diag.TrimBOM(text)
 	wrong := &mistakes{text: text}
 	c := decodeConfig(text, wrong)
 	c.check(wrong)
-	if err := wrong.found(); err != nil {
+	if err := wrong.asError(); err != nil {
 		return Config{}, err
 	}
 	return c, nil
 }
 
-// parseDuration reads a time that a key may have; 0 is none.
+// parseDuration parses the duration of a key; "" means 0.
 func parseDuration(key, text, example string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
@@ -138,15 +138,15 @@ func parseDuration(key, text, example string) (time.Duration, error) {
 	return d, nil
 }
 
-// check looks for values that make no sense.
+// check reports invalid values to wrong.
 func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
 		if value != "" && !slices.Contains(from, value) {
-			says := "want " + strings.Join(from, ", ")
+			message := "want " + strings.Join(from, ", ")
 			if like := diag.Nearest(value, from); like != "" {
-				says = "did you mean " + strconv.Quote(like) + "?"
+				message = "did you mean " + strconv.Quote(like) + "?"
 			}
-			wrong.at(key, "unknown %s %q; %s", strings.ReplaceAll(key, "_", " "), value, says)
+			wrong.add(key, "unknown %s %q; %s", strings.ReplaceAll(key, "_", " "), value, message)
 		}
 	}
 	choice("theme", c.Theme, append([]string{"auto"}, themes.Names()...)...)
@@ -158,16 +158,16 @@ func (c Config) check(wrong *mistakes) {
 	choice("attach.predict", c.Attach.Predict, "auto", "always", "off")
 	choice("preset", c.Preset, keymap.Presets()...)
 	if c.Scrollback < 0 {
-		wrong.at("scrollback", "scrollback = %d: must be 0 or more lines", c.Scrollback)
+		wrong.add("scrollback", "scrollback = %d: want 0 or more lines", c.Scrollback)
 	}
 	if c.LogLimit != 0 && c.LogLimit < 1<<20 {
-		wrong.at("log_limit", "log_limit = %d: must be at least %d bytes", c.LogLimit, 1<<20)
+		wrong.add("log_limit", "log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
 	}
 	if c.ProcessLogLimit != 0 && c.ProcessLogLimit < 64<<10 {
-		wrong.at("process_log_limit", "process_log_limit = %d: must be at least %d bytes", c.ProcessLogLimit, 64<<10)
+		wrong.add("process_log_limit", "process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
 	}
 	if len(c.Shell) > 0 && c.Shell[0] == "" {
-		wrong.at("shell", "shell: must have a program before its arguments")
+		wrong.add("shell", "shell: want a program before its arguments")
 	}
 	c.Agents.check(wrong)
 	c.History.check(wrong)
@@ -177,5 +177,5 @@ func (c Config) check(wrong *mistakes) {
 	c.Fleet.check(wrong)
 }
 
-// NoClipboard says whether programs are kept from the clipboard.
+// NoClipboard reports whether programs may not write to the clipboard.
 func (c Config) NoClipboard() bool { return c.Clipboard != nil && !*c.Clipboard }

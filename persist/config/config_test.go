@@ -62,7 +62,7 @@ reap_after = "24h"
 	}
 }
 
-func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
+func TestMistakesShowTheirPosition(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":    {"\nscrolback = 3\n", "line 2: unknown key \"scrolback\"; did you mean scrollback?"},
 		"caret":          {"scrolback = 3\n", "   1 | scrolback = 3\n     | ^^^^^^^^^"},
@@ -102,7 +102,7 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestAllMistakesAreToldAtOnceInTheOrderOfLines(t *testing.T) {
+func TestParseReportsAllMistakesInOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -162,7 +162,7 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func TestEverySettingIsAKeyAndHasTheValueItSays(t *testing.T) {
+func TestSettingsMatchKeysAndDefaults(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range Settings() {
 		known[s.Key] = true
@@ -230,7 +230,7 @@ func TestRelativeConfigHomeCountsAsUnset(t *testing.T) {
 	}
 }
 
-func TestTheDefaultFileChangesNothing(t *testing.T) {
+func TestDefaultFileSetsNothing(t *testing.T) {
 	c, err := Parse([]byte(Default()))
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestTheDefaultFileChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTheDefaultFileIsValidWithoutItsCommentSigns(t *testing.T) {
+func TestDefaultFileIsValidWhenUncommented(t *testing.T) {
 	var text strings.Builder
 	for line := range strings.Lines(Default()) {
 		if rest, ok := strings.CutPrefix(line, "#"); ok && !strings.HasPrefix(rest, " ") {
@@ -253,7 +253,7 @@ func TestTheDefaultFileIsValidWithoutItsCommentSigns(t *testing.T) {
 	}
 }
 
-func TestEffectiveIsAConfigurationOfTheSameMeaning(t *testing.T) {
+func TestEffectiveDecodesToTheSameConfig(t *testing.T) {
 	for _, text := range []string{"", "shell = [\"a\\\"b\", \"\\u007f\"]\n[keys]\nprefix = [\"ctrl+a\"]\n[agents]\nreap_after = \"24h\""} {
 		c, err := Parse([]byte(text))
 		if err != nil {
@@ -269,7 +269,7 @@ func TestEffectiveIsAConfigurationOfTheSameMeaning(t *testing.T) {
 	}
 }
 
-func TestAValueIsChangedInItsPlace(t *testing.T) {
+func TestWithValueReplacesOnlyTheValue(t *testing.T) {
 	for _, c := range []struct{ before, want string }{
 		{"", "theme = \"nord\"\n"},
 		{"# mine\ntheme=\"dark\" # calm\nmouse = true\n", "# mine\ntheme=\"nord\" # calm\nmouse = true\n"},
@@ -285,7 +285,7 @@ func TestAValueIsChangedInItsPlace(t *testing.T) {
 	}
 }
 
-func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
+func TestKeepThemeLeavesTheRestUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	path, err := KeepTheme("nord")
@@ -319,7 +319,7 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	}
 }
 
-func TestCreateKeepsAnExistingConfiguration(t *testing.T) {
+func TestCreateKeepsExistingFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path, err := Create()
 	if text, _ := os.ReadFile(path); err != nil || string(text) != Default() {
@@ -337,7 +337,7 @@ func TestCreateKeepsAnExistingConfiguration(t *testing.T) {
 	}
 }
 
-func TestAConfigurationIsFollowed(t *testing.T) {
+func TestFollowReportsEachChange(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tandem", "config.toml")
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -351,7 +351,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		news, done := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(done)
-			file.follow(ctx, news, lookSeldom, func(c Config, err error) {
+			file.follow(ctx, news, pollWatched, func(c Config, err error) {
 				if err != nil {
 					told = append(told, Brief(err).Error())
 					return
@@ -367,12 +367,12 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			news <- struct{}{}
-			time.Sleep(2 * configQuiet)
+			time.Sleep(2 * settleTime)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * lookSeldom) // nothing tells of it
+		time.Sleep(2 * pollWatched) // nothing tells of it
 		cancel()
 		<-done
 		want := []string{"nord", "config.toml line 1: theme: must be a name in quotes", "dark", ""}
@@ -382,7 +382,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 	})
 }
 
-func TestTipsAreShownThreeTimesOrUntilTheyAreHidden(t *testing.T) {
+func TestTipsAreShownThreeTimesOrUntilHidden(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	for i, want := range []bool{true, true, true, false} {
 		if show, _ := Tips(Config{}, dir); show != want {
@@ -401,7 +401,7 @@ func TestTipsAreShownThreeTimesOrUntilTheyAreHidden(t *testing.T) {
 	}
 }
 
-func TestAgentsProgramsAreAskedUnlessThePersonSaysSo(t *testing.T) {
+func TestElicitsIsTrueByDefault(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
 		c, err := Parse([]byte(text))
 		if err != nil || c.Agents.Elicits() != want {

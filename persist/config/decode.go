@@ -14,18 +14,19 @@ import (
 	"tandem/persist/diag"
 )
 
-// brokenMost is how many expressions that are no TOML are told of.
-const brokenMost = 50
+// maxSyntaxErrors is the maximum number of syntax errors reported.
+const maxSyntaxErrors = 50
 
-// decodeConfig reads config.toml as far as it can be read, and tells of the
-// rest: what is not TOML, keys that do not exist, values of another type.
+// decodeConfig decodes the valid parts of config.toml and reports the rest to wrong: syntax
+// errors, unknown keys, values of the wrong type.
 func decodeConfig(text []byte, wrong *mistakes) Config {
 	var c Config
+	// Fast path: a valid file needs no decoding key by key.
 	if decodeStrictly(text, &c) == nil {
 		return c
 	}
 	c = Config{}
-	c.take(readable(text, wrong), nil, wrong)
+	c.decodeTable(decodeReadable(text, wrong), nil, wrong)
 	return c
 }
 
@@ -33,25 +34,26 @@ func decodeStrictly(text []byte, c *Config) error {
 	return toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(c)
 }
 
-// take decodes a table key by key, so that a wrong one costs no other.
-func (c *Config) take(table map[string]any, path []string, wrong *mistakes) {
+// decodeTable decodes a table key by key, so that a wrong key does not affect the others.
+func (c *Config) decodeTable(table map[string]any, path []string, wrong *mistakes) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
+		// Clone, because append could overwrite the key of a sibling.
 		key := append(slices.Clone(path), name)
 		within, isTable := table[name].(map[string]any)
 		value := table[name]
 		if isTable {
 			value = map[string]any{}
 		}
-		if err := c.takeOne(key, value); err != nil {
-			wrong.ofKey(key, err)
+		if err := c.decodeKey(key, value); err != nil {
+			wrong.addDecodeError(key, err)
 		} else if isTable {
-			c.take(within, key, wrong)
+			c.decodeTable(within, key, wrong)
 		}
 	}
 }
 
-// takeOne decodes one key, and changes nothing if that fails.
-func (c *Config) takeOne(key []string, value any) error {
+// decodeKey decodes one key. On an error, c is unchanged.
+func (c *Config) decodeKey(key []string, value any) error {
 	for _, name := range slices.Backward(key) {
 		value = map[string]any{name: value}
 	}
@@ -59,6 +61,7 @@ func (c *Config) takeOne(key []string, value any) error {
 	if err != nil {
 		return err
 	}
+	// Decode into an empty Config first: a failed decode may leave c half changed.
 	var alone Config
 	if err := decodeStrictly(text, &alone); err != nil {
 		return err
@@ -66,13 +69,12 @@ func (c *Config) takeOne(key []string, value any) error {
 	return decodeStrictly(text, c)
 }
 
-// ofKey adds what the decoder says of a key, in words of the configuration and
-// not of the program.
-func (m *mistakes) ofKey(key []string, err error) {
+// addDecodeError reports an error of the decoder for a key, in terms of the configuration.
+func (m *mistakes) addDecodeError(key []string, err error) {
 	name := strings.Join(key, ".")
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
-		place, _ := locateKey(m.legible(), key)
+		place, _ := locateKey(m.readableText(), key)
 		m.list = append(m.list, mistake{place, fmt.Sprintf("unknown key %q", name) + suggestion(name)})
 		return
 	}
@@ -80,15 +82,16 @@ func (m *mistakes) ofKey(key []string, err error) {
 	if s, ok := settingOf(name); ok {
 		want = s.Want
 	}
-	place, _ := locate(m.legible(), key)
-	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: must be %s", name, want)})
+	place, _ := locate(m.readableText(), key)
+	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: want %s", name, want)})
 }
 
-// readable decodes a text without what is not TOML in it, which it tells of.
-func readable(text []byte, wrong *mistakes) map[string]any {
+// decodeReadable decodes text without its syntax errors, which it reports to wrong. It blanks each
+// faulty expression and decodes again.
+func decodeReadable(text []byte, wrong *mistakes) map[string]any {
 	text = bytes.Clone(text)
 	last, open := 0, false
-	for range brokenMost {
+	for range maxSyntaxErrors {
 		var all map[string]any
 		err := toml.Unmarshal(text, &all)
 		if err == nil {
@@ -101,17 +104,17 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 			return nil
 		}
 		line, column := broken.Position()
-		from, to, next := around(text, line, last)
-		// What follows the beginning of a list or text that does not end is no
-		// TOML by itself, which is not another mistake.
+		from, to, next := expressionLines(text, line, last)
+		// The rest of an unterminated list or string is no TOML by itself; that is not another
+		// mistake.
 		if !open || !next {
-			says := diag.Syntax(broken)
+			message := diag.Syntax(broken)
 			if open = line > from; open {
-				says += fmt.Sprintf(", in what begins on line %d", from)
+				message += fmt.Sprintf(", in what begins on line %d", from)
 			}
-			wrong.list = append(wrong.list, mistake{diag.Span{Line: line, Column: column, Width: 1}, says})
+			wrong.list = append(wrong.list, mistake{diag.Span{Line: line, Column: column, Width: 1}, message})
 		}
-		if !blank(text, from, to) {
+		if !blankLines(text, from, to) {
 			return nil
 		}
 		last = to
@@ -119,10 +122,10 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 	return nil
 }
 
-// around tells the first and the last line of the expression that cannot be
-// read because of a line; of one that has no end the first one alone. next
-// tells whether it is what comes next after a line that was made blank.
-func around(text []byte, line, blanked int) (from, to int, next bool) {
+// expressionLines returns the first and last line of the expression that makes line unreadable; if it is
+// unterminated, only its first line. next reports whether the expression directly follows the
+// blanked lines.
+func expressionLines(text []byte, line, blanked int) (from, to int, next bool) {
 	var p unstable.Parser
 	p.Reset(bytes.Clone(text))
 	end := 0
@@ -134,7 +137,7 @@ func around(text []byte, line, blanked int) (from, to int, next bool) {
 		end = max(end, last)
 	}
 	lines := bytes.Split(text, []byte("\n"))
-	for from = end + 1; from < line && idle(lines[from-1]); from++ {
+	for from = end + 1; from < line && isIdle(lines[from-1]); from++ {
 	}
 	return from, from, end <= blanked && from > blanked
 }
@@ -152,14 +155,14 @@ func linesOfExpression(p *unstable.Parser) (first, last int) {
 	return shape.Start.Line, shape.End.Line
 }
 
-// idle reports whether a line is empty or a comment.
-func idle(line []byte) bool {
+// isIdle reports whether a line is empty or a comment.
+func isIdle(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) == 0 || line[0] == '#'
 }
 
-// blank makes spaces of some lines, and tells whether that changed anything.
-func blank(text []byte, from, to int) (changed bool) {
+// blankLines replaces lines by spaces and reports whether that changed the text.
+func blankLines(text []byte, from, to int) (changed bool) {
 	line := 1
 	for i, b := range text {
 		if b == '\n' {

@@ -15,31 +15,30 @@ import (
 )
 
 const (
-	// configQuiet is how long it has to stay as it is before it is read: an editor
-	// may write it in pieces.
-	configQuiet = 50 * time.Millisecond
-	// sameTime is within what two changes of a file may carry the same time.
+	// settleTime is how long the file must be unchanged before it is read: an editor may write it
+	// in parts.
+	settleTime = 50 * time.Millisecond
+	// sameTime is the resolution of file times: two changes within it may have the same time.
 	sameTime = time.Second
 )
 
-// A File is config.toml while somebody follows it. It is for one
-// goroutine at a time.
+// A File follows config.toml. It is not safe for concurrent use.
 type File struct {
 	path string
 	text []byte
 	seen stamp
 
-	refused bool  // other users may have written the file
+	refused bool  // other users could have written the file
 	err     error // of the last load by Changed
 }
 
-// A stamp is what tells that a file has changed.
+// A stamp is the file's state, compared to detect changes.
 type stamp struct {
 	info os.FileInfo
-	at   time.Time // when it was looked at
+	at   time.Time // time of the check
 }
 
-// Load reads the file. After an error it can be followed all the same.
+// Load reads the file. The file can be followed even after an error.
 func (f *File) Load() (Config, error) {
 	if f.path == "" {
 		path, err := Path()
@@ -48,7 +47,8 @@ func (f *File) Load() (Config, error) {
 		}
 		f.path = path
 	}
-	f.seen = f.look()
+	// Stat before reading: a change in between is then noticed later.
+	f.seen = f.statFile()
 	text, err := readConfig(f.path)
 	f.text, f.refused = text, trust.File(f.path) != nil
 	if err != nil {
@@ -61,17 +61,17 @@ func (f *File) Load() (Config, error) {
 	return c, nil
 }
 
-// Changed loads the file if it is another one than at the last load. Without a change, err is
-// that of the last load.
+// Changed loads the file if it has changed since the last load. Otherwise it returns the error of
+// the last load.
 func (f *File) Changed() (c Config, changed bool, err error) {
-	if f.path != "" && !f.touched() {
+	if f.path != "" && !f.hasChanged() {
 		return Config{}, false, f.err
 	}
 	c, f.err = f.Load()
 	return c, true, f.err
 }
 
-// A fileError is what is wrong with a configuration and where it is.
+// A fileError is an error in a configuration with the path of the file.
 type fileError struct {
 	path string
 	err  error
@@ -80,7 +80,7 @@ type fileError struct {
 func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.path, e.err) }
 func (e *fileError) Unwrap() error { return e.err }
 
-// Brief is an error on one line: the file's name and the first mistake.
+// Brief shortens an error to one line: the file's name and the first mistake.
 func Brief(err error) error {
 	var wrong *mistakes
 	var file *fileError
@@ -90,8 +90,8 @@ func Brief(err error) error {
 	return err
 }
 
-// Follow tells of every change of the file from the last load on, until ctx
-// ends: what it says now, or why that cannot be used.
+// Follow calls tell after each change of the file since the last load, with the new configuration
+// or the error, until ctx ends.
 func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 	if f.path == "" {
 		return
@@ -104,7 +104,7 @@ func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 
 func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Duration, tell func(Config, error)) {
 	for ctx.Err() == nil {
-		if !f.touched() {
+		if !f.hasChanged() {
 			select {
 			case <-news:
 			case <-time.After(look):
@@ -112,9 +112,10 @@ func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Durat
 			}
 			continue
 		}
-		for before := f.look(); wait(ctx, configQuiet); {
-			now := f.look()
-			if now.same(before) {
+		// An editor may still be writing: wait until the file is unchanged for a while.
+		for before := f.statFile(); waitFor(ctx, settleTime); {
+			now := f.statFile()
+			if now.equals(before) {
 				break
 			}
 			before = now
@@ -127,8 +128,8 @@ func (f *File) follow(ctx context.Context, news <-chan struct{}, look time.Durat
 	}
 }
 
-// wait returns after some time: false, if ctx ended.
-func wait(ctx context.Context, d time.Duration) bool {
+// waitFor waits for d. It returns false if ctx ended first.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return ctx.Err() == nil
@@ -137,16 +138,16 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (f *File) look() stamp {
-	info, _ := os.Stat(f.path) // none, if it is not there
+func (f *File) statFile() stamp {
+	info, _ := os.Stat(f.path) // nil if the file does not exist
 	return stamp{info, time.Now()}
 }
 
-// touched reports whether the file is another one than at the last load. Two
-// changes can have the same time, so one that was fresh then may have changed.
-func (f *File) touched() bool {
-	now := f.look()
-	if !now.same(f.seen) || f.refused && trust.File(f.path) == nil {
+// hasChanged reports whether the file has changed since the last load. Within sameTime, a change may
+// keep the file's time, so the content is compared as well.
+func (f *File) hasChanged() bool {
+	now := f.statFile()
+	if !now.equals(f.seen) || f.refused && trust.File(f.path) == nil {
 		return true
 	}
 	if now.info == nil || f.seen.at.Sub(now.info.ModTime()) > sameTime {
@@ -157,7 +158,7 @@ func (f *File) touched() bool {
 	return err == nil && !bytes.Equal(text, f.text)
 }
 
-func (s stamp) same(other stamp) bool {
+func (s stamp) equals(other stamp) bool {
 	if s.info == nil || other.info == nil {
 		return s.info == other.info
 	}

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Fleet is the table fleet: where a fleet's hub is, and who this machine is there.
+// Fleet is the table [fleet]: the fleet's hub and this machine's credentials.
 type Fleet struct {
-	Hub       string `toml:"hub"`       // "tls://host:port", several with commas between them
-	Authority string `toml:"authority"` // file of the certificate that signs the hub's
+	Hub       string `toml:"hub"`       // "tls://host:port", several separated by commas
+	Authority string `toml:"authority"` // file with the certificate authority of the hub
 	Machine   string `toml:"machine"`   // .creds file of this machine
-	Person    string `toml:"person"`    // .creds file of the person here
+	Person    string `toml:"person"`    // .creds file of the user
 }
 
 func (f Fleet) check(wrong *mistakes) {
 	for key, path := range map[string]string{"authority": f.Authority, "machine": f.Machine, "person": f.Person} {
 		if path != "" && !filepath.IsAbs(path) {
-			wrong.at("fleet\x00"+key, "fleet: %s = %q: must be an absolute path", key, path)
+			wrong.add("fleet\x00"+key, "fleet: %s = %q: want an absolute path", key, path)
 		}
 	}
 	for address := range strings.SplitSeq(f.Hub, ",") {
 		if f.Hub != "" && !strings.HasPrefix(strings.TrimSpace(address), "tls://") {
-			wrong.at("fleet\x00hub", "fleet: hub = %q: must be tls://host:port", f.Hub)
+			wrong.add("fleet\x00hub", "fleet: hub = %q: want tls://host:port", f.Hub)
 		}
 	}
 }
 
-// KeepFleet writes the table fleet, or takes what it says out, and leaves the rest of the file
-// as it is. It returns the file's path.
+// KeepFleet writes the table [fleet], or removes it if f is empty, and leaves the rest of the file
+// unchanged. It returns the file's path.
 func KeepFleet(f Fleet) (path string, err error) {
 	return changeFile("write fleet", func(text string, c *Config) string {
 		c.Fleet = f
@@ -36,7 +36,7 @@ func KeepFleet(f Fleet) (path string, err error) {
 	})
 }
 
-// withFleet is a configuration with another table fleet.
+// withFleet returns text with the table [fleet] replaced.
 func withFleet(text string, f Fleet) string {
 	header, key := regexp.MustCompile(`^\s*\[\s*fleet\s*\]`), regexp.MustCompile(`^\s*(hub|authority|machine|person)\s*=`)
 	var b strings.Builder
@@ -67,7 +67,7 @@ func withFleet(text string, f Fleet) string {
 	return text + "[fleet]\n" + f.toml()
 }
 
-// toml is what the table says.
+// toml returns the lines of the table.
 func (f Fleet) toml() string {
 	var b strings.Builder
 	for _, entry := range []struct{ key, value string }{{"hub", f.Hub}, {"authority", f.Authority}, {"machine", f.Machine}, {"person", f.Person}} {

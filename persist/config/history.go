@@ -2,15 +2,15 @@ package config
 
 import "regexp"
 
-// History is the table history.
+// History is the table [history].
 type History struct {
-	Ignore []string `toml:"ignore"` // regular expressions: commands that match one stay out of the history
+	Ignore []string `toml:"ignore"` // regular expressions of commands to keep out of the history
 }
 
 func (c History) check(wrong *mistakes) {
 	for _, pattern := range c.Ignore {
 		if _, err := regexp.Compile(pattern); err != nil {
-			wrong.at("history.ignore", "ignore = %q: %v", pattern, err)
+			wrong.add("history.ignore", "ignore = %q: %v", pattern, err)
 		}
 	}
 }

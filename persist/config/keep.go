@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Create writes a configuration with every default in comments, unless there is one already.
-// It returns the file's path.
+// Create writes a configuration with all defaults as comments, unless the file exists. It returns
+// the file's path.
 func Create() (path string, err error) {
 	path, err = Path()
 	if err != nil {
@@ -32,20 +32,19 @@ func Create() (path string, err error) {
 	return path, nil
 }
 
-// KeepTheme writes the theme into the configuration and leaves the rest of the
-// file as it is. It returns the file's path.
+// KeepTheme writes the theme to the configuration and leaves the rest of the file unchanged. It
+// returns the file's path.
 func KeepTheme(name string) (path string, err error) {
-	return keep("theme", name, func(c *Config) { c.Theme = name })
+	return keepString("theme", name, func(c *Config) { c.Theme = name })
 }
 
-// KeepPrefix writes the prefix key into the configuration, as KeepTheme does the
-// theme.
+// KeepPrefix writes the prefix key to the configuration, like KeepTheme.
 func KeepPrefix(key string) (path string, err error) {
-	return keep("prefix", key, func(c *Config) { c.Prefix = key })
+	return keepString("prefix", key, func(c *Config) { c.Prefix = key })
 }
 
-// keep writes a text; set is what that is to do.
-func keep(name, value string, set func(*Config)) (path string, err error) {
+// keepString writes a string. set makes the same change to the decoded configuration, for comparison.
+func keepString(name, value string, set func(*Config)) (path string, err error) {
 	return changeFile("write "+name, func(text string, c *Config) string {
 		set(c)
 		return withValue(text, name, inTOML(value))

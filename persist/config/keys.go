@@ -7,12 +7,12 @@ import (
 	"tandem/keys/keymap"
 )
 
-// Bindings are the catalogue's with the configured changes: the preset's, and
-// those of single actions over them.
-func (c Config) Bindings() (keymap.Bindings, error) { return c.bound(c.changes()) }
+// Bindings returns the default key bindings with the changes of the preset and of single actions
+// applied.
+func (c Config) Bindings() (keymap.Bindings, error) { return c.applyBindings(c.keyChanges()) }
 
-// changes are the keys of single actions.
-func (c Config) changes() map[keymap.Action][]string {
+// keyChanges returns the keys configured for single actions.
+func (c Config) keyChanges() map[keymap.Action][]string {
 	changes := make(map[keymap.Action][]string, len(c.Keys)+1)
 	for action, names := range c.Keys {
 		changes[keymap.Action(action)] = names
@@ -23,9 +23,10 @@ func (c Config) changes() map[keymap.Action][]string {
 	return changes
 }
 
-func (c Config) bound(changes map[keymap.Action][]string) (keymap.Bindings, error) {
+func (c Config) applyBindings(changes map[keymap.Action][]string) (keymap.Bindings, error) {
 	bindings := keymap.DefaultBindings()
 	if c.CopyKeys == "emacs" {
+		// Before the preset, which may change these keys.
 		bindings = bindings.EmacsCopy()
 	}
 	bindings, err := bindings.Preset(c.Preset, changes)
@@ -38,24 +39,25 @@ func (c Config) bound(changes map[keymap.Action][]string) (keymap.Bindings, erro
 	return bindings, nil
 }
 
-// checkKeys finds out which of the configured keys cannot be.
+// checkKeys reports invalid keys to wrong.
 func (c Config) checkKeys(wrong *mistakes) {
-	changes := c.changes()
+	changes := c.keyChanges()
 	if _, twice := c.Keys[string(keymap.Prefix)]; twice && c.Prefix != "" {
-		wrong.at("prefix", "prefix is also in [keys]; keep one of the two")
+		wrong.add("prefix", "prefix is also in [keys]; keep one of the two")
 		delete(changes, keymap.Prefix)
 	}
 	if !slices.Contains(append(keymap.Presets(), ""), c.Preset) {
-		return // it was told
+		// check has reported the preset already.
+		return
 	}
 	for c.dropWrong(changes, wrong) {
 	}
 }
 
-// dropWrong tells of changes that cannot be and takes them out. It reports
-// whether others may be wrong too.
+// dropWrong reports invalid changes to wrong and removes them from changes. again is true if the
+// remaining ones may be invalid too.
 func (c Config) dropWrong(changes map[keymap.Action][]string, wrong *mistakes) (again bool) {
-	_, err := c.bound(changes)
+	_, err := c.applyBindings(changes)
 	if err == nil {
 		return false
 	}
@@ -63,26 +65,26 @@ func (c Config) dropWrong(changes map[keymap.Action][]string, wrong *mistakes) (
 	for _, action := range actions {
 		rest := maps.Clone(changes)
 		delete(rest, action)
-		if _, without := c.bound(rest); without == nil {
-			wrong.at(c.keyOf(action), "%v", err)
+		if _, without := c.applyBindings(rest); without == nil {
+			wrong.add(c.keyOf(action), "%v", err)
 			return false
 		}
 	}
-	// There are several mistakes: each is told that is one by itself.
+	// There are several mistakes: report each change that is invalid by itself.
 	for _, action := range actions {
-		if _, err := c.bound(map[keymap.Action][]string{action: changes[action]}); err != nil {
-			wrong.at(c.keyOf(action), "%v", err)
+		if _, err := c.applyBindings(map[keymap.Action][]string{action: changes[action]}); err != nil {
+			wrong.add(c.keyOf(action), "%v", err)
 			delete(changes, action)
 			again = true
 		}
 	}
 	if !again {
-		wrong.at("keys", "%v", err)
+		wrong.add("keys", "%v", err)
 	}
 	return again
 }
 
-// keyOf is where the keys of an action stand in the file.
+// keyOf returns the key in the file that sets an action's keys.
 func (c Config) keyOf(a keymap.Action) string {
 	if a == keymap.Prefix && c.Prefix != "" {
 		return "prefix"

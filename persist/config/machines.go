@@ -13,15 +13,15 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Machine is a table [machines.NAME]: how another machine is reached.
+// Machine is a table [machines.NAME]: how to reach another machine.
 type Machine struct {
-	SSH       string            `toml:"ssh"`       // "user@box", as ssh takes it
-	Transport []string          `toml:"transport"` // a command that joins its input and output to the machine's bridge
+	SSH       string            `toml:"ssh"`       // "user@box", as for ssh
+	Transport []string          `toml:"transport"` // command whose input and output connect to the machine's bridge
 	Env       map[string]string `toml:"env"`       // added to the environment of ssh or of the command
 }
 
-// MachineName reports whether a machine may be called so: a word that needs no
-// quotes in a shell, and may stand before a slash or between commas.
+// MachineName reports whether name is valid for a machine: it needs no quotes in a shell, and
+// contains neither slash nor comma.
 func MachineName(name string) bool {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' }
 	for i, r := range name {
@@ -37,20 +37,20 @@ func (c Config) checkMachines(wrong *mistakes) {
 		key, m := "machines\x00"+name, c.Machines[name]
 		switch {
 		case !MachineName(name):
-			wrong.at(key, "machine %q: must be a name of letters, digits, dots, - and _", name)
+			wrong.add(key, "machine %q: want a name of letters, digits, dots, - and _", name)
 		case m.SSH == "" && len(m.Transport) == 0:
-			wrong.at(key, "machine %q: needs ssh = \"user@host\" or transport = [\"a\", \"command\"]", name)
+			wrong.add(key, "machine %q: want ssh = \"user@host\" or transport = [\"a\", \"command\"]", name)
 		case m.SSH != "" && len(m.Transport) > 0:
-			wrong.at(key, "machine %q: must have either ssh or transport, not both", name)
+			wrong.add(key, "machine %q: want ssh or transport, not both", name)
 		case strings.HasPrefix(m.SSH, "-"):
-			wrong.at(key+"\x00ssh", "machine %q: ssh = %q is no host", name, m.SSH)
+			wrong.add(key+"\x00ssh", "machine %q: ssh = %q is no host", name, m.SSH)
 		case len(m.Transport) > 0 && m.Transport[0] == "":
-			wrong.at(key+"\x00transport", "machine %q: transport: must have a program before its arguments", name)
+			wrong.add(key+"\x00transport", "machine %q: transport: want a program before its arguments", name)
 		}
 	}
 }
 
-// toml is the table of a machine.
+// toml returns the machine's table.
 func (m Machine) toml(name string) string {
 	var b strings.Builder
 	if strings.Contains(name, ".") {
@@ -73,11 +73,11 @@ func (m Machine) toml(name string) string {
 	return b.String()
 }
 
-// KeepMachine writes a machine at the end of the configuration, in place of one of
-// that name, and leaves the rest of the file as it is. It returns the file's path.
+// KeepMachine writes a machine at the end of the configuration, replacing one of that name, and
+// leaves the rest of the file unchanged. It returns the file's path.
 func KeepMachine(name string, m Machine) (path string, err error) {
 	if len(m.Env) == 0 {
-		m.Env = nil // as it is read
+		m.Env = nil // as Parse returns it
 	}
 	return changeFile("write machine "+name, func(text string, c *Config) string {
 		if text = withoutTable(text, name); text != "" && !strings.HasSuffix(text, "\n\n") {
@@ -91,7 +91,7 @@ func KeepMachine(name string, m Machine) (path string, err error) {
 	})
 }
 
-// ForgetMachine takes a machine out of the configuration.
+// ForgetMachine removes a machine from the configuration.
 func ForgetMachine(name string) (path string, err error) {
 	return changeFile("remove machine "+name, func(text string, c *Config) string {
 		delete(c.Machines, name)
@@ -99,8 +99,8 @@ func ForgetMachine(name string) (path string, err error) {
 	})
 }
 
-// withoutTable leaves out the tables of a machine, up to the last of their lines
-// that says something: comments below may be about what follows.
+// withoutTable removes the tables of a machine, up to their last entry: comments below may belong
+// to the next table.
 func withoutTable(text, name string) string {
 	header := regexp.MustCompile(`^\s*\[\s*machines\s*\.\s*["']?` + regexp.QuoteMeta(name) + `["']?\s*(\.[^\]]*)?\]`)
 	var kept, pending []string
@@ -125,15 +125,16 @@ func withoutTable(text, name string) string {
 	return strings.Join(append(kept, pending...), "")
 }
 
-// changeFile changes the file. change does so to its text, and to what it says:
-// what comes of the text has to say just that.
+// changeFile changes the file by applying change to its text and to its decoded content. It writes
+// the new text only if it decodes to the new content.
 func changeFile(what string, change func(text string, c *Config) string) (path string, err error) {
 	path, err = Path()
 	if err != nil {
 		return "", err
 	}
+	// Write through a symbolic link instead of replacing it.
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a file that lies elsewhere is changed there
+		path = real
 	}
 	text, err := readConfig(path)
 	if err != nil {
@@ -144,6 +145,7 @@ func changeFile(what string, change func(text string, c *Config) string) (path s
 		return path, fmt.Errorf("%s: %s has a mistake; `tandem config check` shows it", what, path)
 	}
 	changed := change(string(text), &want)
+	// Verify the result: the text may be written in a way the edit does not handle.
 	got, err := Parse([]byte(changed))
 	if err != nil || want.Effective() != got.Effective() || len(want.Machines)+len(got.Machines) > 0 && !reflect.DeepEqual(want.Machines, got.Machines) {
 		return path, fmt.Errorf("%s: do it in %s yourself; the file is written in a way that Tandem cannot change", what, path)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestMachinesAreWrittenAndRemovedWithoutTheRest(t *testing.T) {
+func TestKeepMachineLeavesTheRestUnchanged(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path, _ := Path()
 	const text = "# mine\ntheme = \"dark\"\n\n[machines.old]\nssh = \"a@b\" # here\n[machines.old.env]\nX = \"1\"\n\n# of the keys\n[keys]\n\"session.new\" = [\"c\"]\n"
@@ -44,7 +44,7 @@ func TestMachinesAreWrittenAndRemovedWithoutTheRest(t *testing.T) {
 	}
 }
 
-func TestMistakesInMachinesAreTold(t *testing.T) {
+func TestParseReportsMistakesInMachines(t *testing.T) {
 	for text, want := range map[string]string{
 		"[machines.a]\n":                               "line 1: machine \"a\": needs ssh",
 		"[machines.a]\nssh = 3\n":                      "line 2: machines.a.ssh: must be text in quotes",

@@ -12,21 +12,21 @@ import (
 	"tandem/persist/diag"
 )
 
-// A mistake is one thing that is wrong with a configuration.
+// A mistake is one error in a configuration.
 type mistake struct {
 	diag.Span
 	text string
 }
 
-// mistakes are what is wrong with a configuration, as an error.
+// mistakes is an error with all mistakes in a configuration.
 type mistakes struct {
 	text []byte // the configuration
-	read []byte // the same without what is not TOML, if there is such
+	read []byte // text without its syntax errors; nil if it has none
 	list []mistake
 }
 
-// found is the error; nil if nothing is wrong.
-func (m *mistakes) found() error {
+// asError returns m with its mistakes sorted by line, or nil if there are none.
+func (m *mistakes) asError() error {
 	if len(m.list) == 0 {
 		return nil
 	}
@@ -34,26 +34,26 @@ func (m *mistakes) found() error {
 	return m
 }
 
-// at adds a mistake in the value of a key: "theme", "agents.sandbox", or with
-// \x00 between parts that have dots themselves.
-func (m *mistakes) at(key, format string, args ...any) {
+// add adds a mistake in the value of a key: "theme" or "agents.sandbox". Parts that contain dots
+// are joined by \x00 instead.
+func (m *mistakes) add(key, format string, args ...any) {
 	sep := "."
 	if strings.Contains(key, "\x00") {
 		sep = "\x00"
 	}
-	place, _ := locate(m.legible(), strings.Split(key, sep))
+	place, _ := locate(m.readableText(), strings.Split(key, sep))
 	m.list = append(m.list, mistake{place, fmt.Sprintf(format, args...)})
 }
 
-// legible is the text in which keys can be found.
-func (m *mistakes) legible() []byte {
+// readableText returns the text to locate keys in.
+func (m *mistakes) readableText() []byte {
 	if m.read != nil {
 		return m.read
 	}
 	return m.text
 }
 
-// brief is the first mistake on one short line.
+// brief returns the first mistake on one short line.
 func (m *mistakes) brief() string {
 	first := m.list[0]
 	text, _, _ := strings.Cut(first.text, ";")
@@ -63,7 +63,7 @@ func (m *mistakes) brief() string {
 	return fmt.Sprintf("line %d: %s", first.Line, text)
 }
 
-// Error shows each mistake with its line and a caret.
+// Error returns each mistake with its line and a caret.
 func (m *mistakes) Error() string {
 	all := make([]string, len(m.list))
 	for i, one := range m.list {
@@ -72,7 +72,7 @@ func (m *mistakes) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// suggestion names the key that was probably meant.
+// suggestion returns a hint with the most similar key, or "".
 func suggestion(name string) string {
 	var keys []string
 	for _, s := range Settings() {
@@ -84,15 +84,17 @@ func suggestion(name string) string {
 	return ""
 }
 
-// locate finds the value of a key in a TOML text, or the table of that name.
-func locate(text []byte, path []string) (diag.Span, bool) { return find(text, path, true) }
+// locate returns the position of a key's value, or of the table of that name.
+func locate(text []byte, path []string) (diag.Span, bool) { return findKey(text, path, true) }
 
-// locateKey finds the key itself.
-func locateKey(text []byte, path []string) (diag.Span, bool) { return find(text, path, false) }
+// locateKey returns the position of the key itself.
+func locateKey(text []byte, path []string) (diag.Span, bool) { return findKey(text, path, false) }
 
-func find(text []byte, path []string, value bool) (diag.Span, bool) {
+func findKey(text []byte, path []string, value bool) (diag.Span, bool) {
 	var p unstable.Parser
-	p.Reset(bytes.Clone(text)) // places are told by the capacity of what is parsed
+	// Without a clone, positions would be wrong: the parser derives them from the capacity of its
+	// input.
+	p.Reset(bytes.Clone(text))
 	var table []string
 	for p.NextExpression() {
 		e := p.Expression()
@@ -101,24 +103,24 @@ func find(text []byte, path []string, value bool) (diag.Span, bool) {
 		}
 		names, raw := keyNames(e)
 		if e.Kind != unstable.KeyValue {
-			if table = names; leads(path, table) {
+			if table = names; isPrefix(path, table) {
 				return diag.SpanOf(&p, raw), true
 			}
 			continue
 		}
 		key := append(slices.Clone(table), names...)
-		if leads(key, path) {
+		if isPrefix(key, path) {
 			return diag.SpanOf(&p, partOf(e, raw, value)), true
 		}
-		if leads(path, key) { // a.b = 1, where a is looked for
+		if isPrefix(path, key) { // path is a, and the entry is a.b = 1
 			return diag.SpanOf(&p, raw), true
 		}
 	}
 	return diag.Span{}, false
 }
 
-// partOf is where the value of an entry stands or, of one that goes on over
-// lines or has entries itself, all of it; or its key, which stands at raw.
+// partOf returns the range of an entry's key, at raw, or of its value. For a list or an inline
+// table it returns the whole entry.
 func partOf(entry *unstable.Node, raw unstable.Range, value bool) unstable.Range {
 	switch v := entry.Value(); {
 	case !value:
@@ -129,8 +131,8 @@ func partOf(entry *unstable.Node, raw unstable.Range, value bool) unstable.Range
 	return entry.Raw
 }
 
-// leads reports whether a key is another one, or a table around it.
-func leads(key, other []string) bool {
+// isPrefix reports whether key is a prefix of other.
+func isPrefix(key, other []string) bool {
 	return len(key) <= len(other) && slices.Equal(key, other[:len(key)])
 }
 

@@ -7,12 +7,12 @@ import (
 	"tandem/persist/datadir"
 )
 
-// maxRecent is how many choices are kept.
+// maxRecent is the number of choices kept.
 const maxRecent = 30
 
-// Recent returns the latest choices in the palette, newest first, and a function that keeps
-// such a list for the next dashboard. Choices that other dashboards have kept meanwhile stay,
-// after the first of the list. dir is the data folder. An error costs only the order.
+// Recent returns the latest choices in the palette, newest first, and a function that saves such a
+// list for the next dashboard. Choices saved by other dashboards meanwhile stay, after the newest
+// one. dir is the data directory. Errors are ignored, since they only affect the order.
 func Recent(dir string) (names []string, keep func([]string)) {
 	if text, err := readShared(dir, datadir.Recent); err != nil || json.Unmarshal(text, &names) != nil {
 		names = nil
@@ -29,8 +29,8 @@ func Recent(dir string) (names []string, keep func([]string)) {
 	}
 }
 
-// mergeRecent puts the latest choice, which is the first of names, before what is
-// kept, and the rest of names after that.
+// mergeRecent returns the newest choice, names[0], then kept, then the rest of names, without
+// duplicates.
 func mergeRecent(names, kept []string) (merged []string) {
 	for _, name := range slices.Concat(names[:min(len(names), 1)], kept, names) {
 		if len(merged) < maxRecent && !slices.Contains(merged, name) {

@@ -11,7 +11,7 @@ import (
 	"tandem/persist/datadir"
 )
 
-func TestWhatWasChosenIsKeptForTheNextDashboard(t *testing.T) {
+func TestRecentKeepsChoicesForNextDashboard(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	names, keep := Recent(dir)
 	if names != nil {
@@ -29,7 +29,7 @@ func TestWhatWasChosenIsKeptForTheNextDashboard(t *testing.T) {
 	}
 }
 
-func TestSeveralDashboardsKeepEachOthersChoices(t *testing.T) {
+func TestRecentKeepsChoicesOfOtherDashboards(t *testing.T) {
 	dir := t.TempDir()
 	_, first := Recent(dir)
 	_, second := Recent(dir)
@@ -47,7 +47,7 @@ func TestSeveralDashboardsKeepEachOthersChoices(t *testing.T) {
 	}
 }
 
-func TestDashboardsThatKeepChoicesAtOnceLoseNone(t *testing.T) {
+func TestRecentIsSafeForConcurrentDashboards(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for i := range 20 {
@@ -60,7 +60,7 @@ func TestDashboardsThatKeepChoicesAtOnceLoseNone(t *testing.T) {
 	}
 }
 
-func TestDashboardsCountTheirStartsTogether(t *testing.T) {
+func TestTipsCountsStartsOfAllDashboards(t *testing.T) {
 	dir := t.TempDir()
 	_, hideFirst := Tips(Config{}, dir)
 	Tips(Config{}, dir)

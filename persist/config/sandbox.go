@@ -11,12 +11,12 @@ import (
 	"tandem/persist/datadir"
 )
 
-// ErrWithdrawn is the error for a config.toml that set agents.sandbox and is now empty or
-// missing. An editor may be in the middle of saving it, so agents must not lose their sandbox.
+// ErrWithdrawn is returned if config.toml set agents.sandbox and is now empty or missing. An
+// editor may be in the middle of saving it, so agents must stay in their sandbox.
 var ErrWithdrawn = errors.New(`agents.sandbox was set, but the file is now empty or missing; restore it, or set sandbox = "" under [agents] for none`)
 
 // LoadAgents is Load for callers that sandbox agents. It keeps a note in the data directory dir
-// while the last nonempty file set agents.sandbox. An empty or missing file then gives
+// while the last nonempty file set agents.sandbox. With a note, an empty or missing file is
 // ErrWithdrawn.
 func LoadAgents(dir string) (Config, error) {
 	path, err := Path()
@@ -58,7 +58,7 @@ func noteSandbox(path string, confined bool, text []byte) error {
 	return err
 }
 
-// isBlank reports whether a configuration contains nothing but comments.
+// isBlank reports whether a configuration contains only comments.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {

@@ -11,17 +11,17 @@ import (
 	"tandem/themes"
 )
 
-// A Setting is a key of config.toml, for people: the default file, what is in
-// effect, the page about it and the words of a mistake come from this.
+// A Setting documents a key of config.toml. The default file, the settings in effect, the manual
+// and error messages are generated from it.
 type Setting struct {
-	Key   string // with the table before it: "agents.sandbox"
-	Want  string // what a value is, behind "want"
-	Value string // the default, in TOML; of a key without one an example
-	None  string // what holds without the key, where value is an example
+	Key   string // with its table: "agents.sandbox"
+	Want  string // description of valid values, after "want"
+	Value string // default in TOML, or an example if there is no default
+	None  string // behaviour without the key, if Value is an example
 	Doc   string
 }
 
-// Settings lists every key, in the order of the file.
+// Settings returns all keys, in the order of the file.
 func Settings() []Setting {
 	return []Setting{
 		{"theme", "a name in quotes", `"auto"`, "", "The colours. auto follows your terminal's background. A theme for the other kind of background\npaints its own. One of\n" + wrapNames(themes.Names())},
@@ -72,20 +72,20 @@ func Settings() []Setting {
 	}
 }
 
-// Named reports whether a setting is a table whose keys the person names.
+// Named reports whether a setting is a table whose keys the user chooses.
 func (s Setting) Named() bool { return s.Value == "" }
 
-// machineExample stands in the default file below the machines.
+// machineExample is the example for machines in the default file.
 const machineExample = `[machines.box]
 ssh = "me@box.example.org"
 `
 
-// keyExamples stand in the default file below [keys].
+// keyExamples are the examples for [keys] in the default file.
 const keyExamples = `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
 "split.beside" = ["v", "%"]
 `
 
-// wrapNames lists names in lines of a comment.
+// wrapNames joins names into lines of a comment.
 func wrapNames(names []string) string {
 	var b strings.Builder
 	width := 0
@@ -105,7 +105,7 @@ func wrapNames(names []string) string {
 	return b.String() + "."
 }
 
-// settingOf finds a setting by its key.
+// settingOf returns the setting of a key.
 func settingOf(key string) (Setting, bool) {
 	if strings.HasPrefix(key, "keys.") {
 		key = "keys"
@@ -122,7 +122,7 @@ func settingOf(key string) (Setting, bool) {
 	return Setting{}, false
 }
 
-// valueOf is what a configuration says for a key, in TOML; "" if nothing.
+// valueOf returns the value of a key in TOML, or "" if it is not set.
 func valueOf(c Config, key string) string {
 	v := reflect.ValueOf(c)
 	for name := range strings.SplitSeq(key, ".") {
@@ -137,7 +137,7 @@ func valueOf(c Config, key string) string {
 	return inTOML(v.Interface())
 }
 
-// fieldOf is the field of a struct that has a name in the file.
+// fieldOf returns the field of a struct with that name in the file.
 func fieldOf(v reflect.Value, name string) reflect.Value {
 	if v.Kind() != reflect.Struct {
 		return reflect.Value{}
@@ -150,8 +150,8 @@ func fieldOf(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// inTOML writes a string, number, boolean or list of strings. What JSON escapes
-// in a string, TOML escapes in the same way.
+// inTOML encodes a string, number, boolean or list of strings. JSON's escapes in strings are valid
+// in TOML.
 func inTOML(v any) string {
 	if list, ok := v.([]string); ok {
 		words := make([]string, len(list))
@@ -169,8 +169,8 @@ func inTOML(v any) string {
 	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\u007f", `\u007f`), "\n")
 }
 
-// Values is what a configuration says, each key with its value; null is the
-// default where there is no value for it.
+// Values returns all keys with their values in effect; null for a key without a value or a
+// default.
 func (c Config) Values() map[string]any {
 	values := map[string]any{"keys": c.Keys}
 	if c.Keys == nil {

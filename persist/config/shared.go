@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// updateShared changes a small file of the data folder dir that several dashboards
-// write: it is locked while change turns its text into the new one. A new file is
-// empty; with false from change the file stays as it is.
+// updateShared changes a small file of the data directory dir that several dashboards write. It
+// holds a lock while change turns the old text, empty for a new file, into the new one. If change
+// returns false, the file stays as it is.
 func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -20,6 +20,7 @@ func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) err
 		return err
 	}
 	defer f.Close() // which unlocks it
+	// Lock before reading: another dashboard may be between its read and write.
 	if err := lockFile(f, unix.LOCK_EX); err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func updateShared(dir, name string, change func(text []byte) ([]byte, bool)) err
 	return f.Truncate(int64(len(text)))
 }
 
-// readShared reads a file that updateShared writes, under a shared lock.
+// readShared reads a file of updateShared under a shared lock.
 func readShared(dir, name string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Default returns the file that `tandem config init` writes: every key with its
-// default, as a comment.
+// Default returns the file that `tandem config init` writes: every key with its default, as a
+// comment.
 func Default() string {
 	var b strings.Builder
 	b.WriteString("# The configuration of Tandem. Each commented-out line is the default, or an example where it says\n" +
@@ -41,8 +41,8 @@ func Default() string {
 	return b.String()
 }
 
-// inTable begins the paragraph of a key, and its table if it is another one than
-// before. It returns the key's name in the table.
+// inTable starts the paragraph of a key, and its table if it differs from the previous one. It
+// returns the key's name within the table.
 func inTable(b *strings.Builder, table *string, key string) (name string) {
 	b.WriteString("\n")
 	in, name, ok := strings.Cut(key, ".")
@@ -56,8 +56,8 @@ func inTable(b *strings.Builder, table *string, key string) (name string) {
 	return name
 }
 
-// Effective is a configuration with all defaults, as TOML; what the file does
-// not say is marked.
+// Effective returns a configuration with all defaults as TOML. Values not set in the file are
+// marked as defaults.
 func (c Config) Effective() string {
 	var b strings.Builder
 	table := ""
@@ -94,12 +94,13 @@ func (c Config) Effective() string {
 	return b.String()
 }
 
-// withValue is a configuration with another value of a key that is in no table.
-// All other lines, and what is behind the value, stay.
+// withValue returns text with the value of a top-level key replaced. Other lines, and comments
+// after the value, are unchanged.
 func withValue(text, key, value string) string {
 	if at, ok := locate([]byte(text), []string{key}); ok {
 		lines := strings.Split(text, "\n")
 		line := lines[at.Line-1]
+		// Keep the comment after the value.
 		lines[at.Line-1] = line[:at.Column-1] + value + line[at.Column-1+at.Width:]
 		return strings.Join(lines, "\n")
 	}
@@ -107,7 +108,8 @@ func withValue(text, key, value string) string {
 	for offset, line := range linesOf(text) {
 		switch trimmed := strings.TrimSpace(line); {
 		case strings.HasPrefix(strings.TrimLeft(trimmed, "# "), key+" ") && strings.HasPrefix(trimmed, "#"):
-			end := offset + len(line) // below the default that stands there as a comment
+			// Insert the value below its commented-out default.
+			end := offset + len(line)
 			if !strings.HasSuffix(line, "\n") {
 				entry = "\n" + entry
 			}

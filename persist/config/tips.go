@@ -6,17 +6,17 @@ import (
 	"tandem/persist/datadir"
 )
 
-// tipsShown is in how many starts of the dashboard newcomers see the tips.
-const tipsShown = 3
+// maxTipStarts is the number of starts with tips.
+const maxTipStarts = 3
 
-// tipsSeen is the file tips.json of the data folder.
+// tipsSeen is the content of tips.json.
 type tipsSeen struct {
-	Starts int  `json:"starts"`           // of the dashboard while the tips were shown
-	Hidden bool `json:"hidden,omitempty"` // the person has had enough
+	Starts int  `json:"starts"`           // starts of the dashboard with tips
+	Hidden bool `json:"hidden,omitempty"` // the user dismissed the tips
 }
 
-// Tips reports whether the dashboard is to show the tips this time, and returns
-// what keeps them away from then on. dir is the data folder. They are never worth an error.
+// Tips reports whether to show the tips at this start, and returns a function that hides them from
+// then on. dir is the data directory. Errors are ignored.
 func Tips(c Config, dir string) (show bool, hide func()) {
 	if c.Tips != nil && !*c.Tips {
 		return false, func() {}
@@ -32,7 +32,7 @@ func Tips(c Config, dir string) (show bool, hide func()) {
 		})
 	}
 	change(func(seen *tipsSeen) bool {
-		show = !seen.Hidden && seen.Starts < tipsShown
+		show = !seen.Hidden && seen.Starts < maxTipStarts
 		seen.Starts++
 		return show
 	})

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestConfigurationOfOthersIsRefused(t *testing.T) {
+func TestConfigOfAnotherUserIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	if err := os.WriteFile(path, []byte("scrollback = 77\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestConfigurationOfOthersIsRefused(t *testing.T) {
 	if err := os.Chmod(path, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if !f.touched() {
+	if !f.hasChanged() {
 		t.Error("another mode is no change")
 	}
 	if _, err := f.Load(); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "anyone can write to it; run chmod o-w") {
@@ -32,7 +32,7 @@ func TestConfigurationOfOthersIsRefused(t *testing.T) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !f.touched() {
+	if !f.hasChanged() {
 		t.Error("mine again is no change")
 	}
 	if c, err := f.Load(); err != nil || c.Scrollback != 77 {
@@ -58,7 +58,7 @@ func TestRejectedConfigAppliesOnceOthersCannotWriteIt(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				told := make(chan int)
-				go f.follow(ctx, nil, lookSeldom, func(c Config, err error) {
+				go f.follow(ctx, nil, pollWatched, func(c Config, err error) {
 					if err != nil {
 						c.Scrollback = -1
 					}

@@ -11,48 +11,49 @@ import (
 )
 
 const (
-	// lookSeldom is the time between looks at a file that is watched, lookOften at one that
-	// is not: there are only so many watchers for all programs of a user.
-	lookSeldom = 30 * time.Second
-	lookOften  = time.Second
+	// pollWatched is the interval between polls of a watched file, pollUnwatched of one that
+	// cannot be watched: the kernel limits the number of watches per user.
+	pollWatched   = 30 * time.Second
+	pollUnwatched = time.Second
 )
 
-// watch tells, until ctx ends, that something has happened in one of the folders that
-// decide what is at a path, and how often to look all the same.
+// watch signals news after events in the directories that determine the file at path, until ctx
+// ends. look is the interval at which to poll as well.
 func watch(ctx context.Context, path string, watcher func() (*fsnotify.Watcher, error)) (news chan struct{}, look time.Duration) {
 	news = make(chan struct{}, 1)
 	w, err := watcher()
 	if err != nil {
-		return news, lookOften
+		return news, pollUnwatched
 	}
-	follow(path, w.Add)
+	watchDirs(path, w.Add)
 	go func() {
 		defer w.Close()
 		for {
 			select {
 			case <-w.Events:
-			case <-w.Errors: // more happened than was kept
+			case <-w.Errors: // such as a queue overflow
 			case <-ctx.Done():
 				return
 			}
-			follow(path, w.Add)
+			// A new directory on the path needs a watch before the event is passed on.
+			watchDirs(path, w.Add)
 			select {
 			case news <- struct{}{}:
 			default:
 			}
 		}
 	}()
-	return news, lookSeldom
+	return news, pollWatched
 }
 
-// follow adds the folders that decide what is at a path, until these are still the
-// same when they have been added: what is made in one before then is told by nobody.
-func follow(path string, add func(dir string) error) {
-	for dirs := folders(path); ; {
+// watchDirs watches the directories that determine the file at path. It repeats until they are
+// unchanged after the watches were added: events before that were missed.
+func watchDirs(path string, add func(dir string) error) {
+	for dirs := watchedDirs(path); ; {
 		for _, dir := range dirs {
-			_ = add(dir) // if it has just gone, that is told in a folder above
+			_ = add(dir) // a directory deleted just now raises an event in its parent
 		}
-		now := folders(path)
+		now := watchedDirs(path)
 		if slices.Equal(now, dirs) {
 			return
 		}
@@ -60,17 +61,17 @@ func follow(path string, add func(dir string) error) {
 	}
 }
 
-// folders are the nearest one there is on the way to a path and, if a link is there, on
-// the way to the file it names.
-func folders(path string) []string {
-	found := []string{nearest(path)}
+// watchedDirs returns the nearest existing directory above path and, if path is a symbolic link, the
+// directory of its target.
+func watchedDirs(path string) []string {
+	found := []string{nearestDir(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 		found = append(found, filepath.Dir(real))
 	}
 	return found
 }
 
-func nearest(path string) string {
+func nearestDir(path string) string {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			return dir

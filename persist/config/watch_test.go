@@ -10,7 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-func TestWhatHappensAtAPathIsTold(t *testing.T) {
+func TestWatchReportsEventsAtPath(t *testing.T) {
 	dir := t.TempDir()
 	path, other := filepath.Join(dir, "a", "b", "config.toml"), filepath.Join(t.TempDir(), "config.toml")
 	news, _ := watch(t.Context(), path, fsnotify.NewWatcher)
@@ -37,11 +37,11 @@ func TestWhatHappensAtAPathIsTold(t *testing.T) {
 	}
 }
 
-func TestAFolderMadeWhileTheOneAboveIsAddedIsFollowed(t *testing.T) {
+func TestWatchFollowsDirectoryCreatedDuringSetup(t *testing.T) {
 	dir := t.TempDir()
 	deep := filepath.Join(dir, "a", "b")
 	var added []string
-	follow(filepath.Join(deep, "config.toml"), func(dir string) error {
+	watchDirs(filepath.Join(deep, "config.toml"), func(dir string) error {
 		added = append(added, dir)
 		return os.MkdirAll(deep, 0o700)
 	})
@@ -51,9 +51,9 @@ func TestAFolderMadeWhileTheOneAboveIsAddedIsFollowed(t *testing.T) {
 }
 
 // Every user has so many watchers, of which other programs may have taken all.
-func TestAFileThatCannotBeWatchedIsLookedAtOften(t *testing.T) {
+func TestUnwatchableFileIsPolledOften(t *testing.T) {
 	none := func() (*fsnotify.Watcher, error) { return nil, syscall.EMFILE }
-	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look != lookOften {
+	if _, look := watch(t.Context(), filepath.Join(t.TempDir(), "config.toml"), none); look != pollUnwatched {
 		t.Errorf("the next look is in %v", look)
 	}
 }
