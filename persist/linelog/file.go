@@ -29,6 +29,7 @@ type Reader interface {
 
 // A File is a log that other processes or a ptylog.Log append to. Several may be open on one file.
 // All methods except Close are safe for concurrent use.
+//
 // Dropped bytes are a hole at the start of the file, so every File finds the same start, no matter
 // which process made the hole.
 type File struct {

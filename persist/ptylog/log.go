@@ -21,6 +21,7 @@ const MaxSpace = 64 << 10
 // the page cache as soon as it was read from the PTY, so a crash of this process cannot lose it.
 // One goroutine appends; any number of readers read committed bytes. If the file system cannot
 // preallocate, the log uses plain writes.
+//
 // Only one Log may be open on a file at a time. Meanwhile the file is longer than the log, padded
 // with NULs.
 type Log struct {
