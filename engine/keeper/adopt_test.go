@@ -60,7 +60,7 @@ func (r *rig) orphan(script string) (Child, string, *Client) {
 	return child, s.Dir, r.dial()
 }
 
-func TestExitOfAnAdoptedChildIsKnownWhileItIsAZombie(t *testing.T) {
+func TestExitOfAdoptedChildIsReadFromZombie(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
@@ -73,7 +73,7 @@ func TestExitOfAnAdoptedChildIsKnownWhileItIsAZombie(t *testing.T) {
 	collect(child.PID)
 }
 
-func TestExitOfAChildThatIsAZombieAtAdoptionIsKnown(t *testing.T) {
+func TestExitOfZombieIsReadAtAdoption(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	syscall.Kill(child.PID, syscall.SIGKILL)
@@ -86,7 +86,7 @@ func TestExitOfAChildThatIsAZombieAtAdoptionIsKnown(t *testing.T) {
 	}
 }
 
-func TestExitThatNobodySawIsUnknown(t *testing.T) {
+func TestUnobservedExitIsUnknown(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	syscall.Kill(child.PID, syscall.SIGKILL)
@@ -102,7 +102,7 @@ func TestExitThatNobodySawIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAdoptionTrustsTheExitOnDisk(t *testing.T) {
+func TestAdoptReadsExitOnDisk(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	s := r.spec("a", "exit 3")
@@ -120,7 +120,7 @@ func TestAdoptionTrustsTheExitOnDisk(t *testing.T) {
 	}
 }
 
-func TestAdoptionDoesNotTakeAnOlderExitOnDisk(t *testing.T) {
+func TestAdoptIgnoresOlderExitOnDisk(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	older := child.identity()
@@ -138,7 +138,7 @@ func TestAdoptionDoesNotTakeAnOlderExitOnDisk(t *testing.T) {
 	}
 }
 
-func TestPidOfAnotherProcessIsNotAdopted(t *testing.T) {
+func TestAdoptRejectsReusedPID(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	wrong := []Child{child, child}
@@ -157,7 +157,7 @@ func TestPidOfAnotherProcessIsNotAdopted(t *testing.T) {
 	}
 }
 
-func TestAdoptionRefusesNonsense(t *testing.T) {
+func TestAdoptRejectsInvalidRequests(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
 	plain, err := os.Open(os.DevNull)
@@ -189,7 +189,7 @@ func TestAdoptionRefusesNonsense(t *testing.T) {
 	}
 }
 
-func TestManyAdoptedChildrenAreWatchedAtOnce(t *testing.T) {
+func TestManyAdoptedChildrenAreWatchedTogether(t *testing.T) {
 	const n = 40
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
@@ -226,7 +226,7 @@ func TestManyAdoptedChildrenAreWatchedAtOnce(t *testing.T) {
 
 // The engine that outlived its keeper is watched by the next one, whose child it
 // is not.
-func TestEngineThatStartedTheKeeperIsStartedAgain(t *testing.T) {
+func TestKeeperRestartsTheEngineThatStartedIt(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	first := r.pidLine(0)

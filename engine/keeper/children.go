@@ -9,44 +9,45 @@ import (
 	"time"
 )
 
-// A child is one entry of the keeper's table.
+// A child is an entry of the keeper's table.
 type child struct {
 	Child
 	dir       string
 	logs      Logs
 	master    int  // PTY master, or -1
-	adopted   bool // somebody else's child, watched through pidfd
-	pidfd     int  // of an adopted child, else -1
-	transient bool // as its Spec says
+	adopted   bool // child of another process, watched through pidfd
+	pidfd     int  // of an adopted child, otherwise -1
+	transient bool // copied from Spec
 
-	unwritten *exitFile // how a transient child ended, which only the engine was told
+	unwritten *exitFile // exit of a transient child not yet written to disk
 }
 
-// start answers a request to start a child: what may wait for a disk is done
-// beside the loop, the fork on it.
-func (k *keeper) start(s *session, id uint64, spec *Spec) {
-	if err := k.startable(spec); err != nil {
+// startChild handles a request to start a child. Preparing it may wait for a disk, so that runs in its
+// own goroutine; only the fork runs on the loop.
+func (k *keeper) startChild(s *session, id uint64, spec *Spec) {
+	if err := k.checkStart(spec); err != nil {
 		s.reply(id, err)
 		return
 	}
 	k.starting[spec.ID] = struct{}{}
 	go func() {
 		l, master, err := prepare(*spec)
-		done := func() { k.fork(s, id, spec, l, master, err) }
-		if !k.do(done) && err == nil {
+		done := func() { k.forkChild(s, id, spec, l, master, err) }
+		// The keeper is exiting: nobody else would close these.
+		if !k.runOnLoop(done) && err == nil {
 			l.close()
 			closeFD(master)
 		}
 	}()
 }
 
-func (k *keeper) startable(spec *Spec) error {
+func (k *keeper) checkStart(spec *Spec) error {
 	if spec == nil {
 		return errors.New("start: no spec given")
 	}
-	err := k.vacant(spec.ID)
+	err := k.checkFree(spec.ID)
 	if err == nil {
-		err = k.room(spec)
+		err = k.checkDescriptors(spec)
 	}
 	if err != nil {
 		return fmt.Errorf("start %q: %w", spec.ID, err)
@@ -54,8 +55,8 @@ func (k *keeper) startable(spec *Spec) error {
 	return nil
 }
 
-// vacant reports whether a child can get this id.
-func (k *keeper) vacant(id string) error {
+// checkFree returns an error if a living or starting child has this id.
+func (k *keeper) checkFree(id string) error {
 	_, starting := k.starting[id]
 	if c := k.children[id]; starting || c != nil && c.Exit == nil {
 		return errors.New("a child with this id has not ended")
@@ -63,8 +64,8 @@ func (k *keeper) vacant(id string) error {
 	return nil
 }
 
-// fork makes the process and its entry in one step of the loop.
-func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, err error) {
+// forkChild creates the process and its table entry in one step of the loop.
+func (k *keeper) forkChild(s *session, id uint64, spec *Spec, l *launch, master int, err error) {
 	delete(k.starting, spec.ID)
 	defer k.finishIfIdle()
 	if err != nil {
@@ -73,14 +74,15 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 	}
 	var pid int
 	switch {
+	// The keeper could not report the exit of this child any more.
 	case k.finished:
 		err = fmt.Errorf("start %q: the keeper is about to end", spec.ID)
 	case s != k.engine.session:
-		// Nobody would know of it: the next engine may have listed the children
-		// already.
+		// Nobody would learn of this child: the next engine may have listed the children already.
 		err = fmt.Errorf("start %q: the engine that asked is gone", spec.ID)
 	default:
-		if err = k.room(spec); err == nil {
+		// Check again: other children may have started since.
+		if err = k.checkDescriptors(spec); err == nil {
 			pid, err = l.fork()
 		}
 	}
@@ -90,7 +92,7 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		s.reply(id, err)
 		return
 	}
-	// Not reaped yet, so its status is there even if it has ended.
+	// The child has not been reaped, so its stat file exists even if it has exited.
 	stat, _ := readStat(pid)
 	c := &child{
 		Child:     Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
@@ -100,20 +102,20 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		pidfd:     -1,
 		transient: spec.Transient,
 	}
-	k.insert(c)
+	k.insertChild(c)
 	k.byPID[pid] = c
 	k.replyWithMaster(s, message{Op: opReply, ID: id, Child: &c.Child}, c)
 }
 
-// insert puts c into the table, in place of an ended child of the same id.
-func (k *keeper) insert(c *child) {
+// insertChild adds c to the table, replacing an exited child with the same id.
+func (k *keeper) insertChild(c *child) {
 	if old := k.children[c.ID]; old != nil {
 		closeFD(old.master)
 	}
 	k.children[c.ID] = c
 }
 
-// replyWithMaster sends a duplicate of c's PTY master along, if it has one.
+// replyWithMaster sends m with a duplicate of c's PTY master, if it has one.
 func (k *keeper) replyWithMaster(s *session, m message, c *child) {
 	if c.master < 0 {
 		s.send(m)
@@ -127,65 +129,67 @@ func (k *keeper) replyWithMaster(s *session, m message, c *child) {
 	s.send(m, fd)
 }
 
-// writeAfter is how long an engine that is connected may take to write down how a
-// transient child ended, and to have it forgotten.
+// writeAfter is how long a connected engine may take to record the exit of a transient child and
+// forget the child.
 const writeAfter = 5 * time.Second
 
-// ended records how a living child ended: first on disk, then for the engine. Of a
-// transient one the engine writes that down itself before it has it forgotten, so
-// the file, which costs more than a short command does, is made only if it does not.
-func (k *keeper) ended(c *child, e Exit) {
-	k.unlist(c)
+// recordExit records the exit of a child: first on disk, then for the engine. The engine records the
+// exit of a transient child itself, so exit.json, which costs more than a short command, is
+// written only if the engine does not forget the child in time.
+func (k *keeper) recordExit(c *child, e Exit) {
+	k.removePID(c)
 	closeFD(c.pidfd)
 	c.pidfd = -1
 	file := &exitFile{Schema: exitSchema, Identity: c.identity(), Exit: e, ExitedAt: time.Now()}
+	// Without an engine, nobody else would record the exit.
 	if !c.transient || k.engine.session == nil {
-		k.write(c, file, func(err error) { k.recorded(c, e, err) })
+		k.writeExitFile(c, file, func(err error) { k.reportExit(c, e, err) })
 		return
 	}
 	c.unwritten = file
-	k.recorded(c, e, nil)
-	k.after(writeAfter, func() { k.writeLate(c) })
+	k.reportExit(c, e, nil)
+	k.runLater(writeAfter, func() { k.writeLate(c) })
 }
 
-// writeLate writes how a child ended, unless that was done or nobody needs it.
+// writeLate writes exit.json for a transient child, unless it was written or the child was
+// forgotten.
 func (k *keeper) writeLate(c *child) {
 	if file := c.unwritten; file != nil && k.children[c.ID] == c {
 		c.unwritten = nil
-		k.write(c, file, func(err error) { k.logExit(c, file.Exit, err) })
+		k.writeExitFile(c, file, func(err error) { k.logExit(c, file.Exit, err) })
 	}
 }
 
-// writeAllLate is writeLate for all: the engine is gone, or the keeper goes.
+// writeAllLate calls writeLate for all children: the engine or the keeper is about to exit.
 func (k *keeper) writeAllLate() {
 	for _, c := range k.children {
 		k.writeLate(c)
 	}
 }
 
-// write puts exit.json into a child's folder beside the loop, and calls then on it.
-func (k *keeper) write(c *child, file *exitFile, then func(error)) {
-	dir, hurry := c.dir, !c.transient
+// writeExitFile writes exit.json in its own goroutine, then calls then on the loop.
+func (k *keeper) writeExitFile(c *child, file *exitFile, then func(error)) {
+	dir, writeback := c.dir, !c.transient
 	k.recording.Add(1)
 	go func() {
 		defer k.recording.Done()
+		// Limit the number of concurrent writes, and so of descriptors.
 		k.writers <- struct{}{}
-		err := retryDescriptor(func() error { return writeExit(dir, *file, hurry) })
+		err := retryDescriptor(func() error { return writeExit(dir, *file, writeback) })
 		<-k.writers
-		k.do(func() { then(err) })
+		k.runOnLoop(func() { then(err) })
 	}()
 }
 
-// unlist takes c off the table of living processes, where another one may have
-// its pid by now.
-func (k *keeper) unlist(c *child) {
+// removePID removes c from the table of living processes, unless a new child has its pid already.
+func (k *keeper) removePID(c *child) {
 	if k.byPID[c.PID] == c {
 		delete(k.byPID, c.PID)
 	}
 }
 
-// recorded tells the engine of an exit, also of one that no disk would take.
-func (k *keeper) recorded(c *child, e Exit, err error) {
+// reportExit sends an exit to the engine, even if exit.json could not be written.
+func (k *keeper) reportExit(c *child, e Exit, err error) {
 	k.logExit(c, e, err)
 	c.Exit = &e
 	if s := k.engine.session; s != nil {
@@ -194,15 +198,14 @@ func (k *keeper) recorded(c *child, e Exit, err error) {
 	k.finishIfIdle()
 }
 
-// logExit logs an exit that no disk would take.
 func (k *keeper) logExit(c *child, e Exit, err error) {
 	if err != nil {
 		k.engine.logf("keeper: %s of %s: %v", e, c.ID, err)
 	}
 }
 
-// list gives all children, in the order of their ids.
-func (k *keeper) list() []Child {
+// listChildren returns all children, sorted by id.
+func (k *keeper) listChildren() []Child {
 	all := make([]Child, 0, len(k.children))
 	for _, c := range k.children {
 		all = append(all, c.Child)
@@ -211,8 +214,8 @@ func (k *keeper) list() []Child {
 	return all
 }
 
-// master answers with a duplicate of a child's PTY master.
-func (k *keeper) master(s *session, id uint64, childID string) {
+// sendMaster replies with a duplicate of a child's PTY master.
+func (k *keeper) sendMaster(s *session, id uint64, childID string) {
 	c := k.children[childID]
 	switch {
 	case c == nil:
@@ -224,8 +227,8 @@ func (k *keeper) master(s *session, id uint64, childID string) {
 	}
 }
 
-// forget drops an ended child.
-func (k *keeper) forget(childID string) error {
+// forgetChild removes an exited child.
+func (k *keeper) forgetChild(childID string) error {
 	c := k.children[childID]
 	switch {
 	case c == nil:
@@ -238,14 +241,13 @@ func (k *keeper) forget(childID string) error {
 	return nil
 }
 
-// adopt takes over a child of an earlier keeper. The process counts only if it
-// has the start time that it is said to have. It takes master over if it returns
-// nil.
-func (k *keeper) adopt(given *Child, dir string, logs Logs, fds []int) error {
+// adoptChild takes over a child of an earlier keeper, if the process has the expected start time. If
+// adopt returns nil, it owns fds.
+func (k *keeper) adoptChild(given *Child, dir string, logs Logs, fds []int) error {
 	if given == nil || given.ID == "" || given.PID <= 0 {
 		return errors.New("adopt: no child given")
 	}
-	c, err := k.adoptable(*given, dir, fds)
+	c, err := k.newAdopted(*given, dir, fds)
 	if err != nil {
 		return fmt.Errorf("adopt %q: %w", given.ID, err)
 	}
@@ -255,26 +257,27 @@ func (k *keeper) adopt(given *Child, dir string, logs Logs, fds []int) error {
 	}
 	c.logs = logs
 	if c.pidfd < 0 {
-		k.insert(c)
-		k.endedBefore(c)
+		k.insertChild(c)
+		k.reportEarlierExit(c)
 		return nil
 	}
-	if err := k.watch.add(c.pidfd, func() { k.adoptedEnded(c, 0) }); err != nil {
+	// Watch before inserting: a child that cannot be watched is not adopted.
+	if err := k.watch.add(c.pidfd, func() { k.handleAdoptedExit(c, 0) }); err != nil {
 		closeFD(c.pidfd)
 		return fmt.Errorf("adopt %q: %w", c.ID, err)
 	}
-	k.insert(c)
+	k.insertChild(c)
 	k.byPID[c.PID] = c
 	return nil
 }
 
-// adoptable makes the entry; nil says that the child is here already. Its pidfd
-// is -1 if the process is gone.
-func (k *keeper) adoptable(given Child, dir string, fds []int) (*child, error) {
+// newAdopted returns a new entry, or nil if the keeper has this child already. The entry's pidfd is
+// -1 if the process has exited.
+func (k *keeper) newAdopted(given Child, dir string, fds []int) (*child, error) {
 	if old := k.children[given.ID]; old != nil && old.identity() == given.identity() {
 		return nil, nil
 	}
-	if err := k.vacant(given.ID); err != nil {
+	if err := k.checkFree(given.ID); err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(dir) {
@@ -287,8 +290,10 @@ func (k *keeper) adoptable(given Child, dir string, fds []int) (*child, error) {
 			return nil, err
 		}
 	}
+	// The engine's view may be stale.
 	given.Exit = nil
 	c := &child{Child: given, dir: dir, master: master, adopted: true, pidfd: -1}
+	// No process survives a reboot.
 	if given.BootID != k.bootID {
 		return c, nil
 	}
@@ -300,23 +305,23 @@ func (k *keeper) adoptable(given Child, dir string, fds []int) (*child, error) {
 	return c, nil
 }
 
-// endedBefore reports the exit of a child that was gone when it was adopted.
-func (k *keeper) endedBefore(c *child) {
+// reportEarlierExit reports the exit of a child that exited before it was adopted.
+func (k *keeper) reportEarlierExit(c *child) {
 	if e, ok := readExit(c.dir, c.identity()); ok {
-		k.recorded(c, e, nil)
+		k.reportExit(c, e, nil)
 		return
 	}
-	k.ended(c, Exit{Unknown: true})
+	k.recordExit(c, Exit{Unknown: true})
 }
 
-// adoptedEnded finds out how an adopted child ended. Between its end and the
-// moment when its parent has collected it there may be nobody to ask.
-func (k *keeper) adoptedEnded(c *child, tries int) {
-	const pause, most = 10 * time.Millisecond, 100
+// handleAdoptedExit determines how an adopted child exited. The status may be unavailable until its
+// parent has reaped it, so handleAdoptedExit retries for up to a second.
+func (k *keeper) handleAdoptedExit(c *child, tries int) {
+	const retryInterval, maxTries = 10 * time.Millisecond, 100
 	e, ok := exitOfOther(c.pidfd, c.PID, c.StartTime)
-	if !ok && tries < most {
-		k.after(pause, func() { k.adoptedEnded(c, tries+1) })
+	if !ok && tries < maxTries {
+		k.runLater(retryInterval, func() { k.handleAdoptedExit(c, tries+1) })
 		return
 	}
-	k.ended(c, e)
+	k.recordExit(c, e)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTerminalChildTalksThroughItsMaster(t *testing.T) {
+func TestMasterReadsAndWritesItsTerminal(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -37,7 +37,7 @@ func TestTerminalChildTalksThroughItsMaster(t *testing.T) {
 	}
 }
 
-func TestMasterObeysDeadlinesAndClose(t *testing.T) {
+func TestMasterSupportsDeadlinesAndClose(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -67,7 +67,7 @@ func TestMasterObeysDeadlinesAndClose(t *testing.T) {
 	}
 }
 
-func TestChildWithoutTerminalAppendsToItsFiles(t *testing.T) {
+func TestChildWithoutTerminalAppendsToFiles(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -93,7 +93,7 @@ func TestChildWithoutTerminalAppendsToItsFiles(t *testing.T) {
 	}
 }
 
-func TestSpecThatAsksForConfinementIsRefused(t *testing.T) {
+func TestStartRejectsConfinement(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -104,7 +104,7 @@ func TestSpecThatAsksForConfinementIsRefused(t *testing.T) {
 	}
 }
 
-func TestExitIsOnDiskBeforeItIsTold(t *testing.T) {
+func TestExitIsWrittenBeforeItIsReported(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -137,7 +137,7 @@ func TestExitIsOnDiskBeforeItIsTold(t *testing.T) {
 	}
 }
 
-func TestExitIsToldWhenTheFolderIsGone(t *testing.T) {
+func TestExitIsReportedWithoutItsDirectory(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -150,7 +150,7 @@ func TestExitIsToldWhenTheFolderIsGone(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhyItFailed(t *testing.T) {
+func TestStartReportsTheCause(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -192,7 +192,7 @@ func TestStartSaysWhyItFailed(t *testing.T) {
 	}
 }
 
-func TestStartFindsCommandsAsAShellDoes(t *testing.T) {
+func TestStartLooksUpCommandsLikeAShell(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -211,7 +211,7 @@ func TestStartFindsCommandsAsAShellDoes(t *testing.T) {
 	}
 }
 
-func TestEnvironmentLargerThanAPacketArrives(t *testing.T) {
+func TestStartPassesEnvironmentLargerThanAPacket(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -266,7 +266,7 @@ func TestListAndForget(t *testing.T) {
 	}
 }
 
-func TestTerminalsOfForgottenChildrenAreClosed(t *testing.T) {
+func TestForgetClosesTheTerminal(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
@@ -286,7 +286,7 @@ func TestTerminalsOfForgottenChildrenAreClosed(t *testing.T) {
 	}
 }
 
-func TestExitsOfManyChildrenAtOnceAreEachToldOnce(t *testing.T) {
+func TestSimultaneousExitsAreEachReportedOnce(t *testing.T) {
 	const starters, each = 6, 20
 	r := newRig(t)
 	r.keeper("").mustBeReady()
@@ -321,7 +321,7 @@ func TestExitsOfManyChildrenAtOnceAreEachToldOnce(t *testing.T) {
 	group.Wait()
 }
 
-func TestAProgramIsFoundAsThePathStandsThere(t *testing.T) {
+func TestLookPathKeepsDotsAfterLinks(t *testing.T) {
 	dir := t.TempDir()
 	for _, sub := range []string{"real/sub", "bin"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
@@ -351,7 +351,7 @@ func TestAProgramIsFoundAsThePathStandsThere(t *testing.T) {
 	}
 }
 
-func TestExitOfATransientChildIsWrittenUnlessTheEngineHasItForgotten(t *testing.T) {
+func TestTransientExitIsWrittenUnlessForgotten(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLost is what calls on a Client give once its connection is gone: the
-// keeper died or cut it, or the Client was closed.
+// ErrLost is returned by all calls once the connection is closed, by the keeper or by the Client.
 var ErrLost = errors.New("connection to the keeper is lost")
 
 // IsGone reports whether err means that the keeper has exited or does not listen.
@@ -27,49 +26,48 @@ func IsGone(err error) bool {
 	return false
 }
 
-// A Client is the engine's connection to the keeper. Safe for concurrent use.
+// A Client is the engine's connection to the keeper. It is safe for concurrent use.
 type Client struct {
 	link     *link
 	pid      int
 	succeeds bool
 	exits    *exitQueue
-	timeout  time.Duration // of Dial and Ready
+	timeout  time.Duration // bounds Dial and Ready
 
 	mu      sync.Mutex // guards what follows
 	lastID  uint64
 	waiting map[uint64]chan<- reply // nil once the connection is gone
 }
 
-// A reply is the keeper's answer to one request.
+// A reply is the keeper's response to a request.
 type reply struct {
 	message
 	fds []int
-	bad error // it came and was not understood
+	bad error // the reply could not be decoded
 }
 
-// A Dialer connects to keepers. The zero value is ready for use.
+// A Dialer connects to keepers. The zero value is ready to use.
 type Dialer struct {
-	Timeout time.Duration // how long a keeper may take to answer Dial and Ready; default 10 s
+	Timeout time.Duration // maximum time for the keeper to answer Dial and Ready; default 10 s
 }
 
-// Dial is Dialer.Dial with the default timeout.
+// Dial calls Dialer.Dial with the default timeout.
 func Dial(ctx context.Context, socket string) (*Client, error) {
 	return Dialer{}.Dial(ctx, socket)
 }
 
-// Dial connects to a keeper and announces this process as the engine: when it
-// dies, the keeper starts another one. Only one process is announced at a time:
-// while another one lives, Dial fails; from the same process, the newer
-// connection replaces the older. The error is ErrVersion if the keeper is of a release
-// that cannot be talked to.
+// Dial connects to a keeper and announces this process as the engine. When the engine dies, the
+// keeper starts another. Dial fails while another process is the announced engine; a newer
+// connection of the same process replaces its older one. Dial returns ErrVersion if the keeper is
+// from an incompatible release.
 func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
-	conn, err := connect(ctx, socket)
+	conn, err := dialSocket(ctx, socket)
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{link: newLink(conn), exits: newExitQueue(), waiting: map[uint64]chan<- reply{}, timeout: cmp.Or(d.Timeout, 10*time.Second)}
-	go c.read()
-	r, err := c.callSoon(ctx, message{Op: opHello})
+	go c.readLoop()
+	r, err := c.roundTripSoon(ctx, message{Op: opHello})
 	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
@@ -78,8 +76,8 @@ func (d Dialer) Dial(ctx context.Context, socket string) (*Client, error) {
 	return c, nil
 }
 
-// connect opens the socket and checks that it is a keeper of our own user.
-func connect(ctx context.Context, socket string) (*net.UnixConn, error) {
+// dialSocket opens the socket and checks that the keeper runs as this user.
+func dialSocket(ctx context.Context, socket string) (*net.UnixConn, error) {
 	short, done, err := shortPath(socket)
 	if err != nil {
 		return nil, fmt.Errorf("connect to keeper: %w", err)
@@ -102,35 +100,34 @@ func connect(ctx context.Context, socket string) (*net.UnixConn, error) {
 	return unixConn, nil
 }
 
-// PID is the keeper's.
+// PID returns the keeper's pid.
 func (c *Client) PID() int { return c.pid }
 
-// Succeeds reports whether the keeper understands Succeed.
+// Succeeds reports whether the keeper supports Succeed.
 func (c *Client) Succeeds() bool { return c.succeeds }
 
-// Ready tells the keeper that clients can connect to the engine now.
+// Ready informs the keeper that clients can connect to the engine.
 func (c *Client) Ready() error {
-	_, err := c.callSoon(context.Background(), message{Op: opReady})
+	_, err := c.roundTripSoon(context.Background(), message{Op: opReady})
 	return err
 }
 
-// callSoon is call for what a keeper answers at once.
-func (c *Client) callSoon(ctx context.Context, m message) (reply, error) {
+// roundTripSoon is call for requests the keeper answers at once; it applies the timeout.
+func (c *Client) roundTripSoon(ctx context.Context, m message) (reply, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	r, err := c.call(bounded, m)
+	r, err := c.roundTrip(bounded, m)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("the keeper has not answered within %v: %w", c.timeout, err)
 	}
 	return r, err
 }
 
-// Start starts a child and gives its identity and, for a terminal, the PTY
-// master, non-blocking and ready for deadlines. An exit may be reported before
-// Start returns. When ctx ends first the child may have been started all the
-// same; List tells.
+// Start starts a child. It returns the child's identity and, for a terminal, a non-blocking PTY
+// master that supports deadlines. The child's exit may be delivered before Start returns. If ctx
+// ends first, the child may have been started anyway; List shows it.
 func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
-	r, err := c.call(ctx, message{Op: opStart, Spec: &s})
+	r, err := c.roundTrip(ctx, message{Op: opStart, Spec: &s})
 	if err != nil {
 		return Child{}, nil, err
 	}
@@ -145,16 +142,16 @@ func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
 	return *r.Child, master, err
 }
 
-// List tells all children, those that ended and were not forgotten included.
+// List returns all children, including exited ones that were not forgotten.
 func (c *Client) List(ctx context.Context) ([]Child, error) {
-	r, err := c.call(ctx, message{Op: opList})
+	r, err := c.roundTrip(ctx, message{Op: opList})
 	closeFDs(r.fds)
 	return r.Children, err
 }
 
-// Master gives another duplicate of a child's PTY master.
+// Master returns a new duplicate of a child's PTY master.
 func (c *Client) Master(ctx context.Context, id string) (*os.File, error) {
-	r, err := c.call(ctx, message{Op: opMaster, ChildID: id})
+	r, err := c.roundTrip(ctx, message{Op: opMaster, ChildID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -165,60 +162,57 @@ func (c *Client) Master(ctx context.Context, id string) (*os.File, error) {
 	return fileOf(r.fds[0], "pty of "+id)
 }
 
-// Adopt hands a child of an earlier keeper, and its PTY master if it has one,
-// to this keeper; dir is where its exit.json goes, and logs is what it writes. The exit of a child that
-// ended in between is reported like any other, as unknown if nobody can tell.
+// Adopt passes a child of an earlier keeper, and its PTY master if it has one, to this keeper. dir
+// is the directory for its exit.json, logs are the files it writes. If the child has exited
+// meanwhile, its exit is delivered like any other; it is unknown if the status is unavailable.
 func (c *Client) Adopt(ctx context.Context, child Child, dir string, logs Logs, master *os.File) error {
 	m := message{Op: opAdopt, Child: &child, Dir: dir, Logs: logs.Paths, LogLimit: logs.Limit}
 	if master == nil {
-		_, err := c.call(ctx, m)
+		_, err := c.roundTrip(ctx, m)
 		return err
 	}
-	return c.callWithFile(ctx, m, master)
+	return c.roundTripWithFile(ctx, m, master)
 }
 
-// Forget drops an ended child and closes the keeper's PTY master of it.
+// Forget removes an exited child and closes the keeper's PTY master for it.
 func (c *Client) Forget(ctx context.Context, id string) error {
-	_, err := c.call(ctx, message{Op: opForget, ChildID: id})
+	_, err := c.roundTrip(ctx, message{Op: opForget, ChildID: id})
 	return err
 }
 
-// Replace makes executable the engine's program, ends this engine (SIGTERM,
-// after 5 s SIGKILL) and starts the new one; if that dies before it is ready,
-// the old program is started again. The caller is expected to exit.
+// Replace makes executable the engine's program, stops this engine (SIGTERM, after 5 s SIGKILL)
+// and starts the new one. If that exits before it is ready, the keeper starts the old program
+// again. The caller should exit.
 func (c *Client) Replace(ctx context.Context, executable *os.File) error {
-	return c.callWithFile(ctx, message{Op: opReplace}, executable)
+	return c.roundTripWithFile(ctx, message{Op: opReplace}, executable)
 }
 
-// Succeed makes the process pid, which already runs executable, the engine in place of the
-// caller, which must then exit. If pid exits before it is ready, the keeper starts the old
-// program again.
+// Succeed makes the process pid, which already runs executable, the engine in place of the caller,
+// which must then exit. If pid exits before it is ready, the keeper starts the old program again.
 func (c *Client) Succeed(ctx context.Context, executable *os.File, pid int) error {
-	return c.callWithFile(ctx, message{Op: opReplace, PID: pid}, executable)
+	return c.roundTripWithFile(ctx, message{Op: opReplace, PID: pid}, executable)
 }
 
-// Pause tells the keeper not to start an engine when this one exits, until a
-// client asks; a keeper that holds no children ends then.
+// Pause makes the keeper start no further engine until a client asks for one. Without children,
+// the keeper then exits when the engine does.
 func (c *Client) Pause(ctx context.Context) error {
-	_, err := c.call(ctx, message{Op: opPause})
+	_, err := c.roundTrip(ctx, message{Op: opPause})
 	return err
 }
 
-// Exits delivers children that have ended, after exit.json was written where they are
-// not transient. It is closed when the connection to the keeper is lost. An exit that nobody received
-// is in List.
+// Exits delivers the exits of children, after exit.json was written unless the child is transient.
+// It is closed when the connection is lost. List includes exits that were not received.
 func (c *Client) Exits() <-chan Child { return c.exits.out }
 
-// Close ends the connection.
 func (c *Client) Close() error {
 	c.exits.abandon()
 	return c.link.conn.Close()
 }
 
-// call sends a request and waits for its reply.
-func (c *Client) call(ctx context.Context, m message, fds ...int) (reply, error) {
+// roundTrip sends a request and waits for the reply. It owns fds.
+func (c *Client) roundTrip(ctx context.Context, m message, fds ...int) (reply, error) {
 	answer := make(chan reply, 1)
-	id, err := c.expect(answer)
+	id, err := c.register(answer)
 	if err != nil {
 		closeFDs(fds)
 		return reply{}, err
@@ -226,11 +220,11 @@ func (c *Client) call(ctx context.Context, m message, fds ...int) (reply, error)
 	m.ID = id
 	p, err := encode(m, fds...)
 	if err != nil {
-		c.unexpect(id)
+		c.unregister(id)
 		return reply{}, fmt.Errorf("ask the keeper to %s: %w", m.Op, err)
 	}
 	if err := c.link.send(p); err != nil {
-		c.unexpect(id)
+		c.unregister(id)
 		if IsGone(err) || errors.Is(err, net.ErrClosed) {
 			err = fmt.Errorf("%w: %v", ErrLost, err)
 		}
@@ -250,14 +244,14 @@ func (c *Client) call(ctx context.Context, m message, fds ...int) (reply, error)
 		}
 		return r, nil
 	case <-ctx.Done():
-		c.unexpect(id)
+		c.unregister(id)
 		discard(answer)
 		return reply{}, ctx.Err()
 	}
 }
 
-// callWithFile sends a duplicate of f along with a request.
-func (c *Client) callWithFile(ctx context.Context, m message, f *os.File) error {
+// roundTripWithFile sends a request with a duplicate of f.
+func (c *Client) roundTripWithFile(ctx context.Context, m message, f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return fmt.Errorf("hand %s to the keeper: %w", f.Name(), err)
@@ -268,12 +262,12 @@ func (c *Client) callWithFile(ctx context.Context, m message, f *os.File) error 
 	if err = errors.Join(err, dupErr); err != nil {
 		return fmt.Errorf("hand %s to the keeper: %w", f.Name(), err)
 	}
-	_, err = c.call(ctx, m, fd)
+	_, err = c.roundTrip(ctx, m, fd)
 	return err
 }
 
-// expect registers for the reply to a new request id.
-func (c *Client) expect(answer chan<- reply) (uint64, error) {
+// register registers answer for the reply to a new request and returns the request's id.
+func (c *Client) register(answer chan<- reply) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting == nil {
@@ -284,14 +278,14 @@ func (c *Client) expect(answer chan<- reply) (uint64, error) {
 	return c.lastID, nil
 }
 
-func (c *Client) unexpect(id uint64) {
+func (c *Client) unregister(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.waiting, id)
 }
 
-// discard closes what came with a reply that nobody waits for any more. After
-// unexpect the reply is either there or never comes.
+// discard closes the descriptors of a reply no caller waits for. It must follow unexpect, after
+// which no further reply can arrive.
 func discard(answer <-chan reply) {
 	select {
 	case r := <-answer:
@@ -300,19 +294,19 @@ func discard(answer <-chan reply) {
 	}
 }
 
-// read dispatches what the keeper sends until the connection ends.
-func (c *Client) read() {
+// readLoop dispatches messages from the keeper until the connection ends.
+func (c *Client) readLoop() {
 	for {
 		m, fds, err := c.link.receive()
 		var bad *badMessage
 		switch {
 		case errors.As(err, &bad):
-			c.answer(reply{message: message{ID: bad.id}, bad: bad.ofReply(c.link)})
+			c.deliverReply(reply{message: message{ID: bad.id}, bad: bad.replyError(c.link)})
 		case err != nil:
-			c.lost()
+			c.failAll()
 			return
 		case m.Op == opReply:
-			c.answer(reply{message: m, fds: fds})
+			c.deliverReply(reply{message: m, fds: fds})
 		case m.Op == opExit && m.Child != nil:
 			closeFDs(fds)
 			c.exits.add(*m.Child)
@@ -322,7 +316,7 @@ func (c *Client) read() {
 	}
 }
 
-func (c *Client) answer(r reply) {
+func (c *Client) deliverReply(r reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	answer, ok := c.waiting[r.ID]
@@ -331,13 +325,14 @@ func (c *Client) answer(r reply) {
 		return
 	}
 	delete(c.waiting, r.ID)
-	answer <- r // has room for the one reply
+	answer <- r // buffered, so it does not block
 }
 
-// lost ends every call and the stream of exits.
-func (c *Client) lost() {
+// failAll fails all pending calls and ends the stream of exits.
+func (c *Client) failAll() {
 	c.link.conn.Close()
 	c.mu.Lock()
+	// Closing a channel makes its call return ErrLost.
 	for _, answer := range c.waiting {
 		close(answer)
 	}
@@ -346,9 +341,8 @@ func (c *Client) lost() {
 	c.exits.finish()
 }
 
-// An exitQueue stands between the connection's reader and whoever receives
-// exits, so that a receiver that waits for a reply at that moment holds up
-// nothing. It grows by at most one entry a child.
+// An exitQueue decouples the connection's reader from the receiver of exits, which may itself be
+// waiting for a reply. It holds at most one entry per child.
 type exitQueue struct {
 	out       chan Child
 	abandoned chan struct{} // closed by abandon
@@ -357,11 +351,10 @@ type exitQueue struct {
 	mu       sync.Mutex // guards what follows
 	pending  []Child
 	finished bool
-	wake     chan struct{} // has room for one
+	wake     chan struct{} // buffered, capacity 1
 }
 
-// newExitQueue starts a goroutine that ends some time after finish: once all was
-// delivered or the queue was abandoned.
+// newExitQueue starts a goroutine that runs until the queue is abandoned, or finished and empty.
 func newExitQueue() *exitQueue {
 	q := &exitQueue{out: make(chan Child), abandoned: make(chan struct{}), wake: make(chan struct{}, 1)}
 	go q.deliver()
@@ -375,7 +368,7 @@ func (q *exitQueue) add(c Child) {
 	q.signal()
 }
 
-// finish closes out behind what is pending.
+// finish closes out once all pending exits are delivered.
 func (q *exitQueue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -383,7 +376,7 @@ func (q *exitQueue) finish() {
 	q.signal()
 }
 
-// abandon says that nobody needs to receive any more.
+// abandon stops the delivery; no receiver is left.
 func (q *exitQueue) abandon() { q.once.Do(func() { close(q.abandoned) }) }
 
 func (q *exitQueue) signal() {
@@ -396,7 +389,7 @@ func (q *exitQueue) signal() {
 func (q *exitQueue) deliver() {
 	defer close(q.out)
 	for {
-		batch, finished := q.take()
+		batch, finished := q.takePending()
 		for _, c := range batch {
 			select {
 			case q.out <- c:
@@ -415,7 +408,7 @@ func (q *exitQueue) deliver() {
 	}
 }
 
-func (q *exitQueue) take() (batch []Child, finished bool) {
+func (q *exitQueue) takePending() (batch []Child, finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	batch, q.pending = q.pending, nil

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// An engine is what the keeper knows of the program it keeps running. Usually
-// the process that it started (spawned) is also the one that said hello
-// (announced); after a death of the keeper the announced one is not its child.
+// An engine is the state of the program the keeper keeps running. Usually the process it started
+// (spawned) is also the one that said hello (announced). After the keeper itself was replaced, the
+// announced engine is not its child.
 type engine struct {
 	program engineProgram
 
-	spawned   int      // pid of the engine that this keeper started, 0 if none lives
-	announced int      // pid of the engine that said hello, 0 if none lives
-	pidfd     int      // of an announced engine that was not spawned, else -1
-	session   *session // of the announced engine; nil while it has no connection
+	spawned   int      // pid of the engine started by this keeper, or 0
+	announced int      // pid of the engine that said hello, or 0
+	pidfd     int      // of an announced engine that was not spawned, otherwise -1
+	session   *session // of the announced engine; nil while it is not connected
 
-	ready     bool // clients can connect to it
+	ready     bool // clients can connect to the engine
 	readyAt   time.Time
 	everReady bool
-	paused    bool // not to be started until a client wakes it
-	leaving   bool // is about to end on request, so its death is none
+	paused    bool // do not start an engine until a client asks
+	leaving   bool // about to exit on request, which is no failure
 
-	failures int         // deaths in a row without having been well
-	restart  *time.Timer // of the next start, if it waits
-	waiting  []waiter    // clients that want to know when it is ready
+	failures int         // consecutive failures
+	restart  *time.Timer // timer of a delayed start, or nil
+	waiting  []waiter    // clients waiting for the engine to be ready
 }
 
-// A waiter is a wake request without a reply yet.
+// A waiter is an unanswered wake request.
 type waiter struct {
 	session *session
 	id      uint64
@@ -44,8 +44,8 @@ func (e *engine) close()                     { e.program.close() }
 func (e *engine) alive() bool                { return e.spawned != 0 || e.announced != 0 }
 func (e *engine) logf(f string, args ...any) { e.program.logf(f, args...) }
 
-// firstEngine starts the engine, or watches the one that started this keeper.
-func (k *keeper) firstEngine() {
+// startOrWatchEngine starts the engine, or watches the one that started this keeper.
+func (k *keeper) startOrWatchEngine() {
 	e := &k.engine
 	pid := e.announced
 	e.announced = 0
@@ -53,18 +53,17 @@ func (k *keeper) firstEngine() {
 		k.startEngine()
 		return
 	}
-	if err := k.recognise(pid, -1); err != nil {
+	if err := k.watchEngine(pid, -1); err != nil {
 		e.logf("keeper: %v", err)
 		k.startEngine()
 		return
 	}
 	e.everReady = true
-	k.ready.tell(nil)
+	k.ready.report(nil)
 }
 
-// recognise makes pid the announced engine and watches it. pidfd may be -1; it
-// stays the caller's.
-func (k *keeper) recognise(pid, pidfd int) error {
+// watchEngine makes pid the announced engine and watches it. pidfd may be -1; the caller keeps it.
+func (k *keeper) watchEngine(pid, pidfd int) error {
 	e := &k.engine
 	if pid == e.spawned {
 		e.announced = pid
@@ -74,7 +73,7 @@ func (k *keeper) recognise(pid, pidfd int) error {
 	if err != nil {
 		return fmt.Errorf("watch engine %d: %w", pid, err)
 	}
-	ended := func() { k.engineEnded(pid, Exit{Unknown: true}) }
+	ended := func() { k.handleEngineExit(pid, Exit{Unknown: true}) }
 	if err := k.watch.add(fd, ended); err != nil {
 		closeFD(fd)
 		return fmt.Errorf("watch engine %d: %w", pid, err)
@@ -83,8 +82,8 @@ func (k *keeper) recognise(pid, pidfd int) error {
 	return nil
 }
 
-// startEngine starts the engine unless one lives or nobody wants one. Without
-// its data folder an engine is of no use to anybody.
+// startEngine starts the engine unless one is alive or the keeper is paused. It gives up if the
+// data directory is gone, since an engine could do nothing without it.
 func (k *keeper) startEngine() {
 	e := &k.engine
 	e.stopTimer()
@@ -93,6 +92,7 @@ func (k *keeper) startEngine() {
 	}
 	if k.lock.displaced() {
 		e.logf("keeper: the data folder was moved or deleted")
+		// Stay paused, so that the keeper exits with its last child.
 		e.paused = true
 		k.failWaiting(errors.New("the data folder was moved or deleted"))
 		k.finishIfIdle()
@@ -101,7 +101,7 @@ func (k *keeper) startEngine() {
 	k.keepFiles()
 	pid, err := e.program.start()
 	if err != nil {
-		k.engineFailed(Exit{Unknown: true}, err)
+		k.handleEngineFailure(Exit{Unknown: true}, err)
 		return
 	}
 	e.spawned = pid
@@ -114,8 +114,8 @@ func (e *engine) stopTimer() {
 	}
 }
 
-// engineEnded notes the death of an engine; other pids are none of its business.
-func (k *keeper) engineEnded(pid int, how Exit) {
+// handleEngineExit handles the exit of an engine. It ignores other pids.
+func (k *keeper) handleEngineExit(pid int, how Exit) {
 	e := &k.engine
 	if pid == 0 || pid != e.spawned && pid != e.announced {
 		return
@@ -123,7 +123,8 @@ func (k *keeper) engineEnded(pid int, how Exit) {
 	reason := errors.New("engine ended before it was ready: " + how.String())
 	if pid == e.spawned {
 		e.spawned = 0
-		if line := e.program.lastWords(); line != "" {
+		// The engine's own message says more than its exit status.
+		if line := e.program.lastOutput(); line != "" {
 			reason = errors.New(line)
 		}
 	}
@@ -131,7 +132,7 @@ func (k *keeper) engineEnded(pid int, how Exit) {
 		k.forgetAnnounced()
 	}
 	if !e.alive() {
-		k.engineFailed(how, reason)
+		k.handleEngineFailure(how, reason)
 	}
 }
 
@@ -141,13 +142,13 @@ func (k *keeper) forgetAnnounced() {
 	closeFD(e.pidfd)
 	e.pidfd = -1
 	if e.session != nil {
-		e.session.cut()
-		k.connect(nil)
+		e.session.disconnect()
+		k.setSession(nil)
 	}
 }
 
-// engineFailed decides what follows when no engine lives any more.
-func (k *keeper) engineFailed(how Exit, reason error) {
+// handleEngineFailure decides what to do once no engine is alive.
+func (k *keeper) handleEngineFailure(how Exit, reason error) {
 	e := &k.engine
 	wasLeaving, wasReady := e.leaving, e.ready
 	e.ready = false
@@ -156,8 +157,9 @@ func (k *keeper) engineFailed(how Exit, reason error) {
 		k.finishIfIdle()
 		return
 	}
-	if !wasLeaving && !wasReady && !e.program.rollBack() && !e.excused(how) {
+	if !wasLeaving && !wasReady && !e.program.rollBack() && !e.isExcusable(how) {
 		k.failWaiting(reason)
+		// The first start failed and nothing depends on this keeper: report the error and exit.
 		if !e.everReady && len(k.byPID) == 0 {
 			k.err = reason
 			k.finished = true
@@ -169,20 +171,20 @@ func (k *keeper) engineFailed(how Exit, reason error) {
 		return
 	}
 	e.stopTimer()
-	e.restart = k.after(delay, k.startEngine)
+	e.restart = k.runLater(delay, k.startEngine)
 }
 
 const (
-	firstDelay = 100 * time.Millisecond
-	lastDelay  = 10 * time.Second
-	// awaitedDelay is the longest delay while clients wait for the engine.
-	awaitedDelay = 200 * time.Millisecond
-	wellAfter    = time.Second // an engine that stays ready this long works
+	minDelay = 100 * time.Millisecond
+	maxDelay = 10 * time.Second
+	// maxAwaitedDelay is the maximum delay while clients wait for the engine.
+	maxAwaitedDelay = 200 * time.Millisecond
+	wellAfter       = time.Second // an engine that stays ready this long works
 )
 
-// nextDelay says how long to wait with the next start. An engine that worked is
-// started again at once; one that was killed from outside soon after; one that
-// keeps dying by itself waits longer each time, but not much longer while clients wait for it.
+// nextDelay returns the delay before the next start: none for an engine that worked, short for one
+// that was killed, and increasing for one that keeps failing. While clients wait, it is at most
+// maxAwaitedDelay.
 func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration {
 	switch {
 	case e.leaving || wasReady && now.Sub(e.readyAt) >= wellAfter:
@@ -190,33 +192,34 @@ func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration
 		e.failures = 0
 		return 0
 	case wasReady && how.Code == nil:
-		return firstDelay / 2
+		return minDelay / 2
 	}
+	// The first failure may be a coincidence: restart at once.
 	e.failures++
 	if e.failures == 1 {
 		return 0
 	}
-	longest := lastDelay
+	longest := maxDelay
 	if len(e.waiting) > 0 {
-		longest = awaitedDelay
+		longest = maxAwaitedDelay
 	}
-	return min(firstDelay<<min(e.failures-2, 10), longest)
+	return min(minDelay<<min(e.failures-2, 10), longest)
 }
 
-// excused says that a death before being ready says nothing about the program:
-// somebody killed it. A few times in a row they are believed.
-func (e *engine) excused(how Exit) bool { return how.Signal == "SIGKILL" && e.failures < 3 }
+// isExcusable reports whether a failed start says nothing about the program because it was killed.
+// That is believed twice in a row.
+func (e *engine) isExcusable(how Exit) bool { return how.Signal == "SIGKILL" && e.failures < 3 }
 
-// engineReady answers everyone who waits for the engine.
-func (k *keeper) engineReady() {
+// markReady answers all waiting clients.
+func (k *keeper) markReady() {
 	e := &k.engine
 	e.ready, e.everReady, e.readyAt = true, true, time.Now()
-	e.program.keepNew()
+	e.program.dropPrevious()
 	for _, w := range e.waiting {
 		w.session.reply(w.id, nil)
 	}
 	e.waiting = nil
-	k.ready.tell(nil)
+	k.ready.report(nil)
 }
 
 func (k *keeper) failWaiting(reason error) {
@@ -226,8 +229,8 @@ func (k *keeper) failWaiting(reason error) {
 	k.engine.waiting = nil
 }
 
-// wake makes sure that there is an engine, and answers once it is ready.
-func (k *keeper) wake(s *session, id uint64) {
+// wakeEngine ensures that an engine runs, and replies once it is ready.
+func (k *keeper) wakeEngine(s *session, id uint64) {
 	e := &k.engine
 	e.paused = false
 	if e.ready && e.alive() {
@@ -238,17 +241,16 @@ func (k *keeper) wake(s *session, id uint64) {
 	k.startEngine()
 }
 
-// pause keeps the engine from being started again. It is about to end, so nobody
-// should be sent to it any more.
-func (k *keeper) pause() {
+// pauseEngine prevents further starts. The engine is about to exit, so it no longer counts as ready.
+func (k *keeper) pauseEngine() {
 	e := &k.engine
 	e.leaving, e.paused, e.ready = true, true, false
 	e.stopTimer()
 }
 
-// replace makes the descriptor the engine's program and ends the running one. It
-// takes the descriptor over if it returns nil.
-func (k *keeper) replace(fds []int) error {
+// replaceEngine makes the descriptor the engine's program and stops the running engine. If it returns
+// nil, it owns the descriptor.
+func (k *keeper) replaceEngine(fds []int) error {
 	e := &k.engine
 	if err := e.setProgram(fds); err != nil {
 		return err
@@ -256,18 +258,20 @@ func (k *keeper) replace(fds []int) error {
 	e.leaving, e.paused, e.ready = true, false, false
 	pid := e.announced
 	e.signal(pid, syscall.SIGTERM)
-	k.after(5*time.Second, func() { e.signal(pid, syscall.SIGKILL) })
+	// A stuck engine must not prevent its replacement.
+	k.runLater(5*time.Second, func() { e.signal(pid, syscall.SIGKILL) })
 	return nil
 }
 
-// killSpare kills the engine that this keeper started if another process is the engine. The
-// other one survived an earlier keeper and holds the data directory, so the one started here
-// could only wait for it to exit.
+// killSpare kills the engine this keeper started if another process is the engine. The other one
+// survived an earlier keeper and holds the data directory, so the spare could only wait for it to
+// exit.
 func (e *engine) killSpare(pid int) {
 	if e.spawned == 0 || e.spawned == pid {
 		return
 	}
-	if err := syscall.Kill(e.spawned, syscall.SIGKILL); err != nil { // our child, so its pid cannot have been reused
+	// The spare is our child, so its pid cannot have been reused.
+	if err := syscall.Kill(e.spawned, syscall.SIGKILL); err != nil {
 		e.logf("keeper: kill engine %d: %v", e.spawned, err)
 	}
 }
@@ -276,37 +280,38 @@ func (e *engine) setProgram(fds []int) error {
 	if len(fds) != 1 {
 		return errors.New("replace engine: must pass one executable")
 	}
-	if err := e.program.replace(fds[0]); err != nil {
+	if err := e.program.setExecutable(fds[0]); err != nil {
 		return fmt.Errorf("replace engine: %w", err)
 	}
 	return nil
 }
 
-// succeed makes the process next, which runs the program open at the descriptor, the engine in
-// place of the caller, whose exit no longer has any effect. It takes ownership of the
-// descriptor if it returns nil.
-func (k *keeper) succeed(fds []int, next int) error {
+// promoteEngine makes the process next, which runs the program open at the descriptor, the engine in
+// place of the caller, whose exit no longer has any effect. If it returns nil, it owns the
+// descriptor.
+func (k *keeper) promoteEngine(fds []int, next int) error {
 	e := &k.engine
 	old := e.pidfd
-	if err := k.recognise(next, -1); err != nil {
+	if err := k.watchEngine(next, -1); err != nil {
 		return err
 	}
 	closeFD(old)
+	// Clients wait until the next engine is ready.
 	e.ready, e.paused = false, false
-	k.connect(nil)
+	k.setSession(nil)
 	if err := e.setProgram(fds); err != nil {
 		closeFDs(fds)
-		e.logf("keeper: %v", err) // the next engine runs anyway
+		e.logf("keeper: %v", err) // not fatal: the next engine runs already
 	}
 	return nil
 }
 
-// signal sends sig to the announced engine if that is still pid.
+// signal sends sig to the announced engine, if that is still pid.
 func (e *engine) signal(pid int, sig syscall.Signal) {
 	if pid == 0 || pid != e.announced {
 		return
 	}
-	if err := e.kill(pid, sig); err != nil {
+	if err := e.sendSignal(pid, sig); err != nil {
 		e.logf("keeper: send %s to engine %d: %v", signalName(sig), pid, err)
 	}
 }

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An engineProgram is how to start an engine. The executable is held open, so
-// that it can be started after its file was deleted or replaced.
+// An engineProgram describes how to start an engine. It holds the executable open, so that it can
+// start it even after the file was deleted or replaced.
 type engineProgram struct {
 	args     []string
 	exe      int // descriptor of the executable
-	previous int // the one before replace, until the new one has proved itself; else -1
+	previous int // executable before replace, until the new one is ready; otherwise -1
 	logPath  string
-	logStart int64 // where the running engine's output begins
+	logStart int64 // offset of the running engine's first output
 }
 
-const maxLog = 1 << 20 // bytes of engine.log that a start still appends to
+const maxLog = 1 << 20 // bytes of engine.log at which a start renames it
 
 func newEngineProgram(o Options) (engineProgram, error) {
 	exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
@@ -43,7 +43,7 @@ func (p *engineProgram) close() {
 	closeFD(p.previous)
 }
 
-// start forks an engine in a session of its own.
+// start starts an engine in a session of its own and returns its pid.
 func (p *engineProgram) start() (int, error) {
 	null, err := openFD("/dev/null", unix.O_RDWR, 0)
 	if err != nil {
@@ -66,8 +66,8 @@ func (p *engineProgram) start() (int, error) {
 	return pid, nil
 }
 
-// exePath names the executable behind fd: by its own path if that still leads to
-// it, so that the process is called as its file is, else through the descriptor.
+// exePath returns a path of the executable open at fd: its own if that still leads to it, so that
+// the process gets the file's name, otherwise one in /proc.
 func exePath(fd int) string {
 	through := fmt.Sprintf("/proc/self/fd/%d", fd)
 	path, err := os.Readlink(through)
@@ -81,11 +81,10 @@ func exePath(fd int) string {
 	return path
 }
 
-// openLog opens engine.log for appending, after a big one was put aside, and
-// notes where it ends.
+// openLog renames a large engine.log, opens it for appending and records its end.
 func (p *engineProgram) openLog() (int, error) {
 	if st, err := os.Stat(p.logPath); err == nil && st.Size() > maxLog {
-		// If that fails the log goes on growing, which is the lesser evil.
+		// If this fails the log keeps growing, which is better than no log.
 		_ = os.Rename(p.logPath, p.logPath+".old")
 	}
 	fd, err := openFD(p.logPath, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT, 0o600)
@@ -99,7 +98,7 @@ func (p *engineProgram) openLog() (int, error) {
 	return fd, nil
 }
 
-// logf adds a line to engine.log. There is nobody to tell when that fails.
+// logf appends a line to engine.log. It ignores errors.
 func (p *engineProgram) logf(format string, args ...any) {
 	f, err := os.OpenFile(p.logPath, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -109,9 +108,9 @@ func (p *engineProgram) logf(format string, args ...any) {
 	fmt.Fprintln(f, oneLine(fmt.Sprintf(format, args...)))
 }
 
-// lastWords gives the line of the engine's output that tells most: the first of a
-// panic, else the last.
-func (p *engineProgram) lastWords() string {
+// lastOutput returns the most informative line of the engine's output: the first of a panic,
+// otherwise the last.
+func (p *engineProgram) lastOutput() string {
 	f, err := os.Open(p.logPath)
 	if err != nil {
 		return ""
@@ -121,16 +120,16 @@ func (p *engineProgram) lastWords() string {
 	if err != nil || st.Size() <= p.logStart {
 		return ""
 	}
-	const most = 64 << 10
-	start := max(p.logStart, st.Size()-most)
-	tail, err := io.ReadAll(io.NewSectionReader(f, start, most))
+	const maxTail = 64 << 10
+	start := max(p.logStart, st.Size()-maxTail)
+	tail, err := io.ReadAll(io.NewSectionReader(f, start, maxTail))
 	if err != nil {
 		return ""
 	}
-	return tellingLine(tail)
+	return informativeLine(tail)
 }
 
-func tellingLine(out []byte) string {
+func informativeLine(out []byte) string {
 	last := ""
 	for line := range bytes.Lines(out) {
 		s := oneLine(string(line))
@@ -144,7 +143,7 @@ func tellingLine(out []byte) string {
 	return last
 }
 
-// oneLine makes s printable and puts it on one line of bounded length.
+// oneLine replaces control characters in s and bounds its length.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -152,12 +151,12 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
-	const most = 1000
-	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), most)], "?"))
+	const maxLine = 1000
+	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), maxLine)], "?"))
 }
 
-// replace makes fd the executable, which it takes over if it returns nil.
-func (p *engineProgram) replace(fd int) error {
+// setExecutable makes fd the executable. If it returns nil, it owns fd.
+func (p *engineProgram) setExecutable(fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
@@ -174,7 +173,7 @@ func (p *engineProgram) replace(fd int) error {
 	return nil
 }
 
-// rollBack goes back to the program before replace, if there is one.
+// rollBack restores the program before replace and reports whether there was one.
 func (p *engineProgram) rollBack() bool {
 	if p.previous < 0 {
 		return false
@@ -184,22 +183,22 @@ func (p *engineProgram) rollBack() bool {
 	return true
 }
 
-// keepNew lets go of the program before replace.
-func (p *engineProgram) keepNew() {
+// dropPrevious closes the program before replace.
+func (p *engineProgram) dropPrevious() {
 	closeFD(p.previous)
 	p.previous = -1
 }
 
-// kill signals the announced engine, through its pidfd unless its pid is safe
-// because it is our child.
-func (e *engine) kill(pid int, sig syscall.Signal) error {
+// sendSignal sends sig to the announced engine: through its pidfd or, for our child, by its pid, which
+// cannot be reused before we reap it.
+func (e *engine) sendSignal(pid int, sig syscall.Signal) error {
 	if e.pidfd >= 0 {
 		return unix.PidfdSendSignal(e.pidfd, sig, nil, 0)
 	}
 	return syscall.Kill(pid, sig)
 }
 
-// dupOrOpen gives a pidfd of pid that the caller owns, from pidfd if that is one.
+// dupOrOpen returns a new pidfd for pid: a duplicate of pidfd, unless that is -1.
 func dupOrOpen(pid, pidfd int) (int, error) {
 	if pidfd >= 0 {
 		return dupFD(pidfd)

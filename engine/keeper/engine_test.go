@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestFirstKeeperStartsAnEngineAndSaysReady(t *testing.T) {
+func TestFirstKeeperStartsEngineAndReportsReady(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	pid := r.pidLine(0)
@@ -35,7 +35,7 @@ func (r *rig) endEngine(pid int, k *running) {
 	collect(pid)
 }
 
-func TestKilledEngineIsStartedAgain(t *testing.T) {
+func TestKeeperRestartsKilledEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	for i := range 5 {
@@ -46,7 +46,7 @@ func TestKilledEngineIsStartedAgain(t *testing.T) {
 	r.endEngine(r.pidLine(5), k)
 }
 
-func TestHangingUpIsNoDeath(t *testing.T) {
+func TestDisconnectDoesNotRestartTheEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	pid := r.pidLine(0)
@@ -60,9 +60,9 @@ func TestHangingUpIsNoDeath(t *testing.T) {
 	r.endEngine(pid, k)
 }
 
-func (r *rig) wake() error { return wake(r.ctx(), r.socket) }
+func (r *rig) wake() error { return wakeAt(r.ctx(), r.socket) }
 
-func TestKeeperOfAFailingEngineEndsWithItsReason(t *testing.T) {
+func TestKeeperOfFailingEngineExitsWithItsError(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("fail")
 	if got := k.answer(); got != "engine: no luck today\n" {
@@ -77,7 +77,7 @@ func TestKeeperOfAFailingEngineEndsWithItsReason(t *testing.T) {
 	}
 }
 
-func TestNoEngineIsStartedBesideOneThatLivesAlready(t *testing.T) {
+func TestKeeperStartsNoEngineBesideLivingOne(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	r.dial()
@@ -96,7 +96,7 @@ func (r *rig) wakeAfterReady() error {
 	return r.wake()
 }
 
-func TestSecondKeeperAsksTheFirst(t *testing.T) {
+func TestSecondKeeperWakesTheFirst(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	second := r.keeper("run").mustBeReady()
@@ -110,7 +110,7 @@ func TestSecondKeeperAsksTheFirst(t *testing.T) {
 	r.endEngine(r.pidLine(0), k)
 }
 
-func TestManyKeepersAtOnceStartOneEngine(t *testing.T) {
+func TestSimultaneousKeepersStartOneEngine(t *testing.T) {
 	r := newRig(t)
 	var all []*running
 	for range 8 {
@@ -129,7 +129,7 @@ func TestManyKeepersAtOnceStartOneEngine(t *testing.T) {
 	r.endEngine(pid, all[0])
 }
 
-func TestStaleSocketIsReplaced(t *testing.T) {
+func TestKeeperReplacesStaleSocket(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	k.kill()
@@ -144,7 +144,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	}
 }
 
-func TestFileInPlaceOfTheSocketIsKept(t *testing.T) {
+func TestKeeperKeepsOtherFileAtSocketPath(t *testing.T) {
 	r := newRig(t)
 	if err := os.WriteFile(r.socket, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestFileInPlaceOfTheSocketIsKept(t *testing.T) {
 	}
 }
 
-func TestDataFolderThatCannotBeMadeIsReported(t *testing.T) {
+func TestKeeperReportsUncreatableDataDirectory(t *testing.T) {
 	r := newRig(t)
 	file := filepath.Join(r.dir, "file")
 	os.WriteFile(file, nil, 0o600)
@@ -167,7 +167,7 @@ func TestDataFolderThatCannotBeMadeIsReported(t *testing.T) {
 	}
 }
 
-func TestPausedKeeperWithoutChildrenEnds(t *testing.T) {
+func TestPausedKeeperWithoutChildrenExits(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	r.must("pause")
@@ -181,7 +181,7 @@ func TestPausedKeeperWithoutChildrenEnds(t *testing.T) {
 	}
 }
 
-func TestPausedKeeperWithChildrenStaysUntilWoken(t *testing.T) {
+func TestPausedKeeperWithChildrenWaitsForWake(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	child := r.helped()
@@ -199,7 +199,7 @@ func TestPausedKeeperWithChildrenStaysUntilWoken(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
-func TestClientThatComesWhileTheEngineStepsDownGetsTheNextOne(t *testing.T) {
+func TestWakeDuringPauseStartsTheNextEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	r.must("pause")
@@ -216,7 +216,7 @@ func TestClientThatComesWhileTheEngineStepsDownGetsTheNextOne(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
-func TestPausedKeeperEndsWithItsLastChild(t *testing.T) {
+func TestPausedKeeperExitsWithItsLastChild(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	child := r.helped()
@@ -246,7 +246,7 @@ func TestReplaceStartsTheNewProgram(t *testing.T) {
 	r.endEngine(pid, k)
 }
 
-func TestReplaceByAProgramThatFailsGoesBack(t *testing.T) {
+func TestReplaceRollsBackFailingProgram(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	bad := filepath.Join(r.dir, "bad")
@@ -259,7 +259,7 @@ func TestReplaceByAProgramThatFailsGoesBack(t *testing.T) {
 	r.endEngine(pid, k)
 }
 
-func TestReplaceByWhatIsNoProgramIsRefused(t *testing.T) {
+func TestReplaceRejectsNonExecutable(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -288,7 +288,7 @@ func (r *rig) copyExecutable(to string) {
 	}
 }
 
-func TestEngineStartsAfterItsFileWasDeleted(t *testing.T) {
+func TestKeeperStartsEngineFromDeletedFile(t *testing.T) {
 	r := newRig(t)
 	program := filepath.Join(r.dir, "tandem")
 	r.copyExecutable(program)
@@ -304,7 +304,7 @@ func TestEngineStartsAfterItsFileWasDeleted(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
-func TestBackoffGrowsAndIsResetByAWellEngine(t *testing.T) {
+func TestBackoffGrowsUntilAnEngineWorks(t *testing.T) {
 	code := 1
 	now := time.Now()
 	e := engine{}
@@ -328,7 +328,7 @@ func TestBackoffGrowsAndIsResetByAWellEngine(t *testing.T) {
 		t.Errorf("well engine: delay %v, %d failures", d, e.failures)
 	}
 	for range 100 {
-		if d := e.nextDelay(false, Exit{Code: &code}, now); d < 0 || d > lastDelay {
+		if d := e.nextDelay(false, Exit{Code: &code}, now); d < 0 || d > maxDelay {
 			t.Fatalf("delay %v", d)
 		}
 	}
@@ -336,12 +336,12 @@ func TestBackoffGrowsAndIsResetByAWellEngine(t *testing.T) {
 
 func TestBackoffIsShortWhileClientsWait(t *testing.T) {
 	e := engine{failures: 20, waiting: make([]waiter, 1)}
-	if d := e.nextDelay(false, Exit{Signal: "SIGKILL"}, time.Now()); d != awaitedDelay {
-		t.Errorf("the engine starts after %v, want %v", d, awaitedDelay)
+	if d := e.nextDelay(false, Exit{Signal: "SIGKILL"}, time.Now()); d != maxAwaitedDelay {
+		t.Errorf("the engine starts after %v, want %v", d, maxAwaitedDelay)
 	}
 }
 
-func TestTellingLine(t *testing.T) {
+func TestInformativeLine(t *testing.T) {
 	for out, want := range map[string]string{
 		"":                                     "",
 		"one\ntwo\n\n":                         "two",
@@ -349,13 +349,13 @@ func TestTellingLine(t *testing.T) {
 		"fatal error: all asleep\nmore":        "fatal error: all asleep",
 		"\x1b[31mred\x1b[0m\r\n":               "[31mred [0m",
 	} {
-		if got := tellingLine([]byte(out)); got != want {
+		if got := informativeLine([]byte(out)); got != want {
 			t.Errorf("%q: %q, want %q", out, got, want)
 		}
 	}
 }
 
-func TestBigEngineLogIsPutAside(t *testing.T) {
+func TestKeeperRenamesLargeEngineLog(t *testing.T) {
 	r := newRig(t)
 	log := filepath.Join(r.dir, "engine.log")
 	os.WriteFile(log, make([]byte, maxLog+1), 0o600)
@@ -371,7 +371,7 @@ func TestBigEngineLogIsPutAside(t *testing.T) {
 
 // The engine here is a real process that ignores SIGTERM; the five seconds that
 // it is given are not.
-func TestEngineThatIgnoresSIGTERMIsKilledForItsSuccessor(t *testing.T) {
+func TestReplaceKillsEngineThatIgnoresSIGTERM(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cmd := exec.Command("sh", "-c", `trap "" TERM; echo up; read x`)
 		in, _ := cmd.StdinPipe()
@@ -390,7 +390,7 @@ func TestEngineThatIgnoresSIGTERMIsKilledForItsSuccessor(t *testing.T) {
 		}
 		defer k.engine.close()
 		asked := time.Now()
-		if err := k.replace([]int{exe}); err != nil {
+		if err := k.replaceEngine([]int{exe}); err != nil {
 			t.Fatal(err)
 		}
 		(<-k.calls)()
@@ -404,7 +404,7 @@ func TestEngineThatIgnoresSIGTERMIsKilledForItsSuccessor(t *testing.T) {
 	})
 }
 
-func TestLockWithoutAKeeperIsReportedAfterAMinute(t *testing.T) {
+func TestLockWithoutKeeperTimesOut(t *testing.T) {
 	r := newRig(t)
 	lock, err := takeLock(filepath.Join(r.dir, "keeper.lock"))
 	if err != nil || lock == nil {
@@ -423,7 +423,7 @@ func TestLockWithoutAKeeperIsReportedAfterAMinute(t *testing.T) {
 	})
 }
 
-func TestKeeperThatFindsTheLockFreedTakesItsPlace(t *testing.T) {
+func TestWaitingKeeperTakesFreedLock(t *testing.T) {
 	r := newRig(t)
 	lock, err := takeLock(filepath.Join(r.dir, "keeper.lock"))
 	if err != nil || lock == nil {

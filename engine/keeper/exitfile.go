@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An exitFile is the content of exit.json.
 type exitFile struct {
 	Schema   int      `json:"schema"`
 	Identity identity `json:"identity"`
@@ -29,18 +28,17 @@ const exitSchema = 1
 
 func (c Child) identity() identity { return identity{c.BootID, c.PID, c.StartTime} }
 
-// writeExit puts exit.json into dir: whichever process of ours dies, it is there
-// whole, or not at all. It does not wait for the disk, which only a loss of power
-// would show; the status is then unknown. With hurry set that is so for a moment,
-// else for as long as the kernel keeps what is written in memory.
-func writeExit(dir string, e exitFile, hurry bool) error {
+// writeExit writes exit.json to dir atomically. It does not wait for the disk: after a power
+// failure the file may be missing and the exit unknown. With writeback set, the kernel starts to write
+// it at once.
+func writeExit(dir string, e exitFile, writeback bool) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, "exit.json")
 	temp := path + ".tmp"
-	err = writeFile(temp, append(body, '\n'), hurry)
+	err = writeFile(temp, append(body, '\n'), writeback)
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
@@ -51,9 +49,8 @@ func writeExit(dir string, e exitFile, hurry bool) error {
 	return nil
 }
 
-// writeFile writes a small file; with hurry set, the kernel begins to put it on
-// disk.
-func writeFile(path string, body []byte, hurry bool) error {
+// writeFile writes a small file. With writeback set, the kernel starts to write it to disk.
+func writeFile(path string, body []byte, writeback bool) error {
 	fd, err := openFD(path, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -66,13 +63,13 @@ func writeFile(path string, body []byte, hurry bool) error {
 	if err == nil && n < len(body) {
 		err = unix.ENOSPC
 	}
-	if err == nil && hurry {
+	if err == nil && writeback {
 		beginWriteback(fd)
 	}
 	return err
 }
 
-// readExit gives the exit that dir holds of the process with this identity.
+// readExit returns the exit recorded in dir for the process with this identity.
 func readExit(dir string, id identity) (Exit, bool) {
 	body, err := os.ReadFile(filepath.Join(dir, "exit.json"))
 	if err != nil {
@@ -85,8 +82,8 @@ func readExit(dir string, id identity) (Exit, bool) {
 	return e.Exit, true
 }
 
-// exitOf translates a wait status, see wait(2).
-func exitOf(ws syscall.WaitStatus) Exit {
+// exitFromStatus converts a wait status, see wait(2).
+func exitFromStatus(ws syscall.WaitStatus) Exit {
 	switch {
 	case ws.Exited():
 		code := ws.ExitStatus()
@@ -104,7 +101,7 @@ func signalName(s syscall.Signal) string {
 	return fmt.Sprintf("SIGNAL %d", int(s))
 }
 
-// String says how a process ended, for people.
+// String returns a description such as "exit status 1".
 func (e Exit) String() string {
 	switch {
 	case e.Code != nil:

@@ -42,7 +42,7 @@ func packets() []message {
 const frozen = "The protocol is frozen: keepers that run now cannot be upgraded, and engines of every release talk to them. " +
 	"Fields may be added, and must be optional; nothing may change or go. -update is for added packets."
 
-func TestPacketsStayAsTheyAre(t *testing.T) {
+func TestPacketFormatIsUnchanged(t *testing.T) {
 	const golden = "testdata/packets.golden"
 	var lines []string
 	for _, m := range packets() {
@@ -67,7 +67,7 @@ func TestPacketsStayAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestPacketsOfEveryReleaseAreRead(t *testing.T) {
+func TestDecodeReadsPacketsOfEveryRelease(t *testing.T) {
 	for name, want := range map[string][]message{"packets.golden": packets(), "packets-0.2.0.golden": packetsOf020()} {
 		text, err := os.ReadFile("testdata/" + name)
 		if err != nil {

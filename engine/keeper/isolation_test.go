@@ -40,7 +40,7 @@ func keysOf(fds map[int]string) string {
 	return fmt.Sprint(keys)
 }
 
-func TestChildrenInheritOnlyTheirStandardFiles(t *testing.T) {
+func TestChildInheritsOnlyStandardFiles(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -64,7 +64,7 @@ func comm(pid int) string {
 	return strings.TrimSpace(string(b))
 }
 
-func TestEngineInheritsOnlyItsStandardFiles(t *testing.T) {
+func TestEngineInheritsOnlyStandardFiles(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
@@ -80,7 +80,7 @@ func TestEngineInheritsOnlyItsStandardFiles(t *testing.T) {
 
 // The keeper outlives whoever started it, and must not hold up who waits for an
 // end of file on a descriptor that slipped through.
-func TestKeeperHoldsNothingThatItInherited(t *testing.T) {
+func TestKeeperClosesInheritedDescriptors(t *testing.T) {
 	r := newRig(t)
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestReadyMayBeStandardOutput(t *testing.T) {
 	}
 }
 
-func TestChildrenGetCleanSignals(t *testing.T) {
+func TestChildStartsWithCleanSignals(t *testing.T) {
 	r := newRig(t)
 	exe, _ := os.Executable()
 	r.run(exec.Command(exe, "keeper-signals", r.dir, r.socket, strconv.Itoa(os.Getpid()))).mustBeReady()
@@ -188,7 +188,7 @@ func TestChildLeadsASessionWithItsTerminal(t *testing.T) {
 	}
 }
 
-func TestOnlySIGTERMEndsTheKeeper(t *testing.T) {
+func TestOnlySIGTERMStopsTheKeeper(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
@@ -207,7 +207,7 @@ func TestOnlySIGTERMEndsTheKeeper(t *testing.T) {
 	syscall.Kill(child.PID, syscall.SIGKILL)
 }
 
-func TestOrphansAreCollected(t *testing.T) {
+func TestKeeperReapsOrphans(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()

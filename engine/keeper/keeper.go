@@ -1,91 +1,85 @@
-// Package keeper is the process that holds what must not die with the engine:
-// PTY masters, children and their exit statuses. It has almost no code, decides
-// nothing and imports nothing of Tandem's, because it is the one process that
-// cannot be upgraded while it lives. The package is also the engine's client
-// for it.
+// Package keeper implements the process that holds what must survive the engine: PTY masters,
+// children and their exit statuses. It is the one process that cannot be upgraded while it runs.
+// So it stays small, makes no decisions about sessions and processes, and imports none of Tandem's
+// other packages. The package also contains the engine's client for it.
 //
 // # Wire
 //
-// The keeper listens on a unixpacket socket (0600, peer uid checked). A packet
-// is one JSON message; descriptors travel beside it as SCM_RIGHTS, and a message
-// that is too long for a packet as a memfd among them. Every request is answered
-// by one reply with its id. Messages are versioned and frozen: fields may be
-// added, never changed. What makes no sense is answered with an error; packets
-// over the limit and strangers are cut off.
+// The keeper listens on a unixpacket socket (mode 0600, peer uid checked). A packet is one JSON
+// message. Descriptors travel with it as SCM_RIGHTS; a message too long for a packet is sent as a
+// memfd among them. Each request gets one reply with its id. Messages are versioned and frozen:
+// fields may be added, never changed. The keeper answers an invalid message with an error. It
+// disconnects peers of other users and those that exceed the size limit.
 //
 // # Processes
 //
-// One goroutine owns all state, forks and collects, so no exit can fall between
-// a fork and its entry in the table. Opening files and writing exit.json happen
-// beside it.
+// One goroutine owns all state, forks and reaps, so no exit can be missed between a fork and its
+// table entry. Other goroutines open files and write exit.json.
 //
-// The keeper confines nothing: a child that is to be confined is the engine's launch stage,
-// which confines itself and becomes the program.
+// The keeper does not confine children. To confine one, the engine starts its launch stage, which
+// confines itself and then executes the program.
 package keeper
 
-// Options configure a keeper.
+// Options configures a keeper.
 type Options struct {
-	DataDir string   // holds processes/<id>, keeper.lock and engine.log
-	Socket  string   // where to listen; if that fails, keeper.sock in DataDir
+	DataDir string   // contains processes/<id>, keeper.lock and engine.log
+	Socket  string   // path to listen on; if that fails, keeper.sock in DataDir
 	Engine  []string // arguments that make this executable the engine
 
-	// EnginePID is an engine that lives already, lost its keeper and will Dial
-	// this one: none is started while it lives, and "ready" means that it can
-	// dial. 0: start an engine.
+	// EnginePID is the pid of an engine that lost its keeper and will Dial this one. The keeper
+	// starts no engine while it lives, and is ready once it listens. 0 means to start an engine.
 	EnginePID int
 }
 
-// A Spec says how to start a child.
+// A Spec describes how to start a child.
 type Spec struct {
 	ID   string   `json:"id"`
-	Dir  string   `json:"dir"` // its folder, where exit.json goes
+	Dir  string   `json:"dir"` // directory of the child, for exit.json
 	Argv []string `json:"argv"`
-	Path string   `json:"path,omitempty"` // of the program, absolute; empty is found by Argv[0]
-	Env  []string `json:"env"`            // complete
+	Path string   `json:"path,omitempty"` // absolute path of the program; empty to look up Argv[0]
+	Env  []string `json:"env"`            // complete environment
 	CWD  string   `json:"cwd"`
 	TTY  bool     `json:"tty"`
-	Cols uint16   `json:"cols,omitempty"` // 0: 80
-	Rows uint16   `json:"rows,omitempty"` // 0: 24
+	Cols uint16   `json:"cols,omitempty"` // 0 means 80
+	Rows uint16   `json:"rows,omitempty"` // 0 means 24
 
-	// Without a terminal: the files that stdout and stderr append to. Both may
-	// name the same file; an empty one is /dev/null.
+	// For a child without a terminal: files to append stdout and stderr to. Both may be the same
+	// file; empty means /dev/null.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 
-	// How many bytes of each of them are kept while no engine is connected; 0: all.
+	// LogLimit is the number of bytes to keep of each while no engine is connected; 0 means all.
 	LogLimit int64 `json:"log_limit,omitempty"`
 
-	// The folder of a cgroup (version 2) that the child begins in, if that can be.
+	// Cgroup is the directory of a cgroup (version 2) to start the child in, if possible.
 	Cgroup string `json:"cgroup,omitempty"`
 
-	// Transient: how it ended means nothing any more after a loss of power, so
-	// exit.json may stay in memory for as long as the kernel likes. An engine that is
-	// connected writes that down itself and then has the child forgotten; exit.json is
-	// made only if it does not.
+	// Transient is set if the exit is meaningless after a power failure, so exit.json need not
+	// reach the disk. A connected engine records the exit itself and then forgets the child; the
+	// keeper writes exit.json only if it does not.
 	Transient bool `json:"transient,omitempty"`
 
-	// Without a terminal: a FIFO that stdin reads from, for as long as the child
-	// lives; empty is /dev/null.
+	// For a child without a terminal: a FIFO to use as stdin; empty means /dev/null.
 	Stdin string `json:"stdin,omitempty"`
 
-	// Confinement is what engines up to 0.2.0 had keepers confine a child with. A keeper refuses
-	// a spec that has it; engines send it only to a keeper that announces that it confines.
+	// Confinement was used by engines up to 0.2.0 to have the keeper confine a child. A keeper
+	// rejects a spec with it; engines send it only to a keeper that announces support.
 	Confinement *struct{} `json:"confinement,omitempty"`
 }
 
-// A Child is one process that the keeper has or had.
+// A Child is a process that the keeper started or adopted.
 type Child struct {
 	ID        string `json:"id"`
 	PID       int    `json:"pid"`
 	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat
 	BootID    string `json:"boot_id"`
 	TTY       bool   `json:"tty"`
-	Exit      *Exit  `json:"exit,omitempty"` // set once it has ended and exit.json was written
+	Exit      *Exit  `json:"exit,omitempty"` // set once it has exited and exit.json was written
 }
 
-// Exit is how a child ended.
+// Exit is how a child exited.
 type Exit struct {
-	Code    *int   `json:"code"`             // nil when a signal ended it or it is unknown
+	Code    *int   `json:"code"`             // nil if a signal killed it or the status is unknown
 	Signal  string `json:"signal,omitempty"` // "SIGKILL"
 	Unknown bool   `json:"unknown,omitempty"`
 }

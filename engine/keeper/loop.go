@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// A keeper's state belongs to one goroutine, run's. Everything else that happens
-// (requests, slow work that is done, timers) reaches it as a function to call.
+// A keeper's state is owned by the goroutine of run. Requests, finished slow work and timers reach
+// it as functions to call.
 type keeper struct {
 	calls    chan func()
 	done     chan struct{} // closed when run ends
 	children map[string]*child
-	byPID    map[int]*child      // those that live
-	starting map[string]struct{} // ids on their way to a fork
+	byPID    map[int]*child      // living children by pid
+	starting map[string]struct{} // ids of children being prepared
 	bootID   string
 	lock     *folderLock
 	socket   *socket
@@ -28,17 +28,17 @@ type keeper struct {
 	ready    *readiness
 	watch    *watcher
 
-	untrim func() // ends the trimming of logs; nil if there is none
+	cancelTrim func() // stops the trimming of logs; nil if none runs
 
-	recording sync.WaitGroup // exit.json being written
-	writers   chan struct{}  // bounds them
+	recording sync.WaitGroup // writes of exit.json in progress
+	writers   chan struct{}  // limits concurrent writes
 
-	finished bool // nothing needs the keeper any more
+	finished bool // the keeper should exit
 	err      error
 }
 
-// keep runs the keeper that holds the lock.
-func keep(ctx context.Context, o Options, lock *folderLock, r *readiness) error {
+// runKeeper runs the keeper while it holds the lock.
+func runKeeper(ctx context.Context, o Options, lock *folderLock, r *readiness) error {
 	defer lock.close()
 	k, err := newKeeper(o, lock, r)
 	if err != nil {
@@ -46,24 +46,24 @@ func keep(ctx context.Context, o Options, lock *folderLock, r *readiness) error 
 	}
 	defer k.engine.close()
 	defer k.stopTrimming()
-	if err := detach(o, r); err != nil {
+	if err := detachProcess(o, r); err != nil {
 		return err
 	}
-	s := &server{uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
+	s := &server{uid: os.Geteuid(), do: k.runOnLoop, handle: k.handle, gone: k.dropSession}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	k.socket = &socket{path: o.Socket, spare: o.spareSocket(), serve: func(l *net.UnixListener) { s.serve(ctx, l) }}
 	if err := k.socket.open(); err != nil {
 		return err
 	}
-	defer k.socket.close() // while the lock is still held
-	if k.watch, err = newWatcher(k.do); err != nil {
+	defer k.socket.close() // before the lock is released
+	if k.watch, err = newWatcher(k.runOnLoop); err != nil {
 		return err
 	}
 	defer k.watch.close()
 	defer limitMemory()()
 	go k.watch.run()
-	stop := watchFolders(func() { k.do(k.keepFiles) }, o.DataDir, filepath.Dir(o.Socket))
+	stop := watchFolders(func() { k.runOnLoop(k.keepFiles) }, o.DataDir, filepath.Dir(o.Socket))
 	defer stop()
 	return k.run(ctx)
 }
@@ -88,8 +88,8 @@ func newKeeper(o Options, lock *folderLock, r *readiness) (*keeper, error) {
 	return k, err
 }
 
-// do runs f on the loop; false says that the loop has ended.
-func (k *keeper) do(f func()) bool {
+// runOnLoop runs f on the loop. It returns false if the loop has ended.
+func (k *keeper) runOnLoop(f func()) bool {
 	select {
 	case k.calls <- f:
 		return true
@@ -98,9 +98,9 @@ func (k *keeper) do(f func()) bool {
 	}
 }
 
-// after runs f on the loop in d.
-func (k *keeper) after(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { k.do(f) })
+// runLater runs f on the loop after d.
+func (k *keeper) runLater(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() { k.runOnLoop(f) })
 }
 
 // run is the loop.
@@ -112,14 +112,14 @@ func (k *keeper) run(ctx context.Context) error {
 	}
 	defer signal.Stop(reap)
 	defer signal.Stop(stop)
-	k.firstEngine()
+	k.startOrWatchEngine()
 	resting := time.NewTimer(restAfter)
 	defer resting.Stop()
 	for !k.finished {
 		select {
 		case <-resting.C:
 			releaseMemory()
-			continue // and rest until something happens
+			continue // without restarting the timer
 		case f := <-k.calls:
 			f()
 		case <-reap:
@@ -131,14 +131,15 @@ func (k *keeper) run(ctx context.Context) error {
 		}
 		resting.Reset(restAfter)
 	}
-	k.settle()
+	k.awaitWrites()
 	return k.err
 }
 
-const restAfter = 2 * time.Second // without anything to do
+const restAfter = 2 * time.Second // idle time before memory is returned to the system
 
-// settle gives the exits that are being written some time.
-func (k *keeper) settle() {
+// awaitWrites waits a limited time for exits being written.
+func (k *keeper) awaitWrites() {
+	// The engine may not record these exits any more.
 	k.writeAllLate()
 	written := make(chan struct{})
 	go func() {
@@ -159,12 +160,13 @@ func (k *keeper) settle() {
 	}
 }
 
-// reap collects every process that has ended: children, the engine, and orphans
-// that came here because the keeper is a subreaper. Forks happen on this
-// goroutine too, so a process is in the tables before its end can be seen.
+// reap collects all processes that have exited: children, the engine, and orphans inherited as a
+// subreaper. Forks run on this goroutine too, so a process is in the tables before its exit can be
+// seen.
 func (k *keeper) reap() {
 	for {
 		var ws syscall.WaitStatus
+		// SIGCHLD may stand for several exits, so reap until none is left.
 		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
 		if err == syscall.EINTR {
 			continue
@@ -173,64 +175,65 @@ func (k *keeper) reap() {
 			return
 		}
 		if c := k.byPID[pid]; c != nil && !c.adopted {
-			k.ended(c, exitOf(ws))
+			k.recordExit(c, exitFromStatus(ws))
 		}
 		if pid == k.engine.spawned {
-			k.engineEnded(pid, exitOf(ws))
+			k.handleEngineExit(pid, exitFromStatus(ws))
 		}
 	}
 }
 
-// finishIfIdle ends the keeper when it was paused and holds nothing that lives.
+// finishIfIdle ends the keeper if it is paused and nothing it holds is alive.
 func (k *keeper) finishIfIdle() {
 	if k.engine.paused && !k.engine.alive() && len(k.byPID) == 0 && len(k.starting) == 0 {
 		k.finished = true
 	}
 }
 
-// handle serves one message of a session, on the loop. It owns fds.
+// handle processes a message on the loop. It owns fds.
 func (k *keeper) handle(s *session, m message, fds []int) {
+	// Only these take descriptors.
 	if m.Op != opAdopt && m.Op != opReplace {
 		closeFDs(fds)
 		fds = nil
 	}
 	switch {
 	case m.Op == opHello:
-		k.hello(s, m.ID)
+		k.handleHello(s, m.ID)
 	case m.Op == opWake:
-		k.wake(s, m.ID)
+		k.wakeEngine(s, m.ID)
 	case s != k.engine.session:
 		closeFDs(fds)
 		s.reply(m.ID, fmt.Errorf("%s: only for the engine, which says %s first", m.Op, opHello))
 	default:
-		k.serve(s, m, fds)
+		k.handleEngineRequest(s, m, fds)
 	}
 }
 
-// serve handles what only the engine may ask.
-func (k *keeper) serve(s *session, m message, fds []int) {
+// handleEngineRequest handles the requests reserved for the engine.
+func (k *keeper) handleEngineRequest(s *session, m message, fds []int) {
 	switch m.Op {
 	case opReady:
-		k.engineReady()
+		k.markReady()
 		s.reply(m.ID, nil)
 	case opStart:
-		k.start(s, m.ID, m.Spec)
+		k.startChild(s, m.ID, m.Spec)
 	case opList:
-		s.send(message{Op: opReply, ID: m.ID, Children: k.list()})
+		s.send(message{Op: opReply, ID: m.ID, Children: k.listChildren()})
 	case opMaster:
-		k.master(s, m.ID, m.ChildID)
+		k.sendMaster(s, m.ID, m.ChildID)
 	case opForget:
-		s.reply(m.ID, k.forget(m.ChildID))
+		s.reply(m.ID, k.forgetChild(m.ChildID))
 	case opAdopt:
-		err := k.adopt(m.Child, m.Dir, Logs{m.Logs, m.LogLimit}, fds)
+		err := k.adoptChild(m.Child, m.Dir, Logs{m.Logs, m.LogLimit}, fds)
 		if err != nil {
 			closeFDs(fds)
 		}
 		s.reply(m.ID, err)
 	case opReplace:
-		replace := k.replace
+		replace := k.replaceEngine
 		if m.PID != 0 {
-			replace = func(fds []int) error { return k.succeed(fds, m.PID) }
+			replace = func(fds []int) error { return k.promoteEngine(fds, m.PID) }
 		}
 		err := replace(fds)
 		if err != nil {
@@ -238,7 +241,7 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 		}
 		s.reply(m.ID, err)
 	case opPause:
-		k.pause()
+		k.pauseEngine()
 		s.reply(m.ID, nil)
 	default:
 		closeFDs(fds)
@@ -246,8 +249,8 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 	}
 }
 
-// hello announces the session's peer as the engine.
-func (k *keeper) hello(s *session, id uint64) {
+// handleHello announces the session's peer as the engine.
+func (k *keeper) handleHello(s *session, id uint64) {
 	if err := k.announce(s); err != nil {
 		s.reply(id, fmt.Errorf("announce engine: %w", err))
 		return
@@ -260,28 +263,28 @@ func (k *keeper) announce(s *session) error {
 	switch {
 	case pid <= 0:
 		return errors.New("its pid cannot be seen from here")
+	// Two engines must never share the children.
 	case e.announced != 0 && e.announced != pid:
 		return fmt.Errorf("process %d is the engine and lives", e.announced)
 	}
 	if e.announced == 0 {
-		if err := k.recognise(pid, s.peer.pidfd); err != nil {
+		if err := k.watchEngine(pid, s.peer.pidfd); err != nil {
 			return err
 		}
 		e.killSpare(pid)
 	}
 	if e.session != nil {
-		e.session.cut()
+		e.session.disconnect()
 	}
-	k.connect(s)
+	k.setSession(s)
 	return nil
 }
 
-// gone forgets a session whose connection has ended. That says nothing about the
-// process behind it.
-func (k *keeper) gone(s *session) {
+// dropSession removes a session whose connection has ended. The process behind it may still run.
+func (k *keeper) dropSession(s *session) {
 	e := &k.engine
 	if e.session == s {
-		k.connect(nil)
+		k.setSession(nil)
 	}
 	for i, w := range e.waiting {
 		if w.session == s {

@@ -2,7 +2,7 @@ package keeper
 
 import "testing"
 
-func TestAStartOfAnEngineThatIsGoneIsNotCarriedOut(t *testing.T) {
+func TestStartIsDroppedIfItsEngineIsGone(t *testing.T) {
 	gone, next := &session{outbox: newOutbox()}, &session{outbox: newOutbox()}
 	k := &keeper{children: map[string]*child{}, byPID: map[int]*child{}, starting: map[string]struct{}{}, engine: engine{session: next}}
 	spec := Spec{ID: "a", Dir: t.TempDir(), Argv: []string{"true"}}
@@ -10,7 +10,7 @@ func TestAStartOfAnEngineThatIsGoneIsNotCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.fork(gone, 1, &spec, l, master, nil)
+	k.forkChild(gone, 1, &spec, l, master, nil)
 	p, _ := gone.outbox.next()
 	m, _, err := decode(p.body, p.fds)
 	if err != nil || m.Error == "" || len(k.children) != 0 {

@@ -13,36 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main runs the keeper until nothing needs it. If another keeper has the data
-// folder already, it asks that one to start its engine instead and returns.
-// Once the engine says it is ready, "ready\n" is written to ready; whatever
-// prevents that is written there as one line of error and returned. It closes
-// ready in every case.
+// Main runs the keeper until it is no longer needed. If another keeper owns the data directory,
+// Main asks that one to start its engine, and returns. Once the engine is ready, Main writes
+// "ready\n" to ready; if it fails before, it writes one line with the error and returns the error.
+// It always closes ready.
 //
-// Main takes the process over: it closes the descriptors that were inherited
-// besides ready, sends standard output and error to engine.log, changes to / and
-// reaps every child. SIGHUP and SIGINT are ignored; SIGTERM or the end of ctx
-// ends it, which closes its terminals.
+// Main takes over the process: it closes inherited descriptors other than ready, redirects
+// standard output and error to engine.log, changes to / and reaps all children. It ignores SIGHUP
+// and SIGINT. SIGTERM or the end of ctx stops it, which closes its terminals.
 func Main(ctx context.Context, o Options, ready io.WriteCloser) error {
 	r := &readiness{out: ready}
 	err := run(ctx, o, r)
 	if err == nil {
-		r.tell(nil)
+		r.report(nil)
 		return nil
 	}
-	r.tell(err)
+	r.report(err)
 	return err
 }
 
-// run becomes the keeper, or a client of the one there is.
+// run becomes the keeper, or a client of the running one.
 func run(ctx context.Context, o Options, r *readiness) error {
-	o, err := o.prepared()
+	o, err := o.makeAbsolute()
 	if err != nil {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	for {
+		// Try both locks: a deleted lock file must not allow a second keeper.
 		lock, err := takeLock(filepath.Join(o.DataDir, "keeper.lock"))
 		if err != nil {
 			return err
@@ -50,7 +49,7 @@ func run(ctx context.Context, o Options, r *readiness) error {
 		if lock != nil {
 			folder, err := takeFolder(o.DataDir)
 			if err == nil {
-				return keep(ctx, o, &folderLock{file: lock, folder: folder}, r)
+				return runKeeper(ctx, o, &folderLock{file: lock, folder: folder}, r)
 			}
 			lock.Close()
 			if !errors.Is(err, errOccupied) {
@@ -60,7 +59,7 @@ func run(ctx context.Context, o Options, r *readiness) error {
 		if err := askKeeper(waiting, o); !errors.Is(err, errNoKeeper) {
 			return err
 		}
-		// The other keeper is about to listen, or to end.
+		// The other keeper is about to listen, or to exit.
 		select {
 		case <-waiting.Done():
 			return fmt.Errorf("wake the keeper that has %s locked: %w", o.DataDir, errNoKeeper)
@@ -69,11 +68,10 @@ func run(ctx context.Context, o Options, r *readiness) error {
 	}
 }
 
-// maxWait bounds how long a process waits for another one's engine: whoever
-// wanted it has gone by then.
+// maxWait bounds the wait for another keeper's engine; clients give up earlier.
 const maxWait = time.Minute
 
-// askKeeper gets from the running keeper what this one was started for.
+// askKeeper asks the running keeper for what this process was started for.
 func askKeeper(ctx context.Context, o Options) error {
 	if o.EnginePID != 0 {
 		return reachKeeper(ctx, o)
@@ -81,8 +79,8 @@ func askKeeper(ctx context.Context, o Options) error {
 	return wakeKeeper(ctx, o)
 }
 
-// prepared makes paths absolute and the folders they need.
-func (o Options) prepared() (Options, error) {
+// makeAbsolute returns o with absolute paths, and creates the data directory.
+func (o Options) makeAbsolute() (Options, error) {
 	for _, path := range []*string{&o.DataDir, &o.Socket} {
 		abs, err := filepath.Abs(*path)
 		if err != nil {
@@ -96,8 +94,8 @@ func (o Options) prepared() (Options, error) {
 	return o, nil
 }
 
-// takeLock gives nil when another process has the lock. The kernel drops it when
-// the process ends, however that happens.
+// takeLock locks the file at path. It returns nil if another process holds the lock. The kernel
+// releases the lock when the process exits.
 func takeLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -115,11 +113,11 @@ func takeLock(path string) (*os.File, error) {
 	}
 }
 
-// A folderLock is a keeper's lock on its data directory. It holds the lock file and the
-// directory itself, so that no second keeper starts if the file is deleted.
+// A folderLock is a keeper's lock on its data directory. It holds the lock file and the directory
+// itself, so that no second keeper starts if the file is deleted.
 type folderLock struct {
 	file   *os.File
-	folder *os.File // compared with what the path leads to now
+	folder *os.File // compared with the directory at its path
 }
 
 func (l *folderLock) close() {
@@ -127,7 +125,7 @@ func (l *folderLock) close() {
 	l.folder.Close()
 }
 
-// renew recreates a deleted lock file: keepers of older releases check nothing else.
+// renew recreates a deleted lock file. Keepers of older releases check nothing else.
 func (l *folderLock) renew() error {
 	path := l.file.Name()
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -142,8 +140,8 @@ func (l *folderLock) renew() error {
 	return nil
 }
 
-// displaced reports whether the data directory was moved or deleted: its path leads to another
-// directory, which another keeper may use, or to none.
+// displaced reports whether the data directory was moved or deleted: its path leads to no
+// directory, or to another one that another keeper may use.
 func (l *folderLock) displaced() bool {
 	ours, err := l.folder.Stat()
 	if err != nil {
@@ -156,8 +154,8 @@ func (l *folderLock) displaced() bool {
 // errOccupied means that another process has locked the data directory.
 var errOccupied = errors.New("the data folder is locked")
 
-// takeFolder opens and locks the data directory. On a file system that cannot lock
-// directories, only the lock file protects it.
+// takeFolder opens and locks the data directory. If its file system cannot lock directories, only
+// the lock file protects it.
 func takeFolder(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -179,14 +177,14 @@ func flock(f *os.File) error {
 	}
 }
 
-// errNoKeeper: whoever has the lock does not answer (yet, or any more).
+// errNoKeeper means that the process holding the lock does not answer.
 var errNoKeeper = errors.New("keeper does not answer")
 
-// dialKeeper connects to the keeper that has the lock.
+// dialKeeper connects to the keeper holding the lock.
 func dialKeeper(ctx context.Context, o Options) (*net.UnixConn, error) {
-	conn, err := connect(ctx, o.Socket)
+	conn, err := dialSocket(ctx, o.Socket)
 	if err != nil && o.DataDir != "" {
-		if spare, spareErr := connect(ctx, o.spareSocket()); spareErr == nil {
+		if spare, spareErr := dialSocket(ctx, o.spareSocket()); spareErr == nil {
 			return spare, nil
 		}
 	}
@@ -198,8 +196,8 @@ func dialKeeper(ctx context.Context, o Options) (*net.UnixConn, error) {
 	return conn, err
 }
 
-// reach succeeds when an engine can dial the running keeper.
-func reach(ctx context.Context, socket string) error {
+// dialOnce returns nil if an engine can dial the running keeper.
+func dialOnce(ctx context.Context, socket string) error {
 	return reachKeeper(ctx, Options{Socket: socket})
 }
 
@@ -211,8 +209,10 @@ func reachKeeper(ctx context.Context, o Options) error {
 	return conn.Close()
 }
 
-// wake asks a running keeper for a running engine and waits until there is one.
-func wake(ctx context.Context, socket string) error { return wakeKeeper(ctx, Options{Socket: socket}) }
+// wakeAt asks a running keeper for an engine and waits until it is ready.
+func wakeAt(ctx context.Context, socket string) error {
+	return wakeKeeper(ctx, Options{Socket: socket})
+}
 
 func wakeKeeper(ctx context.Context, o Options) error {
 	conn, err := dialKeeper(ctx, o)
@@ -236,7 +236,7 @@ func wakeKeeper(ctx context.Context, o Options) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("wait for the engine: %w", ctx.Err())
 	case errors.As(err, &bad):
-		return bad.ofReply(l)
+		return bad.replyError(l)
 	case err != nil:
 		return errNoKeeper
 	case m.Error != "":
@@ -245,13 +245,12 @@ func wakeKeeper(ctx context.Context, o Options) error {
 	return nil
 }
 
-// A readiness is the pipe on which whoever started the keeper waits. It is
-// told once.
+// A readiness is the pipe on which the keeper's starter waits. It is written once.
 type readiness struct {
-	out io.WriteCloser // nil once told
+	out io.WriteCloser // nil once written
 }
 
-func (r *readiness) tell(err error) {
+func (r *readiness) report(err error) {
 	if r.out == nil {
 		return
 	}
@@ -259,7 +258,7 @@ func (r *readiness) tell(err error) {
 	if err != nil {
 		line = oneLine(err.Error()) + "\n"
 	}
-	// Nobody may be there to read it any more.
+	// The reader may have exited.
 	_, _ = io.WriteString(r.out, line)
 	_ = r.out.Close()
 	r.out = nil

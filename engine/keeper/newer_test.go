@@ -54,7 +54,7 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-func TestKeeperOfAnotherProtocolIsAClearError(t *testing.T) {
+func TestDialReportsKeeperOfAnotherProtocol(t *testing.T) {
 	for name, text := range map[string]string{
 		"newer":       `{"v":2,"id":%d,"op":"reply","what":{"is":"new"}}`,
 		"older":       `{"v":0,"id":%d,"op":"reply","error":"message has version 1, the keeper speaks 0"}`,
@@ -69,14 +69,14 @@ func TestKeeperOfAnotherProtocolIsAClearError(t *testing.T) {
 			if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d)", os.Getpid())) {
 				t.Errorf("Dial = %v", err)
 			}
-			if err := wake(bounded(t), socket); !errors.Is(err, ErrVersion) {
+			if err := wakeAt(bounded(t), socket); !errors.Is(err, ErrVersion) {
 				t.Errorf("wake = %v", err)
 			}
 		})
 	}
 }
 
-func TestReplyThatIsNotUnderstoodFailsItsCall(t *testing.T) {
+func TestInvalidReplyFailsItsCall(t *testing.T) {
 	socket := fakeKeeper(t, func(m message) string {
 		if m.Op == opHello {
 			return fmt.Sprintf(`{"v":1,"id":%d,"op":"reply"}`, m.ID)
@@ -96,7 +96,7 @@ func TestReplyThatIsNotUnderstoodFailsItsCall(t *testing.T) {
 	}
 }
 
-func TestKeeperThatNeverAnswersDoesNotHoldUpTheEngine(t *testing.T) {
+func TestUnresponsiveKeeperDoesNotBlockTheEngine(t *testing.T) {
 	silent := fakeKeeper(t, func(message) string { return "" })
 	d := Dialer{Timeout: 10 * time.Millisecond}
 	if c, err := d.Dial(t.Context(), silent); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "10ms") {

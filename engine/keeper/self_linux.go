@@ -17,18 +17,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// detach cuts the process loose from whoever started it: descriptors, session,
-// working directory. The keeper outlives them all.
-func detach(o Options, r *readiness) error {
+// detachProcess separates the process from its starter, which it outlives: descriptors, session and
+// working directory.
+func detachProcess(o Options, r *readiness) error {
 	if err := closeInherited(r); err != nil {
 		return err
 	}
-	if err := redirect(filepath.Join(o.DataDir, "engine.log")); err != nil {
+	if err := redirectOutput(filepath.Join(o.DataDir, "engine.log")); err != nil {
 		return err
 	}
-	// Fails for the leader of a group, whom its parent has put there on purpose.
+	// Setsid fails for the leader of a process group, which its parent made on purpose.
 	_, _ = unix.Setsid()
-	// Started through /proc/self/exe it would be called exe.
+	// Started through /proc/self/exe, the process would be called exe.
 	_ = os.WriteFile("/proc/self/comm", []byte("tandem-keeper"), 0)
 	if err := os.Chdir("/"); err != nil {
 		return fmt.Errorf("change to /: %w", err)
@@ -39,11 +39,11 @@ func detach(o Options, r *readiness) error {
 	return nil
 }
 
-// closeInherited closes what this process got at its start besides the standard
-// files and r: a pipe held open here would keep its reader waiting for ever. Go
-// opens everything close-on-exec, so what is not so came from outside.
+// closeInherited closes inherited descriptors other than the standard files and r: an inherited
+// pipe kept open here would block its reader forever. Go opens files close-on-exec, so descriptors
+// without that flag were inherited.
 func closeInherited(r *readiness) error {
-	if err := r.move(); err != nil {
+	if err := r.moveDescriptor(); err != nil {
 		return err
 	}
 	names, err := os.ReadDir("/proc/self/fd")
@@ -63,8 +63,8 @@ func closeInherited(r *readiness) error {
 	return nil
 }
 
-// move takes the readiness pipe off an inherited descriptor.
-func (r *readiness) move() error {
+// moveDescriptor duplicates the readiness pipe to a close-on-exec descriptor.
+func (r *readiness) moveDescriptor() error {
 	f, ok := r.out.(*os.File)
 	if !ok {
 		return nil
@@ -80,8 +80,8 @@ func (r *readiness) move() error {
 	return nil
 }
 
-// redirect sends what the runtime may print on a crash to the log.
-func redirect(log string) error {
+// redirectOutput sends the runtime's output on a crash to the log.
+func redirectOutput(log string) error {
 	null, err := openFD("/dev/null", unix.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("open /dev/null: %w", err)
@@ -100,8 +100,8 @@ func redirect(log string) error {
 	return nil
 }
 
-// adoptSignals takes every signal that a child must not inherit as ignored: Go's
-// fork resets those that are handled.
+// adoptSignals handles all signals this process ignores, so that children do not inherit that:
+// Go's fork resets only handled signals.
 func adoptSignals() (reap, stop chan os.Signal, err error) {
 	ignored, err := ignoredSignals()
 	if err != nil {
@@ -113,9 +113,9 @@ func adoptSignals() (reap, stop chan os.Signal, err error) {
 	return reap, stop, nil
 }
 
-// unblocked runs f with no signal blocked, since a child inherits the mask of
-// the thread that forks. The thread gets its own mask back.
-func unblocked(f func()) error {
+// withSignalsUnblocked runs f with no signal blocked, since a child inherits the mask of the forking thread.
+// It then restores the thread's mask.
+func withSignalsUnblocked(f func()) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var none, own unix.Sigset_t
@@ -126,7 +126,7 @@ func unblocked(f func()) error {
 	return unix.PthreadSigmask(unix.SIG_SETMASK, &own, nil)
 }
 
-// ignoredSignals reads which signals this process was started to ignore.
+// ignoredSignals returns the signals this process was started to ignore.
 func ignoredSignals() ([]os.Signal, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -146,7 +146,7 @@ func ignoredSignals() ([]os.Signal, error) {
 	return nil, nil
 }
 
-// signalsOf lists the signals of a mask, as proc_pid_status(5) prints them.
+// signalsOf returns the signals in a mask, in the format of proc_pid_status(5).
 func signalsOf(mask uint64) (list []os.Signal) {
 	for ; mask != 0; mask &= mask - 1 {
 		list = append(list, syscall.Signal(bits.TrailingZeros64(mask)+1))
@@ -154,12 +154,11 @@ func signalsOf(mask uint64) (list []os.Signal) {
 	return list
 }
 
-// limitMemory trades a little speed, of which the keeper needs none, for a small
-// process.
+// limitMemory trades speed, which the keeper does not need, for memory.
 func limitMemory() (restore func()) {
 	percent := debug.SetGCPercent(50)
-	limit := debug.SetMemoryLimit(32 << 20) // returns what a large message took
-	procs := runtime.GOMAXPROCS(1)          // what is woken to help costs more than it does
+	limit := debug.SetMemoryLimit(32 << 20) // returns the memory of a large message to the system
+	procs := runtime.GOMAXPROCS(1)          // more threads would cost more than they help
 	return func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
@@ -167,17 +166,16 @@ func limitMemory() (restore func()) {
 	}
 }
 
-// releaseMemory gives back what the keeper does not need while it only waits.
 func releaseMemory() { debug.FreeOSMemory() }
 
-// spareDescriptors is how many no child takes: they are for exit files, for the
-// engine and for starting another one.
+// spareDescriptors is the number of descriptors reserved for exit files and for starting an
+// engine.
 const spareDescriptors = 48
 
-// room says whether there are descriptors for another child, here and in a keeper
-// that would have to adopt all of them: that needs a pidfd of each, and the master
-// of each terminal.
-func (k *keeper) room(spec *Spec) error {
+// checkDescriptors returns an error if there are too few descriptors for another child, either here or in a
+// later keeper that adopts all children: that needs a pidfd for each, and a master for each
+// terminal.
+func (k *keeper) checkDescriptors(spec *Spec) error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
 		return nil
@@ -202,16 +200,16 @@ func descriptorsOf(tty bool) int {
 	return 1
 }
 
-// retryDescriptor opens a file with a function, and tries again while there is no
-// descriptor for it: starts need some only for a moment.
+// retryDescriptor calls open, and retries it while no descriptors are available: starts use extra
+// ones briefly.
 func retryDescriptor(open func() error) error {
-	const pause, most = 10 * time.Millisecond, 500
+	const retryInterval, maxTries = 10 * time.Millisecond, 500
 	for try := 0; ; try++ {
 		err := open()
 		scarce := errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
-		if !scarce || try == most {
+		if !scarce || try == maxTries {
 			return err
 		}
-		time.Sleep(pause)
+		time.Sleep(retryInterval)
 	}
 }

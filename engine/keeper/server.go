@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A server accepts connections and turns what they send into calls of handle and
-// gone, each made on the keeper's loop.
+// A server accepts connections. It calls handle for each message and gone for each closed
+// connection, on the keeper's loop.
 type server struct {
-	uid    int // whose processes may connect
+	uid    int // user whose processes may connect
 	do     func(func()) bool
 	handle func(*session, message, []int)
 	gone   func(*session)
@@ -24,14 +24,14 @@ type session struct {
 	outbox *outbox
 }
 
-// serve accepts until the listener is closed. A failing accept (no descriptors
-// left) is tried again: the keeper must stay reachable.
+// serve accepts connections until the listener is closed. It retries a failing accept (too few
+// descriptors), because the keeper must stay reachable.
 func (s *server) serve(ctx context.Context, listener *net.UnixListener) {
 	for {
 		conn, err := listener.AcceptUnix()
 		switch {
 		case err == nil:
-			s.open(conn)
+			s.openSession(conn)
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return
 		default:
@@ -44,25 +44,25 @@ func (s *server) serve(ctx context.Context, listener *net.UnixListener) {
 	}
 }
 
-func (s *server) open(conn *net.UnixConn) {
+func (s *server) openSession(conn *net.UnixConn) {
 	p, err := peerOf(conn)
 	if err == nil {
 		err = p.checkUID(s.uid)
 	}
 	sess := &session{link: newLink(conn), peer: p, outbox: newOutbox()}
-	go sess.write()
+	go sess.writeLoop()
 	if err != nil {
 		sess.send(message{Op: opReply, Error: err.Error()})
 		sess.outbox.close()
 		closeFD(p.pidfd)
 		return
 	}
-	go s.read(sess)
+	go s.readLoop(sess)
 }
 
-// read hands a connection's messages to the loop until it ends. The loop takes
-// one at a time, so that a flood of requests holds up only its sender.
-func (s *server) read(sess *session) {
+// readLoop passes messages to the loop until the connection ends. It passes one at a time, so a flood
+// of requests delays only its sender.
+func (s *server) readLoop(sess *session) {
 	for {
 		m, fds, err := sess.link.receive()
 		var bad *badMessage
@@ -80,20 +80,21 @@ func (s *server) read(sess *session) {
 	}
 }
 
-// send queues a message and takes fds over. A session that cannot have it is cut:
-// its peer will list what it missed.
+// send queues a message; it owns fds. If the queue is full, it closes the connection: the peer
+// lists the children after reconnecting.
 func (s *session) send(m message, fds ...int) {
 	p, err := encode(m, fds...)
 	if err != nil {
+		// Report the error instead, so that the caller does not wait.
 		p, err = encode(message{Op: m.Op, ID: m.ID, Error: err.Error()})
 	}
 	if err != nil || !s.outbox.add(p) {
 		p.close()
-		s.cut()
+		s.disconnect()
 	}
 }
 
-// reply answers request id; err may be nil.
+// reply answers the request id; err may be nil.
 func (s *session) reply(id uint64, err error) {
 	m := message{Op: opReply, ID: id}
 	if err != nil {
@@ -102,12 +103,12 @@ func (s *session) reply(id uint64, err error) {
 	s.send(m)
 }
 
-// cut ends the connection; the reader sees that and reports it gone.
-func (s *session) cut() { s.link.conn.Close() }
+// disconnect closes the connection. The reader then calls gone.
+func (s *session) disconnect() { s.link.conn.Close() }
 
-// write sends what is queued until the outbox is closed and empty.
-func (s *session) write() {
-	defer s.cut()
+// writeLoop sends queued messages until the outbox is closed and empty.
+func (s *session) writeLoop() {
+	defer s.disconnect()
 	for {
 		p, ok := s.outbox.next()
 		if !ok {
@@ -119,8 +120,8 @@ func (s *session) write() {
 	}
 }
 
-// An outbox is the bounded queue between the loop, which never waits, and a
-// connection's writer.
+// An outbox is the bounded queue between the loop, which must not block, and a connection's
+// writer.
 type outbox struct {
 	mu     sync.Mutex // guards what follows
 	filled sync.Cond
@@ -161,7 +162,7 @@ func (o *outbox) next() (packet, bool) {
 	return p, true
 }
 
-// close lets next give what is queued and then false.
+// close makes next return false once the queue is empty.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is where the keeper listens. Its methods belong to the loop.
+// A socket is the keeper's listener. Its methods must be called on the loop.
 type socket struct {
-	path     string                  // where to listen
-	spare    string                  // where to listen if path fails; "" for none
+	path     string                  // path to listen on
+	spare    string                  // path to listen on if path fails; "" for none
 	serve    func(*net.UnixListener) // returns when the listener is closed
-	at       string                  // where the keeper listens now
+	at       string                  // path the keeper listens on now
 	listener *net.UnixListener
-	file     os.FileInfo // the socket file that the listener created
+	file     os.FileInfo // socket file created by the listener
 }
 
-const maxSocketPath = 107 // unix(7), without the NUL
+const maxSocketPath = 107 // bytes of a path in a socket address, without the NUL; see unix(7)
 
-// spareSocket returns where to listen if listening at Socket fails, for example because a
-// logout deleted the runtime directory; "" for nowhere.
+// spareSocket returns the path to listen on if Socket fails, for example because a logout deleted
+// the runtime directory.
 func (o Options) spareSocket() string { return filepath.Join(o.DataDir, "keeper.sock") }
 
 // open listens at path or, if that fails, at the spare path.
@@ -39,10 +39,10 @@ func (s *socket) open() error {
 	return err
 }
 
-// openAt listens at path and replaces a socket left by an earlier keeper. No other
-// keeper can be listening there, since this one holds the lock.
+// openAt listens at path, replacing a socket left by an earlier keeper. No other keeper listens
+// there, since this one holds the lock.
 func (s *socket) openAt(path string) error {
-	if dir := filepath.Dir(path); dir != filepath.Dir(s.spare) { // a deleted data folder stays deleted
+	if dir := filepath.Dir(path); dir != filepath.Dir(s.spare) { // do not recreate a deleted data directory
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make folder: %w", err)
 		}
@@ -62,7 +62,7 @@ func (s *socket) openAt(path string) error {
 	if err != nil {
 		return fmt.Errorf("listen on keeper socket: %w", err)
 	}
-	l.SetUnlinkOnClose(false) // close looks whose it is
+	l.SetUnlinkOnClose(false) // close checks that the file is ours
 	file, err := os.Lstat(path)
 	if err != nil {
 		l.Close()
@@ -79,13 +79,14 @@ func listenAt(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	defer done()
+	// The umask closes the gap between bind and a later chmod.
 	mask := syscall.Umask(0o177)
 	defer syscall.Umask(mask)
 	return net.ListenUnix("unixpacket", &net.UnixAddr{Name: short, Net: "unixpacket"})
 }
 
-// close removes the socket, unless another keeper has put its own there: the data
-// folder may have been deleted and made again.
+// close removes the socket file unless another keeper created it: the data directory may have been
+// deleted and recreated.
 func (s *socket) close() {
 	if there, err := os.Lstat(s.at); err == nil && os.SameFile(there, s.file) {
 		os.Remove(s.at)
@@ -93,8 +94,8 @@ func (s *socket) close() {
 	s.listener.Close()
 }
 
-// keepFiles recreates the socket and the lock file if they were deleted, for example by an
-// older keeper on exit or by the user: the next engine needs the socket.
+// keepFiles recreates the socket and the lock file if they were deleted, for example by an older
+// keeper on exit or by the user. The next engine needs the socket.
 func (k *keeper) keepFiles() {
 	if k.lock.displaced() {
 		return
@@ -111,7 +112,7 @@ func (k *keeper) keepFiles() {
 	}
 }
 
-// watchFolders calls changed after one of the directories, or a file in it, is deleted, until
+// watchFolders calls changed after one of the directories, or a file in it, was deleted, until
 // stop is called; see inotify(7). If the kernel has no watches left, changed is never called.
 func watchFolders(changed func(), paths ...string) (stop func()) {
 	none := func() {}
@@ -139,8 +140,8 @@ func watchFolders(changed func(), paths ...string) (stop func()) {
 	return func() { f.Close() }
 }
 
-// shortPath returns a path to a socket that fits into a socket address. If path is too long,
-// the result leads through an open descriptor of its directory; done closes the descriptor.
+// shortPath returns a path to a socket that fits into a socket address. If path is too long, the
+// result leads through an open descriptor of its directory, which done closes.
 func shortPath(path string) (short string, done func(), err error) {
 	if len(path) <= maxSocketPath {
 		return path, func() {}, nil

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestAKeeperLeavesTheSocketOfItsSuccessor: the data folder was deleted and made
+// TestKeeperKeepsSocketOfItsSuccessor: the data folder was deleted and made
 // again, so there are two keepers with the same paths.
-func TestAKeeperLeavesTheSocketOfItsSuccessor(t *testing.T) {
+func TestKeeperKeepsSocketOfItsSuccessor(t *testing.T) {
 	r := newRig(t)
 	former := r.keeper("run").mustBeReady()
 	r.pidLine(0)
@@ -20,13 +20,13 @@ func TestAKeeperLeavesTheSocketOfItsSuccessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-former.exit
-	if err := reach(r.ctx(), r.socket); err != nil {
+	if err := dialOnce(r.ctx(), r.socket); err != nil {
 		t.Errorf("the socket of the keeper that stays: %v", err)
 	}
 	r.endEngine(r.pidLine(0), latter)
 }
 
-func TestSocketDoesNotRestoreADeletedDataFolder(t *testing.T) {
+func TestSocketDoesNotRecreateDeletedDataDirectory(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "deleted")
 	path := Options{DataDir: folder}.spareSocket()
 	s := socket{path: path, spare: path}
@@ -38,14 +38,14 @@ func TestSocketDoesNotRestoreADeletedDataFolder(t *testing.T) {
 	}
 }
 
-func TestADeletedSocketIsMadeAgain(t *testing.T) {
+func TestDeletedSocketIsRecreated(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	for range 3 {
 		if err := os.Remove(r.socket); err != nil {
 			t.Fatal(err)
 		}
-		r.eventually("another socket", func() bool { return reach(r.ctx(), r.socket) == nil })
+		r.eventually("another socket", func() bool { return dialOnce(r.ctx(), r.socket) == nil })
 	}
 	st, err := os.Lstat(r.socket)
 	if err != nil || st.Mode().Perm() != 0o600 {
@@ -54,9 +54,9 @@ func TestADeletedSocketIsMadeAgain(t *testing.T) {
 	r.endEngine(r.pidLine(0), k)
 }
 
-// TestAKeeperWhoseFolderIsGoneStartsNoEngine: an engine would make the folder
+// TestKeeperWithoutDataDirectoryStartsNoEngine: an engine would make the folder
 // again, or work on the one that is another keeper's.
-func TestAKeeperWhoseFolderIsGoneStartsNoEngine(t *testing.T) {
+func TestKeeperWithoutDataDirectoryStartsNoEngine(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	engine := r.pidLine(0)

@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A launch is everything that one fork needs, opened and checked beforehand, so
-// that the fork itself waits for no disk.
+// A launch contains everything for one fork, opened and checked beforehand, so that the fork does
+// not wait for a disk.
 type launch struct {
 	path  string
 	argv  []string
 	env   []string
 	dir   string
-	files [3]int // become stdin, stdout and stderr
+	files [3]int // become stdin, stdout and stderr of the child
 	tty   bool
-	group int   // cgroup to begin in, or -1
-	keep  []int // closed by close, like files
+	group int   // cgroup to start in, or -1
+	keep  []int // further descriptors to close
 }
 
-// prepare opens and checks what a spec names. It gives the PTY master, or -1.
+// prepare opens and checks everything named in a spec. It returns the PTY master, or -1.
 func prepare(s Spec) (*launch, int, error) {
 	l, master, err := prepareSpec(s)
 	if err != nil {
@@ -64,7 +64,7 @@ func checkSpec(s Spec) error {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("no command given")
 	}
-	if s.Confinement != nil { // of an engine that did not ask whether this keeper confines
+	if s.Confinement != nil { // the engine did not check whether this keeper confines
 		return errors.New("this keeper does not confine programs")
 	}
 	if !filepath.IsAbs(s.Dir) {
@@ -99,8 +99,7 @@ func (l *launch) open(s Spec) (master int, err error) {
 	return -1, l.openFiles(s)
 }
 
-// openDir holds the working directory open: a mount that hangs does so here and
-// not in the fork.
+// openDir opens the working directory: a hanging mount blocks here, not in the fork.
 func (l *launch) openDir(dir string) error {
 	fd, err := openFD(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -127,11 +126,11 @@ func (l *launch) openTTY(cols, rows uint16) (master int, err error) {
 	}
 	defer ptmx.Close()
 	defer tty.Close()
-	size := pty.Winsize{Cols: cols, Rows: rows, X: 10 * cols, Y: 20 * rows} // a cell as the engine has it
+	size := pty.Winsize{Cols: cols, Rows: rows, X: 10 * cols, Y: 20 * rows} // the engine's default cell size
 	if err := pty.Setsize(ptmx, &size); err != nil {
 		return -1, fmt.Errorf("set size of terminal: %w", err)
 	}
-	// Fd makes the terminal blocking again, which programs expect of theirs.
+	// Fd makes the terminal blocking again, as programs expect.
 	slave, err := dupFD(int(tty.Fd()))
 	if err != nil {
 		return -1, fmt.Errorf("open terminal: %w", err)
@@ -155,8 +154,8 @@ func (l *launch) openFiles(s Spec) (err error) {
 	return nil
 }
 
-// openInput opens a FIFO for reading and writing, so that its reader sees no end
-// when a writer closes it, and opening waits for nobody.
+// openInput opens a FIFO for reading and writing: the child then sees no end of file when a writer
+// closes it, and opening does not block.
 func openInput(path string) (int, error) {
 	if path == "" {
 		return openFD("/dev/null", unix.O_RDONLY, 0)
@@ -164,7 +163,7 @@ func openInput(path string) (int, error) {
 	return openFD(path, unix.O_RDWR|unix.O_NOCTTY, 0)
 }
 
-// openOutput opens a log for appending. It does not wait for the reader of a FIFO.
+// openOutput opens a log for appending. If it is a FIFO, it does not wait for a reader.
 func openOutput(path string) (int, error) {
 	if path == "" {
 		return openFD("/dev/null", unix.O_WRONLY, 0)
@@ -180,7 +179,8 @@ func openOutput(path string) (int, error) {
 	return fd, nil
 }
 
-// openGroup opens a cgroup; without one the child begins in the keeper's.
+// openGroup opens a cgroup. It returns -1 if that fails; the child then starts in the keeper's
+// cgroup.
 func openGroup(path string) int {
 	if path == "" {
 		return -1
@@ -210,16 +210,16 @@ func (l *launch) close() {
 	}
 }
 
-// fork starts the process and gives its pid. Go's ForkExec resets the signals that
-// the runtime handles; see adoptSignals for the others.
+// fork starts the process and returns its pid. Go's ForkExec resets signals handled by the
+// runtime; see adoptSignals for the others.
 func (l *launch) fork() (pid int, err error) {
-	if maskErr := unblocked(func() { pid, err = l.exec() }); err == nil && pid == 0 {
+	if maskErr := withSignalsUnblocked(func() { pid, err = l.forkExec() }); err == nil && pid == 0 {
 		err = maskErr
 	}
 	return pid, err
 }
 
-func (l *launch) exec() (int, error) {
+func (l *launch) forkExec() (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   l.dir,
 		Env:   l.env,
@@ -231,26 +231,27 @@ func (l *launch) exec() (int, error) {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, l.group
 		pid, err = syscall.ForkExec(l.path, l.argv, attr)
 	}
-	if err != nil && err != syscall.ENOEXEC { // maybe for the cgroup's sake
+	if err != nil && err != syscall.ENOEXEC { // the cgroup may be the reason
 		attr.Sys.UseCgroupFD = false
 		pid, err = syscall.ForkExec(l.path, l.argv, attr)
 	}
 	if err == syscall.ENOEXEC {
-		pid, err = syscall.ForkExec("/bin/sh", throughShell(l.path, l.argv), attr)
+		pid, err = syscall.ForkExec("/bin/sh", shellArgs(l.path, l.argv), attr)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("start %q: %w", l.argv[0], explain(l.path, err))
+		return 0, fmt.Errorf("start %q: %w", l.argv[0], explainExecError(l.path, err))
 	}
 	return pid, nil
 }
 
-// throughShell is for a script without #!, which execvp(3) and every shell give to sh.
-func throughShell(path string, argv []string) []string {
+// shellArgs returns the arguments that make sh run a script without #!, as execvp(3) and shells
+// do.
+func shellArgs(path string, argv []string) []string {
 	return append([]string{"/bin/sh", path}, argv[1:]...)
 }
 
-// explain makes an error of execve(2) one that a person can act on.
-func explain(path string, err error) error {
+// explainExecError replaces errors of execve(2) by ones the user can act on.
+func explainExecError(path string, err error) error {
 	switch err {
 	case syscall.ENOENT:
 		return fmt.Errorf("%s is there, but the interpreter that it names is not", path)
@@ -260,15 +261,16 @@ func explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// LookPath finds a command as execvp(3) would in a child that is started in cwd
-// with env: a name with a slash from cwd on, any other in the PATH of env.
+// LookPath finds a command as execvp(3) would in a child started in cwd with env: a name with a
+// slash relative to cwd, any other in the PATH of env.
 func LookPath(name, cwd string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name
 		if !filepath.IsAbs(path) {
-			path = cwd + "/" + path // as it stands: what is behind a link and .. is elsewhere
+			// Not filepath.Join: it would resolve .. before a symbolic link.
+			path = cwd + "/" + path
 		}
-		return path, executable(path)
+		return path, checkExecutable(path)
 	}
 	denied := false
 	for _, dir := range filepath.SplitList(pathOf(env)) {
@@ -276,7 +278,7 @@ func LookPath(name, cwd string, env []string) (string, error) {
 			dir = cwd + "/" + dir
 		}
 		path := dir + "/" + name
-		switch err := executable(path); {
+		switch err := checkExecutable(path); {
 		case err == nil:
 			return path, nil
 		case errors.Is(err, fs.ErrPermission):
@@ -289,7 +291,7 @@ func LookPath(name, cwd string, env []string) (string, error) {
 	return "", errors.New("executable not found in PATH")
 }
 
-// pathOf gives the first PATH of env, which is the one that getenv(3) finds.
+// pathOf returns the first PATH in env, the one getenv(3) returns.
 func pathOf(env []string) string {
 	for _, e := range env {
 		if path, ok := strings.CutPrefix(e, "PATH="); ok {
@@ -299,7 +301,7 @@ func pathOf(env []string) string {
 	return "/usr/local/bin:/usr/bin:/bin"
 }
 
-func executable(path string) error {
+func checkExecutable(path string) error {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

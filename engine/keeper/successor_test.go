@@ -28,7 +28,7 @@ func startCat(t *testing.T) *exec.Cmd {
 func TestAnnouncedSuccessorBecomesTheEngine(t *testing.T) {
 	k, s := idleKeeper(t)
 	var err error
-	if k.watch, err = newWatcher(k.do); err != nil {
+	if k.watch, err = newWatcher(k.runOnLoop); err != nil {
 		t.Fatal(err)
 	}
 	defer k.watch.close()
@@ -41,12 +41,12 @@ func TestAnnouncedSuccessorBecomesTheEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.succeed([]int{exe}, next.Process.Pid); err != nil {
+	if err := k.promoteEngine([]int{exe}, next.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	defer k.engine.close()
 	defer func() { closeFD(k.engine.pidfd) }()
-	k.engineEnded(os.Getpid(), Exit{}) // no longer has any effect
+	k.handleEngineExit(os.Getpid(), Exit{}) // no longer has any effect
 	if k.engine.announced != next.Process.Pid || k.engine.ready || k.engine.program.exe != exe {
 		t.Errorf("engine is %+v", k.engine)
 	}
@@ -58,7 +58,7 @@ func TestAnnouncedSuccessorBecomesTheEngine(t *testing.T) {
 func TestKeeperKillsItsSpareEngine(t *testing.T) {
 	k, s := idleKeeper(t)
 	var err error
-	if k.watch, err = newWatcher(k.do); err != nil {
+	if k.watch, err = newWatcher(k.runOnLoop); err != nil {
 		t.Fatal(err)
 	}
 	defer k.watch.close()
@@ -86,7 +86,7 @@ func TestSecondReplaceKeepsTheLastWorkingProgram(t *testing.T) {
 	p := engineProgram{exe: exes[0], previous: -1}
 	defer p.close()
 	for _, exe := range exes[1:] {
-		if err := p.replace(exe); err != nil {
+		if err := p.setExecutable(exe); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestSecondReplaceKeepsTheLastWorkingProgram(t *testing.T) {
 	}
 }
 
-func TestDataFolderStaysLockedWithoutItsLockFile(t *testing.T) {
+func TestDataDirectoryStaysLockedWithoutLockFile(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
 	if f, err := takeFolder(r.dir); !errors.Is(err, errOccupied) {

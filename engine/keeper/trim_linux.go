@@ -7,25 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Logs are the files that a child without a terminal appends to. While an engine
-// is connected it keeps them within Limit bytes each; otherwise the keeper does.
-// Without a limit nobody does.
+// Logs are the files a child without a terminal appends to, limited to Limit bytes each. The
+// engine trims them while it is connected, otherwise the keeper does. Without a limit they are not
+// trimmed.
 type Logs struct {
 	Paths []string
 	Limit int64
 }
 
-// A log is looked at again this soon: the sooner the faster it grows.
+// Intervals between trims: the faster the logs grow, the shorter.
 const (
-	trimSoonest = 100 * time.Millisecond
-	trimFirst   = time.Second // an engine that is only replaced is back by then
-	trimLatest  = 5 * time.Second
+	minTrimInterval   = 100 * time.Millisecond
+	firstTrimInterval = time.Second // time for a replaced engine to reconnect
+	maxTrimInterval   = 5 * time.Second
 )
 
-// connect makes s, which may be nil, the engine's connection. Without one, no
-// child is started or adopted, so those that live now are all whose logs grow.
-func (k *keeper) connect(s *session) {
+// setSession makes s the engine's connection, or none if nil. Without an engine no child is started
+// or adopted, so the living children are all whose logs need trimming.
+func (k *keeper) setSession(s *session) {
 	k.engine.session = s
+	// The previous engine can no longer record the exits it was sent.
 	k.writeAllLate()
 	k.stopTrimming()
 	var logs []Logs
@@ -38,43 +39,44 @@ func (k *keeper) connect(s *session) {
 		return
 	}
 	var ctx context.Context
-	ctx, k.untrim = context.WithCancel(context.Background())
+	ctx, k.cancelTrim = context.WithCancel(context.Background())
 	go trimAll(ctx, logs)
 }
 
 func (k *keeper) stopTrimming() {
-	if k.untrim != nil {
-		k.untrim()
-		k.untrim = nil
+	if k.cancelTrim != nil {
+		k.cancelTrim()
+		k.cancelTrim = nil
 	}
 }
 
 // trimAll keeps logs within their limits until ctx ends.
 func trimAll(ctx context.Context, logs []Logs) {
-	freed := map[string]int64{} // bytes at the head of each
-	gap := trimFirst
+	freed := map[string]int64{} // bytes freed at the head of each file
+	gap := firstTrimInterval
 	for {
 		select {
 		case <-time.After(gap):
 		case <-ctx.Done():
 			return
 		}
-		gap = min(2*gap, trimLatest)
+		// Back off, unless a log had to be trimmed.
+		gap = min(2*gap, maxTrimInterval)
 		for _, l := range logs {
 			for _, path := range l.Paths {
 				before := freed[path]
-				if freed[path] = trim(path, l.Limit, before); freed[path] > before {
-					gap = trimSoonest
+				if freed[path] = trimLog(path, l.Limit, before); freed[path] > before {
+					gap = minTrimInterval
 				}
 			}
 		}
 	}
 }
 
-// trim frees the head of a file that has outgrown its limit by an eighth. Offsets
-// stay, and whoever appends does not notice. freed is what it has freed before,
-// and what it gives is what is free now. Where it fails, the log grows on.
-func trim(path string, limit, freed int64) int64 {
+// trimLog frees the head of a file that exceeds its limit by an eighth. Offsets and writers are
+// unaffected. freed is the number of bytes freed before; the result is the new number. If trim
+// fails, the log keeps growing.
+func trimLog(path string, limit, freed int64) int64 {
 	fd, err := openFD(path, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return freed
@@ -86,7 +88,7 @@ func trim(path string, limit, freed int64) int64 {
 	}
 	to := st.Size - limit
 	to -= to % int64(unix.Getpagesize())
-	freed = min(freed, max(to, 0)) // it may have been cut
+	freed = min(freed, max(to, 0)) // the file may have been truncated
 	if to-freed <= limit/8 {
 		return freed
 	}

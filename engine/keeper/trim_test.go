@@ -40,7 +40,7 @@ func (r *rig) wantTrimmed(path string, end int64) {
 	}
 }
 
-func TestLogsStayWithinTheirLimitWhileNoEngineIsConnected(t *testing.T) {
+func TestKeeperTrimsLogsWithoutAnEngine(t *testing.T) {
 	needs.FullRun(t)
 	const length = 6888896
 	for name, begin := range map[string]func(r *rig, s Spec) *Client{
@@ -80,7 +80,7 @@ func TestLogsStayWithinTheirLimitWhileNoEngineIsConnected(t *testing.T) {
 	}
 }
 
-func TestTrimmingTouchesNothingButALogThatHasOutgrownItsLimit(t *testing.T) {
+func TestTrimChangesOnlyOversizedLogs(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
 	text := make([]byte, 1<<20)
@@ -95,12 +95,12 @@ func TestTrimmingTouchesNothingButALogThatHasOutgrownItsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, freed := range map[string]int64{
-		"a link":             trim(link, 1<<10, 0),
-		"a folder":           trim(dir, 1<<10, 0),
-		"a file that is not": trim(filepath.Join(dir, "none"), 1<<10, 0),
-		"a short file":       trim(path, 1<<20, 0),
-		"a bit too long":     trim(path, 1<<20-1<<16, 0),
-		"no limit":           trim(path, 1<<60, 0),
+		"a link":             trimLog(link, 1<<10, 0),
+		"a folder":           trimLog(dir, 1<<10, 0),
+		"a file that is not": trimLog(filepath.Join(dir, "none"), 1<<10, 0),
+		"a short file":       trimLog(path, 1<<20, 0),
+		"a bit too long":     trimLog(path, 1<<20-1<<16, 0),
+		"no limit":           trimLog(path, 1<<60, 0),
 	} {
 		if freed != 0 {
 			t.Errorf("%s: %d bytes are free", name, freed)
@@ -109,13 +109,13 @@ func TestTrimmingTouchesNothingButALogThatHasOutgrownItsLimit(t *testing.T) {
 	if bytes, _ := held(t, path); bytes < 1<<20 {
 		t.Errorf("%d bytes are left", bytes)
 	}
-	if freed := trim(path, 1<<16, 0); freed != 1<<20-1<<16 {
+	if freed := trimLog(path, 1<<16, 0); freed != 1<<20-1<<16 {
 		t.Errorf("%d bytes are free", freed)
 	}
 	if err := os.Truncate(path, 1<<17); err != nil {
 		t.Fatal(err)
 	}
-	if freed := trim(path, 1<<16, 1<<20-1<<16); freed != 1<<16 {
+	if freed := trimLog(path, 1<<16, 1<<20-1<<16); freed != 1<<16 {
 		t.Errorf("%d bytes are free of a file that was cut", freed)
 	}
 }

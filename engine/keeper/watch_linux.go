@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A watcher waits for any number of processes that are not our children, with
-// one goroutine: their pidfds are in an epoll set of its own, and that set is in
-// the runtime's poller. Its methods other than run belong to the loop.
+// A watcher waits with one goroutine for the exit of processes that are not our children. Their
+// pidfds are in an epoll set, which is in the runtime's poller. Methods other than run must be
+// called on the loop.
 type watcher struct {
 	set   *os.File
 	do    func(func()) bool
@@ -36,7 +36,7 @@ func newWatcher(do func(func()) bool) (*watcher, error) {
 
 func (w *watcher) close() { w.set.Close() }
 
-// add calls ended on the loop, once, when the process ends.
+// add calls ended on the loop once the process exits.
 func (w *watcher) add(pidfd int, ended func()) error {
 	raw, err := w.set.SyscallConn()
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *watcher) add(pidfd int, ended func()) error {
 	return nil
 }
 
-// run reports ends until the watcher is closed.
+// run reports exits until the watcher is closed.
 func (w *watcher) run() {
 	raw, err := w.set.SyscallConn()
 	if err != nil {
@@ -71,27 +71,26 @@ func (w *watcher) run() {
 			return
 		}
 		for _, e := range events[:n] {
-			if !w.do(func() { w.fire(e.Fd) }) {
+			if !w.do(func() { w.runCallback(e.Fd) }) {
 				return
 			}
 		}
 	}
 }
 
-func (w *watcher) fire(pidfd int32) {
+func (w *watcher) runCallback(pidfd int32) {
 	if ended := w.ended[pidfd]; ended != nil {
 		delete(w.ended, pidfd)
 		ended()
 	}
 }
 
-// errGone: the process has ended, or another one has its pid.
+// errGone means that the process has exited, or its pid was reused.
 var errGone = errors.New("process is gone")
 
-// openProcess gives a pidfd of the process with this pid and start time. The
-// order counts: what the descriptor is open on cannot change any more when the
-// start time is compared.
+// openProcess returns a pidfd for the process with this pid and start time.
 func openProcess(pid int, startTime uint64) (int, error) {
+	// Open first: the descriptor stays on its process while the start time is compared.
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == unix.ESRCH || err == unix.EINVAL {
 		return -1, errGone
@@ -107,23 +106,23 @@ func openProcess(pid int, startTime uint64) (int, error) {
 	return fd, nil
 }
 
-// exitOfOther tells how a process that is not our child ended; false if that
-// cannot be told now. Since Linux 6.15 a pidfd knows once the process was
-// collected (ioctl_pidfd(2), PIDFD_INFO_EXIT); before that, its stat file does.
+// exitOfOther returns the exit of a process that is not our child; ok is false if it is not
+// available now. Since Linux 6.15 a pidfd has it once the process was reaped (ioctl_pidfd(2),
+// PIDFD_INFO_EXIT); before, the stat file of a zombie has it.
 func exitOfOther(pidfd, pid int, startTime uint64) (Exit, bool) {
 	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 	if err := unix.IoctlPidfdInfo(pidfd, &info); err == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0 {
-		return exitOf(syscall.WaitStatus(info.Exit_code)), true
+		return exitFromStatus(syscall.WaitStatus(info.Exit_code)), true
 	}
 	stat, err := readStat(pid)
 	if err == nil && stat.startTime == startTime && stat.state == 'Z' && mayKnowExit(pid) {
-		return exitOf(syscall.WaitStatus(stat.exitCode)), true
+		return exitFromStatus(syscall.WaitStatus(stat.exitCode)), true
 	}
 	return Exit{Unknown: true}, false
 }
 
-// mayKnowExit says whether the exit code in a zombie's stat file is the real one:
-// the kernel shows 0 to other users, and 0 would be taken for success.
+// mayKnowExit reports whether the exit code in a zombie's stat file is real: the kernel shows 0 to
+// other users, which would look like success.
 func mayKnowExit(pid int) bool {
 	own := strconv.Itoa(os.Geteuid())
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -138,7 +137,7 @@ func mayKnowExit(pid int) bool {
 	return false
 }
 
-// checkMaster says whether a descriptor is the master of a PTY.
+// checkMaster returns an error unless fd is the master of a PTY.
 func checkMaster(fd int) error {
 	if _, err := unix.IoctlGetInt(fd, unix.TIOCGPTN); err != nil {
 		return errors.New("descriptor is not the master of a terminal")
@@ -146,12 +145,11 @@ func checkMaster(fd int) error {
 	return nil
 }
 
-// A procStat is what the keeper needs of /proc/<pid>/stat, see
-// proc_pid_stat(5).
+// A procStat holds the fields used of /proc/<pid>/stat, see proc_pid_stat(5).
 type procStat struct {
 	state     byte   // field 3, 'Z' for a zombie
 	startTime uint64 // field 22, clock ticks since boot
-	exitCode  int    // field 52, a wait status; 0 for those who may not know it
+	exitCode  int    // field 52, a wait status; 0 without permission to read it
 }
 
 func readStat(pid int) (procStat, error) {
@@ -162,8 +160,8 @@ func readStat(pid int) (procStat, error) {
 	return parseStat(b)
 }
 
-// parseStat skips the command's name, which may hold spaces and parentheses, by
-// looking for the last parenthesis.
+// parseStat finds the end of the command's name by the last parenthesis: the name may contain
+// spaces and parentheses.
 func parseStat(b []byte) (procStat, error) {
 	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 	const first, state, start, exit = 3, 3, 22, 52

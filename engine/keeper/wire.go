@@ -13,18 +13,18 @@ import (
 	"unicode/utf8"
 )
 
-// wireVersion is in every message. A keeper answers other versions with an
-// error; within a version fields are only ever added.
+// wireVersion is part of each message. A keeper rejects other versions; within a version, fields
+// are only added.
 const wireVersion = 1
 
 const (
 	maxPacket  = 16 << 10 // bytes of one packet; longer messages go into a memfd
-	maxMessage = 8 << 20  // bytes of one message; execve(2) takes 2 MiB or so
-	maxFDs     = 17       // descriptors beside one packet; engines up to 0.2.0 sent 16 rulesets and a memfd
+	maxMessage = 8 << 20  // bytes of one message; execve(2) accepts about 2 MiB
+	maxFDs     = 17       // descriptors per packet; engines up to 0.2.0 sent 16 rulesets and a memfd
 )
 
-// The operations. Requests go to the keeper, which answers each with one opReply
-// that has the request's id; opExit comes unasked with id 0.
+// Operations. The keeper answers each request with one opReply that has the request's id. It sends
+// opExit unrequested, with id 0.
 const (
 	opHello   = "hello"   // I am the engine → PID, Succeeds
 	opReady   = "ready"   // clients can connect to me
@@ -40,19 +40,18 @@ const (
 	opExit    = "exit" // Child
 )
 
-// A message is everything that goes over the socket, in both directions.
+// A message is a request, a reply or an event.
 type message struct {
 	V     int    `json:"v"`
 	ID    uint64 `json:"id"`
 	Op    string `json:"op"`
 	Error string `json:"error,omitempty"`
 
-	// Large says that the message is not here but in a memfd, which is the first
-	// descriptor beside the packet.
+	// Large is set if the message itself is in a memfd, the first descriptor of the packet.
 	Large bool `json:"large,omitempty"`
 
-	// Raw says that the strings of Spec, Dir and Logs are in base64, because at least
-	// one of them is not UTF-8 and JSON would damage it.
+	// Raw is set if the strings of Spec, Dir and Logs are in base64, because one of them is not
+	// valid UTF-8.
 	Raw bool `json:"raw,omitempty"`
 
 	PID      int      `json:"pid,omitempty"`
@@ -66,7 +65,7 @@ type message struct {
 	Children []Child  `json:"children,omitempty"`
 }
 
-// A packet is a message as it travels. Whoever holds it owns its descriptors.
+// A packet is an encoded message. Its holder owns the descriptors.
 type packet struct {
 	body []byte
 	fds  []int
@@ -74,14 +73,15 @@ type packet struct {
 
 func (p packet) close() { closeFDs(p.fds) }
 
-// encode makes m a packet that owns fds, also when it fails.
+// encode encodes m as a packet. It owns fds, even if it fails.
 func encode(m message, fds ...int) (packet, error) {
 	m.V = wireVersion
-	body, err := json.Marshal(m.armoured())
+	body, err := json.Marshal(m.encodeRaw())
 	if err != nil {
 		closeFDs(fds)
 		return packet{}, err
 	}
+	// Fast path: almost all messages fit in a packet.
 	if len(body) <= maxPacket {
 		return packet{body, fds}, nil
 	}
@@ -89,7 +89,7 @@ func encode(m message, fds ...int) (packet, error) {
 		closeFDs(fds)
 		return packet{}, fmt.Errorf("message of %d bytes is over the limit of %d", len(body), maxMessage)
 	}
-	mem, err := memfd(body)
+	mem, err := createMemfd(body)
 	if err != nil {
 		closeFDs(fds)
 		return packet{}, err
@@ -98,37 +98,34 @@ func encode(m message, fds ...int) (packet, error) {
 	return packet{head, append([]int{mem}, fds...)}, err
 }
 
-// A badMessage is a packet that came whole and makes no sense. The connection is
-// fine.
+// A badMessage is the error for a packet with invalid content. The connection stays usable.
 type badMessage struct {
 	id      uint64
 	why     string
-	version int // its wireVersion, where that is what is wrong
+	version int // wireVersion of the message
 }
 
 func (e *badMessage) Error() string { return e.why }
 
-// ErrVersion is in the error of a call to a keeper that speaks another wireVersion.
+// ErrVersion is wrapped by the error of a call to a keeper with another wireVersion.
 var ErrVersion = errors.New("the keeper that runs here is of another release")
 
-// ofReply is what a reply that makes no sense means for the call that it answers. It came
-// over l.
-func (e *badMessage) ofReply(l *link) error {
+// replyError returns the error for a call whose reply, received over l, was invalid.
+func (e *badMessage) replyError(l *link) error {
 	if e.version == wireVersion {
 		return fmt.Errorf("read the keeper's reply: %w", e)
 	}
 	p, err := peerOf(l.conn)
 	closeFD(p.pidfd)
-	who := fmt.Sprintf("pid %d", p.pid)
+	process := fmt.Sprintf("pid %d", p.pid)
 	if err != nil {
-		who = "its pid is unknown"
+		process = "its pid is unknown"
 	}
 	return fmt.Errorf("%w (%s): it speaks version %d of its protocol, this tandem version %d. Its programs keep running: "+
-		"start the release of tandem that it belongs to, or end it with kill, which hangs up its terminals", ErrVersion, who, e.version, wireVersion)
+		"start the release of tandem that it belongs to, or end it with kill, which hangs up its terminals", ErrVersion, process, e.version, wireVersion)
 }
 
-// decode reads the message of a packet. It returns the descriptors that belong to
-// the message; on an error it has closed them all.
+// decode decodes a packet. It returns the message's descriptors; on an error it closes them.
 func decode(body []byte, fds []int) (message, []int, error) {
 	m, err := unmarshal(body)
 	if err == nil && m.Large {
@@ -141,20 +138,21 @@ func decode(body []byte, fds []int) (message, []int, error) {
 	return m, fds, nil
 }
 
-// decodeLarge reads the memfd in front of fds and takes it away.
+// decodeLarge reads the message from the memfd, the first of fds, and returns the remaining
+// descriptors.
 func decodeLarge(head message, fds []int) (message, []int, error) {
 	if len(fds) == 0 {
-		return message{}, nil, badFor(head, "large message without its content")
+		return message{}, nil, newBadMessage(head, "large message without its content")
 	}
 	body, err := readMemfd(fds[0])
 	closeFDs(fds[:1])
 	fds = fds[1:]
 	if err != nil {
-		return message{}, fds, badFor(head, err.Error())
+		return message{}, fds, newBadMessage(head, err.Error())
 	}
 	m, err := unmarshal(body)
 	if err == nil && m.Large {
-		err = badFor(head, "large message within a large message")
+		err = newBadMessage(head, "large message within a large message")
 	}
 	return m, fds, err
 }
@@ -163,22 +161,24 @@ func unmarshal(body []byte) (message, error) {
 	var m message
 	err := json.Unmarshal(body, &m)
 	if m.V != wireVersion && (err == nil || m.V != 0) { // another version may differ in anything else too
-		return message{}, badFor(m, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion))
+		return message{}, newBadMessage(m, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion))
 	}
 	if err == nil {
-		err = m.disarm()
+		err = m.decodeRaw()
 	}
 	if err != nil {
 		m.V = wireVersion
-		return message{}, badFor(m, "message is not understood: "+err.Error())
+		return message{}, newBadMessage(m, "message is not understood: "+err.Error())
 	}
 	return m, nil
 }
 
-func badFor(m message, why string) *badMessage { return &badMessage{id: m.ID, why: why, version: m.V} }
+func newBadMessage(m message, why string) *badMessage {
+	return &badMessage{id: m.ID, why: why, version: m.V}
+}
 
-// A link sends and receives packets over one connection. Sending is safe for
-// concurrent use, receiving is not.
+// A link sends and receives packets over one connection. Sending is safe for concurrent use,
+// receiving is not.
 type link struct {
 	conn *net.UnixConn
 	body []byte
@@ -193,30 +193,30 @@ func newLink(conn *net.UnixConn) *link {
 func (l *link) send(p packet) error {
 	defer p.close()
 	return retryNoMemory(func() error {
-		_, _, err := l.conn.WriteMsgUnix(p.body, rights(p.fds), nil)
+		_, _, err := l.conn.WriteMsgUnix(p.body, encodeRights(p.fds), nil)
 		return err
 	})
 }
 
 const (
-	sparePause  = 10 * time.Millisecond
-	spareRepeat = 10
+	retryPause = 10 * time.Millisecond
+	maxRetries = 10
 )
 
-// retryNoMemory calls f, and retries it a few times if the kernel is out of memory, in which
-// case nothing was sent or received.
+// retryNoMemory calls f, and retries it a few times if the kernel is out of memory; nothing was
+// sent or received in that case.
 func retryNoMemory(f func() error) error {
 	for i := 0; ; i++ {
 		err := f()
-		if i == spareRepeat || !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.ENOBUFS) {
+		if i == maxRetries || !errors.Is(err, syscall.ENOMEM) && !errors.Is(err, syscall.ENOBUFS) {
 			return err
 		}
-		time.Sleep(sparePause)
+		time.Sleep(retryPause)
 	}
 }
 
-// receive waits for the next message. A *badMessage can be answered; after any
-// other error the connection is of no use.
+// receive waits for the next message. The connection stays usable after a *badMessage, but not
+// after any other error.
 func (l *link) receive() (message, []int, error) {
 	var n, oobn, flags int
 	err := retryNoMemory(func() (err error) {
@@ -231,17 +231,17 @@ func (l *link) receive() (message, []int, error) {
 		closeFDs(fds)
 		return message{}, nil, io.EOF
 	}
-	if n > maxPacket || truncated(flags) {
+	if n > maxPacket || isTruncated(flags) {
 		closeFDs(fds)
 		return message{}, nil, errors.New("packet is too large")
 	}
 	return decode(l.body[:n], fds)
 }
 
-// armoured gives m as it can travel in JSON: with raw strings if it must.
-func (m message) armoured() message {
+// encodeRaw returns m with its raw strings in base64, if JSON cannot represent one of them.
+func (m message) encodeRaw() message {
 	safe := true
-	m = m.mapped(func(s string) string {
+	m = m.mapStrings(func(s string) string {
 		safe = safe && utf8.ValidString(s)
 		return s
 	})
@@ -249,16 +249,16 @@ func (m message) armoured() message {
 		return m
 	}
 	m.Raw = true
-	return m.mapped(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) })
+	return m.mapStrings(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) })
 }
 
-// disarm undoes armoured.
-func (m *message) disarm() error {
+// decodeRaw reverses armoured.
+func (m *message) decodeRaw() error {
 	if !m.Raw {
 		return nil
 	}
 	var failed error
-	*m = m.mapped(func(s string) string {
+	*m = m.mapStrings(func(s string) string {
 		b, err := base64.StdEncoding.DecodeString(s)
 		if err != nil {
 			failed = err
@@ -269,9 +269,9 @@ func (m *message) disarm() error {
 	return failed
 }
 
-// mapped gives a copy of m with f applied to what an operating system takes for
-// bytes: paths, arguments and environment.
-func (m message) mapped(f func(string) string) message {
+// mapStrings returns a copy of m with f applied to all byte strings of the system: paths, arguments
+// and environment.
+func (m message) mapStrings(f func(string) string) message {
 	m.Dir = f(m.Dir)
 	m.Logs = slices.Clone(m.Logs)
 	for i, path := range m.Logs {

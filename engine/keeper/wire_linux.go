@@ -12,15 +12,15 @@ import (
 
 func rightsSpace(n int) int { return unix.CmsgSpace(4 * n) }
 
-// rights is the control message that carries fds, see unix(7), SCM_RIGHTS.
-func rights(fds []int) []byte {
+// encodeRights returns the control message for fds, see SCM_RIGHTS in unix(7).
+func encodeRights(fds []int) []byte {
 	if len(fds) == 0 {
 		return nil
 	}
 	return unix.UnixRights(fds...)
 }
 
-// parseRights gives all descriptors that arrived in a control buffer.
+// parseRights returns all descriptors in a control buffer.
 func parseRights(oob []byte) (fds []int) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -34,7 +34,7 @@ func parseRights(oob []byte) (fds []int) {
 	return fds
 }
 
-func truncated(flags int) bool { return flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 }
+func isTruncated(flags int) bool { return flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 }
 
 func closeFDs(fds []int) {
 	for _, fd := range fds {
@@ -52,12 +52,12 @@ func dupFD(fd int) (int, error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
 }
 
-// beginWriteback has the kernel put a file on disk soon; where it cannot, the
-// kernel's own time comes later.
+// beginWriteback makes the kernel write a file to disk soon. If it fails, the kernel does so
+// later.
 func beginWriteback(fd int) { _ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) }
 
-// memfd puts body into an anonymous file.
-func memfd(body []byte) (int, error) {
+// createMemfd returns an anonymous file containing body.
+func createMemfd(body []byte) (int, error) {
 	fd, err := unix.MemfdCreate("tandem-message", unix.MFD_CLOEXEC)
 	if err != nil {
 		return -1, fmt.Errorf("make memfd: %v", err)
@@ -73,8 +73,8 @@ func memfd(body []byte) (int, error) {
 	return fd, nil
 }
 
-// readMemfd reads a message from a descriptor that a peer sent. Only regular
-// files count, since reading anything else may never end.
+// readMemfd reads a message from a peer's descriptor. It accepts only regular files, since reading
+// anything else may never end.
 func readMemfd(fd int) ([]byte, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -105,10 +105,10 @@ func readMemfd(fd int) ([]byte, error) {
 // A peer is the process at the other end of a socket.
 type peer struct {
 	uid, pid int
-	pidfd    int // -1 where the kernel does not tell (before Linux 6.5)
+	pidfd    int // -1 if the kernel does not provide it (before Linux 6.5)
 }
 
-// peerOf asks the kernel who connected, see socket(7), SO_PEERCRED.
+// peerOf returns the connected process, see SO_PEERCRED in socket(7).
 func peerOf(conn *net.UnixConn) (peer, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -133,8 +133,7 @@ func peerOf(conn *net.UnixConn) (peer, error) {
 	return p, nil
 }
 
-// checkUID refuses the processes of other users, root among them: nothing of
-// Tandem's crosses users.
+// checkUID rejects processes of other users, including root: Tandem does not cross users.
 func (p peer) checkUID(own int) error {
 	if p.uid != own {
 		return fmt.Errorf("socket of user %d refuses process %d of user %d", own, p.pid, p.uid)
@@ -142,8 +141,8 @@ func (p peer) checkUID(own int) error {
 	return nil
 }
 
-// fileOf makes a descriptor that came over the wire an *os.File with working
-// deadlines: os.NewFile hands only non-blocking descriptors to the poller.
+// fileOf returns an *os.File with working deadlines for a received descriptor: os.NewFile adds
+// only non-blocking descriptors to the poller.
 func fileOf(fd int, name string) (*os.File, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		closeFD(fd)

@@ -18,7 +18,7 @@ import (
 // raw opens a connection without the client's manners.
 func (r *rig) raw() *link {
 	r.t.Helper()
-	conn, err := connect(r.ctx(), r.socket)
+	conn, err := dialSocket(r.ctx(), r.socket)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func (r *rig) raw() *link {
 	return newLink(conn)
 }
 
-func TestKeeperAnswersNonsenseAndLivesOn(t *testing.T) {
+func TestKeeperSurvivesInvalidMessages(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	l := r.raw()
@@ -65,7 +65,7 @@ func TestKeeperAnswersNonsenseAndLivesOn(t *testing.T) {
 	}
 }
 
-func TestOversizedPacketsAreCut(t *testing.T) {
+func TestOversizedPacketDisconnectsItsSender(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	for _, size := range []int{maxPacket + 1, maxPacket + 2, 100_000} {
@@ -117,7 +117,7 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	}
 }
 
-func TestLargeMessagesTravelInAMemfd(t *testing.T) {
+func TestLargeMessageIsSentAsMemfd(t *testing.T) {
 	want := message{V: 1, ID: 3, Op: opList}
 	for i := range 2000 {
 		want.Children = append(want.Children, Child{ID: fmt.Sprint(i), PID: i, BootID: "boot", Exit: &Exit{Code: new(i)}})
@@ -139,7 +139,7 @@ func TestLargeMessagesTravelInAMemfd(t *testing.T) {
 	}
 }
 
-func TestContentOfALargeMessageMustBeAFile(t *testing.T) {
+func TestLargeMessageMustBeARegularFile(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestContentOfALargeMessageMustBeAFile(t *testing.T) {
 	}
 }
 
-func TestOtherUsersAreRefused(t *testing.T) {
+func TestServerRejectsOtherUsers(t *testing.T) {
 	if err := (peer{uid: 1000, pid: 5}).checkUID(1000); err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestOtherUsersAreRefused(t *testing.T) {
 
 // The server's own check, with a socket that belongs to a user that the test is
 // not.
-func TestServerTellsAStrangerWhyAndHangsUp(t *testing.T) {
+func TestServerReportsRejectionAndDisconnects(t *testing.T) {
 	r := newRig(t)
 	s := &server{
 		uid: os.Geteuid() + 1,
@@ -192,7 +192,7 @@ func TestServerTellsAStrangerWhyAndHangsUp(t *testing.T) {
 	<-served
 }
 
-func TestSecondConnectionOfTheEngineReplacesTheFirst(t *testing.T) {
+func TestSecondEngineConnectionReplacesTheFirst(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	first := r.dial()
@@ -206,7 +206,7 @@ func TestSecondConnectionOfTheEngineReplacesTheFirst(t *testing.T) {
 	}
 }
 
-func TestAnotherProcessCannotBeTheEngineMeanwhile(t *testing.T) {
+func TestOtherProcessCannotReplaceLivingEngine(t *testing.T) {
 	r := newRig(t)
 	r.keeper("run").mustBeReady()
 	if _, err := Dial(r.ctx(), r.socket); err == nil || !strings.Contains(err.Error(), "is the engine and lives") {
@@ -215,7 +215,7 @@ func TestAnotherProcessCannotBeTheEngineMeanwhile(t *testing.T) {
 }
 
 // An engine that does not read must not hold up the keeper.
-func TestEngineThatDoesNotReadHoldsUpNobody(t *testing.T) {
+func TestUnreadingEngineBlocksNoOtherClient(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	lazy, other := r.raw(), r.raw()
@@ -237,7 +237,7 @@ func TestEngineThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 }
 
-func TestStringsThatAreNotUTF8ArriveUnchanged(t *testing.T) {
+func TestNonUTF8StringsArriveUnchanged(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	c := r.dial()
@@ -255,7 +255,7 @@ func TestStringsThatAreNotUTF8ArriveUnchanged(t *testing.T) {
 	}
 }
 
-func TestManyChildrenTakeFewThreads(t *testing.T) {
+func TestManyChildrenNeedFewThreads(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
@@ -271,7 +271,7 @@ func TestManyChildrenTakeFewThreads(t *testing.T) {
 	}
 }
 
-func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
+func TestChildStartedBeforeDisconnectIsListed(t *testing.T) {
 	r := newRig(t)
 	r.keeper("").mustBeReady()
 	l := r.raw()
@@ -305,7 +305,7 @@ func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
 	})
 }
 
-func TestPathOfTheSocketMayBeTooLong(t *testing.T) {
+func TestLongSocketPathIsSupported(t *testing.T) {
 	err := (&socket{path: "/" + strings.Repeat("x", maxSocketPath)}).open()
 	if err == nil || !strings.Contains(err.Error(), "longer than 107 bytes") {
 		t.Errorf("listen gives %v", err)
@@ -321,7 +321,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"v":1,"id":1,"op":"list","large":true}`), []byte(`{"v":1,"id":1,"op":"list","children":[{}]}`))
 	f.Fuzz(func(t *testing.T, head, content []byte) {
-		fd, err := memfd(content)
+		fd, err := createMemfd(content)
 		if err != nil {
 			t.Fatal(err)
 		}
