@@ -1,5 +1,5 @@
-// Package conditions waits for several conditions at the same time, until the first one
-// holds. What a condition is and how it is looked for, its callers say.
+// Package conditions waits for the first of several conditions. Callers define the conditions and
+// how to wait for each.
 package conditions
 
 import (
@@ -8,47 +8,48 @@ import (
 	"tandem/engine/panics"
 )
 
-// A Condition is one of those that are waited for.
+// A Condition is one of the alternatives to wait for.
 type Condition[F any] struct {
-	// Look waits until the condition holds, and tells what was found; holds is false if it
-	// never will, or ctx has ended.
+	// Look waits until the condition holds and returns its result. holds is false if the condition
+	// can no longer hold, or ctx has ended.
 	Look func(ctx context.Context) (found F, holds bool)
-	// Outlives says that it can still hold once what is waited for is over, in what it has
-	// printed, and that Look ends by itself then.
+	// Outlives is set if the condition may still hold after the subject has exited, because of
+	// output printed before. Look then returns by itself.
 	Outlives bool
 }
 
-// First is what was found of the first condition that holds; ok is false if ctx ends before
-// that, or none can hold any more. Closing over says that what is waited for is over. All
-// looks have ended when it returns.
+// First returns the result of the first condition that holds. ok is false if ctx ends first or no
+// condition can hold any more. The caller closes over once the subject has exited. All calls of
+// Look have returned when First returns.
 func First[F any](ctx context.Context, over <-chan struct{}, all []Condition[F]) (found F, ok bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	type sighting struct {
+	type result struct {
 		found  F
 		holds  bool
 		caught *panics.Caught
 	}
-	seen := make(chan sighting, len(all))
-	lasting, end := context.WithCancel(ctx)
+	results := make(chan result, len(all))
+	untilOver, end := context.WithCancel(ctx)
 	defer end()
 	for _, c := range all {
 		until := ctx
 		if !c.Outlives {
-			until = lasting
+			until = untilOver
 		}
 		go func() {
-			var s sighting
+			var s result
 			s.caught = panics.Catch(func() { s.found, s.holds = c.Look(until) })
-			seen <- s
+			results <- s
 		}()
 	}
 	for left := len(all); left > 0; {
 		select {
-		case s := <-seen:
+		case s := <-results:
 			left--
 			s.caught.Raise()
 			if s.holds && !ok {
+				// The others end now; later results are dropped.
 				found, ok = s.found, true
 				cancel()
 			}

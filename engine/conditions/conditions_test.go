@@ -17,7 +17,7 @@ func never(ended *bool) Condition[string] {
 	}}
 }
 
-func TestTheFirstThatHoldsEndsTheOthers(t *testing.T) {
+func TestFirstStopsTheOtherConditions(t *testing.T) {
 	ended := false
 	found, ok := First(t.Context(), nil, []Condition[string]{never(&ended), holds("here")})
 	if found != "here" || !ok || !ended {
@@ -25,7 +25,7 @@ func TestTheFirstThatHoldsEndsTheOthers(t *testing.T) {
 	}
 }
 
-func TestNothingIsFoundWhenTheTimeIsOver(t *testing.T) {
+func TestFirstFindsNothingAfterTimeout(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ended := false
@@ -34,7 +34,7 @@ func TestNothingIsFoundWhenTheTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedCountsBehindTheEnd(t *testing.T) {
+func TestOutlivingConditionIsMetAfterExit(t *testing.T) {
 	over := make(chan struct{})
 	ended := false
 	line := Condition[string]{Outlives: true, Look: func(ctx context.Context) (string, bool) {
@@ -47,7 +47,7 @@ func TestWhatIsPrintedCountsBehindTheEnd(t *testing.T) {
 	}
 }
 
-func TestAPanicOfALookIsTheCallers(t *testing.T) {
+func TestPanicInLookReachesTheCaller(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
