@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-func TestGroupPanicsWhereItIsWaitedFor(t *testing.T) {
+func TestGroupPassesPanicToWait(t *testing.T) {
 	var g Group
 	finished := false
 	g.Start(stumble)
@@ -20,7 +20,7 @@ func TestGroupPanicsWhereItIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestLoggedPanicEndsNothingElse(t *testing.T) {
+func TestLoggedPanicIsContained(t *testing.T) {
 	var out bytes.Buffer
 	done := make(chan struct{})
 	go func() {
@@ -33,7 +33,7 @@ func TestLoggedPanicEndsNothingElse(t *testing.T) {
 	}
 }
 
-func TestRestartedLoopRunsUntilItReturnsOrItsContextEnds(t *testing.T) {
+func TestRestartedRunsLoopUntilItReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		runs := 0

@@ -1,5 +1,5 @@
-// Package panics keeps a panic from ending the engine: it carries one to the goroutine
-// that waits for the result, or logs one that nobody waits for.
+// Package panics keeps a panic in a goroutine from crashing the engine: it passes the panic to the
+// goroutine waiting for the result, or logs it if there is none.
 package panics
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Caught panic is what a goroutine panicked with, and where.
+// A Caught is a recovered panic with its stack.
 type Caught struct {
 	Value any
 	Stack string
@@ -20,12 +20,12 @@ type Caught struct {
 
 func (c *Caught) String() string { return fmt.Sprint(c.Value) }
 
-// Catch runs f and gives what it panics with; nil if it does not.
+// Catch runs f and returns its panic, or nil.
 func Catch(f func()) (c *Caught) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *Caught: // carried here already
+		case *Caught: // passed on from another goroutine
 			c = p
 		default:
 			c = &Caught{p, string(debug.Stack())}
@@ -35,14 +35,15 @@ func Catch(f func()) (c *Caught) {
 	return nil
 }
 
-// Raise panics with what was caught elsewhere, if anything was.
+// Raise panics with c, unless c is nil.
 func (c *Caught) Raise() {
 	if c != nil {
 		panic(c)
 	}
 }
 
-// StackOf is where a value was panicked with that was recovered just now.
+// StackOf returns the stack of the panic with value p. Call it in the deferred function that
+// recovered p.
 func StackOf(p any) string {
 	if c, ok := p.(*Caught); ok {
 		return c.Stack
@@ -50,31 +51,31 @@ func StackOf(p any) string {
 	return string(debug.Stack())
 }
 
-// A Group is a set of goroutines whose panics reach the goroutine that waits for them.
-// The zero value is ready for use.
+// A Group is a set of goroutines. Wait passes their panics to its caller. The zero value is ready
+// to use.
 type Group struct {
 	running sync.WaitGroup
 	first   atomic.Pointer[Caught]
 }
 
-// Start runs f on a goroutine of the group.
+// Start runs f in a goroutine of the group.
 func (g *Group) Start(f func()) {
 	g.running.Go(func() {
 		if c := Catch(f); c != nil {
+			// Later panics are usually consequences of the first.
 			g.first.CompareAndSwap(nil, c)
 		}
 	})
 }
 
-// Wait blocks until all goroutines of the group have returned, and panics with the first
-// panic among them.
+// Wait blocks until all goroutines of the group have returned, then panics with their first panic,
+// if any.
 func (g *Group) Wait() {
 	g.running.Wait()
 	g.first.Load().Raise()
 }
 
-// Log runs f, logs what it panics with under what, unless log is nil, and reports whether
-// it panicked.
+// Log runs f and reports whether it panicked. It logs the panic under what, unless log is nil.
 func Log(log *slog.Logger, what string, f func()) (panicked bool) {
 	c := Catch(f)
 	if c != nil && log != nil {
@@ -83,16 +84,16 @@ func Log(log *slog.Logger, what string, f func()) (panicked bool) {
 	return c != nil
 }
 
-// Logged returns f for a goroutine, timer or callback that nobody waits for, run by Log.
+// Logged returns a function that runs f with Log, for goroutines, timers and callbacks without a
+// waiter.
 func Logged(log *slog.Logger, what string, f func()) func() {
 	return func() { Log(log, what, f) }
 }
 
-// restartPause is the time before a loop that panicked runs again.
+// restartPause is the delay before a loop runs again after a panic.
 const restartPause = time.Second
 
-// Restarted returns a loop that runs f again, a moment after it panicked, until f returns
-// or ctx ends.
+// Restarted returns a loop that runs f, and again after each panic, until f returns or ctx ends.
 func Restarted(ctx context.Context, log *slog.Logger, what string, f func()) func() {
 	return func() {
 		for Log(log, what, f) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAPanicIsCarriedWithTheStackItComesFrom(t *testing.T) {
+func TestCaughtKeepsTheOriginalStack(t *testing.T) {
 	if c := Catch(func() {}); c != nil {
 		t.Errorf("caught %v", c)
 	}
