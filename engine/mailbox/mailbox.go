@@ -1,32 +1,30 @@
-// Package mailbox is the queue in front of a goroutine that owns state: posting to it never blocks.
+// Package mailbox provides an unbounded queue for a goroutine that owns state.
 package mailbox
 
 import "sync"
 
-// A Mailbox is the queue in front of a goroutine. Posting never
-// blocks, so a worker, a reader and the control goroutine itself may all post;
-// what is queued is bounded by how many workers and requests there are.
+// A Mailbox is a queue of functions for one goroutine. Post never blocks, so workers, readers and
+// the owning goroutine itself may all post. The number of workers and requests bounds its length.
 type Mailbox struct {
 	mu    sync.Mutex
 	queue []func()
-	Wake  chan struct{} // of 1; gets a token when something was posted
+	Wake  chan struct{} // buffered, capacity 1; receives a token after each Post
 }
 
-// New gives an empty mailbox.
 func New() *Mailbox { return &Mailbox{Wake: make(chan struct{}, 1)} }
 
-// Post queues f.
 func (m *Mailbox) Post(f func()) {
 	m.mu.Lock()
 	m.queue = append(m.queue, f)
 	m.mu.Unlock()
+	// A token that is still there stands for this function as well.
 	select {
 	case m.Wake <- struct{}{}:
 	default:
 	}
 }
 
-// Take gives all that is queued, oldest first.
+// Take removes and returns all queued functions, oldest first.
 func (m *Mailbox) Take() []func() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
