@@ -1,6 +1,6 @@
-// Package readiness looks whether a process is ready: whether something listens on a
-// port or a URL answers, as far as its sandbox lets it look, and which conditions
-// could hold at all. When a process is looked at, the engine decides.
+// Package readiness probes whether a process is ready: whether it listens on a port or a URL
+// responds, within the bounds of its sandbox. It also checks readiness conditions. The engine
+// decides when to probe.
 package readiness
 
 import (
@@ -24,26 +24,27 @@ import (
 )
 
 const (
-	probeGap     = 20 * time.Millisecond // between two tries, at first
-	probeGapMost = 500 * time.Millisecond
-	probeTime    = 5 * time.Second // for one try
+	minProbeGap  = 20 * time.Millisecond // first interval between attempts
+	maxProbeGap  = 500 * time.Millisecond
+	probeTimeout = 5 * time.Second // timeout of one attempt
 )
 
-// A Dialer makes connections.
+// A Dialer opens connections.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Until tries until the condition holds or ctx ends.
+// Until returns a function that calls try until it succeeds or ctx ends.
 func Until(try func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		var last error
-		for gap := probeGap; ; gap = min(2*gap, probeGapMost) {
-			once, cancel := context.WithTimeout(ctx, probeTime)
+		for gap := minProbeGap; ; gap = min(2*gap, maxProbeGap) {
+			once, cancel := context.WithTimeout(ctx, probeTimeout)
 			err := try(once)
 			cancel()
 			if err == nil {
 				return nil
 			}
-			if last == nil || ctx.Err() == nil { // else it was cut off, which says less
+			// An attempt cut short by ctx has a less informative error: keep the previous one.
+			if last == nil || ctx.Err() == nil {
 				last = err
 			}
 			if sleep.For(ctx, gap) != nil {
@@ -53,19 +54,19 @@ func Until(try func(ctx context.Context) error) func(ctx context.Context) error 
 	}
 }
 
-// A Prober looks over the network whether something is ready.
+// A Prober probes readiness over the network.
 type Prober struct {
 	Dial     Dialer
-	Loopback []string // hosts at which ports are looked for
+	Loopback []string // hosts to probe ports on
 }
 
-// Anywhere probes without bounds.
+// Anywhere returns a Prober without a sandbox.
 func Anywhere() Prober {
 	return Prober{new(net.Dialer).DialContext, []string{"127.0.0.1", "::1"}}
 }
 
-// CheckSandbox refuses readiness checks over a network that a sandbox does not
-// allow: the engine makes them for the process, and no more than that may.
+// CheckSandbox rejects network probes that the process's sandbox does not allow: the engine makes
+// them for the process, so it must not reach further.
 func CheckSandbox(ready *store.Readiness, layers sandbox.Layers) error {
 	if ready == nil {
 		return nil
@@ -83,7 +84,7 @@ func CheckSandbox(ready *store.Readiness, layers sandbox.Layers) error {
 	return nil
 }
 
-// Port reports whether something listens on a port of the loopback interface.
+// Port returns nil if a program listens on the port on the loopback interface.
 func (p Prober) Port(ctx context.Context, port int) error {
 	failed := errors.New("its sandbox does not let it reach the loopback interface")
 	for i, host := range p.Loopback {
@@ -98,7 +99,7 @@ func (p Prober) Port(ctx context.Context, port int) error {
 	return failed
 }
 
-// HTTP returns nil if the URL of ready answers with the status it asks for.
+// HTTP returns nil if the URL of ready responds with the expected status.
 func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, ready.HTTP, nil)
 	if err != nil {
@@ -108,7 +109,8 @@ func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
 		request.Header.Set(name, value)
 	}
 	if host := request.Header.Get("Host"); host != "" {
-		request.Host = host // net/http ignores the header
+		// net/http ignores a Host header.
+		request.Host = host
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: p.Dial}}
 	answer, err := client.Do(request)
@@ -124,7 +126,7 @@ func (p Prober) HTTP(ctx context.Context, ready *store.Readiness) error {
 	return nil
 }
 
-// Check refuses what could never hold.
+// Check rejects readiness conditions that can never hold.
 func Check(r *api.Readiness) error {
 	if r == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestHTTPSendsHeadersAndWantsTheStatus(t *testing.T) {
+func TestHTTPSendsHeadersAndChecksStatus(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != "app.test" || r.Header.Get("X-Token") != "t" {
 			w.WriteHeader(http.StatusForbidden)
