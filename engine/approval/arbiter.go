@@ -1,5 +1,6 @@
-// Package approval decides what agents may do: it reads the policy of the person, asks them where that says so, and
-// keeps the requests that wait for an answer. What the rules mean is engine/policy, who may answer is the caller's to see.
+// Package approval decides on agents' calls. It follows the user's policy file, asks the user if
+// the policy requires it, and keeps the open requests. engine/policy interprets the rules; callers
+// check who may answer.
 package approval
 
 import (
@@ -23,62 +24,62 @@ import (
 )
 
 const (
-	// maxQuestions is how many requests may be open at a time.
+	// maxQuestions is the maximum number of open requests.
 	maxQuestions = 100
-	// maxQuestionsOf is how many of them may be one agent's.
+	// maxQuestionsOf is the maximum number of open requests of one agent.
 	maxQuestionsOf = 20
 )
 
-// An Arbiter knows the person's policy and what agents wait to be allowed.
+// An Arbiter holds the user's policy and the open requests.
 type Arbiter struct {
 	path     string       // policy.toml; "" for none
-	data     *store.Store // where the last valid policy is kept; nil for nowhere
+	data     *store.Store // where to save the last valid policy; nil for nowhere
 	log      *slog.Logger
 	announce func(api.Event)
 
 	reading sync.Mutex // held while the file is read; guards what follows
 	policy  policy.Policy
-	kept    []byte      // the text of the last valid policy; nil for none
-	unsaved bool        // writing kept failed; retried at the next poll
-	read    fileVersion // of the file that was looked at last
-	loaded  bool        // it could be read
+	kept    []byte      // text of the last valid policy; nil for none
+	unsaved bool        // saving kept failed; retried at the next poll
+	read    fileVersion // version of the file at the last read
+	loaded  bool        // the file could be read
 
-	mu     sync.Mutex // never held while the file is read: the control loop lists requests
-	fault  string     // why the policy is another than that of the file; "" if it is not
-	open   map[string]*question
-	always map[string]api.PolicyCheckOutput // by sameness; until the engine ends
+	mu        sync.Mutex // never held while the file is read: the control loop lists requests
+	lastFault string     // why the file's policy does not apply; "" if it does
+	open      map[string]*question
+	always    map[string]api.PolicyCheckOutput // by sameness; until the engine exits
 }
 
-// A question is a request that nobody has answered.
+// A question is an open request.
 type question struct {
 	request  api.Request
 	sameness string
-	answered chan api.PolicyCheckOutput // of 1
+	answered chan api.PolicyCheckOutput // buffered, capacity 1
 }
 
-// New makes the arbiter of the policy at path, which need not be there.
-// announce gets an event for each request and for each fault of the policy; it
-// must not block.
+// New returns an arbiter for the policy at path, which need not exist. It calls announce with an
+// event for each request and each fault of the policy; announce must not block.
 func New(path string, log *slog.Logger, announce func(api.Event)) *Arbiter {
 	return &Arbiter{path: path, log: log, announce: announce}
 }
 
-// Check decides, and waits for the person where the policy says so.
+// Check decides on a call. If the policy requires it, Check asks the user and waits for the
+// answer.
 func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	p, caller := a.current(), server.CallerOf(ctx)
+	p, caller := a.currentPolicy(), server.CallerOf(ctx)
 	name := caller.Bounds.Name
 	v := p.Decide(policy.Action{
 		Tool: in.Tool, Agent: name, Host: in.Host, Command: in.Command, Argv: in.Argv,
-		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeFolder(),
+		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeDir(),
 	})
 	switch {
 	case v.Decision == policy.Allow:
 		return api.PolicyCheckOutput{Decision: string(policy.Allow)}, nil
 	case v.Decision == policy.Deny:
-		return denied(v), nil
+		return denyOutput(v), nil
 	}
 	sameness := samenessOf(caller, in)
-	if answer, ok := a.remembered(sameness); ok {
+	if answer, ok := a.recallAnswer(sameness); ok {
 		return answer, nil
 	}
 	if in.NoAsk {
@@ -88,15 +89,15 @@ func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	if timeout == 0 {
 		timeout = policy.DefaultAskTimeout
 	}
-	q, err := a.ask(in, caller, v, sameness, timeout)
+	q, err := a.openQuestion(in, caller, v, sameness, timeout)
 	if err != nil {
 		return api.PolicyCheckOutput{}, err
 	}
-	return a.await(ctx, q, timeout)
+	return a.awaitAnswer(ctx, q, timeout)
 }
 
-// samenessOf tells one request from every other: each field stands behind its length, so that
-// no text in one can pass for the next.
+// samenessOf returns a key that is equal only for identical requests. Each field follows its
+// length, so text in one field cannot imitate the next.
 func samenessOf(caller server.Caller, in api.PolicyCheckInput) string {
 	fields := []string{caller.Origin.From, in.Host, caller.Bounds.Name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, strconv.FormatBool(in.Write), strconv.Itoa(len(in.Argv))}
 	var b strings.Builder
@@ -106,7 +107,7 @@ func samenessOf(caller server.Caller, in api.PolicyCheckInput) string {
 	return b.String()
 }
 
-func denied(v policy.Verdict) api.PolicyCheckOutput {
+func denyOutput(v policy.Verdict) api.PolicyCheckOutput {
 	reason := v.Reason
 	if v.What != "" {
 		reason = fmt.Sprintf("%s: %s", names.Shown(v.What), v.Reason)
@@ -117,8 +118,8 @@ func denied(v policy.Verdict) api.PolicyCheckOutput {
 	}
 }
 
-// homeFolder is where ~ leads; "/" for a user without one.
-func homeFolder() string {
+// homeDir returns the user's home directory, or "/" if there is none.
+func homeDir() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "/"
@@ -126,15 +127,15 @@ func homeFolder() string {
 	return home
 }
 
-func (a *Arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
+func (a *Arbiter) recallAnswer(sameness string) (api.PolicyCheckOutput, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	answer, ok := a.always[sameness]
 	return answer, ok
 }
 
-// ask puts a question before the person.
-func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
+// openQuestion opens a question and announces it.
+func (a *Arbiter) openQuestion(in api.PolicyCheckInput, caller server.Caller, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
 		command = shell.Quote(in.Argv...)
@@ -158,6 +159,7 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 			own++
 		}
 	}
+	// A flood of requests from one agent must not hide those of others.
 	if len(a.open) >= maxQuestions || own >= maxQuestionsOf {
 		return nil, api.Errorf(api.CodeUnavailable, "ask the user: %d requests wait already, %d of them this agent's", len(a.open), own)
 	}
@@ -165,14 +167,14 @@ func (a *Arbiter) ask(in api.PolicyCheckInput, caller server.Caller, v policy.Ve
 		a.open = make(map[string]*question)
 	}
 	a.open[q.request.ID] = q
-	told := q.request
-	a.announce(api.Event{Type: api.EventRequest, Request: &told})
+	announced := q.request
+	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
 	return q, nil
 }
 
-// await waits for the answer. What nobody has answered in time is refused; what
-// nobody waits for any more is withdrawn.
-func (a *Arbiter) await(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
+// awaitAnswer waits for the answer. If there is none within timeout, the request is denied; if ctx ends,
+// it is withdrawn.
+func (a *Arbiter) awaitAnswer(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -181,16 +183,16 @@ func (a *Arbiter) await(ctx context.Context, q *question, timeout time.Duration)
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	a.close(q.request.ID, api.PolicyCheckOutput{
+	a.closeQuestion(q.request.ID, api.PolicyCheckOutput{
 		Decision: string(policy.Deny),
 		Reason:   fmt.Sprintf("nobody has answered the request within %v", timeout),
 		Hint:     "try again when somebody is there, or do something else",
 	}, "expired", "")
-	// It may have been answered at the last moment.
+	// The user may have answered at the last moment, before close.
 	return <-q.answered, nil
 }
 
-// Answer is the person's.
+// Answer records the user's answer to a request.
 func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, error) {
 	out, word := api.PolicyCheckOutput{Decision: string(policy.Allow), Reason: in.Reason}, "allow"
 	if !in.Allow {
@@ -201,11 +203,11 @@ func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, err
 			out.Reason = "the user denied it: " + in.Reason
 		}
 	}
-	id, err := a.find(in.ID)
+	id, err := a.findOpen(in.ID)
 	if err != nil {
 		return api.Request{}, err
 	}
-	q := a.close(id, out, word, by)
+	q := a.closeQuestion(id, out, word, by)
 	if q == nil {
 		return api.Request{}, errNoRequest(in.ID)
 	}
@@ -225,8 +227,8 @@ func errNoRequest(id string) error {
 		WithHint("it may have been answered already, or it timed out; `tandem requests` lists those that are open")
 }
 
-// find completes a prefix of an open request's id.
-func (a *Arbiter) find(prefix string) (string, error) {
+// findOpen returns the id of the open request that starts with prefix.
+func (a *Arbiter) findOpen(prefix string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var found []string
@@ -244,8 +246,8 @@ func (a *Arbiter) find(prefix string) (string, error) {
 	return found[0], nil
 }
 
-// close answers a question if it is still open.
-func (a *Arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *question {
+// closeQuestion answers a question if it is still open.
+func (a *Arbiter) closeQuestion(id string, out api.PolicyCheckOutput, word, by string) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]
@@ -256,12 +258,12 @@ func (a *Arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *
 	now := time.Now()
 	q.request.Answer, q.request.By, q.request.At = word, by, &now
 	q.answered <- out
-	told := q.request
-	a.announce(api.Event{Type: api.EventRequest, Request: &told})
+	announced := q.request
+	a.announce(api.Event{Type: api.EventRequest, Request: &announced})
 	return q
 }
 
-// Requests lists what is open, oldest first.
+// Requests returns the open requests, oldest first.
 func (a *Arbiter) Requests() []api.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -43,14 +43,14 @@ const asking = "default = \"ask\"\nask_timeout = \"30s\"\n[[rule]]\ndecision = \
 
 var aCommand = api.PolicyCheckInput{Tool: "exec", Actor: "agent:x/1", Command: "make", Write: true, CWD: "/"}
 
-func TestWithoutAPolicyAgentsMayDoEverything(t *testing.T) {
+func TestCheckAllowsEverythingWithoutPolicy(t *testing.T) {
 	a, events := arbiterWith(t, "")
 	if out := checked(t, a, aCommand); out.Decision != "allow" || len(*events) != 0 {
 		t.Errorf("%+v, %v", out, *events)
 	}
 }
 
-func TestADeniedCommandIsNamedWithItsReason(t *testing.T) {
+func TestDenialNamesCommandAndReason(t *testing.T) {
 	a, _ := arbiterWith(t, asking)
 	out := checked(t, a, api.PolicyCheckInput{Tool: "exec", Command: "ls && rm -r x", CWD: "/"})
 	if out.Decision != "deny" || !strings.Contains(out.Reason, "rm -r x: no") || out.Hint == "" {
@@ -58,7 +58,7 @@ func TestADeniedCommandIsNamedWithItsReason(t *testing.T) {
 	}
 }
 
-func TestThePersonsAnswerReachesTheAgent(t *testing.T) {
+func TestAnswerReachesTheAgent(t *testing.T) {
 	for _, allow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			a, events := arbiterWith(t, asking)
@@ -87,7 +87,7 @@ func TestThePersonsAnswerReachesTheAgent(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyAnswersIsRefused(t *testing.T) {
+func TestUnansweredRequestIsDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		began := time.Now()
@@ -98,7 +98,7 @@ func TestWhatNobodyAnswersIsRefused(t *testing.T) {
 	})
 }
 
-func TestARequestGoesWithItsAgent(t *testing.T) {
+func TestRequestIsWithdrawnWithItsAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -116,7 +116,7 @@ func TestARequestGoesWithItsAgent(t *testing.T) {
 	})
 }
 
-func TestAnAnswerForAlwaysCountsForTheSameOnly(t *testing.T) {
+func TestAlwaysAnswerAppliesToIdenticalRequestsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		go a.Check(t.Context(), aCommand)
@@ -140,7 +140,7 @@ func TestAnAnswerForAlwaysCountsForTheSameOnly(t *testing.T) {
 	})
 }
 
-func TestAChangedPolicyCountsAtOnceAndABadOneChangesNothing(t *testing.T) {
+func TestChangedPolicyAppliesAtOnceUnlessInvalid(t *testing.T) {
 	a, events := arbiterWith(t, "")
 	rewrite := func(text string) {
 		t.Helper()
@@ -172,7 +172,7 @@ func TestAChangedPolicyCountsAtOnceAndABadOneChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTooManyOpenRequestsAreRefused(t *testing.T) {
+func TestTooManyOpenRequestsAreRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +200,7 @@ func TestTooManyOpenRequestsAreRefused(t *testing.T) {
 	})
 }
 
-func TestRequestsAreListedWhileThePolicyIsRead(t *testing.T) {
+func TestRequestsDoesNotWaitForThePolicyFile(t *testing.T) {
 	a, _ := arbiterWith(t, "nonsense")
 	told := false
 	a.announce = func(api.Event) { // of what is wrong with the file that is being read

@@ -7,10 +7,10 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// auditText is how much of one text goes into the audit log.
-const auditText = 2000
+// maxAuditText is the number of bytes of a text in the audit log.
+const maxAuditText = 2000
 
-// Auditable is a copy of arguments without secrets and with long texts cut.
+// Auditable returns a copy of arguments with secrets masked and long texts shortened.
 func Auditable(arguments map[string]any) map[string]any {
 	if arguments == nil {
 		return nil
@@ -22,7 +22,7 @@ func Auditable(arguments map[string]any) map[string]any {
 		}
 		safe[name] = auditableValue(value)
 	}
-	// A variable that is set names itself in another argument.
+	// In a call that sets a variable, another argument has the variable's name.
 	for _, field := range []string{"key", "name"} {
 		if name, ok := arguments[field].(string); ok && secrets.IsSecretName(name) && safe["value"] != nil {
 			safe["value"] = secrets.Mask
@@ -38,6 +38,7 @@ func auditableValue(value any) any {
 	case map[string]any:
 		return Auditable(v)
 	case []any:
+		// Bound lists as well as texts.
 		safe := make([]any, min(len(v), 100))
 		for i := range safe {
 			safe[i] = auditableValue(v[i])
@@ -47,9 +48,10 @@ func auditableValue(value any) any {
 	return value
 }
 
+// CutText shortens s to maxAuditText bytes and appends its original length.
 func CutText(s string) string {
-	if len(s) <= auditText {
+	if len(s) <= maxAuditText {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:scan.Whole([]byte(s[:auditText]))], len(s))
+	return fmt.Sprintf("%s… (%d bytes)", s[:scan.Whole([]byte(s[:maxAuditText]))], len(s))
 }

@@ -19,33 +19,33 @@ import (
 	"tandem/persist/trust"
 )
 
-// An editor that saves policy.toml may truncate it, rename it away or write it in parts, and
-// an agent may call just then. So the last valid policy is kept, across restarts too, and
+// An editor that saves policy.toml may truncate it, rename it or write it in parts, and an agent
+// may call at that moment. So the arbiter keeps the last valid policy, across restarts too, and
 // policy.InEffect decides what applies meanwhile.
 
 const (
-	// maxPolicy bounds policy.toml.
+	// maxPolicy bounds policy.toml, in bytes.
 	maxPolicy = 1 << 20
-	// policyLook is the time between looks at policy.toml while no agent calls.
-	policyLook = time.Second
-	// sameTime is within what two changes of a file may carry the same time.
+	// policyInterval is the interval between polls of policy.toml while no agent calls.
+	policyInterval = time.Second
+	// sameTime is the resolution of file times: two changes within it may have the same time.
 	sameTime = 100 * time.Millisecond
-	// unreadable stands for a kept policy that cannot be read: it is none, so that nothing
-	// is allowed because of it.
+	// unreadable replaces a saved policy that cannot be read. It is no valid policy, so it allows
+	// nothing.
 	unreadable = "\x00"
 )
 
-// A fileVersion tells one content of a file from another.
+// A fileVersion identifies the content of a file.
 type fileVersion struct {
 	modified time.Time
 	size     int64
 	mode     fs.FileMode
 	exists   bool
-	fresh    bool // it may change again without another time
+	fresh    bool // the file may change again without a change of its time
 }
 
-// Keep has the arbiter keep the last valid policy in the data folder, and go by the one that
-// was kept there. Call it before the first check.
+// Keep makes the arbiter save the last valid policy in the data directory, and restores the one
+// saved there. Call it before the first Check.
 func (a *Arbiter) Keep(data *store.Store) {
 	text, err := data.LoadPolicy()
 	if err != nil {
@@ -55,47 +55,48 @@ func (a *Arbiter) Keep(data *store.Store) {
 	a.reading.Lock()
 	a.data, a.kept = data, text
 	a.reading.Unlock()
-	a.current()
+	a.currentPolicy()
 }
 
-// Follow reads the policy whenever it has changed, until ctx ends, so that the last valid one
-// is known and a fault is told before an agent calls.
+// Follow polls the policy until ctx ends, so that the last valid version is known and a fault is
+// reported before an agent calls.
 func (a *Arbiter) Follow(ctx context.Context) {
-	tick := time.NewTicker(policyLook)
+	tick := time.NewTicker(policyInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			a.current()
+			a.currentPolicy()
 		}
 	}
 }
 
-// current returns the policy that applies now.
-func (a *Arbiter) current() policy.Policy {
+// currentPolicy returns the policy in effect now.
+func (a *Arbiter) currentPolicy() policy.Policy {
 	a.reading.Lock()
 	defer a.reading.Unlock()
 	if a.path == "" {
 		return policy.Policy{}
 	}
 	now := versionOf(a.path)
+	// Fast path: agents call often, and the file rarely changes.
 	if a.loaded && now == a.read && !now.fresh && !a.unsaved {
 		return a.policy
 	}
 	text, readErr := readPolicy(a.path)
 	p, keep, err := policy.InEffect(text, readErr, a.kept)
 	if keep && (a.unsaved || !bytes.Equal(text, a.kept)) {
-		a.keep(text)
+		a.savePolicy(text)
 	}
-	a.tell(err)
+	a.reportFault(err)
 	a.policy, a.read, a.loaded = p, now, readErr == nil
 	return p
 }
 
-// keep replaces the last valid policy.
-func (a *Arbiter) keep(text []byte) {
+// savePolicy saves text as the last valid policy.
+func (a *Arbiter) savePolicy(text []byte) {
 	a.kept = text
 	if a.data == nil {
 		return
@@ -106,16 +107,16 @@ func (a *Arbiter) keep(text []byte) {
 	}
 }
 
-// tell announces the fault that keeps the policy file from applying, if that has changed.
-func (a *Arbiter) tell(err error) {
+// reportFault announces the fault of the policy file, if it has changed.
+func (a *Arbiter) reportFault(err error) {
 	fault := ""
 	if err != nil {
 		place, _, _ := strings.Cut(err.Error(), "\n")
 		fault = filepath.Base(a.path) + ": " + place
 	}
 	a.mu.Lock()
-	known := fault == a.fault
-	a.fault = fault
+	known := fault == a.lastFault
+	a.lastFault = fault
 	a.mu.Unlock()
 	if known {
 		return
@@ -126,11 +127,11 @@ func (a *Arbiter) tell(err error) {
 	}
 }
 
-// Fault says why the policy that applies is another than that of the file; "" if it is not.
+// Fault returns why the file's policy does not apply, or "" if it does.
 func (a *Arbiter) Fault() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.fault
+	return a.lastFault
 }
 
 func versionOf(path string) fileVersion {
@@ -141,9 +142,10 @@ func versionOf(path string) fileVersion {
 	return fileVersion{modified: info.ModTime(), size: info.Size(), mode: info.Mode(), exists: true, fresh: time.Since(info.ModTime()) < sameTime}
 }
 
-// readPolicy reads policy.toml; nil if there is none.
+// readPolicy reads policy.toml; it returns nil if the file does not exist.
 func readPolicy(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a FIFO waits
+	// O_NONBLOCK, because opening a FIFO would block.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ func (r *policyRig) expect(when, command, want string) {
 
 const denyingRM = "default = \"allow\"\n\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\nreason = \"keep it\"\n"
 
-func TestPolicyHoldsWhileItIsSaved(t *testing.T) {
+func TestPolicyAppliesWhileItIsBeingSaved(t *testing.T) {
 	half := denyingRM[:len(denyingRM)-9]
 	for name, steps := range map[string][]struct {
 		what   string
@@ -106,7 +106,7 @@ func TestPolicyHoldsWhileItIsSaved(t *testing.T) {
 	}
 }
 
-func TestPolicyThatIsGoneAsksUntilItSaysAllow(t *testing.T) {
+func TestMissingPolicyAsksUntilOneAllows(t *testing.T) {
 	r := newPolicyRig(t)
 	r.write(denyingRM)
 	r.expect("before", "ls", "allow")
@@ -132,7 +132,7 @@ func TestPolicyThatIsGoneAsksUntilItSaysAllow(t *testing.T) {
 	r.expect("gone after that", "rm x", "allow")
 }
 
-func TestDefaultThatAsksIsNotForgotten(t *testing.T) {
+func TestAskingDefaultSurvivesMissingFile(t *testing.T) {
 	for _, text := range []string{"default = \"ask\"", "default = \"deny\""} {
 		r := newPolicyRig(t)
 		r.write(text)
@@ -142,7 +142,7 @@ func TestDefaultThatAsksIsNotForgotten(t *testing.T) {
 	}
 }
 
-func TestWithoutAnEarlierPolicyNothingIsAsked(t *testing.T) {
+func TestCheck_withoutEarlierPolicy_asksNothing(t *testing.T) {
 	r := newPolicyRig(t)
 	r.expect("no file", "rm x", "allow")
 	r.write("# not yet\n")
@@ -157,7 +157,7 @@ func TestWithoutAnEarlierPolicyNothingIsAsked(t *testing.T) {
 }
 
 // A kept policy that cannot be read may have had any rule.
-func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
+func TestUnreadableSavedPolicyAsks(t *testing.T) {
 	for _, kept := range []string{"a = newer", unreadable} {
 		r := newPolicyRig(t)
 		if err := r.data.SavePolicy([]byte(kept)); err != nil {
@@ -172,7 +172,7 @@ func TestKeptPolicyThatCannotBeReadAsks(t *testing.T) {
 	r.expect("a directory", "ls", "ask")
 }
 
-func TestSavingThePolicyIsRetried(t *testing.T) {
+func TestFailedSaveOfPolicyIsRetried(t *testing.T) {
 	r, kept := unwritablePolicyRig(t)
 	r.write(denyingRM)
 	old := time.Now().Add(-time.Hour)
@@ -206,7 +206,7 @@ func unwritablePolicyRig(t *testing.T) (r *policyRig, kept string) {
 }
 
 // Two saves within a tick of the file system's clock have the same time.
-func TestPolicyOfTheSameSizeAndTimeIsRead(t *testing.T) {
+func TestPolicyOfSameSizeAndTimeIsReread(t *testing.T) {
 	r := newPolicyRig(t)
 	r.write("default = \"deny\" ")
 	r.expect("first", "ls", "deny")

@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api/server"
 )
 
-func TestRequestsThatDifferAreNotTheSame(t *testing.T) {
+func TestDifferentRequestsHaveDifferentSameness(t *testing.T) {
 	seen := map[string]api.PolicyCheckInput{}
 	for _, in := range []api.PolicyCheckInput{
 		{Tool: "exec", Argv: []string{"rm", "x"}},

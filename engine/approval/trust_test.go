@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestPolicyOfOthersIsRefused(t *testing.T) {
+func TestPolicyOfAnotherUserIsRejected(t *testing.T) {
 	r := newPolicyRig(t)
 	r.write(denyingRM)
 	r.expect("before", "rm x", "deny")
