@@ -13,7 +13,7 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sleep", "1000")
-	long := strings.Repeat("a", names.LongestPattern+1)
+	long := strings.Repeat("a", names.MaxPattern+1)
 	for expr, says := range map[string]string{"a(": "missing closing ): a(", "[": "missing closing ]: [", long: "longer than 64 KB"} {
 		_, wait := api.SessionWait.Call(t.Context(), m.client, api.SessionWaitInput{ID: p.ID, Output: expr})
 		_, log := api.ProcessLog.Call(t.Context(), m.client, api.ProcessLogInput{ID: p.ID, Grep: expr})

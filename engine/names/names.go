@@ -1,5 +1,5 @@
-// Package names holds the rules for names and ids that clients give, and what programs and command lines are
-// called where they are shown. What is called so is not its business.
+// Package names checks names and ids given by clients, and derives display names from command
+// lines. It does not know what they refer to.
 package names
 
 import (
@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	longest = 64 // characters of a name
+	maxName = 64 // characters of a name
 	maxBad  = 40 // characters of a bad name in a message
 )
 
-// Check refuses names that could not be shown or told from an id.
+// Check rejects names with characters without a display form, and names similar to ids.
 func Check(name string) error {
-	wrong := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "name %q: %s", clip(name, maxBad), why)
+	invalid := func(why string) error {
+		return api.Errorf(api.CodeInvalid, "name %q: %s", clipTo(name, maxBad), why)
 	}
 	switch {
 	case strings.TrimSpace(name) == "":
-		return wrong("it is empty")
+		return invalid("it is empty")
 	case !utf8.ValidString(name):
-		return wrong("it is not UTF-8")
-	case utf8.RuneCountInString(name) > longest:
-		return wrong(fmt.Sprintf("it is longer than %d characters", longest))
+		return invalid("it is not UTF-8")
+	case utf8.RuneCountInString(name) > maxName:
+		return invalid(fmt.Sprintf("it is longer than %d characters", maxName))
 	case strings.IndexFunc(name, notGraphic) >= 0:
-		return wrong("it has characters that cannot be shown")
+		return invalid("it has characters that cannot be shown")
 	case IsID(name):
-		return wrong("it looks like an id")
+		return invalid("it looks like an id")
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ func IsID(s string) bool {
 	return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// OfProgram is the name of what argv starts, as it can be shown: the program's,
-// or, of a shell that runs a line, that of the first program of the line.
+// OfProgram returns a valid name for argv: its program or, if a shell runs a line, the first
+// meaningful program of the line.
 func OfProgram(argv []string) string {
 	program := argv[0]
 	if inner := lineProgram(shellLine(argv)); inner != "" {
@@ -59,8 +59,9 @@ func OfProgram(argv []string) string {
 		}
 		return r
 	}, strings.TrimLeft(filepath.Base(program), "-"))
-	if runes := []rune(name); len(runes) > longest-8 {
-		name = string(runes[:longest-8])
+	// Leave room for a suffix that makes the name unique.
+	if runes := []rune(name); len(runes) > maxName-8 {
+		name = string(runes[:maxName-8])
 	}
 	if Check(name) != nil {
 		return "program"
@@ -68,7 +69,7 @@ func OfProgram(argv []string) string {
 	return name
 }
 
-// shellLine is the line that argv has a shell run, "" if it does not.
+// shellLine returns the line argv passes to a shell, or "".
 func shellLine(argv []string) string {
 	if !IsShell(argv[0]) {
 		return ""
@@ -81,23 +82,23 @@ func shellLine(argv []string) string {
 	return ""
 }
 
-// Words of a line before the one that says what it does.
+// Words in front of the command that characterises a line.
 const (
-	// preparing are commands that others of the line are prepared with; what is
-	// told of them is not what the line is for.
-	preparing = " cd echo printf set export unset source . : ulimit umask trap sleep true read exit "
-	// leading are words that another command follows.
-	leading = " exec env command sudo nohup time nice setsid eval if while until then do ! { "
-	// compound are words that begin what only a shell runs.
-	compound = " for case select function [[ [ "
+	// preparingWords lists commands that only prepare for others on the line.
+	preparingWords = " cd echo printf set export unset source . : ulimit umask trap sleep true read exit "
+	// leadingWords lists words followed by another command.
+	leadingWords = " exec env command sudo nohup time nice setsid eval if while until then do ! { "
+	// compoundWords lists words that start shell syntax.
+	compoundWords = " for case select function [[ [ "
 )
 
-// lineProgram is the program that a line for a shell is for, "" if only a shell
-// can tell. It is a guess for a name: no more is known of the line.
+// lineProgram returns the most meaningful program of a shell line, or "" if only a shell could
+// tell. It is a guess for a name.
 func lineProgram(line string) string {
 	if len(line) > maxNamedLine {
 		line = line[:maxNamedLine]
 	}
+	// Treat each command of a list or pipeline alike.
 	line = strings.NewReplacer("&&", ";", "||", ";", "|", ";", "\n", ";").Replace(line)
 	fallback := ""
 	for part := range strings.SplitSeq(line, ";") {
@@ -105,13 +106,14 @@ func lineProgram(line string) string {
 			name, value, ok := strings.Cut(word, "=")
 			sets := ok && IsVariable(name)
 			switch {
-			case sets && !endsInWord(value): // what follows may be a part of it, and a secret
+			// The following words may belong to the value, which may be a secret.
+			case sets && !endsInWord(value):
 				return fallback
-			case sets, strings.Contains(leading, " "+word+" "):
+			case sets, strings.Contains(leadingWords, " "+word+" "):
 				continue
-			case strings.Contains(compound, " "+word+" "), strings.ContainsAny(word, "\"'`$*?<>()[]{}\\#&~!="), strings.HasPrefix(word, "-"):
+			case strings.Contains(compoundWords, " "+word+" "), strings.ContainsAny(word, "\"'`$*?<>()[]{}\\#&~!="), strings.HasPrefix(word, "-"):
 				return fallback
-			case !strings.Contains(preparing, " "+word+" "):
+			case !strings.Contains(preparingWords, " "+word+" "):
 				return word
 			case fallback == "":
 				fallback = word
@@ -122,10 +124,10 @@ func lineProgram(line string) string {
 	return fallback
 }
 
-// maxNamedLine bounds what is read of a line to name it, in bytes.
+// maxNamedLine bounds the part of a line examined for a name, in bytes.
 const maxNamedLine = 4096
 
-// endsInWord reports whether the value of a variable has no blank in it.
+// endsInWord reports whether the value of a variable ends with its word.
 func endsInWord(value string) bool {
 	return !strings.ContainsAny(value, "\\`(") && strings.Count(value, "'")%2 == 0 && strings.Count(value, `"`)%2 == 0
 }
@@ -135,36 +137,35 @@ func IsVariable(name string) bool {
 	return name != "" && letters == "" && (name[0] < '0' || name[0] > '9')
 }
 
-// clip returns the first most characters of s, with an ellipsis if there are more.
-func clip(s string, most int) string {
-	if runes := []rune(s); len(runes) > most {
-		s = string(runes[:most]) + "…"
+// clipTo returns the first limit characters of s, with an ellipsis if there are more.
+func clipTo(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		s = string(runes[:limit]) + "…"
 	}
 	return s
 }
 
-// Shown is a client's word as it can stand in a message.
-func Shown(what string) string { return graphic(clip(what, longest)) }
+// Shown returns a client's input in a form suitable for a message.
+func Shown(what string) string { return quoteUnlessGraphic(clipTo(what, maxName)) }
 
-// ShownPath is Shown for a path, which is not cut.
-func ShownPath(path string) string { return graphic(path) }
+// ShownPath is Shown for a path, without shortening.
+func ShownPath(path string) string { return quoteUnlessGraphic(path) }
 
-func graphic(what string) string {
+func quoteUnlessGraphic(what string) string {
 	if what == "" || strings.IndexFunc(what, notGraphic) >= 0 {
 		return fmt.Sprintf("%q", what)
 	}
 	return what
 }
 
-// shells are programs that run a command line when they are given one.
+// shells are the programs known to run a command line.
 var shells = [...]string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash"}
 
 func IsShell(program string) bool {
 	return slices.Contains(shells[:], strings.TrimPrefix(filepath.Base(program), "-"))
 }
 
-// CommandLine is what a person would type for argv: of a shell that runs a
-// command line, that line.
+// CommandLine returns argv as a user would type it, or only the line if a shell runs one.
 func CommandLine(argv []string) string {
 	if len(argv) == 3 && IsShell(argv[0]) && secrets.IsScriptFlag(argv[1]) {
 		return argv[2]
@@ -172,8 +173,8 @@ func CommandLine(argv []string) string {
 	return shell.Quote(argv...)
 }
 
-// IsPlainShell reports whether argv is a shell in which somebody types: what is
-// typed there is told, not the shell.
+// IsPlainShell reports whether argv is an interactive shell: the commands typed there matter, not
+// the shell.
 func IsPlainShell(argv []string) bool {
 	return len(argv) == 0 || IsShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
 		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a)

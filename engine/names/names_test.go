@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestNamesThatCannotBeShownOrLookLikeIDsAreRefused(t *testing.T) {
+func TestCheckRejectsUndisplayableNamesAndIDs(t *testing.T) {
 	for _, name := range []string{"", "  ", "a\nb", "a\x1b[1m", "\xff", strings.Repeat("x", 65), "0123456789ab"} {
 		if err := Check(name); !errors.Is(err, api.CodeInvalid) {
 			t.Errorf("checkName(%q) = %v", name, err)
@@ -24,7 +24,7 @@ func TestNamesThatCannotBeShownOrLookLikeIDsAreRefused(t *testing.T) {
 	}
 }
 
-func TestProgramNameCanAlwaysBeShown(t *testing.T) {
+func TestOfProgramReturnsValidName(t *testing.T) {
 	cases := map[string]string{
 		"/bin/bash":                 "bash",
 		"-bash":                     "bash",
@@ -41,7 +41,7 @@ func TestProgramNameCanAlwaysBeShown(t *testing.T) {
 	}
 }
 
-func TestShellThatRunsALineIsNamedAfterItsProgram(t *testing.T) {
+func TestOfProgramNamesShellAfterItsLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"make test":                    "make",
 		"npm run dev | tee log":        "npm",

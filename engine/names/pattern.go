@@ -7,15 +7,14 @@ import (
 	"tandem/engine/api"
 )
 
-// LongestPattern is how many bytes a regular expression may have: reading one takes
-// its time.
-const LongestPattern = 64 << 10
+// MaxPattern is the maximum length of a regular expression in bytes, because parsing takes
+// time.
+const MaxPattern = 64 << 10
 
-// CheckPattern refuses a regular expression that is too long, or none; doing is
-// what it is for.
+// CheckPattern rejects an overlong or invalid regular expression. doing begins the error.
 func CheckPattern(doing, expr string) error {
-	if len(expr) > LongestPattern {
-		return api.Errorf(api.CodeInvalid, "%s: the pattern is longer than %d KB", doing, LongestPattern>>10)
+	if len(expr) > MaxPattern {
+		return api.Errorf(api.CodeInvalid, "%s: the pattern is longer than %d KB", doing, MaxPattern>>10)
 	}
 	var wrong *syntax.Error
 	if _, err := syntax.Parse(expr, syntax.Perl); errors.As(err, &wrong) {
