@@ -262,7 +262,7 @@ func (w *Watch) agent() *store.Agent {
 // takesLines reports whether the terminal hands on what is typed line by line.
 func (w *Watch) takesLines() bool {
 	master := w.terminal.Master()
-	return master != nil && pty.LookAt(master, w.o.Child).Canonical
+	return master != nil && pty.InspectForeground(master, w.o.Child).Canonical
 }
 
 // Report takes what an agent, or a script for it, says of itself. The text is that of a

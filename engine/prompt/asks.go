@@ -39,7 +39,7 @@ func (s *Shell) look() pty.Look {
 // lookNow looks at the program in the foreground. One that polls for a line counts as waiting only
 // if it has printed a question: the cursor stands behind text.
 func (s *Shell) lookNow() pty.Look {
-	look := pty.LookAt(s.o.Master, s.o.PID)
+	look := pty.InspectForeground(s.o.Master, s.o.PID)
 	if !look.Alone {
 		return look
 	}

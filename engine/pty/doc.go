@@ -1,4 +1,4 @@
-// Package pty is the engine's side of a PTY: reading its master in bursts, the size
-// of the terminal, and which program is in its foreground and whether it waits for
-// input. What is read is somebody else's to keep, and what is typed to send.
+// Package pty is the engine's side of a PTY: it reads the master in bursts, sets the terminal's
+// size, and inspects the foreground program, for example whether it waits for input. Callers store
+// output and send input.
 package pty

@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	ttyMajor    = 5   // of /dev/tty
-	slaveMajor  = 136 // of /dev/pts
-	polledMost  = 256 // descriptors of a poll that are looked at
-	threadsMost = 64  // threads of a process that are looked at
-	groupMost   = 32  // processes of a foreground group that are looked at
+	ttyMajor   = 5   // device major number of /dev/tty
+	slaveMajor = 136 // device major number of /dev/pts
+	maxPolled  = 256 // descriptors examined per poll
+	maxThreads = 64  // threads examined per process
+	maxGroup   = 32  // processes examined per foreground group
 )
 
-// A Look is what a look at the program in the foreground of a terminal has found.
+// A Look describes the program in the foreground of a terminal.
 type Look struct {
 	Reads  bool // it waits for input
-	Hidden bool // which is not echoed, as a password
-	Own    bool // it is the child that the terminal was made for
+	Hidden bool // input is not echoed, as for a password
+	Own    bool // it is the child the terminal was created for
 
-	PID       int  // of the process that waits
-	Polls     bool // it waits for a key among other things, and may be busy with those
-	Alone     bool // it polls the terminal for a line, and nothing else: a question with a time limit, or a pause
-	Canonical bool // input goes line by line
+	PID       int  // pid of the waiting process
+	Polls     bool // it waits for a key among other events, so it may be busy
+	Alone     bool // it polls only the terminal, for a line: a question with a timeout, or a pause
+	Canonical bool // input is read line by line
 }
 
-// LookAt looks at the program in the foreground of the terminal with this
-// master; child is the process that the terminal was made for.
-func LookAt(master *os.File, child int) Look {
+// InspectForeground inspects the program in the foreground of the terminal with this master. child
+// is the process the terminal was created for.
+func InspectForeground(master *os.File, child int) Look {
 	fg, err := foregroundOf(master)
 	if err != nil || fg.group <= 0 {
 		return Look{}
 	}
 	look := Look{Own: fg.group == child, Canonical: fg.canonical}
 	for _, pid := range GroupMembers(fg.group, child) {
-		if how := fg.waits(pid); how != waitsNot {
+		if how := fg.waitKindOf(pid); how != waitsNot {
 			look.Reads, look.Hidden = true, fg.canonical && !fg.echo
 			look.PID, look.Polls, look.Alone = pid, how == waitsPolling || how == waitsAlone, how == waitsAlone
 			break
@@ -52,19 +52,18 @@ func LookAt(master *os.File, child int) Look {
 	return look
 }
 
-// ReadsPipe reports whether a process, or one that it has started in its group, is blocked
-// in a read of the FIFO at path.
+// ReadsPipe reports whether child, or a process it started in its group, is blocked reading the
+// FIFO at path.
 func ReadsPipe(path string, child int) bool {
 	var pipe unix.Stat_t
 	if err := unix.Stat(path, &pipe); err != nil {
 		return false
 	}
 	input := foreground{canonical: true, echo: true, pipe: &pipe}
-	return slices.ContainsFunc(GroupMembers(child, child), func(pid int) bool { return input.waits(pid) != waitsNot })
+	return slices.ContainsFunc(GroupMembers(child, child), func(pid int) bool { return input.waitKindOf(pid) != waitsNot })
 }
 
-// Foreground is the process group in the foreground of the terminal with this
-// master; 0 if there is none.
+// Foreground returns the process group in the foreground of the terminal with this master, or 0.
 func Foreground(master *os.File) (group int, err error) {
 	err = onDescriptor(master, func(fd int) error {
 		group, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
@@ -73,8 +72,7 @@ func Foreground(master *os.File) (group int, err error) {
 	return group, err
 }
 
-// HasOutput reports whether a program has printed what nobody has read yet from its
-// terminal's master.
+// HasOutput reports whether unread output is available from the terminal's master.
 func HasOutput(master *os.File) (has bool) {
 	err := onDescriptor(master, func(fd int) error {
 		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -85,16 +83,16 @@ func HasOutput(master *os.File) (has bool) {
 	return err == nil && has
 }
 
-// A foreground is what is known of the programs that have a terminal, or read from a pipe.
+// A foreground describes how a process group reads its input, a terminal or a pipe.
 type foreground struct {
-	pipe      *unix.Stat_t // in the place of a terminal
+	pipe      *unix.Stat_t // the pipe, if input is not a terminal
 	group     int
-	slave     uint64 // device of the terminal
-	canonical bool   // input goes line by line
+	slave     uint64 // device number of the terminal
+	canonical bool   // input is read line by line
 	echo      bool
 }
 
-// foregroundOf asks a PTY's master about its other side.
+// foregroundOf queries a PTY's master for its foreground group and modes.
 func foregroundOf(master *os.File) (fg foreground, err error) {
 	err = onDescriptor(master, func(fd int) error {
 		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
@@ -120,18 +118,18 @@ func foregroundOf(master *os.File) (fg foreground, err error) {
 	return fg, err
 }
 
-// GroupMembers are the processes of a group: its leader, and what the leader
-// or the child that the terminal was made for has started in it.
+// GroupMembers returns the processes of a group: its leader, and descendants of the leader or of
+// child in the group. child is the process the terminal was created for.
 func GroupMembers(group, child int) []int {
 	members := []int{group}
 	look := []int{group}
 	if child != group {
 		look = append(look, child)
 	}
-	for i := 0; i < len(look) && i < groupMost; i++ {
+	for i := 0; i < len(look) && i < maxGroup; i++ {
 		for _, pid := range childrenOf(look[i]) {
 			s, ok := proctree.Read(pid)
-			if !ok || s.Group != group || len(members) == groupMost {
+			if !ok || s.Group != group || len(members) == maxGroup {
 				continue
 			}
 			if pid != group {
@@ -143,7 +141,7 @@ func GroupMembers(group, child int) []int {
 	return members
 }
 
-// childrenOf are the children of a process, whichever of its threads has started them.
+// childrenOf returns the children of all threads of a process.
 func childrenOf(pid int) (all []int) {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(tasks)
@@ -151,7 +149,7 @@ func childrenOf(pid int) (all []int) {
 		return nil
 	}
 	for _, thread := range threads {
-		text, _ := os.ReadFile(tasks + "/" + thread.Name() + "/children") // it may have ended
+		text, _ := os.ReadFile(tasks + "/" + thread.Name() + "/children") // the thread may have exited
 		for _, word := range strings.Fields(string(text)) {
 			if n, err := strconv.Atoi(word); err == nil {
 				all = append(all, n)
@@ -161,7 +159,7 @@ func childrenOf(pid int) (all []int) {
 	return all
 }
 
-// A waitKind is how a process waits for input.
+// A waitKind is the way a process waits for input.
 type waitKind int
 
 const (
@@ -171,22 +169,22 @@ const (
 	waitsReading
 )
 
-// waits reports how a process waits for input: in a read of the terminal, or polling it, alone
-// or, where input goes key by key, among other descriptors.
-func (fg foreground) waits(pid int) waitKind {
+// waitKindOf returns how a process waits for input: reading the terminal; polling it alone; or, if
+// input is read key by key, polling it among other descriptors.
+func (fg foreground) waitKindOf(pid int) waitKind {
 	dir := "/proc/" + strconv.Itoa(pid)
 	tasks, err := os.ReadDir(dir + "/task")
 	if err != nil {
 		return waitsNot
 	}
 	how := waitsNot
-	for _, task := range tasks[:min(len(tasks), threadsMost)] {
+	for _, task := range tasks[:min(len(tasks), maxThreads)] {
 		state := threadState(dir + "/task/" + task.Name())
 		if state == 'R' || state == 'D' {
-			return waitsNot // it computes
+			return waitsNot // running, so not waiting
 		}
 		if state == 'S' {
-			how = max(how, fg.threadWaits(dir+"/task/"+task.Name(), pid))
+			how = max(how, fg.threadWait(dir+"/task/"+task.Name(), pid))
 		}
 	}
 	return how
@@ -201,23 +199,23 @@ func threadState(dir string) byte {
 	return text[end+2]
 }
 
-// threadWaits looks at the system call that a thread is blocked in. Where that
-// may not be seen, as of another user's program, the function in the kernel or
-// the terminal's mode must do.
-func (fg foreground) threadWaits(dir string, pid int) waitKind {
+// threadWait examines the system call a thread is blocked in. If that is hidden, as for another
+// user's program, it falls back to the kernel function and the terminal's mode.
+func (fg foreground) threadWait(dir string, pid int) waitKind {
 	text, err := os.ReadFile(dir + "/syscall")
 	if err != nil {
-		return fg.seemsToWait(dir)
+		return fg.guessWait(dir)
 	}
 	call, args, ok := parseSyscall(string(text))
 	if !ok {
 		return waitsNot
 	}
 	switch call {
+	// Reading is certain; a poll needs a look at all its descriptors.
 	case unix.SYS_READ, unix.SYS_READV:
-		return fg.ifInput(dir, int(args[0]), waitsReading)
+		return fg.waitsIfInput(dir, int(args[0]), waitsReading)
 	}
-	fds := awaited(dir, pid, call, args)
+	fds := descriptorsWaitedFor(dir, pid, call, args)
 	switch {
 	case !slices.ContainsFunc(fds, func(fd int) bool { return fg.isInput(dir, fd) }):
 		return waitsNot
@@ -229,8 +227,8 @@ func (fg foreground) threadWaits(dir string, pid int) waitKind {
 	return waitsNot
 }
 
-// isInternal reports whether a process waits on a descriptor only to wake itself: an event
-// counter, another poll, or a pipe of which it holds both ends, as node does.
+// isInternal reports whether a process waits on fd only to wake itself: an event counter, another
+// poll, or a pipe with both ends in the process, as in node.
 func isInternal(dir string, fd int) bool {
 	name, err := os.Readlink(dir + "/fd/" + strconv.Itoa(fd))
 	if err != nil {
@@ -243,7 +241,7 @@ func isInternal(dir string, fd int) bool {
 	return strings.HasPrefix(name, "pipe:") && holdsWriteEnd(dir, name)
 }
 
-// holdsWriteEnd reports whether a process could write to one of its pipes.
+// holdsWriteEnd reports whether a process has the write end of the pipe open.
 func holdsWriteEnd(dir, pipe string) bool {
 	files, err := os.ReadDir(dir + "/fd")
 	if err != nil {
@@ -253,7 +251,7 @@ func holdsWriteEnd(dir, pipe string) bool {
 		if name, err := os.Readlink(dir + "/fd/" + file.Name()); err != nil || name != pipe {
 			continue
 		}
-		// The owner's permission of the link is the mode of opening, proc_pid_fd(5).
+		// The owner's permissions of the link are the open mode, see proc_pid_fd(5).
 		if info, err := os.Lstat(dir + "/fd/" + file.Name()); err == nil && info.Mode().Perm()&0o200 != 0 {
 			return true
 		}
@@ -261,11 +259,12 @@ func holdsWriteEnd(dir, pipe string) bool {
 	return false
 }
 
-// seemsToWait judges by what anybody may see.
-func (fg foreground) seemsToWait(dir string) waitKind {
+// guessWait decides from information that every user can read.
+func (fg foreground) guessWait(dir string) waitKind {
 	where, err := os.ReadFile(dir + "/wchan")
 	if err != nil || string(where) == "0" || len(where) == 0 {
-		if fg.canonical && !fg.echo { // another user's program, as one that asks for a password
+		// Another user's program that reads without echo asks for a password.
+		if fg.canonical && !fg.echo {
 			return waitsReading
 		}
 		return waitsNot
@@ -274,24 +273,24 @@ func (fg foreground) seemsToWait(dir string) waitKind {
 	case function == "n_tty_read":
 		return waitsReading
 	case function == "wait_woken":
-		return fg.ifInput(dir, 0, waitsReading)
+		return fg.waitsIfInput(dir, 0, waitsReading)
 	case strings.HasPrefix(function, "poll_schedule_timeout"), function == "do_poll", function == "do_select", function == "ep_poll":
 		if !fg.canonical {
-			return fg.ifInput(dir, 0, waitsPolling)
+			return fg.waitsIfInput(dir, 0, waitsPolling)
 		}
 	}
 	return waitsNot
 }
 
-// ifInput is how, if a descriptor of a process is this terminal or pipe.
-func (fg foreground) ifInput(dir string, fd int, how waitKind) waitKind {
+// waitsIfInput returns how if fd of a process refers to this terminal or pipe, and waitsNot otherwise.
+func (fg foreground) waitsIfInput(dir string, fd int, how waitKind) waitKind {
 	if fg.isInput(dir, fd) {
 		return how
 	}
 	return waitsNot
 }
 
-// parseSyscall reads /proc/<pid>/syscall: the number and six arguments.
+// parseSyscall parses /proc/<pid>/syscall: the call's number and six arguments.
 func parseSyscall(text string) (call int, args [6]uint64, ok bool) {
 	words := strings.Fields(text)
 	if len(words) < 7 {
@@ -308,7 +307,7 @@ func parseSyscall(text string) (call int, args [6]uint64, ok bool) {
 	return call, args, err == nil && call >= 0
 }
 
-// isInput reports whether a descriptor of a process is this terminal or pipe.
+// isInput reports whether fd of a process refers to this terminal or pipe.
 func (fg foreground) isInput(dir string, fd int) bool {
 	info, err := os.Stat(dir + "/fd/" + strconv.Itoa(fd))
 	if err != nil {
@@ -324,22 +323,22 @@ func (fg foreground) isInput(dir string, fd int) bool {
 	return s.Rdev == fg.slave || s.Rdev == unix.Mkdev(ttyMajor, 0)
 }
 
-// awaited are the descriptors that a thread waits to read from.
-func awaited(dir string, pid, call int, args [6]uint64) []int {
+// descriptorsWaitedFor returns the descriptors a thread waits to read from.
+func descriptorsWaitedFor(dir string, pid, call int, args [6]uint64) []int {
 	switch {
 	case isPoll(call):
-		return polled(pid, args[0], int(min(args[1], polledMost)))
+		return readPollArray(pid, args[0], int(min(args[1], maxPolled)))
 	case isSelect(call):
-		return selected(pid, args[1], int(min(args[0], 1024)))
+		return readSelectSet(pid, args[1], int(min(args[0], 1024)))
 	case isEpoll(call):
-		return epolled(dir, int(args[0]))
+		return readEpollSet(dir, int(args[0]))
 	}
 	return nil
 }
 
-// polled reads the array of poll(2).
-func polled(pid int, at uint64, n int) (fds []int) {
-	p := peek(pid, at, n*8)
+// readPollArray decodes the array of poll(2).
+func readPollArray(pid int, at uint64, n int) (fds []int) {
+	p := readMemory(pid, at, n*8)
 	for ; len(p) >= 8; p = p[8:] {
 		fd, events := *(*int32)(unsafe.Pointer(&p[0])), *(*int16)(unsafe.Pointer(&p[4]))
 		if fd >= 0 && events&unix.POLLIN != 0 {
@@ -349,9 +348,9 @@ func polled(pid int, at uint64, n int) (fds []int) {
 	return fds
 }
 
-// selected reads the bits of select(2).
-func selected(pid int, at uint64, n int) (fds []int) {
-	p := peek(pid, at, (n+63)/64*8)
+// readSelectSet decodes the bit set of select(2).
+func readSelectSet(pid int, at uint64, n int) (fds []int) {
+	p := readMemory(pid, at, (n+63)/64*8)
 	for fd := range min(n, len(p)*8) {
 		if p[fd/8]>>(fd%8)&1 != 0 {
 			fds = append(fds, fd)
@@ -360,8 +359,8 @@ func selected(pid int, at uint64, n int) (fds []int) {
 	return fds
 }
 
-// epolled are the descriptors of an epoll instance, proc_pid_fdinfo(5).
-func epolled(dir string, fd int) (fds []int) {
+// readEpollSet returns the descriptors in an epoll instance, see proc_pid_fdinfo(5).
+func readEpollSet(dir string, fd int) (fds []int) {
 	text, err := os.ReadFile(dir + "/fdinfo/" + strconv.Itoa(fd))
 	if err != nil {
 		return nil
@@ -373,15 +372,15 @@ func epolled(dir string, fd int) (fds []int) {
 		}
 		target, err := strconv.Atoi(f[1])
 		events, eventsErr := strconv.ParseUint(f[3], 16, 32)
-		if err == nil && eventsErr == nil && events&unix.EPOLLIN != 0 && len(fds) < polledMost {
+		if err == nil && eventsErr == nil && events&unix.EPOLLIN != 0 && len(fds) < maxPolled {
 			fds = append(fds, target)
 		}
 	}
 	return fds
 }
 
-// peek reads another process's memory; nil if that is not allowed.
-func peek(pid int, at uint64, n int) []byte {
+// readMemory reads another process's memory; it returns nil if that is not allowed.
+func readMemory(pid int, at uint64, n int) []byte {
 	if n <= 0 || at == 0 {
 		return nil
 	}

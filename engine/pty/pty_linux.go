@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Size tells the size of a terminal by its PTY master.
+// Size returns the size of the terminal with this master.
 func Size(master *os.File) (cols, rows int, err error) {
 	err = onDescriptor(master, func(fd int) error {
 		size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
@@ -22,8 +22,8 @@ func Size(master *os.File) (cols, rows int, err error) {
 	return cols, rows, err
 }
 
-// SetSize sets the size of a terminal with cells of so many pixels; its foreground programs
-// get SIGWINCH, and those that show pictures look here first.
+// SetSize sets the size of a terminal, with cell as the size of a cell in pixels. The foreground
+// programs get SIGWINCH; programs that display images use the pixel size.
 func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 	return onDescriptor(master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{
@@ -32,9 +32,9 @@ func SetSize(master *os.File, cols, rows int, cell image.Point) error {
 	})
 }
 
-// DiscardInput discards input that no program has read yet, as the terminal itself does at an
-// interrupt. It sets the terminal's modes to their present values, the only way to flush the
-// buffer from the master, so a program that changes them at the same instant may lose the change.
+// DiscardInput discards input no program has read yet, as the terminal itself does on an
+// interrupt. The only way to flush that buffer from the master is to set the terminal's modes to
+// their current values, so a program that changes them at the same instant may lose the change.
 func DiscardInput(master *os.File) error {
 	return onDescriptor(master, func(fd int) error {
 		if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH); err != nil {
@@ -48,8 +48,8 @@ func DiscardInput(master *os.File) error {
 	})
 }
 
-// SendsSignal reports whether a terminal makes an interrupt of what is written to
-// it, ctrl+c or ctrl+\ as a rule, and not just gives it to the program.
+// SendsSignal reports whether the terminal turns a byte of p into a signal, usually ctrl+c or
+// ctrl+\, instead of passing it to the program.
 func SendsSignal(master *os.File, p []byte) bool {
 	var t *unix.Termios
 	err := onDescriptor(master, func(fd int) (err error) {
@@ -60,7 +60,7 @@ func SendsSignal(master *os.File, p []byte) bool {
 		(bytes.IndexByte(p, t.Cc[unix.VINTR]) >= 0 || bytes.IndexByte(p, t.Cc[unix.VQUIT]) >= 0)
 }
 
-// onDescriptor runs f on a file's descriptor without making it blocking.
+// onDescriptor calls f with a file's descriptor, which stays non-blocking.
 func onDescriptor(file *os.File, f func(fd int) error) error {
 	conn, err := file.SyscallConn()
 	if err != nil {

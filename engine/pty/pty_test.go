@@ -29,7 +29,7 @@ func open(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-func TestASizeIsReadAsItWasSet(t *testing.T) {
+func TestSizeReturnsTheSizeSet(t *testing.T) {
 	master, _ := open(t)
 	if err := SetSize(master, 93, 31, image.Point{}); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestASizeIsReadAsItWasSet(t *testing.T) {
 	}
 }
 
-func TestChildrenOfEveryThreadAreMembersOfAGroup(t *testing.T) {
+func TestGroupMembersIncludesChildrenOfAllThreads(t *testing.T) {
 	started := make(chan *exec.Cmd)
 	start := func(release <-chan struct{}) {
 		runtime.LockOSThread()
@@ -67,7 +67,7 @@ func TestChildrenOfEveryThreadAreMembersOfAGroup(t *testing.T) {
 	close(release)
 }
 
-func TestOnlySignalKeysOfTheTerminalInterrupt(t *testing.T) {
+func TestSendsSignalFollowsTheTerminalsModes(t *testing.T) {
 	master, _ := open(t)
 	for p, want := range map[string]bool{"\x03": true, "abc\x1c": true, "c": false, "": false} {
 		if SendsSignal(master, []byte(p)) != want {
@@ -76,7 +76,7 @@ func TestOnlySignalKeysOfTheTerminalInterrupt(t *testing.T) {
 	}
 }
 
-func TestABurstIsReadInPieces(t *testing.T) {
+func TestReadBurstReadsInPieces(t *testing.T) {
 	master, slave := open(t)
 	want := strings.Repeat("x", 3*pieceSize)
 	go slave.WriteString(want)
@@ -94,14 +94,14 @@ func TestABurstIsReadInPieces(t *testing.T) {
 	}
 }
 
-func TestNothingReadsInATerminalThatNobodyHas(t *testing.T) {
+func TestInspectForegroundOfIdleTerminalFindsNoReader(t *testing.T) {
 	master, _ := open(t)
-	if look := LookAt(master, os.Getpid()); look != (Look{}) {
+	if look := InspectForeground(master, os.Getpid()); look != (Look{}) {
 		t.Errorf("%+v", look)
 	}
 }
 
-func TestTheDeviceOfATerminalIsKnownHoweverManyThereAre(t *testing.T) {
+func TestSlaveDeviceNumberIsCorrectForAnyCount(t *testing.T) {
 	for range 300 { // the numbers of the last ones do not fit into a byte
 		master, slave := open(t)
 		info, err := slave.Stat()
@@ -115,7 +115,7 @@ func TestTheDeviceOfATerminalIsKnownHoweverManyThereAre(t *testing.T) {
 	}
 }
 
-func TestOutputThatNobodyHasReadIsSeen(t *testing.T) {
+func TestHasOutputReportsUnreadOutput(t *testing.T) {
 	master, slave := open(t)
 	if HasOutput(master) || HasOutput(nil) {
 		t.Error("there is output before anything was printed")

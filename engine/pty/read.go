@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// pieceSize is the most that is read in one call: it lies in two pages.
+	// pieceSize is the maximum size of a single read; such a piece spans at most two pages.
 	pieceSize = 4 << 10
-	// ptyBuffer is about what a PTY gives at once when its program writes more
-	// than that, and burstWait how long the rest is then waited for.
+	// ptyBuffer is roughly the amount a PTY returns at once to a program that writes more, and
+	// burstWait how long to wait for the rest.
 	ptyBuffer = 4000
 	burstWait = time.Millisecond
 )
 
-// ReadBurst waits for output and takes what there is of it, up to len(p). A PTY
-// gives no more than 4 KiB at a time, and to wake the screen for each of them
-// would cost more than to read them; so once output fills a PTY's buffer, a
-// little more of it is waited for.
+// ReadBurst waits for output and reads what is available, up to len(p). A PTY returns at most 4
+// KiB at a time, and waking the screen for each piece costs more than reading it. So once the
+// output fills a PTY's buffer, ReadBurst briefly waits for more.
 func ReadBurst(master *os.File, p []byte) (n int, err error) {
 	conn, err := master.SyscallConn()
 	if err != nil {
@@ -34,7 +33,7 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 			case got > 0:
 				n += got
 			case err == unix.EINTR:
-			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):
+			case err == unix.EAGAIN && n >= ptyBuffer && hasInput(int(fd), burstWait):
 			default:
 				return n > 0 || err != unix.EAGAIN
 			}
@@ -42,7 +41,7 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 		return true
 	})
 	switch {
-	case n > 0: // an error comes again
+	case n > 0: // the next read returns the error again
 		return n, nil
 	case waitErr != nil:
 		return 0, waitErr
@@ -52,24 +51,23 @@ func ReadBurst(master *os.File, p []byte) (n int, err error) {
 	return 0, err
 }
 
-// readPiece reads at most pieceSize bytes. The kernel takes output from the PTY
-// before it copies it, and a copy that faults in a process that is being killed
-// loses it; so the memory is written to, and is there, before there is anything
-// to lose.
+// readPiece reads at most pieceSize bytes. The kernel removes output from the PTY before copying
+// it, so a copy that faults while this process is being killed would lose it.
 func readPiece(fd int, p []byte) (n int, err error) {
 	p = p[:min(len(p), pieceSize)]
+	// Fault the pages in first, while there is nothing to lose.
 	p[0], p[len(p)-1] = 0, 0
 	return unix.Read(fd, p)
 }
 
-// readable waits a little for output.
-func readable(fd int, wait time.Duration) bool {
+// hasInput waits briefly for output and reports whether there is any.
+func hasInput(fd int, wait time.Duration) bool {
 	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
 	return n > 0
 }
 
-// ReadNow reads what is there. A deadline that passed before a read began does
-// not tell that there is nothing.
+// ReadNow reads without waiting. An expired deadline would not do: such a read may fail although
+// output is available.
 func ReadNow(master *os.File, p []byte) (n int, err error) {
 	err = onDescriptor(master, func(fd int) (err error) {
 		n, err = readPiece(fd, p)
