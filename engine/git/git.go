@@ -1,7 +1,7 @@
-// Package git runs the system's git where a repository may be an agent's work: it asks
-// nobody, fetches nothing, reads no configuration but what its caller lets it, and is killed
-// with all that it started when its context ends. What of the repository's own configuration
-// would be executed is for the caller to know.
+// Package git runs the system's git in repositories possibly controlled by an agent. git never
+// prompts or fetches, reads only the configuration its caller allows, and is killed with its
+// children when its context ends. Callers must disable everything the repository's own
+// configuration would execute.
 package git
 
 import (
@@ -18,33 +18,32 @@ import (
 	"tandem/engine/panics"
 )
 
-// Nowhere is a path in which nothing can be found.
+// Nowhere is a path without files for git to read.
 const Nowhere = "/dev/null"
 
-// endGrace is how long git's output is waited for when it was killed.
-const endGrace = time.Second
+// outputGrace bounds the wait for git's output after it was killed.
+const outputGrace = time.Second
 
-// Alone is the environment of a git that reads no configuration of the person or the
-// machine.
+// Alone returns an environment in which git ignores the configuration of the user and the system.
 func Alone() []string {
 	return []string{"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + Nowhere, "HOME=" + Nowhere, "XDG_CONFIG_HOME=" + Nowhere}
 }
 
-// A Command is git in a folder.
+// A Command describes a run of git in a directory.
 type Command struct {
-	Program string   // where git is
-	Dir     string   // where it runs
-	Env     []string // beside what all have
+	Program string   // path of git
+	Dir     string   // working directory
+	Env     []string // additional environment
 	In      io.Reader
-	Most    int // bytes that are kept of what it prints, and of what it complains of
+	Most    int // maximum number of bytes kept of stdout, and of stderr
 }
 
-// ErrPipe is why git was killed that would have waited for a writer: somebody has put a
-// named pipe where git reads a file.
+// ErrPipe is returned if git was killed because it waited for the writer of a named pipe, put in
+// the place of a file.
 var ErrPipe = errors.New("a named pipe is in the place of a file that git reads")
 
-// Run runs git with arguments and gives what it prints and what it complains of.
-func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte, err error) {
+// Run runs git with args and returns its stdout and stderr.
+func (c Command) Run(ctx context.Context, args ...string) (out, errorOutput []byte, err error) {
 	cmd := exec.CommandContext(ctx, c.Program, args...)
 	cmd.Dir, cmd.Stdin = c.Dir, c.In
 	cmd.Env = append([]string{
@@ -52,9 +51,9 @@ func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte
 	}, c.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = endGrace
-	printed, complained := bounded{most: c.Most}, bounded{most: c.Most}
-	cmd.Stdout, cmd.Stderr = &printed, &complained
+	cmd.WaitDelay = outputGrace
+	stdout, stderr := boundedBuffer{limit: c.Most}, boundedBuffer{limit: c.Most}
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err = cmd.Start(); err == nil {
 		var watch panics.Group
 		stuck, done := false, make(chan struct{})
@@ -65,17 +64,17 @@ func (c Command) Run(ctx context.Context, args ...string) (out, complaint []byte
 			err = ErrPipe
 		}
 	}
-	return printed.Bytes(), complained.Bytes(), err
+	return stdout.Bytes(), stderr.Bytes(), err
 }
 
-// stuckLook is how often git is looked at whether it waits for a pipe's writer.
-const stuckLook = 100 * time.Millisecond
+// stuckInterval is the interval at which to check whether git waits for a pipe's writer.
+const stuckInterval = 100 * time.Millisecond
 
-// killIfStuck kills git when it opens a named pipe that nobody writes, and reports whether it
-// did. Where the kernel does not tell what a thread waits for, the caller's context has to do,
-// and so for a pipe that somebody has opened and does not write.
+// killIfStuck kills git if it blocks opening a named pipe without a writer, and reports whether it
+// did. The caller's context must end git if the kernel hides what a thread waits for, or if the
+// pipe has a silent writer.
 func killIfStuck(cmd *exec.Cmd, done <-chan struct{}) bool {
-	look := time.NewTicker(stuckLook)
+	look := time.NewTicker(stuckInterval)
 	defer look.Stop()
 	for {
 		select {
@@ -83,20 +82,21 @@ func killIfStuck(cmd *exec.Cmd, done <-chan struct{}) bool {
 			return false
 		case <-look.C:
 		}
-		where, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/wchan") // it may have ended
-		if w := string(where); w == "wait_for_partner" || w == "fifo_open" {         // fs/pipe.c
+		// Ignore the error: git may have exited.
+		where, _ := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/wchan")
+		if w := string(where); w == "wait_for_partner" || w == "fifo_open" { // fs/pipe.c
 			return cmd.Process.Kill() == nil
 		}
 	}
 }
 
-// A bounded buffer lets go of what is too much.
-type bounded struct {
+// A boundedBuffer drops bytes past its limit.
+type boundedBuffer struct {
 	bytes.Buffer
-	most int
+	limit int
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:max(min(len(p), b.most-b.Len()), 0)])
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:max(min(len(p), b.limit-b.Len()), 0)])
 	return len(p), nil
 }
