@@ -1,7 +1,7 @@
-// Package worktrees makes and removes git's worktrees: folders beside a repository, each
-// with a branch of its own. git runs for the person and yet executes nothing that the
-// repository names, as an agent may have written that: no hooks, no filters, no monitor,
-// no fetching. What a worktree holds uncommitted is for the caller to know.
+// Package worktrees creates and removes git worktrees: directories beside a repository, each with
+// its own branch. git runs as the user, but an agent may control the repository, so git executes
+// nothing the repository configures: no hooks, filters, fsmonitor or fetches. Callers check for
+// uncommitted changes.
 package worktrees
 
 import (
@@ -17,27 +17,27 @@ import (
 	"tandem/engine/git"
 )
 
-// maxAnswer bounds what is read of git's answer, in bytes.
+// maxAnswer bounds git's output, in bytes.
 const maxAnswer = 4 << 20
 
-// git runs git in a folder and gives its answer. Of a repository's configuration nothing is
-// left that these commands would execute: worktree add --no-checkout, branch, rev-parse and
-// rev-list run no filters, and the rest is overridden here.
+// git runs git in a directory and returns its output. It disables all configuration of the
+// repository that these commands would execute. worktree add --no-checkout, branch, rev-parse and
+// rev-list run no filters; options here override the rest.
 func (t Trees) git(ctx context.Context, dir string, args ...string) (string, error) {
 	env, err := t.withoutHooks(ctx, dir)
 	if err != nil {
 		return "", err
 	}
-	return t.run(ctx, dir, env, append([]string{
+	return t.runGit(ctx, dir, env, append([]string{
 		"--no-pager", "-c", "core.hooksPath=" + git.Nowhere, "-c", "core.fsmonitor=false", "-c", "protocol.allow=never",
 		"-c", "core.attributesFile=" + git.Nowhere, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "submodule.recurse=false",
 	}, args...)...)
 }
 
-// withoutHooks is the environment in which the hooks that a repository's configuration names
-// (hook.NAME.command, git 2.54) do nothing. NAME may be anything, so that -c could not name it.
+// withoutHooks returns an environment that disables hooks named in a repository's configuration
+// (hook.NAME.command, git 2.54). NAME may contain any character, so -c could not override it.
 func (t Trees) withoutHooks(ctx context.Context, dir string) ([]string, error) {
-	keys, err := t.run(ctx, dir, nil, "config", "--list", "--name-only", "-z")
+	keys, err := t.runGit(ctx, dir, nil, "config", "--list", "--name-only", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (t Trees) withoutHooks(ctx context.Context, dir string) ([]string, error) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n)), nil
 }
 
-func (t Trees) run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+func (t Trees) runGit(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return "", errors.New("git is not installed")
@@ -72,16 +72,16 @@ func (t Trees) run(ctx context.Context, dir string, env []string, args ...string
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// lastLine is the last line of what git complains of.
+// lastLine returns the last line of git's stderr without its prefix.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	text = strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 	return strings.TrimPrefix(strings.TrimPrefix(text, "fatal: "), "error: ")
 }
 
-// checkOut puts the files of a commit into a new worktree. git is shown a repository of
-// ours, which has the objects alone: with no configuration there are no filters to run.
-func (t Trees) checkOut(ctx context.Context, path, commit string) error {
+// checkOutCommit writes the files of a commit to a new worktree. It gives git a temporary repository
+// with the same objects but without configuration, so there are no filters to run.
+func (t Trees) checkOutCommit(ctx context.Context, path, commit string) error {
 	place, err := t.git(ctx, path, "rev-parse", "--path-format=absolute", "--git-dir", "--git-common-dir", "--show-object-format")
 	if err != nil {
 		return err
@@ -99,13 +99,14 @@ func (t Trees) checkOut(ctx context.Context, path, commit string) error {
 	if lines[2] == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
 	}
+	// A repository needs refs, HEAD and config to be recognised.
 	err = errors.Join(os.Mkdir(filepath.Join(view, "refs"), 0o700),
 		os.WriteFile(filepath.Join(view, "HEAD"), []byte(commit+"\n"), 0o600),
 		os.WriteFile(filepath.Join(view, "config"), []byte(config), 0o600))
 	if err != nil {
 		return err
 	}
-	_, err = t.run(ctx, path, []string{
+	_, err = t.runGit(ctx, path, []string{
 		"GIT_DIR=" + view, "GIT_WORK_TREE=" + path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(lines[1], "objects"),
 		"GIT_INDEX_FILE=" + filepath.Join(lines[0], "index"),
 	}, "-c", "core.hooksPath="+git.Nowhere, "read-tree", "--reset", "-u", commit)

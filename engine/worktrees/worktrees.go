@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// patience bounds how long git may take: a checkout of a large repository takes its time.
-const patience = 5 * time.Minute
+// gitTimeout bounds a run of git: checking out a large repository takes a while.
+const gitTimeout = 5 * time.Minute
 
-// mostNames is how many names are tried for a worktree that has been given none.
-const mostNames = 1000
+// maxNames is the maximum number of names tried for a worktree without one.
+const maxNames = 1000
 
-// Trees makes and removes worktrees.
+// Trees creates and removes worktrees.
 type Trees struct {
-	Private string // a folder that nobody else writes
+	Private string // a directory only this user can write
 }
 
-// A Worktree is a folder of a repository with a branch of its own.
+// A Worktree is a directory of a repository with its own branch.
 type Worktree struct {
-	Repository string // its main folder
+	Repository string // the repository's main directory
 	Path       string
 	Branch     string // "" for none
-	Ahead      int    // commits that the main folder's branch does not have
+	Ahead      int    // number of commits missing in the main directory's branch
 }
 
-// Dir is where the worktrees of a repository are made: beside it.
+// Dir returns the directory for the worktrees of a repository, beside it.
 func Dir(repository string) string { return repository + ".worktrees" }
 
-// Add makes a worktree of the repository that a folder is in, with a new branch from base
-// ("" for what is checked out there). Without a name it gets one.
+// Add creates a worktree of the repository containing dir, with a new branch from base. An empty
+// base means the commit checked out in dir; an empty name, a generated one.
 func (t Trees) Add(ctx context.Context, dir, name, base string) (w Worktree, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	if w.Repository, err = t.repository(ctx, dir); err != nil {
+	if w.Repository, err = t.mainDir(ctx, dir); err != nil {
 		return w, err
 	}
 	if base == "" {
@@ -61,7 +61,8 @@ func (t Trees) Add(ctx context.Context, dir, name, base string) (w Worktree, err
 	if _, err := t.git(ctx, w.Repository, "worktree", "add", "--no-checkout", "--no-track", "-b", name, "--", w.Path, commit); err != nil {
 		return w, err
 	}
-	if err := t.checkOut(ctx, w.Path, commit); err != nil {
+	if err := t.checkOutCommit(ctx, w.Path, commit); err != nil {
+		// Leave neither a half-filled directory nor its branch behind.
 		_, undo := t.git(ctx, w.Repository, "worktree", "remove", "--force", "--", w.Path)
 		if undo == nil {
 			_, undo = t.git(ctx, w.Repository, "branch", "-D", "--", name)
@@ -75,32 +76,33 @@ func pathOf(repository, name string) string {
 	return filepath.Join(Dir(repository), strings.ReplaceAll(name, "/", "-"))
 }
 
-// freeName is a name that no branch and no folder has.
+// freeName returns a name that no branch or directory has.
 func (t Trees) freeName(ctx context.Context, repository string) string {
 	for n := 1; ; n++ {
 		name := "work-" + strconv.Itoa(n)
+		// Check both: a directory may remain after its branch was deleted.
 		_, taken := t.git(ctx, repository, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
 		_, there := os.Lstat(pathOf(repository, name))
-		if taken != nil && there != nil || n == mostNames {
+		if taken != nil && there != nil || n == maxNames {
 			return name
 		}
 	}
 }
 
-// repository is the main folder of the repository that a folder is in.
-func (t Trees) repository(ctx context.Context, dir string) (string, error) {
-	all, err := t.all(ctx, dir)
+// mainDir returns the main directory of the repository containing dir.
+func (t Trees) mainDir(ctx context.Context, dir string) (string, error) {
+	all, err := t.listAll(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	return all[0].Path, nil
 }
 
-// List gives the worktrees of the repository that a folder is in, but not its main folder.
+// List returns the worktrees of the repository containing dir, except its main directory.
 func (t Trees) List(ctx context.Context, dir string) ([]Worktree, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	all, err := t.all(ctx, dir)
+	all, err := t.listAll(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +120,8 @@ func (t Trees) List(ctx context.Context, dir string) ([]Worktree, error) {
 	return all[1:], nil
 }
 
-// all are the worktrees, the main one first (git-worktree(1), Porcelain Format).
-func (t Trees) all(ctx context.Context, dir string) (all []Worktree, err error) {
+// listAll returns all worktrees, the main one first; see Porcelain Format in git-worktree(1).
+func (t Trees) listAll(ctx context.Context, dir string) (all []Worktree, err error) {
 	out, err := t.git(ctx, dir, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, err
@@ -141,15 +143,15 @@ func (t Trees) all(ctx context.Context, dir string) (all []Worktree, err error) 
 	return all, nil
 }
 
-// Remove deletes a worktree, whatever is in it, and its branch if all commits of that are
-// in the main folder's too.
+// Remove deletes a worktree with its contents. It deletes the branch too if the main directory's
+// branch has all its commits, and reports whether it did.
 func (t Trees) Remove(ctx context.Context, w Worktree) (branch bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	if _, err := t.git(ctx, w.Repository, "worktree", "remove", "--force", "--", w.Path); err != nil {
 		return false, err
 	}
-	_ = os.Remove(Dir(w.Repository)) // if it was the last
+	_ = os.Remove(Dir(w.Repository)) // succeeds only if it is empty
 	if w.Branch == "" || w.Ahead > 0 {
 		return false, nil
 	}

@@ -46,7 +46,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestAWorktreeIsMadeBesideTheRepositoryAndRemovedWithItsBranch(t *testing.T) {
+func TestAddAndRemoveHandleDirectoryAndBranch(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	w, err := trees.Add(t.Context(), filepath.Join(dir, "sub"), "fix/login", "")
 	if err != nil || w.Path != dir+".worktrees/fix-login" || w.Branch != "fix/login" || w.Repository != dir {
@@ -88,7 +88,7 @@ func TestAWorktreeIsMadeBesideTheRepositoryAndRemovedWithItsBranch(t *testing.T)
 	}
 }
 
-func TestWhatCannotBeAWorktreeIsRefused(t *testing.T) {
+func TestAddRejectsInvalidNamesAndCommits(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	for _, c := range []struct{ dir, name, base, want string }{
 		{t.TempDir(), "x", "", "not a git repository"},
@@ -107,7 +107,7 @@ func TestWhatCannotBeAWorktreeIsRefused(t *testing.T) {
 	}
 }
 
-func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
+func TestGitRunsNothingTheRepositoryConfigures(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	ran := filepath.Join(t.TempDir(), "ran")
 	touch := filepath.Join(t.TempDir(), "touch")
@@ -146,7 +146,7 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 }
 
 // From git 2.54 on, hooks may be named in the configuration, whatever core.hooksPath says.
-func TestHooksThatTheConfigurationNamesDoNothing(t *testing.T) {
+func TestGitDisablesConfiguredHooks(t *testing.T) {
 	dir, trees := repository(t), Trees{Private: t.TempDir()}
 	for _, name := range []string{"plain", "a=b", "a.b c"} {
 		userGit(t, dir, "config", "hook."+name+".event", "post-checkout")
