@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child's cgroup (cgroups(7), version 2) holds all that comes of it: also what
-// has left its session, emptied its environment and lost its parent, or forks
-// faster than anybody can look. It is made where this user may make one, as a
-// service manager allows a user or a container its own.
+// A child's cgroup (cgroups(7), version 2) contains all its descendants, even those that left the
+// session, cleared their environment and lost their parent, or fork faster than the process table
+// can be read. It is created only if this user may do so, for example because the service manager
+// delegates a cgroup to the user or container.
 
-// cgroupPrefix begins the names of cgroups of ours.
+// cgroupPrefix starts the names of Tandem's cgroups.
 const cgroupPrefix = "tandem-"
 
-// CgroupFolder is where the cgroups of children go, below that of this process;
-// "" if none can be made there.
+// CgroupFolder returns the directory for the cgroups of children, below that of this process. It
+// returns "" if none can be created.
 func CgroupFolder() string {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -37,8 +37,8 @@ func CgroupFolder() string {
 	return folder
 }
 
-// folderOfCgroup finds the folder of a process's cgroup from what
-// /proc/<pid>/cgroup and /proc/<pid>/mountinfo say.
+// folderOfCgroup returns the directory of a process's cgroup, given /proc/<pid>/cgroup and
+// /proc/<pid>/mountinfo.
 func folderOfCgroup(own, mounts string) string {
 	path := ""
 	for line := range strings.Lines(own) {
@@ -63,7 +63,7 @@ func folderOfCgroup(own, mounts string) string {
 	return ""
 }
 
-// CgroupFor is the cgroup of the child with an id; "" if folder is, where cgroups go.
+// CgroupFor returns the cgroup of the child with this id, or "" if folder is empty.
 func CgroupFor(folder, id string) string {
 	if folder == "" {
 		return ""
@@ -71,7 +71,7 @@ func CgroupFor(folder, id string) string {
 	return filepath.Join(folder, cgroupPrefix+id)
 }
 
-// CgroupOf returns the cgroup made for the child that pid comes from, or "".
+// CgroupOf returns the cgroup created for the child that pid descends from, or "".
 func CgroupOf(pid int) string {
 	own, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
@@ -88,7 +88,7 @@ func CgroupOf(pid int) string {
 	return folder
 }
 
-// MakeCgroup makes a cgroup; false if there is none.
+// MakeCgroup creates a cgroup and reports whether it exists now.
 func MakeCgroup(path string) bool {
 	if path == "" {
 		return false
@@ -97,8 +97,8 @@ func MakeCgroup(path string) bool {
 	return err == nil || errors.Is(err, os.ErrExist)
 }
 
-// DropCgroup removes a cgroup and reports whether it is gone. One that still
-// holds a process stays.
+// DropCgroup removes a cgroup and reports whether it is gone. A cgroup with processes cannot be
+// removed.
 func DropCgroup(path string) bool {
 	if path == "" {
 		return true
@@ -107,7 +107,7 @@ func DropCgroup(path string) bool {
 	return err == nil || err == unix.ENOENT
 }
 
-// Populated reports whether anything lives in a cgroup or below it.
+// Populated reports whether a cgroup or one below it contains a live process.
 func Populated(cgroup string) bool {
 	if cgroup == "" {
 		return false
@@ -117,15 +117,15 @@ func Populated(cgroup string) bool {
 }
 
 // LeaveChildCgroup moves this process out of the cgroup of another engine's child, if it is in
-// one, so that it outlives that child.
+// one, so that it survives that child.
 func LeaveChildCgroup() {
 	if own := CgroupOf(os.Getpid()); own != "" {
-		// If it fails, this process ends with that child.
+		// If this fails, the process is killed with that child.
 		_ = os.WriteFile(filepath.Join(filepath.Dir(own), "cgroup.procs"), []byte("0"), 0)
 	}
 }
 
-// membersOf lists the processes of a cgroup.
+// membersOf returns the processes in a cgroup.
 func membersOf(cgroup string) (members []Process) {
 	if cgroup == "" {
 		return nil
@@ -136,7 +136,7 @@ func membersOf(cgroup string) (members []Process) {
 	}
 	n := numbers{text: text}
 	for {
-		pid := int(n.next(n.field + 1))
+		pid := int(n.nextNumber(n.field + 1))
 		if n.bad {
 			return members
 		}
@@ -146,11 +146,10 @@ func membersOf(cgroup string) (members []Process) {
 	}
 }
 
-// KillCgroup kills everything in a cgroup at once, also what is being forked
-// (Linux 5.14).
+// KillCgroup kills all processes in a cgroup at once, including ones being forked (Linux 5.14).
 func KillCgroup(cgroup string) {
 	if cgroup != "" {
-		// Before 5.14 its processes are killed one by one, as all others.
+		// Before Linux 5.14, the caller kills the processes one by one.
 		_ = os.WriteFile(filepath.Join(cgroup, "cgroup.kill"), []byte("1"), 0)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"tandem/tests/needs"
 )
 
-func TestTheFolderOfACgroupIsFound(t *testing.T) {
+func TestFolderOfCgroupFindsDirectory(t *testing.T) {
 	const unified = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
 	const hybrid = "31 24 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n"
 	const part = "33 24 0:26 /user.slice /mnt rw - cgroup2 cgroup2 rw\n"
@@ -29,7 +29,7 @@ func TestTheFolderOfACgroupIsFound(t *testing.T) {
 	}
 }
 
-func TestEndTreeEndsAChainOfForksInItsGroup(t *testing.T) {
+func TestEndStopsChainOfForksInGroup(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	root, _ := startLeader(t, `echo; f() { f & }; f; exec sleep 100000`)

@@ -1,4 +1,4 @@
-// Package proctree reads the process table of Linux: which processes came of a child of ours, what they use,
-// and which ports they listen on; and it ends them all, with signals and cgroups. Which processes there should
-// be, and who may end them, it does not know.
+// Package proctree reads the process table of Linux: the descendants of a child, their resource
+// use and the ports they listen on. It also stops whole trees, with signals and cgroups. Callers
+// decide which processes should run and who may stop them.
 package proctree

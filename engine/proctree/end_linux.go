@@ -8,9 +8,9 @@ import (
 	"tandem/persist/store"
 )
 
-// OnEnd calls ended once a process has ended, at once if it has. Nothing is asked of it
-// meanwhile: a pidfd becomes readable. stop gives up; ended may be called nevertheless. Where
-// the kernel has no such descriptor, ended is never called.
+// OnEnd calls ended once a process has exited, at once if it already has. It waits on a pidfd,
+// without polling. stop cancels the wait, though ended may still be called. If the kernel provides
+// no pidfd, ended is never called.
 func OnEnd(who store.Identity, ended func()) (stop func()) {
 	fd, err := unix.PidfdOpen(who.PID, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -27,13 +27,14 @@ func OnEnd(who store.Identity, ended func()) (stop func()) {
 	}
 	go func() {
 		defer f.Close()
-		if !who.Alive() { // checked behind the descriptor, which cannot change any more
-			if conn.Control(func(uintptr) {}) == nil { // else it was closed
+		// Check after opening: the descriptor stays on its process.
+		if !who.Alive() {
+			if conn.Control(func(uintptr) {}) == nil { // otherwise stop closed it
 				ended()
 			}
 			return
 		}
-		if conn.Read(isReadable) == nil { // else it was closed
+		if conn.Read(isReadable) == nil { // otherwise stop closed it
 			ended()
 		}
 	}()

@@ -7,7 +7,7 @@ import (
 	"tandem/persist/store"
 )
 
-func TestTheEndOfAProcessIsTold(t *testing.T) {
+func TestOnEndReportsExit(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -8,50 +8,47 @@ import (
 	"time"
 )
 
-// A Mark is what every child of ours has in its environment and hands on to
-// what it starts: it tells whose an orphan is that has left its session.
+// A Mark identifies the child a process descends from. It is in the environment of each child,
+// which passes it on, so it identifies orphans that have left their session.
 type Mark struct{ ID, DataDir string }
 
-// The environment variables that a mark is in.
+// Environment variables of a mark.
 const (
 	IDVariable      = "TANDEM_SESSION_ID"
 	DataDirVariable = "TANDEM_DATA_DIR"
 )
 
-// marks remembers the marks that were read, one for each process. Its zero
-// value is empty.
+// marks caches the marks of processes. The zero value is empty.
 type marks struct {
 	mu    sync.Mutex
-	known map[int]marked
+	known map[int]knownMark
 }
 
-type marked struct {
+type knownMark struct {
 	start uint64
 	mark  Mark
 	reads int
 }
 
-// marklessReads is how often a process without a mark is looked at once it has
-// lived for execTime: until then a child of the keeper may have only what it was
-// forked with.
+// marklessReads is how many times to read the environment of a process without a mark once it is
+// older than execTime. Until then a new child may still have the keeper's environment.
 const marklessReads = 20
 
-// execTime is the most time that passes from a fork of the keeper until the child
-// has become its program, however busy the machine is.
+// execTime is the maximum time between a fork by the keeper and the child's execve, even on a busy
+// machine.
 const execTime = 2 * time.Second
 
-// youngest is the start time from which on a process may still be on the way to
-// its program, in clock ticks since boot.
-func youngest() uint64 {
+// youngestStart returns the start time from which a process may not have called execve yet, in clock
+// ticks since boot.
+func youngestStart() uint64 {
 	const ticks = uint64(execTime / (time.Second / ticksPerSecond))
 	return max(BootTicks(), ticks) - ticks
 }
 
-// mayBecomeOurs reports whether a process may be the child of a keeper of this
-// data folder that has not become its program yet: it has one thread, and the
-// environment of the keeper or, within execve, none.
+// mayBecomeOurs reports whether p may be a child of this data directory's keeper before its
+// execve: it has one thread, and the keeper's environment or, during execve, none.
 func mayBecomeOurs(p Process, dataDir string) bool {
-	if p.Zombie || p.threads != 1 || p.StartTime < youngest() {
+	if p.Zombie || p.threads != 1 || p.StartTime < youngestStart() {
 		return false
 	}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
@@ -62,25 +59,25 @@ func mayBecomeOurs(p Process, dataDir string) bool {
 	return len(text) == 0 || m.ID == "" && m.DataDir == dataDir
 }
 
-// orphans gives the processes that whoever collects orphans is the parent of,
-// by their mark.
-func (m *marks) orphans(all []Process) map[Mark][]int {
+// findOrphans returns the processes with a mark whose parent collects orphans, by mark.
+func (m *marks) findOrphans(all []Process) map[Mark][]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := make(map[int]marked)
+	// A new map drops the entries of exited processes.
+	known := make(map[int]knownMark)
 	found := make(map[Mark][]int)
-	collects := collectors(all)
-	young, patient := youngest(), time.Now().Add(maxMarkWait)
+	collects := orphanCollectors(all)
+	young, patient := youngestStart(), time.Now().Add(maxMarkWait)
 	for _, p := range all {
 		if !collects[p.Parent] {
 			continue
 		}
 		k, ok := m.known[p.PID]
 		if !ok || k.start != p.StartTime {
-			k = marked{start: p.StartTime}
+			k = knownMark{start: p.StartTime}
 		}
 		if k.mark == (Mark{}) && k.reads < marklessReads {
-			text, _ := readEnviron(p.PID, patient) // what cannot be read has no mark
+			text, _ := readEnviron(p.PID, patient) // an unreadable process has no mark
 			k.mark = completeMark(text)
 			if p.StartTime < young {
 				k.reads++
@@ -95,9 +92,9 @@ func (m *marks) orphans(all []Process) map[Mark][]int {
 	return found
 }
 
-// collectors are the processes that orphans of ours get as their parent: pid 1
-// and whatever the engine descends from, or else a keeper that it has started.
-func collectors(all []Process) map[int]bool {
+// orphanCollectors returns the processes that may become the parent of orphans: pid 1, all ancestors of
+// the engine, and its children, one of which may be the keeper.
+func orphanCollectors(all []Process) map[int]bool {
 	collects := map[int]bool{1: true}
 	parents := make(map[int]int)
 	self := os.Getpid()
@@ -113,11 +110,11 @@ func collectors(all []Process) map[int]bool {
 	return collects
 }
 
-// maxMarkWait bounds how long one pass over the process table waits for descriptors.
+// maxMarkWait bounds the time one pass over the process table waits for free descriptors.
 const maxMarkWait = time.Second
 
 // readEnviron reads the environment of a process. If no descriptor is free, it retries until
-// the deadline.
+// deadline.
 func readEnviron(pid int, deadline time.Time) ([]byte, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/environ"
 	text, err := os.ReadFile(path)
@@ -127,8 +124,7 @@ func readEnviron(pid int, deadline time.Time) ([]byte, error) {
 	return text, err
 }
 
-// MarkOf reads the mark in a process's environment; none if it has none or
-// is another user's.
+// MarkOf returns the mark of a process; zero if it has none or belongs to another user.
 func MarkOf(pid int) Mark {
 	m, err := ReadMark(pid)
 	if err != nil {
@@ -137,8 +133,8 @@ func MarkOf(pid int) Mark {
 	return m
 }
 
-// ReadMark is MarkOf for whoever must know that there is no mark. The error is
-// fs.ErrPermission for a process that does not let its environment be read.
+// ReadMark is MarkOf for callers that must be sure there is no mark. It returns fs.ErrPermission
+// if the environment may not be read.
 func ReadMark(pid int) (Mark, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
@@ -147,7 +143,7 @@ func ReadMark(pid int) (Mark, error) {
 	return completeMark(text), nil
 }
 
-// completeMark reads the mark in an environment; none if a part is missing.
+// completeMark returns the mark in an environment; zero if a part is missing.
 func completeMark(environ []byte) Mark {
 	m := parseMark(environ)
 	if m.ID == "" || m.DataDir == "" {
@@ -156,7 +152,7 @@ func completeMark(environ []byte) Mark {
 	return m
 }
 
-// parseMark reads the mark in an environment; a variable that is not there is "".
+// parseMark returns the mark in an environment; missing variables are "".
 func parseMark(environ []byte) (m Mark) {
 	for pair := range bytes.SplitSeq(environ, []byte{0}) {
 		name, value, _ := bytes.Cut(pair, []byte("="))

@@ -9,60 +9,58 @@ import (
 )
 
 const (
-	// ticksPerSecond is the unit of processor times that the kernel shows to
-	// programs (USER_HZ), the same on all of Linux. A tick a second is 1 %.
+	// ticksPerSecond is the unit of CPU times in /proc (USER_HZ), the same on all Linux systems.
+	// One tick per second is 1 %.
 	ticksPerSecond = 100
-	// shortestLook is the shortest time that ticks make a percentage of; who
-	// asks again sooner gets the last one.
-	shortestLook = 200 * time.Millisecond
-	// youngTree is how old a tree is at most at the first look for its past to begin
-	// with it: what is older may have used what it has used long ago.
+	// minInterval is the shortest interval for a CPU percentage. Earlier calls get the previous
+	// value.
+	minInterval = 200 * time.Millisecond
+	// youngTree is the maximum age of a tree at its first measurement for the history to include
+	// its whole life. An older tree may have used its CPU time long ago.
 	youngTree = 15 * time.Second
 )
 
-// A Meter measures processes when it is told to; in between it only remembers.
+// A Meter measures processes on request. In between it only keeps state.
 type Meter struct {
-	mu      sync.Mutex // held during a measurement, which waits for nobody
+	mu      sync.Mutex // held during a measurement
 	trees   map[store.Identity]*treeUse
 	members map[int]*member // by pid
 	sockets listeners
-	sampled time.Duration // when the process table was last read for a sample, since boot
+	sampled time.Duration // time since boot of the last sample that read the process table
 }
 
 func NewMeter() *Meter {
 	return &Meter{trees: make(map[store.Identity]*treeUse), members: make(map[int]*member)}
 }
 
-// A treeUse is what is remembered of a process and all that came of it. Times
-// are since boot.
+// A treeUse is the measured use of a process and its descendants. Times are since boot.
 type treeUse struct {
-	at      time.Duration // the last look; at first the start of the root
+	at      time.Duration // time of the last measurement; at first, the start of the root
 	percent float64
-	fresh   uint64 // ticks that the past does not have yet
+	fresh   uint64 // ticks not in the history yet
 	past    past
-	moved   uint64 // ticks of members that have ended, which their parents now show as theirs
+	moved   uint64 // ticks of exited members that their parents' times now include
 }
 
-// A member is a process that belongs to a tree.
 type member struct {
 	root      store.Identity
 	parent    int
 	startTime uint64
 	cpu       uint64 // ticks counted so far
 	threads   int
-	pulse     uint64 // what it had run at the last sample, in nanoseconds or ticks
+	pulse     uint64 // run time at the last sample, in nanoseconds or ticks
 	held      heldSockets
 }
 
-// A measurement is one look at the process table for some trees.
+// A measurement is one pass over the process table for some trees.
 type measurement struct {
 	*Meter
 	now   time.Duration
 	all   []Process
-	index map[int]int // pid → place in all
+	index map[int]int // pid → index in all
 	ids   []store.Identity
-	roots map[int]int // pid → place in ids, of those alive
-	owner []int       // of each in all: place in ids, nobody or unasked
+	roots map[int]int // pid → index in ids, for live roots
+	owner []int       // for each in all: index in ids, nobody or unasked
 
 	strays map[int]store.Identity // pid of an orphan → root of its tree
 }
@@ -72,9 +70,9 @@ const (
 	unasked = -2
 )
 
-// look measures the trees of ids in a process table: nil for those not alive.
-// Inspect adds what one living member uses beside the processor.
-func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all []Process,
+// measureTrees measures the trees of ids in a process table. Trees without a live root get nil. inspect
+// adds what a live member uses besides CPU time.
+func (m *Meter) measureTrees(now time.Duration, boot string, ids []store.Identity, all []Process,
 	strays map[int]store.Identity, inspect func(Process, *member, *api.Metrics)) []*api.Metrics {
 	s := measurement{Meter: m, now: now, all: all, ids: ids,
 		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all)), strays: strays}
@@ -82,10 +80,10 @@ func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all [
 		s.index[p.PID] = i
 		s.owner[i] = unasked
 	}
-	s.forget(boot)
+	s.forgetExited(boot)
 	out := make([]*api.Metrics, len(ids))
 	for i, id := range ids {
-		if s.alive(id, boot) {
+		if s.isAlive(id, boot) {
 			s.roots[id.PID] = i
 			out[i] = &api.Metrics{Ports: []int{}}
 		}
@@ -96,8 +94,8 @@ func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all [
 		if o == nobody {
 			continue
 		}
-		mb := s.join(p, ids[o])
-		if s.due(ids[o]) {
+		mb := s.joinTree(p, ids[o])
+		if s.isDue(ids[o]) {
 			ticks[o] += p.CPU - min(mb.cpu, p.CPU)
 			mb.cpu = p.CPU
 		}
@@ -108,10 +106,10 @@ func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all [
 		}
 	}
 	for pid, i := range s.roots {
-		s.account(out[i], ids[i], s.all[s.index[pid]], ticks[i])
+		s.updatePercent(out[i], ids[i], s.all[s.index[pid]], ticks[i])
 	}
 	for i, id := range ids {
-		// The same process asked for twice is measured once.
+		// A process listed twice is measured once.
 		if first, ok := s.roots[id.PID]; ok && out[i] != nil {
 			out[i] = out[first]
 		}
@@ -119,26 +117,26 @@ func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all [
 	return out
 }
 
-func (s *measurement) alive(id store.Identity, boot string) bool {
+func (s *measurement) isAlive(id store.Identity, boot string) bool {
 	i, ok := s.index[id.PID]
 	return ok && id.BootID == boot && s.all[i].StartTime == id.StartTime && !s.all[i].Zombie
 }
 
-// forget drops the trees whose root has ended, and members that have.
-func (s *measurement) forget(boot string) {
+// forgetExited drops trees whose root has exited, and exited members.
+func (s *measurement) forgetExited(boot string) {
 	for id := range s.trees {
-		if !s.alive(id, boot) {
+		if !s.isAlive(id, boot) {
 			delete(s.trees, id)
 		}
 	}
 	var ended []int
 	for pid, mb := range s.members {
-		if s.trees[mb.root] == nil || !s.there(pid, mb) {
+		if s.trees[mb.root] == nil || !s.isPresent(pid, mb) {
 			ended = append(ended, pid)
 		}
 	}
 	for _, pid := range ended {
-		if mb := s.members[pid]; s.trees[mb.root] != nil && s.waitedFor(mb) {
+		if mb := s.members[pid]; s.trees[mb.root] != nil && s.isCountedByParent(mb) {
 			s.trees[mb.root].moved += mb.cpu
 		}
 	}
@@ -147,20 +145,20 @@ func (s *measurement) forget(boot string) {
 	}
 }
 
-func (s *measurement) there(pid int, mb *member) bool {
+func (s *measurement) isPresent(pid int, mb *member) bool {
 	i, ok := s.index[pid]
 	return ok && s.all[i].StartTime == mb.startTime
 }
 
-// waitedFor reports whether the ticks of a member that has ended went over to
-// another member: the nearest ancestor that lives.
-func (s *measurement) waitedFor(mb *member) bool {
+// isCountedByParent reports whether the ticks of an exited member are now included in another member's:
+// its nearest living ancestor in the tree.
+func (s *measurement) isCountedByParent(mb *member) bool {
 	for range s.members {
 		parent := s.members[mb.parent]
 		if parent == nil || parent.root != mb.root {
 			return false
 		}
-		if s.there(mb.parent, parent) {
+		if s.isPresent(mb.parent, parent) {
 			return true
 		}
 		mb = parent
@@ -168,13 +166,14 @@ func (s *measurement) waitedFor(mb *member) bool {
 	return false
 }
 
-// ownerOf finds the tree that a process belongs to: where it belonged before,
-// that of its session, that whose orphan it is, or that of its parent.
+// ownerOf returns the tree a process belongs to, in this order: its previous tree, its session's,
+// the one it is an orphan of, its parent's.
 func (s *measurement) ownerOf(i int) int {
 	if s.owner[i] != unasked {
 		return s.owner[i]
 	}
-	s.owner[i] = nobody // ends a circle, which reused pids could feign
+	// Set first, to end cycles: reused pids can make it look like a process is its own ancestor.
+	s.owner[i] = nobody
 	p := s.all[i]
 	if o, ok := s.roots[p.PID]; ok {
 		s.owner[i] = o
@@ -192,8 +191,8 @@ func (s *measurement) ownerOf(i int) int {
 	return s.owner[i]
 }
 
-// join makes a process a member of a tree, if it is none yet.
-func (s *measurement) join(p Process, root store.Identity) *member {
+// joinTree makes a process a member of a tree.
+func (s *measurement) joinTree(p Process, root store.Identity) *member {
 	mb := s.members[p.PID]
 	if mb == nil {
 		mb = &member{startTime: p.StartTime}
@@ -203,30 +202,32 @@ func (s *measurement) join(p Process, root store.Identity) *member {
 	return mb
 }
 
-func (s *measurement) use(root store.Identity) *treeUse {
+func (s *measurement) treeUseOf(root store.Identity) *treeUse {
 	u := s.trees[root]
 	if u == nil {
 		began := time.Duration(root.StartTime) * time.Second / ticksPerSecond
 		u = &treeUse{at: min(began, s.now)}
 		if s.now-u.at < youngTree {
-			u.past.begin(u.at)
+			u.past.startAt(u.at)
 		}
 		s.trees[root] = u
 	}
 	return u
 }
 
-// due reports whether enough time has gone by for a new percentage.
-func (s *measurement) due(root store.Identity) bool { return s.now-s.use(root).at >= shortestLook }
+// isDue reports whether enough time has passed for a new percentage.
+func (s *measurement) isDue(root store.Identity) bool {
+	return s.now-s.treeUseOf(root).at >= minInterval
+}
 
-// account makes a percentage of what a tree has used since the last look.
-func (s *measurement) account(out *api.Metrics, id store.Identity, root Process, ticks uint64) {
-	u := s.use(id)
-	if s.due(id) {
+// updatePercent computes a tree's CPU percentage since the last measurement.
+func (s *measurement) updatePercent(out *api.Metrics, id store.Identity, root Process, ticks uint64) {
+	u := s.treeUseOf(id)
+	if s.isDue(id) {
 		used := ticks - min(u.moved, ticks)
 		u.percent = float64(used) / (s.now - u.at).Seconds()
 		if u.past.last == 0 {
-			u.past.begin(s.now)
+			u.past.startAt(s.now)
 		} else {
 			u.fresh += used
 		}
@@ -235,24 +236,24 @@ func (s *measurement) account(out *api.Metrics, id store.Identity, root Process,
 	out.CPUPercent = u.percent
 }
 
-// remember adds what trees have used to their past, once their memory is known
-// too, and tells it.
-func (m *Meter) remember(now time.Duration, ids []store.Identity, out []*api.Metrics) {
+// recordHistory adds the use of trees to their history, once their memory is known, and copies the
+// history to out.
+func (m *Meter) recordHistory(now time.Duration, ids []store.Identity, out []*api.Metrics) {
 	for i, id := range ids {
 		u := m.trees[id]
 		if u == nil || out[i] == nil || out[i].HistorySeconds != nil {
 			continue
 		}
-		u.past.note(now, u.fresh, out[i].RSSBytes)
+		u.past.addUse(now, u.fresh, out[i].RSSBytes)
 		u.fresh = 0
-		u.past.tell(out[i], now)
+		u.past.copyTo(out[i], now)
 	}
 }
 
-// rest notes that no tree has used anything since the last sample.
-func (m *Meter) rest(now time.Duration) {
+// recordIdle records that no tree has used CPU time since the last sample.
+func (m *Meter) recordIdle(now time.Duration) {
 	for _, u := range m.trees {
 		u.at, u.percent = now, 0
-		u.past.still(now)
+		u.past.addIdle(now)
 	}
 }

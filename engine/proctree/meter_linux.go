@@ -16,19 +16,18 @@ import (
 )
 
 const (
-	// searchAgain is when a process's descriptors are searched for listening
-	// sockets again although no new one has appeared: one can be handed over.
+	// searchAgain is the interval at which to search a process's descriptors for listening sockets
+	// although no new socket has appeared: a process can pass one to another.
 	searchAgain = 10 * time.Second
-	// searchLimit bounds how many descriptors of one process are searched.
-	searchLimit = 1 << 14
-	// sampleAnyway is how long a sample may rely on nothing having run.
-	sampleAnyway = time.Minute
+	// maxSearch is the maximum number of descriptors searched per process.
+	maxSearch = 1 << 14
+	// maxIdle is how long samples may skip reading the process table while no member runs.
+	maxIdle = time.Minute
 )
 
-// Measure tells what the trees of processes use now, in the order of ids: all
-// that descends from a process or is in its session, and what strays finds of
-// it elsewhere: pids with the roots of their trees; it may be nil. Who is not
-// alive gets nil. One reading of the process table serves all.
+// Measure returns the current use of the trees of ids, in the same order: all descendants of a
+// process, its session, and the orphans that strays returns as pid and root. strays may be nil.
+// Trees without a live root get nil. It reads the process table once.
 func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]store.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,12 +36,12 @@ func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]sto
 		return make([]*api.Metrics, len(ids))
 	}
 	m.sockets.refresh(now)
-	return m.measure(now, ids, strays, m.inspect)
+	return m.measureNow(now, ids, strays, m.inspectMembers)
 }
 
-// Sample remembers what the trees of processes use now, for who looks later; moved
-// says whether any has run since the last time. While none has, the process table
-// is not read, but for once in a while: a child could have been missed.
+// Sample records the current use of trees for later calls. moved reports whether any member has
+// run since the last sample. While none has, Sample reads the process table only occasionally, in
+// case it missed a child.
 func (m *Meter) Sample(ids []store.Identity, strays func([]Process) map[int]store.Identity) (moved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,13 +49,13 @@ func (m *Meter) Sample(ids []store.Identity, strays func([]Process) map[int]stor
 	if err != nil {
 		return false
 	}
-	moved = m.moved(ids)
-	if !moved && now-m.sampled < sampleAnyway {
-		m.rest(now)
+	moved = m.hasMoved(ids)
+	if !moved && now-m.sampled < maxIdle {
+		m.recordIdle(now)
 		return false
 	}
 	m.sampled = now
-	m.measure(now, ids, strays, weigh)
+	m.measureNow(now, ids, strays, addMemory)
 	return moved
 }
 
@@ -66,8 +65,8 @@ func sinceBoot() (time.Duration, error) {
 	return time.Duration(now.Nano()), err
 }
 
-// measure looks at trees, and finds out about their members by inspect.
-func (m *Meter) measure(now time.Duration, ids []store.Identity, strays func([]Process) map[int]store.Identity,
+// measureNow measures trees, calling inspect with their members.
+func (m *Meter) measureNow(now time.Duration, ids []store.Identity, strays func([]Process) map[int]store.Identity,
 	inspect func([]inspection)) []*api.Metrics {
 	none := make([]*api.Metrics, len(ids))
 	boot, err := store.BootID()
@@ -83,11 +82,12 @@ func (m *Meter) measure(now time.Duration, ids []store.Identity, strays func([]P
 		elsewhere = strays(all)
 	}
 	var found []inspection
-	out := m.look(now, boot, ids, all, elsewhere, func(p Process, mb *member, out *api.Metrics) {
+	// First find all members, then inspect them in parallel.
+	out := m.measureTrees(now, boot, ids, all, elsewhere, func(p Process, mb *member, out *api.Metrics) {
 		found = append(found, inspection{pid: strconv.Itoa(p.PID), member: mb, out: out})
 	})
 	inspect(found)
-	m.remember(now, ids, out)
+	m.recordHistory(now, ids, out)
 	for _, use := range out {
 		if use != nil {
 			slices.Sort(use.Ports)
@@ -97,9 +97,8 @@ func (m *Meter) measure(now time.Duration, ids []store.Identity, strays func([]P
 	return out
 }
 
-// moved reports whether a member of the trees has run since this was asked last, or
-// a tree is not known yet.
-func (m *Meter) moved(ids []store.Identity) bool {
+// hasMoved reports whether a member of the trees has run since the last call, or a tree is new.
+func (m *Meter) hasMoved(ids []store.Identity) bool {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return true
@@ -108,7 +107,7 @@ func (m *Meter) moved(ids []store.Identity) bool {
 	proc := procfs{dir: dir}
 	moved := false
 	for pid, mb := range m.members {
-		pulse, ok := proc.pulse(strconv.Itoa(pid), mb.threads)
+		pulse, ok := proc.readPulse(strconv.Itoa(pid), mb.threads)
 		moved = moved || !ok || pulse != mb.pulse
 		mb.pulse = pulse
 	}
@@ -118,22 +117,22 @@ func (m *Meter) moved(ids []store.Identity) bool {
 	return moved
 }
 
-// pulse is how much a process has run. The exact time in schedstat, see
-// sched-stats.rst of the kernel, is that of the first thread alone; with more
-// threads it is the ticks of all.
-func (p *procfs) pulse(pid string, threads int) (uint64, bool) {
+// readPulse returns a value that changes when a process runs. The exact time in schedstat, see the
+// kernel's sched-stats.rst, covers only the first thread; for more threads it uses the ticks of
+// all.
+func (p *procfs) readPulse(pid string, threads int) (uint64, bool) {
 	if threads > 1 {
 		number, err := strconv.Atoi(pid)
-		s, ok := parseStat(number, p.read(pid+"/stat"))
+		s, ok := parseStat(number, p.readFile(pid+"/stat"))
 		return s.CPU, ok && err == nil && s.threads == threads
 	}
-	ran, _, _ := bytes.Cut(p.read(pid+"/schedstat"), []byte(" "))
+	ran, _, _ := bytes.Cut(p.readFile(pid+"/schedstat"), []byte(" "))
 	pulse, err := strconv.ParseUint(string(ran), 10, 64)
 	return pulse, err == nil
 }
 
-// weigh finds out how much memory members have, and nothing else.
-func weigh(found []inspection) {
+// addMemory adds only the memory of members.
+func addMemory(found []inspection) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return
@@ -141,12 +140,11 @@ func weigh(found []inspection) {
 	defer dir.Close()
 	proc := procfs{dir: dir}
 	for _, f := range found {
-		f.out.RSSBytes += proc.resident(f.pid)
+		f.out.RSSBytes += proc.residentBytes(f.pid)
 	}
 }
 
-// An inspection is what is to be found out about a member of a tree, and to be
-// added to what is known of the tree.
+// An inspection is the result of examining one member of a tree, to be added to the tree's.
 type inspection struct {
 	pid    string
 	member *member
@@ -157,9 +155,8 @@ type inspection struct {
 	ports    []int
 }
 
-// inspect finds out what members use beside the processor. Of one that cannot be
-// read, nothing is known.
-func (m *Meter) inspect(found []inspection) {
+// inspectMembers adds what members use besides CPU time. Unreadable members count as nothing.
+func (m *Meter) inspectMembers(found []inspection) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return
@@ -168,8 +165,8 @@ func (m *Meter) inspect(found []inspection) {
 	_ = inShares(dir, len(found), func(proc *procfs, from, to int) {
 		for i := from; i < to; i++ {
 			f := &found[i]
-			f.resident, f.files = proc.resident(f.pid), proc.openFiles(f.pid)
-			f.ports = m.sockets.of(proc, f.pid, f.member)
+			f.resident, f.files = proc.residentBytes(f.pid), proc.openFiles(f.pid)
+			f.ports = m.sockets.portsOf(proc, f.pid, f.member)
 		}
 	})
 	for _, f := range found {
@@ -179,10 +176,10 @@ func (m *Meter) inspect(found []inspection) {
 	}
 }
 
-// resident is the resident memory of a process in bytes. It is read from statm,
-// which is exact where stat has an estimate that is far off with many cores.
-func (p *procfs) resident(pid string) int64 {
-	f := bytes.Fields(p.read(pid + "/statm"))
+// residentBytes returns the resident memory of a process in bytes, from statm: the value in stat is an
+// estimate, far off on machines with many cores.
+func (p *procfs) residentBytes(pid string) int64 {
+	f := bytes.Fields(p.readFile(pid + "/statm"))
 	if len(f) < 2 {
 		return 0
 	}
@@ -193,8 +190,8 @@ func (p *procfs) resident(pid string) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// openFiles is the number of open descriptors of a process. Since Linux 6.2 it
-// is the size of their folder.
+// openFiles returns the number of open descriptors of a process. Since Linux 6.2 that is the size
+// of their directory.
 func (p *procfs) openFiles(pid string) int {
 	var st unix.Stat_t
 	if unix.Fstatat(int(p.dir.Fd()), pid+"/fd", &st, 0) != nil {
@@ -208,39 +205,38 @@ func (p *procfs) openFiles(pid string) int {
 	return n
 }
 
-// eachFile calls visit for the open descriptors of a process, with their folder
-// and name.
+// eachFile calls visit for each open descriptor of a process, with its directory and name.
 func (p *procfs) eachFile(pid string, visit func(dir int, name string)) {
 	fd, err := unix.Openat(int(p.dir.Fd()), pid+"/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return // it has ended, or is another user's
+		return // it has exited, or is another user's
 	}
 	dir := os.NewFile(uintptr(fd), "fd")
 	defer dir.Close()
-	names, _ := dir.Readdirnames(searchLimit) // fails only when the process has ended
+	names, _ := dir.Readdirnames(maxSearch) // fails only if the process has exited
 	for _, name := range names {
 		visit(fd, name)
 	}
 }
 
-// listeners are the TCP sockets of this machine that listen.
+// listeners holds the listening TCP sockets of this machine.
 type listeners struct {
 	now        time.Duration
 	ports      map[uint32]int // by inode
-	generation int            // counts when a socket has appeared
+	generation int            // incremented when a socket has appeared
 }
 
-// heldSockets are those of the listeners that one process has open.
+// heldSockets are the listening sockets one process has open.
 type heldSockets struct {
 	inodes     []uint32
 	generation int
 	searched   time.Duration
 }
 
-// refresh finds out what listens. Where the kernel does not tell, nothing does.
+// refresh reads the listening sockets. If the kernel does not list them, there are none.
 func (l *listeners) refresh(now time.Duration) {
 	l.now = now
-	ports := listening()
+	ports := listeningPorts()
 	for inode := range ports {
 		if _, known := l.ports[inode]; !known {
 			l.generation++
@@ -250,10 +246,11 @@ func (l *listeners) refresh(now time.Duration) {
 	l.ports = ports
 }
 
-// listening returns the ports of the TCP sockets that listen, by inode.
-func listening() map[uint32]int {
+// listeningPorts returns the ports of the listening TCP sockets, by inode.
+func listeningPorts() map[uint32]int {
 	ports := make(map[uint32]int)
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+		// Fast path: the kernel filters for listening sockets.
 		if diagListeners(family, ports) != nil {
 			tableListeners(family, ports)
 		}
@@ -261,9 +258,9 @@ func listening() map[uint32]int {
 	return ports
 }
 
-// of gives the ports that a process listens on. Its descriptors are searched
-// only when there may be something new among them.
-func (l *listeners) of(proc *procfs, pid string, mb *member) []int {
+// portsOf returns the ports a process listens on. It searches the descriptors only if there may be a
+// new socket.
+func (l *listeners) portsOf(proc *procfs, pid string, mb *member) []int {
 	if len(l.ports) == 0 {
 		return nil
 	}
@@ -286,7 +283,7 @@ func (l *listeners) of(proc *procfs, pid string, mb *member) []int {
 	return ports
 }
 
-// socketInode reads "socket:[123]".
+// socketInode parses "socket:[123]".
 func socketInode(link []byte) (uint32, bool) {
 	number, ok := bytes.CutPrefix(link, []byte("socket:["))
 	number, closed := bytes.CutSuffix(number, []byte("]"))
@@ -297,8 +294,8 @@ func socketInode(link []byte) (uint32, bool) {
 	return uint32(inode), err == nil
 }
 
-// The request and answer of sock_diag(7) for sockets of the internet families:
-// struct inet_diag_req_v2 and struct inet_diag_msg.
+// Sizes and constants of sock_diag(7) for internet sockets: struct inet_diag_req_v2 and struct
+// inet_diag_msg.
 const (
 	diagRequestSize = unix.SizeofNlMsghdr + 56
 	diagAnswerSize  = 72
@@ -308,8 +305,8 @@ const (
 
 var errDiag = errors.New("the kernel tells of no sockets")
 
-// diagListeners asks the kernel for the TCP sockets of a family that listen,
-// and for no others, however many there are.
+// diagListeners asks the kernel for the listening TCP sockets of a family only, so that the number
+// of other sockets does not matter.
 func diagListeners(family uint8, ports map[uint32]int) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
@@ -341,7 +338,7 @@ func diagListeners(family uint8, ports map[uint32]int) error {
 	}
 }
 
-// parseDiag reads a datagram of answers; done says that it was the last.
+// parseDiag decodes a datagram of results; done is true for the last.
 func parseDiag(b []byte, ports map[uint32]int) (done bool, err error) {
 	order := binary.NativeEndian
 	for len(b) >= unix.SizeofNlMsghdr {
@@ -365,8 +362,7 @@ func parseDiag(b []byte, ports map[uint32]int) (done bool, err error) {
 	return false, nil
 }
 
-// tableListeners reads /proc/net/tcp or tcp6, which kernels without sock_diag
-// have too.
+// tableListeners reads /proc/net/tcp or tcp6, for kernels without sock_diag.
 func tableListeners(family uint8, ports map[uint32]int) {
 	name := "/proc/self/net/tcp"
 	if family == unix.AF_INET6 {

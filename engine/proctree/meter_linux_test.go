@@ -36,7 +36,7 @@ func measureOne(t *testing.T, m *Meter, id store.Identity) api.Metrics {
 	return *got[0]
 }
 
-func TestMeasureTellsWhatThisProcessUses(t *testing.T) {
+func TestMeasureReportsUseOfThisProcess(t *testing.T) {
 	m := NewMeter()
 	before := measureOne(t, m, self(t))
 	if before.RSSBytes < 1<<20 || before.Threads < 2 || before.Processes < 1 {
@@ -51,7 +51,7 @@ func TestMeasureTellsWhatThisProcessUses(t *testing.T) {
 	}
 }
 
-func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
+func TestMeasureFindsIPv4AndIPv6Ports(t *testing.T) {
 	m := NewMeter()
 	var want []int
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
@@ -80,7 +80,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 	}
 }
 
-func TestMeasureSeesTheTreeOfAChild(t *testing.T) {
+func TestMeasureIncludesTreeOfChild(t *testing.T) {
 	id, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	got := NewMeter().Measure([]store.Identity{self(t), id}, nil)
 	if len(told) != 1 || got[1] == nil || got[1].Processes != 2 || got[1].RSSBytes == 0 {
@@ -88,7 +88,7 @@ func TestMeasureSeesTheTreeOfAChild(t *testing.T) {
 	}
 }
 
-func TestAPortIsThatOfTheDescendantThatListens(t *testing.T) {
+func TestPortIsFoundAtListeningDescendant(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestAPortIsThatOfTheDescendantThatListens(t *testing.T) {
 	}
 }
 
-func TestBothWaysToFindListenersAgree(t *testing.T) {
+func TestDiagAndTableListenersAgree(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestBothWaysToFindListenersAgree(t *testing.T) {
 	}
 }
 
-func TestSocketLinksAreRead(t *testing.T) {
+func TestSocketInodeParsesLinks(t *testing.T) {
 	for link, want := range map[string]uint32{
 		"socket:[123]": 123, "socket:[4294967295]": 1<<32 - 1, "socket:[4294967296]": 0, "pipe:[123]": 0,
 		"socket:[": 0, "socket:[12": 0, "socket:[x]": 0, "": 0, "/tmp/socket:[1]": 0,
@@ -233,7 +233,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func TestASampleTellsWhetherAnythingHasRun(t *testing.T) {
+func TestSampleReportsWhetherAnythingRan(t *testing.T) {
 	shell := exec.Command("/bin/sh")
 	in, err := shell.StdinPipe()
 	if err != nil {

@@ -26,10 +26,10 @@ func newMeteredTable(all ...Process) *meteredTable {
 
 // see looks at the trees with these roots.
 func (m *meteredTable) see(roots ...store.Identity) []*api.Metrics {
-	out := m.look(m.now, "boot", roots, m.all, m.strays, func(p Process, _ *member, out *api.Metrics) {
+	out := m.measureTrees(m.now, "boot", roots, m.all, m.strays, func(p Process, _ *member, out *api.Metrics) {
 		out.RSSBytes += int64(p.PID)
 	})
-	m.remember(m.now, roots, out)
+	m.recordHistory(m.now, roots, out)
 	return out
 }
 
@@ -64,7 +64,7 @@ func aged(pid, parent, session int) Process {
 	return Process{PID: pid, Parent: parent, Session: session, threads: 1, StartTime: 90_000}
 }
 
-func TestATreeIsWhatDescendsFromARootOrIsInItsSession(t *testing.T) {
+func TestTreeContainsDescendantsAndSession(t *testing.T) {
 	m := newMeteredTable(aged(1, 0, 1), aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 12),
 		aged(13, 1, 10), aged(20, 1, 20), aged(30, 1, 30))
 	got := m.see(rootOf(20), rootOf(10))
@@ -76,7 +76,7 @@ func TestATreeIsWhatDescendsFromARootOrIsInItsSession(t *testing.T) {
 	}
 }
 
-func TestWhoHasBelongedToATreeStaysInIt(t *testing.T) {
+func TestMemberStaysInItsTree(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 12))
 	m.see(rootOf(10))
 	m.end(11)
@@ -85,7 +85,7 @@ func TestWhoHasBelongedToATreeStaysInIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAliveIsNotMeasured(t *testing.T) {
+func TestMeasureSkipsDeadRoots(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 1, 11))
 	m.all[1].Zombie = true
 	earlier, elsewhere := rootOf(10), rootOf(10)
@@ -102,7 +102,7 @@ func TestWhatIsNotAliveIsNotMeasured(t *testing.T) {
 	}
 }
 
-func TestTheFirstPercentageIsThatOfAWholeLife(t *testing.T) {
+func TestFirstPercentageCoversWholeLife(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
 	m.set(10, 5000) // 50 s of 100 s
 	if got := m.see(rootOf(10))[0].CPUPercent; got != 50 {
@@ -110,7 +110,7 @@ func TestTheFirstPercentageIsThatOfAWholeLife(t *testing.T) {
 	}
 }
 
-func TestLaterPercentagesAreThoseSinceTheLastLook(t *testing.T) {
+func TestLaterPercentageCoversTimeSinceLastMeasurement(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10))
 	m.set(10, 5000)
 	m.see(rootOf(10))
@@ -131,7 +131,7 @@ func TestLaterPercentagesAreThoseSinceTheLastLook(t *testing.T) {
 	}
 }
 
-func TestChildrenThatEndAreNotCountedTwice(t *testing.T) {
+func TestExitedChildrenAreNotCountedTwice(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 10))
 	m.set(11, 100)
 	m.set(12, 1000)
@@ -145,7 +145,7 @@ func TestChildrenThatEndAreNotCountedTwice(t *testing.T) {
 	}
 }
 
-func TestAnOrphanThatEndsTakesNothingAway(t *testing.T) {
+func TestExitedOrphanDoesNotLowerUse(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 10))
 	m.set(12, 1000)
 	m.see(rootOf(10))
@@ -160,7 +160,7 @@ func TestAnOrphanThatEndsTakesNothingAway(t *testing.T) {
 	}
 }
 
-func TestMembersThatEndUnseenAreRememberedForTheirTree(t *testing.T) {
+func TestTicksOfUnseenExitedMembersCount(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(20, 1, 20))
 	m.set(11, 1000)
 	m.see(rootOf(10), rootOf(20))
@@ -175,7 +175,7 @@ func TestMembersThatEndUnseenAreRememberedForTheirTree(t *testing.T) {
 	}
 }
 
-func TestTheHistoryGoesBackTenMinutes(t *testing.T) {
+func TestHistoryCoversTenMinutes(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
 	cpu := uint64(0)
 	step := func(d time.Duration, ticks uint64) *api.Metrics {
@@ -210,7 +210,7 @@ func TestTheHistoryGoesBackTenMinutes(t *testing.T) {
 	}
 }
 
-func TestTheHistoryOfAYoungProcessBeginsWithIt(t *testing.T) {
+func TestHistoryOfYoungProcessStartsWithIt(t *testing.T) {
 	young := aged(10, 1, 10)
 	young.StartTime = 99_000
 	m := newMeteredTable(young)
@@ -223,12 +223,12 @@ func TestTheHistoryOfAYoungProcessBeginsWithIt(t *testing.T) {
 	}
 }
 
-func TestMemoryHasAHistoryToo(t *testing.T) {
+func TestHistoryIncludesMemory(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
 	for _, rss := range []int64{1 << 20, 1 << 20, 3 << 20} {
-		m.look(m.now, "boot", []store.Identity{rootOf(10)}, m.all, nil, func(p Process, _ *member, out *api.Metrics) {})
+		m.measureTrees(m.now, "boot", []store.Identity{rootOf(10)}, m.all, nil, func(p Process, _ *member, out *api.Metrics) {})
 		out := []*api.Metrics{{RSSBytes: rss}}
-		m.remember(m.now, []store.Identity{rootOf(10)}, out)
+		m.recordHistory(m.now, []store.Identity{rootOf(10)}, out)
 		m.now += 5 * time.Second
 	}
 	got := m.see(rootOf(10), rootOf(10))[0]
@@ -237,7 +237,7 @@ func TestMemoryHasAHistoryToo(t *testing.T) {
 	}
 }
 
-func TestASampleInWhichNothingRanAddsToTheLastSpan(t *testing.T) {
+func TestIdleSampleExtendsLastSpan(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10))
 	m.see(rootOf(10))
 	m.now += 5 * time.Second
@@ -245,7 +245,7 @@ func TestASampleInWhichNothingRanAddsToTheLastSpan(t *testing.T) {
 	m.see(rootOf(10))
 	for range 2 {
 		m.now += 10 * time.Second
-		m.rest(m.now)
+		m.recordIdle(m.now)
 	}
 	m.now += 10 * time.Second
 	m.set(10, 350)
@@ -255,18 +255,18 @@ func TestASampleInWhichNothingRanAddsToTheLastSpan(t *testing.T) {
 	}
 }
 
-func TestThePastOfAProcessTakesLittleMemory(t *testing.T) {
+func TestPastUsesLittleMemory(t *testing.T) {
 	var p past
-	p.begin(time.Second)
+	p.startAt(time.Second)
 	for i := range 10_000 {
-		p.note(time.Duration(6+5*i)*time.Second, uint64(i%7), int64(i%3)<<20)
+		p.addUse(time.Duration(6+5*i)*time.Second, uint64(i%7), int64(i%3)<<20)
 	}
 	if got := cap(p.spans) * int(unsafe.Sizeof(span{})); got > 2<<10 {
 		t.Errorf("it takes %d bytes for %d spans", got, len(p.spans))
 	}
 }
 
-func TestNothingIsRememberedOfWhatHasEnded(t *testing.T) {
+func TestMeterForgetsExitedTrees(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(20, 1, 20))
 	m.see(rootOf(10), rootOf(20))
 	m.end(10)
@@ -277,14 +277,14 @@ func TestNothingIsRememberedOfWhatHasEnded(t *testing.T) {
 	}
 }
 
-func TestACircleOfParentsIsSurvived(t *testing.T) {
+func TestOwnerOfSurvivesParentCycle(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 12, 11), aged(12, 11, 11))
 	if got := m.see(rootOf(10))[0]; got.Processes != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestAnOrphanOfAnotherSessionCountsWhereItIsKnownToBelong(t *testing.T) {
+func TestOrphanCountsForItsKnownTree(t *testing.T) {
 	m := newMeteredTable(aged(1, 0, 1), aged(10, 1, 10), aged(20, 1, 20), aged(21, 20, 21), aged(30, 1, 30))
 	m.strays = map[int]store.Identity{20: rootOf(10), 30: {BootID: "boot", PID: 10, StartTime: 1}}
 	if got := m.see(rootOf(10))[0]; got.Processes != 3 || got.RSSBytes != 10+20+21 {

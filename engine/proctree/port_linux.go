@@ -10,11 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HasListener reports whether a program listens on a TCP port of this machine.
 func HasListener(port int) bool { return len(listenersOn(port)) > 0 }
 
-// PortHolder returns a program that listens on a TCP port, by its name and pid; pid is 0 if no
-// such program is found, as with one of another user.
+// PortHolder returns the name and pid of a program that listens on a TCP port. pid is 0 if none is
+// found, for example because it belongs to another user.
 func PortHolder(port int) (program string, pid int) {
 	inodes := listenersOn(port)
 	dir, err := os.Open("/proc")
@@ -26,7 +25,7 @@ func PortHolder(port int) (program string, pid int) {
 	if err != nil {
 		return "", 0
 	}
-	// The oldest holder owns the socket: a child has it too until it executes another program.
+	// The oldest holder owns the socket: a forked child has it too, until its execve.
 	slices.SortFunc(all, func(a, b Process) int { return cmp.Compare(a.StartTime, b.StartTime) })
 	proc := procfs{dir: dir}
 	for _, p := range all {
@@ -38,16 +37,16 @@ func PortHolder(port int) (program string, pid int) {
 			}
 		})
 		if holds {
-			return strings.TrimSpace(string(proc.read(number + "/comm"))), p.PID
+			return strings.TrimSpace(string(proc.readFile(number + "/comm"))), p.PID
 		}
 	}
 	return "", 0
 }
 
-// listenersOn returns the inodes of the sockets that listen on a TCP port.
+// listenersOn returns the inodes of the sockets listening on a TCP port.
 func listenersOn(port int) map[uint32]bool {
 	inodes := make(map[uint32]bool)
-	for inode, on := range listening() {
+	for inode, on := range listeningPorts() {
 		if on == port {
 			inodes[inode] = true
 		}

@@ -14,27 +14,26 @@ import (
 	"tandem/engine/panics"
 )
 
-// A Process is what /proc/<pid>/stat says about one process,
-// proc_pid_stat(5).
+// A Process holds the fields used of /proc/<pid>/stat, see proc_pid_stat(5).
 type Process struct {
 	PID, Parent, Group, Session int
 	Name                        string
 	Zombie                      bool
 	threads                     int
-	CPU                         uint64 // clock ticks of its own and of the children it has waited for
+	CPU                         uint64 // clock ticks used by itself and by the children it has waited for
 	StartTime                   uint64 // clock ticks since boot
 }
 
-// A procfs reads /proc through one buffer, for one goroutine.
+// A procfs reads files in /proc through one buffer. It is not safe for concurrent use.
 type procfs struct {
 	dir *os.File
-	buf [4096]byte // longer than any line of numbers there
-	err error      // why a file could not be read whose process may be there
+	buf [4096]byte // longer than any numeric line in /proc
+	err error      // why a file of a process that may exist could not be read
 }
 
-// read gives the beginning of a small file, valid until the next read; nil if
-// it cannot be read, as when its process is gone.
-func (p *procfs) read(path string) []byte {
+// readFile returns the start of a small file, valid until the next read. It returns nil on an error,
+// for example if the process has exited.
+func (p *procfs) readFile(path string) []byte {
 	fd, err := unix.Openat(int(p.dir.Fd()), path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	n := 0
 	if err == nil {
@@ -51,8 +50,7 @@ func (p *procfs) read(path string) []byte {
 	return nil
 }
 
-// All reads the process table once. It is all of it or an error: who is
-// not in it counts as gone.
+// All returns the complete process table, or an error: callers take a missing process for exited.
 func All() ([]Process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -70,7 +68,7 @@ func All() ([]Process, error) {
 			if err != nil {
 				continue
 			}
-			if s, ok := parseStat(pid, proc.read(names[i]+"/stat")); ok {
+			if s, ok := parseStat(pid, proc.readFile(names[i]+"/stat")); ok {
 				all[i] = s
 			}
 		}
@@ -81,11 +79,12 @@ func All() ([]Process, error) {
 	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil
 }
 
-// inShares has the numbers below n worked on by several goroutines, if there are
-// many. The error is one that a read of theirs had.
+// inShares splits the numbers below n among several goroutines, if there are many. It returns the
+// errors of their reads.
 func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error {
-	const least, most = 64, 4
-	shares := make([]procfs, max(min(runtime.GOMAXPROCS(0), most, n/least), 1))
+	const minShare, maxShares = 64, 4
+	// One buffer per goroutine.
+	shares := make([]procfs, max(min(runtime.GOMAXPROCS(0), maxShares, n/minShare), 1))
 	var all panics.Group
 	for i := range shares {
 		shares[i].dir = dir
@@ -99,7 +98,7 @@ func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error 
 	return err
 }
 
-// Read reads one process; ok is false when it is gone.
+// Read reads one process; ok is false if it has exited.
 func Read(pid int) (s Process, ok bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -108,35 +107,35 @@ func Read(pid int) (s Process, ok bool) {
 	return parseStat(pid, text)
 }
 
-// parseStat reads a line of /proc/<pid>/stat. The name in parentheses may hold
-// anything, parentheses and newlines included.
+// parseStat parses /proc/<pid>/stat. The name in parentheses may contain anything, including
+// parentheses and newlines.
 func parseStat(pid int, text []byte) (s Process, ok bool) {
 	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if open < 0 || end < open {
 		return Process{}, false
 	}
 	f := numbers{text: text[end+1:]}
-	state := f.word()
+	state := f.nextWord()
 	if len(state) != 1 {
 		return Process{}, false
 	}
 	s = Process{PID: pid, Name: string(text[open+1 : end]), Zombie: state[0] == 'Z' || state[0] == 'X'}
-	s.Parent, s.Group, s.Session = int(f.next(4)), int(f.next(5)), int(f.next(6))
-	s.CPU = f.next(14) + f.next(15) + f.next(16) + f.next(17)
-	s.threads = int(f.next(20))
-	s.StartTime = f.next(22)
+	s.Parent, s.Group, s.Session = int(f.nextNumber(4)), int(f.nextNumber(5)), int(f.nextNumber(6))
+	s.CPU = f.nextNumber(14) + f.nextNumber(15) + f.nextNumber(16) + f.nextNumber(17)
+	s.threads = int(f.nextNumber(20))
+	s.StartTime = f.nextNumber(22)
 	return s, !f.bad
 }
 
-// numbers takes a line of numbers apart, with the field numbers of the manual.
+// numbers parses a line of numbers, using the field numbers of the manual.
 type numbers struct {
 	text  []byte
-	field int // of the last one taken; the first is 3, behind the name
+	field int // number of the last field read; the first after the name is 3
 	bad   bool
 }
 
-// word takes the next field, empty at the end.
-func (n *numbers) word() []byte {
+// nextWord returns the next field, empty at the end.
+func (n *numbers) nextWord() []byte {
 	n.field = max(n.field+1, 3)
 	from := 0
 	for from < len(n.text) && betweenFields(n.text[from]) {
@@ -151,12 +150,12 @@ func (n *numbers) word() []byte {
 	return w
 }
 
-// next skips to a field and reads it; a negative number is 0.
-func (n *numbers) next(field int) uint64 {
+// nextNumber skips to a field and parses it; a negative number becomes 0.
+func (n *numbers) nextNumber(field int) uint64 {
 	for n.field < field-1 {
-		n.word()
+		n.nextWord()
 	}
-	w := n.word()
+	w := n.nextWord()
 	if len(w) > 1 && w[0] == '-' {
 		return 0
 	}

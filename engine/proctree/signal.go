@@ -12,8 +12,7 @@ import (
 
 const maxSignal = 64
 
-// ParseSignal reads the name of a signal, with or without SIG and in any case,
-// or its number.
+// ParseSignal parses the name of a signal, in any case and with or without SIG, or its number.
 func ParseSignal(text string) (unix.Signal, error) {
 	wrong := func(why string) error {
 		return api.Errorf(api.CodeInvalid, "signal %s: %s", names.Shown(text), why).

@@ -9,12 +9,11 @@ import (
 	"tandem/persist/store"
 )
 
-// pidfdProcessGroup makes pidfd_send_signal(2) signal the group that a process
-// leads (Linux 6.9).
+// pidfdProcessGroup makes pidfd_send_signal(2) signal the group the process leads (Linux 6.9).
 const pidfdProcessGroup = 4
 
-// SignalGroup sends a signal to a child of ours and its process group, and never
-// to another process that has got its pid meanwhile.
+// SignalGroup sends a signal to a child and its process group, never to a process that has reused
+// the pid.
 func SignalGroup(who store.Identity, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(who.PID, 0)
 	if err == unix.ESRCH {
@@ -24,7 +23,8 @@ func SignalGroup(who store.Identity, signal unix.Signal) error {
 		return api.Errorf(api.CodeUnavailable, "signal process %d: %v", who.PID, err)
 	}
 	defer unix.Close(fd)
-	if !who.Alive() { // checked behind the descriptor, which cannot change any more
+	// Check after opening: the descriptor stays on its process.
+	if !who.Alive() {
 		return errNotThere()
 	}
 	err = unix.PidfdSendSignal(fd, signal, nil, pidfdProcessGroup)
@@ -40,7 +40,7 @@ func SignalGroup(who store.Identity, signal unix.Signal) error {
 	return api.Errorf(api.CodeUnavailable, "signal process %d: %v", who.PID, err)
 }
 
-// HasGroup reports whether a process of a group may run.
+// HasGroup reports whether the process group may have members.
 func HasGroup(group int) bool { return unix.Kill(-group, 0) != unix.ESRCH }
 
 func errNotThere() error {

@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Socket is one end of a TCP connection on this machine, as /proc/net/tcp and tcp6 list it
-// (proc_pid_net(5)).
+// A Socket is one end of a TCP connection on this machine, as listed in /proc/net/tcp and tcp6,
+// see proc_pid_net(5).
 type Socket struct {
-	UID   int    // of the user who made it
+	UID   int    // of the user who created it
 	Inode uint64 // 0 once no process holds it
 }
 
-// FindSocket returns the end of a TCP connection that has the address local and is connected to
-// remote; ok is false if this machine has none.
+// FindSocket returns the end with address local of the TCP connection between local and remote. ok
+// is false if this machine has none.
 func FindSocket(local, remote netip.AddrPort) (s Socket, ok bool, err error) {
-	local, remote = unmapped(local), unmapped(remote)
+	local, remote = unmapAddress(local), unmapAddress(remote)
 	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		text, err := os.ReadFile(name)
 		if errors.Is(err, fs.ErrNotExist) { // without IPv6
@@ -57,8 +57,8 @@ func socketIn(text []byte, local, remote netip.AddrPort) (s Socket, ok bool) {
 	return s, false
 }
 
-// tableAddress reads an address of /proc/net/tcp: words of 32 bits in the machine's order, then
-// the port. One that cannot be read is no address.
+// tableAddress parses an address of /proc/net/tcp: 32-bit words in native byte order, then the
+// port. It returns the zero value for an invalid one.
 func tableAddress(text []byte) netip.AddrPort {
 	host, port, _ := bytes.Cut(text, []byte(":"))
 	raw, err := hex.DecodeString(string(host))
@@ -73,11 +73,11 @@ func tableAddress(text []byte) netip.AddrPort {
 	return netip.AddrPortFrom(ip.Unmap(), uint16(n))
 }
 
-func unmapped(a netip.AddrPort) netip.AddrPort {
+func unmapAddress(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// HeldBy reports whether a process holds the socket, as far as this process may know.
+// HeldBy reports whether a process holds the socket, as far as this process may see.
 func (s Socket) HeldBy(pid int) bool {
 	holds, _ := holdsLink(pid, s.link())
 	return holds
@@ -85,8 +85,8 @@ func (s Socket) HeldBy(pid int) bool {
 
 func (s Socket) link() string { return fmt.Sprintf("socket:[%d]", s.Inode) }
 
-// Owners lists the processes that hold the socket. hidden are those of the same user whose
-// descriptors this process may not read, any of which may hold it too.
+// Owners returns the processes holding the socket. hidden are processes of the same user whose
+// descriptors this process may not read; any of them may hold it too.
 func (s Socket) Owners() (owners, hidden []int, err error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -138,7 +138,7 @@ func holdsLink(pid int, target string) (bool, error) {
 	return false, nil
 }
 
-// runsAs reports whether any user id of a process is uid; true if it cannot be read.
+// runsAs reports whether one of a process's user ids is uid, or cannot be read.
 func runsAs(pid, uid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

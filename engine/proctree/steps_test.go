@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestTheStopTimeoutHoldsWithATerminalToo(t *testing.T) {
+func TestTerminalStepsKeepStopTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration][3]time.Duration{
 		0:                      {0, 700 * time.Millisecond, 3 * time.Second},
 		30 * time.Second:       {0, 700 * time.Millisecond, 30 * time.Second},

@@ -16,14 +16,14 @@ import (
 	"tandem/persist/store"
 )
 
-// A Table reads the process table for many at once: whoever asks while
-// it is being read shares the next reading, which begins after they asked.
+// A Table reads the process table for several callers. Callers that arrive during a reading share
+// the next one, which begins after they called.
 type Table struct {
 	reading sync.Mutex // held during a reading
 	marks   marks
 
 	mu   sync.Mutex
-	next *reading // not begun yet; nil if nobody waits
+	next *reading // not begun yet; nil if no caller waits
 }
 
 type reading struct {
@@ -32,7 +32,7 @@ type reading struct {
 	err  error
 }
 
-// Read gives the process table as it is now. The result is shared.
+// Read returns the current process table. The result is shared.
 func (t *Table) Read() (*Snapshot, error) {
 	t.mu.Lock()
 	r, mine := t.next, t.next == nil
@@ -43,6 +43,7 @@ func (t *Table) Read() (*Snapshot, error) {
 	t.mu.Unlock()
 	if mine {
 		t.reading.Lock()
+		// Later callers need a new reading: this one may have missed their processes.
 		t.mu.Lock()
 		t.next = nil
 		t.mu.Unlock()
@@ -59,18 +60,16 @@ func (t *Table) Read() (*Snapshot, error) {
 	return r.all, r.err
 }
 
-// Orphans are those of some processes that have lost their parent, by the marks
-// that they carry.
-func (t *Table) Orphans(all []Process) map[Mark][]int { return t.marks.orphans(all) }
+// Orphans returns the processes of all that have lost their parent, by mark.
+func (t *Table) Orphans(all []Process) map[Mark][]int { return t.marks.findOrphans(all) }
 
-// A Snapshot is one reading of the process table, in the orders that trees are
-// found by.
+// A Snapshot is one reading of the process table, indexed for finding trees.
 type Snapshot struct {
 	byPID     map[int]Process
 	byParent  map[int][]int
 	bySession map[int][]int
-	orphans   func() map[Mark][]int // by what they are marked with; nil if nothing was read
-	began     uint64                // when the reading did, in clock ticks since boot
+	orphans   func() map[Mark][]int // nil if nothing was read
+	began     uint64                // start of the reading, in clock ticks since boot
 }
 
 func newSnapshot(all []Process, marks *marks) *Snapshot {
@@ -84,11 +83,11 @@ func newSnapshot(all []Process, marks *marks) *Snapshot {
 		s.byParent[p.Parent] = append(s.byParent[p.Parent], p.PID)
 		s.bySession[p.Session] = append(s.bySession[p.Session], p.PID)
 	}
-	s.orphans = sync.OnceValue(func() map[Mark][]int { return marks.orphans(all) })
+	s.orphans = sync.OnceValue(func() map[Mark][]int { return marks.findOrphans(all) })
 	return s
 }
 
-// Marked are the orphans by what they are marked with.
+// Marked returns the orphans by mark.
 func (s *Snapshot) Marked() map[Mark][]int {
 	if s.orphans == nil {
 		return nil
@@ -96,10 +95,10 @@ func (s *Snapshot) Marked() map[Mark][]int {
 	return s.orphans()
 }
 
-// MayBecomeOurs reports whether there is a process that may become a child of
-// a keeper of this data folder; spared is the keeper itself.
+// MayBecomeOurs reports whether a process may become a child of this data directory's keeper.
+// spared is the pid of the keeper itself.
 func (s *Snapshot) MayBecomeOurs(dataDir string, spared int) bool {
-	collects := collectors(slices.Collect(maps.Values(s.byPID)))
+	collects := orphanCollectors(slices.Collect(maps.Values(s.byPID)))
 	for _, p := range s.byPID {
 		if p.PID != spared && collects[p.Parent] && mayBecomeOurs(p, dataDir) {
 			return true
@@ -108,8 +107,8 @@ func (s *Snapshot) MayBecomeOurs(dataDir string, spared int) bool {
 	return false
 }
 
-// LeaderOf is the first process that carries a mark and leads a session: the
-// child, since what it has started came later. ok is false if there is none.
+// LeaderOf returns the oldest session leader with the mark: the child, since its descendants
+// started later. ok is false if there is none.
 func (s *Snapshot) LeaderOf(m Mark) (leader Process, ok bool) {
 	for _, pid := range s.Marked()[m] {
 		p := s.byPID[pid]
@@ -121,19 +120,17 @@ func (s *Snapshot) LeaderOf(m Mark) (leader Process, ok bool) {
 	return leader, leader.PID != 0
 }
 
-// A Tree is a child of ours and everything that came of it: what is in its
-// session, what descends from it, and orphans that carry its mark. Who once
-// belonged to it stays in it when its parent has ended or it has left the
-// session.
+// A Tree is a child with everything it started: its session, its descendants, and orphans with its
+// mark. A process stays in the tree when its parent exits or it leaves the session.
 type Tree struct {
 	root   store.Identity
-	known  map[int]uint64 // pid → start time of all members seen
-	spared map[int]bool   // pids that never belong to it: engine and keeper
+	known  map[int]uint64 // pid → start time of all members seen so far
+	spared map[int]bool   // pids excluded from the tree: engine and keeper
 
-	DataDir string // of our engine; keepers of other data folders are not members
-	Mark    Mark   // of its orphans; none if it is zero
-	Held    uint64 // until when the root's session is known to have been there, in clock ticks since boot
-	Cgroup  string // folder of the cgroup that it was started in; "" if there is none
+	DataDir string // the engine's; keepers of other data directories are not members
+	Mark    Mark   // of its orphans; zero for none
+	Held    uint64 // time until which the root's session is known to exist, in clock ticks since boot
+	Cgroup  string // directory of the cgroup it was started in, or ""
 }
 
 func NewTree(root store.Identity, spared ...int) *Tree {
@@ -144,8 +141,8 @@ func NewTree(root store.Identity, spared ...int) *Tree {
 	return t
 }
 
-// BootTicks is now in clock ticks since boot, as start times are; 0 if that
-// cannot be told.
+// BootTicks returns the time since boot in clock ticks, the unit of start times; 0 if it is
+// unknown.
 func BootTicks() uint64 {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
@@ -154,23 +151,23 @@ func BootTicks() uint64 {
 	return uint64(now.Nano() / (int64(time.Second) / ticksPerSecond))
 }
 
-// BornAt is when a process of this boot was started.
+// BornAt returns when a process of this boot was started.
 func BornAt(id store.Identity) time.Time {
 	ticks := int64(BootTicks()) - int64(id.StartTime)
 	return time.Now().Add(-time.Duration(ticks) * (time.Second / ticksPerSecond))
 }
 
-// bornBetween is how much later than the last look a process may have been
-// started that goes on in the session when its parent has ended since. No other
-// session gets the number so soon.
+// bornBetween is how long after the last reading a process may have started and still count as a
+// member of the session, although its parent has exited since: a session id is not reused that
+// quickly.
 const bornBetween = ticksPerSecond / 2
 
-// inSession gives who is in the root's session, and nobody of another one that
-// has got its number. The number is not given away while the root lives, or
-// anybody of the session: who was started when it was still the root's, and is in
-// a session of that number now, has been in it all the time.
+// inSession returns the processes in the root's session, unless the session's id was reused. The
+// kernel does not reuse it while the root or a member lives. So a process in the session that
+// started while the session was the root's has been in it all along.
 func (t *Tree) inSession(all *Snapshot) []int {
 	root, held := all.byPID[t.root.PID]
+	// Another process has the root's pid.
 	if held && root.StartTime != t.root.StartTime {
 		return nil
 	}
@@ -186,8 +183,8 @@ func (t *Tree) inSession(all *Snapshot) []int {
 	return session
 }
 
-// isOtherKeeper reports whether p is the keeper of another data folder: it leads a session, and
-// its environment has that folder but no session of ours.
+// isOtherKeeper reports whether p is the keeper of another data directory: it leads a session, and
+// its environment has that directory but no session of ours.
 func (t *Tree) isOtherKeeper(p Process) bool {
 	if t.DataDir == "" || p.Session != p.PID || p.PID == t.root.PID {
 		return false
@@ -200,11 +197,11 @@ func (t *Tree) isOtherKeeper(p Process) bool {
 	return m.ID == "" && m.DataDir != "" && m.DataDir != t.DataDir
 }
 
-// members gives those that live now, the root first.
+// members returns the live members, the root first.
 func (t *Tree) members(all *Snapshot) []Process {
 	var queue []int
 	ours := make(map[int]bool)
-	late := make(map[int]Process) // born after the reading
+	late := make(map[int]Process) // started after the reading
 	add := func(pid int) {
 		if !ours[pid] && !t.spared[pid] {
 			ours[pid] = true
@@ -230,6 +227,7 @@ func (t *Tree) members(all *Snapshot) []Process {
 			add(pid)
 		}
 	}
+	// Breadth first through all descendants.
 	for len(queue) > 0 {
 		pid := queue[0]
 		queue = queue[1:]
@@ -250,35 +248,35 @@ func (t *Tree) members(all *Snapshot) []Process {
 			live = append(live, p)
 		}
 	}
-	// A shell whose command is signalled first sees that end, and goes on.
+	// Signal the root first: a shell whose command is signalled before it sees the command exit
+	// and continues.
 	if root := slices.IndexFunc(live, func(p Process) bool { return p.PID == t.root.PID }); root > 0 {
 		live[0], live[root] = live[root], live[0]
 	}
 	return live
 }
 
-// isScarce reports whether an error is that there was no descriptor at that
-// moment.
+// isScarce reports whether an error means that no descriptor was free.
 func isScarce(err error) bool {
 	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
 }
 
-// A Step is a number of signals that a tree gets if it lives so long.
+// A Step sends signals to a tree that is still alive after some time.
 type Step struct {
 	after   time.Duration
 	signals []unix.Signal
-	repeat  bool // send them again to what was born in between
+	repeat  bool // send them again to processes started since
 }
 
-// scarceLimit is how long an end waits for a descriptor.
-const scarceLimit = 5 * time.Second
+// maxScarce bounds the time End waits for a free descriptor.
+const maxScarce = 5 * time.Second
 
-// stuckAfter is how long after the last step a tree counts as stuck.
+// stuckAfter is the time after the last step at which a tree counts as stuck.
 const stuckAfter = 3 * time.Second
 
-// TerminalSteps end what has a terminal: that hangs up first, which shells
-// obey, then programs are asked, then they are killed; that is when a stop
-// timeout is over, which is 3 seconds if it is 0.
+// TerminalSteps returns the steps that stop a program in a terminal: hang up, which shells obey,
+// then ask the programs to exit, then kill them once timeout has passed. A timeout of 0 means 3
+// seconds.
 func TerminalSteps(timeout time.Duration) []Step {
 	if timeout <= 0 {
 		timeout = 3 * time.Second
@@ -290,7 +288,7 @@ func TerminalSteps(timeout time.Duration) []Step {
 	}
 }
 
-// StopSteps ask with one signal and then kill when the stop timeout is over.
+// StopSteps returns the steps that send signal and then kill after timeout.
 func StopSteps(signal unix.Signal, timeout time.Duration) []Step {
 	kill := Step{timeout, []unix.Signal{unix.SIGKILL}, true}
 	if signal == unix.SIGKILL {
@@ -300,11 +298,11 @@ func StopSteps(signal unix.Signal, timeout time.Duration) []Step {
 	return []Step{{0, []unix.Signal{signal, unix.SIGCONT}, false}, kill}
 }
 
-// End ends a tree. It returns when nothing of it is left, or says who stays.
+// End stops a tree. It returns once no member is left, or an error with those that remain.
 func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
 	began := time.Now()
 	boot, err := store.BootID()
-	for isScarce(err) && ctx.Err() == nil && time.Since(began) < scarceLimit {
+	for isScarce(err) && ctx.Err() == nil && time.Since(began) < maxScarce {
 		time.Sleep(10 * time.Millisecond)
 		boot, err = store.BootID()
 	}
@@ -317,8 +315,8 @@ func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
 	sent := -1
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		all, err := table.Read()
-		for isScarce(err) && ctx.Err() == nil && time.Since(began) < scarceLimit {
-			time.Sleep(wait) // others open files for a moment only
+		for isScarce(err) && ctx.Err() == nil && time.Since(began) < maxScarce {
+			time.Sleep(wait) // descriptors are usually free again soon
 			all, err = table.Read()
 		}
 		if err != nil {
@@ -350,13 +348,12 @@ func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
 	}
 }
 
-// Lives reports whether anything of the tree does.
+// Lives reports whether a member of the tree is alive.
 func (t *Tree) Lives(all *Snapshot) bool { return len(t.members(all)) > 0 || Populated(t.Cgroup) }
 
-// groupLives reports whether the root's process group is there although nobody
-// of it was seen: its processes fork and end faster than the process table can be
-// read. The number is the group's as long as it is held; what has ended and was
-// not collected holds it too.
+// groupLives reports whether the root's process group exists although no member was seen: its
+// processes may fork and exit faster than the process table can be read. The group's id is not
+// reused while a member exists, zombies included.
 func (t *Tree) groupLives(all *Snapshot) bool {
 	now := BootTicks()
 	if now == 0 || now > t.Held || t.root.PID <= 1 || unix.Kill(-t.root.PID, 0) != nil {
@@ -374,34 +371,35 @@ func (t *Tree) groupLives(all *Snapshot) bool {
 	return true
 }
 
-// sendUnseen signals the root's group though nobody of it was seen.
+// sendUnseen signals the root's group although no member was seen.
 func (t *Tree) sendUnseen(all *Snapshot, signals []unix.Signal) {
 	if t.groupLives(all) {
 		for _, signal := range signals {
-			_ = unix.Kill(-t.root.PID, signal) // it may have ended meanwhile
+			_ = unix.Kill(-t.root.PID, signal) // it may have exited meanwhile
 		}
 	}
 }
 
-// sendAll signals the process groups of all members, which reaches children
-// that are being forked at this moment. It gives which it has.
+// sendAll signals the process groups of all members, which includes children being forked at this
+// moment. It returns the groups signalled.
 func sendAll(live []Process, signals []unix.Signal) (done map[int]bool) {
 	done = make(map[int]bool)
 	for _, p := range live {
-		if done[p.Group] || !same(p) {
+		if done[p.Group] || !isSame(p) {
 			continue
 		}
+		// One signal per group: programs may treat a second one differently.
 		done[p.Group] = true
 		for _, s := range signals {
-			// A group that has ended meanwhile needs no signal.
+			// A group that has exited meanwhile needs no signal.
 			_ = unix.Kill(-p.Group, s)
 		}
 	}
 	return done
 }
 
-// same reports whether p is still the process that was looked at.
-func same(p Process) bool {
+// isSame reports whether p is still the process that was read.
+func isSame(p Process) bool {
 	now, ok := Read(p.PID)
 	return ok && now.StartTime == p.StartTime && now.Group == p.Group && p.Group > 1
 }

@@ -71,7 +71,7 @@ func endTree(root store.Identity, spared ...int) error {
 	return tree.End(context.Background(), new(Table), TerminalSteps(300*time.Millisecond))
 }
 
-func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
+func TestEndKillsGrandchildIgnoringTermAndHangUp(t *testing.T) {
 	t.Parallel()
 	root, told := startLeader(t, `trap 'exit 0' HUP TERM
 		sh -c 'trap "" HUP TERM; echo $$ '$$'; while :; do sleep 1; done' &
@@ -86,7 +86,7 @@ func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
 	}
 }
 
-func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
+func TestEndReachesDescendantInOtherSession(t *testing.T) {
 	t.Parallel()
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	if err := endTree(root); err != nil {
@@ -97,7 +97,7 @@ func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 	}
 }
 
-func TestEndTreeSparesTheKeeperOfAnotherDataFolder(t *testing.T) {
+func TestEndSparesKeeperOfOtherDataDirectory(t *testing.T) {
 	t.Parallel()
 	ready := t.TempDir()
 	root, told := startLeader(t, `
@@ -121,7 +121,7 @@ func TestEndTreeSparesTheKeeperOfAnotherDataFolder(t *testing.T) {
 	}
 }
 
-func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
+func TestEndContinuesStoppedProcesses(t *testing.T) {
 	t.Parallel()
 	root, _ := startLeader(t, `echo; kill -STOP $$; sleep 1000`)
 	if err := endTree(root); err != nil {
@@ -133,7 +133,7 @@ func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 }
 
 // Many programs take a second signal for the wish not to be waited for.
-func TestAStopSignalsEachGroupOnce(t *testing.T) {
+func TestEndSignalsEachGroupOnce(t *testing.T) {
 	t.Parallel()
 	var stops sync.WaitGroup // side by side: a stop waits until init has collected what was orphaned
 	for n := range 30 {
@@ -152,7 +152,7 @@ func TestAStopSignalsEachGroupOnce(t *testing.T) {
 	stops.Wait()
 }
 
-func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
+func TestEndNeverSignalsReusedPID(t *testing.T) {
 	t.Parallel()
 	root, _ := startLeader(t, `echo; sleep 1000`)
 	old := root
@@ -170,7 +170,7 @@ func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
 	}
 }
 
-func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
+func TestEndSparesExcludedProcesses(t *testing.T) {
 	t.Parallel()
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	spared := told[0]
@@ -185,7 +185,7 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 
 // A session id is free again once nobody of the session lives: later, a session
 // of that number is another one's.
-func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
+func TestTreeExcludesLaterSessionWithSameID(t *testing.T) {
 	in := func(pid, session int, start uint64) Process {
 		return Process{PID: pid, Parent: 1, Group: pid, Session: session, StartTime: start}
 	}
@@ -212,7 +212,7 @@ func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
 	}
 }
 
-func TestTheRootIsSignalledFirst(t *testing.T) {
+func TestEndSignalsRootFirst(t *testing.T) {
 	all := []Process{{PID: 77, Parent: 1, Group: 77, Session: 77, StartTime: 100}}
 	for pid := 500; pid < 530; pid++ {
 		all = append(all, Process{PID: pid, Parent: 77, Group: pid, Session: 77, StartTime: 200})
@@ -225,7 +225,7 @@ func TestTheRootIsSignalledFirst(t *testing.T) {
 	}
 }
 
-func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
+func TestSessionIsFollowedBetweenReadings(t *testing.T) {
 	tree := NewTree(store.Identity{PID: 77, StartTime: 100})
 	look := func(at uint64, all ...Process) int {
 		s := newSnapshot(all, &marks{})
@@ -248,7 +248,7 @@ func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
 	}
 }
 
-func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
+func TestParseStatAcceptsAnyName(t *testing.T) {
 	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
 	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
 	want := Process{PID: 7, Parent: 1, Group: 2, Session: 3, Name: "a) b (c", threads: 17, CPU: 50, StartTime: 99}
