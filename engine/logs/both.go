@@ -11,13 +11,12 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// streams are the names of both halves of a split log.
+// streams are the names of the two files of a split log.
 var streams = [...]string{"stdout", "stderr"}
 
-// A bothQuery is a process.log under way that puts the halves of a split log
-// together by the times at which they were written. Where these are not known,
-// and within one stamp, standard output comes first. No line is torn apart: it
-// counts from where it begins.
+// A bothQuery is a running process.log that merges the two files of a split log by write time.
+// Text of unknown time, and text with the same stamp, is ordered stdout first. Lines stay whole;
+// the start of a line determines its time.
 type bothQuery struct {
 	in     api.ProcessLogInput
 	logs   *Logs
@@ -49,17 +48,17 @@ func newBothQuery(s *Logs, in api.ProcessLogInput, p Source) (*bothQuery, error)
 	return b, nil
 }
 
-// fromEnd reports whether the end of both streams together is asked for.
+// fromEnd reports whether the request is for the end of both streams together.
 func (b *bothQuery) fromEnd() bool {
 	return b.in.Grep == "" && (b.in.Tail > 0 || b.in.Since != nil && *b.in.Since < 0)
 }
 
-// run gives what there is now.
-func (b *bothQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
+// readNow returns the output available now.
+func (b *bothQuery) readNow(ctx context.Context) (api.ProcessLogOutput, error) {
 	var outs [len(streams)]api.ProcessLogOutput
 	for i, q := range b.halves {
 		var err error
-		if outs[i], err = q.run(ctx); err != nil {
+		if outs[i], err = q.readNow(ctx); err != nil {
 			return outs[0], err
 		}
 	}
@@ -78,18 +77,18 @@ func (b *bothQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	return out, nil
 }
 
-// A piece is a part of one stream that was written at one time, as far as known.
+// A piece is part of one stream, written at one time as far as known.
 type piece struct {
 	stream int
 	from   int64
 	text   []byte
-	at     time.Time // zero: nobody knows
+	at     time.Time // zero if unknown
 }
 
 func (p piece) end() int64 { return p.from + int64(len(p.text)) }
 
-// mergeText puts together what was read of both streams, and sets where what is
-// given begins and ends in each.
+// mergeText merges the text read from both streams, and sets where the result starts and ends in
+// each.
 func (b *bothQuery) mergeText(out *api.ProcessLogOutput, outs *[len(streams)]api.ProcessLogOutput) {
 	var all []piece
 	whole := true
@@ -97,9 +96,10 @@ func (b *bothQuery) mergeText(out *api.ProcessLogOutput, outs *[len(streams)]api
 		all = append(all, b.pieces(i, outs[i])...)
 		whole = whole && len(q.text) < q.in.Max
 	}
+	// Stable, so that each stream keeps its own order.
 	slices.SortStableFunc(all, func(p, q piece) int { return p.at.Compare(q.at) })
 	if b.fromEnd() && whole {
-		all = b.last(all)
+		all = b.keepLast(all)
 	}
 	for i := range outs {
 		first := slices.IndexFunc(all, func(p piece) bool { return p.stream == i })
@@ -124,7 +124,7 @@ func (b *bothQuery) mergeText(out *api.ProcessLogOutput, outs *[len(streams)]api
 	out.Data, out.DataBytes = InJSON(data, b.in.Exact)
 }
 
-// pieces divides what was read of a stream by when it was written.
+// pieces splits the text read from a stream by write time.
 func (b *bothQuery) pieces(stream int, out api.ProcessLogOutput) []piece {
 	q := b.halves[stream]
 	var all []piece
@@ -144,7 +144,7 @@ func (b *bothQuery) pieces(stream int, out api.ProcessLogOutput) []piece {
 	return all
 }
 
-// lineFrom is where the first line begins that does so at n or behind it.
+// lineFrom returns the first line start at or after n.
 func lineFrom(text []byte, n int) int {
 	if n <= 0 {
 		return 0
@@ -155,8 +155,8 @@ func lineFrom(text []byte, n int) int {
 	return len(text)
 }
 
-// last keeps the lines or bytes at the end that were asked for.
-func (b *bothQuery) last(all []piece) []piece {
+// keepLast keeps the requested number of lines or bytes from the end.
+func (b *bothQuery) keepLast(all []piece) []piece {
 	n := b.in.Tail
 	if n == 0 {
 		n = int(min(-*b.in.Since, int64(len(streams)*ReadMost)))
@@ -179,8 +179,8 @@ func (b *bothQuery) last(all []piece) []piece {
 	return all
 }
 
-// lastLines is where the last n lines of a text begin, or -1 and how many more
-// there are to be.
+// lastLines returns the start of the last n lines of text. If there are fewer, it returns -1 and
+// how many are missing.
 func lastLines(text []byte, n int) (at, more int) {
 	at = len(bytes.TrimSuffix(text, []byte{'\n'}))
 	for ; n > 0 && at >= 0; n-- {
@@ -192,20 +192,20 @@ func lastLines(text []byte, n int) (at, more int) {
 	return at + 1, 0
 }
 
-// firstBytes keeps so many bytes of pieces, and no part of a character.
-func firstBytes(all []piece, most int) []piece {
+// firstBytes truncates pieces to limit bytes, between characters.
+func firstBytes(all []piece, limit int) []piece {
 	for i, p := range all {
-		if len(p.text) > most {
-			all[i].text = p.text[:scan.Whole(p.text[:most])]
+		if len(p.text) > limit {
+			all[i].text = p.text[:scan.Whole(p.text[:limit])]
 			return all[:i+1]
 		}
-		most -= len(p.text)
+		limit -= len(p.text)
 	}
 	return all
 }
 
-// mergeMatches puts together the lines that were found in both streams, as many
-// as were asked for, and sets where a next search begins in each.
+// mergeMatches merges the matches in both streams, up to the requested number, and sets where the
+// next search starts in each.
 func (b *bothQuery) mergeMatches(outs *[len(streams)]api.ProcessLogOutput) []api.LogMatch {
 	type match struct {
 		api.LogMatch
@@ -230,7 +230,8 @@ func (b *bothQuery) mergeMatches(outs *[len(streams)]api.ProcessLogOutput) []api
 		return p.at.Compare(q.at)
 	})
 	given := min(len(all), b.in.Limit)
-	// What is left out is found again, from its own end on when searching backward.
+	// The next search must find the omitted matches again: a backward one continues before the
+	// last match returned of that stream, or where it began.
 	for _, m := range slices.Backward(all[given:]) {
 		outs[m.stream].NextCursor = m.Offset
 		if b.in.Backward {

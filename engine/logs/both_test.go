@@ -27,7 +27,7 @@ func (r *logRig) split(stdout, stderr string, outAt, errAt map[int64]int64) {
 		var known stamps
 		for offset := range int64(len(log.text)) {
 			if at, ok := log.at[offset]; ok {
-				known = known.add(offset, time.Unix(at, 0))
+				known = known.addStamp(offset, time.Unix(at, 0))
 			}
 		}
 		r.logs.mu.Lock()
@@ -36,7 +36,7 @@ func (r *logRig) split(stdout, stderr string, outAt, errAt map[int64]int64) {
 	}
 }
 
-func TestBothStreamsAreReadInTheOrderOfTheirTimes(t *testing.T) {
+func TestReadMergesStreamsByTime(t *testing.T) {
 	r := newLogRig(t)
 	r.split("a1\na2\na3\na4", "b1\nb2\n", map[int64]int64{0: 10, 4: 30, 9: 50}, map[int64]int64{0: 20, 3: 40})
 	at := func(n int64) *int64 { return &n }
@@ -76,7 +76,7 @@ func TestBothStreamsAreReadInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
-func TestOutputComesBeforeErrorsWhereTheTimesAreNotKnown(t *testing.T) {
+func TestRead_withoutTimes_ordersStdoutFirst(t *testing.T) {
 	r := newLogRig(t)
 	r.split("a1\na2\n", "b1\nb2\n", map[int64]int64{3: 20}, map[int64]int64{3: 10})
 	out := r.read(api.ProcessLogInput{Stream: "both"})
@@ -85,7 +85,7 @@ func TestOutputComesBeforeErrorsWhereTheTimesAreNotKnown(t *testing.T) {
 	}
 }
 
-func TestBothStreamsOfALogThatIsNotSplitAreIt(t *testing.T) {
+func TestBothStreamsOfUnsplitLogAreTheLog(t *testing.T) {
 	r := newLogRig(t)
 	r.write("all\n")
 	if out := r.read(api.ProcessLogInput{Stream: "both"}); out.Data != "all\n" || out.Stderr != nil || out.Parts != nil {
@@ -93,7 +93,7 @@ func TestBothStreamsOfALogThatIsNotSplitAreIt(t *testing.T) {
 	}
 }
 
-func TestBothStreamsAreSearchedTogether(t *testing.T) {
+func TestGrepSearchesBothStreams(t *testing.T) {
 	r := newLogRig(t)
 	r.state.Store(api.StateExited)
 	r.split("x1\nno\nx3\n", "x2\nx4\n", map[int64]int64{0: 10, 6: 30}, map[int64]int64{0: 20, 3: 40})
@@ -124,7 +124,7 @@ func TestBothStreamsAreSearchedTogether(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForBothStreamsIsWokenByEither(t *testing.T) {
+func TestWaitForBothStreamsIsWokenByEither(t *testing.T) {
 	r := newLogRig(t)
 	r.source.ErrPath = r.source.Path + ".err"
 	r.state.Store(api.StateStarting)
@@ -138,7 +138,7 @@ func TestWhoWaitsForBothStreamsIsWokenByEither(t *testing.T) {
 	}
 }
 
-func TestRequestsForBothStreamsThatMakeNoSenseAreInvalid(t *testing.T) {
+func TestReadRejectsInvalidRequestsForBothStreams(t *testing.T) {
 	r := newLogRig(t)
 	r.split("a\n", "b\n", nil, nil)
 	n := int64(1)
@@ -154,7 +154,7 @@ func TestRequestsForBothStreamsThatMakeNoSenseAreInvalid(t *testing.T) {
 
 // Read in pieces, each stream comes whole and in its own order, whatever the
 // times are.
-func TestReadingBothStreamsInPiecesLosesAndRepeatsNothing(t *testing.T) {
+func TestReadingBothStreamsInPiecesIsComplete(t *testing.T) {
 	r := newLogRig(t)
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "ä", "€", "\n", "line\n"}), 0, 40)
@@ -188,16 +188,16 @@ func TestReadingBothStreamsInPiecesLosesAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-func TestAStampMovesUntilSomethingIsWrittenThere(t *testing.T) {
+func TestStampMovesUntilTextIsWritten(t *testing.T) {
 	begin := time.UnixMilli(1_800_000_000_000)
-	s := stamps(nil).add(0, begin).add(0, begin.Add(time.Hour)).add(5, begin.Add(2*time.Hour))
+	s := stamps(nil).addStamp(0, begin).addStamp(0, begin.Add(time.Hour)).addStamp(5, begin.Add(2*time.Hour))
 	got := s.between(0, 10)
 	if len(got) != 2 || !got[0].At.Equal(begin.Add(time.Hour)) || !got[1].At.Equal(begin.Add(2*time.Hour)) {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestTheTailOfWhatIsStillWrittenEndsWithAWholeCharacter(t *testing.T) {
+func TestTailOfGrowingLogEndsWithWholeCharacter(t *testing.T) {
 	r := newLogRig(t)
 	r.write("ab\xe2\x82")
 	for more, want := range map[bool]string{true: "ab", false: "ab\xe2\x82"} {

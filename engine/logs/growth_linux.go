@@ -9,20 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newGrowth watches files by inotify(7), or none if there are too many
-// instances of it. It is read here and not by fsnotify, whose goroutine wakes for
-// each burst of events: during a flood nobody looks but once in a while.
+// newGrowth watches files with inotify(7); it falls back to polling if the user has too many
+// instances. It does not use fsnotify, whose goroutine wakes for each burst of events: during a
+// flood, occasional reads are enough.
 func newGrowth() growth {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return newPollOnly()
 	}
-	// Several events of one file in a row are one in the kernel's queue.
+	// The kernel merges consecutive events for the same file.
 	return &inotify{f: os.NewFile(uintptr(fd), "inotify"), fd: fd, events: make([]byte, 4096)}
 }
 
-// inotify is a growth. Its file waits in the runtime's poller; a deadline ends
-// a wait.
+// inotify is a growth. Its file is in the runtime's poller; a deadline interrupts a wait.
 type inotify struct {
 	f      *os.File
 	fd     int
@@ -42,7 +41,7 @@ func (w *inotify) add(path string) (int, error) {
 	return unix.InotifyAddWatch(w.fd, path, unix.IN_MODIFY)
 }
 
-// remove fails only for a file that was deleted, and is not watched any more.
+// remove ignores errors: they mean that the file was deleted and is no longer watched.
 func (w *inotify) remove(id int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +64,7 @@ func (w *inotify) wait(until time.Time) (ids []int, all bool) {
 	return parseEvents(w.events[:n])
 }
 
-// arm sets when a wait ends, unless it has been ended already.
+// arm sets the deadline of a wait. It returns false if wake was called already.
 func (w *inotify) arm(until time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +80,7 @@ func (w *inotify) wake() {
 	defer w.mu.Unlock()
 	w.woken = true
 	if !w.ended {
-		_ = w.f.SetReadDeadline(time.Unix(1, 0)) // it is closed, which ends the wait too
+		_ = w.f.SetReadDeadline(time.Unix(1, 0)) // an error means it is closed, which ends the wait too
 	}
 }
 
@@ -92,8 +91,8 @@ func (w *inotify) close() {
 	w.f.Close()
 }
 
-// parseEvents gives the watches that a buffer of events is about; all is
-// whether there were more than the queue could hold.
+// parseEvents returns the watches in a buffer of events. all is true if the kernel's queue
+// overflowed.
 func parseEvents(p []byte) (ids []int, all bool) {
 	for len(p) >= unix.SizeofInotifyEvent {
 		id, mask := int32(binary.NativeEndian.Uint32(p)), binary.NativeEndian.Uint32(p[4:])

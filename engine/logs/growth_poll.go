@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// pollOnly is a growth that can watch nothing.
+// pollOnly is a growth without watches.
 type pollOnly struct{ woken chan struct{} }
 
 func newPollOnly() growth { return pollOnly{make(chan struct{}, 1)} }
 
 func (pollOnly) add(string) (int, error) { return 0, errors.ErrUnsupported }
 func (pollOnly) remove(int)              {}
-func (w pollOnly) wake()                 { tell(w.woken) }
+func (w pollOnly) wake()                 { notify(w.woken) }
 func (pollOnly) close()                  {}
 
 func (w pollOnly) wait(until time.Time) (ids []int, all bool) {

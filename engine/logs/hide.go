@@ -9,19 +9,19 @@ import (
 	"tandem/persist/sparse"
 )
 
-// A redactedLog replaces a secret byte for byte, so that offsets stay the same. Searches must use it
-// too, or they would reveal the secret.
+// A redactedLog replaces each byte of a secret, so that offsets stay the same. Searches must use
+// it too, or they would reveal the secret.
 type redactedLog struct {
 	linelog.Reader
 	secret []byte
 }
 
-// minFragment is the shortest part of a secret, in bytes, that is hidden where the log is cut off.
-// Shorter parts reveal little.
+// minFragment is the length in bytes of the shortest part of a secret redacted at the ends of a
+// log. Shorter parts reveal little.
 const minFragment = 8
 
 // Hide returns log with secret redacted, or log itself if secret is "". The secret is the nonce in
-// the marks of a session's shell: a program that knows it can forge marks.
+// the marks of a session's shell: a program with the nonce could forge marks.
 func Hide(log linelog.Reader, secret string) linelog.Reader {
 	if len(secret) < minFragment {
 		return log
@@ -29,14 +29,14 @@ func Hide(log linelog.Reader, secret string) linelog.Reader {
 	return redactedLog{log, []byte(secret)}
 }
 
-// ReadAt also reads around the range, because the secret may begin before it or end after it.
+// ReadAt also reads around the range, because the secret may start before it or end after it.
 func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
 	margin := int64(len(h.secret) - 1)
 	from := max(off-margin, min(h.Start(), off), 0)
 	lead := int(off - from)
 	buf := make([]byte, lead+len(p)+int(margin))
 	n, err := h.Reader.ReadAt(buf, from)
-	if errors.Is(err, sparse.ErrDropped) && lead > 0 { // the log was trimmed up to off meanwhile
+	if errors.Is(err, sparse.ErrDropped) && lead > 0 { // trimmed up to off meanwhile
 		from, lead = off, 0
 		n, err = h.Reader.ReadAt(buf, from)
 	}
@@ -51,28 +51,29 @@ func (h redactedLog) ReadAt(p []byte, off int64) (int, error) {
 	return got, err
 }
 
-// redact blanks the secret in buf, and its beginning at the end of buf, where the rest may not be
-// written yet. If the log may be cut at buf's start (cut), it also blanks the secret's end there.
+// redact blanks the secret in buf, and a prefix of it at the end of buf, because the rest may not
+// be written yet. If cut, the log may have been truncated at the start of buf: redact then also
+// blanks a suffix of the secret there.
 func (h redactedLog) redact(buf []byte, cut bool) {
 	for rest := buf; ; {
 		i := bytes.Index(rest, h.secret)
 		if i < 0 {
 			break
 		}
-		blank(rest[i : i+len(h.secret)])
+		blankOut(rest[i : i+len(h.secret)])
 		rest = rest[i+len(h.secret):]
 	}
 	for n := min(len(h.secret)-1, len(buf)); n >= minFragment; n-- {
 		if tail := buf[len(buf)-n:]; bytes.HasPrefix(h.secret, tail) {
-			blank(tail)
+			blankOut(tail)
 		}
 		if head := buf[:n]; cut && bytes.HasSuffix(h.secret, head) {
-			blank(head)
+			blankOut(head)
 		}
 	}
 }
 
-func blank(p []byte) {
+func blankOut(p []byte) {
 	for i := range p {
 		p[i] = 'x'
 	}

@@ -1,5 +1,5 @@
-// Package logs reads the logs of processes, searches them, tells followers that they grow and keeps them within
-// their limits. Who writes a log, and what it is the log of, it is told.
+// Package logs reads and searches the logs of processes, notifies followers when they grow, and
+// keeps them within their limits. Callers say which logs there are.
 package logs
 
 import (
@@ -15,57 +15,56 @@ import (
 )
 
 const (
-	// followGap is how soon followers of a log are told again that it grows.
+	// followGap is the minimum interval between notifications for a log.
 	followGap = 5 * time.Millisecond
-	// boundGap is how often logs that grow slowly, and that nobody follows, are
-	// checked. Getting there from followGap takes a few checks, since only the second
-	// one shows a flood.
+	// boundGap is the interval at which to check logs that grow slowly without followers. The
+	// interval increases from followGap to boundGap over a few checks, since only the second check
+	// can detect a flood.
 	boundGap = 100 * time.Millisecond
 
-	// A log that cannot be watched is polled: the faster it grows the more often while
-	// somebody follows it, otherwise once in pollBound.
+	// Poll intervals of logs that cannot be watched. With followers, the interval depends on the
+	// rate of growth; otherwise it is pollBound.
 	pollFast  = 10 * time.Millisecond
 	pollSlow  = 100 * time.Millisecond
 	pollBound = 2 * time.Second
 
-	// logsLinger is how long the goroutine waits for more to do, because readers of a
-	// log come back.
-	logsLinger = 10 * time.Second
+	// lingerTime is how long the goroutine waits without work before it exits, because readers
+	// often return.
+	lingerTime = 10 * time.Second
 )
 
-// Logs reads the logs of processes, tells followers that they grow and keeps
-// them within their limits. It has one goroutine, which runs only while there
-// is something to follow or to bound, and sleeps while nothing is written.
+// Logs reads the logs of processes, notifies followers of their growth, and keeps them within
+// their limits. Its single goroutine runs only while there are logs to follow or to bound, and
+// sleeps while they do not grow.
 //
-// The engine calls bound when a process starts to write, or is found running,
-// and what bound returns when it has ended. read is process.log; WaitLine and
-// WaitIdle are conditions of process.wait and of readiness; LastLines is what
-// a process that failed leaves to be shown. None of them may be called on the
-// control goroutine: they read files.
+// The engine calls Bound when a process starts to write or is found running, and the returned
+// function once it has exited. Read implements process.log. WaitLine and WaitIdle implement
+// conditions of process.wait and of readiness. LastLines returns what to show of a failed process.
+// Except for Bound, they read files, so they must not be called on the control goroutine.
 type Logs struct {
 	// Secret returns the nonce to redact in the log of a session, or "" for none. A nil Secret
 	// redacts nothing.
 	Secret func(session string) string
 
 	log     *slog.Logger
-	kick    chan struct{} // of 1: something was asked of the goroutine
-	linger  time.Duration // logsLinger but in tests
-	growths func() growth // newGrowth but in tests
+	kick    chan struct{} // buffered, capacity 1: work for the goroutine
+	linger  time.Duration // lingerTime, except in tests
+	growths func() growth // newGrowth, except in tests
 
 	mu     sync.Mutex
 	files  map[string]*logFile // by path
-	byID   map[int]*logFile    // those that are watched
-	growth growth              // nil while the goroutine does not run
-	idle   time.Time           // since when there are no files
-	times  map[string]stamps   // by path, also of files that are not watched any more
+	byID   map[int]*logFile    // watched files by watch
+	growth growth              // nil while the goroutine is not running
+	idle   time.Time           // since when files is empty
+	times  map[string]stamps   // by path, including logs no longer watched
 	closed bool
 	run    sync.WaitGroup
 
 	orders orders
 }
 
-// orders are what is to be done with logs, one at a time. Its lock is held for nothing
-// else, so that whoever gives an order never waits for a file.
+// orders are operations to carry out in order. Their lock is held only briefly, so that adding one
+// never waits for a file.
 type orders struct {
 	mu      sync.Mutex
 	queue   []func()
@@ -73,32 +72,32 @@ type orders struct {
 	closed  bool
 }
 
-// A logFile is a log that somebody follows or that is kept within a limit.
+// A logFile is a log with followers or a limit.
 type logFile struct {
 	path      string
-	id        int          // of the watch; 0 if it is polled
-	end       func() int64 // of a terminal's log, which is written unseen
+	id        int          // id of the watch; 0 if polled
+	end       func() int64 // end of a terminal's log, whose writes inotify does not report
 	followers map[chan struct{}]bool
 
-	bounds int   // how many want it bounded
-	limit  int64 // as the last of them wants
+	bounds int   // number of callers that want it bounded
+	limit  int64 // limit of the latest caller
 	notice func(string)
-	dirty  bool // it may have outgrown its limit
+	dirty  bool // it may exceed its limit
 
-	size int64     // when looked at last
-	grew time.Time // when that had changed
-	from int64     // where it starts, as far as known
+	size int64     // size at the last check
+	grew time.Time // time of the last growth
+	from int64     // start, as far as known
 
 	unbounded bool // the file system cannot free its head
 }
 
-// A growth tells that files grow. Only wait is for one goroutine alone.
+// A growth detects the growth of files. Only one goroutine may call wait.
 type growth interface {
-	// add watches a file; the id is positive.
+	// add watches a file and returns a positive id.
 	add(path string) (id int, err error)
 	remove(id int)
-	// wait blocks until files that are watched have grown, a time has come
-	// (unless it is zero), or wake is called. all is whether any may have grown.
+	// wait blocks until watched files have grown, until has passed (unless zero), or wake is
+	// called. all is true if any file may have grown.
 	wait(until time.Time) (ids []int, all bool)
 	wake()
 	close()
@@ -108,7 +107,7 @@ func New(log *slog.Logger) *Logs {
 	return &Logs{
 		log:     log,
 		kick:    make(chan struct{}, 1),
-		linger:  logsLinger,
+		linger:  lingerTime,
 		growths: newGrowth,
 		files:   make(map[string]*logFile),
 		byID:    make(map[int]*logFile),
@@ -116,7 +115,7 @@ func New(log *slog.Logger) *Logs {
 	}
 }
 
-// Close ends the goroutine; nothing is followed or bounded any more.
+// Close stops the goroutine. It no longer follows or bounds logs.
 func (s *Logs) Close() {
 	s.orders.mu.Lock()
 	s.orders.closed = true
@@ -124,50 +123,49 @@ func (s *Logs) Close() {
 	s.mu.Lock()
 	s.closed = true
 	clear(s.files)
-	s.wake()
+	s.wakeLoop()
 	s.mu.Unlock()
 	s.run.Wait()
 }
 
-// join has a channel of one told whenever the log at path has grown, or may
-// have. end is nil but for a terminal's log. Who joins calls stop.
-func (s *Logs) join(c chan struct{}, path string, end func() int64) (stop func()) {
+// addFollower sends on c, which must be buffered, whenever the log at path may have grown. end is nil
+// except for a terminal's log. The caller must call stop.
+func (s *Logs) addFollower(c chan struct{}, path string, end func() int64) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.file(path, end)
+	f := s.fileFor(path, end)
 	f.followers[c] = true
-	s.wake()
+	s.wakeLoop()
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(f.followers, c)
-		s.release(f)
+		s.releaseFile(f)
 	}
 }
 
-// Bound keeps the log at path, which a process writes itself, within limit
-// bytes until stop is called, and looks at it once more then. notice is told,
-// once, if the file system cannot do that. Neither Bound nor stop
-// waits for a file.
+// Bound keeps the log at path, which a process writes itself, within limit bytes until stop is
+// called, which checks it once more. It calls notice once if the file system does not support
+// that. Neither Bound nor stop waits for a file.
 func (s *Logs) Bound(path string, limit int64, notice func(string)) (stop func()) {
 	var f *logFile
-	s.later(func() {
-		f = s.file(path, nil)
+	s.enqueue(func() {
+		f = s.fileFor(path, nil)
 		f.bounds++
 		f.limit, f.notice, f.dirty = limit, notice, true
-		s.wake()
+		s.wakeLoop()
 	})
 	return sync.OnceFunc(func() {
-		s.later(func() {
+		s.enqueue(func() {
 			f.bounds--
 			f.dirty = true
-			s.wake()
+			s.wakeLoop()
 		})
 	})
 }
 
-// later has an order carried out with the lock held, after those before it.
-func (s *Logs) later(order func()) {
+// enqueue carries out an order with s.mu held, after all earlier ones.
+func (s *Logs) enqueue(order func()) {
 	o := &s.orders
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -177,15 +175,16 @@ func (s *Logs) later(order func()) {
 	o.queue = append(o.queue, order)
 	if !o.working {
 		o.working = true
-		s.run.Go(s.carryOut)
+		s.run.Go(s.runOrders)
 	}
 }
 
-// carryOut carries out orders until there are none.
-func (s *Logs) carryOut() {
+// runOrders carries out all pending orders.
+func (s *Logs) runOrders() {
 	o := &s.orders
 	for {
 		o.mu.Lock()
+		// Take the whole queue, so that the lock is not held while orders run.
 		queue := o.queue
 		o.queue = nil
 		o.working = len(queue) > 0
@@ -203,8 +202,8 @@ func (s *Logs) carryOut() {
 	}
 }
 
-// file is the entry of a path; it starts the goroutine if need be.
-func (s *Logs) file(path string, end func() int64) *logFile {
+// fileFor returns the entry for a path. It starts the goroutine if needed.
+func (s *Logs) fileFor(path string, end func() int64) *logFile {
 	f := s.files[path]
 	if f == nil {
 		f = &logFile{path: path, followers: make(map[chan struct{}]bool), grew: time.Now(), size: -1}
@@ -218,13 +217,14 @@ func (s *Logs) file(path string, end func() int64) *logFile {
 		s.growth = g
 		s.run.Go(func() { s.loop(g) })
 	}
-	s.watch(f)
-	s.grown(f) // nobody is told again of what is seen here
+	// Watch before measuring, so that growth in between raises an event.
+	s.watchFile(f)
+	s.noteGrowth(f) // record the size, so that followers are notified of later growth only
 	return f
 }
 
-// watch has a file watched rather than polled, if that can be.
-func (s *Logs) watch(f *logFile) {
+// watchFile starts to watch a file instead of polling it, if possible.
+func (s *Logs) watchFile(f *logFile) {
 	if f.id != 0 || f.end != nil || s.closed {
 		return
 	}
@@ -234,8 +234,8 @@ func (s *Logs) watch(f *logFile) {
 	}
 }
 
-// now is the size of the log.
-func (f *logFile) now() int64 {
+// currentSize returns the size of the log.
+func (f *logFile) currentSize() int64 {
 	if f.end != nil {
 		return f.end()
 	}
@@ -246,8 +246,8 @@ func (f *logFile) now() int64 {
 	return info.Size()
 }
 
-// release forgets a file that nobody follows and that is not to be bounded.
-func (s *Logs) release(f *logFile) {
+// releaseFile removes a file without followers or a limit.
+func (s *Logs) releaseFile(f *logFile) {
 	if len(f.followers) > 0 || f.bounds > 0 || f.dirty || s.files[f.path] != f {
 		return
 	}
@@ -258,19 +258,19 @@ func (s *Logs) release(f *logFile) {
 	}
 	if len(s.files) == 0 {
 		s.idle = time.Now()
-		s.wake()
+		s.wakeLoop()
 	}
 }
 
-// wake has the goroutine look at what there is to do.
-func (s *Logs) wake() {
+// wakeLoop makes the goroutine check for work.
+func (s *Logs) wakeLoop() {
 	if s.growth != nil {
-		tell(s.kick)
+		notify(s.kick)
 		s.growth.wake()
 	}
 }
 
-// loop is the goroutine. It ends when there is nothing left to do.
+// loop is the goroutine. It returns when there is no more work.
 func (s *Logs) loop(g growth) {
 	defer g.close()
 	var until time.Time
@@ -280,34 +280,34 @@ func (s *Logs) loop(g growth) {
 			begin := time.Now()
 			ids, all := g.wait(until)
 			var fast bool
-			if fast, ended = s.tend(ids, all); ended {
+			if fast, ended = s.checkLogs(ids, all); ended {
 				return
 			}
 			gap = min(2*gap, boundGap)
 			if fast || time.Since(begin) > time.Second {
 				gap = followGap
 			}
-			s.pause(gap)
+			s.waitForEvents(gap)
 			until = s.nextPoll()
 		})
 		if panicked {
-			s.pause(boundGap)
+			s.waitForEvents(boundGap)
 		}
 	}
 }
 
-// tend looks at the logs that have grown, and trims those that have to be.
-func (s *Logs) tend(ids []int, all bool) (fast, ended bool) {
-	fast, due, ended := s.look(ids, all)
+// checkLogs checks the logs that have grown, and trims those that exceed their limit.
+func (s *Logs) checkLogs(ids []int, all bool) (fast, ended bool) {
+	fast, due, ended := s.findGrown(ids, all)
 	for _, t := range due {
-		s.trim(t)
+		s.trimLog(t)
 	}
 	return fast, ended
 }
 
-// look takes note of which logs have grown, and says which may have to be
-// trimmed and whether to look again soon.
-func (s *Logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool) {
+// findGrown records which logs have grown. It returns those that may need trimming, and whether to
+// check again soon.
+func (s *Logs) findGrown(ids []int, all bool) (fast bool, due []trimming, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.files) == 0 && time.Since(s.idle) >= s.linger {
@@ -316,62 +316,61 @@ func (s *Logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool)
 		return false, nil, true
 	}
 	for _, id := range ids {
-		if f := s.byID[id]; f != nil && s.grown(f) {
+		if f := s.byID[id]; f != nil && s.noteGrowth(f) {
 			fast = true
 		}
 	}
 	for _, f := range s.files {
-		if (all || f.id == 0) && s.grown(f) {
+		if (all || f.id == 0) && s.noteGrowth(f) {
 			fast = true
 		}
 		fast = fast || len(f.followers) > 0
 		if f.dirty {
 			f.dirty = false
-			due = append(due, trimming{f, f.path, f.limit, f.bounds == 0 || f.outgrown()})
+			due = append(due, trimming{f, f.path, f.limit, f.bounds == 0 || f.exceedsLimit()})
 		}
 		if f.id == 0 && f.size > 0 {
-			s.watch(f)
+			s.watchFile(f)
 		}
 	}
 	return fast, due, false
 }
 
-// grown looks at how much f has grown, tells its followers, and reports whether
-// it may soon outgrow its limit.
-func (s *Logs) grown(f *logFile) bool {
-	more := s.measure(f)
+// noteGrowth measures f, notifies its followers, and reports whether f may soon exceed its limit.
+func (s *Logs) noteGrowth(f *logFile) bool {
+	more := s.measureFile(f)
 	if more == 0 {
 		return false
 	}
 	f.grew = time.Now()
 	for c := range f.followers {
-		tell(c)
+		notify(c)
 	}
 	f.dirty = f.dirty || f.bounds > 0
 	return f.bounds > 0 && more > sparse.Excess(f.limit)/4
 }
 
-// measure takes the size of f, and notes when what was added was written. It
-// gives by how much f has grown.
-func (s *Logs) measure(f *logFile) int64 {
+// measureFile updates the size of f and the time stamps of its content. It returns the number of bytes
+// added.
+func (s *Logs) measureFile(f *logFile) int64 {
 	before := f.size
-	f.size = f.now()
+	f.size = f.currentSize()
 	if before < 0 {
 		before = f.size
 	}
 	if f.end == nil && (f.size > before || s.times[f.path] == nil) {
-		s.times[f.path] = s.times[f.path].add(before, time.Now())
+		s.times[f.path] = s.times[f.path].addStamp(before, time.Now())
 	}
 	return f.size - before
 }
 
-// outgrown reports whether f is to be trimmed, as far as is known.
-func (f *logFile) outgrown() bool {
+// exceedsLimit reports whether f exceeds its limit, as far as known.
+func (f *logFile) exceedsLimit() bool {
 	return !f.unbounded && f.size-f.from > f.limit+sparse.Excess(f.limit)
 }
 
-// nextPoll is when the logs that cannot be watched are looked at next, or when
-// the goroutine ends for want of logs; zero if neither is due.
+// nextPoll returns the time of the next poll, or the time at which the goroutine exits without
+// work; zero if neither applies.
 func (s *Logs) nextPoll() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -395,8 +394,8 @@ func (s *Logs) nextPoll() time.Time {
 	return next
 }
 
-// pause lets events gather.
-func (s *Logs) pause(gap time.Duration) {
+// waitForEvents waits for events to accumulate.
+func (s *Logs) waitForEvents(gap time.Duration) {
 	timer := time.NewTimer(gap)
 	defer timer.Stop()
 	select {
@@ -405,21 +404,21 @@ func (s *Logs) pause(gap time.Duration) {
 	}
 }
 
-// A trimming is a log that may have to be trimmed.
+// A trimming is a log that may need trimming.
 type trimming struct {
 	file  *logFile
 	path  string
 	limit int64
-	due   bool // it has outgrown its limit, as far as known
+	due   bool // it exceeds its limit, as far as known
 }
 
-// trim frees the head of a log that has outgrown its limit.
-func (s *Logs) trim(t trimming) {
+// trimLog frees the head of a log that exceeds its limit.
+func (s *Logs) trimLog(t trimming) {
 	from, bounded, err := int64(0), true, error(nil)
 	if t.due {
 		from, bounded, err = trimFile(t.path, t.limit)
 	}
-	notice := s.trimmed(t, from, bounded, err)
+	notice := s.recordTrim(t, from, bounded, err)
 	if err != nil {
 		s.log.Warn("trim log", "path", t.path, "error", err)
 	}
@@ -428,8 +427,8 @@ func (s *Logs) trim(t trimming) {
 	}
 }
 
-// trimFile trims the log at path, and tells where it starts and whether it can
-// be bounded.
+// trimFile trims the log at path. It returns its new start and whether the file system can bound
+// it.
 func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
 	l, err := linelog.Open(path, linelog.Options{Limit: limit})
 	if errors.Is(err, os.ErrNotExist) {
@@ -442,9 +441,9 @@ func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
 	return l.Start(), l.Bounded(), errors.Join(err, l.Close())
 }
 
-// trimmed notes what came of a trimming, and gives what to call if the file system
+// recordTrim records the result of a trimming. It returns the function to call if the file system
 // cannot bound the log.
-func (s *Logs) trimmed(t trimming, from int64, bounded bool, err error) (notice func(string)) {
+func (s *Logs) recordTrim(t trimming, from int64, bounded bool, err error) (notice func(string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := t.file
@@ -454,6 +453,6 @@ func (s *Logs) trimmed(t trimming, from int64, bounded bool, err error) (notice 
 	if !bounded && !f.unbounded {
 		f.unbounded, notice = true, f.notice
 	}
-	s.release(f)
+	s.releaseFile(f)
 	return notice
 }

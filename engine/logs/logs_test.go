@@ -64,7 +64,7 @@ func (r *logRig) read(in api.ProcessLogInput) api.ProcessLogOutput {
 	return out
 }
 
-func TestALogIsReadFromWhereItIsAsked(t *testing.T) {
+func TestReadStartsWhereRequested(t *testing.T) {
 	r := newLogRig(t)
 	r.write("one\ntwo\nthree\nfo")
 	at := func(n int64) *int64 { return &n }
@@ -92,7 +92,7 @@ func TestALogIsReadFromWhereItIsAsked(t *testing.T) {
 	}
 }
 
-func TestALogIsSearchedBothWays(t *testing.T) {
+func TestGrepSearchesForwardAndBackward(t *testing.T) {
 	r := newLogRig(t)
 	r.write("a1\r\nb\na2\nc\na3\nd\na4")
 	at := func(n int64) *int64 { return &n }
@@ -122,7 +122,7 @@ func TestALogIsSearchedBothWays(t *testing.T) {
 	}
 }
 
-func TestLogIsSearchedAsShown(t *testing.T) {
+func TestGrepSearchesTextAsDisplayed(t *testing.T) {
 	r := newLogRig(t)
 	r.write("%s", "\x1b[31mERR\x1b[0mOR split\nplain\n\x1b[32m2026-01-01\x1b[0m start\r\n1%\r50%\rdone\x1b[K\nlast\n")
 	const second, third = 27, 54 // offsets of the coloured and the redrawn line
@@ -152,7 +152,7 @@ func TestLogIsSearchedAsShown(t *testing.T) {
 	}
 }
 
-func TestTailSaysThatItsFirstLineIsNotWhole(t *testing.T) {
+func TestReadReportsStartWithinLine(t *testing.T) {
 	r := newLogRig(t)
 	r.write("%s\nlast\n", strings.Repeat("x", 1_100_000))
 	for tail, within := range map[int]bool{1: false, 2: true, 3: false} {
@@ -162,7 +162,7 @@ func TestTailSaysThatItsFirstLineIsNotWhole(t *testing.T) {
 	}
 }
 
-func TestLongMatchIsCutAroundTheMatch(t *testing.T) {
+func TestLongLineIsCutAroundItsMatch(t *testing.T) {
 	r := newLogRig(t)
 	long := strings.Repeat("x", 20000)
 	r.write("%s", long+" boom "+long+"\n\x1b[1m"+long+"boom\x1b[m\nboom"+long+"\nafter\n")
@@ -172,7 +172,7 @@ func TestLongMatchIsCutAroundTheMatch(t *testing.T) {
 	}
 	for i, cut := range []struct{ before, after bool }{{true, true}, {true, false}, {false, true}} {
 		m := matches[i]
-		if !strings.Contains(m.Text, "boom") || len(m.Text) > logLineMost+60 || strings.Contains(m.Text, "\x1b") ||
+		if !strings.Contains(m.Text, "boom") || len(m.Text) > maxLine+60 || strings.Contains(m.Text, "\x1b") ||
 			strings.HasPrefix(m.Text, fmt.Sprintf("[%d bytes left out] ", m.CutBefore)) != cut.before ||
 			strings.HasSuffix(m.Text, fmt.Sprintf(" [%d bytes left out]", m.CutAfter)) != cut.after {
 			t.Errorf("%d: %d bytes, cut %d and %d: %.60s … %s", i, len(m.Text), m.CutBefore, m.CutAfter, m.Text, m.Text[len(m.Text)-60:])
@@ -183,7 +183,7 @@ func TestLongMatchIsCutAroundTheMatch(t *testing.T) {
 	}
 }
 
-func TestARequestThatMakesNoSenseIsInvalid(t *testing.T) {
+func TestReadRejectsInvalidRequests(t *testing.T) {
 	r := newLogRig(t)
 	zero := int64(0)
 	for _, in := range []api.ProcessLogInput{
@@ -196,7 +196,7 @@ func TestARequestThatMakesNoSenseIsInvalid(t *testing.T) {
 	}
 }
 
-func TestASplitLogIsReadByStream(t *testing.T) {
+func TestReadSelectsStreamOfSplitLog(t *testing.T) {
 	r := newLogRig(t)
 	r.write("out\n")
 	r.source.ErrPath = r.source.Path + ".err"
@@ -213,7 +213,7 @@ func TestASplitLogIsReadByStream(t *testing.T) {
 	}
 }
 
-func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
+func TestMissingLogIsEmpty(t *testing.T) {
 	r := newLogRig(t)
 	r.source.Path += ".none"
 	r.state.Store(api.StateStarting)
@@ -228,7 +228,7 @@ func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
 	}
 }
 
-func TestCharactersAreNotCutAndOtherBytesReplaced(t *testing.T) {
+func TestReadKeepsCharactersWholeAndReplacesInvalidBytes(t *testing.T) {
 	r := newLogRig(t)
 	r.write("ä\xff\xe2\x82")
 	out := r.read(api.ProcessLogInput{})
@@ -258,7 +258,7 @@ func (r *logRig) afterFollow(f func()) {
 	}
 }
 
-func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
+func TestReaderIsWokenWhenLogGrows(t *testing.T) {
 	for _, growths := range []func() growth{newGrowth, newPollOnly} {
 		r := newLogRig(t)
 		r.logs.growths = growths
@@ -269,7 +269,7 @@ func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
 	}
 }
 
-func TestReadReportsADeletedLogOfARunningProcess(t *testing.T) {
+func TestReadReportsDeletedLogOfRunningProcess(t *testing.T) {
 	r := newLogRig(t)
 	if err := os.Remove(r.source.Path); err != nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestReadReportsADeletedLogOfARunningProcess(t *testing.T) {
 	}
 }
 
-func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
+func TestReaderIsWokenWhenLogAppears(t *testing.T) {
 	r := newLogRig(t)
 	path := r.source.Path + ".later"
 	r.source.Path = path
@@ -297,7 +297,7 @@ func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
 	}
 }
 
-func TestAReaderOfATerminalIsWoken(t *testing.T) {
+func TestReaderOfTerminalIsWoken(t *testing.T) {
 	r := newLogRig(t)
 	var end atomic.Int64
 	r.source.End = end.Load
@@ -308,7 +308,7 @@ func TestAReaderOfATerminalIsWoken(t *testing.T) {
 	}
 }
 
-func TestWaitingForMatchesGivesWholeLines(t *testing.T) {
+func TestWaitForMatchesReturnsWholeLines(t *testing.T) {
 	r := newLogRig(t)
 	r.write("match: no")
 	r.afterFollow(func() {
@@ -322,7 +322,7 @@ func TestWaitingForMatchesGivesWholeLines(t *testing.T) {
 	}
 }
 
-func TestWaitingForAnEndedProcessEnds(t *testing.T) {
+func TestWaitForEndedProcessReturns(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.state.Store(api.StateExited) })
 	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.State != api.StateExited {
@@ -339,7 +339,7 @@ func mustSearch(t *testing.T, expr string) *Pattern {
 	return s
 }
 
-func TestALineIsWaitedFor(t *testing.T) {
+func TestWaitLineReturnsMatchingLine(t *testing.T) {
 	r := newLogRig(t)
 	r.write("listening on nothing\n")
 	r.afterFollow(func() { r.write("listening on 80"); r.write("80\r\nmore\n") })
@@ -349,7 +349,7 @@ func TestALineIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAPromptIsALineOnceItSettles(t *testing.T) {
+func TestWaitLineAcceptsSettledPrompt(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.write("password: ") })
 	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "word"), r.source.Places(0, 0))
@@ -358,7 +358,7 @@ func TestAPromptIsALineOnceItSettles(t *testing.T) {
 	}
 }
 
-func TestALineThatCannotComeAnyMoreIsNotWaitedFor(t *testing.T) {
+func TestWaitLineOfEndedProcessReturnsErrOver(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.state.Store(api.StateFailed) })
 	if _, _, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "x"), r.source.Places(0, 0)); !errors.Is(err, ErrOver) {
@@ -372,7 +372,7 @@ func TestALineThatCannotComeAnyMoreIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestIdleCountsFromTheLastWrite(t *testing.T) {
+func TestWaitIdleCountsFromLastWrite(t *testing.T) {
 	r := newLogRig(t)
 	r.write("x")
 	old := time.Now().Add(-time.Hour)
@@ -390,7 +390,7 @@ func TestIdleCountsFromTheLastWrite(t *testing.T) {
 	}
 }
 
-func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
+func TestLastLinesReturnsTheEnd(t *testing.T) {
 	r := newLogRig(t)
 	for i := range 100 {
 		r.write("line %d\n", i)
@@ -403,7 +403,7 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 	}
 }
 
-func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
+func TestBoundTrimsLogWhileProcessRuns(t *testing.T) {
 	t.Run("watched", func(t *testing.T) { testBounded(t, newGrowth) })
 	t.Run("polled", func(t *testing.T) { testBounded(t, newPollOnly) })
 }
@@ -442,7 +442,7 @@ func (s stuck) add(path string) (int, error) {
 	return s.deaf.add(path)
 }
 
-func TestToBoundALogWaitsForNoFile(t *testing.T) {
+func TestBoundDoesNotWaitForFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(slog.New(slog.DiscardHandler))
 		g := stuck{deaf{make(chan struct{}, 1)}, make(chan struct{})}
@@ -464,10 +464,10 @@ func TestToBoundALogWaitsForNoFile(t *testing.T) {
 // follow gives a channel that is told whenever the log at path has grown.
 func (s *Logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
-	return c, s.join(c, path, end)
+	return c, s.addFollower(c, path, end)
 }
 
-func TestFollowersComeAndGo(t *testing.T) {
+func TestLogsReleasesFilesWithoutFollowers(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.linger = time.Microsecond
 	for range 100 {
@@ -485,7 +485,7 @@ func TestFollowersComeAndGo(t *testing.T) {
 	stop()
 }
 
-func TestALogThatIsTrimmedBehindItsEndWhileItIsReadIsReadAnew(t *testing.T) {
+func TestReadRestartsAfterTrimPastItsEnd(t *testing.T) {
 	const limit = 1 << 20
 	r := newLogRig(t)
 	line := bytes.Repeat([]byte("0123456789abcde\n"), limit/16)
@@ -517,14 +517,14 @@ type deaf struct {
 
 func (d deaf) add(string) (int, error) { return 1, nil }
 func (d deaf) remove(int)              {}
-func (d deaf) wake()                   { tell(d.woken) }
+func (d deaf) wake()                   { notify(d.woken) }
 func (d deaf) close()                  {}
 func (d deaf) wait(time.Time) ([]int, bool) {
 	<-d.woken
 	return nil, false
 }
 
-func TestWhoFollowsIsToldOfGrowthThatAnotherHasSeenFirst(t *testing.T) {
+func TestAllFollowersAreNotifiedOfGrowth(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.growths = func() growth { return deaf{make(chan struct{}, 1)} }
 	grew, stop := r.logs.follow(r.source.Path, nil)
@@ -539,7 +539,7 @@ func TestWhoFollowsIsToldOfGrowthThatAnotherHasSeenFirst(t *testing.T) {
 	}
 }
 
-func TestEventsAreParsedWhateverTheyAre(t *testing.T) {
+func TestParseEventsAcceptsAnyInput(t *testing.T) {
 	for n := range 64 {
 		parseEvents(bytes.Repeat([]byte{0xff}, n))
 	}
@@ -652,7 +652,7 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 
 // Who follows a bounded log gets what was written, in order, and is told what
 // it missed.
-func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
+func TestFollowerOfBoundedFloodLearnsOfEveryLoss(t *testing.T) {
 	needs.FullRun(t)
 	const limit, lines = 4 << 20, 2 << 20
 	r := newLogRig(t)
@@ -694,7 +694,7 @@ func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoTextAreGivenExactlyIfAskedFor(t *testing.T) {
+func TestExactReadReturnsInvalidUTF8InBase64(t *testing.T) {
 	r := newLogRig(t)
 	r.write("a\xff\x00\n")
 	if out := r.read(api.ProcessLogInput{}); out.Data != "a\uFFFD\x00\n" || out.DataBytes != "" {
@@ -711,7 +711,7 @@ func TestBytesThatAreNoTextAreGivenExactlyIfAskedFor(t *testing.T) {
 	}
 }
 
-func TestALineIsWaitedForInBothStreams(t *testing.T) {
+func TestWaitLineSearchesBothStreams(t *testing.T) {
 	r := newLogRig(t)
 	r.source.ErrPath = filepath.Join(t.TempDir(), "stderr.log")
 	r.state.Store(api.StateStarting)
@@ -727,7 +727,7 @@ func TestALineIsWaitedForInBothStreams(t *testing.T) {
 	}
 }
 
-func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
+func TestTailOfTrimmedLogContainsNoHole(t *testing.T) {
 	r := newLogRig(t)
 	for i := range 40_000 {
 		r.write("line %08d\n", i)
@@ -744,7 +744,7 @@ func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
 	}
 }
 
-func TestATerminalsLogIsReadOnceItIsOpen(t *testing.T) {
+func TestReadWaitsUntilTerminalLogIsOpen(t *testing.T) {
 	r := newLogRig(t)
 	r.write("text\n")
 	opened := make(chan struct{})

@@ -19,10 +19,10 @@ func (s stumbling) wait(until time.Time) ([]int, bool) {
 	return s.growth.wait(until)
 }
 
-func TestLogsAreFollowedAfterAPanic(t *testing.T) {
+func TestLogsContinueAfterPanic(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.growths = func() growth { return stumbling{newGrowth(), new(atomic.Int32)} }
-	r.logs.later(func() { panic("stumbled") })
+	r.logs.enqueue(func() { panic("stumbled") })
 	grew, stop := r.logs.follow(r.source.Path, nil)
 	defer stop()
 	r.write("news\n")

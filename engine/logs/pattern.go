@@ -13,8 +13,8 @@ import (
 	"tandem/persist/linelog"
 )
 
-// A Pattern finds the lines of a log whose text, as a terminal shows it, matches a regular
-// expression. Any number of goroutines may use it.
+// A Pattern finds lines of a log whose text, as a terminal displays it, matches a regular
+// expression. It is safe for concurrent use.
 type Pattern struct {
 	lines *search.Pattern
 	pool  sync.Pool // of *shownLines
@@ -22,8 +22,8 @@ type Pattern struct {
 
 var _ linelog.Matcher = (*Pattern)(nil)
 
-// CompilePattern reads the regular expression for a search in the log of a process. The error
-// is an *api.Error with CodeInvalid.
+// CompilePattern compiles the regular expression of a search in the log of the process name. The
+// error is an *api.Error with CodeInvalid.
 func CompilePattern(name, expr string) (*Pattern, error) {
 	doing := "search the log of " + name
 	if err := names.CheckPattern(doing, expr); err != nil {
@@ -38,6 +38,7 @@ func CompilePattern(name, expr string) (*Pattern, error) {
 
 // Each implements linelog.Matcher.
 func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
+	// Fast path: without escape sequences, the bytes are the text.
 	if rendered.IsPlain(data) {
 		p.lines.Each(data, yield)
 		return
@@ -56,23 +57,24 @@ func (p *Pattern) Each(data []byte, yield func(lo, hi int) bool) {
 	}
 }
 
-// maxShown bounds the text held at a time: text may be a hundred times as long as its lines.
+// maxShown bounds the text held at a time, in bytes: the text may be a hundred times as long as
+// its lines.
 const maxShown = 1 << 20
 
-// shownLines is the text of lines as a terminal shows them, with their bounds in the log.
+// shownLines holds the text of lines as a terminal displays them, with their bounds in the log.
 type shownLines struct {
 	text  []byte
 	lines []shownLine
-	next  int // lines before it have been passed to boundsOf
+	next  int // index of the next line for boundsOf
 }
 
 type shownLine struct {
-	at     int // in the text
-	lo, hi int // in the log
+	at     int // offset in the text
+	lo, hi int // bounds in the log
 }
 
-// read reads the lines of data from an offset on, until there is enough text, and returns where
-// the next line begins.
+// read reads lines of data from offset lo until there is enough text. It returns the start of the
+// next line.
 func (s *shownLines) read(data []byte, lo int) (next int) {
 	s.text, s.lines, s.next = s.text[:0], s.lines[:0], 0
 	for lo < len(data) && len(s.text) < maxShown {
@@ -87,7 +89,7 @@ func (s *shownLines) read(data []byte, lo int) (next int) {
 	return lo
 }
 
-// boundsOf returns the bounds in the log of the line at an offset in the text. Offsets only
+// boundsOf returns the bounds in the log of the line at an offset in the text. Offsets must
 // increase from call to call.
 func (s *shownLines) boundsOf(at int) (lo, hi int) {
 	for s.lines[s.next].at != at {
@@ -96,8 +98,8 @@ func (s *shownLines) boundsOf(at int) (lo, hi int) {
 	return s.lines[s.next].lo, s.lines[s.next].hi
 }
 
-// excerpt returns the text of a line that matches. If the line is longer than maxText bytes, it
-// returns the part of its text around the first match, and says how much is left out.
+// excerpt returns the text of a matching line. If the line exceeds maxText bytes, it returns the
+// part around the first match, with the number of bytes left out.
 func (p *Pattern) excerpt(line []byte, maxText int) api.LogMatch {
 	if len(line) <= maxText {
 		return api.LogMatch{Text: lineText(line, maxText)}
@@ -117,7 +119,7 @@ func (p *Pattern) excerpt(line []byte, maxText int) api.LogMatch {
 	return m
 }
 
-// cutMark says that n bytes of a line are left out.
+// cutMark returns a note that n bytes of a line are left out.
 func cutMark(n int, before, after string) string {
 	if n == 0 {
 		return ""

@@ -20,34 +20,34 @@ import (
 const (
 	ReadDefault     = 64 << 10
 	ReadMost        = 1 << 20
-	logMatches      = 100
-	logMatchesMost  = 10_000
-	logContextMost  = 1000
-	logLineMost     = 16 << 10 // of a line in a match
-	logWaitMost     = 50 * time.Second
+	defaultMatches  = 100
+	maxMatches      = 10_000
+	maxContext      = 1000
+	maxLine         = 16 << 10 // maximum length of a matching line
+	maxWait         = 50 * time.Second
 	logStateRecheck = 250 * time.Millisecond
 )
 
-// A Source is the log of one process, as reading it needs to know it.
+// A Source describes the log of one process.
 type Source struct {
-	Name    string // of the process
-	Path    string // of its log, or of its standard output
-	ErrPath string // of its standard error, where they are kept apart
+	Name    string // name of the process
+	Path    string // path of its log, or of its standard output
+	ErrPath string // path of its standard error, if the streams are split
 
-	// End is the committed end of the log of a terminal whose session is open;
-	// nil for a log that is as long as its file.
+	// End returns the committed end of the log of an open terminal; nil if the log ends with its
+	// file.
 	End    func() int64
-	Opened <-chan struct{} // closed once end tells; nil if it always does
+	Opened <-chan struct{} // closed once End is valid; nil if it always is
 
-	// Session is the id of the session whose shell's marks are in the log; "" if there are none.
+	// Session is the id of the session with shell marks in the log; "" if there are none.
 	Session string
-	secret  string // nonce in these marks
+	secret  string // nonce in the marks
 
-	Started time.Time        // of the process
-	State   func() api.State // now; any goroutine may call it, and it does not block
+	Started time.Time        // start of the process
+	State   func() api.State // current state; safe for concurrent use and never blocks
 }
 
-// stream is the part of the log that a request is about.
+// stream returns the source for one stream of a request.
 func (p Source) stream(name string) (Source, error) {
 	switch {
 	case name == "", name == "both":
@@ -62,8 +62,8 @@ func (p Source) stream(name string) (Source, error) {
 	return p, nil
 }
 
-// await waits until it is known where the log ends.
-func (p Source) await(ctx context.Context) error {
+// awaitEnd waits until the end of the log is known.
+func (p Source) awaitEnd(ctx context.Context) error {
 	if p.Opened == nil {
 		return nil
 	}
@@ -75,7 +75,6 @@ func (p Source) await(ctx context.Context) error {
 	}
 }
 
-// A reader is an open log with its secret redacted.
 type reader struct {
 	linelog.Reader
 	file *linelog.File
@@ -84,8 +83,8 @@ type reader struct {
 func (r *reader) Close() error                { return r.file.Close() }
 func (r *reader) Written() (time.Time, error) { return r.file.Written() }
 
-// open opens the log; it is nil if there is none yet.
-func (p Source) open() (*reader, error) {
+// openLog opens the log. It returns nil without an error if there is none yet.
+func (p Source) openLog() (*reader, error) {
 	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, p.errDeleted()
@@ -96,8 +95,8 @@ func (p Source) open() (*reader, error) {
 	return &reader{Hide(l, p.secret), l}, nil
 }
 
-// errDeleted returns an error if the process runs although its log is missing: logs are created
-// before processes start.
+// errDeleted returns an error if the process is running although its log is missing: logs are
+// created before processes start.
 func (p Source) errDeleted() error {
 	if p.State == nil {
 		return nil
@@ -110,7 +109,7 @@ func (p Source) errDeleted() error {
 	return nil
 }
 
-// withSecret returns p with the nonce of its session's marks, which reads of p then redact.
+// withSecret returns p with its session's nonce, which reads then redact.
 func (s *Logs) withSecret(p Source) Source {
 	if s.Secret != nil && p.Session != "" {
 		p.secret = s.Secret(p.Session)
@@ -118,24 +117,25 @@ func (s *Logs) withSecret(p Source) Source {
 	return p
 }
 
-// A logQuery is a process.log under way.
+// A logQuery is a running process.log.
 type logQuery struct {
 	logs    *Logs
 	in      api.ProcessLogInput
 	source  Source
 	pattern *Pattern // nil without grep
 
-	since *int64 // where it goes on, once known
-	tail  int64  // what a search backward does not go behind
-	text  []byte // what was read last
+	since *int64 // where to continue, once known
+	tail  int64  // lower limit of a backward search
+	text  []byte // text of the last read
 }
 
-// Read answers process.log.
+// Read implements process.log.
 func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.ProcessLogOutput, error) {
 	p = s.withSecret(p)
-	run, err := s.reading(in, p)
+	// Check the request before waiting for the log.
+	run, err := s.newRun(in, p)
 	if err == nil {
-		err = p.await(ctx)
+		err = p.awaitEnd(ctx)
 	}
 	if err != nil {
 		return api.ProcessLogOutput{}, err
@@ -145,9 +145,10 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 	}
 	grew := make(chan struct{}, 1)
 	for _, path := range p.pathsOf(in.Stream) {
-		defer s.join(grew, path, p.End)()
+		// Follow before the first read, so that growth in between is noticed.
+		defer s.addFollower(grew, path, p.End)()
 	}
-	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, logWaitMost))
+	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, maxWait))
 	defer wait.Stop()
 	recheck := time.NewTicker(logStateRecheck)
 	defer recheck.Stop()
@@ -171,15 +172,15 @@ func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.
 	}
 }
 
-// reading is what gives what there is now of what a request asks for, each time
-// from where it ended before.
-func (s *Logs) reading(in api.ProcessLogInput, p Source) (run func(context.Context) (api.ProcessLogOutput, error), err error) {
+// newRun returns a function that returns the output available now. Each call continues where the
+// previous one ended.
+func (s *Logs) newRun(in api.ProcessLogInput, p Source) (run func(context.Context) (api.ProcessLogOutput, error), err error) {
 	if in.Stream == "both" && p.ErrPath != "" {
 		q, err := newBothQuery(s, in, p)
 		if err != nil {
 			return nil, err
 		}
-		return q.run, nil
+		return q.readNow, nil
 	}
 	q, err := newLogQuery(in, p)
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *Logs) reading(in api.ProcessLogInput, p Source) (run func(context.Conte
 	}
 	q.logs = s
 	return func(ctx context.Context) (api.ProcessLogOutput, error) {
-		out, err := q.run(ctx)
+		out, err := q.readNow(ctx)
 		out.Data, out.DataBytes = InJSON(q.text, in.Exact)
 		return out, err
 	}, nil
@@ -219,30 +220,30 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 		q.pattern, err = CompilePattern(p.Name, in.Grep)
 	}
 	q.in.Max = min(cmp.Or(in.Max, ReadDefault), ReadMost)
-	q.in.Limit = min(cmp.Or(in.Limit, logMatches), logMatchesMost)
-	q.in.Context = min(in.Context, logContextMost)
+	q.in.Limit = min(cmp.Or(in.Limit, defaultMatches), maxMatches)
+	q.in.Context = min(in.Context, maxContext)
 	return q, err
 }
 
-// run gives what there is now. What is dropped while it reads is left out.
-func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
-	// Asked first: what an ended process has written is all in its log.
+// readNow returns the output available now, without lines dropped meanwhile.
+func (q *logQuery) readNow(ctx context.Context) (api.ProcessLogOutput, error) {
+	// Get the state first: once the process has ended, its log is complete.
 	out := api.ProcessLogOutput{State: q.source.State()}
-	l, err := q.source.open()
+	l, err := q.source.openLog()
 	if err != nil || l == nil {
 		return out, err
 	}
 	defer l.Close()
 	for {
-		// In this order: a log that grows and is trimmed meanwhile may begin where it
-		// ended before.
+		// Read the start first: otherwise a log that grows and is trimmed in between could start
+		// after its end.
 		out.Dropped = l.Start()
 		out.End = l.End()
-		out.Start, err = q.start(ctx, l, out.Dropped, out.End)
+		out.Start, err = q.startOffset(ctx, l, out.Dropped, out.End)
 		if err == nil && q.pattern == nil {
-			err = q.data(l, &out)
+			err = q.readData(l, &out)
 		} else if err == nil {
-			err = q.grep(ctx, l, &out)
+			err = q.searchLog(ctx, l, &out)
 		}
 		if !errors.Is(err, sparse.ErrDropped) {
 			return out, err
@@ -251,9 +252,8 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	}
 }
 
-// start is where reading or searching begins, given where the log does and where
-// it ends.
-func (q *logQuery) start(ctx context.Context, l linelog.Reader, first, end int64) (int64, error) {
+// startOffset returns the offset at which to read or search, in a log between first and end.
+func (q *logQuery) startOffset(ctx context.Context, l linelog.Reader, first, end int64) (int64, error) {
 	at := first
 	switch {
 	case q.since != nil && *q.since < 0:
@@ -279,8 +279,8 @@ func (q *logQuery) start(ctx context.Context, l linelog.Reader, first, end int64
 	return max(min(at, end), first), nil
 }
 
-// data reads text from out.Start on.
-func (q *logQuery) data(l *reader, out *api.ProcessLogOutput) error {
+// readData reads text from out.Start.
+func (q *logQuery) readData(l *reader, out *api.ProcessLogOutput) error {
 	text, err := readText(l, out.Start, out.End, q.in.Max, out.State.Ended())
 	if err != nil {
 		return err
@@ -301,8 +301,8 @@ func (q *logQuery) data(l *reader, out *api.ProcessLogOutput) error {
 	return nil
 }
 
-// InJSON is what was printed as a string of JSON can hold it: as text, or with
-// exact in base64 if it is no UTF-8.
+// InJSON returns output as valid JSON strings: as text or, if exact is set and it is not UTF-8, in
+// base64.
 func InJSON(p []byte, exact bool) (text, encoded string) {
 	switch {
 	case utf8.Valid(p):
@@ -313,10 +313,10 @@ func InJSON(p []byte, exact bool) (text, encoded string) {
 	return strings.ToValidUTF8(string(p), "\uFFFD"), ""
 }
 
-// readText reads up to most bytes. A character that is not complete yet is left
-// for the next call, unless nothing more comes.
-func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, error) {
-	p := make([]byte, min(int64(max(most, 4)), end-from))
+// readText reads up to limit bytes. It leaves an incomplete character for the next call, unless the
+// process has ended.
+func readText(l linelog.Reader, from, end int64, limit int, ended bool) ([]byte, error) {
+	p := make([]byte, min(int64(max(limit, 4)), end-from))
 	n, err := l.ReadAt(p, from)
 	if n < len(p) && errors.Is(err, sparse.ErrDropped) {
 		return nil, err
@@ -331,25 +331,25 @@ func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, 
 	return p[:scan.Whole(p)], nil
 }
 
-// grep searches from out.Start on, or before it.
-func (q *logQuery) grep(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
+// searchLog searches from out.Start, forward or backward.
+func (q *logQuery) searchLog(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
 	m := &matches{log: l, q: q}
 	var err error
 	if q.in.Backward {
-		out.NextCursor, err = linelog.Backward(ctx, l, q.pattern, q.tail, out.Start, m.add)
+		out.NextCursor, err = linelog.Backward(ctx, l, q.pattern, q.tail, out.Start, m.addMatch)
 	} else {
-		out.NextCursor, err = q.forward(ctx, l, m, out)
+		out.NextCursor, err = q.searchForward(ctx, l, m, out)
 	}
 	out.Matches = m.found
 	q.since = &out.NextCursor
 	if err == nil && q.in.Count {
-		err = q.count(ctx, l, out)
+		err = q.countMatches(ctx, l, out)
 	}
 	return errors.Join(err, m.err)
 }
 
-// count tells how many lines match, and how many of them are before out.Start.
-func (q *logQuery) count(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
+// countMatches sets the number of matching lines, and of those before out.Start.
+func (q *logQuery) countMatches(ctx context.Context, l *reader, out *api.ProcessLogOutput) error {
 	out.Total, out.Before = 0, 0
 	_, err := linelog.Forward(ctx, l, q.pattern, out.Dropped, out.End, func(line linelog.Line) bool {
 		if out.Total++; line.Offset < out.Start {
@@ -360,13 +360,13 @@ func (q *logQuery) count(ctx context.Context, l *reader, out *api.ProcessLogOutp
 	return err
 }
 
-// forward searches forward. The last line of a log that is still written may
-// not be whole: who waits for matches gets it when it is; who does not, gets it
-// as it is, but a next search begins with it again unless it has matched.
-func (q *logQuery) forward(ctx context.Context, l *reader, m *matches, out *api.ProcessLogOutput) (int64, error) {
+// searchForward searches forward. The last line of a growing log may be incomplete: a caller that waits
+// gets it once it is complete. Other callers get it as it is, and the next search starts with it
+// again unless it has matched.
+func (q *logQuery) searchForward(ctx context.Context, l *reader, m *matches, out *api.ProcessLogOutput) (int64, error) {
 	from, to := out.Start, out.End
 	if out.State.Ended() {
-		return linelog.Forward(ctx, l, q.pattern, from, to, m.add)
+		return linelog.Forward(ctx, l, q.pattern, from, to, m.addMatch)
 	}
 	last, err := linelog.LineStart(l, to)
 	if err != nil {
@@ -374,33 +374,34 @@ func (q *logQuery) forward(ctx context.Context, l *reader, m *matches, out *api.
 	}
 	last = max(last, from)
 	if q.in.WaitMS > 0 {
-		return linelog.Forward(ctx, l, q.pattern, from, last, m.add)
+		return linelog.Forward(ctx, l, q.pattern, from, last, m.addMatch)
 	}
-	next, err := linelog.Forward(ctx, l, q.pattern, from, to, m.add)
+	next, err := linelog.Forward(ctx, l, q.pattern, from, to, m.addMatch)
+	// The last line may still grow, so search it again.
 	if next == to && m.last < to {
 		next = last
 	}
 	return next, err
 }
 
-// matches collects what a search finds.
+// matches collects the results of a search.
 type matches struct {
 	log   linelog.Reader
 	q     *logQuery
 	found []api.LogMatch
-	size  int   // of all text so far
-	last  int64 // where the last one ends
+	size  int   // total text so far
+	last  int64 // end of the last match
 	err   error
 }
 
-// add takes a line that matches, and reports whether there is room for more.
-func (m *matches) add(line linelog.Line) bool {
-	most := min(logLineMost, m.q.in.Max)
-	match := m.q.pattern.excerpt(line.Text, most)
+// addMatch adds a matching line and reports whether there is room for more.
+func (m *matches) addMatch(line linelog.Line) bool {
+	limit := min(maxLine, m.q.in.Max)
+	match := m.q.pattern.excerpt(line.Text, limit)
 	match.Offset = line.Offset
 	if n := m.q.in.Context; n > 0 {
-		before, errBefore := linesBefore(m.log, line.Offset, n, most)
-		after, errAfter := linesAfter(m.log, line.Next, n, most)
+		before, errBefore := linesBefore(m.log, line.Offset, n, limit)
+		after, errAfter := linesAfter(m.log, line.Next, n, limit)
 		if m.err = errors.Join(errBefore, errAfter); m.err != nil {
 			return false
 		}
@@ -415,27 +416,25 @@ func (m *matches) add(line linelog.Line) bool {
 	return len(m.found) < m.q.in.Limit && m.size < m.q.in.Max
 }
 
-// lineText returns a line as text. If it is longer than most bytes, the rest is cut and the
-// text says so.
-func lineText(line []byte, most int) string {
+// lineText returns a line as text, with a note if it is cut after limit bytes.
+func lineText(line []byte, limit int) string {
 	cut := 0
-	if len(line) > most {
-		part := line[:most]
+	if len(line) > limit {
+		part := line[:limit]
 		part = part[:scan.Whole(part)]
 		cut, line = len(line)-len(part), part
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD") + cutMark(cut, " ", "")
 }
 
-// linesBefore are up to n lines that end at an offset; those that are dropped
-// meanwhile are left out.
-func linesBefore(l linelog.Reader, off int64, n, most int) ([]string, error) {
+// linesBefore returns up to n lines that end at an offset, without lines dropped meanwhile.
+func linesBefore(l linelog.Reader, off int64, n, limit int) ([]string, error) {
 	var lines []string
 	for ; n > 0 && off > l.Start(); n-- {
 		from, err := linelog.LineStart(l, off-1)
 		line := ""
 		if err == nil {
-			line, err = readLine(l, from, off, most)
+			line, err = readLine(l, from, off, limit)
 		}
 		if errors.Is(err, sparse.ErrDropped) {
 			break
@@ -450,14 +449,14 @@ func linesBefore(l linelog.Reader, off int64, n, most int) ([]string, error) {
 	return lines, nil
 }
 
-// linesAfter are up to n lines that begin at an offset.
-func linesAfter(l linelog.Reader, off int64, n, most int) ([]string, error) {
+// linesAfter returns up to n lines that start at an offset.
+func linesAfter(l linelog.Reader, off int64, n, limit int) ([]string, error) {
 	var lines []string
 	for ; n > 0 && off < l.End(); n-- {
 		to, err := linelog.LineEnd(l, off)
 		line := ""
 		if err == nil {
-			line, err = readLine(l, off, to, most)
+			line, err = readLine(l, off, to, limit)
 		}
 		if errors.Is(err, sparse.ErrDropped) {
 			break
@@ -471,17 +470,17 @@ func linesAfter(l linelog.Reader, off int64, n, most int) ([]string, error) {
 	return lines, nil
 }
 
-// readLine reads the line between two offsets as text, cut to most bytes.
-func readLine(l linelog.Reader, from, to int64, most int) (string, error) {
-	p := make([]byte, min(to-from, int64(most)+2))
+// readLine returns the line between two offsets as text, cut after limit bytes.
+func readLine(l linelog.Reader, from, to int64, limit int) (string, error) {
+	p := make([]byte, min(to-from, int64(limit)+2))
 	n, err := l.ReadAt(p, from)
 	if n < len(p) && err != nil {
 		return "", err
 	}
 	if int64(len(p)) == to-from {
-		return lineText(linelog.TrimLine(p), most), nil
+		return lineText(linelog.TrimLine(p), limit), nil
 	}
-	part := p[:most]
+	part := p[:limit]
 	part = part[:scan.Whole(part)]
 	return strings.ToValidUTF8(string(part), "\uFFFD") + cutMark(int(to-from)-len(part), " ", ""), nil
 }

@@ -9,28 +9,29 @@ import (
 	"tandem/persist/sparse"
 )
 
-// Tail is the end of a log, of at most a number of bytes; dropped is how many
-// there are, or were, before. It begins with a whole character, and if more of
-// the log is to come it ends with one.
-func Tail(path string, most int, more bool) (end []byte, dropped int64, err error) {
+// Tail returns at most the last limit bytes of a log, and the number of bytes before. It starts
+// with a whole character. If more output may follow, it also ends with one.
+func Tail(path string, limit int, more bool) (end []byte, dropped int64, err error) {
 	source := Source{Path: path}
-	l, err := source.open()
+	l, err := source.openLog()
 	if err != nil || l == nil {
 		return nil, 0, err
 	}
 	defer l.Close()
 	for {
 		size := l.End()
-		from := max(l.Start(), size-int64(most))
+		from := max(l.Start(), size-int64(limit))
 		p := make([]byte, max(size-from, 0))
 		n, err := l.ReadAt(p, from)
 		switch {
+		// The head was freed meanwhile: start over.
 		case errors.Is(err, sparse.ErrDropped):
 			continue
 		case err != nil && err != io.EOF:
 			return nil, 0, err
 		}
 		p = p[:n]
+		// Skip the rest of a character cut in two.
 		for cut := 0; cut < 3 && from > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
 			p, from = p[1:], from+1
 		}
@@ -49,8 +50,8 @@ func FileSize(path string) int64 {
 	return info.Size()
 }
 
-// tell raises a flag that somebody waits for; it never blocks.
-func tell(flag chan struct{}) {
+// notify sends on a buffered channel without blocking.
+func notify(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:
 	default:

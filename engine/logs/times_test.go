@@ -7,10 +7,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTimesTellWhenPartsOfALogWereWritten(t *testing.T) {
+func TestTimesReportWhenPartsWereWritten(t *testing.T) {
 	begin := time.UnixMilli(1_800_000_000_000)
 	after := func(d time.Duration) time.Time { return begin.Add(d) }
-	s := stamps(nil).add(10, begin).add(20, after(time.Second)).add(30, after(time.Second+time.Millisecond)).add(40, after(time.Minute))
+	s := stamps(nil).addStamp(10, begin).addStamp(20, after(time.Second)).addStamp(30, after(time.Second+time.Millisecond)).addStamp(40, after(time.Minute))
 	for _, c := range []struct {
 		from, to int64
 		want     []int64
@@ -29,12 +29,12 @@ func TestTimesStayInOrderAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s stamps
 		now, offset := time.UnixMilli(1_800_000_000_000), int64(0)
-		for range rapid.IntRange(1, 3*stampsMost).Draw(t, "n") {
+		for range rapid.IntRange(1, 3*maxStamps).Draw(t, "n") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "ms")) * time.Millisecond)
 			offset += int64(rapid.IntRange(0, 100).Draw(t, "bytes"))
-			s = s.add(offset, now)
+			s = s.addStamp(offset, now)
 		}
-		if len(s) > stampsMost || s[0].offset > 100 {
+		if len(s) > maxStamps || s[0].offset > 100 {
 			t.Fatalf("%d stamps, the first at %d", len(s), s[0].offset)
 		}
 		for i := range s[1:] {

@@ -11,21 +11,20 @@ import (
 	"tandem/persist/sparse"
 )
 
-// LineSettles is how long a line without an end must stay as it is to be taken
-// for whole, as a prompt is.
+// LineSettles is how long a line without a newline must be unchanged to count as complete, as a
+// prompt does.
 const LineSettles = 50 * time.Millisecond
 
-// ErrOver says that a process has ended without the line that was waited
-// for.
+// ErrOver is returned if the process has ended without the line.
 var ErrOver = errors.New("the process has ended and its log has no such line")
 
-// A Place is somewhere in one of the files of a log.
+// A Place is an offset in a file of a log.
 type Place struct {
 	path string
 	at   int64
 }
 
-// Places are the oldest bytes of the files of a log, or offsets in them.
+// Places returns the offsets out and err as places in the files of a log.
 func (p Source) Places(out, err int64) []Place {
 	all := []Place{{p.Path, out}}
 	if p.ErrPath != "" {
@@ -34,28 +33,28 @@ func (p Source) Places(out, err int64) []Place {
 	return all
 }
 
-// WaitLine waits for a line of a log that matches a pattern, behind a place in
-// each of the files that count: its text and where it begins. If the process
-// has ended and there is none, it returns ErrOver; what ends ctx is its error
-// too.
+// WaitLine waits for a matching line after a place in one of the files. It returns the line's text
+// and place. If the process has ended without such a line, it returns ErrOver; if ctx ends, its
+// error.
 func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind []Place) (string, Place, error) {
 	p = s.withSecret(p)
-	if err := p.await(ctx); err != nil {
+	if err := p.awaitEnd(ctx); err != nil {
 		return "", Place{}, err
 	}
 	grew := make(chan struct{}, 1)
 	for _, b := range behind {
-		defer s.join(grew, b.path, p.End)()
+		defer s.addFollower(grew, b.path, p.End)()
 	}
 	recheck := time.NewTicker(logStateRecheck)
 	defer recheck.Stop()
 	for {
+		// Get the state first: once the process has ended, the log is complete.
 		ended := p.State().Ended()
-		hit, path, err := p.firstOf(ctx, pattern, behind)
+		hit, path, err := p.firstInFiles(ctx, pattern, behind)
 		switch {
 		case err != nil:
 			return "", Place{}, err
-		case hit != nil && (ended || hit.Whole || settled(ctx, grew)):
+		case hit != nil && (ended || hit.Whole || hasSettled(ctx, grew)):
 			return string(hit.Text), Place{path, hit.Offset}, nil
 		case hit != nil:
 			continue
@@ -71,9 +70,9 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *Pattern, behind 
 	}
 }
 
-// firstOf is the first line that matches in the first file that has one, and
-// which file that is. The places of those that have none move on.
-func (p Source) firstOf(ctx context.Context, pattern *Pattern, behind []Place) (*linelog.Line, string, error) {
+// firstInFiles returns the first matching line of the first file that has one, and the file. It
+// advances the places of the other files.
+func (p Source) firstInFiles(ctx context.Context, pattern *Pattern, behind []Place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
 		p.Path = b.path
@@ -81,13 +80,14 @@ func (p Source) firstOf(ctx context.Context, pattern *Pattern, behind []Place) (
 		if err != nil || hit != nil {
 			return hit, b.path, err
 		}
+		// Lines without a match are not searched again.
 		b.at = next
 	}
 	return nil, "", nil
 }
 
-// settled reports whether a log does not grow for a moment.
-func settled(ctx context.Context, grew <-chan struct{}) bool {
+// hasSettled reports whether the log has stopped growing for a moment.
+func hasSettled(ctx context.Context, grew <-chan struct{}) bool {
 	timer := time.NewTimer(LineSettles)
 	defer timer.Stop()
 	select {
@@ -100,10 +100,10 @@ func settled(ctx context.Context, grew <-chan struct{}) bool {
 	}
 }
 
-// firstMatch is the first line from an offset on that matches; its text is
-// ready to be shown. If there is none, a next search begins at next.
+// firstMatch returns the first matching line from an offset on, with text suitable for display. If
+// there is none, the next search starts at next.
 func (p Source) firstMatch(ctx context.Context, pattern *Pattern, since int64) (hit *linelog.Line, next int64, err error) {
-	l, err := p.open()
+	l, err := p.openLog()
 	if err != nil || l == nil {
 		return nil, since, err
 	}
@@ -111,12 +111,12 @@ func (p Source) firstMatch(ctx context.Context, pattern *Pattern, since int64) (
 	for {
 		end := l.End()
 		if since > end {
-			return nil, since, nil // it has not written that much yet
+			return nil, since, nil // not written yet
 		}
 		last, err := linelog.LineStart(l, end)
 		if err == nil {
 			_, err = linelog.Forward(ctx, l, pattern, since, end, func(line linelog.Line) bool {
-				line.Text = []byte(pattern.excerpt(rendered.AppendText(nil, line.Text), logLineMost).Text)
+				line.Text = []byte(pattern.excerpt(rendered.AppendText(nil, line.Text), maxLine).Text)
 				hit = &line
 				return false
 			})
@@ -127,15 +127,14 @@ func (p Source) firstMatch(ctx context.Context, pattern *Pattern, since int64) (
 	}
 }
 
-// WaitIdle waits until a process has written nothing for d; silence before the call
-// counts.
+// WaitIdle waits until a process has written nothing for d. Silence before the call counts.
 func (s *Logs) WaitIdle(ctx context.Context, p Source, d time.Duration) error {
-	if err := p.await(ctx); err != nil {
+	if err := p.awaitEnd(ctx); err != nil {
 		return err
 	}
 	grew := make(chan struct{}, 1)
 	for _, path := range p.paths() {
-		defer s.join(grew, path, p.End)()
+		defer s.addFollower(grew, path, p.End)()
 	}
 	timer := time.NewTimer(time.Until(p.lastWrite().Add(d)))
 	defer timer.Stop()
@@ -151,7 +150,7 @@ func (s *Logs) WaitIdle(ctx context.Context, p Source, d time.Duration) error {
 	}
 }
 
-// paths are the files of the log.
+// paths returns the files of the log, standard error first.
 func (p Source) paths() []string {
 	if p.ErrPath == "" {
 		return []string{p.Path}
@@ -159,7 +158,7 @@ func (p Source) paths() []string {
 	return []string{p.ErrPath, p.Path}
 }
 
-// pathsOf are the files of what a request calls a stream.
+// pathsOf returns the files of a stream in a request.
 func (p Source) pathsOf(stream string) []string {
 	switch {
 	case stream == "both":
@@ -170,8 +169,8 @@ func (p Source) pathsOf(stream string) []string {
 	return []string{p.Path}
 }
 
-// lastWrite is when a process wrote something last: now for a terminal, whose
-// log does not tell, and its start if it has written nothing since.
+// lastWrite returns the time of the last output: now for a terminal, whose log does not record it,
+// and the start of the process if there is none.
 func (p Source) lastWrite() time.Time {
 	if p.End != nil {
 		return time.Now()
@@ -179,7 +178,7 @@ func (p Source) lastWrite() time.Time {
 	last := p.Started
 	for _, path := range p.paths() {
 		source := Source{Path: path}
-		l, err := source.open()
+		l, err := source.openLog()
 		if err != nil || l == nil {
 			continue
 		}
@@ -191,18 +190,18 @@ func (p Source) lastWrite() time.Time {
 	return last
 }
 
-// LastLines are the last lines of a log as text, n at most, none of which is
-// long. Of a split log they are of standard error, unless that is empty.
+// LastLines returns at most the last n lines of a log as text, each shortened. For a split log
+// they are from standard error, unless that is empty.
 func (s *Logs) LastLines(p Source, n int) []string {
-	const most = 4 << 10
+	const maxLine = 4 << 10
 	p = s.withSecret(p)
 	for _, path := range p.paths() {
 		source := Source{Path: path, End: p.End, secret: p.secret}
-		l, err := source.open()
+		l, err := source.openLog()
 		if err != nil || l == nil {
 			continue
 		}
-		lines, err := linesBefore(l, l.End(), n, most)
+		lines, err := linesBefore(l, l.End(), n, maxLine)
 		l.Close()
 		if err == nil && len(lines) > 0 {
 			return lines
@@ -211,9 +210,9 @@ func (s *Logs) LastLines(p Source, n int) []string {
 	return nil
 }
 
-// Behind is where looking for a line begins: without an offset, where the output of the present
-// run does, at out in its log and at errors in that of its standard error. An offset is one of a
-// single file.
+// Behind returns the places after which to wait for a line. Without an offset in the request, they
+// are where the current run's output starts: out in its log, errors in that of standard error. An
+// offset in the request applies to a single file.
 func (p Source) Behind(in api.ProcessWaitInput, out, errors int64) ([]Place, error) {
 	part, err := p.stream(in.Stream)
 	switch {
