@@ -17,59 +17,62 @@ import (
 )
 
 const (
-	// ahead is how much of a terminal's output may be on its way to a browser that has not
-	// drawn it yet, in bytes. The engine leaves out what a slow viewer misses and paints anew.
-	ahead = 64 << 10
-	// maxMessage bounds a message of the browser: a paste.
+	// maxAhead is the number of bytes of terminal output that may be on the way to a browser that
+	// has not drawn them yet. The engine skips output for a slow viewer and then repaints the
+	// screen.
+	maxAhead = 64 << 10
+	// maxMessage bounds a message from the browser, such as a paste, in bytes.
 	maxMessage = 1 << 20
-	// pageClient is what Terminal.Typist says when somebody typed in a page.
+	// pageClient is the value of Terminal.Typist for input from the page.
 	pageClient = "page"
 )
 
-// A message of the browser, JSON in a text message. One of the members is there.
+// A message comes from the browser, as JSON in a text message. One member is set.
 type message struct {
-	Input *string // what was typed
+	Input *string // typed text
 	Paste *string
 	Focus *bool
-	Size  *api.Size // of the page's terminal
-	Drawn int       // bytes that were drawn since the last time
+	Size  *api.Size // size of the page's terminal
+	Drawn int       // bytes drawn since the previous message
 }
 
-// A note to the browser, JSON in a text message; output comes in binary messages.
+// A note goes to the browser, as JSON in a text message; output goes in binary messages.
 type note struct {
 	Ended   *api.Process `json:"ended,omitempty"`
 	Error   string       `json:"error,omitempty"`
-	Picture *picture     `json:"picture,omitempty"` // that a program has printed
-	Shown   *[]strip     `json:"shown,omitempty"`   // all that the screen shows of such pictures
+	Picture *picture     `json:"picture,omitempty"` // printed by a program
+	Shown   *[]strip     `json:"shown,omitempty"`   // everything the screen shows of such pictures
 }
 
-// attach shows a session's terminal: the bytes that its program writes go to the browser,
-// after a repaint of the screen, and what is typed there comes back.
+// attach connects a browser to a session's terminal: it sends a repaint of the screen and then the
+// program's output, and receives input.
 func (p *Page) attach(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	q := r.URL.Query()
-	o := api.AttachOptions{ID: q.Get("id"), Raw: true, Pictures: true, Apart: true, ReadOnly: d.ReadOnly, Cols: number(q.Get("cols")), Rows: number(q.Get("rows")), Client: pageClient}
+	o := api.AttachOptions{ID: q.Get("id"), Raw: true, Pictures: true, Apart: true, ReadOnly: d.ReadOnly, Cols: parseNumber(q.Get("cols")), Rows: parseNumber(q.Get("rows")), Client: pageClient}
 	machine := q.Get("host")
 	if d.Session != "" && (o.ID != d.Session || machine != "") {
-		refuse(w, http.StatusForbidden, errors.New("this link shows one session only"))
+		writeError(w, http.StatusForbidden, errors.New("this link shows one session only"))
 		return
 	}
-	if d.ReadOnly { // who only looks never decides the size
+	// A read-only viewer must not change the terminal's size for others.
+	if d.ReadOnly {
 		o.Cols, o.Rows = 0, 0
 	}
-	ctx, done := p.during(r, d)
+	ctx, done := p.contextFor(r, d)
 	defer done()
-	engine, err := p.engines.of(ctx, machine)
+	engine, err := p.engines.connectTo(ctx, machine)
 	if err != nil {
-		refuse(w, http.StatusBadGateway, err)
+		writeError(w, http.StatusBadGateway, err)
 		return
 	}
+	// Attach before upgrading: errors can still be sent as HTTP responses.
 	a, err := engine.Attach(ctx, o)
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		writeError(w, http.StatusUnprocessableEntity, err)
 		return
 	}
 	defer a.Close()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}}) // the origin has been checked
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}}) // ServeHTTP has checked the origin
 	if err != nil {
 		return
 	}
@@ -78,29 +81,29 @@ func (p *Page) attach(w http.ResponseWriter, r *http.Request, d devices.Device) 
 	join(ctx, conn, a)
 }
 
-// join passes on what comes from either end until one of them ends.
+// join passes messages in both directions until either end closes.
 func join(ctx context.Context, conn *websocket.Conn, a *client.Attachment) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	window := newWindow(ahead)
+	window := newWindow(maxAhead)
 	stop := context.AfterFunc(ctx, func() {
 		window.close()
-		conn.CloseNow() // first: a browser that is cut off is told nothing more
+		conn.CloseNow() // first, so that a revoked browser receives nothing more
 		a.Close()
 	})
 	defer stop()
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer cancel()
-		listen(ctx, conn, a, window)
+		relayInput(ctx, conn, a, window)
 	})
-	show(ctx, conn, a, window)
+	relayOutput(ctx, conn, a, window)
 	cancel()
 	both.Wait()
 }
 
-// listen passes on what is typed.
-func listen(ctx context.Context, conn *websocket.Conn, a *client.Attachment, window *window) {
+// relayInput passes on the browser's input.
+func relayInput(ctx context.Context, conn *websocket.Conn, a *client.Attachment, window *window) {
 	for {
 		kind, text, err := conn.Read(ctx)
 		if err != nil || kind != websocket.MessageText {
@@ -110,17 +113,17 @@ func listen(ctx context.Context, conn *websocket.Conn, a *client.Attachment, win
 		if json.Unmarshal(text, &m) != nil {
 			return
 		}
-		window.drawn(m.Drawn)
-		if in, ok := m.input(); ok && a.Send(in) != nil {
+		window.noteDrawn(m.Drawn)
+		if in, ok := m.toInput(); ok && a.Send(in) != nil {
 			return
 		}
 	}
 }
 
-// maxSide bounds a terminal's size, in cells.
+// maxSide bounds the columns and rows of a terminal.
 const maxSide = 1000
 
-func (m message) input() (api.Input, bool) {
+func (m message) toInput() (api.Input, bool) {
 	switch {
 	case m.Input != nil:
 		return api.Input{Bytes: []byte(*m.Input)}, true
@@ -135,41 +138,41 @@ func (m message) input() (api.Input, bool) {
 	return api.Input{}, false
 }
 
-// show passes on what the program writes, never more at a time than the browser can draw.
-func show(ctx context.Context, conn *websocket.Conn, a *client.Attachment, window *window) {
+// relayOutput passes on the session's output, at the pace at which the browser draws it.
+func relayOutput(ctx context.Context, conn *websocket.Conn, a *client.Attachment, window *window) {
 	for {
 		out, err := a.Receive()
 		switch {
 		case err != nil:
-			tell(ctx, conn, note{Error: fmt.Sprintf("%v", err)})
+			sendNote(ctx, conn, note{Error: fmt.Sprintf("%v", err)})
 			return
 		case out.Ended != nil:
-			tell(ctx, conn, note{Ended: out.Ended})
-			_ = conn.Close(websocket.StatusNormalClosure, "") // it ends anyway
+			sendNote(ctx, conn, note{Ended: out.Ended})
+			_ = conn.Close(websocket.StatusNormalClosure, "") // the connection ends anyway
 			return
 		case out.Picture != nil:
-			if !tellWithin(ctx, conn, note{Picture: pictureOf(out.Picture)}, window) {
+			if !sendNoteWithin(ctx, conn, note{Picture: pictureOf(out.Picture)}, window) {
 				return
 			}
 		case out.Lines != nil:
-			if !tellWithin(ctx, conn, note{Shown: stripsOf(out.Lines)}, window) {
+			if !sendNoteWithin(ctx, conn, note{Shown: stripsOf(out.Lines)}, window) {
 				return
 			}
 		case len(out.Bytes) > 0:
-			if !window.wait(len(out.Bytes)) || conn.Write(ctx, websocket.MessageBinary, out.Bytes) != nil {
+			if !window.waitFor(len(out.Bytes)) || conn.Write(ctx, websocket.MessageBinary, out.Bytes) != nil {
 				return
 			}
 		}
 	}
 }
 
-func tell(ctx context.Context, conn *websocket.Conn, n note) {
+func sendNote(ctx context.Context, conn *websocket.Conn, n note) {
 	if text, err := json.Marshal(n); err == nil {
-		_ = conn.Write(ctx, websocket.MessageText, text) // the browser may have gone
+		_ = conn.Write(ctx, websocket.MessageText, text) // the browser may have disconnected
 	}
 }
 
-func number(text string) int {
+func parseNumber(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		return 0
@@ -177,37 +180,38 @@ func number(text string) int {
 	return min(n, maxSide)
 }
 
-// A window is how much may be on its way.
+// A window limits the bytes sent but not drawn yet.
 type window struct {
-	mu     sync.Mutex
-	change sync.Cond
-	most   int
-	under  int
-	closed bool
+	mu      sync.Mutex
+	change  sync.Cond
+	limit   int
+	undrawn int
+	closed  bool
 }
 
-func newWindow(most int) *window {
-	w := &window{most: most}
+func newWindow(limit int) *window {
+	w := &window{limit: limit}
 	w.change.L = &w.mu
 	return w
 }
 
-// wait waits until n bytes may follow; false when the window was closed. What is larger than
-// the window goes alone.
-func (w *window) wait(n int) bool {
+// waitFor waits until n bytes may be sent. It returns false once the window is closed. A message
+// larger than the window is sent alone.
+func (w *window) waitFor(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for !w.closed && w.under > 0 && w.under+n > w.most {
+	// An empty window takes any message, or a large one would wait forever.
+	for !w.closed && w.undrawn > 0 && w.undrawn+n > w.limit {
 		w.change.Wait()
 	}
-	w.under += n
+	w.undrawn += n
 	return !w.closed
 }
 
-func (w *window) drawn(n int) {
+func (w *window) noteDrawn(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.under = max(0, w.under-max(0, n))
+	w.undrawn = max(0, w.undrawn-max(0, n))
 	w.change.Broadcast()
 }
 

@@ -2,7 +2,7 @@ package page
 
 import "strings"
 
-// browserName makes a short name of what a browser calls itself: "Firefox on Linux".
+// browserName returns a short name for a User-Agent header: "Firefox on Linux".
 func browserName(agent string) string {
 	pick := func(rest string, known ...string) string {
 		for _, name := range known {
@@ -16,7 +16,7 @@ func browserName(agent string) string {
 		}
 		return rest
 	}
-	// Most claim to be others too: the order matters.
+	// The order matters: most browsers also claim to be others.
 	browser := pick("A browser", "Edg=Edge", "OPR/=Opera", "Firefox", "FxiOS=Firefox", "CriOS=Chrome", "Chrome", "Safari")
 	system := pick("", "iPhone", "iPad", "Android", "Windows", "Mac OS X=macOS", "CrOS=ChromeOS", "Linux")
 	if system == "" {

@@ -10,8 +10,8 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// operations are those of the API that the page has. What a session shows and is typed goes
-// through an attachment.
+// operations returns the API operations available to the page. Output and input of sessions use
+// attachments instead.
 func operations() []api.Entry {
 	wanted := map[string]bool{}
 	for _, name := range []string{
@@ -33,16 +33,17 @@ func operations() []api.Entry {
 	return all
 }
 
-// ofLink are the operations of a link to one session: those that read it.
-func ofLink(name string) bool {
+// isForLink reports whether an operation is available to a link to one session: only those that read
+// it.
+func isForLink(name string) bool {
 	return name == api.SessionScreen.Name || name == api.SessionRead.Name || name == api.SessionFind.Name || name == api.SessionText.Name || name == api.ProcessGet.Name
 }
 
-// may refuses what a device was not given.
-func may(d devices.Device, e api.Entry, input []byte) error {
+// checkGrant returns an error if the device lacks permission for an operation.
+func checkGrant(d devices.Device, e api.Entry, input []byte) error {
 	if d.Session != "" {
 		var in api.IDInput
-		if err := json.Unmarshal(input, &in); err != nil || in.ID != d.Session || !ofLink(e.Name) {
+		if err := json.Unmarshal(input, &in); err != nil || in.ID != d.Session || !isForLink(e.Name) {
 			return errors.New("this link shows one session only")
 		}
 	}
@@ -52,8 +53,8 @@ func may(d devices.Device, e api.Entry, input []byte) error {
 	return nil
 }
 
-// call carries out one operation.
-func (p *Page) call(w http.ResponseWriter, r *http.Request, d devices.Device) {
+// callOperation executes one operation.
+func (p *Page) callOperation(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	name := r.PathValue("operation")
 	var found *api.Entry
 	for _, e := range operations() {
@@ -62,33 +63,34 @@ func (p *Page) call(w http.ResponseWriter, r *http.Request, d devices.Device) {
 		}
 	}
 	if found == nil {
-		refuse(w, http.StatusNotFound, fmt.Errorf("the page has no operation %q", name))
+		writeError(w, http.StatusNotFound, fmt.Errorf("the page has no operation %q", name))
 		return
 	}
 	var input json.RawMessage
 	if err := readJSON(w, r, &input, maxBody); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
 	machine := r.URL.Query().Get("host")
+	// Ids are unique only within a machine.
 	if machine != "" && d.Session != "" {
-		refuse(w, http.StatusForbidden, errors.New("this link shows one session only"))
+		writeError(w, http.StatusForbidden, errors.New("this link shows one session only"))
 		return
 	}
-	if err := may(d, *found, input); err != nil {
-		refuse(w, http.StatusForbidden, err)
+	if err := checkGrant(d, *found, input); err != nil {
+		writeError(w, http.StatusForbidden, err)
 		return
 	}
-	engine, err := p.engines.of(r.Context(), machine)
+	engine, err := p.engines.connectTo(r.Context(), machine)
 	if err != nil {
-		refuse(w, http.StatusBadGateway, err)
+		writeError(w, http.StatusBadGateway, err)
 		return
 	}
 	var output json.RawMessage
 	if err := engine.Do(r.Context(), found.Name, found.Effect, input, &output); err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		writeError(w, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(output) // the browser may have gone
+	_, _ = w.Write(output) // the browser may have disconnected
 }

@@ -7,28 +7,30 @@ import (
 	"tandem/engine/api/client"
 )
 
-// engines are the connections that all devices share: one to this machine's engine, and one
-// to each other machine that was asked for.
+// engines are the connections shared by all devices: to this machine's engine and to other
+// machines in use.
 type engines struct {
-	connect func(ctx context.Context, machine string) (*client.Client, error)
+	dial func(ctx context.Context, machine string) (*client.Client, error)
 
 	mu    sync.Mutex
 	known map[string]*client.Client
 }
 
-func (e *engines) of(ctx context.Context, machine string) (*client.Client, error) {
+func (e *engines) connectTo(ctx context.Context, machine string) (*client.Client, error) {
 	e.mu.Lock()
 	c := e.known[machine]
 	e.mu.Unlock()
 	if c != nil {
 		return c, nil
 	}
-	c, err := e.connect(ctx, machine)
+	// Outside the lock: a slow machine must not block the others.
+	c, err := e.dial(ctx, machine)
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	// Another request was faster.
 	if other := e.known[machine]; other != nil {
 		c.Close()
 		return other, nil
@@ -40,7 +42,7 @@ func (e *engines) of(ctx context.Context, machine string) (*client.Client, error
 	return c, nil
 }
 
-func (e *engines) close() {
+func (e *engines) closeAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range e.known {

@@ -15,46 +15,47 @@ import (
 )
 
 const (
-	// beatPace is how often something is sent when nothing happens, so that whoever is in
-	// between keeps the connection and a browser that has gone is noticed.
-	beatPace = 20 * time.Second
-	// againFirst and againMost are how long it takes until an engine that is away is asked again.
-	againFirst = 100 * time.Millisecond
-	againMost  = 5 * time.Second
-	// sendTime is how long a browser may take to read one event.
-	sendTime = 30 * time.Second
+	// beatInterval is the interval between comments on an idle stream, which keep proxies from
+	// closing the connection and detect a browser that has disconnected.
+	beatInterval = 20 * time.Second
+	// minRetry and maxRetry bound the delay before reconnecting to an engine.
+	minRetry = 100 * time.Millisecond
+	maxRetry = 5 * time.Second
+	// sendTimeout is the maximum time for a browser to read one event.
+	sendTimeout = 30 * time.Second
 )
 
-// events sends the engine's events, for as long as the browser listens: each as one JSON
-// text, api.Event. While there is no engine, the event "away" says why; a snapshot follows
-// when it is back.
+// events sends the engine's events as JSON, each an api.Event, while the browser is connected.
+// While there is no engine, it sends the event "away" with the reason; after reconnecting, a
+// snapshot.
 func (p *Page) events(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	machine := r.URL.Query().Get("host")
 	if machine != "" && d.Session != "" {
-		refuse(w, http.StatusForbidden, errors.New("this link shows one session only"))
+		writeError(w, http.StatusForbidden, errors.New("this link shows one session only"))
 		return
 	}
-	ctx, done := p.during(r, d)
+	ctx, done := p.contextFor(r, d)
 	defer done()
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := sender{w, http.NewResponseController(w)}
 	if s.comment() != nil {
 		return
 	}
-	wait := againFirst
+	wait := minRetry
 	for ctx.Err() == nil {
 		heard, err := p.relay(ctx, machine, d, s)
 		if errors.Is(err, errGone) || ctx.Err() != nil {
 			return
 		}
+		// The engine was reachable: start over with a short delay.
 		if heard {
-			wait = againFirst
+			wait = minRetry
 		}
 		if s.event("away", refusal{Error: errorText(err)}) != nil {
 			return
 		}
 		_ = sleep.For(ctx, wait)
-		wait = min(2*wait, againMost)
+		wait = min(2*wait, maxRetry)
 	}
 }
 
@@ -67,10 +68,10 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// relay passes the events of one engine on until it or the browser goes; heard says that
-// there was one.
+// relay passes on the events of one engine until the engine or the browser disconnects. heard
+// reports whether there was an event.
 func (p *Page) relay(ctx context.Context, machine string, d devices.Device, s sender) (heard bool, err error) {
-	engine, err := p.engines.of(ctx, machine)
+	engine, err := p.engines.connectTo(ctx, machine)
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +92,7 @@ func (p *Page) relay(ctx context.Context, machine string, d devices.Device, s se
 			}
 		}
 	}()
-	beat := time.NewTicker(beatPace)
+	beat := time.NewTicker(beatInterval)
 	defer beat.Stop()
 	for {
 		select {
@@ -114,13 +115,13 @@ func (p *Page) relay(ctx context.Context, machine string, d devices.Device, s se
 	}
 }
 
-// shownTo is what of an event a device may see: all of it, or what is about the session of
-// its link.
+// shownTo returns the part of an event that a device may see: all of it or, for a link, what
+// concerns its session.
 func shownTo(d devices.Device, e api.Event) (api.Event, bool) {
 	if d.Session == "" {
 		if e.Request != nil {
 			shown := *e.Request
-			text := shown.Text(cellwidth.Spell, cellwidth.SpellLines) // an engine of release 0.2.0 does not say
+			text := shown.Text(cellwidth.Spell, cellwidth.SpellLines) // engines of release 0.2.0 do not set it
 			shown.Shown, e.Request = &text, &shown
 		}
 		return e, true
@@ -144,7 +145,7 @@ func shownTo(d devices.Device, e api.Event) (api.Event, bool) {
 	return e, false
 }
 
-// A sender writes server-sent events (HTML standard, "Server-sent events").
+// A sender writes server-sent events, see the HTML standard.
 type sender struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -164,7 +165,7 @@ func (s sender) event(name string, v any) error {
 func (s sender) comment() error { return s.send(":\n\n") }
 
 func (s sender) send(text string) error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(sendTime)) // a recorder of tests has none
+	_ = s.control.SetWriteDeadline(time.Now().Add(sendTimeout)) // not supported by recorders in tests
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 	"testing"
 )
 
-// TestVendoredFilesAreThosePublished compares them with the manifest, which holds the hashes of
+// TestVendoredFilesMatchPublishedOnes compares them with the manifest, which holds the hashes of
 // the files in npm's packages.
-func TestVendoredFilesAreThosePublished(t *testing.T) {
+func TestVendoredFilesMatchPublishedOnes(t *testing.T) {
 	manifest, err := embedded.ReadFile("files/vendor/MANIFEST")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestVendoredFilesAreThosePublished(t *testing.T) {
 // firstLoad bounds what a browser fetches to show the page the first time, compressed.
 const firstLoad = 200 << 10
 
-func TestTheFirstLoadIsSmall(t *testing.T) {
+func TestFirstLoadIsSmall(t *testing.T) {
 	all, err := loadFiles("")
 	if err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestTheFirstLoadIsSmall(t *testing.T) {
 	}
 }
 
-// TestThePageHoldsNoScriptOrStyleOfItsOwn holds that it lives with a policy that allows none.
-func TestThePageHoldsNoScriptOrStyleOfItsOwn(t *testing.T) {
+// TestPageHasNoInlineScriptOrStyle holds that it lives with a policy that allows none.
+func TestPageHasNoInlineScriptOrStyle(t *testing.T) {
 	text, err := embedded.ReadFile("files/index.html")
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +112,8 @@ func TestThePageHoldsNoScriptOrStyleOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestThePagesTextsAreInOneFile looks for sentences in scripts other than strings.js.
-func TestThePagesTextsAreInOneFile(t *testing.T) {
+// TestPageTextsAreInOneFile looks for sentences in scripts other than strings.js.
+func TestPageTextsAreInOneFile(t *testing.T) {
 	all, err := loadFiles("")
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +129,8 @@ func TestThePagesTextsAreInOneFile(t *testing.T) {
 	}
 }
 
-// TestThePageHasWhatAnInstallationNeeds reads its manifest and the icons that it names.
-func TestThePageHasWhatAnInstallationNeeds(t *testing.T) {
+// TestPageCanBeInstalled reads its manifest and the icons that it names.
+func TestPageCanBeInstalled(t *testing.T) {
 	text, err := embedded.ReadFile("files/manifest.webmanifest")
 	if err != nil {
 		t.Fatal(err)

@@ -22,9 +22,9 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// TestAServerOnAnotherPortGainsNothing opens a server on another port of the host in a paired
+// TestServerOnAnotherPortGainsNoAccess opens a server on another port of the host in a paired
 // browser: browsers send it the cookies of every port. It uses what it was sent.
-func TestAServerOnAnotherPortGainsNothing(t *testing.T) {
+func TestServerOnAnotherPortGainsNoAccess(t *testing.T) {
 	r := newRig(t, sessionMux(t), nil)
 	b := r.paired(devices.Grant{})
 	var sent http.Header
@@ -66,9 +66,9 @@ func TestAServerOnAnotherPortGainsNothing(t *testing.T) {
 	}
 }
 
-// TestAServerOnThisPortGainsNothingThatLasts has one stand in while the page is stopped: what it
+// TestServerOnSamePortGainsNoLastingAccess has one stand in while the page is stopped: what it
 // was shown and signed is good for no page after that, nor for another origin.
-func TestAServerOnThisPortGainsNothingThatLasts(t *testing.T) {
+func TestServerOnSamePortGainsNoLastingAccess(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	before := b.nonce()
@@ -104,7 +104,7 @@ func TestAServerOnThisPortGainsNothingThatLasts(t *testing.T) {
 }
 
 // An impostor on the page's previous port could have the browser sign a nonce for the new one.
-func TestKeyWorksOnlyAtTheOriginOfItsPairing(t *testing.T) {
+func TestKeyWorksOnlyAtItsOrigin(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	now := strings.Replace(r.server.URL, "127.0.0.1", "localhost", 1)
@@ -123,7 +123,7 @@ func TestKeyWorksOnlyAtTheOriginOfItsPairing(t *testing.T) {
 	}
 }
 
-func TestAProofIsGoodForAWhile(t *testing.T) {
+func TestProofExpires(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	now := time.Now()
@@ -150,9 +150,9 @@ func TestAProofIsGoodForAWhile(t *testing.T) {
 	}
 }
 
-// TestTheBrowserForgetsWhatAnImpostorHadItKeep looks at what the page tells a browser to forget,
+// TestBrowserDropsFilesCachedFromImpostor looks at what the page tells a browser to forget,
 // and that nothing it serves is at an address that was known before.
-func TestTheBrowserForgetsWhatAnImpostorHadItKeep(t *testing.T) {
+func TestBrowserDropsFilesCachedFromImpostor(t *testing.T) {
 	one, two := newRig(t, infoMux(), nil), newRig(t, infoMux(), nil)
 	scripts := regexp.MustCompile(`(?:src|href)="([^"]+\.(?:js|mjs|css))"`)
 	b := one.browser()
@@ -212,9 +212,9 @@ func tagOf(t *testing.T, r *rig, path string) string {
 	return answer.Header.Get("ETag")
 }
 
-// TestThePageIsAtOneLoopbackAddress holds that a server at localhost's other address, with the
+// TestPageRedirectsToOneLoopbackAddress holds that a server at localhost's other address, with the
 // same port, is never where a browser was paired.
-func TestThePageIsAtOneLoopbackAddress(t *testing.T) {
+func TestPageRedirectsToOneLoopbackAddress(t *testing.T) {
 	r := newRig(t, infoMux(), func(o *Options) { o.Origin.Loopback = "127.0.0.1" })
 	b := r.browser()
 	b.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -248,8 +248,8 @@ func TestThePageIsAtOneLoopbackAddress(t *testing.T) {
 	}
 }
 
-// TestAConnectionOfAnAgentIsRefused asks an engine that takes every connection for an agent's.
-func TestAConnectionOfAnAgentIsRefused(t *testing.T) {
+// TestPageRejectsConnectionsOfAgents asks an engine that takes every connection for an agent's.
+func TestPageRejectsConnectionsOfAgents(t *testing.T) {
 	agent := ""
 	m := server.NewMux(nil)
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
@@ -284,7 +284,7 @@ func TestAConnectionOfAnAgentIsRefused(t *testing.T) {
 	}
 }
 
-func TestABrowserOfRelease020IsToldToPairAgain(t *testing.T) {
+func TestBrowserOfRelease020MustPairAgain(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	sum := sha256.Sum256([]byte("old"))
 	record := `{"devices":[{"id":"3f9a2c11","name":"Firefox","token":"` + hex.EncodeToString(sum[:]) + `","added":"2026-01-02T15:04:05Z","seen":"2026-01-02T15:04:05Z"}]}`

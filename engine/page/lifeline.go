@@ -8,21 +8,21 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// revokedLook is how often it is looked whether the device of what is open is still paired.
-const revokedLook = 500 * time.Millisecond
+// revokedInterval is the interval at which to check whether a connected device is still paired.
+const revokedInterval = 500 * time.Millisecond
 
-// A lifeline is something that goes on, an attachment or a stream of events, until its
-// device is revoked or the page is closed.
-type lifeline struct{ cut context.CancelFunc }
+// A lifeline is an attachment or a stream of events that lasts until its device is revoked or the
+// page closes.
+type lifeline struct{ cancel context.CancelFunc }
 
-// during gives a context that ends with the request, the device or the page.
-func (p *Page) during(r *http.Request, d devices.Device) (context.Context, func()) {
+// contextFor returns a context that ends with the request, the device or the page.
+func (p *Page) contextFor(r *http.Request, d devices.Device) (context.Context, func()) {
 	ctx, cut := context.WithCancel(r.Context())
 	l := &lifeline{cut}
 	p.mu.Lock()
 	p.open[l] = struct{}{}
 	p.mu.Unlock()
-	go p.follow(ctx, d, cut)
+	go p.cancelWhenRevoked(ctx, d, cut)
 	return ctx, func() {
 		cut()
 		p.mu.Lock()
@@ -31,10 +31,10 @@ func (p *Page) during(r *http.Request, d devices.Device) (context.Context, func(
 	}
 }
 
-// follow cuts what is open once its device is not paired any more. A book that cannot be
-// read cuts nothing: it says nothing about the device.
-func (p *Page) follow(ctx context.Context, d devices.Device, cut func()) {
-	tick := time.NewTicker(revokedLook)
+// cancelWhenRevoked cancels the context once the device is no longer paired. It ignores read errors, which
+// say nothing about the device.
+func (p *Page) cancelWhenRevoked(ctx context.Context, d devices.Device, cut func()) {
+	tick := time.NewTicker(revokedInterval)
 	defer tick.Stop()
 	for {
 		select {

@@ -6,58 +6,60 @@ import (
 )
 
 const (
-	// triesPerMinute is how many codes one address may try in a minute; on this machine, one user.
+	// triesPerMinute is the number of codes one address, or one user of this machine, may try per
+	// minute.
 	triesPerMinute = 10
-	// maxTriesPerMinute is how many all together may.
+	// maxTriesPerMinute is the number of codes all of them together may try.
 	maxTriesPerMinute = 200
 )
 
-// A limiter lets a number of things happen in a time, for each who does them and for all.
+// A limiter limits the rate of an action, per actor and in total.
 type limiter struct {
-	each time.Duration
-	most int // for one
-	all  int
+	each  time.Duration
+	limit int // per actor
+	all   int
 
-	mu    sync.Mutex
-	taken []taking // oldest first
+	mu      sync.Mutex
+	actions []action // oldest first
 }
 
-type taking struct {
-	who string
-	at  time.Time
+type action struct {
+	actor string
+	at    time.Time
 }
 
-func newLimiter(most, all int, each time.Duration) limiter {
-	return limiter{most: most, all: all, each: each}
+func newLimiter(limit, all int, each time.Duration) limiter {
+	return limiter{limit: limit, all: all, each: each}
 }
 
-// take reports whether one more may happen now for who, and counts it.
-func (l *limiter) take(who string, now time.Time) bool {
+// allow counts an action of actor and reports whether it is allowed now.
+func (l *limiter) allow(actor string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.taken) > 0 && now.Sub(l.taken[0].at) >= l.each {
-		l.taken = l.taken[1:]
+	// Drop expired actions, which are first.
+	for len(l.actions) > 0 && now.Sub(l.actions[0].at) >= l.each {
+		l.actions = l.actions[1:]
 	}
 	own := 0
-	for _, t := range l.taken {
-		if t.who == who {
+	for _, t := range l.actions {
+		if t.actor == actor {
 			own++
 		}
 	}
-	if own >= l.most || len(l.taken) >= l.all {
+	if own >= l.limit || len(l.actions) >= l.all {
 		return false
 	}
-	l.taken = append(l.taken, taking{who, now})
+	l.actions = append(l.actions, action{actor, now})
 	return true
 }
 
-// giveBack makes the last one of who not count.
-func (l *limiter) giveBack(who string) {
+// giveBack uncounts the latest action of actor.
+func (l *limiter) giveBack(actor string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(l.taken) - 1; i >= 0; i-- {
-		if l.taken[i].who == who {
-			l.taken = append(l.taken[:i:i], l.taken[i+1:]...)
+	for i := len(l.actions) - 1; i >= 0; i-- {
+		if l.actions[i].actor == actor {
+			l.actions = append(l.actions[:i:i], l.actions[i+1:]...)
 			return
 		}
 	}

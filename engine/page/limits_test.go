@@ -24,7 +24,7 @@ import (
 // maxHeld bounds what 200 requests whose bodies never end may take, in bytes.
 const maxHeld = 32 << 20
 
-func TestBodiesThatNeverEndHoldLittle(t *testing.T) {
+func TestEndlessBodiesAreCutOff(t *testing.T) {
 	needs.FullRun(t)
 	r := newRig(t, infoMux(), func(o *Options) { o.BodyPause = 5 * time.Second })
 	address := strings.TrimPrefix(r.server.URL, "http://")
@@ -84,7 +84,7 @@ func (r *rig) tryCode(from, code string) int {
 	return w.Code
 }
 
-func TestWrongCodesOfOneAddressDoNotBlockAnother(t *testing.T) {
+func TestWrongCodesBlockOnlyTheirAddress(t *testing.T) {
 	needs.FullRun(t)
 	r := newRig(t, infoMux(), nil)
 	for i := range triesPerMinute {
@@ -116,7 +116,7 @@ func TestWrongCodesOfOneAddressDoNotBlockAnother(t *testing.T) {
 	}
 }
 
-func TestTriesOfThisMachineCountByUser(t *testing.T) {
+func TestTriesOnThisMachineCountPerUser(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	conn, err := net.Dial("tcp", r.server.Listener.Addr().String())
 	if err != nil {

@@ -29,29 +29,29 @@ import (
 	"tandem/persist/datadir"
 )
 
-// ownHost is where the page is served when nobody says where: on the loopback interface.
+// ownHost is the default address, on the loopback interface.
 const ownHost = "127.0.0.1"
 
-// Where says where to listen.
+// Where configures where to listen.
 type Where struct {
-	Address  string   // host:port; "": this machine only, at the port of the last time or any
-	Hosts    []string // names that this server goes by, beside the address
-	CertFile string   // PEM; with KeyFile
+	Address  string   // host:port; "" means this machine only, on the previous port or any
+	Hosts    []string // names of this server, in addition to the address
+	CertFile string   // PEM; requires KeyFile
 	KeyFile  string
-	DataDir  string // where a certificate of its own is kept
+	DataDir  string // where to store a self-signed certificate
 }
 
-// A Place is a listener, and how the page is reached there.
+// A Place is a listener with its address for browsers.
 type Place struct {
 	net.Listener
 	Origin      Origin
 	URL         string // without a fragment
-	Fingerprint string // SHA-256 of a certificate of its own, in hex; "" otherwise
+	Fingerprint string // SHA-256 of a self-signed certificate, in hex; "" otherwise
 	Moved       string // the previous port, if another program uses it now; "" otherwise
 }
 
-// Listen opens the address: in the clear on the loopback interface, over TLS elsewhere, with
-// the certificate that was given or one of its own.
+// Listen listens at the address: without TLS on the loopback interface, with TLS elsewhere, using
+// the given certificate or a self-signed one.
 func Listen(ctx context.Context, w Where) (p Place, err error) {
 	moved := ""
 	if w.Address == "" {
@@ -64,7 +64,7 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 		return p, api.Errorf(api.CodeInvalid, "listen on %q: not a host:port", w.Address).WithHint("for example 127.0.0.1:8800, or 0.0.0.0:8800 for the network")
 	}
 	if host == "" {
-		host = ownHost // the network is not let in by leaving something out
+		host = ownHost // an omitted host must not open the page to the network
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
@@ -74,7 +74,7 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	bound, _ := l.Addr().(*net.TCPAddr)
 	p = Place{Listener: l, Origin: Origin{Port: bound.Port, Hosts: w.Hosts}, Moved: moved}
 	if !bound.IP.IsLoopback() || w.CertFile != "" {
-		if err := p.secure(w, bound.IP); err != nil {
+		if err := p.addTLS(w, bound.IP); err != nil {
 			l.Close()
 			return Place{}, err
 		}
@@ -88,7 +88,7 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	case len(w.Hosts) > 0:
 		shown = w.Hosts[0]
 	case bound.IP.IsUnspecified():
-		own := addresses(bound.IP)
+		own := ownAddresses(bound.IP)
 		p.Origin.Hosts = append(p.Origin.Hosts, own...)
 		if len(own) > 0 {
 			shown = own[0]
@@ -99,8 +99,8 @@ func Listen(ctx context.Context, w Where) (p Place, err error) {
 	return p, nil
 }
 
-// freePort returns the previous port if it is free, because the keys of browsers are bound to it.
-// Otherwise it returns "0", for any port. taken is the previous port if another program uses it.
+// freePort returns the previous port if it is free, because browsers' keys are bound to it, and
+// otherwise "0" for any. taken is the previous port if another program uses it.
 func freePort(ctx context.Context, dataDir string) (port, taken string) {
 	last, err := lastServed(dataDir)
 	if err != nil {
@@ -119,11 +119,11 @@ func freePort(ctx context.Context, dataDir string) (port, taken string) {
 	return at.Port(), ""
 }
 
-// secure puts TLS around the listener.
-func (p *Place) secure(w Where, ip net.IP) error {
+// addTLS adds TLS to the listener.
+func (p *Place) addTLS(w Where, ip net.IP) error {
 	certFile, keyFile := w.CertFile, w.KeyFile
 	if certFile == "" {
-		names := slices.Concat(w.Hosts, addresses(ip))
+		names := slices.Concat(w.Hosts, ownAddresses(ip))
 		var err error
 		if certFile, keyFile, err = ownCertificate(w.DataDir, names); err != nil {
 			return fmt.Errorf("make a certificate: %w", err)
@@ -142,12 +142,12 @@ func (p *Place) secure(w Where, ip net.IP) error {
 	return nil
 }
 
-// addresses are those under which others reach what listens on ip, with this machine's name.
-func addresses(ip net.IP) (all []string) {
+// ownAddresses returns the names and addresses under which others reach a listener on ip.
+func ownAddresses(ip net.IP) (all []string) {
 	if !ip.IsUnspecified() {
 		return []string{ip.String()}
 	}
-	found, _ := net.InterfaceAddrs() // without them the name is left
+	found, _ := net.InterfaceAddrs() // on an error, the host name remains
 	for _, a := range found {
 		n, ok := a.(*net.IPNet)
 		if ok && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
@@ -160,16 +160,16 @@ func addresses(ip net.IP) (all []string) {
 	return all
 }
 
-// certLife is how long a certificate of our own is good: Apple's systems take no longer one.
+// certLife is the validity of a self-signed certificate: Apple's systems reject longer ones.
 const certLife = 825 * 24 * time.Hour
 
-// ownCertificate gives the files of a certificate for names, which is made when there is none
-// that covers them or it is about to expire.
+// ownCertificate returns the files of a self-signed certificate for names. It creates a new one if
+// there is none, it lacks a name, or it expires soon.
 func ownCertificate(dataDir string, names []string) (certFile, keyFile string, err error) {
 	dir := filepath.Join(dataDir, datadir.Page)
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	text, err := os.ReadFile(certFile)
-	if err == nil && covers(text, names) {
+	if err == nil && coversNames(text, names) {
 		return certFile, keyFile, nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -182,13 +182,14 @@ func ownCertificate(dataDir string, names []string) (certFile, keyFile string, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", "", err
 	}
+	// The key first: a certificate without its key could not be used.
 	if err := renameio.WriteFile(keyFile, keyText, 0o600); err != nil {
 		return "", "", err
 	}
 	return certFile, keyFile, renameio.WriteFile(certFile, certText, 0o600)
 }
 
-func covers(text []byte, names []string) bool {
+func coversNames(text []byte, names []string) bool {
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return false

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestThePortOfTheLastTimeIsTakenAgain(t *testing.T) {
+func TestPageUsesPreviousPort(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	dir := t.TempDir()
 	first, err := Listen(t.Context(), Where{DataDir: dir})

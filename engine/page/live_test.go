@@ -56,7 +56,7 @@ func echoMux(options chan<- api.AttachOptions) *server.Mux {
 	return m
 }
 
-func TestWhatIsTypedComesBack(t *testing.T) {
+func TestAttachEchoesInput(t *testing.T) {
 	options := make(chan api.AttachOptions, 1)
 	r := newRig(t, echoMux(options), nil)
 	conn := r.paired(devices.Grant{}).attach("0123456789ab")
@@ -78,7 +78,7 @@ func TestWhatIsTypedComesBack(t *testing.T) {
 	}
 }
 
-func TestWhoOnlyLooksDecidesNoSize(t *testing.T) {
+func TestReadOnlyViewerDoesNotResize(t *testing.T) {
 	options := make(chan api.AttachOptions, 1)
 	r := newRig(t, echoMux(options), nil)
 	r.paired(devices.Grant{Session: "0123456789ab"}).attach("0123456789ab")
@@ -91,7 +91,7 @@ func TestWhoOnlyLooksDecidesNoSize(t *testing.T) {
 // buffers between the engine and the browser.
 const heldMost = 1 << 20
 
-func TestASlowBrowserHoldsNoMoreThanItsWindow(t *testing.T) {
+func TestSlowBrowserIsLimitedToItsWindow(t *testing.T) {
 	var sent atomic.Int64
 	const part, total = 64 << 10, 64 << 20
 	m := infoMux()
@@ -117,13 +117,13 @@ func TestASlowBrowserHoldsNoMoreThanItsWindow(t *testing.T) {
 			continue
 		}
 		got += len(text)
-		if got-drawn > ahead {
+		if got-drawn > maxAhead {
 			t.Fatalf("%d bytes are on their way", got-drawn)
 		}
 		if held := sent.Load() - int64(drawn); held > heldMost {
 			t.Fatalf("the engine has given away %d bytes that nobody has drawn", held)
 		}
-		if got-drawn >= ahead || got == total { // it draws only once nothing more comes
+		if got-drawn >= maxAhead || got == total { // it draws only once nothing more comes
 			message, _ := json.Marshal(map[string]int{"drawn": got - drawn})
 			if err := conn.Write(t.Context(), websocket.MessageText, message); err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestASlowBrowserHoldsNoMoreThanItsWindow(t *testing.T) {
 	}
 }
 
-func TestRevokingCutsWhatIsOpen(t *testing.T) {
+func TestRevokingADeviceDisconnectsIt(t *testing.T) {
 	options := make(chan api.AttachOptions, 2)
 	r := newRig(t, echoMux(options), nil)
 	stays, goes := r.paired(devices.Grant{}), r.paired(devices.Grant{})
@@ -163,7 +163,7 @@ func TestRevokingCutsWhatIsOpen(t *testing.T) {
 	}
 }
 
-func TestALinkHearsOfItsSessionOnly(t *testing.T) {
+func TestLinkReceivesEventsOfItsSessionOnly(t *testing.T) {
 	d := devices.Device{Grant: devices.Grant{Session: "a"}}
 	for _, test := range []struct {
 		event api.Event
@@ -190,7 +190,7 @@ func TestALinkHearsOfItsSessionOnly(t *testing.T) {
 	}
 }
 
-func TestWhatProcessesUseIsTold(t *testing.T) {
+func TestUsageReportsResourceUse(t *testing.T) {
 	m := infoMux()
 	server.Handle(m, api.ProcessList, func(_ context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
 		if !in.Metrics {
@@ -226,13 +226,13 @@ func FuzzMessage(f *testing.F) {
 		if json.Unmarshal(text, &m) != nil {
 			return
 		}
-		w := newWindow(ahead)
-		w.wait(100)
-		w.drawn(m.Drawn)
-		if w.under < 0 || w.under > 100 {
-			t.Errorf("%s: %d on their way", text, w.under)
+		w := newWindow(maxAhead)
+		w.waitFor(100)
+		w.noteDrawn(m.Drawn)
+		if w.undrawn < 0 || w.undrawn > 100 {
+			t.Errorf("%s: %d on their way", text, w.undrawn)
 		}
-		if in, ok := m.input(); ok && in.Resize != nil && (in.Resize.Cols < 1 || in.Resize.Cols > maxSide || in.Resize.Rows < 1 || in.Resize.Rows > maxSide) {
+		if in, ok := m.toInput(); ok && in.Resize != nil && (in.Resize.Cols < 1 || in.Resize.Cols > maxSide || in.Resize.Rows < 1 || in.Resize.Rows > maxSide) {
 			t.Errorf("%s: %+v", text, in.Resize)
 		}
 	})

@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// An Origin is where the page is served.
+// An Origin describes where the page is served.
 type Origin struct {
 	Secure   bool     // over TLS
-	Port     int      // that is listened on
-	Hosts    []string // names and addresses that requests may be for, beside the loopback interface's
-	Loopback string   // the loopback address that is listened on in the clear, if one is
+	Port     int      // port of the listener
+	Hosts    []string // names and addresses accepted in requests, in addition to the loopback interface's
+	Loopback string   // loopback address of a listener without TLS, or ""
 }
 
-// protect sets what a browser has to keep to with everything that is served.
-func protect(h http.Header) {
+// setSecurityHeaders sets the security headers of all responses.
+func setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -30,9 +30,9 @@ func protect(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// check refuses requests for another host, which a page can send by having its own name
-// resolve to this one's address, and requests that another origin's page sends.
-func (o Origin) check(r *http.Request) error {
+// checkRequest rejects requests for other host names, which a page can send by DNS rebinding, and
+// requests from pages of other origins.
+func (o Origin) checkRequest(r *http.Request) error {
 	if !o.isFor(r.Host) {
 		return errors.New("this server does not go by that name; say --host-name NAME to `tandem web` if it should")
 	}
@@ -43,6 +43,7 @@ func (o Origin) check(r *http.Request) error {
 	site := r.Header.Get("Sec-Fetch-Site")
 	upgrade := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 	switch {
+	// "none" means that the user entered the address.
 	case site == "same-origin", site == "none" && r.Method == http.MethodGet && !upgrade:
 		return nil
 	case site != "" && !isPageItself(r):
@@ -53,15 +54,16 @@ func (o Origin) check(r *http.Request) error {
 	return nil
 }
 
-// linkPage is the page of a link to one session.
+// linkPage matches the path of a link to one session.
 var linkPage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/link/[^/]+/$`) })
 
-// isPageItself reports whether a link of another page leads here: that may be followed.
+// isPageItself reports whether a request navigates to the page itself, which other pages may link
+// to.
 func isPageItself(r *http.Request) bool {
 	return r.Method == http.MethodGet && (r.URL.Path == "/" || linkPage().MatchString(r.URL.Path)) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-// isFor reports whether a Host header means this server.
+// isFor reports whether a Host header names this server.
 func (o Origin) isFor(header string) bool {
 	host, port := hostOf(header, o.Secure)
 	if port != strconv.Itoa(o.Port) {
@@ -72,7 +74,7 @@ func (o Origin) isFor(header string) bool {
 		slices.ContainsFunc(o.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// isOwn reports whether an Origin header names the origin that the request is for.
+// isOwn reports whether an Origin header equals the origin of the request.
 func (o Origin) isOwn(origin, host string) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != o.scheme() {
@@ -90,7 +92,7 @@ func (o Origin) scheme() string {
 	return "http"
 }
 
-// hostOf divides a Host header; a port that is left out is the scheme's.
+// hostOf splits a Host header. The port defaults to the scheme's.
 func hostOf(header string, secure bool) (host, port string) {
 	host, port, err := net.SplitHostPort(header)
 	if err != nil {
@@ -102,12 +104,13 @@ func hostOf(header string, secure bool) (host, port string) {
 	return strings.TrimSuffix(strings.ToLower(host), "."), port
 }
 
-// of is the origin that a request is for, as browsers write it.
-func (o Origin) of(r *http.Request) string { return o.scheme() + "://" + strings.ToLower(r.Host) }
+// originOf returns the origin of a request, in the form browsers use.
+func (o Origin) originOf(r *http.Request) string { return o.scheme() + "://" + strings.ToLower(r.Host) }
 
-// elsewhere is where a request for another loopback name than Loopback belongs: others may listen
-// at localhost's other address, or at another one, with the same port. Keys are at one origin only.
-func (o Origin) elsewhere(r *http.Request) (to string, ok bool) {
+// redirectFor returns the redirect for a request to a loopback name other than Loopback: another
+// program may listen on the same port at a different loopback address, and keys are bound to one
+// origin.
+func (o Origin) redirectFor(r *http.Request) (to string, ok bool) {
 	host, port := hostOf(r.Host, o.Secure)
 	ip := net.ParseIP(host)
 	if o.Loopback == "" || host == o.Loopback || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
@@ -116,7 +119,7 @@ func (o Origin) elsewhere(r *http.Request) (to string, ok bool) {
 	return o.scheme() + "://" + net.JoinHostPort(o.Loopback, port) + r.URL.RequestURI(), true
 }
 
-// oldCookie is the name of a cookie of release 0.2.0, which opens nothing any more.
+// oldCookie matches the name of a cookie of release 0.2.0, which no longer grants access.
 var oldCookie = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(__Host-|__Secure-)?tandem-([0-9]+)(-link)?$`) })
 
 func (o Origin) isOldCookie(name string) bool {
@@ -124,7 +127,7 @@ func (o Origin) isOldCookie(name string) bool {
 	return m != nil && m[2] == strconv.Itoa(o.Port)
 }
 
-// noCookie ends one.
+// noCookie returns a cookie that deletes an old one.
 func (o Origin) noCookie(name, link string) *http.Cookie {
 	path := "/"
 	if link != "" {

@@ -1,20 +1,20 @@
-// Package page serves the page: what a browser or a phone shows of the engine, and the part
-// of its API that the page needs. It is a person's device, never an agent's: whoever pairs
-// one may do what the person may, unless it was given less.
+// Package page serves the web page that shows the engine in a browser or on a phone, and the part
+// of the API it needs. It is for the user, never for agents: a paired device may do anything the
+// user may, unless its grant is limited.
 //
-// Everything but the files of the page itself comes from the page's own origin and shows a
-// bearer, which a paired browser gets for a signature of its key:
+// Except for the page's own files, each request must come from the page's own origin and carry a
+// bearer token, which a paired browser gets in return for a signature with its key:
 //
-//	POST /pair        trades a one-time code and a new public key for a device
-//	POST /session     gives a nonce, and a bearer for its signature
-//	POST /leave       forgets this device
-//	GET  /me          what this device may do
-//	GET  /events      the engine's events, as server-sent events
-//	GET  /usage       what processes use now, likewise
-//	POST /call/NAME   one operation of the API, if the page has it
-//	GET  /attach      a session's terminal, as a WebSocket
-//	GET  /push        how this device is notified while it shows no page
-//	POST /push        subscribes it to that, or ends it
+//	POST /pair        exchanges a one-time code and a new public key for a device
+//	POST /session     returns a nonce, and a bearer token for its signature
+//	POST /leave       removes this device
+//	GET  /me          returns what this device may do
+//	GET  /events      streams the engine's events, as server-sent events
+//	GET  /usage       streams the resource use of processes, likewise
+//	POST /call/NAME   executes an operation of the API available to the page
+//	GET  /attach      connects to a session's terminal, as a WebSocket
+//	GET  /push        returns how to notify this device while it shows no page
+//	POST /push        subscribes the device to notifications, or unsubscribes it
 //
 // A link to one session has all of it below /link/ID/.
 package page
@@ -36,25 +36,25 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// Options say what is served, and to whom.
+// Options configures a Page.
 type Options struct {
-	// Engine gives a connection to this machine's engine, or to another machine's.
+	// Engine connects to an engine: this machine's, or another's.
 	Engine func(ctx context.Context, machine string) (*client.Client, error)
 	Book   *devices.Book
 	Origin Origin
 	Notify Notify
 
-	NoClipboard func() bool // reports whether programs must not write to the clipboard; nil: they may
+	NoClipboard func() bool // reports whether programs must not write to the clipboard; nil allows it
 
-	ReadOnly  bool          // nobody changes anything
-	BodyTime  time.Duration // that a request's body may take to arrive; zero: a minute
-	BodyPause time.Duration // without a byte of it; zero: 10 seconds
+	ReadOnly  bool          // no device may change anything
+	BodyTime  time.Duration // maximum time for a request's body to arrive; zero means a minute
+	BodyPause time.Duration // maximum pause within a body; zero means 10 seconds
 
-	Version string    // of this program
-	Log     io.Writer // what a person should hear
+	Version string    // version of this program
+	Log     io.Writer // messages for the user
 }
 
-// A Page is the server. It is an http.Handler.
+// A Page is an http.Handler that serves the page.
 type Page struct {
 	o       Options
 	mux     *http.ServeMux
@@ -63,13 +63,13 @@ type Page struct {
 	engines engines
 
 	mu   sync.Mutex
-	open map[*lifeline]struct{} // what goes on until its device is revoked
+	open map[*lifeline]struct{} // connections to end when their device is revoked
 }
 
-// New is a page that nobody sees yet. Close it.
+// New returns a page. The caller must close it.
 func New(o Options) *Page {
 	p := &Page{o: o, mux: http.NewServeMux(), tries: newLimiter(triesPerMinute, maxTriesPerMinute, time.Minute), proofs: newProofs(), open: map[*lifeline]struct{}{}}
-	p.engines.connect = o.Engine
+	p.engines.dial = o.Engine
 	p.o.BodyTime, p.o.BodyPause = cmp.Or(o.BodyTime, httplimit.BodyTime), cmp.Or(o.BodyPause, bodyPause)
 	p.o.Notify.settle = cmp.Or(o.Notify.settle, settleTime)
 	f := files()
@@ -79,24 +79,24 @@ func New(o Options) *Page {
 	})
 	for _, base := range []string{"", "/link/{session}"} {
 		p.mux.HandleFunc("POST "+base+"/pair", p.refuseAgents(p.pair))
-		p.mux.HandleFunc("POST "+base+"/session", p.refuseAgents(p.prove))
-		p.mux.HandleFunc("POST "+base+"/leave", p.known(p.leave))
-		p.mux.HandleFunc("GET "+base+"/me", p.known(p.me))
-		p.mux.HandleFunc("GET "+base+"/events", p.known(p.events))
-		p.mux.HandleFunc("GET "+base+"/usage", p.known(p.usage))
-		p.mux.HandleFunc("POST "+base+"/call/{operation}", p.known(p.call))
-		p.mux.HandleFunc("GET "+base+"/attach", p.known(p.attach))
-		p.mux.HandleFunc("GET "+base+"/push", p.known(p.pushKey))
-		p.mux.HandleFunc("POST "+base+"/push", p.known(p.subscribe))
+		p.mux.HandleFunc("POST "+base+"/session", p.refuseAgents(p.proveKey))
+		p.mux.HandleFunc("POST "+base+"/leave", p.requireDevice(p.leavePage))
+		p.mux.HandleFunc("GET "+base+"/me", p.requireDevice(p.me))
+		p.mux.HandleFunc("GET "+base+"/events", p.requireDevice(p.events))
+		p.mux.HandleFunc("GET "+base+"/usage", p.requireDevice(p.usage))
+		p.mux.HandleFunc("POST "+base+"/call/{operation}", p.requireDevice(p.callOperation))
+		p.mux.HandleFunc("GET "+base+"/attach", p.requireDevice(p.attach))
+		p.mux.HandleFunc("GET "+base+"/push", p.requireDevice(p.servePushKey))
+		p.mux.HandleFunc("POST "+base+"/push", p.requireDevice(p.subscribe))
 	}
 	return p
 }
 
-// LinkPath is where a link to a session is opened: with a key of its own, beside that of a
-// browser that is paired.
+// LinkPath returns the path of a link to a session. The link has a key of its own, separate from
+// that of a paired browser.
 func LinkPath(session string) string { return "link/" + session + "/" }
 
-// Server returns the HTTP server of the page, with its limits.
+// Server returns the page's HTTP server, with its limits.
 func (p *Page) Server() *http.Server {
 	return &http.Server{
 		Handler: p, ReadHeaderTimeout: httplimit.HeaderTime, IdleTimeout: httplimit.IdleTime, MaxHeaderBytes: httplimit.MaxHeader,
@@ -104,47 +104,49 @@ func (p *Page) Server() *http.Server {
 	}
 }
 
-// ServeHTTP implements http.Handler, for Server.
+// ServeHTTP implements http.Handler. Use it through Server.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Before anything reads the body.
 	httplimit.Body(w, r, p.o.BodyTime, p.o.BodyPause)
-	protect(w.Header())
-	if err := p.o.Origin.check(r); err != nil {
-		refuse(w, http.StatusForbidden, err)
+	setSecurityHeaders(w.Header())
+	// Before redirecting: a request for a foreign name gets no answer.
+	if err := p.o.Origin.checkRequest(r); err != nil {
+		writeError(w, http.StatusForbidden, err)
 		return
 	}
-	if to, ok := p.o.Origin.elsewhere(r); ok {
+	if to, ok := p.o.Origin.redirectFor(r); ok {
 		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
 		return
 	}
 	p.mux.ServeHTTP(w, r)
 }
 
-// Close ends what is open.
+// Close ends all open connections.
 func (p *Page) Close() {
 	p.mu.Lock()
 	for l := range p.open {
-		l.cut()
+		l.cancel()
 	}
 	p.mu.Unlock()
-	p.engines.close()
+	p.engines.closeAll()
 }
 
-// A handler serves a device that is paired.
+// A handler serves a request of a paired device.
 type handler func(w http.ResponseWriter, r *http.Request, d devices.Device)
 
-// errNotPaired refuses who shows no bearer, or that of a device that was revoked.
+// errNotPaired rejects a request without a valid bearer token, or with that of a revoked device.
 var errNotPaired = errors.New("this browser is not paired: open the link that `tandem web` prints")
 
-// known serves requests that show the bearer of a paired device.
-func (p *Page) known(serve handler) http.HandlerFunc {
+// requireDevice serves only requests with the bearer token of a paired device.
+func (p *Page) requireDevice(serve handler) http.HandlerFunc {
 	return p.refuseAgents(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		d, ok, err := p.deviceOf(r)
 		switch {
 		case err != nil:
-			refuse(w, http.StatusInternalServerError, err)
+			writeError(w, http.StatusInternalServerError, err)
 		case !ok:
-			refuse(w, http.StatusUnauthorized, errNotPaired)
+			writeError(w, http.StatusUnauthorized, errNotPaired)
 		default:
 			serve(w, r, d)
 		}
@@ -152,7 +154,7 @@ func (p *Page) known(serve handler) http.HandlerFunc {
 }
 
 func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
-	id, ok := p.proofs.deviceOf(bearerOf(r), p.o.Origin.of(r))
+	id, ok := p.proofs.deviceOf(bearerOf(r), p.o.Origin.originOf(r))
 	if !ok {
 		return devices.Device{}, false, nil
 	}
@@ -166,7 +168,8 @@ func (p *Page) deviceOf(r *http.Request) (devices.Device, bool, error) {
 	return d, true, nil
 }
 
-// device returns a device with what it may do, if it is one of a link's, or of no link.
+// device returns a paired device with its effective permissions. link is the session of a link, or
+// "".
 func (p *Page) device(id, link string) (devices.Device, bool, error) {
 	d, ok, err := p.o.Book.Get(id)
 	if err != nil || !ok || d.PairAgain() || d.Session != link {
@@ -176,7 +179,7 @@ func (p *Page) device(id, link string) (devices.Device, bool, error) {
 	return d, true, nil
 }
 
-// oldDevice returns the device that a browser was paired as with release 0.2.0.
+// oldDevice returns the device under which release 0.2.0 paired a browser.
 func (p *Page) oldDevice(r *http.Request) (devices.Device, bool, error) {
 	for _, c := range r.Cookies() {
 		if p.o.Origin.isOldCookie(c.Name) {
@@ -188,40 +191,41 @@ func (p *Page) oldDevice(r *http.Request) (devices.Device, bool, error) {
 	return devices.Device{}, false, nil
 }
 
-// pair trades a code for a device that is known by a key.
+// pair exchanges a code for a device with a public key.
 func (p *Page) pair(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	var in struct{ Code, Key string }
 	if err := readJSON(w, r, &in, maxSecret); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
 	if _, err := devices.ParseKey(in.Key); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	who := whoTries(r)
-	if !p.tries.take(who, time.Now()) {
+	sender := whoTries(r)
+	if !p.tries.allow(sender, time.Now()) {
 		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
+		writeError(w, http.StatusTooManyRequests, errors.New("too many codes were tried: wait a minute"))
 		return
 	}
-	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key, p.o.Origin.of(r))
+	d, err := p.o.Book.Pair(in.Code, browserName(r.UserAgent()), in.Key, p.o.Origin.originOf(r))
 	switch {
 	case errors.Is(err, devices.ErrNoCode):
-		refuse(w, http.StatusForbidden, err)
+		writeError(w, http.StatusForbidden, err)
 		return
 	case err != nil:
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 		return
 	}
-	p.tries.giveBack(who)
+	// A valid code does not count as a guess.
+	p.tries.giveBack(sender)
 	p.forgetOld(w, r)
 	clearCache(w)
-	answer(w, p.tell(d))
+	writeJSON(w, p.describe(d))
 }
 
-// forgetOld ends what a browser had of release 0.2.0, once it is paired again.
+// forgetOld removes a browser's device and cookies of release 0.2.0, once it is paired again.
 func (p *Page) forgetOld(w http.ResponseWriter, r *http.Request) {
 	if d, ok, err := p.oldDevice(r); ok && err == nil {
 		if _, err := p.o.Book.Revoke(d.ID); err != nil {
@@ -235,64 +239,66 @@ func (p *Page) forgetOld(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *Page) leave(w http.ResponseWriter, _ *http.Request, d devices.Device) {
+func (p *Page) leavePage(w http.ResponseWriter, _ *http.Request, d devices.Device) {
 	if _, err := p.o.Book.Revoke(d.ID); err != nil {
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Me is the answer of /me and /pair, and a part of that of /session.
+// Me is the response of /me and /pair, and part of that of /session.
 type Me struct {
 	Device   string    `json:"device"` // id
 	Name     string    `json:"name"`
 	ReadOnly bool      `json:"read_only"`
-	Session  string    `json:"session,omitempty"` // of a link: all that it shows
+	Session  string    `json:"session,omitempty"` // for a link: the only session shown
 	Until    time.Time `json:"until,omitzero"`
 	Version  string    `json:"version"`
 
-	Clipboard bool `json:"clipboard"` // programs may write to the browser's
+	Clipboard bool `json:"clipboard"` // programs may write to the browser's clipboard
 }
 
-func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) { answer(w, p.tell(d)) }
+func (p *Page) me(w http.ResponseWriter, _ *http.Request, d devices.Device) {
+	writeJSON(w, p.describe(d))
+}
 
-func (p *Page) tell(d devices.Device) Me {
+func (p *Page) describe(d devices.Device) Me {
 	readOnly := d.ReadOnly || p.o.ReadOnly || d.Session != ""
 	clipboard := !readOnly && (p.o.NoClipboard == nil || !p.o.NoClipboard())
 	return Me{d.ID, d.Name, readOnly, d.Session, d.Until, p.o.Version, clipboard}
 }
 
-func answer(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the browser may have gone
+	_ = json.NewEncoder(w).Encode(v) // the browser may have disconnected
 }
 
 const (
-	// maxBody bounds a request, in bytes.
+	// maxBody bounds a request's body, in bytes.
 	maxBody = 4 << 20
-	// maxSecret bounds one of somebody who is not known yet.
+	// maxSecret bounds the body of an unauthenticated request, in bytes.
 	maxSecret = 1 << 10
-	// bodyPause is how long a request's body may make no progress.
+	// bodyPause is the maximum pause within a request's body.
 	bodyPause = 10 * time.Second
 )
 
-func readJSON(w http.ResponseWriter, r *http.Request, into any, most int64) error {
-	r.Body = http.MaxBytesReader(w, r.Body, most)
+func readJSON(w http.ResponseWriter, r *http.Request, into any, limit int64) error {
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := json.NewDecoder(r.Body).Decode(into); err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
 	return nil
 }
 
-// A refusal is what is sent instead of an answer.
+// A refusal is the response to a failed request.
 type refusal struct {
 	Error string `json:"error"`
 	Code  string `json:"code,omitempty"`
 	Hint  string `json:"hint,omitempty"`
 }
 
-func refuse(w http.ResponseWriter, status int, err error) {
+func writeError(w http.ResponseWriter, status int, err error) {
 	out := refusal{Error: err.Error()}
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -300,5 +306,5 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(out) // the browser may have gone
+	_ = json.NewEncoder(w).Encode(out) // the browser may have disconnected
 }

@@ -17,7 +17,7 @@ import (
 	"tandem/engine/page/devices"
 )
 
-func TestACodePairsOneDeviceOnce(t *testing.T) {
+func TestCodePairsOneDeviceOnce(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	code := r.code(devices.Grant{})
 	b := r.browser()
@@ -76,7 +76,7 @@ func publicKey(t testing.TB) []byte {
 	return public
 }
 
-func TestALinkLeavesThePairedBrowserItsKey(t *testing.T) {
+func TestLinkKeepsKeyOfPairedBrowser(t *testing.T) {
 	r := newRig(t, sessionMux(t), nil)
 	b := r.paired(devices.Grant{})
 	for _, session := range []string{"0123456789ab", "ba9876543210"} {
@@ -108,7 +108,7 @@ func TestALinkLeavesThePairedBrowserItsKey(t *testing.T) {
 	}
 }
 
-func TestCodesCannotBeGuessedFast(t *testing.T) {
+func TestCodeGuessingIsRateLimited(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.browser()
 	for i := range triesPerMinute {
@@ -121,7 +121,7 @@ func TestCodesCannotBeGuessedFast(t *testing.T) {
 	}
 }
 
-func TestRequestsOfOthersAreRefused(t *testing.T) {
+func TestCrossOriginRequestsAreRejected(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	tests := []struct {
@@ -169,7 +169,7 @@ func TestRequestsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-func TestEverythingIsServedWithItsProtection(t *testing.T) {
+func TestAllResponsesHaveSecurityHeaders(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.browser()
 	for _, path := range []string{"/", "/me", "/nothing"} {
@@ -207,7 +207,7 @@ func sessionMux(t *testing.T) *server.Mux {
 	return m
 }
 
-func TestADeviceDoesWhatItWasGiven(t *testing.T) {
+func TestDeviceIsLimitedToItsGrant(t *testing.T) {
 	const own, other = "0123456789ab", "ba9876543210"
 	r := newRig(t, sessionMux(t), nil)
 	full, looks, link := r.paired(devices.Grant{}), r.paired(devices.Grant{ReadOnly: true}), r.paired(devices.Grant{Session: own})
@@ -246,7 +246,7 @@ func TestADeviceDoesWhatItWasGiven(t *testing.T) {
 	}
 }
 
-func TestNobodyChangesAnythingOfAPageThatIsReadOnly(t *testing.T) {
+func TestReadOnlyPageAllowsNoChanges(t *testing.T) {
 	r := newRig(t, sessionMux(t), func(o *Options) { o.ReadOnly = true })
 	b := r.paired(devices.Grant{})
 	if status, _ := b.post("/call/session.kill", `{"id":"0123456789ab"}`); status != http.StatusForbidden {
@@ -258,13 +258,13 @@ func TestNobodyChangesAnythingOfAPageThatIsReadOnly(t *testing.T) {
 	}
 }
 
-func TestEveryOperationOfThePageIsInTheTable(t *testing.T) {
+func TestPageOperationsExistInTheAPI(t *testing.T) {
 	if n := len(operations()); n != 23 {
 		t.Errorf("%d operations", n)
 	}
 }
 
-func TestNewFilesAreFetchedAndOldOnesAreNot(t *testing.T) {
+func TestOnlyChangedFilesAreFetchedAgain(t *testing.T) {
 	r := newRig(t, infoMux(), nil)
 	b := r.browser()
 	answer, err := b.http.Do(b.request(http.MethodGet, "/", ""))
@@ -282,7 +282,7 @@ func TestNewFilesAreFetchedAndOldOnesAreNot(t *testing.T) {
 	}
 }
 
-func TestBrowsersHaveNames(t *testing.T) {
+func TestBrowserNameRecognisesBrowsers(t *testing.T) {
 	for agent, want := range map[string]string{
 		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0":                                                                  "Firefox on Linux",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1": "Safari on iPhone",

@@ -13,12 +13,12 @@ import (
 	"tandem/engine/proctree"
 )
 
-// A connection is what a request came over, with what is known of its other end.
+// A connection is a TCP connection, with what is known about its other end.
 type connection struct {
 	client, server netip.AddrPort
 
 	mu   sync.Mutex
-	user bool // known not to be an agent's
+	user bool // verified not to belong to an agent
 }
 
 type connectionKey struct{}
@@ -36,24 +36,24 @@ func addressOf(a net.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// refuseAgents refuses connections of agents' processes on this machine: they are the user's as
-// little as a client of the engine that an agent started. One whose process is not found counts
-// as an agent's.
+// refuseAgents rejects connections from agents' processes on this machine: like an agent's client
+// of the engine, they do not act for the user. A connection whose process is not found counts as
+// an agent's.
 func (p *Page) refuseAgents(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		agent, err := p.agentAt(r)
 		switch {
 		case err != nil:
-			refuse(w, http.StatusBadGateway, fmt.Errorf("find out whose connection this is: %w", err))
+			writeError(w, http.StatusBadGateway, fmt.Errorf("find out whose connection this is: %w", err))
 		case agent != "":
-			refuse(w, http.StatusForbidden, fmt.Errorf("the page is not for agents, and this connection is held by %s", agent))
+			writeError(w, http.StatusForbidden, fmt.Errorf("the page is not for agents, and this connection is held by %s", agent))
 		default:
 			serve(w, r)
 		}
 	}
 }
 
-// agentAt names the agent at the other end of a request's connection; "" if there is none.
+// agentAt returns the name of the agent at the other end of a request's connection, or "".
 func (p *Page) agentAt(r *http.Request) (string, error) {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok || !c.client.IsValid() {
@@ -64,7 +64,7 @@ func (p *Page) agentAt(r *http.Request) (string, error) {
 	if c.user {
 		return "", nil
 	}
-	engine, err := p.engines.of(r.Context(), "")
+	engine, err := p.engines.connectTo(r.Context(), "")
 	if err != nil {
 		return "", err
 	}
@@ -72,12 +72,13 @@ func (p *Page) agentAt(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.user = out.Agent == "" // not cached for agents: the process may just have exited during the check
+	// Do not cache an agent: its process may just have exited during the check.
+	c.user = out.Agent == ""
 	return out.Agent, nil
 }
 
-// whoTries names who sends a request, for the limits on codes: an address, a network of IPv6,
-// where one host has many, or a user of this machine.
+// whoTries returns the sender of a request for the limits on codes: a user of this machine, an
+// IPv4 address, or an IPv6 network, since one host has many IPv6 addresses.
 func whoTries(r *http.Request) string {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok {

@@ -10,18 +10,18 @@ import (
 	"tandem/engine/api"
 )
 
-// A picture is one that a session's program has printed.
+// A picture is an image printed by a session's program.
 type picture struct {
 	Number uint64 `json:"number"`
-	Width  int    `json:"width"` // in pixels, in which strips count
+	Width  int    `json:"width"` // in pixels, the unit of strips
 	PNG    []byte `json:"png"`
 }
 
 func pictureOf(p *api.Picture) *picture { return &picture{p.Number, p.Size.X, p.PNG} }
 
-// A strip is what a row of the screen shows of a picture: columns from…to, the last one
-// excluded, of the given row of the cells that it was placed over, of which the first is in
-// column x. Source is a part of the picture, which was drawn in box of those cells.
+// A strip is the part of a picture visible in one row of the screen: columns From to To
+// (exclusive) of row Row of the cells it was placed over, which start in column X. Source is the
+// part of the picture drawn into Box of those cells.
 type strip struct {
 	Y       int             `json:"y"`
 	Picture uint64          `json:"picture"`
@@ -29,13 +29,13 @@ type strip struct {
 	To      int             `json:"to"`
 	X       int             `json:"x"`
 	Row     int             `json:"row"`
-	Cell    image.Point     `json:"cell"` // pixels of a cell
+	Cell    image.Point     `json:"cell"` // size of a cell in pixels
 	Box     image.Rectangle `json:"box"`
 	Source  image.Rectangle `json:"source"`
 }
 
-// stripsOf are those of a screen. Pictures below the text are left out: the page draws all
-// of them above it.
+// stripsOf returns the strips of a screen. It omits pictures below the text, as the page draws all
+// pictures above it.
 func stripsOf(lines []api.NumberedLine) *[]strip {
 	all := []strip{}
 	for _, l := range lines {
@@ -48,8 +48,9 @@ func stripsOf(lines []api.NumberedLine) *[]strip {
 	return &all
 }
 
-// tellWithin sends a note that takes its part of the window; false when the browser has gone.
-func tellWithin(ctx context.Context, conn *websocket.Conn, n note, window *window) bool {
+// sendNoteWithin sends a note that counts towards the window. It returns false if the browser has
+// disconnected.
+func sendNoteWithin(ctx context.Context, conn *websocket.Conn, n note, window *window) bool {
 	text, err := json.Marshal(n)
-	return err == nil && window.wait(len(text)) && conn.Write(ctx, websocket.MessageText, text) == nil
+	return err == nil && window.waitFor(len(text)) && conn.Write(ctx, websocket.MessageText, text) == nil
 }

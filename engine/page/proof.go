@@ -16,39 +16,40 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// A browser's key never leaves it, and belongs to an origin: scheme, host and port. The page
-// signs a nonce of this server together with the origin that the browser says it is at, and gets
-// a bearer for some minutes, which it keeps in memory. So nothing of use goes to servers on
-// other ports, as a cookie would. A server that uses this port while the page is stopped gets only
-// signatures of nonces that the page will not accept later. A key is valid only at the origin of its
-// pairing, so a server on the page's old port cannot relay signatures to the new one.
+// A browser's key never leaves the browser, and belongs to an origin: scheme, host and port. The
+// page signs a nonce from this server together with the origin the browser reports, and gets a
+// bearer token valid for a few minutes, which it keeps in memory. So servers on other ports
+// receive nothing useful, unlike with cookies. A server that uses this port while the page is
+// stopped gets only signatures of nonces the page will not accept later. A key is valid only at
+// the origin of its pairing, so a server on the page's old port cannot relay signatures to the new
+// one.
 
 const (
-	// nonceTime is how long a nonce can be signed.
+	// nonceTime is how long a nonce may be signed.
 	nonceTime = time.Minute
-	// bearerTime is how long a bearer is good.
+	// bearerTime is the lifetime of a bearer token.
 	bearerTime = 10 * time.Minute
-	// maxBearers is how many bearers one device has at a time: one for each of its tabs.
+	// maxBearers is the maximum number of bearer tokens per device: one for each of its tabs.
 	maxBearers = 64
-	// proofScheme begins what is signed: a key is for this alone.
+	// proofScheme prefixes the signed text, so that signatures are valid for this purpose only.
 	proofScheme = "tandem page 1"
-	// subprotocol is that of a WebSocket; the bearer is another one that the page offers.
+	// subprotocol is the WebSocket subprotocol. The page offers its bearer token as another one.
 	subprotocol  = "tandem"
 	bearerPrefix = "bearer."
 )
 
-// proofs are what browsers have proven to this server.
+// proofs holds the nonces and bearer tokens of this server.
 type proofs struct {
 	now    func() time.Time
-	secret [32]byte // of nonces; each server has its own
+	secret [32]byte // signs nonces; each server has its own
 
 	mu      sync.Mutex
-	used    map[string]time.Time   // nonces that were signed, until when they would be good
+	used    map[string]time.Time   // signed nonces, with their expiry
 	bearers map[[32]byte]admission // by hash
-	seen    map[string]bool        // ids of devices that have proven themselves since the start
+	seen    map[string]bool        // ids of devices that have authenticated since the start
 }
 
-// An admission is what a bearer is good for.
+// An admission is what a bearer token grants.
 type admission struct {
 	device string // id
 	origin string
@@ -57,50 +58,54 @@ type admission struct {
 
 func newProofs() *proofs {
 	s := &proofs{now: time.Now, used: map[string]time.Time{}, bearers: map[[32]byte]admission{}, seen: map[string]bool{}}
-	_, _ = rand.Read(s.secret[:]) // it never fails
+	_, _ = rand.Read(s.secret[:]) // never fails
 	return s
 }
 
-// nonce makes a nonce for an origin. Nothing is kept of it until it comes back signed.
-func (s *proofs) nonce(origin string) string {
+// newNonce returns a nonce for an origin. The server keeps no state for it until it comes back
+// signed.
+func (s *proofs) newNonce(origin string) string {
 	raw := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(nonceTime).Unix()))
+	// Random bytes keep nonces of the same second distinct.
 	raw = append(raw, make([]byte, 16)...)
 	_, _ = rand.Read(raw[8:])
-	return hex.EncodeToString(append(raw, s.mac(raw, origin)...))
+	return hex.EncodeToString(append(raw, s.signNonce(raw, origin)...))
 }
 
-func (s *proofs) mac(raw []byte, origin string) []byte {
+func (s *proofs) signNonce(raw []byte, origin string) []byte {
 	h := hmac.New(sha256.New, s.secret[:])
 	h.Write(raw)
 	h.Write([]byte(origin))
 	return h.Sum(nil)
 }
 
-// expiry returns until when a nonce is good; false if it is not this server's for origin.
-func (s *proofs) expiry(nonce, origin string) (time.Time, bool) {
+// nonceExpiry returns when a nonce expires. ok is false if it has expired or is not this server's nonce
+// for origin.
+func (s *proofs) nonceExpiry(nonce, origin string) (time.Time, bool) {
 	raw, err := hex.DecodeString(nonce)
-	if err != nil || len(raw) != 8+16+sha256.Size || !hmac.Equal(raw[24:], s.mac(raw[:24], origin)) {
+	if err != nil || len(raw) != 8+16+sha256.Size || !hmac.Equal(raw[24:], s.signNonce(raw[:24], origin)) {
 		return time.Time{}, false
 	}
 	until := time.Unix(int64(binary.BigEndian.Uint64(raw)), 0)
 	return until, s.now().Before(until)
 }
 
-// toSign is what the page signs.
+// toSign returns the text the page signs.
 func toSign(origin, device, nonce string) string {
 	return strings.Join([]string{proofScheme, origin, device, nonce}, "\n")
 }
 
-// admit gives a bearer to a device that has signed a nonce. first says that the device had none of
-// this server before.
-func (s *proofs) admit(d devices.Device, origin, nonce string, signature []byte) (bearer string, first, ok bool) {
-	until, ok := s.expiry(nonce, origin)
+// issueBearer returns a bearer token for a device that has signed a nonce. first is true if it is the
+// device's first from this server.
+func (s *proofs) issueBearer(d devices.Device, origin, nonce string, signature []byte) (bearer string, first, ok bool) {
+	until, ok := s.nonceExpiry(nonce, origin)
 	if !ok || d.At != origin || !d.Signed(toSign(origin, d.ID, nonce), signature) {
 		return "", false, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sweep(d.ID)
+	s.removeExpired(d.ID)
+	// A recorded signature must not yield a second token.
 	if _, again := s.used[nonce]; again {
 		return "", false, false
 	}
@@ -112,8 +117,9 @@ func (s *proofs) admit(d devices.Device, origin, nonce string, signature []byte)
 	return bearer, first, true
 }
 
-// sweep forgets what has expired, and the oldest bearer of a device that has too many. The lock is held.
-func (s *proofs) sweep(device string) {
+// removeExpired removes expired entries, and a device's oldest token if it has too many. The caller holds
+// s.mu.
+func (s *proofs) removeExpired(device string) {
 	now := s.now()
 	for nonce, until := range s.used {
 		if !now.Before(until) {
@@ -137,7 +143,7 @@ func (s *proofs) sweep(device string) {
 	}
 }
 
-// deviceOf returns the id of the device that a bearer belongs to, at an origin.
+// deviceOf returns the id of the device with a bearer token at an origin.
 func (s *proofs) deviceOf(bearer, origin string) (id string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +151,8 @@ func (s *proofs) deviceOf(bearer, origin string) (id string, ok bool) {
 	return a.device, ok && a.origin == origin && s.now().Before(a.until)
 }
 
-// bearerOf returns what a request shows: in a header or, of a WebSocket, for which a page cannot
-// set headers, as a subprotocol.
+// bearerOf returns the bearer token of a request. It is in a header or, for a WebSocket, where
+// pages cannot set headers, in a subprotocol.
 func bearerOf(r *http.Request) string {
 	if text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return text
@@ -159,59 +165,59 @@ func bearerOf(r *http.Request) string {
 	return ""
 }
 
-// A challenge is the answer of POST /session without a signature.
+// A challenge is the response to POST /session without a signature.
 type challenge struct {
 	Nonce string `json:"nonce"`
-	// PairAgain says that this browser was paired with release 0.2.0, before browsers had keys.
+	// PairAgain is set if release 0.2.0 paired this browser, before browsers had keys.
 	PairAgain bool `json:"pair_again,omitempty"`
 }
 
-// A session is the answer of POST /session with a signature.
+// A session is the response to POST /session with a signature.
 type session struct {
 	Bearer  string  `json:"bearer"`
-	Seconds float64 `json:"seconds"` // that it is good for
+	Seconds float64 `json:"seconds"` // lifetime of the bearer token
 	Me      Me      `json:"me"`
 }
 
-// prove gives a browser a nonce and, for its signature, a bearer.
-func (p *Page) prove(w http.ResponseWriter, r *http.Request) {
+// proveKey returns a nonce to a browser and, for its signature, a bearer token.
+func (p *Page) proveKey(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	var in struct{ Device, Nonce, Signature string }
 	if err := readJSON(w, r, &in, maxSecret); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	origin := p.o.Origin.of(r)
+	origin := p.o.Origin.originOf(r)
 	if in.Signature == "" {
 		_, old, err := p.oldDevice(r)
 		if err != nil {
-			refuse(w, http.StatusInternalServerError, err)
+			writeError(w, http.StatusInternalServerError, err)
 			return
 		}
-		answer(w, challenge{p.proofs.nonce(origin), old})
+		writeJSON(w, challenge{p.proofs.newNonce(origin), old})
 		return
 	}
 	d, ok, err := p.device(in.Device, r.PathValue("session"))
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 		return
 	}
 	signature, wrong := base64.StdEncoding.DecodeString(in.Signature)
 	if !ok || wrong != nil {
-		refuse(w, http.StatusUnauthorized, errNotPaired)
+		writeError(w, http.StatusUnauthorized, errNotPaired)
 		return
 	}
-	bearer, first, ok := p.proofs.admit(d, origin, in.Nonce, signature)
+	bearer, first, ok := p.proofs.issueBearer(d, origin, in.Nonce, signature)
 	if !ok {
-		refuse(w, http.StatusUnauthorized, errors.New("the proof is not this browser's, or too old"))
+		writeError(w, http.StatusUnauthorized, errors.New("the proof is not this browser's, or too old"))
 		return
 	}
 	if first {
 		clearCache(w)
 	}
-	answer(w, session{bearer, bearerTime.Seconds(), p.tell(d)})
+	writeJSON(w, session{bearer, bearerTime.Seconds(), p.describe(d)})
 }
 
-// clearCache has a browser forget what another server at this address may have had it keep while
-// this one was stopped, pages included that it would show without asking.
+// clearCache makes a browser drop files cached from another server at this address while this one
+// was stopped, including pages it would show without a request.
 func clearCache(w http.ResponseWriter) { w.Header().Set("Clear-Site-Data", `"cache"`) }

@@ -15,54 +15,54 @@ import (
 )
 
 const (
-	// settleTime is how long something has needed the person before they are told: it may be
-	// over at once. It is the least time between two pushes too.
+	// settleTime is how long a process must need the user before a push, because that may pass at
+	// once. It is also the minimum interval between two pushes.
 	settleTime = 5 * time.Second
-	// lookPace is how often it is looked whether there is a running engine, and whether a device
-	// wants to be told.
-	lookPace = 5 * time.Second
+	// checkInterval is the interval at which to check for a running engine, and for devices that
+	// want pushes.
+	checkInterval = 5 * time.Second
 )
 
-// Notify says when devices are told that the person is needed.
+// Notify configures when to notify devices that the user is needed.
 type Notify struct {
-	Sender *push.Sender // nil: never
-	// Running reaches the engine if it runs, and starts none.
+	Sender *push.Sender // nil disables notifications
+	// Running connects to the engine if it runs, without starting one.
 	Running func(ctx context.Context) (*client.Client, error)
-	Machine string                   // how this machine is called
-	Quiet   func(now time.Time) bool // the person wants to hear nothing now
+	Machine string                   // name of this machine
+	Quiet   func(now time.Time) bool // reports whether the user wants no notifications now
 
-	settle time.Duration // settleTime; less in tests
+	settle time.Duration // settleTime, except in tests
 }
 
-// A pushing is the answer of GET /push.
-type pushing struct {
-	Key string `json:"key"` // to subscribe with
-	On  bool   `json:"on"`  // this device is told
+// A pushStatus is the response to GET /push.
+type pushStatus struct {
+	Key string `json:"key"` // public key to subscribe with
+	On  bool   `json:"on"`  // this device gets pushes
 }
 
-// pushKey tells how a browser subscribes.
-func (p *Page) pushKey(w http.ResponseWriter, _ *http.Request, d devices.Device) {
-	if !p.mayBeTold(w, d) {
+// servePushKey returns how a browser subscribes.
+func (p *Page) servePushKey(w http.ResponseWriter, _ *http.Request, d devices.Device) {
+	if !p.checkPush(w, d) {
 		return
 	}
 	key, err := p.o.Notify.Sender.Key()
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 		return
 	}
-	answer(w, pushing{key, d.Push != nil})
+	writeJSON(w, pushStatus{key, d.Push != nil})
 }
 
-// subscribe keeps a browser's subscription, or forgets it.
+// subscribe saves or removes a browser's subscription.
 func (p *Page) subscribe(w http.ResponseWriter, r *http.Request, d devices.Device) {
-	if !p.mayBeTold(w, d) {
+	if !p.checkPush(w, d) {
 		return
 	}
 	var in struct {
-		Subscription json.RawMessage `json:"subscription"` // null: none
+		Subscription json.RawMessage `json:"subscription"` // null removes it
 	}
 	if err := readJSON(w, r, &in, maxBody); err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		writeError(w, http.StatusBadRequest, err)
 		return
 	}
 	if string(in.Subscription) == "null" {
@@ -70,32 +70,32 @@ func (p *Page) subscribe(w http.ResponseWriter, r *http.Request, d devices.Devic
 	}
 	if in.Subscription != nil {
 		if err := push.Check(in.Subscription); err != nil {
-			refuse(w, http.StatusUnprocessableEntity, err)
+			writeError(w, http.StatusUnprocessableEntity, err)
 			return
 		}
 	}
 	if err := p.o.Book.Subscribe(d.ID, in.Subscription); err != nil {
-		refuse(w, http.StatusInternalServerError, err)
+		writeError(w, http.StatusInternalServerError, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// mayBeTold refuses devices that may not act, and has this server ask no other for them.
-func (p *Page) mayBeTold(w http.ResponseWriter, d devices.Device) bool {
+// checkPush rejects devices that may not act, and all devices if notifications are disabled.
+func (p *Page) checkPush(w http.ResponseWriter, d devices.Device) bool {
 	switch {
 	case p.o.Notify.Sender == nil:
-		refuse(w, http.StatusNotFound, errors.New("this page sends no notifications"))
+		writeError(w, http.StatusNotFound, errors.New("this page sends no notifications"))
 	case d.ReadOnly:
-		refuse(w, http.StatusForbidden, errors.New("this device may only look"))
+		writeError(w, http.StatusForbidden, errors.New("this device may only look"))
 	default:
 		return true
 	}
 	return false
 }
 
-// notify tells devices that the person is needed, until ctx ends.
-func (p *Page) notify(ctx context.Context) {
+// notifyDevices pushes notifications that the user is needed, until ctx ends.
+func (p *Page) notifyDevices(ctx context.Context) {
 	n := p.o.Notify
 	if n.Sender == nil {
 		return
@@ -105,15 +105,15 @@ func (p *Page) notify(ctx context.Context) {
 		if n.Sender.Wanted() {
 			p.watchNeeds(ctx, &needs)
 		}
-		_ = sleep.For(ctx, lookPace)
+		_ = sleep.For(ctx, checkInterval)
 	}
 }
 
-// watchNeeds follows one engine until it goes.
+// watchNeeds follows the events of one engine until it disconnects.
 func (p *Page) watchNeeds(ctx context.Context, needs *push.Needs) {
 	engine, err := p.o.Notify.Running(ctx)
 	if err != nil {
-		return // it is tried again
+		return // notifyDevices retries
 	}
 	defer engine.Close()
 	ctx, cancel := context.WithCancel(ctx)
@@ -147,17 +147,17 @@ func (p *Page) watchNeeds(ctx context.Context, needs *push.Needs) {
 			}
 		case <-settle.C:
 			waits = false
-			p.tellNeeds(ctx, needs)
+			p.pushNeeds(ctx, needs)
 		}
 	}
 }
 
-// tellNeeds tells that the person is needed, if that is so still. What comes in quiet hours is
-// not told later.
-func (p *Page) tellNeeds(ctx context.Context, needs *push.Needs) {
+// pushNeeds sends a push if the user is still needed. It drops pushes during quiet hours.
+func (p *Page) pushNeeds(ctx context.Context, needs *push.Needs) {
 	if !needs.News() {
 		return
 	}
+	// Mark them even in quiet hours, so that they are not sent later.
 	needs.Told()
 	if n := p.o.Notify; n.Quiet == nil || !n.Quiet(time.Now()) {
 		n.Sender.Send(ctx, n.Machine+" needs you")

@@ -50,7 +50,7 @@ func pushRig(t *testing.T, m *server.Mux, quiet func(time.Time) bool) (r *rig, s
 	return r, service, heard
 }
 
-func TestADeviceSubscribesToPushes(t *testing.T) {
+func TestDeviceSubscribesToPushes(t *testing.T) {
 	r, service, _ := pushRig(t, infoMux(), nil)
 	b := r.paired(devices.Grant{})
 	if status, body := b.get("/push"); status != http.StatusOK || !strings.Contains(body, `"on":false`) || !strings.Contains(body, `"key":"B`) {
@@ -111,7 +111,7 @@ func needyMux(tell <-chan struct{}) *server.Mux {
 	return m
 }
 
-func TestABlockedAgentIsPushed(t *testing.T) {
+func TestBlockedAgentTriggersPush(t *testing.T) {
 	tell := make(chan struct{})
 	r, service, pushed := pushRig(t, needyMux(tell), nil)
 	b := r.paired(devices.Grant{})
@@ -121,7 +121,7 @@ func TestABlockedAgentIsPushed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		r.page.notify(ctx)
+		r.page.notifyDevices(ctx)
 		close(ended)
 	}()
 	for range 2 {
@@ -132,7 +132,7 @@ func TestABlockedAgentIsPushed(t *testing.T) {
 	<-ended
 }
 
-func TestQuietHoursAreKept(t *testing.T) {
+func TestNoPushesDuringQuietHours(t *testing.T) {
 	tell, quiet := make(chan struct{}), make(chan bool)
 	r, service, pushed := pushRig(t, needyMux(tell), func(time.Time) bool { return <-quiet })
 	b := r.paired(devices.Grant{})
@@ -142,7 +142,7 @@ func TestQuietHoursAreKept(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
-		r.page.notify(ctx)
+		r.page.notifyDevices(ctx)
 		close(ended)
 	}()
 	tell <- struct{}{}

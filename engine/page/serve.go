@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	endTime = 2 * time.Second // for answers under way when it ends
+	shutdownTimeout = 2 * time.Second // for pending responses at shutdown
 
-	lockTime = time.Second // until another program counts as serving the page
-	lockPace = 5 * time.Millisecond
+	lockTimeout  = time.Second // maximum wait for the lock
+	lockInterval = 5 * time.Millisecond
 )
 
-// A Serving is a page that is served now, as other programs find it.
+// A Serving describes a page being served, for other programs.
 type Serving struct {
 	PID         int    `json:"pid"`
 	URL         string `json:"url"`
@@ -35,9 +35,10 @@ type Serving struct {
 
 func servingPath(dataDir string) string { return filepath.Join(dataDir, datadir.Page, "serving.json") }
 
-// Served is the page of a data folder that is served now, if one is.
+// Served returns the page being served for a data directory; ok is false if there is none.
 func Served(dataDir string) (s Serving, ok bool, err error) {
 	lock := flock.New(servingPath(dataDir) + ".lock")
+	// A server holds the lock as long as it runs, so a free lock means there is none.
 	free, err := lock.TryLock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, false, nil
@@ -48,7 +49,7 @@ func Served(dataDir string) (s Serving, ok bool, err error) {
 	}
 	s, err = lastServed(dataDir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && errors.Is(syscall.Kill(s.PID, 0), syscall.ESRCH): // it is about to be
+	case errors.Is(err, fs.ErrNotExist), err == nil && errors.Is(syscall.Kill(s.PID, 0), syscall.ESRCH): // it is about to start
 		return Serving{}, false, nil
 	case err != nil:
 		return Serving{}, false, err
@@ -56,7 +57,7 @@ func Served(dataDir string) (s Serving, ok bool, err error) {
 	return s, true, nil
 }
 
-// lastServed is the page of a data folder that is served, or was the last time.
+// lastServed returns the page being served for a data directory, or the last one served.
 func lastServed(dataDir string) (s Serving, err error) {
 	text, err := os.ReadFile(servingPath(dataDir))
 	if err != nil {
@@ -65,25 +66,26 @@ func lastServed(dataDir string) (s Serving, err error) {
 	return s, json.Unmarshal(text, &s)
 }
 
-// ErrServed says that another program serves the page of this data folder.
+// ErrServed is returned if another program serves the page of this data directory.
 var ErrServed = errors.New("the page of this data folder is served already")
 
-// take takes the lock. Whoever looks whether the page is served has it for a moment.
-func take(ctx context.Context, lock *flock.Flock) bool {
-	ctx, cancel := context.WithTimeout(ctx, lockTime)
+// takeLock takes the lock. It retries, because Served holds the lock briefly.
+func takeLock(ctx context.Context, lock *flock.Flock) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	free, err := lock.TryLockContext(ctx, lockPace)
+	free, err := lock.TryLockContext(ctx, lockInterval)
 	return err == nil && free
 }
 
-// Serve serves a page until ctx ends. There is one for a data folder.
+// Serve serves a page until ctx ends. Only one program can serve the page of a data directory.
 func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 	path := servingPath(dataDir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	lock := flock.New(path + ".lock")
-	if !take(ctx, lock) {
+	// Lock before writing serving.json, which would otherwise describe the wrong server.
+	if !takeLock(ctx, lock) {
 		return ErrServed
 	}
 	defer lock.Close()
@@ -96,7 +98,7 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 	}
 	ctx, end := context.WithCancel(ctx)
 	var telling sync.WaitGroup
-	telling.Go(func() { p.notify(ctx) })
+	telling.Go(func() { p.notifyDevices(ctx) })
 	defer telling.Wait()
 	defer end()
 	s := p.Server()
@@ -108,8 +110,8 @@ func Serve(ctx context.Context, dataDir string, at Place, p *Page) error {
 		return err
 	case <-ctx.Done():
 	}
-	p.Close() // what goes on for ever ends with this
-	late, cancel := context.WithTimeout(context.Background(), endTime)
+	p.Close() // end streams, which Shutdown would wait for
+	late, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if s.Shutdown(late) != nil {
 		_ = s.Close()

@@ -19,29 +19,28 @@ import (
 //go:embed files
 var embedded embed.FS
 
-// A file is one of the page's, ready to be sent.
+// A file is one of the page's files, ready to send.
 type file struct {
 	kind string // Content-Type
 	tag  string // ETag
 	text []byte
-	zip  []byte // text compressed; nil where that saves nothing
+	zip  []byte // compressed text; nil if that saves little
 
-	lasting bool // nothing else is ever at its address
+	lasting bool // its address never changes its content
 }
 
-// files serves the files of the page. They are compressed when the first is asked for.
+// files serves the files of the page. It compresses them on the first request.
 //
-// Another server that had this port before may have had browsers keep scripts of its own under
-// any address that it knew. So scripts and styles are at addresses that this server has made up,
-// the tags of all files are this server's, and every other script that a browser asks for as a
-// service worker is one that ends itself.
+// An earlier server on this port may have made browsers cache scripts of its own under any address
+// it knew. So scripts and styles are at random addresses, ETags differ for each server, and a
+// browser that asks for any other service worker gets a script that removes itself.
 func files() http.Handler {
 	own := "v-" + strings.ToLower(rand.Text()) + "/"
 	load := sync.OnceValues(func() (map[string]file, error) { return loadFiles(own) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		all, err := load()
 		if err != nil {
-			refuse(w, http.StatusInternalServerError, err)
+			writeError(w, http.StatusInternalServerError, err)
 			return
 		}
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
@@ -49,7 +48,8 @@ func files() http.Handler {
 			name = "index.html"
 		}
 		f, ok := all[name]
-		if r.Header.Get("Service-Worker") == "script" && name != workerName { // a browser says so (Service Workers, 4.4)
+		// Browsers mark requests for service workers (Service Workers, 4.4).
+		if r.Header.Get("Service-Worker") == "script" && name != workerName {
 			f, ok = all[retiringName], true
 		}
 		if !ok {
@@ -82,10 +82,10 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", "gzip")
 		text = f.zip
 	}
-	_, _ = w.Write(text) // the browser may have gone
+	_, _ = w.Write(text) // the browser may have disconnected
 }
 
-// loadFiles reads the files, with scripts and styles in the folder own, which ends in a slash.
+// loadFiles reads the files, with scripts and styles in the directory own, which ends in a slash.
 func loadFiles(own string) (map[string]file, error) {
 	all := map[string]file{}
 	err := fs.WalkDir(embedded, "files", func(name string, e fs.DirEntry, err error) error {
@@ -114,11 +114,12 @@ func loadFiles(own string) (map[string]file, error) {
 var ownScript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`="((?:app|vendor)/|app\.css)`) })
 
 func newFile(name, own string, text []byte) file {
+	// Include own, so that tags differ between servers.
 	sum := sha256.Sum256(append([]byte(own), text...))
 	f := file{kind: kindOf(name), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, text: text}
 	var zipped bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level exists
-	_, _ = z.Write(text)                                       // into memory
+	z, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(text)                                       // writes to memory do not fail
 	_ = z.Close()
 	if zipped.Len() < len(text)*9/10 {
 		f.zip = zipped.Bytes()

@@ -11,10 +11,10 @@ import (
 	"tandem/engine/page/devices"
 )
 
-// usagePace is how often processes are measured while a browser shows them.
-const usagePace = 2 * time.Second
+// usageInterval is the interval between measurements while a browser shows them.
+const usageInterval = 2 * time.Second
 
-// A use is what a process uses now.
+// A use is the current resource use of a process.
 type use struct {
 	ID    string  `json:"id"`
 	CPU   float64 `json:"cpu"` // percent of a core
@@ -22,25 +22,26 @@ type use struct {
 	Ports []int   `json:"ports,omitempty"`
 }
 
-// usage sends what processes use, for as long as the browser listens: all of them in one
-// event, when something is different.
+// usage streams the resource use of all processes while the browser is connected: one event each
+// time it changes.
 func (p *Page) usage(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	if d.Session != "" {
-		refuse(w, http.StatusForbidden, errors.New("this link shows one session only"))
+		writeError(w, http.StatusForbidden, errors.New("this link shows one session only"))
 		return
 	}
-	ctx, done := p.during(r, d)
+	ctx, done := p.contextFor(r, d)
 	defer done()
 	w.Header().Set("Content-Type", "text/event-stream")
 	s := sender{w, http.NewResponseController(w)}
 	var before []byte
-	tick := time.NewTicker(usagePace)
+	tick := time.NewTicker(usageInterval)
 	defer tick.Stop()
 	for {
+		// Detects a disconnected browser even if nothing changes.
 		err := s.comment()
-		if engine, failed := p.engines.of(ctx, r.URL.Query().Get("host")); err == nil && failed == nil {
+		if engine, failed := p.engines.connectTo(ctx, r.URL.Query().Get("host")); err == nil && failed == nil {
 			out, failed := api.ProcessList.Call(ctx, engine, api.ProcessListInput{Metrics: true})
-			now, _ := json.Marshal(uses(out.Processes))
+			now, _ := json.Marshal(usesOf(out.Processes))
 			if failed == nil && !bytes.Equal(now, before) {
 				before, err = now, s.event("", json.RawMessage(now))
 			}
@@ -56,7 +57,7 @@ func (p *Page) usage(w http.ResponseWriter, r *http.Request, d devices.Device) {
 	}
 }
 
-func uses(all []api.Process) []use {
+func usesOf(all []api.Process) []use {
 	out := []use{}
 	for _, p := range all {
 		if m := p.Metrics; m != nil && !p.State.Ended() {

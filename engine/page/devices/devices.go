@@ -1,6 +1,6 @@
-// Package devices keeps who may use the page: devices that were paired, the one-time codes
-// that pair them, and links to one session. All of it is one private file, which several
-// programs change under a lock: the server that checks, and the verbs that list and revoke.
+// Package devices stores the users of the page: paired devices, the one-time codes to pair them,
+// and links to one session. Everything is in one private file, changed under a lock by several
+// programs: the server and the commands that list and revoke devices.
 package devices
 
 import (
@@ -31,31 +31,31 @@ import (
 )
 
 const (
-	// CodeLife is how long a code can be used that nobody has used.
+	// CodeLife is how long a code is valid.
 	CodeLife = 10 * time.Minute
-	// seenPace is how exact the time is when a device was seen last.
-	seenPace = time.Minute
-	// mostDevices bounds the file.
-	mostDevices = 200
+	// seenInterval is the precision of Device.Seen.
+	seenInterval = time.Minute
+	// maxDevices is the maximum number of devices.
+	maxDevices = 200
 )
 
-// A Grant is what a device may do.
+// A Grant is the set of a device's permissions.
 type Grant struct {
-	ReadOnly bool      `json:"read_only,omitempty"` // looks only
-	Session  string    `json:"session,omitempty"`   // of a link: the id of the one session that it shows
+	ReadOnly bool      `json:"read_only,omitempty"` // may not change anything
+	Session  string    `json:"session,omitempty"`   // for a link: id of the only session shown
 	Until    time.Time `json:"until,omitzero"`      // zero: until it is revoked
 }
 
-// A Device is a browser that has been paired.
+// A Device is a paired browser.
 type Device struct {
 	ID    string          `json:"id"`              // 8 hex digits
-	Name  string          `json:"name"`            // as its browser calls itself
-	Key   string          `json:"key,omitempty"`   // its public key, as ParseKey reads it; "" in a record of release 0.2.0
-	At    string          `json:"at,omitempty"`    // origin where it was paired, the only one where its browser has the key
-	Token string          `json:"token,omitempty"` // hash of the cookie of release 0.2.0, which opens nothing any more
+	Name  string          `json:"name"`            // from its User-Agent header
+	Key   string          `json:"key,omitempty"`   // public key, see ParseKey; "" in a record of release 0.2.0
+	At    string          `json:"at,omitempty"`    // origin of the pairing, the only one where its browser has the key
+	Token string          `json:"token,omitempty"` // hash of the cookie of release 0.2.0, which no longer grants access
 	Added time.Time       `json:"added"`
 	Seen  time.Time       `json:"seen"`
-	Push  json.RawMessage `json:"push,omitempty"` // its push subscription, as the browser gave it (W3C Push API)
+	Push  json.RawMessage `json:"push,omitempty"` // push subscription, as received from the browser (W3C Push API)
 	Grant
 }
 
@@ -66,35 +66,36 @@ type code struct {
 	Grant
 }
 
-// contents are what the file holds.
+// contents is the content of the file.
 type contents struct {
 	Devices []Device `json:"devices"`
 	Codes   []code   `json:"codes,omitempty"`
 }
 
-// ErrNoCode says that a code is not known: wrong, used or expired.
+// ErrNoCode is returned for a wrong, used or expired code.
 var ErrNoCode = errors.New("this code is not valid: it can be used once, within 10 minutes")
 
-// A Book is the file.
+// A Book is the file of devices and codes.
 type Book struct {
 	path string
 	now  func() time.Time
 }
 
-// Open is the book in a data folder. The file is made when something is written to it.
+// Open returns the book in the data directory dataDir. The first change creates the file.
 func Open(dataDir string) *Book {
 	return &Book{filepath.Join(dataDir, datadir.Page, "devices.json"), time.Now}
 }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (b *Book) Path() string { return b.path }
 
-// NewCode makes a code: 16 letters and digits that pair one device with what grant allows.
+// NewCode creates a code of 16 letters and digits. It pairs one device with the permissions in
+// grant.
 func (b *Book) NewCode(grant Grant) (string, error) {
 	var raw [10]byte
-	_, _ = rand.Read(raw[:]) // it never fails
+	_, _ = rand.Read(raw[:]) // never fails
 	text := base32.StdEncoding.EncodeToString(raw[:])
-	err := b.change(func(c *contents) error {
+	err := b.changeFile(func(c *contents) error {
 		c.Codes = append(c.Codes, code{hashOf(text), b.now().Add(CodeLife), grant})
 		return nil
 	})
@@ -104,11 +105,11 @@ func (b *Book) NewCode(grant Grant) (string, error) {
 	return text, nil
 }
 
-// PairAgain reports whether a record was made before browsers had keys: it opens nothing.
+// PairAgain reports whether a device was paired before browsers had keys. It has no access.
 func (d Device) PairAgain() bool { return d.Key == "" }
 
-// ParseKey reads the public key of a browser: a point on P-256 as WebCrypto exports it "raw"
-// (SEC 1, uncompressed), in base64.
+// ParseKey parses a browser's public key: a P-256 point in WebCrypto's "raw" format (SEC 1,
+// uncompressed), in base64.
 func ParseKey(text string) (*ecdsa.PublicKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -121,8 +122,8 @@ func ParseKey(text string) (*ecdsa.PublicKey, error) {
 	return key, nil
 }
 
-// Signed reports whether the device's key has signed message (ECDSA with SHA-256). signature is
-// r and s as WebCrypto writes them, 32 bytes each.
+// Signed reports whether signature is the device's signature of message (ECDSA with SHA-256). It
+// consists of r and s in WebCrypto's format, 32 bytes each.
 func (d Device) Signed(message string, signature []byte) bool {
 	key, err := ParseKey(d.Key)
 	if err != nil || len(signature) != 64 {
@@ -132,23 +133,25 @@ func (d Device) Signed(message string, signature []byte) bool {
 	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
 }
 
-// Pair consumes a code and records a new device, which authenticates with key at origin.
+// Pair consumes a code and adds a device. The device authenticates with key at origin.
 func (b *Book) Pair(text, name, key, origin string) (d Device, err error) {
 	if _, err := ParseKey(key); err != nil {
 		return d, err
 	}
+	// Accept codes typed in lower case or with spaces around.
 	hash := hashOf(strings.ToUpper(strings.TrimSpace(text)))
-	err = b.change(func(c *contents) error {
-		i := slices.IndexFunc(c.Codes, func(k code) bool { return same(k.Hash, hash) })
+	err = b.changeFile(func(c *contents) error {
+		i := slices.IndexFunc(c.Codes, func(k code) bool { return equalHashes(k.Hash, hash) })
 		if i < 0 {
 			return ErrNoCode
 		}
-		if len(c.Devices) >= mostDevices {
+		if len(c.Devices) >= maxDevices {
 			return fmt.Errorf("pair: %d devices are paired already; revoke some with `tandem web revoke`", len(c.Devices))
 		}
 		var id [4]byte
-		_, _ = rand.Read(id[:]) // it never fails
+		_, _ = rand.Read(id[:]) // never fails
 		d = Device{ID: hex.EncodeToString(id[:]), Name: name, Key: key, At: origin, Added: b.now(), Seen: b.now(), Grant: c.Codes[i].Grant}
+		// In the same change, so that two browsers cannot use one code.
 		c.Codes = slices.Delete(c.Codes, i, i+1)
 		c.Devices = append(c.Devices, d)
 		return nil
@@ -156,25 +159,25 @@ func (b *Book) Pair(text, name, key, origin string) (d Device, err error) {
 	return d, err
 }
 
-// List is the devices that are paired now, oldest first.
+// List returns the paired devices, oldest first.
 func (b *Book) List() ([]Device, error) {
-	c, err := b.read()
+	c, err := b.readFile()
 	return c.Devices, err
 }
 
 // Get returns the device with an id.
 func (b *Book) Get(id string) (Device, bool, error) {
-	return b.find(func(d Device) bool { return d.ID == id })
+	return b.findFirst(func(d Device) bool { return d.ID == id })
 }
 
 // FindOld returns the device of release 0.2.0 with a cookie.
 func (b *Book) FindOld(cookie string) (Device, bool, error) {
 	hash := hashOf(cookie)
-	return b.find(func(d Device) bool { return d.PairAgain() && same(d.Token, hash) })
+	return b.findFirst(func(d Device) bool { return d.PairAgain() && equalHashes(d.Token, hash) })
 }
 
-func (b *Book) find(is func(Device) bool) (Device, bool, error) {
-	c, err := b.read()
+func (b *Book) findFirst(is func(Device) bool) (Device, bool, error) {
+	c, err := b.readFile()
 	if err != nil {
 		return Device{}, false, err
 	}
@@ -185,30 +188,30 @@ func (b *Book) find(is func(Device) bool) (Device, bool, error) {
 	return c.Devices[i], true, nil
 }
 
-// Saw notes that a device was there just now; at most once a minute is written.
+// Saw records the use of a device. It writes at most once a minute.
 func (b *Book) Saw(d Device) error {
-	if b.now().Sub(d.Seen) < seenPace {
+	if b.now().Sub(d.Seen) < seenInterval {
 		return nil
 	}
-	return b.update(d.ID, func(d *Device) { d.Seen = b.now() })
+	return b.updateDevice(d.ID, func(d *Device) { d.Seen = b.now() })
 }
 
-// Subscribe keeps a device's push subscription; none: it wants no pushes.
+// Subscribe saves a device's push subscription; nil removes it.
 func (b *Book) Subscribe(id string, push json.RawMessage) error {
-	return b.update(id, func(d *Device) { d.Push = push })
+	return b.updateDevice(id, func(d *Device) { d.Push = push })
 }
 
-// Unsubscribe forgets a push subscription, unless the device has another one by now.
+// Unsubscribe removes a push subscription, unless the device has a different one by now.
 func (b *Book) Unsubscribe(id string, push json.RawMessage) error {
-	return b.update(id, func(d *Device) {
-		if bytes.Equal(compact(d.Push), compact(push)) {
+	return b.updateDevice(id, func(d *Device) {
+		if bytes.Equal(compactJSON(d.Push), compactJSON(push)) {
 			d.Push = nil
 		}
 	})
 }
 
-// compact is a JSON text without the spaces that the file has.
-func compact(text json.RawMessage) []byte {
+// compactJSON returns JSON without insignificant spaces.
+func compactJSON(text json.RawMessage) []byte {
 	var out bytes.Buffer
 	if json.Compact(&out, text) != nil {
 		return text
@@ -216,8 +219,8 @@ func compact(text json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-func (b *Book) update(id string, f func(d *Device)) error {
-	return b.change(func(c *contents) error {
+func (b *Book) updateDevice(id string, f func(d *Device)) error {
+	return b.changeFile(func(c *contents) error {
 		i := slices.IndexFunc(c.Devices, func(d Device) bool { return d.ID == id })
 		if i < 0 {
 			return fs.ErrNotExist
@@ -227,16 +230,16 @@ func (b *Book) update(id string, f func(d *Device)) error {
 	})
 }
 
-// Revoke forgets devices, and gives those that are gone. which are ids, the beginning of one
-// that no other has, or names; none: all devices and all codes that were not used.
+// Revoke removes devices and returns them. which lists ids, unique prefixes of ids, or names.
+// Without arguments it removes all devices and unused codes.
 func (b *Book) Revoke(which ...string) (gone []Device, err error) {
-	err = b.change(func(c *contents) error {
+	err = b.changeFile(func(c *contents) error {
 		if len(which) == 0 {
 			gone, c.Devices, c.Codes = c.Devices, nil, nil
 			return nil
 		}
 		for _, w := range which {
-			found, err := find(c.Devices, w)
+			found, err := findDevice(c.Devices, w)
 			if err != nil {
 				return err
 			}
@@ -251,13 +254,12 @@ func (b *Book) Revoke(which ...string) (gone []Device, err error) {
 	return gone, nil
 }
 
-// A NotOne error says that not exactly one device is meant.
+// A NotOne is returned if a word does not identify exactly one device.
 type NotOne struct {
 	Which string
 	Found int
 }
 
-// Error implements error.
 func (e *NotOne) Error() string {
 	if e.Found == 0 {
 		return fmt.Sprintf("no device %q is paired", e.Which)
@@ -265,7 +267,7 @@ func (e *NotOne) Error() string {
 	return fmt.Sprintf("%d devices are meant by %q; give an id", e.Found, e.Which)
 }
 
-func find(all []Device, which string) (Device, error) {
+func findDevice(all []Device, which string) (Device, error) {
 	var found []Device
 	for _, d := range all {
 		if d.ID == which {
@@ -281,8 +283,8 @@ func find(all []Device, which string) (Device, error) {
 	return found[0], nil
 }
 
-// read is the file without what has ended; one that is missing is empty.
-func (b *Book) read() (c contents, err error) {
+// readFile returns the content of the file without expired entries. A missing file counts as empty.
+func (b *Book) readFile() (c contents, err error) {
 	text, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -299,17 +301,18 @@ func (b *Book) read() (c contents, err error) {
 	return c, nil
 }
 
-// change reads the file, changes it and writes it, while nobody else does.
-func (b *Book) change(f func(c *contents) error) error {
+// changeFile reads the file, applies f and writes the file, under the lock.
+func (b *Book) changeFile(f func(c *contents) error) error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return err
 	}
+	// Lock a separate file, because writing replaces the file itself.
 	lock := flock.New(b.path + ".lock")
 	if err := lock.Lock(); err != nil {
 		return err
 	}
 	defer lock.Close()
-	c, err := b.read()
+	c, err := b.readFile()
 	if err != nil {
 		return err
 	}
@@ -331,4 +334,4 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func equalHashes(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -31,7 +31,7 @@ func aKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-func TestPairRefusesAKeyThatIsNone(t *testing.T) {
+func TestPairRejectsInvalidKey(t *testing.T) {
 	b := Open(t.TempDir())
 	code, err := b.NewCode(Grant{})
 	if err != nil {
@@ -47,7 +47,7 @@ func TestPairRefusesAKeyThatIsNone(t *testing.T) {
 	}
 }
 
-func TestDeviceOfRelease020HasToBePairedAgain(t *testing.T) {
+func TestDeviceOfRelease020MustPairAgain(t *testing.T) {
 	b := Open(t.TempDir())
 	record := `{"devices":[{"id":"3f9a2c11","name":"Firefox","token":"` + hashOf("cookie") + `","added":"2026-01-02T15:04:05Z","seen":"2026-01-02T15:04:05Z"}]}`
 	if err := os.MkdirAll(filepath.Dir(b.Path()), 0o700); err != nil {
@@ -65,7 +65,7 @@ func TestDeviceOfRelease020HasToBePairedAgain(t *testing.T) {
 	}
 }
 
-func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
+func TestCodeIsValidOnceUntilItExpires(t *testing.T) {
 	b := Open(t.TempDir())
 	now := time.Unix(1_000_000_000, 0)
 	b.now = func() time.Time { return now }
@@ -98,7 +98,7 @@ func TestACodeIsGoodOnceAndForAWhile(t *testing.T) {
 	}
 }
 
-func TestALinkEnds(t *testing.T) {
+func TestLinkExpires(t *testing.T) {
 	b := Open(t.TempDir())
 	now := time.Unix(1_000_000_000, 0)
 	b.now = func() time.Time { return now }
@@ -122,7 +122,7 @@ func TestALinkEnds(t *testing.T) {
 	}
 }
 
-func TestNoSecretIsInTheFile(t *testing.T) {
+func TestFileContainsNoSecrets(t *testing.T) {
 	b := Open(t.TempDir())
 	code, _ := b.NewCode(Grant{})
 	used, _ := b.NewCode(Grant{})
@@ -143,7 +143,7 @@ func TestNoSecretIsInTheFile(t *testing.T) {
 	}
 }
 
-func TestRevokeMeansOneDevice(t *testing.T) {
+func TestRevokeIdentifiesOneDevice(t *testing.T) {
 	b := Open(t.TempDir())
 	pair := func(name string) Device {
 		code, err := b.NewCode(Grant{})
@@ -178,7 +178,7 @@ func TestRevokeMeansOneDevice(t *testing.T) {
 	}
 }
 
-func TestABrokenFileLosesNothing(t *testing.T) {
+func TestDamagedFileIsNotOverwritten(t *testing.T) {
 	b := Open(t.TempDir())
 	if _, err := b.NewCode(Grant{}); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestABrokenFileLosesNothing(t *testing.T) {
 	}
 }
 
-func TestManyChangeTheBookAtOnce(t *testing.T) {
+func TestBookIsSafeForConcurrentPrograms(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	for range 20 {

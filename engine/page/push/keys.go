@@ -13,13 +13,13 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// keys are the pair by which push services know this server (RFC 8292, VAPID).
+// keys is the key pair that identifies this server to push services (VAPID, RFC 8292).
 type keys struct {
-	Public  string `json:"public"` // base64url, as browsers take it
+	Public  string `json:"public"` // base64url, as browsers expect
 	Private string `json:"private"`
 }
 
-// keyFile is where the keys are kept: subscriptions are bound to them.
+// keyFile stores the keys, since subscriptions are bound to them.
 type keyFile struct {
 	path string
 
@@ -27,8 +27,8 @@ type keyFile struct {
 	keys keys
 }
 
-// load gives the keys, which are made when they are needed the first time.
-func (f *keyFile) load() (keys, error) {
+// loadOrCreate returns the keys, and creates them on first use.
+func (f *keyFile) loadOrCreate() (keys, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.keys.Public != "" {
@@ -36,7 +36,7 @@ func (f *keyFile) load() (keys, error) {
 	}
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f.make()
+		return f.createKeys()
 	}
 	if err != nil {
 		return keys{}, fmt.Errorf("read the keys for notifications: %w", err)
@@ -47,7 +47,7 @@ func (f *keyFile) load() (keys, error) {
 	return f.keys, nil
 }
 
-func (f *keyFile) make() (keys, error) {
+func (f *keyFile) createKeys() (keys, error) {
 	private, public, err := webpush.GenerateVAPIDKeys()
 	if err != nil {
 		return keys{}, fmt.Errorf("make keys for notifications: %w", err)

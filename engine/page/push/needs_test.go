@@ -26,7 +26,7 @@ func snapshot(events ...api.Event) api.Event {
 	return out
 }
 
-func TestWhatNeedsThePerson(t *testing.T) {
+func TestNeedsRecognisesWhatNeedsTheUser(t *testing.T) {
 	oneOff := process("a", api.StateExited, 1)
 	oneOff.Process.Supervision = &api.Supervision{Transient: true}
 	left := process("a", api.StateExited, 1)
@@ -70,7 +70,7 @@ func TestWhatNeedsThePerson(t *testing.T) {
 	}
 }
 
-func TestWhatWasSoBeforeIsNoNews(t *testing.T) {
+func TestFirstSnapshotIsNoNews(t *testing.T) {
 	var n Needs
 	n.Take(snapshot(agent("a", api.AgentBlocked), process("b", api.StateFailed, 1)))
 	if n.News() {

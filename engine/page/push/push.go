@@ -1,6 +1,6 @@
-// Package push tells paired browsers that the person is needed, by web push (RFC 8030), also
-// while they show no page. A push says which machine that is and nothing else: what is in it
-// passes through the browser's maker, encrypted as it is (RFC 8291).
+// Package push notifies paired browsers that the user is needed, by web push (RFC 8030), even
+// while they do not show the page. A push contains only the name of the machine: it passes through
+// the browser vendor's servers, although encrypted (RFC 8291).
 package push
 
 import (
@@ -24,45 +24,45 @@ import (
 )
 
 const (
-	// keep is how long a push service holds a push for a device that is off, in seconds.
-	keep = 4 * 60 * 60
-	// sendTime bounds a request to a push service.
-	sendTime = 15 * time.Second
-	// topic has a push service hold the latest push only.
+	// pushTTL is how long a push service stores a push for an offline device, in seconds.
+	pushTTL = 4 * 60 * 60
+	// sendTimeout bounds a request to a push service.
+	sendTimeout = 15 * time.Second
+	// topic makes a push service store only the latest push.
 	topic = "needs-you"
-	// contact is whom a push service would write to (RFC 8292): it has to be an address, and
-	// there is nobody who runs this server for others.
+	// contact is the address for questions of push services (RFC 8292 requires one). It is a
+	// placeholder, since users run this server for themselves.
 	contact = "tandem@example.com"
-	// maxEndpoint bounds the address of a subscription.
+	// maxEndpoint bounds the length of a subscription's URL.
 	maxEndpoint = 2048
 )
 
-// A Sender sends pushes to the devices that want them.
+// A Sender sends pushes to subscribed devices.
 type Sender struct {
 	book *devices.Book
 	keys keyFile
 	log  io.Writer
 
-	// HTTP reaches push services.
+	// HTTP is the client for requests to push services.
 	HTTP *http.Client
 }
 
-// New is a sender with the keys of a data folder, which are made when they are needed first.
-// It writes to log what a person should hear.
+// New returns a sender with the keys in the data directory dataDir, created on first use. It
+// writes messages for the user to log.
 func New(dataDir string, book *devices.Book, log io.Writer) *Sender {
 	return &Sender{
 		book: book, log: log, keys: keyFile{path: filepath.Join(dataDir, datadir.Page, "push.json")},
-		HTTP: &http.Client{Timeout: sendTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTP: &http.Client{Timeout: sendTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
 
-// Key is the key that a browser subscribes with.
+// Key returns the public key a browser subscribes with.
 func (s *Sender) Key() (string, error) {
-	k, err := s.keys.load()
+	k, err := s.keys.loadOrCreate()
 	return k.Public, err
 }
 
-// Check refuses what is no subscription (W3C Push API, PushSubscription.toJSON).
+// Check rejects an invalid subscription (W3C Push API, PushSubscription.toJSON).
 func Check(subscription json.RawMessage) error {
 	var s webpush.Subscription
 	if err := json.Unmarshal(subscription, &s); err != nil {
@@ -72,13 +72,13 @@ func Check(subscription json.RawMessage) error {
 	if err != nil || at.Scheme != "https" || at.Host == "" || len(s.Endpoint) > maxEndpoint {
 		return errors.New("a push service has to be reached by https")
 	}
-	if len(decoded(s.Keys.P256dh)) != 65 || len(decoded(s.Keys.Auth)) != 16 {
+	if len(decodeKey(s.Keys.P256dh)) != 65 || len(decodeKey(s.Keys.Auth)) != 16 {
 		return errors.New("the subscription has no keys to encrypt for")
 	}
 	return nil
 }
 
-func decoded(key string) []byte {
+func decodeKey(key string) []byte {
 	out, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(key, "="))
 	if err != nil {
 		return nil
@@ -86,21 +86,21 @@ func decoded(key string) []byte {
 	return out
 }
 
-// Wanted reports whether a device wants pushes.
+// Wanted reports whether any device wants pushes.
 func (s *Sender) Wanted() bool {
-	all, _ := s.book.List() // one that cannot be read is told of by whoever uses the page
+	all, _ := s.book.List() // requests of the page report read errors
 	for _, d := range all {
-		if wants(d) {
+		if wantsPush(d) {
 			return true
 		}
 	}
 	return false
 }
 
-// wants reports whether a device is told; one that has to be paired again is not.
-func wants(d devices.Device) bool { return d.Push != nil && !d.PairAgain() }
+// wantsPush reports whether a device wants pushes. A device that must be paired again does not count.
+func wantsPush(d devices.Device) bool { return d.Push != nil && !d.PairAgain() }
 
-// Send tells all devices that want to hear it. A subscription that has ended is forgotten.
+// Send sends a push to all subscribed devices. It removes expired subscriptions.
 func (s *Sender) Send(ctx context.Context, text string) {
 	all, err := s.book.List()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Sender) Send(ctx context.Context, text string) {
 	}
 	var each sync.WaitGroup
 	for _, d := range all {
-		if !wants(d) {
+		if !wantsPush(d) {
 			continue
 		}
 		each.Go(func() {
@@ -122,7 +122,7 @@ func (s *Sender) Send(ctx context.Context, text string) {
 }
 
 func (s *Sender) sendTo(ctx context.Context, d devices.Device, text string) error {
-	k, err := s.keys.load()
+	k, err := s.keys.loadOrCreate()
 	if err != nil {
 		return err
 	}
@@ -131,18 +131,19 @@ func (s *Sender) sendTo(ctx context.Context, d devices.Device, text string) erro
 		return err
 	}
 	answer, err := webpush.SendNotificationWithContext(ctx, []byte(text), &to, &webpush.Options{
-		HTTPClient: s.HTTP, Subscriber: contact, TTL: keep, Topic: topic, Urgency: webpush.UrgencyHigh,
+		HTTPClient: s.HTTP, Subscriber: contact, TTL: pushTTL, Topic: topic, Urgency: webpush.UrgencyHigh,
 		VAPIDPublicKey: k.Public, VAPIDPrivateKey: k.Private,
 	})
 	var asked *url.Error
 	if errors.As(err, &asked) {
-		return asked.Err // without the address: whoever knows that can send pushes
+		return asked.Err // without the URL, which would allow others to send pushes
 	}
 	if err != nil {
 		return err
 	}
 	answer.Body.Close()
 	switch {
+	// The subscription has expired, see RFC 8030, section 7.3.
 	case answer.StatusCode == http.StatusNotFound || answer.StatusCode == http.StatusGone:
 		return s.book.Unsubscribe(d.ID, d.Push)
 	case answer.StatusCode >= 300:

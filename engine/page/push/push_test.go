@@ -129,7 +129,7 @@ func told(t *testing.T, book *devices.Book, push json.RawMessage) devices.Device
 	return d
 }
 
-func TestAPushTellsTheMachineAndNothingElse(t *testing.T) {
+func TestPushContainsOnlyTheMachineName(t *testing.T) {
 	s, dir := newService(t), t.TempDir()
 	book := devices.Open(dir)
 	var log bytes.Buffer
@@ -179,7 +179,7 @@ func signedFor(t *testing.T, sender *Sender, header, service string) {
 	if key != public {
 		t.Errorf("it is signed by %s, not %s", key, public)
 	}
-	known, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), decoded(public))
+	known, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), decodeKey(public))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,17 +188,17 @@ func signedFor(t *testing.T, sender *Sender, header, service string) {
 		t.Fatalf("it is authorised by %q", header)
 	}
 	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
-	signature := decoded(parts[2])
+	signature := decodeKey(parts[2])
 	if !ecdsa.Verify(known, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("its signature is wrong")
 	}
 	var claims struct{ Aud, Sub string }
-	if err := json.Unmarshal(decoded(parts[1]), &claims); err != nil || claims.Aud != service || claims.Sub != "mailto:"+contact {
+	if err := json.Unmarshal(decodeKey(parts[1]), &claims); err != nil || claims.Aud != service || claims.Sub != "mailto:"+contact {
 		t.Errorf("it claims %+v, %v", claims, err)
 	}
 }
 
-func TestASubscriptionThatHasEndedIsForgotten(t *testing.T) {
+func TestExpiredSubscriptionIsRemoved(t *testing.T) {
 	for _, test := range []struct {
 		status int
 		kept   bool
@@ -227,7 +227,7 @@ func TestASubscriptionThatHasEndedIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsAwayIsToldOfWithoutItsAddress(t *testing.T) {
+func TestUnreachablePushServiceIsReportedWithoutURL(t *testing.T) {
 	s, dir := newService(t), t.TempDir()
 	book := devices.Open(dir)
 	var log bytes.Buffer
@@ -240,10 +240,10 @@ func TestAServiceThatIsAwayIsToldOfWithoutItsAddress(t *testing.T) {
 	}
 }
 
-func TestTheKeysStayTheSame(t *testing.T) {
+func TestPushKeysPersist(t *testing.T) {
 	dir := t.TempDir()
 	first, err := New(dir, nil, io.Discard).Key()
-	if err != nil || len(decoded(first)) != 65 {
+	if err != nil || len(decodeKey(first)) != 65 {
 		t.Fatal(first, err)
 	}
 	if second, err := New(dir, nil, io.Discard).Key(); err != nil || second != first {
@@ -255,7 +255,7 @@ func TestTheKeysStayTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSubscriptionIsRefused(t *testing.T) {
+func TestCheckRejectsInvalidSubscriptions(t *testing.T) {
 	s := newService(t)
 	good := string(s.subscription(t, "/x"))
 	if err := Check(json.RawMessage(good)); err != nil {
