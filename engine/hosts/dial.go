@@ -18,15 +18,16 @@ import (
 	"tandem/engine/panics"
 )
 
-// A personError says that a link cannot be made without the person.
+// A personError is returned if only the user can establish a link, for example by entering a
+// password.
 type personError struct{ asked string }
 
 func (e *personError) Error() string { return e.asked }
 
-// A silentError is a command that runs without its bridge saying hello.
+// A silentError is returned if a command runs but its bridge sends no greeting.
 type silentError struct {
 	timeout time.Duration
-	shell   bool // a login shell runs the bridge
+	shell   bool // the command runs the bridge in a login shell
 }
 
 func (e *silentError) Error() string {
@@ -37,13 +38,13 @@ func (e *silentError) Error() string {
 	return text
 }
 
-// mostSaid is how much is kept of what a program says.
-const mostSaid = 8 << 10
+// maxOutput is the number of bytes kept of a program's stderr.
+const maxOutput = 8 << 10
 
-// dial starts the command that reaches a machine and waits until its bridge says
-// hello. What asks for a person instead is ended, and is a personError.
+// dial starts the command that connects to a machine and waits for the greeting of its bridge. It
+// kills a command that prompts the user, and returns a personError.
 func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes, transport.Hello, error) {
-	c := &command{said: &said{}, ending: &h.ending, grace: h.HangupGrace}
+	c := &command{stderr: &outputTail{}, ending: &h.ending, grace: h.HangupGrace}
 	if err := c.start(m.Command(m.Background(h.DataDir), h.environ()), &h.starter); err != nil {
 		return transport.Pipes{}, transport.Hello{}, err
 	}
@@ -56,49 +57,50 @@ func (h *Hosts) dial(ctx context.Context, m transport.Machine) (transport.Pipes,
 	heard := make(chan greeting, 1)
 	go func() {
 		g := greeting{err: errors.New("its greeting could not be read")}
-		panics.Log(h.Log, "greeting of a machine", func() { g.hello, g.err = transport.ReadHello(c.out, c.said) })
+		panics.Log(h.Log, "greeting of a machine", func() { g.hello, g.err = transport.ReadHello(c.out, c.stderr) })
 		heard <- g
 	}()
+	// Poll: a prompt is output followed by silence.
 	tick := time.NewTicker(h.QuestionWait / 4)
 	defer tick.Stop()
 	for {
 		select {
 		case g := <-heard:
 			if g.err == nil && g.hello.Error == "" {
-				return transport.Pipes{Reader: c.out, Writer: c.in, Hangup: c.hangup}, g.hello, nil
+				return transport.Pipes{Reader: c.out, Writer: c.in, Hangup: c.hangUp}, g.hello, nil
 			}
-			c.hangup()
+			c.hangUp()
 			if g.err == nil {
 				return transport.Pipes{}, g.hello, errors.New("no engine there: " + g.hello.Error)
 			}
-			return transport.Pipes{}, g.hello, c.failure(g.err)
+			return transport.Pipes{}, g.hello, c.startError(g.err)
 		case <-tick.C:
-			if text, quiet := c.said.last(); quiet > h.QuestionWait && transport.Asks(text) {
-				c.hangup()
+			if text, quiet := c.stderr.textAndSilence(); quiet > h.QuestionWait && transport.Asks(text) {
+				c.hangUp()
 				return transport.Pipes{}, transport.Hello{}, &personError{lastLines(text)}
 			}
 		case <-ctx.Done():
-			c.hangup()
-			return transport.Pipes{}, transport.Hello{}, c.failure(&silentError{h.DialTimeout, m.SSH != ""})
+			c.hangUp()
+			return transport.Pipes{}, transport.Hello{}, c.startError(&silentError{h.DialTimeout, m.SSH != ""})
 		}
 	}
 }
 
-// A command is a program that reaches a machine.
+// A command is a program that connects to a machine.
 type command struct {
-	cmd  *exec.Cmd
-	in   *os.File
-	out  *os.File
-	said *said
+	cmd    *exec.Cmd
+	in     *os.File
+	out    *os.File
+	stderr *outputTail
 
 	grace  time.Duration   // see Hosts.HangupGrace
-	ending *sync.WaitGroup // counts commands that are being ended
+	ending *sync.WaitGroup // counts commands being stopped
 	once   sync.Once
 	exited chan struct{}
 }
 
-// start starts it with pipes of its own, alone in a session: it is given no
-// terminal where it could ask something. If this engine is killed, the kernel ends it.
+// start starts the command with its own pipes in a new session, so that it has no terminal for
+// prompts. The kernel kills it if this engine dies.
 func (c *command) start(cmd *exec.Cmd, by *starter) (err error) {
 	var theirIn, theirOut *os.File
 	if theirIn, c.in, err = os.Pipe(); err != nil {
@@ -110,7 +112,8 @@ func (c *command) start(cmd *exec.Cmd, by *starter) (err error) {
 		return err
 	}
 	defer theirOut.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = theirIn, theirOut, c.said, "/"
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir = theirIn, theirOut, c.stderr, "/"
+	// A child of the command may keep its stderr open.
 	cmd.WaitDelay = c.grace
 	transport.Alone(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -122,13 +125,13 @@ func (c *command) start(cmd *exec.Cmd, by *starter) (err error) {
 	c.cmd, c.exited = cmd, make(chan struct{})
 	go func() {
 		defer close(c.exited)
-		_ = cmd.Wait() // the state says it
+		_ = cmd.Wait() // ProcessState has the result
 	}()
 	return nil
 }
 
-// A starter starts commands from one thread. The kernel ends such a command when the thread
-// does that started it (PR_SET_PDEATHSIG), not the process, and Go's threads may end before.
+// A starter starts commands from a single thread. The kernel kills such a command when the thread
+// that started it exits (PR_SET_PDEATHSIG), not the process, and Go may end threads early.
 type starter struct {
 	begin sync.Once
 	work  chan func() // nil before the first command
@@ -149,15 +152,16 @@ func (s *starter) start(cmd *exec.Cmd) error {
 	return <-done
 }
 
-// end ends the thread. No command may be started any more.
-func (s *starter) end() {
+// stop ends the thread. No command may be started afterwards.
+func (s *starter) stop() {
 	if s.work != nil {
 		close(s.work)
 	}
 }
 
-// hangup ends it: first by the end of its input, then with all that it started.
-func (c *command) hangup() error {
+// hangUp stops the command: it closes its input, and after the grace period kills the command and
+// its children.
+func (c *command) hangUp() error {
 	c.once.Do(func() {
 		c.in.Close()
 		c.out.Close()
@@ -166,20 +170,20 @@ func (c *command) hangup() error {
 			case <-c.exited:
 			case <-time.After(c.grace):
 			}
-			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // the session's group, if anything of it is left
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // the session's process group, if it still exists
 			<-c.exited
 		})
 	})
 	return nil
 }
 
-// failure is why no bridge has said hello, in the words of the program.
-func (c *command) failure(err error) error {
+// startError returns why no bridge sent a greeting, preferably in the program's own words.
+func (c *command) startError(err error) error {
 	select {
-	case <-c.exited: // it has said all
+	case <-c.exited: // its stderr is complete
 	case <-time.After(c.grace):
 	}
-	text, _ := c.said.last()
+	text, _ := c.stderr.textAndSilence()
 	var silent *silentError
 	switch {
 	case transport.Missing(text):
@@ -196,37 +200,37 @@ func (c *command) failure(err error) error {
 	return err
 }
 
-// said is the end of what a program says besides the protocol.
-type said struct {
+// outputTail is the end of a program's stderr.
+type outputTail struct {
 	mu   sync.Mutex
 	text []byte
 	at   time.Time
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *outputTail) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text = append(s.text, p...)
-	s.text = s.text[max(len(s.text)-mostSaid, 0):]
+	s.text = s.text[max(len(s.text)-maxOutput, 0):]
 	s.at = time.Now()
 	return len(p), nil
 }
 
-// last is what was said, and for how long nothing has been.
-func (s *said) last() (text string, quiet time.Duration) {
+// textAndSilence returns the text, and how long ago it last grew.
+func (s *outputTail) textAndSilence() (text string, quiet time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.TrimSpace(string(s.text)), time.Since(s.at)
 }
 
-// lastLines is the end of a text, on one line.
+// lastLines returns the last lines of a text, joined on one line.
 func lastLines(text string) string {
-	const most = 3
+	const maxLines = 3
 	var lines []string
 	for line := range bytes.Lines([]byte(text)) {
 		if t := strings.TrimSpace(string(line)); t != "" {
 			lines = append(lines, t)
 		}
 	}
-	return strings.Join(lines[max(len(lines)-most, 0):], "; ")
+	return strings.Join(lines[max(len(lines)-maxLines, 0):], "; ")
 }

@@ -1,6 +1,6 @@
-// Package hosts is other machines: one kept link to each, over ssh or any
-// command, which all clients of this engine go through. A machine that does not
-// answer costs nobody who asks for another anything.
+// Package hosts connects to other machines: one permanent link to each, over ssh or any other
+// command, shared by all clients of this engine. An unresponsive machine does not delay requests
+// to others.
 package hosts
 
 import (
@@ -18,51 +18,51 @@ import (
 	"tandem/engine/panics"
 )
 
-// Hosts are the machines of one engine. Links begin when somebody first asks for
-// them, and are then kept.
+// Hosts is the set of machines known to an engine. A link is established on the first request for
+// its machine, and then kept.
 type Hosts struct {
 	DataDir string
-	Origin  string   // who this engine is, "user@host"
-	Environ []string // of the commands that reach machines
+	Origin  string   // this engine, "user@host"
+	Environ []string // of the commands that connect to machines
 	Log     *slog.Logger
-	Tell    func(m api.Machine) // gets each change of a machine's state
-	// Read reads the machines of config.toml, if they may have changed since its last call. It is
-	// asked about one that Set has not given yet, one call at a time. nil: it never does.
+	Tell    func(m api.Machine) // receives each change of a machine's state
+	// Read returns the machines in config.toml, and whether they may have changed since the last
+	// call. It is called for a machine unknown to Set, never concurrently. It may be nil.
 	Read  func() (machines []transport.Machine, changed bool, err error)
-	Fleet Fleet // machines that config.toml does not have; nil for none
+	Fleet Fleet // machines not in config.toml; nil for none
 
-	// QuestionWait is how long a command must print nothing after a prompt before it counts as
-	// one that needs the user; default 700 ms.
+	// QuestionWait is how long a command must be silent after a prompt to count as waiting for the
+	// user; default 700 ms.
 	QuestionWait time.Duration
-	// DialTimeout is how long a command may take until its bridge says hello; default 20 s.
+	// DialTimeout is the maximum time until a bridge's greeting; default 20 s.
 	DialTimeout time.Duration
-	// HangupGrace is how long a command may take to exit once its input is closed; default 2 s.
+	// HangupGrace is how long a command may take to exit after its input is closed; default 2 s.
 	HangupGrace time.Duration
 
-	reading sync.Mutex // held from Read to Set: no older machines replace newer ones
+	reading sync.Mutex // held from Read to Set: older machines must not replace newer ones
 
 	mu      sync.Mutex
 	ctx     context.Context
 	links   map[string]*link
-	sock    string // where the ssh agent of the client that asked last listens
+	sock    string // socket of the ssh agent of the latest client
 	ended   bool
-	isSet   bool // Set was called: who watches may have listed the machines
+	isSet   bool // Set was called, so watchers may have listed the machines
 	running sync.WaitGroup
-	ending  sync.WaitGroup // commands of links that are over
+	ending  sync.WaitGroup // commands of closed links
 	starter starter
 }
 
-// A Fleet leads to machines that are not dialled: see package fleet.
+// A Fleet provides machines reached without dialling, see package fleet.
 type Fleet interface {
 	HasPerson() bool
-	// Few are those that are shown as if they were of config.toml, of many if there are, which
-	// Show adds to.
+	// Few returns the machines to show like those in config.toml. If the fleet has more, many
+	// summarises it, and Show adds to the list.
 	Few(ctx context.Context) (list []api.Machine, many *api.FleetSummary)
 	Show(name string, on bool) (api.Machine, bool)
 	Open(ctx context.Context, machine string, who transport.Preface) (net.Conn, transport.Hello, error)
 }
 
-// Start gives links a life that ends with ctx.
+// Start prepares h. Links end when ctx ends.
 func (h *Hosts) Start(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,23 +72,23 @@ func (h *Hosts) Start(ctx context.Context) {
 	h.HangupGrace = cmp.Or(h.HangupGrace, 2*time.Second)
 }
 
-// Close waits until all links have ended, with their commands; the context of Start is over.
+// Close waits until all links and their commands have ended. The context of Start must have ended.
 func (h *Hosts) Close() {
 	h.mu.Lock()
 	h.ended = true
 	h.mu.Unlock()
 	h.running.Wait()
 	h.ending.Wait()
-	h.starter.end()
+	h.starter.stop()
 }
 
-// Set makes machines those that there are. The link of one that stays as it was
-// stays too. Who watches is told of those that are new and of those that are gone.
+// Set replaces the machines. Links of unchanged machines stay. It reports new and removed machines
+// to Tell.
 func (h *Hosts) Set(machines []transport.Machine) {
 	h.mu.Lock()
 	var gone, added []*link
 	for name, l := range h.links {
-		if i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name }); i < 0 || !same(machines[i], l.machine) {
+		if i := slices.IndexFunc(machines, func(m transport.Machine) bool { return m.Name == name }); i < 0 || !equalMachines(machines[i], l.machine) {
 			gone = append(gone, l)
 			delete(h.links, name)
 		}
@@ -103,35 +103,37 @@ func (h *Hosts) Set(machines []transport.Machine) {
 	}
 	h.isSet = true
 	h.mu.Unlock()
+	// Outside the lock, because Tell calls other code.
 	for _, l := range gone {
 		l.end()
 		h.Tell(api.Machine{Name: l.machine.Name, State: api.MachineAway, Error: "config.toml has it no more, or otherwise", Target: l.machine.Target(), SSH: l.machine.SSH != ""})
 	}
 	for _, l := range added {
-		h.Tell(l.now())
+		h.Tell(l.currentState())
 	}
 }
 
-func same(a, b transport.Machine) bool {
+func equalMachines(a, b transport.Machine) bool {
 	return a.SSH == b.SSH && slices.Equal(a.Transport, b.Transport) && len(a.Env) == len(b.Env) &&
-		!slices.ContainsFunc(keys(a.Env), func(k string) bool { return a.Env[k] != b.Env[k] })
+		!slices.ContainsFunc(keysOf(a.Env), func(k string) bool { return a.Env[k] != b.Env[k] })
 }
 
-func keys(m map[string]string) (names []string) {
+func keysOf(m map[string]string) (names []string) {
 	for name := range m {
 		names = append(names, name)
 	}
 	return names
 }
 
-// find gives the link of a machine, which it begins.
-func (h *Hosts) find(name string) (*link, error) {
-	l := h.known(name)
+// findLink returns the link of a machine, and starts it if needed.
+func (h *Hosts) findLink(name string) (*link, error) {
+	l := h.startedLink(name)
 	if l == nil && h.Read != nil {
+		// The machine may have been added to config.toml just now.
 		if err := h.Refresh(); err != nil {
 			return nil, api.Errorf(api.CodeUnavailable, "reach machine %s: %v", name, err)
 		}
-		l = h.known(name)
+		l = h.startedLink(name)
 	}
 	if l == nil {
 		return nil, api.Errorf(api.CodeNotFound, "reach machine %s: config.toml has no machine of this name", name).
@@ -140,7 +142,7 @@ func (h *Hosts) find(name string) (*link, error) {
 	return l, nil
 }
 
-// Refresh passes the machines that Read returns to Set.
+// Refresh passes the machines returned by Read to Set.
 func (h *Hosts) Refresh() error {
 	h.reading.Lock()
 	defer h.reading.Unlock()
@@ -151,19 +153,19 @@ func (h *Hosts) Refresh() error {
 	return err
 }
 
-// known returns the link of a machine, which it begins; nil for an unknown machine.
-func (h *Hosts) known(name string) *link {
+// startedLink returns the link of a machine, and starts it if needed; nil for an unknown machine.
+func (h *Hosts) startedLink(name string) *link {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l := h.links[name]
 	if l != nil {
-		h.begin(l)
+		h.startLink(l)
 	}
 	return l
 }
 
-// begin starts a link that nobody has asked for before. The lock is held.
-func (h *Hosts) begin(l *link) {
+// startLink starts a link if it has not been started. The caller holds h.mu.
+func (h *Hosts) startLink(l *link) {
 	if l.begun || h.ended {
 		return
 	}
@@ -173,23 +175,23 @@ func (h *Hosts) begin(l *link) {
 	h.running.Go(panics.Restarted(ctx, h.Log, "link to a machine", func() { l.run(ctx) }))
 }
 
-// Open connects to the engine of a machine, for who is told of there. It waits
-// for a link that is being made, or was lost a moment ago, and for nothing else.
+// Open connects to the engine of a machine on behalf of o. It waits only for a link being
+// established, or one lost a moment ago.
 func (h *Hosts) Open(ctx context.Context, o api.OpenOptions) (net.Conn, transport.Hello, error) {
 	h.useAgent(o.AuthSock)
-	who := transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By}
-	l, err := h.find(o.Machine)
+	preface := transport.Preface{Origin: h.Origin, Agent: o.Agent, By: o.By}
+	l, err := h.findLink(o.Machine)
 	switch {
 	case err == nil:
-		return l.open(ctx, who)
+		return l.openTo(ctx, preface)
 	case h.Fleet != nil && h.Fleet.HasPerson():
-		return h.Fleet.Open(ctx, o.Machine, who)
+		return h.Fleet.Open(ctx, o.Machine, preface)
 	}
 	return nil, transport.Hello{}, err
 }
 
-// useAgent takes down where the person's ssh agent is: this engine may have been
-// started from a login that is long over.
+// useAgent records the socket of the user's ssh agent: the engine's own may be from a login that
+// has ended.
 func (h *Hosts) useAgent(sock string) {
 	if sock == "" {
 		return
@@ -199,7 +201,7 @@ func (h *Hosts) useAgent(sock string) {
 	h.mu.Unlock()
 }
 
-// environ is the environment of a command that reaches a machine.
+// environ returns the environment of a command that connects to a machine.
 func (h *Hosts) environ() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,28 +212,29 @@ func (h *Hosts) environ() []string {
 	return env
 }
 
-// List tells of all machines, by name, and begins their links. It waits up to
-// some time for those that are being made.
+// List returns all machines, sorted by name, and starts their links. It waits up to wait for links
+// being established.
 func (h *Hosts) List(ctx context.Context, wait time.Duration) api.MachineListOutput {
 	h.mu.Lock()
 	var all []*link
 	for _, l := range h.links {
-		h.begin(l)
+		h.startLink(l)
 		all = append(all, l)
 	}
 	h.mu.Unlock()
+	// One timeout for all machines together.
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	list := []api.Machine{}
 	for _, l := range all {
-		list = append(list, l.settled(ctx, 0))
+		list = append(list, l.awaitSettled(ctx, 0))
 	}
 	list, many := h.withFleet(ctx, list)
 	slices.SortFunc(list, func(a, b api.Machine) int { return strings.Compare(a.Name, b.Name) })
 	return api.MachineListOutput{Machines: list, Fleet: many}
 }
 
-// withFleet adds the machines of the fleet that config.toml does not have.
+// withFleet adds the machines of the fleet that are not in config.toml.
 func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) ([]api.Machine, *api.FleetSummary) {
 	if h.Fleet == nil {
 		return list, nil
@@ -247,22 +250,22 @@ func (h *Hosts) withFleet(ctx context.Context, list []api.Machine) ([]api.Machin
 	return list, many
 }
 
-// Known tells of the machines whose links have begun, for who watches.
+// Known returns the machines with started links, for watchers.
 func (h *Hosts) Known() (list []api.Machine) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range h.links {
 		if l.begun {
-			list = append(list, l.now())
+			list = append(list, l.currentState())
 		}
 	}
 	return list
 }
 
-// Connect tries at once to reach a machine, and tells what came of it. One of a fleet is
-// shown from then on, or no more.
+// Connect tries to reach a machine now and returns the result. A machine of a fleet is shown from
+// then on, or hidden.
 func (h *Hosts) Connect(ctx context.Context, in api.MachineConnectInput) (api.Machine, error) {
-	l, err := h.find(in.Name)
+	l, err := h.findLink(in.Name)
 	if err != nil {
 		if h.Fleet != nil {
 			if m, ok := h.Fleet.Show(in.Name, !in.Close); ok {
@@ -274,5 +277,5 @@ func (h *Hosts) Connect(ctx context.Context, in api.MachineConnectInput) (api.Ma
 	l.retry()
 	ctx, cancel := context.WithTimeout(ctx, h.DialTimeout+h.HangupGrace+settleGrace)
 	defer cancel()
-	return l.settled(ctx, 0), nil
+	return l.awaitSettled(ctx, 0), nil
 }

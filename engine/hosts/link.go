@@ -17,100 +17,99 @@ import (
 )
 
 const (
-	// dialTimeout is how long a command may take until its bridge says hello.
+	// dialTimeout is the default of Hosts.DialTimeout.
 	dialTimeout = 20 * time.Second
-	// settleGrace is how long a failed attempt may take to be reported.
+	// settleGrace is the additional time for a failed attempt to be reported.
 	settleGrace = time.Second
-	// openTimeout is how long somebody waits for a link that is being made, or that
-	// does not take a new stream.
+	// openTimeout bounds the wait for a link being established, or for a new stream.
 	openTimeout = 10 * time.Second
-	// backSoon is how long after a machine was seen last somebody waits for it to be back:
-	// most links that break are made again at the second or third attempt.
+	// backSoon is how long after the last contact to wait for a lost link: most are re-established
+	// at the second or third attempt.
 	backSoon = 3 * time.Second
-	// The time between attempts doubles from the first to the longest; each is
-	// shortened by up to half, so that many machines do not come at once.
-	firstPause, longestPause = 200 * time.Millisecond, 30 * time.Second
-	// askedPause is how soon a machine is tried again that somebody asks for.
+	// The pause between attempts doubles from minPause to maxPause. Each is shortened by up to
+	// half at random, so that many machines do not connect at once.
+	minPause, maxPause = 200 * time.Millisecond, 30 * time.Second
+	// askedPause is the maximum pause for a machine that a client requests.
 	askedPause = 2 * time.Second
-	// steady is how long a link lasts that is in order, mostShort how many others in
-	// a row are made again without a pause.
-	steady, mostShort = 2 * time.Second, 5
+	// A link is stable if it lasts longer than minStable. maxShort is the number of consecutive
+	// unstable links re-established without a pause.
+	minStable, maxShort = 2 * time.Second, 5
 
-	// pingStep is the time between looks at whether a machine answers, pingTimeout
-	// how long it may take, and silence when the link is given up.
-	pingStep    = 1500 * time.Millisecond
-	pingTimeout = 2 * time.Second
-	silence     = 15 * time.Second
+	// pingInterval is the interval between pings, pingTimeout the timeout of one, and maxSilence
+	// the time without a response after which the link is closed.
+	pingInterval = 1500 * time.Millisecond
+	pingTimeout  = 2 * time.Second
+	maxSilence   = 15 * time.Second
 )
 
-// A link is kept to one machine. One goroutine, run, makes it again and again.
+// A link is the permanent connection to one machine. One goroutine, run, re-establishes it.
 type link struct {
 	hosts   *Hosts
 	machine transport.Machine
-	begun   bool          // of hosts.mu
-	end     func()        // of hosts.mu; ends run
-	again   chan struct{} // a person wants an attempt now
-	asked   chan struct{} // somebody wanted to reach the machine while it was away
+	begun   bool          // guarded by hosts.mu
+	end     func()        // guarded by hosts.mu; ends run
+	again   chan struct{} // the user requests an attempt now
+	asked   chan struct{} // a client requested the machine while it was offline
 
-	telling sync.Mutex // held before mu, until others have been told of a change: the last that they hear is how it is
+	notifyMu sync.Mutex // held before mu while others are notified, so that they receive changes in order
 
 	mu      sync.Mutex
 	state   api.MachineState
-	session *smux.Session // nil unless there is one
+	session *smux.Session // nil while there is no connection
 	hello   transport.Hello
 	rtt     time.Duration
 	seen    time.Time
 	fault   error
-	changed chan struct{} // is closed, and another one made, with each change
+	changed chan struct{} // closed and replaced at each change
 }
 
 func newLink(h *Hosts, m transport.Machine) *link {
 	return &link{hosts: h, machine: m, end: func() {}, again: make(chan struct{}, 1), asked: make(chan struct{}, 1), state: api.MachineConnecting, changed: make(chan struct{})}
 }
 
-// run makes the link, and makes it again when it is lost, until ctx ends.
+// run establishes the link, and re-establishes it when it is lost, until ctx ends.
 func (l *link) run(ctx context.Context) {
-	p := pace{pause: firstPause}
+	p := pace{pause: minPause}
 	for ctx.Err() == nil {
 		conn, hello, err := l.hosts.dial(ctx, l.machine)
 		if err == nil {
 			began := time.Now()
-			err = l.use(ctx, conn, hello)
-			p.lasted(time.Since(began))
+			err = l.serveSession(ctx, conn, hello)
+			p.recordLength(time.Since(began))
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if l.settle(err, p.mayAgain()) {
+		if l.recordFailure(err, p.mayRetry()) {
 			continue
 		}
-		p.pause = l.wait(ctx, err, p.pause)
+		p.pause = l.pauseBefore(ctx, err, p.pause)
 	}
 }
 
-// A pace is how soon a link is made again. A machine that greets and goes away at once,
-// again and again, is one that is away.
+// A pace determines the pause before the next attempt. A machine that repeatedly disconnects right
+// after the greeting counts as offline.
 type pace struct {
 	pause time.Duration // before the next attempt
-	short int           // links in a row that were not steady
+	short int           // consecutive unstable links
 }
 
-// lasted notes for how long a link was in order.
-func (p *pace) lasted(length time.Duration) {
-	if p.short++; length > steady {
-		*p = pace{pause: firstPause}
+// recordLength records the duration of a link.
+func (p *pace) recordLength(length time.Duration) {
+	if p.short++; length > minStable {
+		*p = pace{pause: minPause}
 	}
 }
 
-// mayAgain reports whether a link that was lost may be made again without a pause.
-func (p *pace) mayAgain() bool { return p.short <= mostShort }
+// mayRetry reports whether a lost link may be re-established without a pause.
+func (p *pace) mayRetry() bool { return p.short <= maxShort }
 
-// settle takes down why there is no link. It reports whether one that was in
-// order shall be made again at once: who asks meanwhile waits for that.
-func (l *link) settle(err error, mayAgain bool) (atOnce bool) {
+// recordFailure records why there is no link. It reports whether to re-establish a lost link at once, in
+// which case clients wait for it.
+func (l *link) recordFailure(err error, mayAgain bool) (atOnce bool) {
 	var person *personError
 	var state api.MachineState
-	l.set(func() {
+	l.update(func() {
 		switch {
 		case errors.As(err, &person):
 			l.state = api.MachineNeedsYou
@@ -125,38 +124,38 @@ func (l *link) settle(err error, mayAgain bool) (atOnce bool) {
 	return atOnce
 }
 
-// wait lets some time pass before the next attempt: none that only a person could
-// help is made until somebody says so.
-func (l *link) wait(ctx context.Context, err error, pause time.Duration) (next time.Duration) {
+// pauseBefore pauses before the next attempt. If only the user can help, it waits for a request to
+// connect.
+func (l *link) pauseBefore(ctx context.Context, err error, pause time.Duration) (next time.Duration) {
 	began, length := time.Now(), pause/2+rand.N(pause/2+1)
 	timer := time.NewTimer(length)
 	defer timer.Stop()
 	after, asked := timer.C, l.asked
 	var person *personError
 	if errors.As(err, &person) {
+		// A nil channel blocks: only an explicit request ends this pause.
 		after, asked = nil, nil
 	}
 	for {
 		select {
 		case <-after:
-			return min(2*pause, longestPause)
+			return min(2*pause, maxPause)
 		case <-asked:
 			asked = nil
 			if length > askedPause {
 				timer.Reset(askedPause - time.Since(began))
 			}
 		case <-l.again:
-			return firstPause
+			return minPause
 		case <-ctx.Done():
 			return pause
 		}
 	}
 }
 
-// retry has the next attempt made now. Who waits for what comes of it sees it as
-// being made.
+// retry requests an attempt now. Callers that wait for the result see the link as connecting.
 func (l *link) retry() {
-	l.set(func() {
+	l.update(func() {
 		if l.state != api.MachineConnected {
 			l.state = api.MachineConnecting
 		}
@@ -167,15 +166,15 @@ func (l *link) retry() {
 	}
 }
 
-// errLost says that a link was in order and is no more.
+// errLost means that an established link was lost.
 var errLost = errors.New("the link was lost")
 
-// errGarbled says that the output of a link's command is not its bridge's alone.
+// errGarbled means that other output is mixed into the bridge's.
 var errGarbled = errors.New("unexpected output on the link; a start-up file there may have left a program printing")
 
-// use serves streams over a connection until it is lost.
-func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.Hello) error {
-	end := &ending{Reader: conn.Reader, ended: make(chan struct{})}
+// serveSession serves streams over a connection until it is lost.
+func (l *link) serveSession(ctx context.Context, conn transport.Pipes, hello transport.Hello) error {
+	end := &endReader{Reader: conn.Reader, ended: make(chan struct{})}
 	conn.Reader = end
 	session, err := smux.Client(conn, transport.Frames())
 	if err != nil {
@@ -183,7 +182,7 @@ func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.He
 		return err
 	}
 	defer session.Close()
-	go func() { // smux itself goes on when nothing can be read any more
+	go func() { // smux does not notice the end of its input
 		select {
 		case <-end.ended:
 			session.Close()
@@ -192,30 +191,30 @@ func (l *link) use(ctx context.Context, conn transport.Pipes, hello transport.He
 	}()
 	stop := context.AfterFunc(ctx, func() { session.Close() })
 	defer stop()
-	select { // an attempt that was asked for has been made
+	select { // drop a request that this attempt has met
 	case <-l.again:
 	default:
 	}
-	l.set(func() {
+	l.update(func() {
 		l.session, l.hello, l.state, l.fault, l.seen = session, hello, api.MachineConnected, nil, time.Now()
 	})
 	l.hosts.Log.Info("machine", "name", l.machine.Name, "state", api.MachineConnected, "version", hello.Version)
 	err = l.watch(ctx, session)
-	l.set(func() { l.session = nil })
+	l.update(func() { l.session = nil })
 	if err == nil {
 		err = errLost
 	}
 	return err
 }
 
-// An ending says when nothing more can be read.
-type ending struct {
+// An endReader is a reader that signals the end of its input.
+type endReader struct {
 	io.Reader
 	once  sync.Once
 	ended chan struct{}
 }
 
-func (e *ending) Read(p []byte) (int, error) {
+func (e *endReader) Read(p []byte) (int, error) {
 	n, err := e.Reader.Read(p)
 	if err != nil {
 		e.once.Do(func() { close(e.ended) })
@@ -223,14 +222,15 @@ func (e *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// set changes the link, and tells of what others can see of that.
-func (l *link) set(change func()) {
-	l.telling.Lock()
-	defer l.telling.Unlock()
+// update applies a change and reports its visible part.
+func (l *link) update(change func()) {
+	l.notifyMu.Lock()
+	defer l.notifyMu.Unlock()
 	l.mu.Lock()
-	before := l.told()
+	before := l.publicState()
 	change()
-	after := l.told()
+	after := l.publicState()
+	// Wakes all waiters at once.
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
@@ -239,8 +239,8 @@ func (l *link) set(change func()) {
 	}
 }
 
-// told is the machine as others are told of it. The lock is held.
-func (l *link) told() api.Machine {
+// publicState returns the machine's public state. The caller holds l.mu.
+func (l *link) publicState() api.Machine {
 	m := api.Machine{Name: l.machine.Name, State: l.state, Version: l.hello.Version, Target: l.machine.Target(), SSH: l.machine.SSH != ""}
 	if l.state == api.MachineConnected {
 		m.RTTMS = float64(l.rtt.Microseconds()) / 1000
@@ -255,18 +255,18 @@ func (l *link) told() api.Machine {
 	return m
 }
 
-func (l *link) now() api.Machine {
+func (l *link) currentState() api.Machine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.told()
+	return l.publicState()
 }
 
-// settled is now when the link is no longer being made, nor the machine away for less than
-// a while, or ctx has ended.
-func (l *link) settled(ctx context.Context, while time.Duration) api.Machine {
+// awaitSettled returns the state once the link is neither connecting nor offline for less than while,
+// or ctx ends.
+func (l *link) awaitSettled(ctx context.Context, while time.Duration) api.Machine {
 	for {
 		l.mu.Lock()
-		m, changed := l.told(), l.changed
+		m, changed := l.publicState(), l.changed
 		l.mu.Unlock()
 		var over <-chan time.Time
 		switch {
@@ -285,12 +285,12 @@ func (l *link) settled(ctx context.Context, while time.Duration) api.Machine {
 	}
 }
 
-// open opens a stream to the engine of the machine.
-func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transport.Hello, error) {
+// openTo opens a stream to the machine's engine.
+func (l *link) openTo(ctx context.Context, p transport.Preface) (net.Conn, transport.Hello, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	for {
-		m := l.settled(ctx, backSoon)
+		m := l.awaitSettled(ctx, backSoon)
 		l.mu.Lock()
 		session, hello, changed := l.session, l.hello, l.changed
 		l.mu.Unlock()
@@ -299,15 +299,15 @@ func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transpo
 		}
 		err := errLost
 		if session != nil {
-			if err := l.mayLead(p, hello); err != nil {
+			if err := l.checkAgent(p, hello); err != nil {
 				return nil, hello, err
 			}
 			var stream net.Conn
-			if stream, err = openStream(ctx, session, p); err == nil {
+			if stream, err = openSmuxStream(ctx, session, p); err == nil {
 				return stream, hello, nil
 			}
 		}
-		if errors.Is(err, errLost) { // the next one is about to be made
+		if errors.Is(err, errLost) { // it is about to be re-established
 			if session != nil {
 				session.Close()
 			}
@@ -321,8 +321,8 @@ func (l *link) open(ctx context.Context, p transport.Preface) (net.Conn, transpo
 	}
 }
 
-// mayLead refuses to lead an agent where nobody would hold it to what it is held to here.
-func (l *link) mayLead(p transport.Preface, hello transport.Hello) error {
+// checkAgent rejects an agent's connection to a machine that would not enforce the agent's bounds.
+func (l *link) checkAgent(p transport.Preface, hello transport.Hello) error {
 	switch {
 	case p.By == nil:
 		return nil
@@ -344,7 +344,7 @@ func (l *link) upgradeHint() string {
 
 const hintAway = "it is tried again by itself; `tandem machine list` shows how it is"
 
-// unreachable says why a machine cannot be reached, and has it tried again soon.
+// unreachable returns why a machine cannot be reached, and requests an early attempt.
 func (l *link) unreachable(m api.Machine) error {
 	switch m.State {
 	case api.MachineNeedsYou:
@@ -364,9 +364,9 @@ func (l *link) unreachable(m api.Machine) error {
 	return api.Errorf(api.CodeUnavailable, "reach machine %s: it is away%s: %s", m.Name, away, m.Error).WithHint(hintAway)
 }
 
-// openStream opens a stream and tells who asks. What takes too long is given up,
-// and closed should it come after all.
-func openStream(ctx context.Context, session *smux.Session, p transport.Preface) (net.Conn, error) {
+// openSmuxStream opens a stream and sends the preface. If ctx ends first, it closes the stream once it
+// has been opened.
+func openSmuxStream(ctx context.Context, session *smux.Session, p transport.Preface) (net.Conn, error) {
 	type result struct {
 		stream *smux.Stream
 		err    error

@@ -45,7 +45,7 @@ func newHosts(t *testing.T, lines map[string]string) (*Hosts, func() []api.Machi
 	}
 }
 
-func TestConnectReportsWhyABridgeSaysNothing(t *testing.T) {
+func TestConnectReportsWhyBridgeIsSilent(t *testing.T) {
 	h, _ := newHosts(t, map[string]string{"reads": "echo Welcome; read x; read y", "prints": "while :; do echo banner; sleep 0.01; done"})
 	h.DialTimeout, h.HangupGrace = 10*impatience, impatience
 	for name, want := range map[string]string{"reads": "no answer within 200ms: Welcome", "prints": "no answer within 200ms: banner"} {
@@ -58,7 +58,7 @@ func TestConnectReportsWhyABridgeSaysNothing(t *testing.T) {
 	}
 }
 
-func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
+func TestPromptingMachineNeedsYouAndWaitsForConnect(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "attempts")
 	h, told := newHosts(t, map[string]string{"asks": "echo x >> " + file + "; printf 'Password: '; exec sleep 1000"})
 	h.QuestionWait, h.HangupGrace = impatience, impatience
@@ -77,7 +77,7 @@ func TestAMachineThatAsksIsToldOfAndTriedOnlyWhenSomebodySaysSo(t *testing.T) {
 	}
 }
 
-func TestACommandThatIgnoresItsEndDoesNotOutliveTheLinks(t *testing.T) {
+func TestUnresponsiveCommandIsKilledWithItsLink(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	h := &Hosts{DataDir: t.TempDir(), Origin: "me@here", Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(api.Machine) {},
 		QuestionWait: impatience, HangupGrace: impatience}
@@ -97,7 +97,7 @@ func TestACommandThatIgnoresItsEndDoesNotOutliveTheLinks(t *testing.T) {
 	}
 }
 
-func TestAMachineThatIsGoneHoldsNobodyUp(t *testing.T) {
+func TestOfflineMachineDelaysNoOther(t *testing.T) {
 	h, _ := newHosts(t, map[string]string{"gone": "echo no route to host >&2; exit 255"})
 	list := h.List(t.Context(), time.Minute).Machines
 	if len(list) != 1 || list[0].State != api.MachineAway || list[0].Error != "no route to host" {
@@ -111,99 +111,99 @@ func TestAMachineThatIsGoneHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-func TestWhoAsksHasAMachineTriedSoonerButNotAtOnce(t *testing.T) {
+func TestRequestShortensThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink(&Hosts{}, transport.Machine{Name: "away"})
 		l.asked <- struct{}{}
 		began := time.Now()
-		l.wait(t.Context(), errors.New("away"), longestPause)
+		l.pauseBefore(t.Context(), errors.New("away"), maxPause)
 		if took := time.Since(began); took != askedPause {
 			t.Errorf("asked for: tried after %v, want %v", took, askedPause)
 		}
 		began = time.Now()
-		if next := l.wait(t.Context(), errors.New("away"), longestPause); time.Since(began) < longestPause/2 || next != longestPause {
+		if next := l.pauseBefore(t.Context(), errors.New("away"), maxPause); time.Since(began) < maxPause/2 || next != maxPause {
 			t.Errorf("tried after %v, and then after %v", time.Since(began), next)
 		}
 	})
 }
 
-func TestWhoAsksWaitsForAMachineThatWasThereAMomentAgo(t *testing.T) {
+func TestOpenWaitsForLinkLostAMomentAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink(&Hosts{Tell: func(api.Machine) {}}, transport.Machine{Name: "box"})
 		l.state, l.seen = api.MachineAway, time.Now()
-		time.AfterFunc(time.Second, func() { l.set(func() { l.state = api.MachineConnecting }) })
-		time.AfterFunc(2*time.Second, func() { l.set(func() { l.state = api.MachineConnected }) })
-		if m := l.settled(t.Context(), backSoon); m.State != api.MachineConnected {
+		time.AfterFunc(time.Second, func() { l.update(func() { l.state = api.MachineConnecting }) })
+		time.AfterFunc(2*time.Second, func() { l.update(func() { l.state = api.MachineConnected }) })
+		if m := l.awaitSettled(t.Context(), backSoon); m.State != api.MachineConnected {
 			t.Errorf("it is %s", m.State)
 		}
 		l.state = api.MachineAway
 		began := time.Now()
-		if m := l.settled(t.Context(), 0); m.State != api.MachineAway || time.Since(began) != 0 {
+		if m := l.awaitSettled(t.Context(), 0); m.State != api.MachineAway || time.Since(began) != 0 {
 			t.Errorf("after %v it is %s for a list", time.Since(began), m.State)
 		}
-		if m := l.settled(t.Context(), backSoon); m.State != api.MachineAway || time.Since(began) != backSoon-2*time.Second {
+		if m := l.awaitSettled(t.Context(), backSoon); m.State != api.MachineAway || time.Since(began) != backSoon-2*time.Second {
 			t.Errorf("after %v it is %s", time.Since(began), m.State)
 		}
 	})
 }
 
-func TestAnAgentIsLedOnlyWhereItIsHeldToItsBounds(t *testing.T) {
+func TestOpenRejectsAgentIfMachineCannotEnforceBounds(t *testing.T) {
 	l := newLink(&Hosts{}, transport.Machine{Name: "box"})
 	agent := transport.Preface{Origin: "me@here", By: &api.FarAgent{Owner: "x"}}
 	old, now := transport.Hello{Version: "0.1.0"}, transport.Hello{Agents: true}
-	if err := l.mayLead(agent, old); !errors.Is(err, api.CodeForbidden) || !strings.Contains(err.Error(), "box: tandem 0.1.0 there") {
+	if err := l.checkAgent(agent, old); !errors.Is(err, api.CodeForbidden) || !strings.Contains(err.Error(), "box: tandem 0.1.0 there") {
 		t.Errorf("to a release that knows of no agents: %v", err)
 	}
-	if err := l.mayLead(agent, now); err != nil {
+	if err := l.checkAgent(agent, now); err != nil {
 		t.Error(err)
 	}
-	if err := l.mayLead(transport.Preface{Origin: "me@here"}, old); err != nil {
+	if err := l.checkAgent(transport.Preface{Origin: "me@here"}, old); err != nil {
 		t.Errorf("a person: %v", err)
 	}
 	agent.By.Bounds.Roots = []string{strings.Repeat("/x", transport.MaxPreface)}
-	if err := l.mayLead(agent, now); !errors.Is(err, api.CodeForbidden) {
+	if err := l.checkAgent(agent, now); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("with bounds that cannot be told: %v", err)
 	}
 }
 
 // A bridge of an older release is replaced when the engine there has been.
-func TestALinkIsMadeAnewWhenTheMachineHasLearnedToHoldAgents(t *testing.T) {
+func TestLinkIsRenewedOnceMachineEnforcesBounds(t *testing.T) {
 	l := newLink(&Hosts{Tell: func(api.Machine) {}}, transport.Machine{Name: "box"})
 	l.hello = transport.Hello{Version: "0.1.0"}
-	if l.answered(api.Info{Version: "0.1.0"}, time.Millisecond) {
+	if l.recordPing(api.Info{Version: "0.1.0"}, time.Millisecond) {
 		t.Error("nothing has changed")
 	}
-	if !l.answered(api.Info{Version: "0.2.0"}, time.Millisecond) {
+	if !l.recordPing(api.Info{Version: "0.2.0"}, time.Millisecond) {
 		t.Error("the old bridge stays")
 	}
 	l.hello.Agents = true
-	if l.answered(api.Info{Version: "0.3.0"}, time.Millisecond) {
+	if l.recordPing(api.Info{Version: "0.3.0"}, time.Millisecond) {
 		t.Error("a bridge that knows agents is replaced")
 	}
 }
 
-func TestAMachineThatGreetsAndGoesIsTriedLessAndLessOften(t *testing.T) {
-	p := pace{pause: firstPause}
-	for range mostShort + 1 {
-		if !p.mayAgain() {
+func TestUnstableMachineIsTriedLessOften(t *testing.T) {
+	p := pace{pause: minPause}
+	for range maxShort + 1 {
+		if !p.mayRetry() {
 			t.Fatal("a link that breaks once is not made again at once")
 		}
-		p.lasted(0)
+		p.recordLength(0)
 	}
-	p.pause = longestPause // after some attempts
-	p.lasted(0)
-	if p.mayAgain() || p.pause != longestPause {
-		t.Errorf("it is tried at once: %v, or after %v", p.mayAgain(), p.pause)
+	p.pause = maxPause // after some attempts
+	p.recordLength(0)
+	if p.mayRetry() || p.pause != maxPause {
+		t.Errorf("it is tried at once: %v, or after %v", p.mayRetry(), p.pause)
 	}
-	p.lasted(steady + 1)
-	if !p.mayAgain() || p.pause != firstPause {
-		t.Errorf("after a steady link: at once: %v, or after %v", p.mayAgain(), p.pause)
+	p.recordLength(minStable + 1)
+	if !p.mayRetry() || p.pause != minPause {
+		t.Errorf("after a steady link: at once: %v, or after %v", p.mayRetry(), p.pause)
 	}
 }
 
 // Who watches is told of changes in the order in which they came about, however long
 // telling takes.
-func TestWhatIsToldLastIsHowItIs(t *testing.T) {
+func TestLastNotificationIsTheCurrentState(t *testing.T) {
 	var mu sync.Mutex
 	var told api.MachineState
 	l := newLink(&Hosts{Tell: func(m api.Machine) {
@@ -218,10 +218,10 @@ func TestWhatIsToldLastIsHowItIs(t *testing.T) {
 	}}, transport.Machine{Name: "box"})
 	for range 1000 {
 		var both sync.WaitGroup
-		both.Go(func() { l.silent(errors.New("no answer")) })
-		both.Go(func() { l.answered(api.Info{}, time.Millisecond) })
+		both.Go(func() { l.recordSilence(errors.New("no answer")) })
+		both.Go(func() { l.recordPing(api.Info{}, time.Millisecond) })
 		both.Wait()
-		if now := l.now().State; told != now {
+		if now := l.currentState().State; told != now {
 			t.Fatalf("it is %s, and %s was told last", now, told)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Each failure has another text, so each is told.
-func TestLinkIsTriedAgainAfterAPanic(t *testing.T) {
+func TestLinkRetriesAfterPanic(t *testing.T) {
 	var told atomic.Int32
 	again := make(chan struct{})
 	h := &Hosts{DataDir: t.TempDir(), Environ: os.Environ(), Log: slog.New(slog.DiscardHandler), Tell: func(api.Machine) {

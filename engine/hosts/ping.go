@@ -17,12 +17,12 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// watch asks the engine of a machine again and again who it is, which tells
-// whether it answers, how fast, and in which version. It returns when the link is
-// lost, or when nothing has come for so long that another one is worth trying.
+// watch pings the engine of a machine periodically, for its availability, round-trip time and
+// version. It returns when the link is lost, or has been silent for so long that a new link may
+// help.
 func (l *link) watch(ctx context.Context, session *smux.Session) error {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return openStream(ctx, session, transport.Preface{Origin: l.hosts.Origin})
+		return openSmuxStream(ctx, session, transport.Preface{Origin: l.hosts.Origin})
 	}}}
 	defer client.CloseIdleConnections()
 	next := time.NewTimer(0)
@@ -37,48 +37,50 @@ func (l *link) watch(ctx context.Context, session *smux.Session) error {
 		}
 		info, rtt, err := ping(ctx, client)
 		switch {
+		// First: the error of a ping on a closed session is irrelevant.
 		case session.IsClosed() || ctx.Err() != nil:
 			return nil
 		case err == nil:
 			last = time.Now()
-			if l.answered(info, rtt) {
+			if l.recordPing(info, rtt) {
 				return nil
 			}
 		case errors.Is(err, smux.ErrInvalidProtocol):
 			return errGarbled
-		case time.Since(last) > silence:
+		case time.Since(last) > maxSilence:
 			return fmt.Errorf("nothing came for %v", time.Since(last).Round(time.Second))
 		default:
-			l.silent(err)
+			l.recordSilence(err)
 		}
-		next.Reset(pingStep)
+		next.Reset(pingInterval)
 	}
 }
 
-// answered takes down what a machine has answered. It reports whether the link is to
-// be made anew: its bridge is of a release before that of the engine, which can more.
-func (l *link) answered(info api.Info, rtt time.Duration) (renew bool) {
-	l.set(func() {
+// recordPing records a response. It reports whether to renew the link: its bridge is from an earlier
+// release than the engine, which supports more.
+func (l *link) recordPing(info api.Info, rtt time.Duration) (renew bool) {
+	l.update(func() {
 		renew = !l.hello.Agents && info.Version != "" && info.Version != l.hello.Version
 		l.state, l.fault, l.seen = api.MachineConnected, nil, time.Now()
 		if info.Version != "" {
 			l.hello.Version, l.hello.Protocol, l.hello.OldestProtocol = info.Version, info.Protocol, info.OldestProtocol
 		}
+		// A delayed response says little about the link, so slower times count for a quarter.
 		if l.rtt == 0 || rtt < l.rtt {
 			l.rtt = rtt
-		} else { // one that was held up says little
+		} else {
 			l.rtt += (rtt - l.rtt) / 4
 		}
 	})
 	return renew
 }
 
-func (l *link) silent(err error) {
-	l.set(func() { l.state, l.fault = api.MachineAway, err })
+func (l *link) recordSilence(err error) {
+	l.update(func() { l.state, l.fault = api.MachineAway, err })
 }
 
-// ping calls engine.info. An engine that is being replaced answers with an error,
-// which is an answer too.
+// ping calls engine.info. An engine being replaced responds with an error, which counts as a
+// response.
 func ping(ctx context.Context, client *http.Client) (info api.Info, rtt time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()

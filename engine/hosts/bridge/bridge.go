@@ -1,5 +1,5 @@
-// Package bridge is the far end of a link: it joins the standard input and output
-// that a command gives it to the engine of its machine, a connection a stream.
+// Package bridge is the remote end of a link: it connects streams on its standard input and output
+// to the engine of its machine.
 package bridge
 
 import (
@@ -17,17 +17,17 @@ import (
 	"tandem/engine/hosts/transport"
 )
 
-// Options are what a bridge works with.
+// Options configures a bridge.
 type Options struct {
 	ReadOnly bool
-	// Info reaches the engine, starting it if need be.
+	// Info returns the engine's information, and starts the engine if needed.
 	Info func(context.Context) (api.Info, error)
-	// Open connects to the engine as somebody elsewhere.
+	// Open connects to the engine on behalf of a client on another machine.
 	Open func(context.Context, api.OpenOptions) (net.Conn, error)
 }
 
-// Serve is the bridge until its input ends. It says on its output who it is, or
-// why there is no engine; nothing else may be written there.
+// Serve runs the bridge until its input ends. It first writes a greeting, or the reason why there
+// is no engine. Nothing else may be written to conn.
 func Serve(ctx context.Context, o Options, conn transport.Pipes) error {
 	var hello transport.Hello
 	info, err := o.Info(ctx)
@@ -52,15 +52,15 @@ func Serve(ctx context.Context, o Options, conn transport.Pipes) error {
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
-			return nil // the other end has gone
+			return nil // the other end has disconnected
 		}
-		open.Go(func() { o.serve(ctx, stream) })
+		open.Go(func() { o.serveStream(ctx, stream) })
 	}
 }
 
-// serve joins one stream to the engine. Who cannot be is told so in place of the
-// engine's answer to the first request.
-func (o Options) serve(ctx context.Context, stream *smux.Stream) {
+// serveStream connects one stream to the engine. If that fails, it sends the error as the response to
+// the stream's first request.
+func (o Options) serveStream(ctx context.Context, stream *smux.Stream) {
 	defer stream.Close()
 	p, err := transport.ReadPreface(stream)
 	if err != nil {
@@ -68,20 +68,21 @@ func (o Options) serve(ctx context.Context, stream *smux.Stream) {
 	}
 	to := api.OpenOptions{Origin: p.Origin, Agent: p.Agent, By: p.By, ReadOnly: o.ReadOnly}
 	conn, err := o.Open(ctx, to)
-	if errors.Is(err, api.CodeUnavailable) { // it was stopped, or is being replaced
+	// The engine was stopped, or is being replaced: start it and retry once.
+	if errors.Is(err, api.CodeUnavailable) {
 		if _, err = o.Info(ctx); err == nil {
 			conn, err = o.Open(ctx, to)
 		}
 	}
 	if err != nil {
-		refuse(stream, api.AsError(err))
+		writeError(stream, api.AsError(err))
 		return
 	}
 	transport.Join(conn, stream)
 }
 
-// refuse answers the first request of a stream with an error.
-func refuse(w io.Writer, e *api.Error) {
+// writeError answers the first request of a stream with an error.
+func writeError(w io.Writer, e *api.Error) {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return

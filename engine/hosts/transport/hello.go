@@ -10,28 +10,27 @@ import (
 	"tandem/engine/api"
 )
 
-// marker begins the line with which a bridge begins. What comes before it is the
-// machine's: banners, what a login shell prints.
+// marker starts the greeting of a bridge. Output before it is from the machine: banners, output of
+// a login shell.
 const marker = "tandem-bridge/1 "
 
 const (
-	// maxNoise bounds what may come before the marker, maxHello the line.
+	// maxNoise bounds the output before the marker, maxHello the greeting, in bytes.
 	maxNoise = 256 << 10
 	maxHello = 64 << 10
 )
 
-// A Hello is what a bridge says of its machine.
+// A Hello is a bridge's greeting.
 type Hello struct {
-	Version        string `json:"version"` // of the engine there
+	Version        string `json:"version"` // version of the engine there
 	Protocol       int    `json:"protocol"`
 	OldestProtocol int    `json:"oldest_protocol,omitempty"`
-	Agents         bool   `json:"agents,omitempty"`  // its engine holds the agents that it is told of to their bounds
-	Machine        string `json:"machine,omitempty"` // which machine of the fleet answered
-	Error          string `json:"error,omitempty"`   // why there is no engine; the bridge ends then
+	Agents         bool   `json:"agents,omitempty"`  // its engine enforces the bounds of agents in prefaces
+	Machine        string `json:"machine,omitempty"` // machine of the fleet that answered
+	Error          string `json:"error,omitempty"`   // why there is no engine; the bridge then exits
 	Hint           string `json:"hint,omitempty"`
 }
 
-// Write says hello.
 func (h Hello) Write(w io.Writer) error {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -41,25 +40,26 @@ func (h Hello) Write(w io.Writer) error {
 	return err
 }
 
-// ErrNoBridge says that what was said is no bridge's.
+// ErrNoBridge is returned if the output is not from a bridge.
 var ErrNoBridge = errors.New("no bridge answered")
 
-// ReadHello reads up to the end of the line that a bridge begins with, and not a
-// byte more; noise gets what came before it.
+// ReadHello reads up to the end of the greeting and no further. It writes the output before it to
+// noise.
 func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 	var h Hello
-	var held []byte // of what was read, what may be the beginning of the marker
+	var held []byte // possible start of the marker
 	one := make([]byte, 1)
 	for count := 0; string(held) != marker; count++ {
 		if count >= maxNoise {
 			return h, fmt.Errorf("%w within %d bytes", ErrNoBridge, maxNoise)
 		}
 		if _, err := io.ReadFull(r, one); err != nil {
-			_, _ = noise.Write(held) // that nobody answers is worse
+			_, _ = noise.Write(held) // the missing answer is the more important error
 			return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
 		}
 		held = append(held, one[0])
 		plain := 0
+		// Keep the longest end that could start the marker; the rest is noise.
 		for !strings.HasPrefix(marker, string(held[plain:])) {
 			plain++
 		}
@@ -84,7 +84,7 @@ func ReadHello(r io.Reader, noise io.Writer) (Hello, error) {
 	return h, fmt.Errorf("%w: its first line has no end", ErrNoBridge)
 }
 
-// HelloIn reads a line, and reports whether it is the first of a bridge.
+// HelloIn parses a line, and reports whether it is a greeting.
 func HelloIn(line string) (h Hello, ok bool) {
 	text, ok := strings.CutPrefix(line, marker)
 	if !ok {
@@ -98,29 +98,29 @@ func parseHello(text []byte) (h Hello, err error) {
 	if err := json.Unmarshal(text, &h); err != nil {
 		return h, fmt.Errorf("%w: %w", ErrNoBridge, err)
 	}
-	if strings.ContainsFunc(h.Version, func(r rune) bool { return r < ' ' || r > '~' }) { // it goes into headers
+	if strings.ContainsFunc(h.Version, func(r rune) bool { return r < ' ' || r > '~' }) { // it is used in headers
 		return h, fmt.Errorf("%w: its version is %.40q", ErrNoBridge, h.Version)
 	}
 	return h, nil
 }
 
-// A Preface is the first line of each stream: who asks.
+// A Preface is the first line of a stream: who opens it.
 type Preface struct {
 	Origin string        `json:"origin"`          // "user@host"
-	Agent  string        `json:"agent,omitempty"` // what of an agent's it comes from
-	By     *api.FarAgent `json:"by,omitempty"`    // the agent that asks, where Hello.Agents
+	Agent  string        `json:"agent,omitempty"` // part of an agent that opens it
+	By     *api.FarAgent `json:"by,omitempty"`    // the agent that opens it, if Hello.Agents
 }
 
-// MaxPreface bounds its line.
+// MaxPreface bounds the line, in bytes.
 const MaxPreface = 64 << 10
 
-// Line is the preface as it is sent.
+// Line returns the encoded preface.
 func (p Preface) Line() []byte {
-	text, _ := json.Marshal(p) // strings, numbers and booleans alone
+	text, _ := json.Marshal(p) // only strings, numbers and booleans: cannot fail
 	return append(text, '\n')
 }
 
-// ReadPreface reads a preface and not a byte more.
+// ReadPreface reads a preface and no further.
 func ReadPreface(r io.Reader) (Preface, error) {
 	var p Preface
 	var line []byte

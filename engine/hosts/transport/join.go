@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Join passes bytes between two connections until either ends, and closes both.
+// Join copies data between two connections in both directions until either ends, then closes both.
 func Join(a, b io.ReadWriteCloser) {
 	var both sync.WaitGroup
 	pass := func(to, from io.ReadWriteCloser) {
-		_, _ = io.Copy(to, from) // that one of them ends is how it ends
+		_, _ = io.Copy(to, from) // an error ends the connection like its end
 		a.Close()
 		b.Close()
 	}
@@ -18,12 +18,11 @@ func Join(a, b io.ReadWriteCloser) {
 	both.Wait()
 }
 
-// Pipes are the two ends of a program's standard streams as one connection.
+// Pipes joins the ends of a program's standard streams to one connection.
 type Pipes struct {
 	io.Reader
 	io.Writer
 	Hangup func() error
 }
 
-// Close hangs up.
 func (p Pipes) Close() error { return p.Hangup() }

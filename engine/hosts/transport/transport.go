@@ -1,6 +1,6 @@
-// Package transport is the way to another machine: the command that reaches it,
-// what its bridge says first, what a person has to be asked, and the frames in
-// which many connections share one. Both ends of a link use it.
+// Package transport defines how to reach another machine: the command to run, the greeting of its
+// bridge, prompts for the user, and the framing of many connections over one. Both ends of a link
+// use it.
 package transport
 
 import (
@@ -22,15 +22,15 @@ import (
 	"tandem/engine/api"
 )
 
-// A Machine is what config.toml says of one.
+// A Machine is a machine in config.toml.
 type Machine struct {
 	Name      string
-	SSH       string            // "user@box", as ssh takes it; or Transport
-	Transport []string          // a command whose standard input and output is the machine's bridge
-	Env       map[string]string // added to the environment of ssh or of the command
+	SSH       string            // "user@box", as for ssh; exclusive with Transport
+	Transport []string          // command whose standard input and output connect to the machine's bridge
+	Env       map[string]string // additional environment of the command
 }
 
-// Target is how a machine is reached, for people.
+// Target returns how to reach a machine, for display.
 func (m Machine) Target() string {
 	if m.SSH != "" {
 		return m.SSH
@@ -38,32 +38,31 @@ func (m Machine) Target() string {
 	return strings.Join(m.Transport, " ")
 }
 
-// find is a line for the shell of a machine that runs tandem wherever it is:
-// a shell that is no login shell often has a short PATH. Nothing in it means
-// anything else to fish, csh or a shell of Windows: login shells get it as one
-// word in single quotes.
-const find = `for t in tandem "$HOME/.local/bin/tandem" "$HOME/bin/tandem" /usr/local/bin/tandem "$HOME/go/bin/tandem" /opt/tandem/bin/tandem; do ` +
+// findTandem is a shell line to run tandem from any of its usual directories, because a non-login
+// shell often has a short PATH. fish, csh and Windows shells pass it unchanged: login shells get
+// it as one word in single quotes.
+const findTandem = `for t in tandem "$HOME/.local/bin/tandem" "$HOME/bin/tandem" /usr/local/bin/tandem "$HOME/go/bin/tandem" /opt/tandem/bin/tandem; do ` +
 	`command -v "$t" >/dev/null 2>&1 && exec "$t" `
 
-// Run is what a login shell of any kind runs as a line of the Bourne shell.
-// The line has no single quote.
+// Run returns a command for any login shell to run line in a Bourne shell. line must not contain a
+// single quote.
 func Run(line string) string { return "exec sh -c '" + line + "'" }
 
-// Tandem is what a login shell of any kind runs as tandem with arguments, which
-// are words without anything that a shell would read.
+// Tandem returns a command for any login shell that runs tandem with args. They must be words
+// without special characters.
 func Tandem(args string) string { return Run(TandemLine(args)) }
 
-// TandemLine is Tandem as a line of the Bourne shell.
+// TandemLine is Tandem as a line for a Bourne shell.
 func TandemLine(args string) string {
-	return find + args + `; done; echo "` + missing + `" >&2; exit 127`
+	return findTandem + args + `; done; echo "` + missingText + `" >&2; exit 127`
 }
 
-// missing is what Tandem says where there is none.
-const missing = "tandem: not found on this machine"
+// missingText is the output of Tandem if tandem is not installed.
+const missingText = "tandem: not found on this machine"
 
-// plainSSH returns ssh with options that override those of ~/.ssh/config that would change
-// what a command of Tandem's does: run another one, detach, or lose its input. An ssh that
-// lacks one of the options (before OpenSSH 8.7) ignores it.
+// plainSSH returns an ssh command with options to override those in ~/.ssh/config that would break
+// Tandem's commands: run another command, detach, or lose the input. ssh before OpenSSH 8.7
+// ignores options it lacks.
 func plainSSH(more ...string) []string {
 	argv := []string{"ssh", "-T"}
 	for _, option := range []string{"IgnoreUnknown=*", "RequestTTY=no", "RemoteCommand=none", "StdinNull=no", "ClearAllForwardings=yes"} {
@@ -72,59 +71,60 @@ func plainSSH(more ...string) []string {
 	return append(argv, more...)
 }
 
-// foregroundSSH returns plainSSH without its options for detaching, which -f and -N of
-// Master set.
+// foregroundSSH returns plainSSH with options against detaching. Master, with -f and -N, must not
+// have them.
 func foregroundSSH(more ...string) []string {
 	return plainSSH(append([]string{"-o", "SessionType=default", "-o", "ForkAfterAuthentication=no"}, more...)...)
 }
 
-// ssh is the command that runs a line of a login shell on a machine. In the
-// background it asks nobody anything.
-func (m Machine) ssh(control string, background bool, more ...string) []string {
+// sshCommand returns the command to run a login shell's line on a machine. In the background, it
+// never prompts.
+func (m Machine) sshCommand(control string, background bool, more ...string) []string {
 	argv := foregroundSSH("-o", "ConnectTimeout=10")
 	if background {
 		argv = append(argv, "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
 	}
-	if isSocket(control) {
+	// Without a shared connection, ssh logs in by itself.
+	if isSocketFile(control) {
 		argv = append(argv, "-o", "ControlMaster=no", "-S", control)
 	}
 	return append(append(argv, more...), "--", m.SSH)
 }
 
-// Background is the command of a link that asks nobody.
+// Background returns the command of a link, without prompts.
 func (m Machine) Background(dataDir string) []string {
 	if m.SSH == "" {
 		return m.Transport
 	}
-	return append(m.ssh(ControlPath(dataDir, m.Name), true), Tandem("bridge"))
+	return append(m.sshCommand(ControlPath(dataDir, m.Name), true), Tandem("bridge"))
 }
 
-// Foreground is a command of ssh that runs a line on the machine, and may ask the
-// person at the terminal.
+// Foreground returns an ssh command to run line on the machine, with prompts at the terminal if
+// needed.
 func (m Machine) Foreground(dataDir, line string) []string {
-	return append(m.ssh(ControlPath(dataDir, m.Name), false), line)
+	return append(m.sshCommand(ControlPath(dataDir, m.Name), false), line)
 }
 
-// Master is the command of ssh that logs in, asks what it has to, and stays in
-// the background for others to go through.
+// Master returns an ssh command to log in, prompting if needed, and to stay in the background as a
+// shared connection.
 func (m Machine) Master(dataDir string) []string {
 	return plainSSH("-o", "ConnectTimeout=20", "-o", "ControlMaster=yes", "-o", "ControlPersist=yes", "-o", "ServerAliveInterval=15",
 		"-S", ControlPath(dataDir, m.Name), "-f", "-N", "--", m.SSH)
 }
 
-// Check is the command of ssh that tells whether Master's connection is there.
+// Check returns an ssh command to check for Master's connection.
 func Check(m Machine, dataDir string) []string {
 	return foregroundSSH("-q", "-O", "check", "-S", ControlPath(dataDir, m.Name), "--", m.SSH)
 }
 
-// Unattended is the command of ssh that runs a line if it can log in without a person.
-func (m Machine) Unattended(line string) []string { return append(m.ssh("", true), line) }
+// Unattended returns an ssh command to run line, provided it can log in without the user.
+func (m Machine) Unattended(line string) []string { return append(m.sshCommand("", true), line) }
 
-// EndMaster is the command of ssh that ends what Master left at a control path.
+// EndMaster returns an ssh command to close Master's connection at a control path.
 func EndMaster(path string) []string { return foregroundSSH("-O", "exit", "-S", path, "--", "tandem") }
 
-// Masters returns the control paths of a data directory that exist: all in it, and outside
-// it those of machines.
+// Masters returns the existing control paths of a data directory: all inside it, and outside it
+// those of machines.
 func Masters(dataDir string, machines []Machine) []string {
 	paths, _ := filepath.Glob(filepath.Join(dataDir, masterPrefix+"*"))
 	for _, m := range machines {
@@ -132,30 +132,31 @@ func Masters(dataDir string, machines []Machine) []string {
 			paths = append(paths, path)
 		}
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !isSocket(path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return !isSocketFile(path) })
 }
 
 const masterPrefix = "ssh-"
 
-func isSocket(path string) bool {
+func isSocketFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().Type() == os.ModeSocket
 }
 
-// ControlPath is the socket of the ssh connection that a person has opened for
-// others to go through. ssh binds it under a name that is longer by 17 bytes.
+// ControlPath returns the socket of the shared ssh connection to a machine. ssh binds it under a
+// temporary name 17 bytes longer.
 func ControlPath(dataDir, name string) string {
 	sum := sha256.Sum256([]byte(dataDir + "\x00" + name))
 	engine, _ := api.Sockets(dataDir)
 	path := filepath.Join(filepath.Dir(engine), masterPrefix+hex.EncodeToString(sum[:4]))
+	// Fall back to a directory with a short path.
 	if len(path)+17 > api.MaxSocketPath {
 		path = filepath.Join(cmp.Or(os.Getenv("XDG_RUNTIME_DIR"), "/tmp"), "tandem-ssh-"+hex.EncodeToString(sum[:8]))
 	}
 	return path
 }
 
-// Command makes a process of argv with the machine's environment. A program
-// called tandem that is not in the PATH is this one.
+// Command returns a command for argv with the machine's environment. If tandem is not in the PATH,
+// it runs this program instead.
 func (m Machine) Command(argv []string, env []string) *exec.Cmd {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	if argv[0] == "tandem" && cmd.Err != nil {
@@ -169,12 +170,12 @@ func (m Machine) Command(argv []string, env []string) *exec.Cmd {
 	return cmd
 }
 
-// Alone gives a command a session of its own: without a terminal, it can ask
-// nobody, and all that it starts can be ended with it.
+// Alone starts a command in a session of its own: without a terminal it cannot prompt, and it can
+// be killed with its children.
 func Alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// Frames is how both ends cut their streams into pieces. A stream that nobody
-// reads holds up no other: each has a window of its own.
+// Frames returns the framing for both ends of a link. Each stream has its own window, so an unread
+// stream does not block the others.
 func Frames() *smux.Config {
 	return &smux.Config{
 		Version: 2, KeepAliveInterval: 10 * time.Second, KeepAliveTimeout: 40 * time.Second,
@@ -182,14 +183,14 @@ func Frames() *smux.Config {
 	}
 }
 
-// expressions are compiled when something is first said: few programs need them.
+// expressions are compiled on first use, since few programs need them.
 type expressions struct{ question, login, address *regexp.Regexp }
 
-var compiled = sync.OnceValue(func() expressions {
+var promptExpressions = sync.OnceValue(func() expressions {
 	return expressions{
-		// the ends of what a program says that waits for a person
+		// prompts: the end of a program's output before it waits for the user
 		regexp.MustCompile(`(?i)(password|passphrase|passcode|verification code|one-time|\botp\b|\bpin\b|\byes/no|token|log ?in|username)[^\n]*[:?>]\s*$`),
-		// what a program says that cannot go on without a person
+		// output of a program that cannot continue without the user
 		regexp.MustCompile(`(?i)host key verification failed|remote host identification has changed|permission denied|too many authentication failures|` +
 			`no more authentication methods|authentication failed|a terminal is required|a password is required|not logged in|please (log ?in|authenticate)|to authenticate, visit|` +
 			`confirm user presence|needs? an additional check`),
@@ -197,18 +198,18 @@ var compiled = sync.OnceValue(func() expressions {
 	}
 })
 
-// Asks reports whether what a program has said, and then waited, is a question.
+// Asks reports whether a program's output, followed by silence, is a prompt.
 func Asks(said string) bool {
-	e := compiled()
+	e := promptExpressions()
 	return e.question.MatchString(said) || e.login.MatchString(said) && e.address.MatchString(said)
 }
 
-// NeedsPerson reports whether a program that has ended, or says nothing more, wanted
-// a person.
+// NeedsPerson reports whether a program needed the user, judging by its output after it exited or
+// fell silent.
 func NeedsPerson(said string) bool {
-	e := compiled()
+	e := promptExpressions()
 	return e.login.MatchString(said) || e.question.MatchString(said)
 }
 
-// Missing reports whether a machine has said that it has no tandem.
-func Missing(said string) bool { return strings.Contains(said, missing) }
+// Missing reports whether the output says that tandem is not installed.
+func Missing(said string) bool { return strings.Contains(said, missingText) }

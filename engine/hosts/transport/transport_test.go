@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func TestAHelloIsFoundBehindWhatALoginPrints(t *testing.T) {
+func TestReadHelloSkipsLoginOutput(t *testing.T) {
 	for _, banner := range []string{"", "Welcome\n", "no end of line", "tandem-bridge/", strings.Repeat("x", 100_000) + "\r\n"} {
 		var line bytes.Buffer
 		if err := (Hello{Version: "1.2.3", Protocol: 4}).Write(&line); err != nil {
@@ -30,7 +30,7 @@ func TestAHelloIsFoundBehindWhatALoginPrints(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoBridgeIsGivenUp(t *testing.T) {
+func TestReadHelloRejectsOtherOutput(t *testing.T) {
 	for _, text := range []string{"", "Welcome\n", strings.Repeat("y\n", maxNoise), marker, marker + "not json\n", marker + `{"version":"1\r\nX: y"}` + "\n", marker + strings.Repeat("x", maxHello+1)} {
 		if _, err := ReadHello(strings.NewReader(text), new(bytes.Buffer)); !errors.Is(err, ErrNoBridge) && !strings.Contains(err.Error(), "no end") {
 			t.Errorf("%.20q: %v", text, err)
@@ -38,7 +38,7 @@ func TestWhatIsNoBridgeIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreToldFromBanners(t *testing.T) {
+func TestAsksDistinguishesPromptsFromBanners(t *testing.T) {
 	for _, q := range []string{"me@box's password: ", "Enter passphrase for key '/k': ", "Are you sure you want to continue connecting (yes/no/[fingerprint])? ",
 		"Verification code: ", "# Tailscale SSH requires an additional check.\n# To authenticate, visit: https://login.tailscale.com/a/1\n", "[sudo] password for me:"} {
 		if !Asks(q) {
@@ -74,7 +74,7 @@ func words(t *testing.T, line string) (all []string) {
 	return all
 }
 
-func TestTandemIsFoundOutsideThePathByAnyLoginShell(t *testing.T) {
+func TestTandemIsFoundOutsidePATHByAnyLoginShell(t *testing.T) {
 	home := t.TempDir()
 	bin := filepath.Join(home, ".local/bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -101,7 +101,7 @@ func TestTandemIsFoundOutsideThePathByAnyLoginShell(t *testing.T) {
 	}
 }
 
-func TestMastersOfADataDirectoryAreFound(t *testing.T) {
+func TestMastersFindsThoseOfDataDirectory(t *testing.T) {
 	listen := func(path string) {
 		t.Helper()
 		l, err := net.Listen("unix", path)
@@ -134,7 +134,7 @@ func TestMastersOfADataDirectoryAreFound(t *testing.T) {
 	}
 }
 
-func TestABackgroundLinkNeverAsks(t *testing.T) {
+func TestBackgroundLinkNeverPrompts(t *testing.T) {
 	argv := Machine{Name: "box", SSH: "me@box"}.Background(t.TempDir())
 	line := strings.Join(argv, " ")
 	if !strings.Contains(line, "BatchMode=yes") || !slices.Contains(argv, "-T") || argv[len(argv)-3] != "--" || argv[len(argv)-2] != "me@box" {
