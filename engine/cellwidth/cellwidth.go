@@ -1,13 +1,11 @@
-// Package cellwidth says how text divides into the cells of a terminal: what one
-// cell or two hold, and how wide it is. Emulator, panes and painter count by it,
-// so that they agree; escape sequences are theirs.
+// Package cellwidth divides text into terminal cells and measures its width. The emulator, the
+// panes and the painter all use it, so that they agree. It does not parse escape sequences.
 //
-// The width of a cluster (an extended grapheme cluster of Unicode's UAX #29) is
-// the sum of what wcwidth says of its code points, since line editors, and by
-// now most terminals, count so: a vowel sign that stands beside its consonant
-// takes a cell, and so does each consonant of a conjunct. Emoji are one
-// character whatever they are made of: what is joined by ZWJ and a skin colour take
-// no cells of their own, and VS16 makes wide.
+// The width of a cluster (an extended grapheme cluster, see Unicode's UAX #29) is the sum of the
+// wcwidth of its code points, because line editors and most terminals count that way: a spacing
+// vowel sign takes a cell, and so does each consonant of a conjunct. An emoji counts as one
+// character regardless of its code points: those joined by ZWJ and skin tones take no cells of
+// their own, and VS16 makes it wide.
 package cellwidth
 
 import (
@@ -23,8 +21,7 @@ const (
 	vs16 = 0xFE0F
 )
 
-// Rune is the number of cells that a code point takes by itself, 0, 1 or 2; 0
-// for control characters.
+// Rune returns the number of cells of a single code point: 0, 1 or 2. Control characters take 0.
 func Rune(r rune) int {
 	switch {
 	case r < 0x7F:
@@ -46,8 +43,8 @@ func Rune(r rune) int {
 	return min(displaywidth.Rune(r), 2)
 }
 
-// isSign says that r is one of the format characters that are seen: number
-// signs and the like, which stand around or before what follows them.
+// isSign reports whether r is a visible format character, such as a number sign, which surrounds
+// or precedes the following characters.
 func isSign(r rune) bool {
 	switch r {
 	case 0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD:
@@ -56,14 +53,15 @@ func isSign(r rune) bool {
 	return false
 }
 
-// First gives the text that a cell or two at the beginning of s hold, and its
-// width. It is a cluster, or as much of one as two cells have room for: the rest
-// goes on in the next ones. It is "" for an empty s only. Width 0 is that of
-// what takes no cell: a control character, or a mark without a letter.
+// First returns the text in the first one or two cells of s, and its width. That is a cluster, or
+// the part of one that fits into two cells; the rest continues in the next cells. The text is ""
+// only if s is empty. The width is 0 for text without a cell: a control character, or a mark
+// without a base.
 func First(s string) (cluster string, width int) {
 	if s == "" {
 		return "", 0
 	}
+	// Fast path: an ASCII character before another one is a cluster by itself.
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return s[:1], Rune(rune(s[0]))
 	}
@@ -84,11 +82,11 @@ func First(s string) (cluster string, width int) {
 	return whole[:end], width
 }
 
-// Cluster gives the extended grapheme cluster that s begins with, however wide.
+// Cluster returns the first extended grapheme cluster of s, of any width.
 func Cluster(s string) string { return graphemes.FromString(s).First() }
 
-// PerCodePoint is the number of cells that s takes on a terminal to which
-// clusters are nothing: the sum of what wcwidth says, of emoji as well.
+// PerCodePoint returns the number of cells of s on a terminal without clusters: the sum of the
+// wcwidth of all code points, including those of emoji.
 func PerCodePoint(s string) int {
 	n := 0
 	for _, r := range s {
@@ -99,9 +97,8 @@ func PerCodePoint(s string) int {
 	return n
 }
 
-// Fit is First for the text of a run that takes room cells in all: a single
-// cluster of several code points takes all of one cell or two, whatever it
-// measures.
+// Fit is First for the text of a run of room cells. A single cluster of several code points takes
+// all of one or two cells, even if First measures it differently.
 func Fit(s string, room int) (cluster string, width int) {
 	cluster, width = First(s)
 	if (room == 1 || room == 2) && (len(cluster) < len(s) || width != room) && Whole(s) {
@@ -112,7 +109,7 @@ func Fit(s string, room int) (cluster string, width int) {
 	return cluster, width
 }
 
-// Of is the number of cells that s takes.
+// Of returns the number of cells of s.
 func Of(s string) int {
 	n := 0
 	for s != "" {
@@ -123,12 +120,11 @@ func Of(s string) int {
 	return n
 }
 
-// Whole says that s is one cluster.
+// Whole reports whether s is a single cluster.
 func Whole(s string) bool { return s != "" && len(Cluster(s)) == len(s) }
 
-// Joined is the number of cells that r adds to a cluster which it joins and
-// which has these code points first and last. own says that r takes them for
-// itself, so that it can stand in a cell of its own as well.
+// Joined returns the number of cells that r adds when it joins a cluster with the code points
+// first and last. own is true if r could also stand in cells of its own.
 func Joined(first, last, r rune) (added int, own bool) {
 	switch {
 	case r == vs16:
@@ -151,8 +147,8 @@ func Joined(first, last, r rune) (added int, own bool) {
 	return added, added > 0
 }
 
-// mayBeEmoji rules out what is surely none: of ASCII all but what keycaps are
-// made of, letters and marks.
+// mayBeEmoji reports whether r can be an emoji. It excludes letters, marks, and all of ASCII
+// except the characters of keycaps.
 func mayBeEmoji(r rune) bool {
 	if r < 0x80 {
 		return r == '#' || r == '*' || r >= '0' && r <= '9'
@@ -160,22 +156,21 @@ func mayBeEmoji(r rune) bool {
 	return r == 'ℹ' || !unicode.IsLetter(r) && !unicode.IsMark(r) && r != 0xA0
 }
 
-// Absorbed says that r, which has cells of its own where it stands alone, is one
-// with what stands before it in some clusters: half a flag, a skin colour, a vowel of
-// Hangul.
+// Absorbed reports whether r can join the preceding character, although it takes cells of its own
+// when alone: half a flag, a skin tone, a Hangul vowel.
 func Absorbed(r rune) bool {
 	return r >= 0x1160 && (isTrailingJamo(r) || isIndicator(r) || isSkin(r))
 }
 
-// IsFlag says that a cluster with these code points first is a flag, which what
-// stands before it does not absorb.
+// IsFlag reports whether a cluster with these first code points is a flag. A preceding character
+// does not absorb a flag.
 func IsFlag(first, second rune) bool { return isIndicator(first) && isIndicator(second) }
 
-// isSkin says that r gives the emoji before it a skin colour.
+// isSkin reports whether r is a skin tone modifier.
 func isSkin(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 
 func isIndicator(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// isTrailingJamo says that r is a vowel or a final consonant of decomposed
-// Hangul, which stands in the cells of the first one.
+// isTrailingJamo reports whether r is a vowel or final consonant of decomposed Hangul, which
+// shares the cells of the initial consonant.
 func isTrailingJamo(r rune) bool { return r >= 0x1160 && r <= 0x11FF || r >= 0xD7B0 && r <= 0xD7FF }

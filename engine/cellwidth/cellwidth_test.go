@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWidthIsTheSumOfTheCodePoints(t *testing.T) {
+func TestOfSumsCodePoints(t *testing.T) {
 	cases := []struct {
 		text string
 		want int
@@ -27,7 +27,7 @@ func TestWidthIsTheSumOfTheCodePoints(t *testing.T) {
 	}
 }
 
-func TestMoreThanTwoCellsGoOnInTheNext(t *testing.T) {
+func TestFirstSplitsClustersWiderThanTwoCells(t *testing.T) {
 	for text, want := range map[string][]string{
 		"क्या":              {"क्य", "ा"},
 		"स्त्री":            {"स्त्", "री"},
@@ -52,7 +52,7 @@ func TestMoreThanTwoCellsGoOnInTheNext(t *testing.T) {
 	}
 }
 
-func TestTextIsDividedWholeIntoCellsOfAtMostTwo(t *testing.T) {
+func TestFirstDividesAllTextIntoAtMostTwoCells(t *testing.T) {
 	alphabet := []rune("ab é\u0301\u200d\ufe0f漢ก็ำ้कीष्य👩🏽❤🇩🇪1\u20e3\u1112\u1161\u11abｶﾞ\u0600\x1b\u0085")
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 20, -1).Draw(t, "text") + rapid.SampledFrom([]string{"", "\xff", "\xe0\xa4"}).Draw(t, "end")
@@ -84,7 +84,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 }
 
-func TestToTerminalsWithoutClustersEachCodePointCounts(t *testing.T) {
+func TestPerCodePointCountsEachCodePoint(t *testing.T) {
 	for text, want := range map[string]int{"ab漢": 4, "👨\u200d👩\u200d👧": 6, "👍🏽": 4, "❤\ufe0f": 1, "🇩🇪": 2, "क्या": 3, "\u1112\u1161\u11ab": 2, "e\u0301": 1} {
 		if got := PerCodePoint(text); got != want {
 			t.Errorf("%q counts %d, want %d", text, got, want)

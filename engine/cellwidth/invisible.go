@@ -7,28 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible says that a character controls, shows nothing, looks like a space
-// and is none, or differs from font to font: what is to be allowed must not hold
-// it unseen.
+// Invisible reports whether a character is a control character, has no glyph, looks like a space,
+// or varies between fonts. Text shown for approval must not hide one.
 func Invisible(r rune) bool {
 	const brailleBlank = '\u2800'
 	return r == utf8.RuneError || r == brailleBlank || !unicode.IsPrint(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Spell writes out every character of s that Invisible tells of, as \u{202e}, and bytes that are
-// no UTF-8 as \x9b: what is left shows in the order in which it stands.
-func Spell(s string) string { return spell(s, "") }
+// Spell replaces each invisible character in s by an escape such as \u{202e}, and bytes that are
+// not valid UTF-8 by one such as \x9b. The result is displayed in the order of its characters.
+func Spell(s string) string { return spellExcept(s, "") }
 
-// SpellLines is Spell for text of several lines.
-func SpellLines(s string) string { return spell(s, "\n") }
+// SpellLines is Spell for text with several lines.
+func SpellLines(s string) string { return spellExcept(s, "\n") }
 
-func spell(s, keep string) string {
+func spellExcept(s, keep string) string {
 	hidden := func(r rune) bool { return Invisible(r) && !strings.ContainsRune(keep, r) }
 	if strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	var b strings.Builder
+	// Decode by hand: range cannot tell invalid bytes from a literal U+FFFD.
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
