@@ -2,15 +2,15 @@ package picture
 
 import "image/color"
 
-// Strokes of a box-drawing character: none, light, heavy or double.
+// Strokes of a box-drawing character. A digit 0 means none.
 const (
 	strokeLight  = '1'
 	strokeHeavy  = '2'
 	strokeDouble = '3'
 )
 
-// boxArms has five bytes for each character from U+2500 on: its strokes up,
-// right, down and left from the middle, and a space. Diagonals have none.
+// boxArms has five bytes for each character from U+2500: its strokes from the centre up, right,
+// down and left, and a space. Diagonals have no strokes.
 const boxArms = "" +
 	"0101 0202 1010 2020 0101 0202 1010 2020 0101 0202 1010 2020 0110 0210 0120 0220 " +
 	"0011 0012 0021 0022 1100 1200 2100 2200 1001 1002 2001 2002 1110 1210 2110 1120 " +
@@ -28,60 +28,60 @@ const (
 	firstBraille, lastBraille = 0x2800, 0x28ff
 )
 
-// drawn reports whether a character is drawn here and not taken from the font,
-// because it has to meet its neighbours without a gap.
-func drawn(r rune) bool {
+// isDrawn reports whether a character is drawn by this package instead of taken from the font,
+// because it must meet its neighbours without a gap.
+func isDrawn(r rune) bool {
 	return r >= firstBox && r <= lastBlock || r >= firstBraille && r <= lastBraille
 }
 
-// drawSpecial draws a character that is drawn.
-func (c *canvas) drawSpecial(r rune, x, y int, ink color.RGBA) {
+// drawSpecial draws a character for which isDrawn is true.
+func (c *canvas) drawSpecial(r rune, x, y int, fg color.RGBA) {
 	switch {
 	case r >= firstBraille:
-		c.braille(r, x, y, ink)
+		c.drawBraille(r, x, y, fg)
 	case r >= firstBlock:
-		c.block(int(r-firstBlock), x, y, ink)
+		c.drawBlock(int(r-firstBlock), x, y, fg)
 	case r >= firstDiagonal && r < firstDiagonal+3:
-		c.diagonal(r, x, y, ink)
+		c.drawDiagonal(r, x, y, fg)
 	default:
-		c.box(r, x, y, ink)
+		c.drawBox(r, x, y, fg)
 	}
 }
 
-// box draws the arms of a box-drawing character.
-func (c *canvas) box(r rune, x, y int, ink color.RGBA) {
+// drawBox draws the strokes of a box-drawing character.
+func (c *canvas) drawBox(r rune, x, y int, fg color.RGBA) {
 	at := 5 * int(r-firstBox)
 	up, right, down, left := boxArms[at], boxArms[at+1], boxArms[at+2], boxArms[at+3]
 	if r >= 0x256d && r <= 0x2570 {
-		c.corner(up == strokeLight, right == strokeLight, x, y, ink)
+		c.drawCorner(up == strokeLight, right == strokeLight, x, y, fg)
 		return
 	}
-	gaps := dashes(r)
-	middle := c.reach(up, right, down, left)
-	c.arm(up, x, y, false, 0, c.h/2+middle, gaps, ink)
-	c.arm(down, x, y, false, c.h/2-middle, c.h, gaps, ink)
-	c.arm(left, x, y, true, 0, c.w/2+middle, gaps, ink)
-	c.arm(right, x, y, true, c.w/2-middle, c.w, gaps, ink)
+	gaps := dashCount(r)
+	middle := c.strokeReach(up, right, down, left)
+	c.drawStroke(up, x, y, false, 0, c.h/2+middle, gaps, fg)
+	c.drawStroke(down, x, y, false, c.h/2-middle, c.h, gaps, fg)
+	c.drawStroke(left, x, y, true, 0, c.w/2+middle, gaps, fg)
+	c.drawStroke(right, x, y, true, c.w/2-middle, c.w, gaps, fg)
 }
 
-// reach is how far arms go beyond the middle so that they meet.
-func (c *canvas) reach(arms ...byte) int {
-	most := 0
+// strokeReach returns how far strokes extend beyond the centre so that they meet.
+func (c *canvas) strokeReach(arms ...byte) int {
+	reach := 0
 	for _, a := range arms {
 		switch a {
 		case strokeDouble:
-			most = max(most, c.thin+(c.thin+1)/2)
+			reach = max(reach, c.thin+(c.thin+1)/2)
 		case strokeHeavy:
-			most = max(most, c.thin)
+			reach = max(reach, c.thin)
 		case strokeLight:
-			most = max(most, (c.thin+1)/2)
+			reach = max(reach, (c.thin+1)/2)
 		}
 	}
-	return most
+	return reach
 }
 
-// dashes is in how many pieces a line is broken.
-func dashes(r rune) int {
+// dashCount returns the number of dashes of a line.
+func dashCount(r rune) int {
 	switch {
 	case r >= 0x2504 && r <= 0x2507:
 		return 3
@@ -93,18 +93,19 @@ func dashes(r rune) int {
 	return 1
 }
 
-// arm draws one stroke from one offset to another along an axis.
-func (c *canvas) arm(stroke byte, x, y int, across bool, from, to, pieces int, ink color.RGBA) {
+// drawStroke draws one stroke between two offsets along an axis.
+func (c *canvas) drawStroke(stroke byte, x, y int, across bool, from, to, pieces int, fg color.RGBA) {
 	line := func(offset, thick int) {
 		for p := range pieces {
 			a, b := from+(to-from)*p/pieces, from+(to-from)*(p+1)/pieces
 			if pieces > 1 {
+				// The gap between dashes.
 				b -= max(c.thin, (b-a)/4)
 			}
 			if across {
-				c.fill(x+a, y+c.h/2+offset, b-a, thick, ink)
+				c.fillRect(x+a, y+c.h/2+offset, b-a, thick, fg)
 			} else {
-				c.fill(x+c.w/2+offset, y+a, thick, b-a, ink)
+				c.fillRect(x+c.w/2+offset, y+a, thick, b-a, fg)
 			}
 		}
 	}
@@ -119,34 +120,34 @@ func (c *canvas) arm(stroke byte, x, y int, across bool, from, to, pieces int, i
 	}
 }
 
-// block draws one of the block elements, by its number from U+2580 on.
-func (c *canvas) block(n, x, y int, ink color.RGBA) {
+// drawBlock draws the block element U+2580 + n.
+func (c *canvas) drawBlock(n, x, y int, fg color.RGBA) {
 	w, h := c.w, c.h
 	switch {
 	case n == 0:
-		c.fill(x, y, w, h/2, ink)
+		c.fillRect(x, y, w, h/2, fg)
 	case n <= 8:
-		c.fill(x, y+h-h*n/8, w, h*n/8, ink)
+		c.fillRect(x, y+h-h*n/8, w, h*n/8, fg)
 	case n <= 15:
-		c.fill(x, y, w*(16-n)/8, h, ink)
+		c.fillRect(x, y, w*(16-n)/8, h, fg)
 	case n == 16:
-		c.fill(x+w/2, y, w-w/2, h, ink)
+		c.fillRect(x+w/2, y, w-w/2, h, fg)
 	case n <= 19:
-		c.shade(x, y, float64(n-16)/4, ink)
+		c.shadeCell(x, y, float64(n-16)/4, fg)
 	case n == 20:
-		c.fill(x, y, w, h/8, ink)
+		c.fillRect(x, y, w, h/8, fg)
 	case n == 21:
-		c.fill(x+w-w/8, y, w/8, h, ink)
+		c.fillRect(x+w-w/8, y, w/8, h, fg)
 	default:
-		c.quadrants(quadrants[n-22], x, y, ink)
+		c.drawQuadrants(quadrants[n-22], x, y, fg)
 	}
 }
 
-// quadrants are the quarters of U+2596 to U+259F: 1 upper left, 2 upper right,
-// 4 lower left, 8 lower right.
+// quadrants are the quarters of U+2596 to U+259F: 1 upper left, 2 upper right, 4 lower left, 8
+// lower right.
 var quadrants = [...]uint8{4, 8, 1, 1 | 4 | 8, 1 | 8, 1 | 2 | 4, 1 | 2 | 8, 2, 2 | 4, 2 | 4 | 8}
 
-func (c *canvas) quadrants(set uint8, x, y int, ink color.RGBA) {
+func (c *canvas) drawQuadrants(set uint8, x, y int, fg color.RGBA) {
 	w, h := c.w/2, c.h/2
 	for i := range 4 {
 		if set&(1<<i) == 0 {
@@ -159,20 +160,20 @@ func (c *canvas) quadrants(set uint8, x, y int, ink color.RGBA) {
 		if i&2 != 0 {
 			cy, ch = y+h, c.h-h
 		}
-		c.fill(cx, cy, cw, ch, ink)
+		c.fillRect(cx, cy, cw, ch, fg)
 	}
 }
 
-// brailleBits are the dots of a braille pattern by column and row (Unicode,
-// chapter 21.1).
+// brailleBits are the dots of a braille pattern by column and row, see chapter 21.1 of the Unicode
+// standard.
 var brailleBits = [2][4]uint8{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
-func (c *canvas) braille(r rune, x, y int, ink color.RGBA) {
+func (c *canvas) drawBraille(r rune, x, y int, fg color.RGBA) {
 	size := max(c.w/5, 1)
 	for column, bits := range brailleBits {
 		for row, bit := range bits {
 			if uint8(r)&bit != 0 {
-				c.fill(x+c.w*(1+2*column)/4-size/2, y+c.h*(1+2*row)/8-size/2, size, size, ink)
+				c.fillRect(x+c.w*(1+2*column)/4-size/2, y+c.h*(1+2*row)/8-size/2, size, size, fg)
 			}
 		}
 	}

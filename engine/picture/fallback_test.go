@@ -15,7 +15,7 @@ func inked(img image.Image, r image.Rectangle, s Screen) int {
 	return r.Dx()*r.Dy() - count(img, r, rgb(s.Palette.Background))
 }
 
-func TestARingIsEmptyAndADiscIsFull(t *testing.T) {
+func TestRingIsHollowAndDiscIsFilled(t *testing.T) {
 	s := screenOf(10, 1, "\x1b[?25l○ ● ◉")
 	img := picture(t, s, 2)
 	at := func(x int) image.Rectangle {
@@ -39,10 +39,10 @@ func TestARingIsEmptyAndADiscIsFull(t *testing.T) {
 	}
 }
 
-func TestEveryFigureHasAShapeAndStaysInItsCells(t *testing.T) {
+func TestEveryFigureStaysInItsCells(t *testing.T) {
 	for r := range figures() {
 		c := &canvas{img: image.NewRGBA(image.Rect(0, 0, 6*cellWidth, 3*cellHeight)), w: cellWidth, h: cellHeight, thin: 1}
-		if !c.figure(r, 2, 2*cellWidth, cellHeight, color.RGBA{255, 255, 255, 255}) {
+		if !c.drawFigure(r, 2, 2*cellWidth, cellHeight, color.RGBA{255, 255, 255, 255}) {
 			t.Fatalf("%c is not drawn", r)
 		}
 		within := image.Rect(2*cellWidth, cellHeight, 4*cellWidth, 2*cellHeight)
@@ -63,7 +63,7 @@ func TestEveryFigureHasAShapeAndStaysInItsCells(t *testing.T) {
 	}
 }
 
-func TestColouredSignsHaveTheirColour(t *testing.T) {
+func TestColouredFiguresHaveTheirColour(t *testing.T) {
 	s := screenOf(10, 1, "\x1b[?25l🟢🔴")
 	img := picture(t, s, 1)
 	for x, want := range map[int]styled.Color{0: 0x78b159, 2: 0xdd2e44} {
@@ -73,7 +73,7 @@ func TestColouredSignsHaveTheirColour(t *testing.T) {
 	}
 }
 
-func TestACharacterThatNoFontHasIsABoxWithItsNumber(t *testing.T) {
+func TestMissingCharacterIsABoxWithItsNumber(t *testing.T) {
 	shapes := map[string]rune{}
 	for _, r := range []rune{0xe7f3, 0xe7f4, 0x10fffd, 0x10fff7} { // for private use, and hardly used
 		img := picture(t, screenOf(4, 1, "\x1b[?25l"+string(r)), 1)
@@ -85,7 +85,7 @@ func TestACharacterThatNoFontHasIsABoxWithItsNumber(t *testing.T) {
 	}
 	for cells := 1; cells <= 2; cells++ {
 		c := &canvas{img: image.NewRGBA(image.Rect(0, 0, 4*cellWidth, 3*cellHeight)), w: cellWidth, h: cellHeight, thin: 1}
-		c.missing(0x1f980, cells, cellWidth, cellHeight, color.RGBA{255, 255, 255, 255})
+		c.drawMissing(0x1f980, cells, cellWidth, cellHeight, color.RGBA{255, 255, 255, 255})
 		for y := range c.img.Rect.Dy() {
 			for x := range c.img.Rect.Dx() {
 				in := image.Rect(cellWidth, cellHeight, (1+cells)*cellWidth, 2*cellHeight)
@@ -97,7 +97,7 @@ func TestACharacterThatNoFontHasIsABoxWithItsNumber(t *testing.T) {
 	}
 }
 
-func TestAFontOfTheSystemIsUsedForWhatTheOwnOneLacks(t *testing.T) {
+func TestSystemFontIsUsedForMissingCharacters(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"broken.ttf": []byte("no font"), "Mono.ttf": regularTTF, "Bold.otf": boldTTF, "read.me": nil} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
@@ -110,11 +110,11 @@ func TestAFontOfTheSystemIsUsedForWhatTheOwnOneLacks(t *testing.T) {
 	}
 	s := systemFonts{found: true, paths: paths}
 	defer s.close()
-	m := s.mask('A', 2*cellWidth, cellHeight, ascent, emPixels)
+	m := s.maskOf('A', 2*cellWidth, cellHeight, ascent, emPixels)
 	if m == nil || m.Rect.Dx() != 2*cellWidth || len(s.files) != 1 {
 		t.Fatalf("the mask is %v of %d fonts", m, len(s.files))
 	}
-	if m := s.mask(0x10fffd, cellWidth, cellHeight, ascent, emPixels); m != nil || len(s.files) != 2 {
+	if m := s.maskOf(0x10fffd, cellWidth, cellHeight, ascent, emPixels); m != nil || len(s.files) != 2 {
 		t.Errorf("a character that is in none has a mask, of %d fonts", len(s.files))
 	}
 	s.close()

@@ -16,8 +16,8 @@ var regularTTF []byte
 //go:embed font/JetBrainsMono-Bold.ttf
 var boldTTF []byte
 
-// Sizes in pixels at scale 1: the font's characters are 0.6 em wide and lines
-// 1.32 em high, of which 1.02 em are above the base line.
+// Sizes in pixels at scale 1. The font's characters are 0.6 em wide and its lines 1.32 em high,
+// 1.02 em of which are above the baseline.
 const (
 	emPixels   = 15
 	cellWidth  = 9
@@ -25,72 +25,69 @@ const (
 	ascent     = 16
 )
 
-// slant is how far italics lean: JetBrains Mono's own angle is 9 degrees.
+// slant is the slope of italics; JetBrains Mono uses an angle of 9 degrees.
 const slant = 0.158
 
-// faces are the parsed fonts.
-type faces struct {
+type fontPair struct {
 	regular, bold *sfnt.Font
 }
 
-// parsedFaces parses what is embedded, once and when it is first needed.
-var parsedFaces = sync.OnceValues(func() (faces, error) {
+// loadFonts parses the embedded fonts on first use.
+var loadFonts = sync.OnceValues(func() (fontPair, error) {
 	regular, err := sfnt.Parse(regularTTF)
 	if err != nil {
-		return faces{}, err
+		return fontPair{}, err
 	}
 	bold, err := sfnt.Parse(boldTTF)
-	return faces{regular, bold}, err
+	return fontPair{regular, bold}, err
 })
 
-// A glyphKey says which mask of a character is meant.
+// A glyphKey identifies the mask of a character.
 type glyphKey struct {
 	r            rune
 	bold, italic bool
 }
 
-// A glyphSet makes masks of characters and keeps them for one picture.
+// A glyphSet rasterizes characters and caches the masks for one picture.
 type glyphSet struct {
-	faces faces
-	scale int
-	buf   sfnt.Buffer
-	masks map[glyphKey]*image.Alpha
+	embedded fontPair
+	scale    int
+	buf      sfnt.Buffer
+	masks    map[glyphKey]*image.Alpha
 
 	system systemFonts
-	wide   map[wideKey]*image.Alpha // of system, what was looked up
+	wide   map[wideKey]*image.Alpha // cached masks of system fonts
 }
 
-// A wideKey says which mask of a character is meant that a font of the system has.
+// A wideKey identifies the mask of a character from a system font.
 type wideKey struct {
 	r     rune
 	cells int
 }
 
-// close closes the fonts of the system that were opened.
 func (g *glyphSet) close() {
 	g.system.close()
 }
 
-// systemMask is the shape of a character in its cells from a font of the system;
-// nil if there is none.
+// systemMask returns the shape of a character from a system font, within its cells; nil if there
+// is none.
 func (g *glyphSet) systemMask(r rune, cells int) *image.Alpha {
 	k := wideKey{r, cells}
 	m, ok := g.wide[k]
 	if !ok {
-		m = g.system.mask(r, cells*cellWidth*g.scale, cellHeight*g.scale, ascent*g.scale, emPixels*g.scale)
+		m = g.system.maskOf(r, cells*cellWidth*g.scale, cellHeight*g.scale, ascent*g.scale, emPixels*g.scale)
 		g.wide[k] = m
 	}
 	return m
 }
 
 func newGlyphSet(scale int) (*glyphSet, error) {
-	f, err := parsedFaces()
-	return &glyphSet{faces: f, scale: scale, masks: map[glyphKey]*image.Alpha{}, wide: map[wideKey]*image.Alpha{}}, err
+	f, err := loadFonts()
+	return &glyphSet{embedded: f, scale: scale, masks: map[glyphKey]*image.Alpha{}, wide: map[wideKey]*image.Alpha{}}, err
 }
 
-// mask gives a character's shape relative to its cell; nil if the font has
-// none.
-func (g *glyphSet) mask(k glyphKey) *image.Alpha {
+// maskOf returns a character's shape relative to its cell; nil if the font lacks it.
+func (g *glyphSet) maskOf(k glyphKey) *image.Alpha {
 	m, ok := g.masks[k]
 	if !ok {
 		m = g.rasterize(k)
@@ -100,9 +97,9 @@ func (g *glyphSet) mask(k glyphKey) *image.Alpha {
 }
 
 func (g *glyphSet) rasterize(k glyphKey) *image.Alpha {
-	f := g.faces.regular
+	f := g.embedded.regular
 	if k.bold {
-		f = g.faces.bold
+		f = g.embedded.bold
 	}
 	index, err := f.GlyphIndex(&g.buf, k.r)
 	if err != nil || index == 0 {
@@ -112,27 +109,28 @@ func (g *glyphSet) rasterize(k glyphKey) *image.Alpha {
 	if err != nil {
 		return nil
 	}
-	// A character may reach a little beyond its cell.
+	// Leave a margin: a character may extend slightly beyond its cell.
 	margin := cellWidth * g.scale
 	w, h := 3*margin, cellHeight*g.scale
 	z := vector.NewRasterizer(w, h)
 	base := float32(ascent * g.scale)
 	at := func(p fixed.Point26_6) (float32, float32) {
 		x, y := float32(p.X)/64, float32(p.Y)/64
+		// The font has no italics: slant the upright shape.
 		if k.italic {
 			x -= slant * y
 		}
 		return x + float32(margin), y + base
 	}
-	trace(z, segments, at)
+	addGlyph(z, segments, at)
 	mask := image.NewAlpha(image.Rect(0, 0, w, h))
 	z.Draw(mask, mask.Rect, image.Opaque, image.Point{})
 	mask.Rect = mask.Rect.Sub(image.Pt(margin, 0))
 	return mask
 }
 
-// trace draws a character's outline.
-func trace(z *vector.Rasterizer, segments sfnt.Segments, at func(fixed.Point26_6) (float32, float32)) {
+// addGlyph adds a character's outline to z.
+func addGlyph(z *vector.Rasterizer, segments sfnt.Segments, at func(fixed.Point26_6) (float32, float32)) {
 	for i, s := range segments {
 		ax, ay := at(s.Args[0])
 		bx, by := at(s.Args[1])

@@ -11,20 +11,20 @@ import (
 	"tandem/engine/styled"
 )
 
-// A figure is a geometric sign that the font lacks: a regular polygon, a star or a
-// circle in the middle of its cells.
+// A figure is a geometric symbol missing in the font: a regular polygon, a star or a circle in the
+// centre of its cells.
 type figure struct {
-	corners int     // 0 is a circle
-	turn    float64 // of the first corner, in quarters from the top, clockwise
+	corners int     // 0 means a circle
+	turn    float64 // angle of the first corner, in quarter turns clockwise from the top
 	star    bool
 	hollow  bool
-	dot     bool         // a small one in the middle
-	half    float64      // the half that is filled begins there, in quarters from the top; 0 for none
-	size    float64      // of that of others; 0 is the same
-	ink     styled.Color // of its own; 0 is that of the text
+	dot     bool         // with a small dot in the centre
+	half    float64      // start of the filled half, in quarter turns from the top; 0 for none
+	size    float64      // relative size; 0 means 1
+	fg      styled.Color // fixed colour; 0 means that of the text
 }
 
-// figures are the signs that are drawn as figures where the font lacks them.
+// figures returns the symbols drawn as figures if the font lacks them.
 func figures() map[rune]figure {
 	const square = 0.5
 	return map[rune]figure{
@@ -40,18 +40,17 @@ func figures() map[rune]figure {
 		'△': {corners: 3, hollow: true}, '▷': {corners: 3, turn: 1, hollow: true}, '▽': {corners: 3, turn: 2, hollow: true}, '◁': {corners: 3, turn: 3, hollow: true},
 		'◆': {corners: 4}, '⬥': {corners: 4}, '◇': {corners: 4, hollow: true}, '⬦': {corners: 4, hollow: true}, '◈': {corners: 4, hollow: true, dot: true},
 		'⬢': {corners: 6, turn: 1. / 3}, '⬡': {corners: 6, turn: 1. / 3, hollow: true},
-		'★': {corners: 5, star: true}, '☆': {corners: 5, star: true, hollow: true}, '⭐': {corners: 5, star: true, ink: 0xf0c030},
-		'🔴': {ink: 0xdd2e44}, '🟠': {ink: 0xf4900c}, '🟡': {ink: 0xfdcb58}, '🟢': {ink: 0x78b159}, '🔵': {ink: 0x55acee}, '🟣': {ink: 0xaa8ed6},
-		'🟤': {ink: 0xc1694f}, '🟥': {corners: 4, turn: square, ink: 0xdd2e44}, '🟧': {corners: 4, turn: square, ink: 0xf4900c},
-		'🟨': {corners: 4, turn: square, ink: 0xfdcb58}, '🟩': {corners: 4, turn: square, ink: 0x78b159}, '🟦': {corners: 4, turn: square, ink: 0x55acee},
-		'🟪': {corners: 4, turn: square, ink: 0xaa8ed6}, '🟫': {corners: 4, turn: square, ink: 0xc1694f},
+		'★': {corners: 5, star: true}, '☆': {corners: 5, star: true, hollow: true}, '⭐': {corners: 5, star: true, fg: 0xf0c030},
+		'🔴': {fg: 0xdd2e44}, '🟠': {fg: 0xf4900c}, '🟡': {fg: 0xfdcb58}, '🟢': {fg: 0x78b159}, '🔵': {fg: 0x55acee}, '🟣': {fg: 0xaa8ed6},
+		'🟤': {fg: 0xc1694f}, '🟥': {corners: 4, turn: square, fg: 0xdd2e44}, '🟧': {corners: 4, turn: square, fg: 0xf4900c},
+		'🟨': {corners: 4, turn: square, fg: 0xfdcb58}, '🟩': {corners: 4, turn: square, fg: 0x78b159}, '🟦': {corners: 4, turn: square, fg: 0x55acee},
+		'🟪': {corners: 4, turn: square, fg: 0xaa8ed6}, '🟫': {corners: 4, turn: square, fg: 0xc1694f},
 	}
 }
 
 type point struct{ x, y float64 }
 
-// outline is the figure around the origin, clockwise, its corners at a distance
-// of 1.
+// outline returns the figure's points clockwise around the origin, with corners at distance 1.
 func (f figure) outline() (points []point) {
 	n, turn := f.corners, f.turn*math.Pi/2
 	if n == 0 {
@@ -71,18 +70,18 @@ func (f figure) outline() (points []point) {
 	return points
 }
 
-// figure draws a sign in some cells; ok is false if it is none that is drawn.
-func (c *canvas) figure(r rune, cells, x, y int, ink color.RGBA) (ok bool) {
+// drawFigure draws a symbol in its cells; ok is false if it is not a figure.
+func (c *canvas) drawFigure(r rune, cells, x, y int, fg color.RGBA) (ok bool) {
 	f, ok := figures()[r]
 	if !ok {
 		return false
 	}
-	if f.ink != 0 {
-		ink = rgb(f.ink)
+	if f.fg != 0 {
+		fg = rgb(f.fg)
 	}
 	w, h := cells*c.w, c.h
 	radius := 0.48 * math.Min(float64(w), 0.8*float64(h))
-	if f.corners == 4 && f.turn != 0 { // its sides are as far as the circle
+	if f.corners == 4 && f.turn != 0 { // an upright square: move its sides, not its corners, to the circle
 		radius *= 1.2
 	}
 	if f.size != 0 {
@@ -91,26 +90,26 @@ func (c *canvas) figure(r rune, cells, x, y int, ink color.RGBA) (ok bool) {
 	z := vector.NewRasterizer(w, h)
 	middle := point{float64(w) / 2, 0.53 * float64(h)}
 	points := f.outline()
-	trail(z, points, middle, radius)
+	addOutline(z, points, middle, radius)
 	if f.hollow {
 		inner := slices.Clone(points)
-		slices.Reverse(inner) // what goes round the other way is left out
-		trail(z, inner, middle, max(radius-f.stroke(c.thin), 0))
+		slices.Reverse(inner) // the opposite direction cuts a hole
+		addOutline(z, inner, middle, max(radius-f.strokeWidth(c.thin), 0))
 	}
 	if f.dot {
-		trail(z, points, middle, 0.45*radius)
+		addOutline(z, points, middle, 0.45*radius)
 	}
 	if f.half != 0 {
 		n := len(points)
-		trail(z, append(slices.Clone(points), points...)[int(f.half)*n/4:][:n/2+1], middle, radius-f.stroke(c.thin)/2)
+		addOutline(z, append(slices.Clone(points), points...)[int(f.half)*n/4:][:n/2+1], middle, radius-f.strokeWidth(c.thin)/2)
 	}
-	z.Draw(c.img, image.Rect(x, y, x+w, y+h), image.NewUniform(ink), image.Point{})
+	z.Draw(c.img, image.Rect(x, y, x+w, y+h), image.NewUniform(fg), image.Point{})
 	return true
 }
 
-// stroke is how much less far the corners of the inner outline are: farther than
-// its sides.
-func (f figure) stroke(thin int) float64 {
+// strokeWidth returns the distance between the corners of the outer and inner outlines, which exceeds
+// that of their sides.
+func (f figure) strokeWidth(thin int) float64 {
 	width := 1.2 * float64(thin)
 	switch f.corners {
 	case 3, 5:
@@ -121,7 +120,7 @@ func (f figure) stroke(thin int) float64 {
 	return width
 }
 
-func trail(z *vector.Rasterizer, points []point, middle point, radius float64) {
+func addOutline(z *vector.Rasterizer, points []point, middle point, radius float64) {
 	for i, p := range points {
 		x, y := float32(middle.x+radius*p.x), float32(middle.y+radius*p.y)
 		if i == 0 {

@@ -67,7 +67,7 @@ func hostilePrograms() map[string]string {
 	}
 }
 
-func TestHostilePicturesUnpackWithinBounds(t *testing.T) {
+func TestHostilePicturesAreUnpackedWithinBounds(t *testing.T) {
 	for name, written := range hostilePrograms() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // so that no time passes

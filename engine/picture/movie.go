@@ -8,12 +8,12 @@ import (
 	"tandem/engine/styled"
 )
 
-// movieMost bounds a movie in bytes.
-const movieMost = 64 << 20
+// maxMovie bounds a movie, in bytes.
+const maxMovie = 64 << 20
 
-// A Movie draws screens that follow each other as one SVG that moves, with CSS
-// alone, and begins again at its end. Each row is a strip of all that it ever shows,
-// of which one place is in sight: a row that does not change costs nothing.
+// A Movie renders a sequence of screens as one SVG that is animated with CSS alone and repeats at
+// its end. Each row is a strip of all its contents side by side, with one of them visible, so that
+// an unchanged row costs nothing.
 type Movie struct {
 	cols, rows int
 	background string
@@ -22,16 +22,15 @@ type Movie struct {
 	last       time.Duration
 }
 
-// A strip is what one row shows, in turn.
+// A strip is the sequence of contents of one row.
 type strip struct {
-	drawn []string        // each row once, at the top left corner
-	index map[string]int  // in drawn
-	shows []int           // of drawn, in order of time
-	since []time.Duration // when each of shows begins
+	drawn    []string        // each content once, drawn in the top left corner
+	index    map[string]int  // index in drawn by content
+	sequence []int           // indices in drawn, in order of time
+	since    []time.Duration // start of each of shows
 }
 
-// NewMovie makes a movie of screens of one size. What of a screen is beyond it is cut
-// off.
+// NewMovie returns a movie of screens of one size; larger screens are cropped.
 func NewMovie(cols, rows int) *Movie {
 	m := &Movie{cols: cols, rows: rows, strips: make([]strip, rows)}
 	for y := range m.strips {
@@ -40,22 +39,22 @@ func NewMovie(cols, rows int) *Movie {
 	return m
 }
 
-// Add has a screen be seen from a time on; times do not go back. It is an error if
-// the movie gets too large.
+// Add shows a screen from a time on; times must not decrease. It returns an error if the movie
+// gets too large.
 func (m *Movie) Add(at time.Duration, s Screen) error {
 	s.Cols = min(s.Cols, m.cols)
-	m.background, m.last = hex(rgb(s.Palette.Background)), at
+	m.background, m.last = hexColor(rgb(s.Palette.Background)), at
 	for y := range m.strips {
-		n := m.strips[y].add(at, s.row(y))
-		if m.bytes += n; m.bytes > movieMost {
-			return fmt.Errorf("it is larger than %d MiB as a picture", movieMost>>20)
+		n := m.strips[y].addRow(at, s.drawRow(y))
+		if m.bytes += n; m.bytes > maxMovie {
+			return fmt.Errorf("it is larger than %d MiB as a picture", maxMovie>>20)
 		}
 	}
 	return nil
 }
 
-// add shows a row from a time on, and tells how many bytes that costs.
-func (r *strip) add(at time.Duration, drawn string) (bytes int) {
+// addRow shows a row's content from a time on, and returns the bytes it adds.
+func (r *strip) addRow(at time.Duration, drawn string) (bytes int) {
 	i, known := r.index[drawn]
 	if !known {
 		i = len(r.drawn)
@@ -63,20 +62,20 @@ func (r *strip) add(at time.Duration, drawn string) (bytes int) {
 		r.drawn = append(r.drawn, drawn)
 		bytes = len(drawn)
 	}
-	n := len(r.shows)
-	if n > 0 && r.shows[n-1] == i {
+	n := len(r.sequence)
+	if n > 0 && r.sequence[n-1] == i {
 		return bytes
 	}
-	if n > 0 && r.since[n-1] == at { // nobody sees what was there for no time
-		r.shows[n-1] = i
+	if n > 0 && r.since[n-1] == at { // replaced before it was visible
+		r.sequence[n-1] = i
 		return bytes
 	}
-	r.shows, r.since = append(r.shows, i), append(r.since, at)
+	r.sequence, r.since = append(r.sequence, i), append(r.since, at)
 	return bytes + len("99.99%{transform:translateX(-99999px)}")
 }
 
-// row draws one row with the cursor on it, as if it was the first.
-func (s *Screen) row(y int) string {
+// drawRow draws one row, including the cursor, at the position of the first.
+func (s *Screen) drawRow(y int) string {
 	var b strings.Builder
 	one := *s
 	one.Printed = nil // each row would have them all
@@ -91,18 +90,19 @@ func (s *Screen) row(y int) string {
 	return b.String()
 }
 
-// SVG is the movie, which ends after a time. Where motion is not wanted its last
-// screen is shown.
+// SVG returns the movie, which repeats after end. If the user prefers reduced motion, it shows the
+// last screen.
 func (m *Movie) SVG(end time.Duration) []byte {
 	var b, style strings.Builder
+	// The last screen must be visible for a moment.
 	end = max(end, m.last+time.Millisecond)
 	w, h := m.cols*cellWidth+2*padding, m.rows*cellHeight+2*padding
 	for y, r := range m.strips {
-		if len(r.shows) < 2 {
+		if len(r.sequence) < 2 {
 			continue
 		}
 		fmt.Fprintf(&style, ".r%d{animation:r%d %.2fs step-end infinite}@keyframes r%d{", y, y, end.Seconds(), y)
-		for i, shown := range r.shows {
+		for i, shown := range r.sequence {
 			fmt.Fprintf(&style, "%.3f%%{transform:translateX(-%dpx)}", 100*r.since[i].Seconds()/end.Seconds(), shown*w)
 		}
 		style.WriteString("}\n")
@@ -112,11 +112,11 @@ func (m *Movie) SVG(end time.Duration) []byte {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, m.background)
 	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
 	for y, r := range m.strips {
-		if len(r.shows) == 0 {
+		if len(r.sequence) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, `<g transform="translate(0,%d)"><g class="r%d" style="transform:translateX(-%dpx)">`+"\n",
-			y*cellHeight, y, r.shows[len(r.shows)-1]*w)
+			y*cellHeight, y, r.sequence[len(r.sequence)-1]*w)
 		for i, drawn := range r.drawn {
 			fmt.Fprintf(&b, `<g transform="translate(%d,0)">`+"\n%s</g>\n", i*w, drawn)
 		}

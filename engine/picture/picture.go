@@ -1,7 +1,7 @@
-// Package picture draws what a terminal shows, with the pictures that programs have printed, as PNG for agents that look at
-// images and as SVG for documents. It brings its font along; geometric signs
-// that this lacks are drawn here, and for the characters of other scripts a PNG
-// falls back to the fonts of the system, and then to boxes with their numbers.
+// Package picture draws the screen of a terminal, including pictures printed by programs, as PNG
+// for agents that view images and as SVG for documents. It embeds its font, and draws geometric
+// symbols missing in it. For other characters, a PNG falls back to the system's fonts, and then to
+// boxes with the character's number.
 package picture
 
 import (
@@ -12,16 +12,16 @@ import (
 	"tandem/engine/vt/graphics"
 )
 
-// A Screen is what is drawn.
+// A Screen is the content to draw.
 type Screen struct {
 	Cols, Rows int
-	Lines      []styled.Line // at most Rows of them; those that lack are blank
-	Cursor     styled.Cursor // drawn when it is visible and on the screen
+	Lines      []styled.Line // at most Rows; missing ones are blank
+	Cursor     styled.Cursor // drawn if it is visible and on the screen
 	Palette    styled.Palette
-	Printed    map[uint64]*graphics.Picture // by number, those of the lines
+	Printed    map[uint64]*graphics.Picture // pictures in Lines, by number
 }
 
-// A Terminal is what shows a screen, as *vt.Terminal does.
+// A Terminal provides the content of a screen, like *vt.Terminal.
 type Terminal interface {
 	Size() (cols, rows int)
 	Bounds() (oldest, first, end int64)
@@ -31,7 +31,7 @@ type Terminal interface {
 	Picture(number uint64) *graphics.Picture
 }
 
-// Of is what a terminal shows now.
+// Of returns what a terminal shows now.
 func Of(t Terminal) Screen {
 	cols, rows := t.Size()
 	_, first, end := t.Bounds()
@@ -39,6 +39,7 @@ func Of(t Terminal) Screen {
 	for _, l := range t.Lines(first, int(end-first)) {
 		s.Lines = append(s.Lines, l.Line)
 	}
+	// The whole screen is inverted, including its empty parts.
 	if t.Modes().ReverseScreen {
 		s.Palette.Foreground, s.Palette.Background = s.Palette.Background, s.Palette.Foreground
 	}
@@ -46,46 +47,47 @@ func Of(t Terminal) Screen {
 	return s
 }
 
-// A look is a style made of colours.
+// A look is a style with resolved colours.
 type look struct {
-	fg, bg, ul color.RGBA
-	ground     bool // bg is not the screen's own background
-	bold       bool
-	italic     bool
-	strike     bool
-	overline   bool
-	underline  styled.Underline
-	hidden     bool
+	fg, bg, ul    color.RGBA
+	hasBackground bool // bg differs from the screen's background
+	bold          bool
+	italic        bool
+	strike        bool
+	overline      bool
+	underline     styled.Underline
+	hidden        bool
 }
 
-// lined reports whether a line is drawn along the text, spaces too.
-func (l look) lined() bool { return l.underline != styled.UnderlineNone || l.strike || l.overline }
+// hasLine reports whether a line is drawn along the text, including spaces.
+func (l look) hasLine() bool { return l.underline != styled.UnderlineNone || l.strike || l.overline }
 
-func (s *Screen) look(v styled.Style) look {
-	fg, bg := s.color(v.FG, s.Palette.Foreground), s.color(v.BG, s.Palette.Background)
-	ground := v.BG != 0
+func (s *Screen) lookOf(v styled.Style) look {
+	fg, bg := s.colorOf(v.FG, s.Palette.Foreground), s.colorOf(v.BG, s.Palette.Background)
+	hasBackground := v.BG != 0
 	if v.Attrs&styled.Reverse != 0 {
-		fg, bg, ground = bg, fg, true
+		fg, bg, hasBackground = bg, fg, true
 	}
 	if v.Attrs&styled.Faint != 0 {
-		fg = mix(fg, bg, 0.45)
+		fg = blend(fg, bg, 0.45)
 	}
 	l := look{
-		fg: fg, bg: bg, ul: fg, ground: ground,
+		fg: fg, bg: bg, ul: fg, hasBackground: hasBackground,
 		bold: v.Attrs&styled.Bold != 0, italic: v.Attrs&styled.Italic != 0,
 		strike: v.Attrs&styled.Strike != 0, overline: v.Attrs&styled.Overline != 0,
 		underline: v.Underline, hidden: v.Attrs&styled.Conceal != 0,
 	}
 	if v.UL != 0 {
-		l.ul = s.color(v.UL, s.Palette.Foreground)
+		l.ul = s.colorOf(v.UL, s.Palette.Foreground)
 	}
+	// Mark links, as terminals do.
 	if v.Link != "" && l.underline == styled.UnderlineNone {
 		l.underline = styled.UnderlineDotted
 	}
 	return l
 }
 
-func (s *Screen) color(c, standard styled.Color) color.RGBA {
+func (s *Screen) colorOf(c, standard styled.Color) color.RGBA {
 	switch {
 	case c&styled.ColorRGB != 0:
 		return rgb(c)
@@ -99,8 +101,8 @@ func rgb(c styled.Color) color.RGBA {
 	return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
 }
 
-// mix goes part of the way from a to b.
-func mix(a, b color.RGBA, part float64) color.RGBA {
+// blend blends part of b into a.
+func blend(a, b color.RGBA, part float64) color.RGBA {
 	one := func(x, y uint8) uint8 { return uint8(float64(x)*(1-part) + float64(y)*part) }
 	return color.RGBA{one(a.R, b.R), one(a.G, b.G), one(a.B, b.B), 255}
 }

@@ -60,14 +60,14 @@ func count(img image.Image, r image.Rectangle, want color.RGBA) int {
 	return n
 }
 
-func TestAPictureHasTheSizeOfItsCells(t *testing.T) {
+func TestPNGHasTheSizeOfItsCells(t *testing.T) {
 	img := picture(t, screenOf(80, 24, "hello"), 2)
 	if got, want := img.Bounds().Size(), image.Pt(2*(80*9+16), 2*(24*20+16)); got != want {
 		t.Errorf("size %v, want %v", got, want)
 	}
 }
 
-func TestColoursAndGroundsFillTheirCells(t *testing.T) {
+func TestBackgroundsFillTheirCells(t *testing.T) {
 	s := screenOf(20, 2, "\x1b[41m  \x1b[0m\x1b[48;2;1;2;3m \x1b[0m\x1b[7m \x1b[0m\x1b[?25l")
 	img := picture(t, s, 1)
 	for x, want := range map[int]styled.Color{0: s.Palette.Colors[1], 1: s.Palette.Colors[1], 2: 0x010203, 3: s.Palette.Foreground, 4: s.Palette.Background} {
@@ -77,7 +77,7 @@ func TestColoursAndGroundsFillTheirCells(t *testing.T) {
 	}
 }
 
-func TestEveryPrintableASCIICharacterHasAShapeOfItsOwn(t *testing.T) {
+func TestEveryPrintableASCIICharacterHasItsOwnShape(t *testing.T) {
 	seen := map[string]rune{}
 	for r := '!'; r <= '~'; r++ {
 		img := picture(t, screenOf(4, 1, "\x1b[?25l"+string(r)), 1)
@@ -89,36 +89,36 @@ func TestEveryPrintableASCIICharacterHasAShapeOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestBoxesMeetTheirNeighbours(t *testing.T) {
+func TestBoxCharactersMeetTheirNeighbours(t *testing.T) {
 	s := screenOf(4, 3, "\x1b[?25l┌──┐\r\n│  │\r\n└──┘")
 	img := picture(t, s, 1)
-	ink := rgb(s.Palette.Foreground)
+	fg := rgb(s.Palette.Foreground)
 	middle := padding + cellHeight/2
 	for x := padding + cellWidth/2; x < padding+3*cellWidth+cellWidth/2; x++ {
-		if color.RGBAModel.Convert(img.At(x, middle)) != color.Color(ink) {
+		if color.RGBAModel.Convert(img.At(x, middle)) != color.Color(fg) {
 			t.Fatalf("gap in the upper line at %d", x)
 		}
 	}
 	for y := middle; y < padding+2*cellHeight+cellHeight/2; y++ {
-		if color.RGBAModel.Convert(img.At(padding+cellWidth/2, y)) != color.Color(ink) {
+		if color.RGBAModel.Convert(img.At(padding+cellWidth/2, y)) != color.Color(fg) {
 			t.Fatalf("gap in the left line at %d", y)
 		}
 	}
 }
 
-func TestBlocksFillTheirShare(t *testing.T) {
+func TestBlockElementsFillTheirShare(t *testing.T) {
 	s := screenOf(6, 1, "\x1b[?25l█▄▌▂⣿")
 	img := picture(t, s, 1)
-	ink := rgb(s.Palette.Foreground)
+	fg := rgb(s.Palette.Foreground)
 	all := cellWidth * cellHeight
 	for x, want := range []int{all, all / 2, 4 * cellHeight, 5 * cellWidth, 8} {
-		if n := count(img, cell(x, 0), ink); n != want {
+		if n := count(img, cell(x, 0), fg); n != want {
 			t.Errorf("cell %d: %d pixels, want %d", x, n, want)
 		}
 	}
 }
 
-func TestTheCursorIsDrawnOnlyWhenVisible(t *testing.T) {
+func TestCursorIsDrawnOnlyIfVisible(t *testing.T) {
 	s := screenOf(4, 1, "")
 	if n := count(picture(t, s, 1), cell(0, 0), rgb(s.Palette.Cursor)); n != cellWidth*cellHeight {
 		t.Errorf("%d pixels of the cursor", n)
@@ -129,7 +129,7 @@ func TestTheCursorIsDrawnOnlyWhenVisible(t *testing.T) {
 	}
 }
 
-func TestWhatIsConcealedIsNotDrawn(t *testing.T) {
+func TestConcealedTextIsNotDrawn(t *testing.T) {
 	s := screenOf(8, 1, "\x1b[?25l\x1b[8msecret\x1b[0m")
 	if n := count(picture(t, s, 1), cell(0, 0), rgb(s.Palette.Background)); n != cellWidth*cellHeight {
 		t.Error("something shows")
@@ -139,7 +139,7 @@ func TestWhatIsConcealedIsNotDrawn(t *testing.T) {
 	}
 }
 
-func TestLinesOfDoubleSizeAreDrawnPlain(t *testing.T) {
+func TestDoubleSizeLinesAreDrawnNormally(t *testing.T) {
 	large, plain := screenOf(8, 3, "\x1b#6AB\r\n\x1b#3CD\r\n\x1b#4CD"), screenOf(8, 3, "AB\r\nCD\r\nCD")
 	if !slices.Equal(picture(t, large, 1).(*image.RGBA).Pix, picture(t, plain, 1).(*image.RGBA).Pix) {
 		t.Error("the PNG differs from that of plain lines")
@@ -149,7 +149,7 @@ func TestLinesOfDoubleSizeAreDrawnPlain(t *testing.T) {
 	}
 }
 
-func TestAHugeScreenIsDrawnSmaller(t *testing.T) {
+func TestHugeScreenIsDrawnAtSmallerScale(t *testing.T) {
 	img := picture(t, screenOf(1000, 10, ""), 4)
 	if img.Bounds().Dx() > maxSide+2*padding*maxScale {
 		t.Errorf("%d pixels wide", img.Bounds().Dx())
@@ -160,7 +160,7 @@ const sample = "\x1b[1mbold\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4:3;58;5;1mcurly\x1
 	"\x1b[32m✔ ok\x1b[0m \x1b[31m✘ <failed> & \"quoted\"\x1b[0m 日本 👨‍👩‍👧 é\r\n" +
 	"┌─┬─╮ ╔═╦═╗ ┏━┳━┓ ▁▂▃▄▅▆▇█ ░▒▓ ⠋⠙⠹⠸ ╱╲╳\r\n├─┼─┤ ╠═╬═╣ ┣━╋━┫ ╭─╮ ┄┅┆┇\r\n└─┴─╯ ╚═╩═╝ ┗━┻━┛ ╰─╯ ▖▗▘▙▚▛▜▝▞▟"
 
-func TestTheSVGIsWellFormedAndHasTheText(t *testing.T) {
+func TestSVGIsWellFormedAndContainsText(t *testing.T) {
 	b := SVG(screenOf(60, 8, sample))
 	var text strings.Builder
 	d := xml.NewDecoder(bytes.NewReader(b))
@@ -183,7 +183,7 @@ func TestTheSVGIsWellFormedAndHasTheText(t *testing.T) {
 	}
 }
 
-func TestBoxesAndBlocksOfAnSVGAreShapes(t *testing.T) {
+func TestSVGDrawsBoxesAndBlocksAsShapes(t *testing.T) {
 	svg := string(SVG(screenOf(12, 3, "\x1b[31m───┐\x1b[0m x\r\n▁▄█ ░ ╭╮\r\n⠿\x1b[?25l")))
 	for _, want := range []string{`fill="#e06c75" d="M8 18h27v1`, `fill-opacity="0.25"`, `stroke="#d8dee9"`, ">x<"} {
 		if !strings.Contains(svg, want) {
@@ -226,7 +226,7 @@ func BenchmarkPNG(b *testing.B) {
 	}
 }
 
-func TestAMovieIsWellFormed(t *testing.T) {
+func TestMovieIsWellFormed(t *testing.T) {
 	m := NewMovie(60, 8)
 	for i, text := range []string{"", sample, sample + "\r\n\x1b#6wide"} {
 		if err := m.Add(time.Duration(i)*time.Second, screenOf(60, 8, text)); err != nil {
@@ -251,7 +251,7 @@ func TestAMovieIsWellFormed(t *testing.T) {
 
 // A program that does not keep spaces would stretch the rest of a text over their
 // cells.
-func TestNoTextOfAnSVGHasSpacesThatAreLost(t *testing.T) {
+func TestSVGTextKeepsItsSpaces(t *testing.T) {
 	svg := string(SVG(screenOf(40, 1, "\x1b[44m  left  \x1b[41m 7\x1b[0m   a b  c   \x1b[4m  lined  \x1b[0m\x1b[?25l")))
 	for _, want := range []string{
 		`<text x="26" y="24" fill="#d8dee9" textLength="36" lengthAdjust="spacingAndGlyphs">left</text>`,

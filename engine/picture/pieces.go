@@ -7,13 +7,13 @@ import (
 	"tandem/engine/styled"
 )
 
-// pieces cuts a line into clusters. A run of one cluster takes its cells; others
-// are measured, and what the sum has more or less goes to the last ones.
-func (s *Screen) pieces(l styled.Line) iter.Seq[piece] {
+// splitPieces splits a line into clusters. A single cluster takes all cells of its run. For several,
+// the widths are measured, and the last ones absorb any difference from the run.
+func (s *Screen) splitPieces(l styled.Line) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		x := 0
 		for _, r := range l.Runs {
-			look := s.look(r.Style)
+			look := s.lookOf(r.Style)
 			end := x + r.Cells
 			for text := r.Text; text != "" && x < end; {
 				cluster, cells := cellwidth.Fit(text, end-x)
@@ -24,6 +24,7 @@ func (s *Screen) pieces(l styled.Line) iter.Seq[piece] {
 				}
 				x += cells
 			}
+			// Text narrower than its run: fill the rest with blanks.
 			for ; x < end; x++ {
 				if !yield(piece{" ", x, 1, look}) {
 					return

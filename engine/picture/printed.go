@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxDrawn is the maximum number of picture pixels drawn on one screen, or that of the screen's
-	// own pixels if larger.
+	// maxDrawn is the maximum number of picture pixels to draw on one screen, or the number of the
+	// screen's own pixels if larger.
 	maxDrawn = 4 << 20
-	// maxSmooth limits bilinear scaling, which takes 32 bytes per source row and drawn column. Larger
-	// pictures are scaled less smoothly.
+	// maxSmooth limits bilinear scaling, which takes 32 bytes per source row and drawn column.
+	// Larger pictures are scaled less smoothly.
 	maxSmooth = 1 << 19
 )
 
-// printedOf are the pictures that lines show.
+// printedOf returns the pictures on the lines.
 func printedOf(t Terminal, lines []styled.Line) map[uint64]*graphics.Picture {
 	var printed map[uint64]*graphics.Picture
 	for _, l := range lines {
@@ -48,7 +48,7 @@ type printer struct {
 // A placement is one picture to draw on a screen.
 type placement struct {
 	strip styled.Strip
-	size  image.Point     // of the scaled picture in pixels
+	size  image.Point     // size of the scaled picture in pixels
 	seen  image.Rectangle // visible part of the scaled picture
 }
 
@@ -60,6 +60,7 @@ func newPrinter(s *Screen, w, h int) *printer {
 	left := max(maxDrawn, s.Cols*w*s.Rows*h)
 	drawn := map[uint64][]*placement{}
 	var order []uint64
+	// Topmost first, since they hide the others.
 	for _, one := range all {
 		if left -= one.seen.Dx() * one.seen.Dy(); left < 0 {
 			break
@@ -72,7 +73,7 @@ func newPrinter(s *Screen, w, h int) *printer {
 	for _, number := range order {
 		if img, err := s.Printed[number].Image(); err == nil { // skip damaged pictures
 			for _, one := range drawn[number] {
-				p.scaled[one.strip.ID] = one.scaled(img)
+				p.scaled[one.strip.ID] = one.scale(img)
 			}
 		}
 	}
@@ -89,6 +90,7 @@ func (s *Screen) placements(w, h int) (all []*placement) {
 				continue
 			}
 			box := boxOf(one, w, h, image.Pt(0, y*h))
+			// Only the visible part is scaled, and counts towards maxDrawn.
 			seen := image.Rect(one.From*w, y*h, one.To*w, (y+1)*h).Intersect(box).Intersect(screen).Sub(box.Min)
 			if at := known[one.ID]; at != nil {
 				at.seen = at.seen.Union(seen)
@@ -104,8 +106,8 @@ func (s *Screen) placements(w, h int) (all []*placement) {
 	return all
 }
 
-// scaled returns the visible part of img, scaled to its size on the screen.
-func (d *placement) scaled(img image.Image) *image.RGBA {
+// scale returns the visible part of img, scaled to its size on the screen.
+func (d *placement) scale(img image.Image) *image.RGBA {
 	to := image.NewRGBA(d.seen)
 	source := d.strip.Source.Add(img.Bounds().Min)
 	var scaler draw.Scaler = draw.ApproxBiLinear
@@ -119,15 +121,15 @@ func (d *placement) scaled(img image.Image) *image.RGBA {
 	return to
 }
 
-// boxOf is where a strip's placement has its picture, if the cells are w×h pixels and the
-// strip's line begins at a point.
+// boxOf returns the rectangle of the picture that a strip belongs to, for cells of w×h pixels and
+// a line that starts at at.
 func boxOf(s styled.Strip, w, h int, at image.Point) image.Rectangle {
 	x, y := at.X+s.X*w, at.Y-s.Row*h
 	return image.Rect(x+s.Box.Min.X*w/s.Cell.X, y+s.Box.Min.Y*h/s.Cell.Y, x+s.Box.Max.X*w/s.Cell.X, y+s.Box.Max.Y*h/s.Cell.Y)
 }
 
-// strips draws the pictures in a line that are below its text, or those above it.
-func (c *canvas) strips(l styled.Line, y, margin int, below bool, p *printer) {
+// drawStrips draws the pictures of a line below its text, or those above.
+func (c *canvas) drawStrips(l styled.Line, y, margin int, below bool, p *printer) {
 	for _, s := range l.Pictures {
 		whole := p.scaled[s.ID]
 		if (s.Z < 0) != below || whole == nil {
@@ -140,7 +142,7 @@ func (c *canvas) strips(l styled.Line, y, margin int, below bool, p *printer) {
 	}
 }
 
-// writePrinted writes what pictures there are, to be used by number.
+// writePrinted defines the pictures, for reference by number.
 func (s *Screen) writePrinted(b *strings.Builder) {
 	if len(s.Printed) == 0 {
 		return
@@ -158,7 +160,7 @@ func (s *Screen) writePrinted(b *strings.Builder) {
 	b.WriteString("</defs>\n")
 }
 
-// writeStrips writes the pictures in a row that are below its text, or those above it.
+// writeStrips writes the pictures of a row below its text, or those above.
 func (s *Screen) writeStrips(b *strings.Builder, y int, below bool) {
 	at := image.Pt(padding, padding+y*cellHeight)
 	for _, one := range s.Lines[y].Pictures {

@@ -36,7 +36,7 @@ func decoded(t *testing.T, s Screen, scale int) image.Image {
 	return img
 }
 
-func TestPicturesOfProgramsAreDrawnWhereTheyAre(t *testing.T) {
+func TestPrintedPicturesAreDrawnInPlace(t *testing.T) {
 	ground := rgb(styled.DefaultPalette().Background)
 	red, blue := color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255}
 	for _, scale := range []int{1, 2} {
@@ -53,7 +53,7 @@ func TestPicturesOfProgramsAreDrawnWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestAPictureIsBelowOrAboveTheText(t *testing.T) {
+func TestPictureIsDrawnBelowOrAboveText(t *testing.T) {
 	const place = "\x1b_Ga=T,f=24,s=1,v=1,c=1,r=1,C=1,q=2,z=%;/wAA\x1b\\"
 	has := func(img image.Image, want color.RGBA) bool {
 		for y := padding; y < padding+cellHeight; y++ {
@@ -65,15 +65,15 @@ func TestAPictureIsBelowOrAboveTheText(t *testing.T) {
 		}
 		return false
 	}
-	ink := rgb(styled.DefaultPalette().Foreground)
+	fg := rgb(styled.DefaultPalette().Foreground)
 	below := decoded(t, printed("█\x1b[H"+strings.Replace(place, "%", "-1", 1)), 1)
 	above := decoded(t, printed("█\x1b[H"+strings.Replace(place, "%", "1", 1)), 1)
-	if !has(below, ink) || has(above, ink) || !has(above, color.RGBA{255, 0, 0, 255}) {
+	if !has(below, fg) || has(above, fg) || !has(above, color.RGBA{255, 0, 0, 255}) {
 		t.Error("the text is not where it should be")
 	}
 }
 
-func TestADrawingHasThePicturesOfPrograms(t *testing.T) {
+func TestSVGContainsPrintedPictures(t *testing.T) {
 	svg := string(SVG(printed(sixels)))
 	if n := strings.Count(svg, "data:image/png;base64,"); n != 1 {
 		t.Errorf("the picture is there %d times", n)

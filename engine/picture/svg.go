@@ -10,17 +10,16 @@ import (
 	"tandem/engine/styled"
 )
 
-// fonts are what a drawing asks for, the first that there is.
+// fonts are the fonts a drawing requests, in order of preference.
 const fonts = "JetBrains Mono, ui-monospace, Menlo, Consolas, monospace"
 
-// SVG draws a screen as a document with text that can be selected. It names its
-// font and falls back to any monospaced one; every stretch of text is set to the
-// width of its cells.
+// SVG draws a screen as a document with selectable text. It requests its font but works with any
+// monospaced one: each stretch of text is set to the width of its cells.
 func SVG(s Screen) []byte {
 	var b strings.Builder
 	w, h := s.Cols*cellWidth+2*padding, s.Rows*cellHeight+2*padding
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hexColor(rgb(s.Palette.Background)))
 	fmt.Fprintf(&b, `<g font-family="%s" font-size="%d">`+"\n", fonts, emPixels)
 	s.writePrinted(&b)
 	for y := range min(len(s.Lines), s.Rows) {
@@ -34,30 +33,30 @@ func SVG(s Screen) []byte {
 func (s *Screen) writeLine(b *strings.Builder, y int) {
 	s.writeStrips(b, y, true)
 	drawn := shapes{b: b}
-	for _, p := range s.stretches(s.Lines[y]) {
+	for _, p := range s.joinPieces(s.Lines[y]) {
 		px, py := padding+p.x*cellWidth, padding+y*cellHeight
-		r, shape := shaped(p)
+		r, shape := shapeOf(p)
 		if shape {
 			p.text = ""
 		}
 		writeStretch(b, p, px, py)
 		if shape {
-			drawn.add(r, px, py, p.look.fg)
+			drawn.addCharacter(r, px, py, p.look.fg)
 		}
 	}
-	drawn.flush()
+	drawn.writePath()
 	s.writeStrips(b, y, false)
 }
 
-// stretches joins pieces of one look as long as they are plain ASCII, whose
-// width every monospaced font agrees on.
-func (s *Screen) stretches(l styled.Line) []piece {
+// joinPieces joins pieces with the same look if they are ASCII, whose width is the same in all
+// monospaced fonts.
+func (s *Screen) joinPieces(l styled.Line) []piece {
 	var joined []piece
-	for p := range s.pieces(l) {
+	for p := range s.splitPieces(l) {
 		if p.x >= s.Cols {
 			break
 		}
-		if n := len(joined); n > 0 && joined[n-1].look == p.look && ascii(joined[n-1].text) && ascii(p.text) {
+		if n := len(joined); n > 0 && joined[n-1].look == p.look && isASCII(joined[n-1].text) && isASCII(p.text) {
 			joined[n-1].text += p.text
 			joined[n-1].cells += p.cells
 			continue
@@ -67,29 +66,29 @@ func (s *Screen) stretches(l styled.Line) []piece {
 	return joined
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	return len(s) > 0 && s[0] < utf8.RuneSelf && s[len(s)-1] < utf8.RuneSelf
 }
 
 func writeStretch(b *strings.Builder, p piece, x, y int) {
-	if w := p.cells * cellWidth; p.look.ground {
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, cellHeight, hex(p.look.bg))
+	if w := p.cells * cellWidth; p.look.hasBackground {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, cellHeight, hexColor(p.look.bg))
 	}
 	if p.look.hidden {
 		return
 	}
-	for at, part := range p.parts() {
+	for at, part := range p.splitAtSpaces() {
 		fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
-			x+at*cellWidth, y+ascent, hex(p.look.fg), part.cells*cellWidth, attributes(p.look), escaper.Replace(strings.Map(xmlRune, part.text)))
+			x+at*cellWidth, y+ascent, hexColor(p.look.fg), part.cells*cellWidth, textAttributes(p.look), escaper.Replace(strings.Map(xmlRune, part.text)))
 	}
 }
 
-// parts cuts a piece where more than one space stands together, which not every
-// program keeps: what is left would be stretched over their cells. Each part comes
-// with the cells before it. Where a line is drawn along spaces they are no-break ones.
-func (p piece) parts() iter.Seq2[int, piece] {
+// splitAtSpaces splits a piece at sequences of spaces, because some programs collapse them and then
+// stretch the rest. It yields each part with the number of cells before it. With a line along the
+// text, it uses no-break spaces instead.
+func (p piece) splitAtSpaces() iter.Seq2[int, piece] {
 	return func(yield func(int, piece) bool) {
-		if p.look.lined() {
+		if p.look.hasLine() {
 			p.text = strings.ReplaceAll(p.text, " ", "\u00a0")
 			yield(0, p)
 			return
@@ -109,8 +108,8 @@ func (p piece) parts() iter.Seq2[int, piece] {
 	}
 }
 
-// attributes are what a look needs beyond its colour.
-func attributes(l look) string {
+// textAttributes returns the attributes of a look besides its colour.
+func textAttributes(l look) string {
 	var b strings.Builder
 	if l.bold {
 		b.WriteString(` font-weight="bold"`)
@@ -133,16 +132,16 @@ func attributes(l look) string {
 	}
 	fmt.Fprintf(&b, ` style="text-decoration:%s`, strings.Join(lines, " "))
 	if l.underline != styled.UnderlineNone {
-		fmt.Fprintf(&b, `;text-decoration-style:%s;text-decoration-color:%s`, decorations[l.underline], hex(l.ul))
+		fmt.Fprintf(&b, `;text-decoration-style:%s;text-decoration-color:%s`, decorations[l.underline], hexColor(l.ul))
 	}
 	b.WriteByte('"')
 	return b.String()
 }
 
-// decorations are CSS's names of the underlines.
+// decorations are the CSS names of the underlines.
 var decorations = [...]string{"none", "solid", "double", "wavy", "dotted", "dashed"}
 
-// xmlRune replaces what may not stand in XML 1.0.
+// xmlRune replaces characters not allowed in XML 1.0.
 func xmlRune(r rune) rune {
 	if r < ' ' || r == 0xfffe || r == 0xffff {
 		return utf8.RuneError
@@ -157,7 +156,7 @@ func (s *Screen) writeCursor(b *strings.Builder) {
 	if !cur.Visible || cur.X < 0 || cur.X >= s.Cols || cur.Y < 0 || cur.Y >= s.Rows {
 		return
 	}
-	x, y, ink := padding+cur.X*cellWidth, padding+cur.Y*cellHeight, rgb(s.Palette.Cursor)
+	x, y, fg := padding+cur.X*cellWidth, padding+cur.Y*cellHeight, rgb(s.Palette.Cursor)
 	w, h := cellWidth, cellHeight
 	switch cur.Shape {
 	case styled.CursorBar:
@@ -165,13 +164,13 @@ func (s *Screen) writeCursor(b *strings.Builder) {
 	case styled.CursorUnderline:
 		y, h = y+cellHeight-2, 2
 	default:
-		under := s.at(cur.X, cur.Y)
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, under.cells*w, h, hex(ink))
+		under := s.pieceAt(cur.X, cur.Y)
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, under.cells*w, h, hexColor(fg))
 		under.look = look{fg: rgb(s.Palette.Background)}
 		writeStretch(b, under, x, y)
 		return
 	}
-	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, h, hex(ink))
+	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, h, hexColor(fg))
 }
 
-func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+func hexColor(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

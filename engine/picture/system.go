@@ -15,23 +15,21 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// Bounds of the fonts of the system that are looked into, and for how many files.
+// Limits of the search for system fonts.
 const (
-	mostFonts = 48
-	mostFiles = 4000
+	maxFonts = 48
+	maxFiles = 4000
 )
 
-// systemFonts are those that are installed. They are for what the font that is
-// brought along lacks: Chinese, Japanese, Korean, other scripts, pictograms.
+// systemFonts are the installed fonts, for scripts and pictograms missing in the embedded one.
 type systemFonts struct {
-	paths []string // that were not opened yet
+	paths []string // not opened yet
 	files []*os.File
 	fonts []*sfnt.Font
-	found bool // paths were looked for
+	found bool // paths has been filled
 	buf   sfnt.Buffer
 }
 
-// close closes the files.
 func (s *systemFonts) close() {
 	for _, f := range s.files {
 		f.Close()
@@ -39,8 +37,8 @@ func (s *systemFonts) close() {
 	*s = systemFonts{}
 }
 
-// fontFolders are where fontconfig looks for fonts unless it is told otherwise.
-func fontFolders() (dirs []string) {
+// fontDirs returns the default directories of fontconfig.
+func fontDirs() (dirs []string) {
 	dirs = []string{"/usr/share/fonts", "/usr/local/share/fonts"}
 	if home, err := os.UserHomeDir(); err == nil {
 		dirs = append(dirs, filepath.Join(home, ".local/share/fonts"), filepath.Join(home, ".fonts"))
@@ -51,13 +49,13 @@ func fontFolders() (dirs []string) {
 	return dirs
 }
 
-// fontFiles are the fonts in folders, those first that suit a terminal or have
-// many characters.
+// fontFiles returns the fonts in dirs, starting with those that suit a terminal or have many
+// characters.
 func fontFiles(dirs []string) (paths []string) {
 	seen := 0
 	for _, dir := range dirs {
-		_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // what cannot be read has none
-			if seen++; seen > mostFiles {
+		_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error { // unreadable directories have none
+			if seen++; seen > maxFiles {
 				return fs.SkipAll
 			}
 			if err == nil && e.Type().IsRegular() && slices.Contains([]string{".ttf", ".otf", ".ttc", ".otc"}, strings.ToLower(filepath.Ext(path))) {
@@ -82,14 +80,13 @@ func fontFiles(dirs []string) (paths []string) {
 		return -score
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return rank(a) - rank(b) })
-	return paths[:min(len(paths), mostFonts)]
+	return paths[:min(len(paths), maxFonts)]
 }
 
-// next opens another font, or those of another collection; false if there is no
-// more.
-func (s *systemFonts) next() bool {
+// openNext opens another font. It returns false if there are no more.
+func (s *systemFonts) openNext() bool {
 	if !s.found {
-		s.found, s.paths = true, fontFiles(fontFolders())
+		s.found, s.paths = true, fontFiles(fontDirs())
 	}
 	for len(s.paths) > 0 {
 		path := s.paths[0]
@@ -98,6 +95,7 @@ func (s *systemFonts) next() bool {
 		if err != nil {
 			continue
 		}
+		// Read at random offsets: fonts with many characters are large.
 		all, err := sfnt.ParseCollectionReaderAt(f)
 		if err != nil || all.NumFonts() == 0 {
 			f.Close()
@@ -114,8 +112,8 @@ func (s *systemFonts) next() bool {
 	return false
 }
 
-// openFont opens a font, and nothing that was put in its place since: programs may write in
-// the folders of fonts.
+// openFont opens a font without following a link or waiting for a FIFO: other programs may write
+// in font directories.
 func openFont(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -128,18 +126,19 @@ func openFont(path string) (*os.File, error) {
 	return f, nil
 }
 
-// mask is the shape of a character in w by h pixels with its base line; nil if no
-// font has an outline of it.
-func (s *systemFonts) mask(r rune, w, h, base, em int) *image.Alpha {
-	for i := 0; i < len(s.fonts) || s.next(); i++ {
-		if m := s.outline(s.fonts[i], r, w, h, base, em); m != nil {
+// maskOf returns the shape of a character in w by h pixels, with its baseline at base; nil if no
+// font has an outline for it.
+func (s *systemFonts) maskOf(r rune, w, h, base, em int) *image.Alpha {
+	// Open fonts only until one has the character.
+	for i := 0; i < len(s.fonts) || s.openNext(); i++ {
+		if m := s.maskFrom(s.fonts[i], r, w, h, base, em); m != nil {
 			return m
 		}
 	}
 	return nil
 }
 
-func (s *systemFonts) outline(f *sfnt.Font, r rune, w, h, base, em int) *image.Alpha {
+func (s *systemFonts) maskFrom(f *sfnt.Font, r rune, w, h, base, em int) *image.Alpha {
 	index, err := f.GlyphIndex(&s.buf, r)
 	if err != nil || index == 0 {
 		return nil
@@ -149,9 +148,9 @@ func (s *systemFonts) outline(f *sfnt.Font, r rune, w, h, base, em int) *image.A
 	if err != nil {
 		return nil
 	}
-	if most := fixed.I(w); advance > most { // it is made smaller to fit
-		ppem = ppem * most / advance
-		advance = most
+	if width := fixed.I(w); advance > width { // shrink it to fit
+		ppem = ppem * width / advance
+		advance = width
 	}
 	segments, err := f.LoadGlyph(&s.buf, index, ppem, nil)
 	if err != nil || len(segments) == 0 {
@@ -159,7 +158,7 @@ func (s *systemFonts) outline(f *sfnt.Font, r rune, w, h, base, em int) *image.A
 	}
 	z := vector.NewRasterizer(w, h)
 	left := (float32(w) - float32(advance)/64) / 2
-	trace(z, segments, func(p fixed.Point26_6) (float32, float32) {
+	addGlyph(z, segments, func(p fixed.Point26_6) (float32, float32) {
 		return float32(p.X)/64 + left, float32(p.Y)/64 + float32(base)
 	})
 	mask := image.NewAlpha(image.Rect(0, 0, w, h))
