@@ -21,10 +21,10 @@ func (c Agents) check(wrong *mistakes) {
 		wrong.add("agents.reap_after", "%v", err)
 	}
 	if !slices.Contains([]string{"", "offer", "run", "off"}, c.Resume) {
-		wrong.add("agents.resume", "resume = %q: want offer, run or off", c.Resume)
+		wrong.add("agents.resume", "resume = %q: must be offer, run or off", c.Resume)
 	}
 	if c.Sandbox != "" && !filepath.IsAbs(c.Sandbox) && !strings.HasPrefix(c.Sandbox, "~/") {
-		wrong.add("agents.sandbox", "sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
+		wrong.add("agents.sandbox", "sandbox = %q: must be an absolute path or one that begins with ~/", c.Sandbox)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c Attention) check(wrong *mistakes) {
 		wrong.add("attention.long_command", "%v", err)
 	}
 	if _, err := ParseHours(c.Quiet); err != nil {
-		wrong.add("attention.quiet", "quiet = %q: want a part of the day such as 22:00-07:00", c.Quiet)
+		wrong.add("attention.quiet", "quiet = %q: must be a part of the day such as 22:00-07:00", c.Quiet)
 	}
 }
 

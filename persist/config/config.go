@@ -158,16 +158,16 @@ func (c Config) check(wrong *mistakes) {
 	choice("attach.predict", c.Attach.Predict, "auto", "always", "off")
 	choice("preset", c.Preset, keymap.Presets()...)
 	if c.Scrollback < 0 {
-		wrong.add("scrollback", "scrollback = %d: want 0 or more lines", c.Scrollback)
+		wrong.add("scrollback", "scrollback = %d: must be 0 or more lines", c.Scrollback)
 	}
 	if c.LogLimit != 0 && c.LogLimit < 1<<20 {
-		wrong.add("log_limit", "log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
+		wrong.add("log_limit", "log_limit = %d: must be at least %d bytes", c.LogLimit, 1<<20)
 	}
 	if c.ProcessLogLimit != 0 && c.ProcessLogLimit < 64<<10 {
-		wrong.add("process_log_limit", "process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
+		wrong.add("process_log_limit", "process_log_limit = %d: must be at least %d bytes", c.ProcessLogLimit, 64<<10)
 	}
 	if len(c.Shell) > 0 && c.Shell[0] == "" {
-		wrong.add("shell", "shell: want a program before its arguments")
+		wrong.add("shell", "shell: must have a program before its arguments")
 	}
 	c.Agents.check(wrong)
 	c.History.check(wrong)

@@ -83,7 +83,7 @@ func (m *mistakes) addDecodeError(key []string, err error) {
 		want = s.Want
 	}
 	place, _ := locate(m.readableText(), key)
-	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: want %s", name, want)})
+	m.list = append(m.list, mistake{place, fmt.Sprintf("%s: must be %s", name, want)})
 }
 
 // decodeReadable decodes text without its syntax errors, which it reports to wrong. It blanks each

@@ -17,12 +17,12 @@ type Fleet struct {
 func (f Fleet) check(wrong *mistakes) {
 	for key, path := range map[string]string{"authority": f.Authority, "machine": f.Machine, "person": f.Person} {
 		if path != "" && !filepath.IsAbs(path) {
-			wrong.add("fleet\x00"+key, "fleet: %s = %q: want an absolute path", key, path)
+			wrong.add("fleet\x00"+key, "fleet: %s = %q: must be an absolute path", key, path)
 		}
 	}
 	for address := range strings.SplitSeq(f.Hub, ",") {
 		if f.Hub != "" && !strings.HasPrefix(strings.TrimSpace(address), "tls://") {
-			wrong.add("fleet\x00hub", "fleet: hub = %q: want tls://host:port", f.Hub)
+			wrong.add("fleet\x00hub", "fleet: hub = %q: must be tls://host:port", f.Hub)
 		}
 	}
 }

@@ -37,15 +37,15 @@ func (c Config) checkMachines(wrong *mistakes) {
 		key, m := "machines\x00"+name, c.Machines[name]
 		switch {
 		case !MachineName(name):
-			wrong.add(key, "machine %q: want a name of letters, digits, dots, - and _", name)
+			wrong.add(key, "machine %q: must be a name of letters, digits, dots, - and _", name)
 		case m.SSH == "" && len(m.Transport) == 0:
-			wrong.add(key, "machine %q: want ssh = \"user@host\" or transport = [\"a\", \"command\"]", name)
+			wrong.add(key, "machine %q: needs ssh = \"user@host\" or transport = [\"a\", \"command\"]", name)
 		case m.SSH != "" && len(m.Transport) > 0:
-			wrong.add(key, "machine %q: want ssh or transport, not both", name)
+			wrong.add(key, "machine %q: must have either ssh or transport, not both", name)
 		case strings.HasPrefix(m.SSH, "-"):
 			wrong.add(key+"\x00ssh", "machine %q: ssh = %q is no host", name, m.SSH)
 		case len(m.Transport) > 0 && m.Transport[0] == "":
-			wrong.add(key+"\x00transport", "machine %q: transport: want a program before its arguments", name)
+			wrong.add(key+"\x00transport", "machine %q: transport: must have a program before its arguments", name)
 		}
 	}
 }

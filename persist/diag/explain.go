@@ -34,7 +34,7 @@ func Explain(text []byte, err error, wanted func(key string) string) error {
 	line, column := wrong.Position()
 	message, key := Syntax(wrong), wrong.Key()
 	if len(key) > 0 && strings.HasPrefix(message, "cannot ") {
-		message = fmt.Sprintf("%s: want %s", strings.Join(key, "."), wanted(key[len(key)-1]))
+		message = fmt.Sprintf("%s: must be %s", strings.Join(key, "."), wanted(key[len(key)-1]))
 	}
 	return Errorf(text, Span{Line: line, Column: column, Width: 1}, "%s", message)
 }
