@@ -15,6 +15,9 @@ const Settle = 100 * time.Millisecond
 // maxWait is how long one call waits for more.
 const maxWait = 20 * time.Second
 
+// maxLate is how long logs that answered late once hold up the others.
+const maxLate = time.Second
+
 // A Merge gives the lines of several logs in the order in which they were written.
 type Merge struct {
 	Rest    bool // an unfinished last line counts now, not when it is finished
@@ -82,17 +85,19 @@ func (m *Merge) Wait(ctx context.Context, e api.Engine) (lines []Line, err error
 			late = append(late, r)
 		}
 	}
-	// A log that answers later than others each time is read all the same.
-	if lines, err = ask(ctx, e, late, 0); len(lines) == 0 && err == nil {
-		lines, err = ask(ctx, e, all, maxWait)
+	// A log that answers later than others each time is read all the same, but a machine that hangs
+	// holds up the others only for a moment.
+	if lines, err = ask(ctx, e, late, 0, maxLate); len(lines) == 0 && err == nil {
+		lines, err = ask(ctx, e, all, maxWait, maxWait+Settle)
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int { return a.At.Compare(b.At) })
 	return lines, err
 }
 
-// ask reads logs at the same time. It waits for lines of any of them, or for an answer of each.
-func ask(ctx context.Context, e api.Engine, readers []*reader, wait time.Duration) (lines []Line, err error) {
-	waiting, cancel := context.WithTimeout(ctx, maxWait+Settle)
+// ask reads logs at the same time. It waits up to limit for lines of any of them, or for an answer
+// of each.
+func ask(ctx context.Context, e api.Engine, readers []*reader, wait, limit time.Duration) (lines []Line, err error) {
+	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	type answer struct {
 		lines []Line

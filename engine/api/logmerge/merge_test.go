@@ -3,6 +3,8 @@ package logmerge
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -17,7 +19,7 @@ func (engine) Do(ctx context.Context, _ string, _ api.Effect, in, out any) error
 	switch {
 	case asked.ID == "busy":
 		answer.Data = "line\n"
-	case asked.WaitMS > 0:
+	case asked.ID == "hung", asked.WaitMS > 0:
 		<-ctx.Done()
 		return ctx.Err()
 	case *asked.Since == 0:
@@ -43,4 +45,21 @@ func TestWaitReadsALogThatAnswersLaterThanOthers(t *testing.T) {
 		}
 	}
 	t.Error("only lines of the other log were read")
+}
+
+func TestHungLogHoldsUpOthersOnlyForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, hung := &Source{Process: api.Process{ID: "busy"}}, &Source{Process: api.Process{ID: "hung"}}
+		m := Forward([]Span{{Source: busy}, {Source: hung}}, 100)
+		for range 4 {
+			start := time.Now()
+			lines, err := m.Wait(t.Context(), engine{})
+			if err != nil || len(lines) == 0 {
+				t.Fatalf("%d lines, %v", len(lines), err)
+			}
+			if took := time.Since(start); took > maxLate+Settle {
+				t.Errorf("lines of the other log came after %v, want at most %v", took, maxLate+Settle)
+			}
+		}
+	})
 }
