@@ -139,6 +139,21 @@ func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
 	}
 }
 
+func TestNextDashboardOpensWithTheFocusedPane(t *testing.T) {
+	d := threePanes(t)
+	d.isKept()
+	d.press("alt+left")
+	d.nth(1).typedBy("agent:helper/2.1") // news between the move and the end
+	d.until("the news is there", func() bool { return d.m.news.Processes[1].Terminal.Typist != "" })
+	d.m.keepLast()
+	d.isKept()
+	again := drive(t, d.engine, 160, 40)
+	again.shows("a-screen")
+	if name := again.m.sessions.tabs.Current.Focus.Pane.ID; name != d.nth(0).process.ID {
+		t.Errorf("the focus is on %s, want a", name)
+	}
+}
+
 // A lateEngine answers to a start when it is told to.
 type lateEngine struct {
 	*fakeEngine

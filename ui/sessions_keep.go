@@ -18,6 +18,7 @@ type keeper struct {
 	restored  bool       // the layout that was kept has been brought back
 	changed   bool       // the tabs may not be as they were kept
 	kept      api.Layout // what the engine has
+	unsaved   bool       // kept has a focus that the engine does not have yet
 	revision  int64      // its number, or that of what it was made from
 	keeping   bool       // it is being told
 	behind    bool       // another dashboard's was kept first, and is to be followed
@@ -35,7 +36,7 @@ func (k *keeper) next(now func() (api.Layout, bool)) (in api.LayoutPutInput, ok 
 	if !ok || reflect.DeepEqual(l, k.kept) {
 		return in, false
 	}
-	k.kept, k.keeping = l, true
+	k.kept, k.keeping, k.unsaved = l, true, false
 	return api.LayoutPutInput{Layout: l, Revision: k.revision}, true
 }
 
@@ -45,7 +46,7 @@ func (k *keeper) last(now api.Layout) (in api.LayoutPutInput, ok bool) {
 	if k.keeping { // under which number that is kept is not known yet
 		in.Revision = 0
 	}
-	return in, k.keeping || !reflect.DeepEqual(now, k.kept)
+	return in, k.keeping || k.unsaved || !reflect.DeepEqual(now, k.kept)
 }
 
 // keptMsg is the outcome of telling the engine of a layout.
@@ -99,9 +100,14 @@ func (k *keeper) keep() tea.Cmd {
 
 // unasked makes a change of the layout that nobody has asked for: a session has
 // come or gone. Every dashboard makes it by itself, the next one too, so none has
-// it kept, which would undo what the person has done in another one meanwhile.
+// it kept, which would undo what the person has done in another one meanwhile. A
+// focus that was moved before is saved with the next change, or by keepLast.
 func (k *keeper) unasked(change func()) {
 	kept := k.v.opened && !k.changed && len(k.kept.Tabs) > 0
+	if kept && !k.unsaved {
+		now, _ := k.layoutToKeep()
+		k.unsaved = !reflect.DeepEqual(now, k.kept)
+	}
 	change()
 	if kept {
 		k.kept, _ = k.layoutToKeep()
