@@ -13,7 +13,12 @@ func TestTheKeyboardIsTakenFromAgentsAndGivenBack(t *testing.T) {
 	d.shows("one$ ")
 	s.typedBy("agent:helper/2.1")
 	d.shows("agent helper typed last")
+	d.press("ctrl+b", "u")
+	d.shows("nothing needs you")
 	d.press("ctrl+b", "i")
+	if text := d.m.notices.toast.text; text != "" {
+		t.Errorf("%q hides the note", text)
+	}
 	d.shows("agent helper typed last · agents can't type here now")
 	d.press("ctrl+b", "i")
 	d.lacks("agents can't type here now")

@@ -177,9 +177,10 @@ func (p *Pane) setKeyboard(in api.SessionKeyboardInput) tea.Cmd {
 }
 
 // sayToggled says what a key has switched in the list, and that the same key switches
-// it back. A terminal has a note of its own.
+// it back. A terminal has a note of its own, which an older message would hide.
 func (p *Pane) sayToggled(text string, a keymap.Action, undoes string) tea.Cmd {
 	if _, terminal := p.env.Focused(); terminal {
+		p.env.UnsayNote()
 		return nil
 	}
 	return p.env.Say(text+panes.WithKey(p.env.Bindings(), "; ", a, undoes, keymap.ScopeSessions), false)
