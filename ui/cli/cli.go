@@ -154,15 +154,9 @@ const homeFlag = "home"
 // UseHome reads --home DIR at the beginning of args, sets the environment so that this process and
 // what it starts keep data and configuration below DIR, and returns the other arguments.
 func UseHome(args []string) (rest []string, err error) {
-	if len(args) == 0 {
+	dir, rest, given := CutHome(args)
+	if !given {
 		return args, nil
-	}
-	flag, dir, joined := strings.Cut(args[0], "=")
-	if flag != "--"+homeFlag {
-		return args, nil
-	}
-	if rest = args[1:]; !joined && len(rest) > 0 {
-		dir, rest = rest[0], rest[1:]
 	}
 	if dir == "" {
 		return nil, errors.New("--home needs a folder")
@@ -181,6 +175,21 @@ func UseHome(args []string) (rest []string, err error) {
 		}
 	}
 	return rest, nil
+}
+
+// CutHome returns the DIR of --home at the beginning of args, and the other arguments.
+func CutHome(args []string) (dir string, rest []string, given bool) {
+	if len(args) == 0 {
+		return "", args, false
+	}
+	flag, dir, joined := strings.Cut(args[0], "=")
+	if flag != "--"+homeFlag {
+		return "", args, false
+	}
+	if rest = args[1:]; !joined && len(rest) > 0 {
+		dir, rest = rest[0], rest[1:]
+	}
+	return dir, rest, true
 }
 
 // newRoot makes the command tree.

@@ -1,11 +1,14 @@
 package role
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
@@ -54,7 +57,7 @@ func runDashboard(ctx context.Context, version string, begin cli.DashboardOption
 		KeepTheme:    config.KeepTheme,
 		KeepPrefix:   config.KeepPrefix,
 		CreateConfig: config.Create,
-		Command:      ownCommand(),
+		Command:      withHome(ownCommand(), os.Args[1:]),
 		Files:        begin.Folder,
 		File:         begin.Name,
 		Left:         begin.Left,
@@ -81,6 +84,19 @@ func ownCommand() string {
 		return own
 	}
 	return os.Args[0]
+}
+
+// withHome returns command with the --home at the beginning of args, if there is one.
+func withHome(command string, args []string) string {
+	dir, _, given := cli.CutHome(args)
+	if !given {
+		return command
+	}
+	quoted, err := syntax.Quote(dir, syntax.LangPOSIX)
+	if err != nil { // no shell can be told of it
+		return command
+	}
+	return cmp.Or(command, "tandem") + " --home " + quoted
 }
 
 func sameFile(a, b string) bool {
