@@ -188,7 +188,7 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		{[]string{"completion", "tcsh"}, "no completion for tcsh"},
 		{[]string{"help", "nosuch"}, "unknown command"},
 		{[]string{"help", "completion", "tcsh"}, "unknown command"},
-		{[]string{"screen", "a", "--scrollback", "many"}, "read --scrollback many: want a whole number\n"},
+		{[]string{"screen", "a", "--scrollback", "many"}, "read --scrollback many: must be a whole number\n"},
 		{[]string{"screen", "a", "--scrollback", "99999999999999999999"}, "too large"},
 		{[]string{"play", "a", "--speed", "fast"}, "read -s, --speed fast: must be a number\n"},
 		{[]string{"ls", "--json=perhaps"}, "must be true or false"},
