@@ -10,158 +10,160 @@ import (
 )
 
 const (
-	// asksLooks is how many looks in a row see a program read before it counts as
-	// waiting, and asksGap how long it has printed nothing by then.
-	asksLooks = 3
-	asksGap   = 300 * time.Millisecond
-	// againGap takes its place where the same prompt is there again.
-	againGap = 100 * time.Millisecond
-	// pollsGap takes the place of asksGap where a program waits for keys among other
-	// things and has left the cursor at no question of its own.
-	pollsGap  = time.Second
-	pollsLong = 3 * time.Second
+	// minReadPolls is how many polls in a row must find a program reading, and minQuietTime how
+	// long it must print nothing, before it counts as waiting for input.
+	minReadPolls = 3
+	minQuietTime = 300 * time.Millisecond
+	// repeatQuiet replaces minQuietTime when the same prompt is shown again.
+	repeatQuiet = 100 * time.Millisecond
+	// pollerQuiet replaces minQuietTime for a program that polls for keys and has printed no
+	// question before the cursor; maxPollerQuiet does if it had printed one before the input.
+	pollerQuiet    = time.Second
+	maxPollerQuiet = 3 * time.Second
 )
 
-// look looks at the program in the foreground; nothing is known of it while there is
-// output that the screen does not show.
-func (s *Shell) look() pty.Look {
+// inspectReader returns the state of the foreground program, or the zero Look while there is output
+// that the screen does not show yet.
+func (s *Shell) inspectReader() pty.Look {
 	if s.o.Master == nil || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
-	look := s.lookNow()
-	// It may have printed something just before it started to read.
+	look := s.inspectReaderNow()
+	// The program may have printed something just before it started to read.
 	if pty.HasOutput(s.o.Master) || s.t.Shown() < s.t.Log().End() {
 		return pty.Look{}
 	}
 	return look
 }
 
-// lookNow looks at the program in the foreground. One that polls for a line counts as waiting only
-// if it has printed a question: the cursor stands behind text.
-func (s *Shell) lookNow() pty.Look {
-	look := pty.InspectForeground(s.o.Master, s.o.PID)
+// inspectReaderNow returns the state of the foreground program without waiting for the screen. A
+// program that polls counts as waiting for a line only if it has printed a question, so that the
+// cursor is not at the start of a row.
+func (s *Shell) inspectReaderNow() pty.Look {
+	look := pty.LookAt(s.o.Master, s.o.PID)
 	if !look.Alone {
 		return look
 	}
-	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
+	soon, cancel := context.WithTimeout(context.Background(), pollBudget)
 	defer cancel()
-	if row, err := s.row(soon); err != nil || strings.TrimSpace(row) == "" {
+	if row, err := s.cursorRow(soon); err != nil || strings.TrimSpace(row) == "" {
 		return pty.Look{}
 	}
 	return look
 }
 
-// othersRead reports whether a program that the shell has started waits for input.
-func (e *execution) othersRead() bool {
-	look := e.s.look()
+// childReads reports whether a program started by the shell waits for input.
+func (e *execution) childReads() bool {
+	look := e.s.inspectReader()
 	return look.Reads && !look.Own
 }
 
-// checkReader looks whether what reads now, at no prompt that was told of, may be typed
-// to, and how.
+// checkReader decides how to type to a program that reads the terminal without a marked prompt.
+// done is false while the state may still change.
 func (e *execution) checkReader(ctx context.Context, state promptState) (done bool, err error) {
-	look := e.s.look()
+	look := e.s.inspectReader()
 	switch {
 	case e.s.t.Modes().Alt:
-		return true, e.errBusy(state.line)
+		return true, e.busyError(state.line)
 	case !look.Reads:
 		e.still = 0
 		if state.phase != phaseUnknown && time.Since(e.began) > enterSettles {
-			return true, e.errBusy(state.line)
+			return true, e.busyError(state.line)
 		}
 		return false, nil
 	}
-	if e.still++; e.still <= asksLooks && time.Since(e.s.LastActive()) < asksGap {
+	if e.still++; e.still <= minReadPolls && time.Since(e.s.LastActive()) < minQuietTime {
 		return false, nil
 	}
 	if look.Hidden {
 		return true, api.Errorf(api.CodeConflict, "run in %s: it waits for a secret", e.name).
 			WithHint("answer with session.write, or have the user type it")
 	}
-	lines, err := e.s.takesLines(ctx, look)
+	lines, err := e.s.acceptsLines(ctx, look)
 	if err != nil {
 		return true, err
 	}
 	e.reader = argumentsOf(look.PID)
 	e.relayed = isRelay(e.reader)
 	builtin := look.Own && state.phase == phaseRunning && !e.relayed
-	if builtin && isInteractive(e.reader) { // a command line is no answer to what it asks
-		return true, e.errBusy(state.line)
+	// A command line is not an answer to its question.
+	if builtin && isInteractive(e.reader) {
+		return true, e.busyError(state.line)
 	}
 	if lines && !builtin {
 		e.useMarker(look.Own && !e.relayed)
 		return true, nil
 	}
 	e.plain = true
-	e.before, err = e.s.row(ctx)
+	e.before, err = e.s.cursorRow(ctx)
 	return true, err
 }
 
-// mayAsk reports whether what was typed has reached a program that may wait for input.
-func (e *execution) mayAsk(seen commandWatch) bool {
+// mayNeedInput reports whether the input has reached a program that may ask for more.
+func (e *execution) mayNeedInput(seen commandWatch) bool {
 	if e.plain || seen.begun {
 		return true
 	}
-	return !e.marker && e.s.marks.state().noStart && seen.continued < e.lines && e.s.t.Log().End() > e.start
+	return !e.marker && e.s.marks.snapshot().noStart && seen.continued < e.lines && e.s.t.Log().End() > e.start
 }
 
-// asks tells what the program waits for, once it has waited and printed nothing for a
-// while.
-func (e *execution) asks(ctx context.Context) (Need, error) {
-	look := e.s.look()
+// pollNeed returns what the program waits for, once it has waited and printed nothing for long
+// enough.
+func (e *execution) pollNeed(ctx context.Context) (Need, error) {
+	look := e.s.inspectReader()
 	if !look.Reads {
 		e.still = 0
 		return NeedNothing, nil
 	}
 	quiet := time.Since(e.s.LastActive())
-	if e.still++; e.still < asksLooks || quiet < e.s.leastQuiet() {
+	if e.still++; e.still < minReadPolls || quiet < e.s.minQuiet() {
 		return NeedNothing, nil
 	}
-	if look.Hidden && quiet >= asksGap {
+	if look.Hidden && quiet >= minQuietTime {
 		return NeedSecret, nil
 	}
-	row, err := e.s.row(ctx)
-	if err != nil || look.Hidden || quiet < e.pause(row, look) {
+	row, err := e.s.cursorRow(ctx)
+	if err != nil || look.Hidden || quiet < e.questionQuiet(row, look) {
 		return NeedNothing, err
 	}
 	return NeedInput, nil
 }
 
-// leastQuiet is how long a program prints nothing at least before it counts as
-// waiting. What was typed may not have reached it before anything came of that: not
-// even its echo is there at once on a busy machine.
-func (s *Shell) leastQuiet() time.Duration {
+// minQuiet returns how long a program must print nothing before it counts as waiting. The time is
+// longer until there is output after the last input: on a busy machine, even the echo is late.
+func (s *Shell) minQuiet() time.Duration {
 	if s.printed.Load() < s.typed.Load() {
-		return pollsGap
+		return pollerQuiet
 	}
-	return againGap
+	return repeatQuiet
 }
 
-// isSettled reports whether the shell has printed nothing for long enough that what was
-// typed has reached it.
-func (s *Shell) isSettled() bool { return time.Since(s.LastActive()) >= s.leastQuiet() }
+// isSettled reports whether the shell has been quiet for long enough to have received the last
+// input.
+func (s *Shell) isSettled() bool { return time.Since(s.LastActive()) >= s.minQuiet() }
 
-// pause is how long a program that waits for input, with the cursor behind a row, is
-// silent before it counts as asking.
-func (e *execution) pause(row string, look pty.Look) time.Duration {
+// questionQuiet returns how long a waiting program must be silent before it counts as asking. row
+// is the text before the cursor.
+func (e *execution) questionQuiet(row string, look pty.Look) time.Duration {
 	relayed := isRelay(argumentsOf(look.PID))
 	switch {
-	case e.before != "" && withoutDigits(row) == withoutDigits(e.before) && !relayed:
-		return againGap
+	case e.before != "" && stripDigits(row) == stripDigits(e.before) && !relayed:
+		return repeatQuiet
 	case !look.Polls || e.s.t.Modes().Alt:
-		return asksGap
+		return minQuietTime
 	case row == "" && relayed:
-		return shellTimeMost // what it leads to may run for long without a word
+		// Its program may run for long without output.
+		return maxTimeout
 	case row == "" && e.before != "":
-		return pollsLong
+		return maxPollerQuiet
 	case row == "" && !e.plain, relayed:
-		return pollsGap
+		return pollerQuiet
 	}
-	return asksGap
+	return minQuietTime
 }
 
-// withoutDigits is a prompt without the numbers that some count their lines with.
-func withoutDigits(row string) string {
+// stripDigits removes the digits of a prompt, because some prompts count their lines.
+func stripDigits(row string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return -1
@@ -170,11 +172,11 @@ func withoutDigits(row string) string {
 	}, row)
 }
 
-// lookLimit is how many looks at a shell that keeps reading count as its not having
-// taken the command.
-func (e *execution) lookLimit() int {
+// stallLimit returns after how many stalled ticks a shell that keeps reading counts as not having
+// accepted the command.
+func (e *execution) stallLimit() int {
 	if e.relayed {
-		return relayLooks
+		return relayStalls
 	}
-	return untoldLooks
+	return unmarkedStalls
 }

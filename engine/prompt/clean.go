@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	// typedMost is how much output is looked at for the line that was typed.
-	typedMost = 16 << 10
-	// scratchLines bounds the lines of a scratch terminal.
-	scratchLines = 1 << 20
-	// linesAtOnce is how many lines of it are copied in one go.
-	linesAtOnce = 5000
+	// maxTyped is how many bytes of output are searched for the typed line.
+	maxTyped = 16 << 10
+	// maxScratchLines limits the lines of a scratch terminal.
+	maxScratchLines = 1 << 20
+	// scratchBatch is how many of its lines are copied at once.
+	scratchBatch = 5000
 )
 
-// cleanOutput gives what a terminal of some width shows of output, as plain
-// text: overwritten text is gone, lines that were only wrapped are whole.
+// cleanOutput returns the plain text that a terminal of the given size shows for p: overwritten
+// text is removed and wrapped lines are joined.
 func cleanOutput(p []byte, cols, rows int) string {
+	// Fast path: most output needs no terminal.
 	if text, ok := plainOutput(p); ok {
 		return text
 	}
-	t := vt.New(vt.Options{Cols: cols, Rows: rows, ScrollbackLines: scratchLines, ScrollbackBytes: 256 << 20})
+	t := vt.New(vt.Options{Cols: cols, Rows: rows, ScrollbackLines: maxScratchLines, ScrollbackBytes: 256 << 20})
 	t.Write(p)
 	if t.Modes().Alt {
 		t.Write([]byte("\x1b[?1049l"))
@@ -34,16 +35,17 @@ func cleanOutput(p []byte, cols, rows int) string {
 	return terminalText(t)
 }
 
-// terminalText is all that a terminal holds, up to its cursor or to what it
-// shows below.
+// terminalText returns all text of a terminal, up to the cursor or to the last row below it with
+// text.
 func terminalText(t *vt.Terminal) string {
 	var text strings.Builder
 	oldest, first, end := t.Bounds()
 	cols, _ := t.Size()
 	cursor := t.Cursor()
-	blank := 0 // lines that come only if something follows
-	for from := oldest; from < end; from += linesAtOnce {
-		for _, l := range t.Lines(from, int(min(end-from, linesAtOnce))) {
+	// Empty lines, written only if text follows.
+	blank := 0
+	for from := oldest; from < end; from += scratchBatch {
+		for _, l := range t.Lines(from, int(min(end-from, scratchBatch))) {
 			line := l.Line.Text()
 			if line == "" && l.N > first+int64(cursor.Y) {
 				blank++
@@ -52,8 +54,8 @@ func terminalText(t *vt.Terminal) string {
 			text.WriteString(strings.Repeat("\n", blank))
 			blank = 0
 			switch {
-			case l.Line.Wrapped: // blanks at the end of a row are not kept, and belong here
-				line += strings.Repeat(" ", max(0, cols-cellsOf(l.Line)))
+			case l.Line.Wrapped: // trailing blanks of a row are not stored, but this row continues
+				line += strings.Repeat(" ", max(0, cols-countCells(l.Line)))
 			case l.N == first+int64(cursor.Y):
 				line = strings.TrimRight(line, " ")
 			default:
@@ -65,8 +67,8 @@ func terminalText(t *vt.Terminal) string {
 	return text.String()
 }
 
-// plainOutput is output that needs no terminal to be read: text, tabs and ends
-// of lines. ok is false when there is more to it.
+// plainOutput returns p as text if it needs no terminal: it contains only text, tabs and line ends.
+// Otherwise ok is false.
 func plainOutput(p []byte) (text string, ok bool) {
 	for i := 0; i < len(p); i++ {
 		switch c := p[i]; {
@@ -85,12 +87,12 @@ func plainOutput(p []byte) (text string, ok bool) {
 	return string(p), true
 }
 
-// readRange reads log bytes from an offset to another, those at the end if
-// they are more than most.
-func readRange(log Log, from, to int64, most int) (p []byte, start int64, err error) {
+// readRange reads the log from one offset to another, or the last limit bytes of that range. start
+// is the offset of p.
+func readRange(log Log, from, to int64, limit int) (p []byte, start int64, err error) {
 	from = max(from, log.Start())
-	if to-from > int64(most) {
-		from = to - int64(most)
+	if to-from > int64(limit) {
+		from = to - int64(limit)
 	}
 	if to <= from {
 		return nil, to, nil
@@ -103,21 +105,22 @@ func readRange(log Log, from, to int64, most int) (p []byte, start int64, err er
 	return p[:n], from, err
 }
 
-// PlainSince is the end of what was printed from an offset on, as plain text of most
-// bytes at most, without a prompt at which nothing is typed yet; dropped is how many are
-// before it.
-func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped int64, err error) {
+// PlainSince returns the end of the output since an offset as at most limit bytes of plain text,
+// without a prompt that nothing was typed at. A negative since counts from the end. dropped is the
+// number of bytes left out before text.
+func (s *Shell) PlainSince(since int64, limit int) (text string, next, dropped int64, err error) {
 	next = s.t.Shown()
 	if since < 0 {
 		since = max(0, next+since)
 	}
 	cols, rows := s.t.Size()
-	lead, _, err := readRange(s.t.Log(), max(0, since-typedMost), since, typedMost)
+	lead, _, err := readRange(s.t.Log(), max(0, since-maxTyped), since, maxTyped)
 	if err != nil {
 		return "", next, 0, err
 	}
-	lead = lead[bytes.LastIndexByte(lead, '\n')+1:] // of the line in which it begins: columns count from there
-	p, start, err := readRange(s.t.Log(), since, next, max(shellRawLeast, outputPerResult*most))
+	// Its line's beginning: columns count from there.
+	lead = lead[bytes.LastIndexByte(lead, '\n')+1:]
+	p, start, err := readRange(s.t.Log(), since, next, max(minRawOutput, outputPerResult*limit))
 	if err != nil {
 		return "", next, 0, err
 	}
@@ -127,7 +130,7 @@ func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped in
 	if n := fullScreenEnd(p); n > 0 {
 		lead, p = nil, p[n:]
 	}
-	if at := s.marks.state(); at.atPrompt() && !at.touched && since < at.prompt && at.prompt <= next {
+	if at := s.marks.snapshot(); at.atPrompt() && !at.touched && since < at.prompt && at.prompt <= next {
 		if i := bytes.LastIndex(p, []byte("\x1b]133;A")); i >= 0 {
 			p = p[:i]
 		}
@@ -136,15 +139,15 @@ func (s *Shell) PlainSince(since int64, most int) (text string, next, dropped in
 	if before := strings.TrimRight(cleanOutput(lead, cols, rows), " "); before != "" {
 		text = strings.TrimLeft(strings.TrimPrefix(text, before), " ")
 	}
-	if dropped = start - since; len(text) > most {
-		dropped += int64(len(text) - most)
-		text = strings.ToValidUTF8(text[len(text)-most:], "")
+	if dropped = start - since; len(text) > limit {
+		dropped += int64(len(text) - limit)
+		text = strings.ToValidUTF8(text[len(text)-limit:], "")
 	}
 	return text, next, max(0, dropped), nil
 }
 
-// fullScreenEnd is where the output of a program that had the whole screen before it ends;
-// 0 if none had.
+// fullScreenEnd returns the offset after the output of a full-screen program that was running when
+// p begins, or 0.
 func fullScreenEnd(p []byte) int {
 	leave := []byte("\x1b[?1049l")
 	i := bytes.Index(p, leave)
@@ -154,31 +157,33 @@ func fullScreenEnd(p []byte) int {
 	return i + len(leave)
 }
 
-// lineTyped returns a function that reads from the log the line typed at a prompt, as echoed, the
-// offset of the output after it, and whether the line was sent. redraws says that the line editor
-// may have redrawn a prompt of several lines.
-func (s *Shell) lineTyped(cols, rows int, redraws bool) func(from inputStart, to int64) (line string, output int64, sent bool) {
+// typedLineReader returns a function that reads from the log the line typed at a prompt, as echoed,
+// the offset of the output after it, and whether the line was sent. redraws says that the line
+// editor may have redrawn a prompt of several lines.
+func (s *Shell) typedLineReader(cols, rows int, redraws bool) func(from inputStart, to int64) (line string, output int64, sent bool) {
 	return func(from inputStart, to int64) (line string, output int64, sent bool) {
-		p, start, err := readRange(s.t.Log(), from.at, min(to, from.at+typedMost), typedMost)
+		p, start, err := readRange(s.t.Log(), from.at, min(to, from.at+maxTyped), maxTyped)
 		if err != nil || start != from.at {
 			return "", from.at, false
 		}
 		n := lineEnd(p)
 		line, ok := plainOutput(p[:n])
-		if !ok { // the line editor moved the cursor within the row
+		// The line editor moved the cursor within the row.
+		if !ok {
 			lead := fmt.Appendf(nil, "\x1b[%dG", from.column+1)
 			text := []rune(cleanOutput(append(lead, p[:n]...), cols, rows))
 			line = string(text[min(from.column, len(text)):])
 		}
 		sent = n > 0 && p[n-1] == '\n'
-		if redraws && s.t.Modes().BracketedPaste { // the line editor switches it off when the line is sent
+		// The line editor switches it off when the line is sent.
+		if redraws && s.t.Modes().BracketedPaste {
 			sent = sent && bytes.Contains(p, []byte("\x1b[?2004l"))
 		}
 		return strings.ReplaceAll(line, "\n", ""), from.at + int64(n), sent
 	}
 }
 
-// lineEnd is the length of the first line of p with what ends it.
+// lineEnd returns the length of the first line of p, including its line feed.
 func lineEnd(p []byte) int {
 	if i := bytes.IndexByte(p, '\n'); i >= 0 {
 		return i + 1
@@ -186,8 +191,8 @@ func lineEnd(p []byte) int {
 	return len(p)
 }
 
-// cellsOf is the number of cells up to the last of a line that is not blank.
-func cellsOf(l styled.Line) (cells int) {
+// countCells returns the number of cells up to the last one of a line that is not blank.
+func countCells(l styled.Line) (cells int) {
 	for _, r := range l.Runs {
 		cells += r.Cells
 	}

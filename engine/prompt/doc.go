@@ -1,5 +1,5 @@
-// Package prompt is about the shell in a session and the prompt it is at: the scripts that make interactive shells mark
-// their prompts, commands and outputs (OSC 133 and 633), what these marks tell, command lines that are run between two
-// prompts, and what a session waits for. The terminal that a shell has is an interface here; who may use it is not
-// asked.
+// Package prompt follows the shell in a session: it provides the scripts that make interactive
+// shells mark their prompts, commands and outputs (OSC 133 and 633), interprets these marks, runs
+// command lines between two prompts and detects when a session waits for input. The shell's
+// terminal is an interface; permissions are checked by the callers.
 package prompt

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	shellTime       = 30 * time.Second
-	shellTimeMost   = 300 * time.Second
-	shellOutput     = 64 << 10
-	shellOutputMost = 16 << 20
-	shellRawLeast   = 1 << 20          // bytes of the log that are read for an output
-	promptTimeout   = 10 * time.Second // for the first prompt of a shell
+	defaultTimeout  = 30 * time.Second
+	maxTimeout      = 300 * time.Second
+	defaultOutput   = 64 << 10
+	maxOutput       = 16 << 20
+	minRawOutput    = 1 << 20          // bytes of the log to read for an output
+	promptTimeout   = 10 * time.Second // until the first prompt of a shell
 	promptSettles   = time.Second      // between the end of a command and the next prompt
 	pasteSettles    = 150 * time.Millisecond
 	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
 	interruptGrace  = 2 * time.Second
-	relayLooks      = 100 // at a shell on another machine, which answers when it can
-	untoldLooks     = 20  // at a shell that reads on without having told of a command it was given
-	outputPerResult = 4   // bytes read for each byte that is kept, as styles and redrawing go
+	relayStalls     = 100 // ticks, for a shell on another machine, which may answer late
+	unmarkedStalls  = 20  // ticks, for a shell that keeps reading without having marked the command
+	outputPerResult = 4   // bytes read per byte returned, as styles and redrawing are removed
 )
 
-// errTimeout ends the waits of an exec whose time is over.
+// errTimeout is the cause of the context when an exec times out.
 var errTimeout = errors.New("timed out")
 
 // An execution is one session.exec.
@@ -41,17 +41,17 @@ type execution struct {
 	start   int64
 	typedAt time.Time
 	began   time.Time
-	lines   int      // that were typed
-	still   int      // looks in a row that saw somebody read
-	typed   string   // in place of the command
-	reader  []string // arguments of what reads, where it is not the session's own shell at its prompt
-	relayed bool     // behind a program that passes on what is typed
-	nested  bool     // in a shell that the session's own has started
-	marker  bool     // the end is told by a line behind the command
-	plain   bool     // what reads is no shell: it gets the text as it is
-	before  string   // the cursor's row before that
-	prompt  string   // the cursor's row before that, of Python, whose line editor moves the cursor in it
-	waits   Need     // what the program waits for that has not ended
+	lines   int      // number of lines typed
+	still   int      // consecutive polls that found a program reading
+	typed   string   // the input, if it differs from the command
+	reader  []string // arguments of the program that reads; nil: the session's own shell at its prompt
+	relayed bool     // the reader is a program like ssh that passes input on
+	nested  bool     // the reader is a shell started by the session's own
+	marker  bool     // typed lines mark the start and end of the command
+	plain   bool     // the reader is not a shell and gets the text as it is
+	before  string   // the cursor's row before typing, of a reader that is not a shell
+	prompt  string   // the same of Python, whose line editor moves the cursor in the row
+	waits   Need     // what the unfinished program waits for
 }
 
 func CheckExec(in *api.SessionExecInput) error {
@@ -66,17 +66,17 @@ func CheckExec(in *api.SessionExecInput) error {
 	}
 	in.Command = strings.TrimLeft(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
 	if in.TimeoutMS == 0 {
-		in.TimeoutMS = int(shellTime.Milliseconds())
+		in.TimeoutMS = int(defaultTimeout.Milliseconds())
 	}
-	in.TimeoutMS = min(in.TimeoutMS, int(shellTimeMost.Milliseconds()))
+	in.TimeoutMS = min(in.TimeoutMS, int(maxTimeout.Milliseconds()))
 	if in.MaxOutput == 0 {
-		in.MaxOutput = shellOutput
+		in.MaxOutput = defaultOutput
 	}
-	in.MaxOutput = min(in.MaxOutput, shellOutputMost)
+	in.MaxOutput = min(in.MaxOutput, maxOutput)
 	return nil
 }
 
-// run waits for the prompt, types, and waits for the end.
+// run waits for the prompt, types the command, and waits for its end or the timeout.
 func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	if err := e.awaitPrompt(ctx); err != nil {
 		return api.SessionExecOutput{}, err
@@ -88,16 +88,17 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell accepts one line at a time", e.name)
 	}
 	if e.s.o.Kind == Python && !e.plain {
-		prompt, err := e.s.row(ctx)
+		prompt, err := e.s.cursorRow(ctx)
 		if err != nil {
 			return api.SessionExecOutput{}, err
 		}
 		e.prompt = prompt
 	}
-	text := e.text()
-	e.watch = e.s.marks.follow()
-	e.s.marks.means(e.typed, e.in.Command)
-	defer e.s.marks.unfollow()
+	text := e.encodeInput()
+	// The watch must be set before the input, because its marks may arrive at once.
+	e.watch = e.s.marks.watchNext()
+	e.s.marks.setWatched(e.typed, e.in.Command)
+	defer e.s.marks.stopWatching()
 	e.start, e.typedAt = e.s.t.Log().End(), time.Now()
 	if err := e.s.t.TypeInto(ctx, text); err != nil {
 		return api.SessionExecOutput{}, err
@@ -105,32 +106,33 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	err := e.awaitEnd(ctx)
 	switch {
 	case err == nil:
-		return e.result(false)
+		return e.buildResult(false)
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return e.result(true)
+		return e.buildResult(true)
 	}
 	return api.SessionExecOutput{}, err
 }
 
-// awaitPrompt waits until a shell that was just started is at its prompt, and
-// refuses where something else runs.
+// awaitPrompt waits until a newly started shell shows its prompt, and returns an error if another
+// program is running.
 func (e *execution) awaitPrompt(ctx context.Context) error {
 	first, cancel := context.WithTimeout(ctx, promptTimeout)
 	defer cancel()
-	tick := time.NewTicker(lookGap)
+	tick := time.NewTicker(pollGap)
 	defer tick.Stop()
 	for {
 		e.s.noteLost(ctx)
-		state := e.s.marks.state()
+		state := e.s.marks.snapshot()
 		if e.s.t.Shown() < e.s.t.Log().End() {
-			state.phase = phaseBetween // there is more to know
+			// The unread output may contain marks.
+			state.phase = phaseBetween
 		}
 		var done bool
 		var err error
 		switch {
 		case state.phase == phaseBetween:
-		case state.phase == phaseReady && !(state.entered && e.othersRead()):
-			if done, err = e.checkReady(ctx, state); done && err == nil && state.bare {
+		case state.phase == phaseReady && !(state.entered && e.childReads()):
+			if done, err = e.checkReady(ctx, state); done && err == nil && state.promptsOnly {
 				e.useMarker(true)
 			}
 		default:
@@ -148,27 +150,29 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 			if ctx.Err() != nil && context.Cause(ctx) != errTimeout {
 				return ctx.Err()
 			}
-			return e.errBusy(state.line)
+			return e.busyError(state.line)
 		}
 	}
 }
 
-// checkReady looks whether a prompt is free to be typed at.
+// checkReady decides whether a marked prompt is free to type at. done is false while that is
+// unknown.
 func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
 	if state.entered {
-		if !e.reads() {
+		if !e.shellReads() {
 			e.still = 0
-			if time.Since(state.lined) > enterSettles {
-				return true, e.errBusy("")
+			if time.Since(state.sentAt) > enterSettles {
+				return true, e.busyError("")
 			}
 			return false, nil
 		}
-		if e.still++; e.still < 3 || state.lineIsNew(time.Now()) {
+		if e.still++; e.still < 3 || state.isLineNew(time.Now()) {
 			return false, nil
 		}
 	}
 	echoed := state.unsure && e.s.t.Log().End() > state.prompt
-	if state.touched || echoed { // includes a ctrl+c that the shell lost
+	// Includes a ctrl+c that the shell lost.
+	if state.touched || echoed {
 		c, err := e.s.t.Cursor(ctx)
 		if err != nil {
 			return true, err
@@ -178,12 +182,12 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 				WithHint("wait, or clear the line with session.write and the keys ctrl+c")
 		}
 	}
-	// A shell may ask for bracketed pastes a moment after it has drawn its prompt.
+	// A shell may enable bracketed paste a moment after it has drawn its prompt.
 	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.t.Modes().BracketedPaste
 	return !late, nil
 }
 
-func (e *execution) errBusy(line string) error {
+func (e *execution) busyError(line string) error {
 	what := "its shell is not at the prompt"
 	if line != "" {
 		what = "it is running " + names.Shown(line)
@@ -197,33 +201,34 @@ func (e *execution) useMarker(own bool) {
 	word := make([]byte, 16)
 	rand.Read(word)
 	e.marker, e.nested = true, !own
-	e.s.marks.lend(hex.EncodeToString(word), own)
+	e.s.marks.lendNonce(hex.EncodeToString(word), own)
 }
 
-// awaitEnd waits until the command has ended and the next prompt is there.
+// awaitEnd waits until the command has exited and the next prompt is shown.
 func (e *execution) awaitEnd(ctx context.Context) error {
-	tick := time.NewTicker(lookGap)
+	tick := time.NewTicker(pollGap)
 	defer tick.Stop()
 	e.still = 0
 	var stuck stall
 	ticked := false
 	for {
-		seen := e.s.marks.seen(e.watch)
+		seen := e.s.marks.readWatch(e.watch)
 		switch {
 		case seen.ready, seen.ended && time.Since(seen.endedAt) > promptSettles:
 			return nil
-		case seen.ended && e.marker && e.reads():
+		case seen.ended && e.marker && e.shellReads():
 			return nil
-		case !seen.ended && e.mayAsk(seen):
-			if e.still > 0 && e.s.noteLost(ctx) { // a program reads the terminal
+		case !seen.ended && e.mayNeedInput(seen):
+			// A program reads the terminal.
+			if e.still > 0 && e.s.noteLost(ctx) {
 				continue
 			}
-			if need, err := e.asks(ctx); err != nil || need != NeedNothing {
+			if need, err := e.pollNeed(ctx); err != nil || need != NeedNothing {
 				e.waits = need
 				return err
 			}
 		case !seen.begun && !seen.ended:
-			stuck.look(e.reads(), ticked)
+			stuck.noteTick(e.shellReads(), ticked)
 			if stuck > 3 && seen.unmarked > 0 {
 				e.s.marks.endUnmarked(e.watch)
 				return nil
@@ -231,9 +236,9 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 			if stuck > 3 && e.s.noteLost(ctx) {
 				continue
 			}
-			// A shell that edits several lines at once has no prompt for more.
-			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.lookLimit() {
-				return e.giveUp(ctx)
+			// A shell that edits several lines at once has no continuation prompt.
+			if stuck > 3 && e.s.isSettled() && (seen.continued > 0 || e.marker) && !e.relayed || int(stuck) > e.stallLimit() {
+				return e.clearIncomplete(ctx)
 			}
 		}
 		ticked = false
@@ -249,11 +254,11 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 	}
 }
 
-// A stall is for how many ticks a shell has been reading on. What is echoed meanwhile is
-// a reason to look, and none to give up earlier.
+// A stall counts the ticks for which a shell has kept reading. Echoed input triggers a check too,
+// but must not count, or a slow echo would look like a stalled shell.
 type stall int
 
-func (n *stall) look(reads, ticked bool) {
+func (n *stall) noteTick(reads, ticked bool) {
 	switch {
 	case !reads:
 		*n = 0
@@ -262,15 +267,16 @@ func (n *stall) look(reads, ticked bool) {
 	}
 }
 
-// reads reports whether the shell itself waits for input and all that it printed
-// is known.
-func (e *execution) reads() bool {
-	look := e.s.look()
+// shellReads reports whether the shell itself waits for input and all its output has been
+// processed.
+func (e *execution) shellReads() bool {
+	look := e.s.inspectReader()
 	return look.Reads && !look.Hidden && (look.Own || e.nested)
 }
 
-// giveUp clears a command whose rest the shell still waits for.
-func (e *execution) giveUp(ctx context.Context) error {
+// clearIncomplete interrupts a shell that still waits for the rest of the command, and returns the
+// error to report.
+func (e *execution) clearIncomplete(ctx context.Context) error {
 	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
 		return err
 	}
@@ -278,7 +284,7 @@ func (e *execution) giveUp(ctx context.Context) error {
 	defer cancel()
 	cleared := e.marker
 	for !cleared && quiet.Err() == nil {
-		if cleared = e.s.marks.seen(e.watch).ready || e.s.marks.state().atPrompt(); cleared {
+		if cleared = e.s.marks.readWatch(e.watch).ready || e.s.marks.snapshot().atPrompt(); cleared {
 			break
 		}
 		select {
@@ -288,8 +294,9 @@ func (e *execution) giveUp(ctx context.Context) error {
 			return nil
 		}
 	}
-	if !cleared && e.s.marks.seen(e.watch).continued == 0 {
-		return nil // a shell without marks: the command may have run
+	if !cleared && e.s.marks.readWatch(e.watch).continued == 0 {
+		// A shell without marks: the command may have run.
+		return nil
 	}
 	if e.marker {
 		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).
@@ -299,13 +306,15 @@ func (e *execution) giveUp(ctx context.Context) error {
 		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
 }
 
-// Exec runs a command line that was checked in the session's shell.
+// Exec types a command line, checked by CheckExec, into the session's shell and waits for it to
+// finish. It returns an error if the shell is busy.
 func (s *Shell) Exec(ctx context.Context, in api.SessionExecInput, name string) (api.SessionExecOutput, error) {
 	none := api.SessionExecOutput{}
 	if err := s.t.IsReady(ctx); err != nil {
 		return none, err
 	}
 	select {
+	// Two commands typed at one prompt could not be told apart.
 	case s.execs <- struct{}{}:
 		defer func() { <-s.execs }()
 	default:

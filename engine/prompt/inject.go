@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// A Start is how a shell is started to tell about itself.
+// A Start describes how to start a shell so that it marks its prompts.
 type Start struct {
 	Argv []string
-	Env  map[string]string // to be set; what is not named stays
+	Env  map[string]string // variables to set; others are kept
 }
 
-// NonceVariable hands a shell the word that its marks carry. Its script takes
-// it out of the environment, so no program that it starts has it.
+// NonceVariable passes a shell the nonce for its marks. Its script removes it from the environment,
+// so that no program started by the shell inherits it.
 const NonceVariable = "TANDEM_SHELL_NONCE"
 
-// Inject gives how to start the interactive shell argv so that it marks its
-// prompts with the option aid=nonce. dir is where Install has put the scripts,
-// env what the shell's environment will be. ok is false when argv is to be
-// started as it is.
+// Inject returns how to start the interactive shell argv so that it marks its prompts with the
+// option aid=nonce. dir is the directory filled by Install, and env looks up the shell's
+// environment. ok is false if argv must be started unchanged.
 func Inject(argv []string, env func(name string) (value string, ok bool), dir, nonce string) (s Start, ok bool) {
-	c := parse(argv)
+	c := parseShell(argv)
 	s = Start{Env: map[string]string{NonceVariable: nonce}}
 	keep := func(as, name string) {
 		if value, set := env(name); set {
@@ -30,14 +29,14 @@ func Inject(argv []string, env func(name string) (value string, ok bool), dir, n
 	switch c.kind {
 	case Bash:
 		s.Argv = append([]string{argv[0], "--rcfile", filepath.Join(dir, bashName)}, c.rest...)
-		c.bashEnv(s.Env)
+		c.setBashEnv(s.Env)
 	case Zsh:
 		s.Argv = argv
 		keep("TANDEM_ZDOTDIR", "ZDOTDIR")
 		s.Env["ZDOTDIR"] = filepath.Join(dir, zshDir)
 		s.Env["TANDEM_SHELL_SCRIPT"] = filepath.Join(dir, zshName)
 	case Fish:
-		s.Argv = append([]string{argv[0], "-C", "source " + quote(filepath.Join(dir, fishName))}, c.rest...)
+		s.Argv = append([]string{argv[0], "-C", "source " + quoteFish(filepath.Join(dir, fishName))}, c.rest...)
 	case POSIX:
 		s.Argv = argv
 		keep("TANDEM_SHELL_ENV", "ENV")
@@ -54,7 +53,7 @@ func Inject(argv []string, env func(name string) (value string, ok bool), dir, n
 	return s, true
 }
 
-func (c command) bashEnv(env map[string]string) {
+func (c command) setBashEnv(env map[string]string) {
 	if c.login {
 		env["TANDEM_SHELL_LOGIN"] = "1"
 	}
@@ -69,7 +68,7 @@ func (c command) bashEnv(env map[string]string) {
 	}
 }
 
-// quote writes a path as one word of fish.
-func quote(path string) string {
+// quoteFish quotes a path as one word for fish.
+func quoteFish(path string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(path) + "'"
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyInteractiveShellsAreKnown(t *testing.T) {
+func TestKindOfRecognizesOnlyInteractiveShells(t *testing.T) {
 	for _, c := range []struct {
 		argv string
 		kind Kind
@@ -28,7 +28,7 @@ func TestOnlyInteractiveShellsAreKnown(t *testing.T) {
 	}
 }
 
-func TestArgumentsStayBehindWhatIsInjected(t *testing.T) {
+func TestInjectKeepsTheShellsArguments(t *testing.T) {
 	env := func(name string) (string, bool) {
 		v, ok := map[string]string{"ZDOTDIR": "/z", "ENV": "/e", "PYTHONSTARTUP": "/p"}[name]
 		return v, ok
@@ -60,7 +60,7 @@ func TestArgumentsStayBehindWhatIsInjected(t *testing.T) {
 	}
 }
 
-func TestInstallWritesWhatIsMissingOrOther(t *testing.T) {
+func TestInstallWritesMissingAndChangedScripts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "scripts")
 	for range 2 {
 		if err := Install(dir); err != nil {
@@ -94,7 +94,7 @@ func TestInstallWritesWhatIsMissingOrOther(t *testing.T) {
 	}
 }
 
-func TestInstallLeavesNothingOfOneThatWasKilled(t *testing.T) {
+func TestInstallReplacesFilesOfAKilledInstall(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, bashName+".new"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// Where the scripts lie in the folder that Install has filled.
+// Names of the scripts in the directory filled by Install.
 const (
 	bashName   = "bash.sh"
 	zshDir     = "zsh"
@@ -21,8 +21,8 @@ const (
 	pythonFile = "startup.py"
 )
 
-// installed says which script becomes which file.
-var installed = [...]struct{ script, file string }{
+// scriptFiles maps the embedded scripts to files.
+var scriptFiles = [...]struct{ script, file string }{
 	{"bash.sh", bashName},
 	{"zshenv.zsh", zshDir + "/.zshenv"},
 	{"marks.zsh", zshName},
@@ -31,30 +31,30 @@ var installed = [...]struct{ script, file string }{
 	{"startup.py", pythonFile},
 }
 
-// Install writes the scripts into a folder, which it makes. A file that is as
-// it should be is left alone, and none is ever seen half-written.
+// Install writes the scripts into dir, which it creates. It replaces files atomically and leaves
+// those alone that are up to date.
 func Install(dir string) error {
-	for _, i := range installed {
+	for _, i := range scriptFiles {
 		text, err := scripts.ReadFile("scripts/" + i.script)
 		if err != nil {
 			return fmt.Errorf("install shell scripts: %v", err)
 		}
-		if err := put(filepath.Join(dir, i.file), text); err != nil {
+		if err := writeScript(filepath.Join(dir, i.file), text); err != nil {
 			return fmt.Errorf("install shell scripts: %v", err)
 		}
 	}
 	return nil
 }
 
-func put(path string, text []byte) error {
+func writeScript(path string, text []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// One name, as only one engine at a time does this: what a killed one has left
-	// is written over.
+	// A fixed name: only one engine at a time installs, and it overwrites the file that a killed
+	// one has left.
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err

@@ -6,35 +6,34 @@ import (
 	"strings"
 )
 
-// A Kind is a family of shells that are made to tell about themselves in the
-// same way.
+// A Kind is a family of shells that mark their prompts in the same way.
 type Kind string
 
 const (
-	None   Kind = "" // not an interactive shell that we know
+	None   Kind = "" // not a known interactive shell
 	Bash   Kind = "bash"
 	Zsh    Kind = "zsh"
 	Fish   Kind = "fish"
-	POSIX  Kind = "sh" // dash, ash and whatever sh is
+	POSIX  Kind = "sh" // dash, ash and other shells named sh
 	Python Kind = "python"
-	Tandem Kind = "tandem" // its command shell, which marks its prompts itself
+	Tandem Kind = "tandem" // Tandem's command shell, which marks its own prompts
 )
 
-// A command is an interactive shell's command line, taken apart.
+// A command is the parsed command line of an interactive shell.
 type command struct {
 	kind   Kind
 	login  bool
 	noRC   bool
 	noProf bool
 	rc     string   // bash: read instead of ~/.bashrc
-	rest   []string // arguments that stay
+	rest   []string // arguments to keep
 }
 
-// KindOf tells what an interactive shell argv starts; None if it runs a command
-// or a script, or is none that can be told to mark its prompts.
-func KindOf(argv []string) Kind { return parse(argv).kind }
+// KindOf returns the kind of interactive shell that argv starts, or None if it runs a command or
+// script or cannot mark its prompts.
+func KindOf(argv []string) Kind { return parseShell(argv).kind }
 
-func parse(argv []string) command {
+func parseShell(argv []string) command {
 	if len(argv) == 0 {
 		return command{}
 	}
@@ -44,17 +43,17 @@ func parse(argv []string) command {
 	ok := false
 	switch {
 	case name == "bash":
-		c.kind, ok = Bash, c.bash(argv[1:])
+		c.kind, ok = Bash, c.parseBash(argv[1:])
 	case name == "zsh":
-		c.kind, ok = Zsh, c.plain(argv[1:], "-l", "--login", "-i", "-il", "-li")
+		c.kind, ok = Zsh, c.acceptArgs(argv[1:], "-l", "--login", "-i", "-il", "-li")
 	case name == "fish":
-		c.kind, ok = Fish, c.plain(argv[1:], "-l", "--login", "-i", "--interactive", "-il", "-li")
+		c.kind, ok = Fish, c.acceptArgs(argv[1:], "-l", "--login", "-i", "--interactive", "-il", "-li")
 	case name == "sh" || name == "dash" || name == "ash":
-		c.kind, ok = POSIX, c.plain(argv[1:], "-l", "-i", "-il", "-li")
+		c.kind, ok = POSIX, c.acceptArgs(argv[1:], "-l", "-i", "-il", "-li")
 	case name == "tandem" && len(argv) > 1 && argv[1] == "shell":
 		c.kind, c.rest, ok = Tandem, argv[1:], !slices.Contains(argv, "--commands")
 	case isPython(name):
-		c.kind, ok = Python, c.plain(argv[1:], "-i", "-q", "-B", "-u", "-O", "-OO", "-s", "-b")
+		c.kind, ok = Python, c.acceptArgs(argv[1:], "-i", "-q", "-B", "-u", "-O", "-OO", "-s", "-b")
 	}
 	if !ok {
 		return command{}
@@ -62,20 +61,21 @@ func parse(argv []string) command {
 	return c
 }
 
-// isPython accepts python, python3, python3.11.
+// isPython reports whether name is python, python3, python3.11 or similar.
 func isPython(name string) bool {
 	version, ok := strings.CutPrefix(name, "python")
 	return ok && strings.Trim(version, "0123456789.") == ""
 }
 
-// plain accepts arguments that all are known and keeps them.
-func (c *command) plain(args []string, known ...string) bool {
+// acceptArgs keeps args and reports whether all of them are known.
+func (c *command) acceptArgs(args []string, known ...string) bool {
 	c.rest = args
 	return !slices.ContainsFunc(args, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// bash takes what bash's --rcfile would contradict out of the arguments.
-func (c *command) bash(args []string) bool {
+// parseBash removes the arguments that conflict with --rcfile, and reports whether it knows all
+// arguments.
+func (c *command) parseBash(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		switch args[i] {
 		case "-i":

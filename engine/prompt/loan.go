@@ -8,15 +8,15 @@ type loan struct {
 	command *Command // nil until the command has started
 }
 
-// lend lets a shell without marks report one command: word is the nonce for its marks, typed along
-// with the command. own is false for a shell started in the session's own.
-func (m *marks) lend(word string, own bool) {
+// lendNonce lets a shell without marks report one command: word is the nonce for its marks, typed
+// along with the command. own is false for a shell started in the session's own.
+func (m *marks) lendNonce(word string, own bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lent = loan{word: word, own: own, phase: m.phase}
 }
 
-func (m *marks) word() string {
+func (m *marks) lentNonce() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lent.word
@@ -33,8 +33,8 @@ func (m *marks) noteLent(f markFound) (ended *Command) {
 		m.lent.command = &Command{Line: w.line, StartedAt: f.now, LogStart: f.at}
 		w.begun, w.start, w.began = true, f.at, f.now
 		if m.lent.own {
-			m.line, m.told = w.line, true
-			m.begin(f)
+			m.line, m.reported = w.line, true
+			m.beginCommand(f)
 		}
 	case f.Mark == 'D' && m.lent.command != nil:
 		ended = m.endLent(f)
@@ -48,14 +48,14 @@ func (m *marks) noteLent(f markFound) (ended *Command) {
 
 func (m *marks) endLent(f markFound) *Command {
 	if m.lent.own {
-		c := m.finish(f, f.Exit)
+		c := m.endCommand(f, f.Exit)
 		if m.phase = phaseUnknown; m.lent.phase == phaseReady {
-			m.phase, m.bare = phaseBetween, true
+			m.phase, m.promptsOnly = phaseBetween, true
 		}
 		return c
 	}
 	c := m.lent.command
 	c.ExitCode, c.LogEnd, c.Duration = f.Exit, f.at, max(0, f.now.Sub(c.StartedAt))
-	c.Stopped = f.Exit != nil && *f.Exit != 0 && EndsInterrupt(m.broken, f.now)
+	c.Stopped = f.Exit != nil && *f.Exit != 0 && EndsInterrupt(m.interruptedAt, f.now)
 	return c
 }

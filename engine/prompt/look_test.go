@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-func TestPanicOfALookEndsThatLook(t *testing.T) {
+func TestPanicInAPollDoesNotPreventTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		s := New(Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
 		var due atomic.Bool
 		due.Store(true)
-		s.lookLater(time.Millisecond, &due, func() { panic("stumbled") })
+		s.pollLater(time.Millisecond, &due, func() { panic("stumbled") })
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if due.Load() || !strings.Contains(out.String(), "stumbled") {

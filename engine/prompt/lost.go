@@ -31,38 +31,40 @@ func (p promptState) mayBeLost() bool {
 // noteLost checks whether the shell waits at an unmarked prompt. If so, it records that the marks
 // are lost and returns true.
 func (s *Shell) noteLost(ctx context.Context) bool {
-	state := s.marks.state()
+	state := s.marks.snapshot()
 	if s.o.Master == nil || !state.mayBeLost() || !s.isSettled() || !s.atUnmarkedPrompt(ctx, state) {
 		return false
 	}
 	cols, rows := s.t.Size()
 	at := s.lastRow(s.t.Shown())
-	ended, ok := s.marks.noteUnmarkedPrompt(markFound{at: at, now: time.Now(), typed: s.lineTyped(cols, rows, false)}, state.notes)
+	ended, ok := s.marks.noteUnmarkedPrompt(markFound{at: at, now: time.Now(), typed: s.typedLineReader(cols, rows, false)}, state.notes)
 	if ok {
-		s.tellRan(ended)
+		s.reportCommand(ended)
 		s.o.Changed()
 	}
 	return ok
 }
 
-// noteUnmarkedPrompt records that the shell waits at a prompt without a mark, because its hooks were
-// removed or another shell replaced it. notes is the number of marks when that was seen; ok is false
-// if more have arrived.
+// noteUnmarkedPrompt records that the shell waits at a prompt without a mark, because its hooks
+// were removed or another shell replaced it. notes is the number of marks seen at that time; ok is
+// false if more have arrived.
 func (m *marks) noteUnmarkedPrompt(f markFound, notes int) (ended *Command, ok bool) {
 	f.Mark, f.lost = 'D', true
 	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	// A mark that arrived meanwhile is more reliable than the observation.
 	if m.notes != notes || m.phase == phaseReady && !f.sent && !m.dropped {
 		return nil, false
 	}
 	m.notes++
 	was, told := m.phase, m.watch != nil && m.watch.ended
-	ended = m.finish(f, nil)
+	ended = m.endCommand(f, nil)
 	if was == phaseRunning && m.replay {
-		ended = nil // the previous engine recorded it
+		// The previous engine recorded it.
+		ended = nil
 	}
-	m.phase, m.told, m.ahead, m.lent = phaseUnknown, false, 0, loan{}
+	m.phase, m.reported, m.ahead, m.lent = phaseUnknown, false, 0, loan{}
 	if w := m.watch; w != nil && w.ended {
 		w.lost, w.ready, w.cursor = !told, true, f.at
 	}
@@ -79,15 +81,15 @@ func (m *marks) endUnmarked(w *commandWatch) {
 // atUnmarkedPrompt reports whether the session's own process is a shell that reads a command line.
 // It distinguishes this from builtins with a line editor (read -e, vared) by the displayed prompt.
 func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
-	look := s.look()
+	look := s.inspectReader()
 	if !look.Reads || look.Hidden || look.PID != s.o.PID || s.t.Modes().Alt || !isInteractive(argumentsOf(look.PID)) {
 		return false
 	}
-	row, err := s.row(ctx)
+	row, err := s.cursorRow(ctx)
 	if err != nil {
 		return false
 	}
-	edits, prompt := s.editsLine(look), endsPrompt(row)
+	edits, prompt := s.editsLine(look), endsLikePrompt(row)
 	if state.phase == phaseUnknown || s.isReplaced() {
 		return edits || prompt
 	}
@@ -96,7 +98,8 @@ func (s *Shell) atUnmarkedPrompt(ctx context.Context, state promptState) bool {
 	case phaseBetween:
 		return edits
 	case phaseRunning:
-		return edits && (prompt || endsInSymbol(row) || state.broken.After(state.began)) // a builtin would have stopped at the interrupt
+		// A builtin would have stopped at the interrupt.
+		return edits && (prompt || endsInSymbol(row) || state.interruptedAt.After(state.began))
 	}
 	return (edits || state.noStart) && prompt && !state.more
 }
@@ -110,7 +113,7 @@ func (s *Shell) isLastPrompt(state promptState, row string) bool {
 	cols, rows := s.t.Size()
 	text := cleanOutput(p, cols, rows)
 	text = strings.TrimRight(text[strings.LastIndexByte(text, '\n')+1:], " ")
-	return text != "" && withoutDigits(text) == withoutDigits(strings.TrimRight(row, " "))
+	return text != "" && stripDigits(text) == stripDigits(strings.TrimRight(row, " "))
 }
 
 // isReplaced reports whether another program replaced the one started with the session's nonce. It
@@ -129,7 +132,7 @@ func (s *Shell) lastRow(end int64) int64 {
 	return start + int64(bytes.LastIndexByte(p, '\n')+1)
 }
 
-// endsInSymbol reports whether a row ends in a symbol that questions do not end with.
+// endsInSymbol reports whether a row ends in a symbol, excluding those that end questions.
 func endsInSymbol(row string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(row, " "))
 	return last != utf8.RuneError && !unicode.IsLetter(last) && !unicode.IsDigit(last) && !strings.ContainsRune(`:?!.,;=-_'")]}`, last)

@@ -13,11 +13,11 @@ func FuzzShellMarks(f *testing.F) {
 	f.Add([]byte("\x1b]133;A;c=0;aid=n\a$ \x1b]133;B;aid=n\als\r\nx\r\n\x1b]133;D;0;aid=n\a\x1b]633;E;;n;n=5\a"))
 	f.Fuzz(func(t *testing.T, p []byte) {
 		m := &marks{nonce: "n"}
-		w := m.follow()
+		w := m.watchNext()
 		at := int64(0)
 		term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				if ended := m.note(markFound{PromptEvent: e, at: at, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }}); ended != nil && ended.Duration < 0 {
+				if ended := m.noteMark(markFound{PromptEvent: e, at: at, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }}); ended != nil && ended.Duration < 0 {
 					t.Error(ended)
 				}
 			}
@@ -26,18 +26,18 @@ func FuzzShellMarks(f *testing.F) {
 			at++
 			term.Write(p[i : i+1])
 		}
-		m.seen(w)
-		before := m.state().phase
+		m.readWatch(w)
+		before := m.snapshot().phase
 		again := &marks{nonce: "n"}
 		term = vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				again.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }})
+				again.noteMark(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "x", from.at, false }})
 			}
 		}})
 		term.SetReplies(false)
 		term.Write(m.appendState(nil))
-		if now := again.state(); now.phase != before || now.prompt != m.state().prompt && before == phaseReady {
-			t.Errorf("%+v became %+v", m.state(), now)
+		if now := again.snapshot(); now.phase != before || now.prompt != m.snapshot().prompt && before == phaseReady {
+			t.Errorf("%+v became %+v", m.snapshot(), now)
 		}
 	})
 }
@@ -46,10 +46,10 @@ func FuzzPlainStream(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\r\nc\rd\x1b]0;t\ae\x1bPq\x1b\\f"), 3)
 	f.Fuzz(func(t *testing.T, p []byte, cut int) {
 		whole, parts := newPlainWindow(0), newPlainWindow(0)
-		whole.add(p)
+		whole.addOutput(p)
 		cut = min(max(cut, 0), len(p))
-		parts.add(p[:cut])
-		parts.add(p[cut:])
+		parts.addOutput(p[:cut])
+		parts.addOutput(p[cut:])
 		if string(whole.text) != string(parts.text) || whole.at != parts.at {
 			t.Errorf("%q cut at %d: %q, not %q", p, cut, parts.text, whole.text)
 		}
@@ -59,7 +59,7 @@ func FuzzPlainStream(f *testing.F) {
 	})
 }
 
-func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
+func TestSnapshotDoesNotWaitForALogRead(t *testing.T) {
 	m := &marks{nonce: "n"}
 	reads := 0
 	typed := func(from inputStart, to int64) (string, int64, bool) {
@@ -73,24 +73,24 @@ func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
 	}
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			m.note(markFound{PromptEvent: e, typed: typed})
+			m.noteMark(markFound{PromptEvent: e, typed: typed})
 		}
 	}})
 	term.Write([]byte("\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a\x1b]133;C;aid=n\a\x1b]133;D;0;aid=n\a"))
 	term.Write([]byte("\x1b]133;A;c=0;aid=n\a\x1b]133;B;aid=n\a\x1b]133;D;0;aid=n\a"))
 	term.Write([]byte("\x1b]133;A;c=0;aid=n\a\x1b]133;B;aid=n\a"))
 	m.noteTyped([]byte("\r"), time.Now())
-	m.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, typed: typed}, nil)
+	m.endShell(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, typed: typed}, nil)
 	if reads != 3 {
 		t.Errorf("the log was read %d times, not 3", reads)
 	}
 }
 
-func TestALineTypedBeforeThePromptIsStillToBeRun(t *testing.T) {
+func TestPromptIsNotFreeWhileALineTypedAheadIsUnread(t *testing.T) {
 	m := &marks{nonce: "n"}
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			m.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "make", from.at, false }})
+			m.noteMark(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "make", from.at, false }})
 		}
 	}})
 	const prompt, begins, ends = "\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a", "\x1b]133;C;aid=n\a", "\x1b]133;D;0;aid=n\a"
@@ -107,18 +107,18 @@ func TestALineTypedBeforeThePromptIsStillToBeRun(t *testing.T) {
 	for _, s := range steps {
 		m.noteTyped([]byte(s.typed), time.Now())
 		term.Write([]byte(s.printed))
-		if got := m.state().atPrompt(); got != s.waits {
+		if got := m.snapshot().atPrompt(); got != s.waits {
 			t.Errorf("after %q was typed and %q printed it is at its prompt: %v", s.typed, s.printed, got)
 		}
 	}
 }
 
-func TestOutputIsNotTakenForALineTypedBeforeThePrompt(t *testing.T) {
+func TestOutputIsNotMistakenForALineTypedAhead(t *testing.T) {
 	m := &marks{nonce: "n"}
 	var ended []Command
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			c := m.note(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "far-2", from.at, false }})
+			c := m.noteMark(markFound{PromptEvent: e, typed: func(from inputStart, to int64) (string, int64, bool) { return "far-2", from.at, false }})
 			if c != nil {
 				ended = append(ended, *c)
 			}

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/pty"
 )
 
-// A Need is what the program in the foreground of a terminal waits for.
+// A Need is what the foreground program of a terminal waits for.
 type Need string
 
 const (
@@ -22,30 +22,27 @@ const (
 )
 
 const (
-	// needFresh is how long a look is good for a listing, and lookBudget how long a
-	// listing looks at all.
+	// needFresh is how long a listing reuses the last poll of a shell, and pollBudget how long a
+	// listing may spend on polls.
 	needFresh  = time.Second
-	lookBudget = 20 * time.Millisecond
-	// lookGap is the time between looks at a program's state, which nobody announces.
-	lookGap = 50 * time.Millisecond
-	// quietGap is how long nothing is printed before it is worth a look what a program
-	// waits for.
+	pollBudget = 20 * time.Millisecond
+	// pollGap is the time between polls of a program's state, because no event reports a change.
+	pollGap = 50 * time.Millisecond
+	// quietGap is how long output must pause before the program's need is polled.
 	quietGap = 200 * time.Millisecond
-	// aheadSettles is how long a shell takes at most from its prompt to what was typed
-	// before that.
+	// aheadSettles is how long a shell may take from its prompt until it reads earlier input.
 	aheadSettles = 100 * time.Millisecond
-	// answerMost is how long after an answer a program may still wait for it, as far as
-	// that can be seen.
-	answerMost = 5 * time.Second
+	// maxAnswerWait is how long after input a program may appear to still wait for it.
+	maxAnswerWait = 5 * time.Second
 )
 
-// Need is what it waits for, as it was seen last.
+// Need returns what the shell waited for at the last poll.
 func (s *Shell) Need() Need {
 	s.mu.Lock()
 	need := s.need
 	s.mu.Unlock()
 	switch {
-	case s.marks.state().atPrompt():
+	case s.marks.snapshot().atPrompt(): // more recent than the last poll
 		return NeedPrompt
 	case need == NeedPrompt:
 		return NeedNothing
@@ -53,10 +50,10 @@ func (s *Shell) Need() Need {
 	return need
 }
 
-// LookAtNeed looks what it waits for.
-func (s *Shell) LookAtNeed() Need {
-	n := s.waiting()
-	s.looked.Store(time.Now().UnixNano())
+// UpdateNeed polls what the shell waits for and stores it. It calls Changed if that has changed.
+func (s *Shell) UpdateNeed() Need {
+	n := s.inspectNeed()
+	s.polledAt.Store(time.Now().UnixNano())
 	s.mu.Lock()
 	changed := s.need != n
 	s.need = n
@@ -67,23 +64,23 @@ func (s *Shell) LookAtNeed() Need {
 	return n
 }
 
-// waiting tells what it waits for, as far as that can be seen now.
-func (s *Shell) waiting() Need {
+// inspectNeed returns what the shell waits for now.
+func (s *Shell) inspectNeed() Need {
 	if s.o.Master == nil || s.isOver() || isClosed(s.o.Exited) {
 		return NeedNothing
 	}
-	state := s.marks.state()
+	state := s.marks.snapshot()
 	if state.atPrompt() {
 		return NeedPrompt
 	}
-	look := s.lookNow()
-	soon, cancel := context.WithTimeout(context.Background(), lookBudget)
+	look := s.inspectReaderNow()
+	soon, cancel := context.WithTimeout(context.Background(), pollBudget)
 	defer cancel()
 	if look.Own && look.Reads && s.noteLost(soon) {
-		state = s.marks.state()
+		state = s.marks.snapshot()
 	}
 	switch {
-	case !look.Reads, look.Own && state.lineIsNew(time.Now()):
+	case !look.Reads, look.Own && state.isLineNew(time.Now()):
 		return NeedNothing
 	case look.Hidden:
 		return NeedSecret
@@ -91,7 +88,7 @@ func (s *Shell) waiting() Need {
 		if time.Since(state.drawn) < aheadSettles {
 			return NeedNothing
 		}
-		s.marks.noLineAhead()
+		s.marks.clearAhead()
 		return NeedPrompt
 	case look.Own && state.phase == phaseUnknown && state.notes > 0 && !s.atUnmarkedPrompt(soon, state):
 		return NeedInput
@@ -110,17 +107,18 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// awaitNeed waits until two looks in a row agree that it waits for something that
-// counts.
-func (s *Shell) awaitNeed(ctx context.Context, counts func(Need) bool) (Need, error) {
-	tick := time.NewTicker(lookGap)
+// awaitNeed waits until two polls in a row agree on a need that accept allows. It returns
+// NeedNothing if the session ends first.
+func (s *Shell) awaitNeed(ctx context.Context, accept func(Need) bool) (Need, error) {
+	tick := time.NewTicker(pollGap)
 	defer tick.Stop()
 	var last Need
 	at := int64(-1)
 	for {
-		now, end := s.LookAtNeed(), s.t.Log().End()
-		agreed := now == NeedPrompt && s.marks.state().atPrompt() || now == last && end == at
-		if counts(now) && agreed && s.t.Shown() == end && !pty.HasOutput(s.o.Master) {
+		now, end := s.UpdateNeed(), s.t.Log().End()
+		agreed := now == NeedPrompt && s.marks.snapshot().atPrompt() || now == last && end == at
+		// Unread output may contain a mark or a question.
+		if accept(now) && agreed && s.t.Shown() == end && !pty.HasOutput(s.o.Master) {
 			return now, nil
 		}
 		last, at = now, end
@@ -138,21 +136,21 @@ func (s *Shell) awaitNeed(ctx context.Context, counts func(Need) bool) (Need, er
 func (s *Shell) AwaitPrompt(ctx context.Context) error {
 	n, err := s.awaitNeed(ctx, func(n Need) bool { return n == NeedPrompt })
 	if err == nil && n != NeedPrompt {
-		err = context.Canceled // it has ended
+		err = context.Canceled // the shell exited
 	}
 	return err
 }
 
-// lookWhenQuiet has somebody look once when the output pauses, so that a program
-// which asks for something is seen to.
-func (s *Shell) lookWhenQuiet() {
-	if s.o.Master != nil && s.quieting.CompareAndSwap(false, true) {
-		s.lookLater(quietGap, &s.quieting, s.lookIfQuiet)
+// pollWhenQuiet schedules one poll for when the output pauses, to detect a program that asks for
+// input.
+func (s *Shell) pollWhenQuiet() {
+	if s.o.Master != nil && s.quietPollDue.CompareAndSwap(false, true) {
+		s.pollLater(quietGap, &s.quietPollDue, s.pollIfQuiet)
 	}
 }
 
-// lookLater calls look after a while. One that panics is over: due says so.
-func (s *Shell) lookLater(wait time.Duration, due *atomic.Bool, look func()) {
+// pollLater calls poll after a delay. If poll panics, due is cleared.
+func (s *Shell) pollLater(wait time.Duration, due *atomic.Bool, look func()) {
 	time.AfterFunc(wait, func() {
 		if panics.Log(s.o.Log, "look at what a program waits for", look) {
 			due.Store(false)
@@ -160,53 +158,52 @@ func (s *Shell) lookLater(wait time.Duration, due *atomic.Bool, look func()) {
 	})
 }
 
-func (s *Shell) lookIfQuiet() {
+func (s *Shell) pollIfQuiet() {
 	left := quietGap - time.Since(time.Unix(0, s.printed.Load()))
 	switch {
 	case isClosed(s.o.Closed) || s.isOver():
 	case left > 0:
-		s.lookLater(left, &s.quieting, s.lookIfQuiet)
+		s.pollLater(left, &s.quietPollDue, s.pollIfQuiet)
 		return
 	default:
-		s.LookAtNeed()
+		s.UpdateNeed()
 	}
-	s.quieting.Store(false)
+	s.quietPollDue.Store(false)
 }
 
-// lookWhenAnswered has somebody look, after something was typed, until the program
-// waits no longer: an answer need not make it print anything.
-func (s *Shell) lookWhenAnswered() {
+// pollAfterInput schedules polls after input until the program no longer waits: it need not print
+// anything when it gets an answer.
+func (s *Shell) pollAfterInput() {
 	s.mu.Lock()
 	asked := s.need
 	s.mu.Unlock()
-	if asked != NeedNothing && s.answering.CompareAndSwap(false, true) {
-		s.lookLater(quietGap, &s.answering, func() { s.lookIfAnswered(asked) })
+	if asked != NeedNothing && s.answerPollDue.CompareAndSwap(false, true) {
+		s.pollLater(quietGap, &s.answerPollDue, func() { s.pollUntilAnswered(asked) })
 	}
 }
 
-// lookIfAnswered looks, and again after twice the time if nothing has changed.
-func (s *Shell) lookIfAnswered(asked Need) {
+// pollUntilAnswered polls, and doubles the delay while nothing has changed.
+func (s *Shell) pollUntilAnswered(asked Need) {
 	since := time.Since(time.Unix(0, s.typed.Load()))
 	again := max(quietGap-since, 0)
 	switch {
 	case isClosed(s.o.Closed) || s.isOver():
-	case again == 0 && (s.LookAtNeed() != asked || since > answerMost):
+	case again == 0 && (s.UpdateNeed() != asked || since > maxAnswerWait):
 	default:
-		s.lookLater(cmp.Or(again, since), &s.answering, func() { s.lookIfAnswered(asked) })
+		s.pollLater(cmp.Or(again, since), &s.answerPollDue, func() { s.pollUntilAnswered(asked) })
 		return
 	}
-	s.answering.Store(false)
+	s.answerPollDue.Store(false)
 }
 
-// LookAtNeeds looks what shells wait for that nobody has looked at for a while, those
-// first that have waited longest for it. A listing need not be complete: it spends
-// little time on that.
-func LookAtNeeds(ctx context.Context, all []*Shell) {
-	slices.SortFunc(all, func(a, b *Shell) int { return cmp.Compare(a.looked.Load(), b.looked.Load()) })
-	for begun, i := time.Now(), 0; i < len(all) && time.Since(begun) < lookBudget; i++ {
+// UpdateNeeds polls shells not polled lately, the least recent first. A listing may be incomplete,
+// so that it stops after pollBudget.
+func UpdateNeeds(ctx context.Context, all []*Shell) {
+	slices.SortFunc(all, func(a, b *Shell) int { return cmp.Compare(a.polledAt.Load(), b.polledAt.Load()) })
+	for begun, i := time.Now(), 0; i < len(all) && time.Since(begun) < pollBudget; i++ {
 		s := all[i]
-		if time.Since(time.Unix(0, s.looked.Load())) > needFresh && ctx.Err() == nil {
-			s.LookAtNeed()
+		if time.Since(time.Unix(0, s.polledAt.Load())) > needFresh && ctx.Err() == nil {
+			s.UpdateNeed()
 		}
 	}
 }

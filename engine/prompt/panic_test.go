@@ -8,7 +8,7 @@ import (
 	"tandem/engine/panics"
 )
 
-func TestAPanicOfWhatLooksForAConditionReachesTheCaller(t *testing.T) {
+func TestPanicInAConditionReachesTheCaller(t *testing.T) {
 	term, _ := newFakeTerminal(nil)
 	w, err := NewConditions(api.SessionWaitInput{Port: 1, Exit: true}, func(context.Context) error { panic("stumbled") })
 	if err != nil {

@@ -2,21 +2,19 @@ package prompt
 
 import "regexp"
 
-// plainWindow is how much plain text before the newest is still searched.
-const plainWindow = 64 << 10
+// maxPlainWindow is how much older plain text is still searched.
+const maxPlainWindow = 64 << 10
 
-// A plainStream takes escape sequences and controls out of a stream that is cut
-// anywhere. Its zero value is at the start of a stream. A carriage return that
-// no line feed follows ends a line.
+// A plainStream removes escape sequences and controls from a stream that arrives in pieces. Its
+// zero value is at the start of a stream. A carriage return without a line feed ends a line.
 type plainStream struct {
-	state  byte // 0 text, or what is being read over: esc, '[' or a string's introducer
-	escape bool // inside a string: ESC came last
+	state  byte // 0 for text; otherwise the sequence being skipped: ESC, '[' or a string's introducer
+	escape bool // the last byte inside a string was ESC
 	cr     bool // the last byte was CR
 }
 
-// next takes a byte; out says what text comes of it, n is how many bytes of
-// out count.
-func (t *plainStream) next(b byte) (out [2]byte, n int) {
+// filterByte processes one byte and returns the resulting text: the first n bytes of out.
+func (t *plainStream) filterByte(b byte) (out [2]byte, n int) {
 	const escape = 0x1b
 	switch t.state {
 	case '[':
@@ -27,7 +25,7 @@ func (t *plainStream) next(b byte) (out [2]byte, n int) {
 		}
 		return out, 0
 	case escape:
-		t.escaped(b)
+		t.enterSequence(b)
 		return out, 0
 	case ']', 'P', 'X', '^', '_':
 		switch {
@@ -38,11 +36,10 @@ func (t *plainStream) next(b byte) (out [2]byte, n int) {
 		}
 		return out, 0
 	}
-	return t.text(b)
+	return t.filterText(b)
 }
 
-// escaped takes what follows an ESC.
-func (t *plainStream) escaped(b byte) {
+func (t *plainStream) enterSequence(b byte) {
 	switch {
 	case b == '[', b == ']', b == 'P', b == 'X', b == '^', b == '_':
 		t.state, t.escape = b, false
@@ -51,7 +48,7 @@ func (t *plainStream) escaped(b byte) {
 	}
 }
 
-func (t *plainStream) text(b byte) (out [2]byte, n int) {
+func (t *plainStream) filterText(b byte) (out [2]byte, n int) {
 	alone := t.cr && b != '\n' && b != '\r'
 	if alone {
 		out[0], n = '\n', 1
@@ -71,42 +68,42 @@ func (t *plainStream) text(b byte) (out [2]byte, n int) {
 	return out, n
 }
 
-// A plainBuffer is the newest plain text of a log with the offsets that it
-// comes from.
+// A plainBuffer is the newest plain text of a log with its offsets.
 type plainBuffer struct {
 	plainStream
-	at     int64 // offset of what was not added yet
-	text   []byte
-	behind []int64 // by byte of text: the offset behind what it comes from
+	at   int64 // offset of the next byte to add
+	text []byte
+	ends []int64 // for each byte of text, the offset after its source
 }
 
 func newPlainWindow(at int64) *plainBuffer { return &plainBuffer{at: at} }
 
-// add adds what follows in the log.
-func (b *plainBuffer) add(p []byte) {
+// addOutput adds the next bytes of the log.
+func (b *plainBuffer) addOutput(p []byte) {
 	for _, c := range p {
 		b.at++
-		out, n := b.next(c)
+		out, n := b.filterByte(c)
 		for _, char := range out[:n] {
 			b.text = append(b.text, char)
-			b.behind = append(b.behind, b.at)
+			b.ends = append(b.ends, b.at)
 		}
 	}
-	if cut := len(b.text) - plainWindow - readAtOnce; cut > 0 {
+	if cut := len(b.text) - maxPlainWindow - logChunk; cut > 0 {
 		b.text = append(b.text[:0], b.text[cut:]...)
-		b.behind = append(b.behind[:0], b.behind[cut:]...)
+		b.ends = append(b.ends[:0], b.ends[cut:]...)
 	}
 }
 
-// match looks for a match; one at the very end counts only if open is set.
-func (b *plainBuffer) match(re *regexp.Regexp, open bool) (finding, bool) {
+// findMatch returns the first match. A match at the very end of the text counts only if open is
+// set.
+func (b *plainBuffer) findMatch(re *regexp.Regexp, open bool) (finding, bool) {
 	at := re.FindIndex(b.text)
 	if at == nil || at[1] == len(b.text) && !open {
 		return finding{}, false
 	}
 	g := finding{met: "output", text: string(b.text[at[0]:at[1]]), cursor: b.at}
 	if at[1] > 0 {
-		g.cursor = b.behind[at[1]-1]
+		g.cursor = b.ends[at[1]-1]
 	}
 	return g, true
 }

@@ -18,20 +18,19 @@ var lineShells = [...]string{"sh", "bash", "rbash", "dash", "ash", "zsh", "ksh",
 
 const fishShell = "fish"
 
-// relays pass on what is typed to a terminal of their own, in which anything may run.
-// They wait for keys all the time.
+// relays are programs that pass input on to a terminal of their own. They always wait for keys.
 var relays = [...]string{"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl"}
 
-// takesLines reports whether the program that was seen to read is a shell at a prompt
-// of its own, or leads to one. Nothing but the command itself may be typed into what is not.
-func (s *Shell) takesLines(ctx context.Context, look pty.Look) (bool, error) {
+// acceptsLines reports whether the reading program is a shell at a prompt, or leads to one. A
+// program that is not must get the plain text only.
+func (s *Shell) acceptsLines(ctx context.Context, look pty.Look) (bool, error) {
 	argv := argumentsOf(look.PID)
 	switch {
 	case isInteractive(argv) && s.editsLine(look):
 		return true, nil
 	case isInteractive(argv), isRelay(argv):
-		row, err := s.row(ctx)
-		return endsPrompt(row), err
+		row, err := s.cursorRow(ctx)
+		return endsLikePrompt(row), err
 	}
 	return false, nil
 }
@@ -42,8 +41,8 @@ func (s *Shell) editsLine(look pty.Look) bool {
 	return look.Polls || !look.Canonical && s.t.Modes().BracketedPaste
 }
 
-// row is the cursor's row, up to the cursor.
-func (s *Shell) row(ctx context.Context) (string, error) {
+// cursorRow returns the text of the cursor's row before the cursor.
+func (s *Shell) cursorRow(ctx context.Context) (string, error) {
 	c, err := s.t.Cursor(ctx)
 	if err != nil {
 		return "", err
@@ -67,8 +66,8 @@ func argumentsOf(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
-// isInteractive reports whether argv starts a shell that reads command lines from its
-// terminal, no script and no command.
+// isInteractive reports whether argv starts a shell that reads command lines from its terminal,
+// rather than a script or a command.
 func isInteractive(argv []string) bool {
 	if len(argv) > 1 && filepath.Base(argv[0]) == "busybox" {
 		argv = argv[1:]
@@ -101,9 +100,9 @@ func isRelay(argv []string) bool {
 	return len(argv) > 0 && slices.Contains(relays[:], filepath.Base(argv[0]))
 }
 
-// endsPrompt reports whether a row ends as the prompts of shells do, and not as that of
-// psql, whose prompts say by a character before # or $ what it waits for.
-func endsPrompt(row string) bool {
+// endsLikePrompt reports whether a row ends like a shell prompt. It excludes psql's, with a status
+// character before # or $.
+func endsLikePrompt(row string) bool {
 	row = strings.TrimRight(row, " ")
 	for _, end := range [...]string{"$", "#", "%"} {
 		if before, ok := strings.CutSuffix(row, end); ok {
@@ -113,40 +112,40 @@ func endsPrompt(row string) bool {
 	return strings.HasSuffix(row, "❯")
 }
 
-// promptComes is how long a shell may take to come to its prompt before something
-// else counts as having the terminal: a command that is just ending, files that it
-// reads when it starts.
-const promptComes = 300 * time.Millisecond
+// promptGrace is how long a shell may take to show its prompt before another program counts as the
+// foreground: a command may be exiting, or the shell reading its startup files.
+const promptGrace = 300 * time.Millisecond
 
-// Foreground tells whether a shell waits for a command line, and what has the terminal
-// if none does.
+// Foreground reports whether a shell waits for a command line, and otherwise the name of the
+// foreground program.
 func (s *Shell) Foreground(ctx context.Context) (out api.SessionForegroundOutput, err error) {
 	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
 	}
 	s.noteLost(ctx)
-	soon, cancel := context.WithTimeout(ctx, promptComes)
+	soon, cancel := context.WithTimeout(ctx, promptGrace)
 	defer cancel()
 	if need, _ := s.awaitNeed(soon, func(n Need) bool { return n == NeedPrompt }); need == NeedPrompt || ctx.Err() != nil {
 		out.Prompt = need == NeedPrompt
 		return out, ctx.Err()
 	}
-	look, running := s.look(), s.marks.state()
+	look, running := s.inspectReader(), s.marks.snapshot()
 	switch {
 	case !look.Reads, look.Hidden, s.t.Modes().Alt, look.Own && running.phase == phaseRunning: // a builtin reads
-	case look.Own && isInteractive(argumentsOf(look.PID)): // a shell that marks nothing
+	case look.Own && isInteractive(argumentsOf(look.PID)): // a shell without marks
 		out.Prompt = true
 	default:
-		out.Prompt, err = s.takesLines(ctx, look)
+		out.Prompt, err = s.acceptsLines(ctx, look)
 	}
 	if !out.Prompt && err == nil {
-		out.Program = s.program(running.line)
+		out.Program = s.foregroundName(running.line)
 	}
 	return out, err
 }
 
-// program names what has the terminal; line is what the shell runs, as far as it told.
-func (s *Shell) program(line string) string {
+// foregroundName returns the name of the foreground program, or "". line is the command the shell
+// is running, as far as known.
+func (s *Shell) foregroundName(line string) string {
 	if s.o.Master == nil {
 		return ""
 	}
@@ -155,7 +154,8 @@ func (s *Shell) program(line string) string {
 		return ""
 	}
 	if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); group == s.o.PID && word != "" {
-		return word // a builtin or a function of the shell
+		// A builtin or a function of the shell.
+		return word
 	}
 	return programOf(argumentsOf(group))
 }

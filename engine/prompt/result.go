@@ -9,22 +9,22 @@ import (
 	"tandem/keys"
 )
 
-// text is what is typed.
-func (e *execution) text() []byte {
+// encodeInput returns the bytes to type for the command.
+func (e *execution) encodeInput() []byte {
 	modes := e.s.t.Modes().Modes
 	command := e.in.Command
 	if !e.plain && e.editsLines() && mustQuote(command, modes.BracketedPaste) {
-		command = "eval " + quoteAll(command)
+		command = "eval " + quoteWord(command)
 		e.typed = command
 	}
 	several := strings.Contains(command, "\n")
 	switch {
 	case e.plain && several && e.atPythonPrompt():
 		command = pythonLine(command)
-		e.in.Command = command // its echo is no output
+		e.in.Command = command // its echo is not output
 	case e.plain:
 	case e.marker:
-		command = markerLines(command, e.s.marks.word(), e.program() == fishShell)
+		command = markerLines(command, e.s.marks.lentNonce(), e.readerName() == fishShell)
 	case !several:
 	case e.s.o.Kind == Python:
 		command = pythonLine(command)
@@ -39,24 +39,24 @@ func (e *execution) text() []byte {
 	return append(keys.EncodePaste(nil, command, modes), '\r')
 }
 
-// editsLines reports whether the shell is one that changes lines before it reads them:
-// it expands its history in them, and completes words where they have tabs.
+// editsLines reports whether the shell changes lines before it runs them: bash and zsh expand
+// history references and complete words at tabs.
 func (e *execution) editsLines() bool {
-	name := e.program()
+	name := e.readerName()
 	return name == "bash" || name == "zsh"
 }
 
-// program returns the name of the program that reads the terminal.
-func (e *execution) program() string {
+// readerName returns the name of the program that reads the terminal.
+func (e *execution) readerName() string {
 	if e.reader == nil {
 		return string(e.s.o.Kind)
 	}
 	return programOf(e.reader)
 }
 
-// mustQuote reports whether such a shell would change a command: ! names a line of the
-// history unless blanks, = or ( follow (bash(1), HISTORY EXPANSION), as ^ does where a
-// line begins.
+// mustQuote reports whether bash or zsh would change a command: ! refers to a line of the history
+// unless followed by a blank, = or ( (bash(1), HISTORY EXPANSION), as does ^ at the start of a
+// line.
 func mustQuote(command string, pasted bool) bool {
 	if !pasted && strings.Contains(command, "\t") {
 		return true
@@ -74,13 +74,13 @@ func mustQuote(command string, pasted bool) bool {
 	return false
 }
 
-// quoteAll writes text as one word on one line, of bash and zsh.
-func quoteAll(text string) string {
+// quoteWord quotes text as one word on one line of bash or zsh.
+func quoteWord(text string) string {
 	return "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`, "!", `\041`).Replace(text) + "'"
 }
 
-// markerLines puts lines around a command that print marks. The shell reads all
-// of it before it runs anything, so what it echoes comes before the first mark.
+// markerLines adds lines that print marks before and after a command. The shell reads all lines
+// before it runs any, so that their echo precedes the first mark.
 func markerLines(command, word string, fish bool) string {
 	if fish {
 		return " begin; printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\nend; printf '\\033]133;D;%s;aid=" + word + "\\007' $status"
@@ -88,19 +88,19 @@ func markerLines(command, word string, fish bool) string {
 	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}; printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
 }
 
-// atPythonPrompt reports whether the program that reads is Python at its usual prompt.
+// atPythonPrompt reports whether the reading program is Python at its standard prompt.
 func (e *execution) atPythonPrompt() bool {
 	return strings.TrimSpace(e.before) == ">>>" && isPython(programOf(e.reader))
 }
 
-// pythonLine writes several lines of Python as one, which runs them as typed statements: the
+// pythonLine converts several lines of Python to one that runs them like typed statements: the
 // values of expressions are shown, and blank lines end nothing. 1024 is ast.PyCF_ONLY_AST.
 func pythonLine(command string) string {
 	return "exec(compile(__import__(\"ast\").Interactive(compile(" + pythonString(command+"\n") +
 		", \"<stdin>\", \"exec\", 1024).body), \"<stdin>\", \"single\"))"
 }
 
-// pythonString writes text as a literal on one line.
+// pythonString quotes text as a Python literal on one line.
 func pythonString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -121,15 +121,15 @@ func pythonString(text string) string {
 	return b.String()
 }
 
-// result makes the answer from what was seen.
-func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
+// buildResult returns the result from the marks seen so far.
+func (e *execution) buildResult(timedOut bool) (api.SessionExecOutput, error) {
 	s := e.s
-	seen := s.marks.seen(e.watch)
+	seen := s.marks.readWatch(e.watch)
 	ended := s.isOver()
 	out := api.SessionExecOutput{Alive: !ended, Start: e.start, TimedOut: timedOut && !seen.ended && !ended, Method: "none"}
 	from, to := seen.start, seen.end
 	if !seen.begun {
-		from = e.echoEnd(seen)
+		from = e.outputStart(seen)
 	}
 	end := s.t.Log().End()
 	if !ended {
@@ -160,23 +160,23 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	}
 	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
 	out.CWD = s.t.CWD()
-	text, dropped, err := e.output(from, to, seen.ended)
+	text, dropped, err := e.readOutput(from, to, seen.ended)
 	text = strings.TrimPrefix(text, e.before+e.prompt)
 	if e.plain {
-		text = withoutTyped(text, e.in.Command)
-	} else if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // its terminal has echoed all of it before
-		text = withoutEcho(text, e.in.Command)
+		text = trimTyped(text, e.in.Command)
+	} else if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // the terminal has echoed all of it before
+		text = trimEcho(text, e.in.Command)
 	}
 	out.Dropped, out.Waits = dropped, string(e.waits)
 	if out.Output = text; e.waits != NeedNothing {
-		out.Output, out.Question = e.question(text)
+		out.Output, out.Question = e.splitQuestion(text)
 	}
 	return out, err
 }
 
-// question takes off an output what the program has asked: the line that it has not
-// ended. A full-screen program asks in other ways.
-func (e *execution) question(text string) (output, question string) {
+// splitQuestion splits the unfinished last line, the program's question, from an output. The
+// question of a full-screen program is not separated.
+func (e *execution) splitQuestion(text string) (output, question string) {
 	if e.s.t.Modes().Alt {
 		return text, ""
 	}
@@ -184,18 +184,19 @@ func (e *execution) question(text string) (output, question string) {
 	return text[:at], strings.TrimRight(text[at:], " ")
 }
 
-// echoEnd is where the output of a command begins in a shell that does not
-// tell: behind the last prompt, if it asked for more, or what was typed.
-func (e *execution) echoEnd(seen commandWatch) int64 {
+// outputStart returns the offset of a command's output in a shell without start marks: after the
+// last continuation prompt, or after the input.
+func (e *execution) outputStart(seen commandWatch) int64 {
 	if seen.continued > 0 {
 		return seen.more
 	}
 	return e.start
 }
 
-// output reads and cleans what was printed from one offset to another.
-func (e *execution) output(from, to int64, ended bool) (text string, dropped int64, err error) {
-	most := max(shellRawLeast, outputPerResult*e.in.MaxOutput)
+// readOutput reads and cleans the output between two offsets. It keeps the last MaxOutput bytes;
+// dropped is the number of bytes left out.
+func (e *execution) readOutput(from, to int64, ended bool) (text string, dropped int64, err error) {
+	most := max(minRawOutput, outputPerResult*e.in.MaxOutput)
 	p, start, err := readRange(e.s.t.Log(), from, to, most)
 	if err != nil {
 		return "", 0, api.Errorf(api.CodeUnavailable, "read output of %s: %v", e.name, err)
@@ -204,7 +205,8 @@ func (e *execution) output(from, to int64, ended bool) (text string, dropped int
 		p = p[:i]
 	}
 	cols, rows := e.s.t.Size()
-	lead := e.before + e.prompt // columns count from there
+	// Columns count from there.
+	lead := e.before + e.prompt
 	text = cleanOutput(append([]byte(lead), p...), cols, rows)
 	dropped = max(0, start-from)
 	if cut := len(text) - e.in.MaxOutput; cut > 0 {
@@ -214,9 +216,9 @@ func (e *execution) output(from, to int64, ended bool) (text string, dropped int
 	return text, dropped, nil
 }
 
-// withoutEcho takes what was typed off the beginning of an output. A line
-// editor may have wrapped it, so blanks and ends of lines do not count.
-func withoutEcho(text, command string) string {
+// trimEcho removes the echoed input from the start of an output. It ignores blanks and line ends,
+// because a line editor may have wrapped the input.
+func trimEcho(text, command string) string {
 	lines := strings.Split(command, "\n")
 	rest := text
 	for _, want := range [...]string{command, lines[len(lines)-1]} {
@@ -242,9 +244,9 @@ func withoutEcho(text, command string) string {
 	return text[lineEnd([]byte(text)):]
 }
 
-// withoutTyped takes off an output the lines that a program has echoed of a text,
-// each behind a prompt for more if it has drawn one.
-func withoutTyped(text, typed string) string {
+// trimTyped removes the echoed lines of typed from the start of an output, including continuation
+// prompts before them.
+func trimTyped(text, typed string) string {
 	for line := range strings.Lines(typed) {
 		first, rest, ok := strings.Cut(text, "\n")
 		line = strings.TrimRight(line, " \t\n")

@@ -12,103 +12,103 @@ import (
 	"tandem/engine/vt"
 )
 
-// A Log is a session's output as it is kept; offsets count from its beginning.
+// A Log is a session's stored output; offsets count from the first byte ever written.
 type Log interface {
-	Start() int64 // what is before it is gone
+	Start() int64 // earlier output was deleted
 	End() int64
 	ReadAt(p []byte, off int64) (int, error)
 }
 
-// A Terminal is what a Shell needs of the session that it runs in. Only IsReady may
-// be called before that has returned nil.
+// A Terminal is the part of a session used by its Shell. Only IsReady may be called before it has
+// returned nil.
 type Terminal interface {
 	IsReady(ctx context.Context) error
 	Log() Log
-	Shown() int64 // how much of the log the screen shows
+	Shown() int64 // offset up to which the screen shows the log
 	Size() (cols, rows int)
-	CWD() string // "" when the program has told none
+	CWD() string // "" if the program has not reported one
 	Modes() vt.Modes
 	Cursor(ctx context.Context) (styled.Cursor, error)
-	Rows(ctx context.Context) ([]string, error) // what the screen shows, without blanks at their ends
+	Rows(ctx context.Context) ([]string, error) // the text on the screen, without trailing blanks
 	TypeInto(ctx context.Context, p []byte) error
-	ExitCode() *int // once it is over
+	ExitCode() *int // valid once the session is over
 	NoteUse()
 }
 
-// Options say what a Shell knows of its session from the beginning.
+// Options describe a session to its Shell.
 type Options struct {
 	Terminal Terminal
-	Master   *os.File        // of its PTY; nil when the program has ended
+	Master   *os.File        // of the PTY; nil if the program has exited
 	PID      int             // of the program
-	Nonce    string          // of its marks; "" if it makes none
-	Kind     Kind            // of shell that the program is
-	Exited   <-chan struct{} // closed when the program has ended
-	Over     <-chan struct{} // closed when all that it printed is in the log as well
-	Closed   <-chan struct{} // closed when the session is left
-	Log      *slog.Logger    // of panics; nil: none
+	Nonce    string          // for its marks; "" if it makes none
+	Kind     Kind            // of the program
+	Exited   <-chan struct{} // closed when the program has exited
+	Over     <-chan struct{} // closed when all its output is in the log as well
+	Closed   <-chan struct{} // closed when the engine stops following the session
+	Log      *slog.Logger    // for panics; nil: none
 
-	Ran     func(Command) // a command has been run, whose Session and Actor are not filled in; it does not block
-	Changed func()        // what it waits for has changed
+	Ran     func(Command) // called for each command run, without Session and Actor; must not block
+	Changed func()        // called when the need has changed
 }
 
-// A Shell is the program of a session as somebody at its prompt sees it. The session
-// tells it of output, input and marks; these calls never block.
+// A Shell follows the program of a session as seen at its prompt. The session reports output, input
+// and marks through its Note methods, and none of them blocks.
 type Shell struct {
 	o      Options
 	t      Terminal
 	marks  marks
-	screen watchers      // of the screen
-	execs  chan struct{} // a token is held while a command line runs
+	screen watchers      // notified of changes to the screen
+	execs  chan struct{} // holds a token while a command line runs
 
-	printed, typed atomic.Int64 // when, in nanoseconds since 1970
-	quieting       atomic.Bool  // a look is due once nothing more is printed
-	answering      atomic.Bool  // looks are due until what was typed has had its effect
-	looked         atomic.Int64 // when it was seen what it waits for
+	printed, typed atomic.Int64 // time in nanoseconds since 1970
+	quietPollDue   atomic.Bool  // a poll is scheduled for when the output pauses
+	answerPollDue  atomic.Bool  // polls are scheduled until the input has had its effect
+	polledAt       atomic.Int64 // time of the last poll
 
 	mu    sync.Mutex
 	need  Need   // at the last check
-	began string // cwd at the last prompt
+	began string // directory at the last prompt
 }
 
-// New makes the Shell of a session that is about to start.
+// New returns the Shell of a session about to start.
 func New(o Options) *Shell {
 	return &Shell{o: o, t: o.Terminal, marks: marks{nonce: o.Nonce}, execs: make(chan struct{}, 1)}
 }
 
-// Printed tells of output that the screen shows now.
-func (s *Shell) Printed() {
+// NoteOutput records that the screen shows new output.
+func (s *Shell) NoteOutput() {
 	s.printed.Store(time.Now().UnixNano())
 	s.screen.wake()
-	s.lookWhenQuiet()
+	s.pollWhenQuiet()
 }
 
-// Typed tells of input; interrupts says that the terminal makes a signal of it.
-func (s *Shell) Typed(p []byte, interrupts bool) {
+// NoteInput records input; interrupts says that the terminal turns it into a signal.
+func (s *Shell) NoteInput(p []byte, interrupts bool) {
 	now := time.Now()
 	s.typed.Store(now.UnixNano())
 	s.marks.noteTyped(p, now)
 	if interrupts {
 		s.marks.noteInterrupt(now)
 	}
-	s.lookWhenAnswered()
+	s.pollAfterInput()
 }
 
-// LastActive is when it last printed something or was typed to.
+// LastActive returns the time of the last output or input.
 func (s *Shell) LastActive() time.Time { return time.Unix(0, max(s.printed.Load(), s.typed.Load())) }
 
-// A Spot is where a mark stands.
+// A Spot is the position of a mark.
 type Spot struct {
-	Offset     int64 // in the log, behind the mark
+	Offset     int64 // in the log, after the mark
 	Cursor     styled.Cursor
 	Cols, Rows int // of the screen
 }
 
-// Mark tells of a mark. It runs on the screen goroutine.
-func (s *Shell) Mark(e vt.PromptEvent, at Spot) {
-	before := s.marks.state().atPrompt()
-	ended := s.marks.note(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.lineTyped(at.Cols, at.Rows, true)})
-	s.tellRan(ended)
-	now := s.marks.state()
+// NoteMark records a mark. It runs on the screen goroutine.
+func (s *Shell) NoteMark(e vt.PromptEvent, at Spot) {
+	before := s.marks.snapshot().atPrompt()
+	ended := s.marks.noteMark(markFound{PromptEvent: e, at: at.Offset, cursor: at.Cursor, now: time.Now(), typed: s.typedLineReader(at.Cols, at.Rows, true)})
+	s.reportCommand(ended)
+	now := s.marks.snapshot()
 	if now.phase == phaseRunning || now.phase == phaseReady {
 		s.mu.Lock()
 		s.began = s.t.CWD()
@@ -119,8 +119,8 @@ func (s *Shell) Mark(e vt.PromptEvent, at Spot) {
 	}
 }
 
-// tellRan tells of a command that was run; nil is none.
-func (s *Shell) tellRan(c *Command) {
+// reportCommand reports a command that was run; c may be nil.
+func (s *Shell) reportCommand(c *Command) {
 	if c != nil {
 		s.mu.Lock()
 		c.CWD = s.began
@@ -129,25 +129,25 @@ func (s *Shell) tellRan(c *Command) {
 	}
 }
 
-// Ended tells of the command that has ended the shell, or has ended with it: no mark
-// comes behind that. stopped says that somebody has ended the session. It runs on the
-// screen goroutine when all output is in the log and on the screen.
-func (s *Shell) Ended(at Spot, exit *int, stopped bool) {
+// NoteExit records that the shell has exited, and reports the command that was running, if any. No
+// mark follows. stopped says that the session was stopped. It runs on the screen goroutine when all
+// output is in the log and on the screen.
+func (s *Shell) NoteExit(at Spot, exit *int, stopped bool) {
 	if stopped {
-		exit = nil // it is the shell's, whose answer to the signal it was
+		// The shell's own status says nothing about the command.
+		exit = nil
 	}
-	c := s.marks.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: at.Offset, now: time.Now(), typed: s.lineTyped(at.Cols, at.Rows, false)}, exit)
+	c := s.marks.endShell(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: at.Offset, now: time.Now(), typed: s.typedLineReader(at.Cols, at.Rows, false)}, exit)
 	if c != nil {
 		c.Stopped = c.Stopped || stopped
 	}
-	s.tellRan(c)
+	s.reportCommand(c)
 }
 
-// AppendState writes the marks that bring a replay behind a checkpoint to where the
-// shell is now.
+// AppendState appends the marks that bring a replay from a checkpoint to the current state.
 func (s *Shell) AppendState(dst []byte) []byte { return s.marks.appendState(dst) }
 
-// Replayed records that the log was replayed, so that earlier input at the prompt is unknown.
-func (s *Shell) Replayed() { s.marks.noteReplayed() }
+// NoteReplay records that the log was replayed, so that earlier input at the prompt is unknown.
+func (s *Shell) NoteReplay() { s.marks.noteReplayed() }
 
 func (s *Shell) isOver() bool { return isClosed(s.o.Over) }

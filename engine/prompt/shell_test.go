@@ -40,7 +40,7 @@ func (t *fakeTerminal) print(text string) {
 		t.log = append(t.log, before...)
 		end := int64(len(t.log))
 		t.mu.Unlock()
-		t.shell.Printed()
+		t.shell.NoteOutput()
 		if text = ""; found {
 			e := vt.PromptEvent{Mark: rest[0], Options: "aid=n"}
 			switch e.Mark {
@@ -49,7 +49,7 @@ func (t *fakeTerminal) print(text string) {
 			case 'E':
 				e.Options, e.Line, _ = strings.Cut(rest[2:strings.IndexByte(rest, '>')], " ")
 			}
-			t.shell.Mark(e, Spot{Offset: end, Cols: 80, Rows: 24})
+			t.shell.NoteMark(e, Spot{Offset: end, Cols: 80, Rows: 24})
 			_, text, _ = strings.Cut(rest, ">")
 		}
 	}
@@ -86,7 +86,7 @@ func (t *fakeTerminal) Rows(context.Context) ([]string, error) {
 }
 
 func (t *fakeTerminal) TypeInto(_ context.Context, p []byte) error {
-	t.shell.Typed(p, false)
+	t.shell.NoteInput(p, false)
 	t.answer(t, string(p))
 	return nil
 }
@@ -99,7 +99,7 @@ func execInput(command string) api.SessionExecInput {
 	return in
 }
 
-func TestACommandLineRunsBetweenTwoPrompts(t *testing.T) {
+func TestExecRunsOneCommandBetweenTwoPrompts(t *testing.T) {
 	term, ran := newFakeTerminal(func(f *fakeTerminal, typed string) {
 		if !strings.Contains(typed, "ls -l") {
 			t.Errorf("typed %q", typed)
@@ -119,7 +119,7 @@ func TestACommandLineRunsBetweenTwoPrompts(t *testing.T) {
 	}
 }
 
-func TestNoCommandLineIsTypedIntoWhatRuns(t *testing.T) {
+func TestExecRefusesWhileAProgramRuns(t *testing.T) {
 	term, _ := newFakeTerminal(func(_ *fakeTerminal, typed string) { t.Errorf("typed %q", typed) })
 	term.print("<A>$ <B>make\r\n<E n make><C>")
 	_, err := term.shell.Exec(t.Context(), execInput("ls"), "a")
@@ -131,7 +131,7 @@ func TestNoCommandLineIsTypedIntoWhatRuns(t *testing.T) {
 	}
 }
 
-func TestAWaitEndsWithTheFirstOfItsConditions(t *testing.T) {
+func TestAwaitReturnsTheFirstConditionMet(t *testing.T) {
 	term, _ := newFakeTerminal(nil)
 	term.print("<A>$ <B>make\r\n<E n make><C>")
 	w, err := NewConditions(api.SessionWaitInput{Output: "do+ne", Screen: "never"}, nil)
@@ -160,7 +160,7 @@ func TestAWaitEndsWithTheFirstOfItsConditions(t *testing.T) {
 }
 
 // A busy machine echoes what is typed at a prompt late.
-func TestAPromptHasNotSettledBeforeTheEchoOfWhatWasTyped(t *testing.T) {
+func TestPromptIsNotSettledBeforeInputIsEchoed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term, _ := newFakeTerminal(func(*fakeTerminal, string) {})
 		term.print("<A>$ <B>")
@@ -180,7 +180,7 @@ func TestAPromptHasNotSettledBeforeTheEchoOfWhatWasTyped(t *testing.T) {
 			}
 			waited <- out.Met
 		}()
-		time.Sleep(pollsGap / 2)
+		time.Sleep(pollerQuiet / 2)
 		synctest.Wait()
 		if len(waited) > 0 {
 			t.Errorf("%s before the echo", <-waited)

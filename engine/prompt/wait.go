@@ -13,29 +13,30 @@ import (
 	"tandem/engine/sleep"
 )
 
-// screenGap is the least time between two looks at a screen that changes.
+// screenGap is the least time between two reads of a changing screen.
 const screenGap = 20 * time.Millisecond
 
-// readAtOnce is how much of a log is read before it is looked through.
-const readAtOnce = 32 << 10
+// logChunk is how many bytes of a log are read at once.
+const logChunk = 32 << 10
 
-// A finding is a condition of session.wait that holds.
+// A finding is the condition of session.wait that was met.
 type finding struct {
 	met    string
 	text   string
 	need   Need
-	cursor int64 // behind what matched; 0: behind all that was printed
+	cursor int64 // offset after the match; 0: after all output
 	err    error
 }
 
-// Conditions are those of one session.wait.
+// Conditions are the conditions of one session.wait.
 type Conditions struct {
 	in             api.SessionWaitInput
 	output, screen *regexp.Regexp
 	port           func(context.Context) error // waits until something listens on in.Port
 }
 
-// NewConditions checks those of a request; port waits for the one of a port.
+// NewConditions checks the conditions of a request; port waits for the requested port to be
+// listened on.
 func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w Conditions, err error) {
 	w.in, w.port = in, port
 	switch {
@@ -53,8 +54,7 @@ func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w
 	return w, err
 }
 
-// lineExpression compiles an expression in which ^ and $ are those of lines;
-// nil if there is none.
+// lineExpression compiles an expression with ^ and $ matching at lines; nil if text is empty.
 func lineExpression(what, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
@@ -69,8 +69,8 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// looks are the conditions that are waited for in a shell.
-func (w Conditions) looks(s *Shell) (all []conditions.Condition[finding]) {
+// build returns the requested conditions as waits on a shell.
+func (w Conditions) build(s *Shell) (all []conditions.Condition[finding]) {
 	add := func(wanted, outlives bool, look func(context.Context) finding) {
 		if wanted {
 			all = append(all, conditions.Condition[finding]{Outlives: outlives, Look: func(ctx context.Context) (finding, bool) {
@@ -79,16 +79,16 @@ func (w Conditions) looks(s *Shell) (all []conditions.Condition[finding]) {
 			}})
 		}
 	}
-	add(w.in.Exit, true, func(ctx context.Context) finding { return s.seeExit(ctx) })
-	add(w.output != nil, true, func(ctx context.Context) finding { return s.seeOutput(ctx, w.output, w.in.Since) })
-	add(w.screen != nil, false, func(ctx context.Context) finding { return s.seeScreen(ctx, w.screen) })
+	add(w.in.Exit, true, func(ctx context.Context) finding { return s.waitExit(ctx) })
+	add(w.output != nil, true, func(ctx context.Context) finding { return s.waitOutput(ctx, w.output, w.in.Since) })
+	add(w.screen != nil, false, func(ctx context.Context) finding { return s.waitScreen(ctx, w.screen) })
 	add(w.in.Input, false, func(ctx context.Context) finding {
-		return s.seeNeed(ctx, "input", func(n Need) bool { return n != NeedNothing })
+		return s.waitNeed(ctx, "input", func(n Need) bool { return n != NeedNothing })
 	})
 	add(w.in.Prompt, false, func(ctx context.Context) finding {
-		return s.seeNeed(ctx, "prompt", func(n Need) bool { return n == NeedPrompt })
+		return s.waitNeed(ctx, "prompt", func(n Need) bool { return n == NeedPrompt })
 	})
-	add(w.in.Settled, false, func(ctx context.Context) finding { return s.seeSettled(ctx) })
+	add(w.in.Settled, false, func(ctx context.Context) finding { return s.waitSettled(ctx) })
 	add(w.in.Port != 0, false, func(ctx context.Context) finding {
 		if w.port(ctx) != nil {
 			return finding{}
@@ -96,12 +96,12 @@ func (w Conditions) looks(s *Shell) (all []conditions.Condition[finding]) {
 		return finding{met: "port"}
 	})
 	add(w.in.IdleMS != 0, false, func(ctx context.Context) finding {
-		return s.seeIdle(ctx, time.Duration(w.in.IdleMS)*time.Millisecond)
+		return s.waitIdle(ctx, time.Duration(w.in.IdleMS)*time.Millisecond)
 	})
 	return all
 }
 
-func (s *Shell) seeExit(ctx context.Context) finding {
+func (s *Shell) waitExit(ctx context.Context) finding {
 	select {
 	case <-s.o.Over:
 		return finding{met: "exit"}
@@ -110,22 +110,22 @@ func (s *Shell) seeExit(ctx context.Context) finding {
 	}
 }
 
-func (s *Shell) seeNeed(ctx context.Context, met string, counts func(Need) bool) finding {
-	n, err := s.awaitNeed(ctx, counts)
+func (s *Shell) waitNeed(ctx context.Context, met string, accept func(Need) bool) finding {
+	n, err := s.awaitNeed(ctx, accept)
 	if err != nil || n == NeedNothing {
 		return finding{}
 	}
 	return finding{met: met, need: n}
 }
 
-// seeSettled waits until what was typed last has had its effect.
-func (s *Shell) seeSettled(ctx context.Context) finding {
+// waitSettled waits until the last input has had its effect.
+func (s *Shell) waitSettled(ctx context.Context) finding {
 	e := &execution{s: s}
-	tick := time.NewTicker(lookGap)
+	tick := time.NewTicker(pollGap)
 	defer tick.Stop()
 	for {
-		need, err := e.asks(ctx)
-		if s.marks.state().atPrompt() && s.t.Shown() == s.t.Log().End() && s.isSettled() {
+		need, err := e.pollNeed(ctx)
+		if s.marks.snapshot().atPrompt() && s.t.Shown() == s.t.Log().End() && s.isSettled() {
 			need, err = NeedPrompt, nil
 		}
 		if err == nil && need != NeedNothing {
@@ -141,12 +141,12 @@ func (s *Shell) seeSettled(ctx context.Context) finding {
 	}
 }
 
-// seeScreen waits until the screen's text matches.
-func (s *Shell) seeScreen(ctx context.Context, re *regexp.Regexp) finding {
+func (s *Shell) waitScreen(ctx context.Context, re *regexp.Regexp) finding {
 	changed, leave := s.screen.join()
 	defer leave()
 	for {
 		over := s.isOver()
+		// The end was checked first, because the last output arrives before it.
 		lines, err := s.t.Rows(ctx)
 		if ctx.Err() != nil {
 			return finding{}
@@ -160,15 +160,15 @@ func (s *Shell) seeScreen(ctx context.Context, re *regexp.Regexp) finding {
 		if over {
 			return finding{}
 		}
-		if !s.nextChange(ctx, changed, screenGap) {
+		if !s.waitChange(ctx, changed, screenGap) {
 			return finding{}
 		}
 	}
 }
 
-// nextChange waits until the screen has changed or the session has ended, and
-// a little longer; it is false when ctx ends first.
-func (s *Shell) nextChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
+// waitChange waits for a change of the screen or the session's end, and then for pause; it returns
+// false if ctx ends first.
+func (s *Shell) waitChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
 	select {
 	case <-changed:
 	case <-s.o.Over:
@@ -179,12 +179,12 @@ func (s *Shell) nextChange(ctx context.Context, changed <-chan struct{}, pause t
 	return pause == 0 || sleep.For(ctx, pause) == nil
 }
 
-// seeIdle waits until nothing was printed for d, nor typed.
-func (s *Shell) seeIdle(ctx context.Context, d time.Duration) finding {
+// waitIdle waits until there was no output or input for d.
+func (s *Shell) waitIdle(ctx context.Context, d time.Duration) finding {
 	for {
 		left := time.Until(s.LastActive().Add(d))
 		if s.t.Shown() < s.t.Log().End() {
-			left = max(left, lookGap)
+			left = max(left, pollGap)
 		}
 		if left <= 0 {
 			return finding{met: "idle"}
@@ -202,10 +202,9 @@ func (s *Shell) seeIdle(ctx context.Context, d time.Duration) finding {
 	}
 }
 
-// seeOutput waits until what is printed from an offset on matches as plain
-// text. A match that ends where the output does may become longer, so it counts
-// once nothing follows for a moment.
-func (s *Shell) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64) finding {
+// waitOutput waits until the output from an offset on matches as plain text. A match at the very
+// end of the output may still become longer, so it counts once nothing follows for a moment.
+func (s *Shell) waitOutput(ctx context.Context, re *regexp.Regexp, since *int64) finding {
 	changed, leave := s.screen.join()
 	defer leave()
 	at := s.t.Shown()
@@ -222,28 +221,28 @@ func (s *Shell) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64) 
 			end = s.t.Log().End()
 		}
 		for text.at < end {
-			p, _, err := readRange(s.t.Log(), text.at, min(end, text.at+readAtOnce), readAtOnce)
+			p, _, err := readRange(s.t.Log(), text.at, min(end, text.at+logChunk), logChunk)
 			if err != nil || len(p) == 0 {
 				break
 			}
-			text.add(p)
-			if g, ok := text.match(re, false); ok {
+			text.addOutput(p)
+			if g, ok := text.findMatch(re, false); ok {
 				return g
 			}
 		}
-		if g, ok := text.match(re, true); ok && (over || s.settles(ctx, changed)) {
+		if g, ok := text.findMatch(re, true); ok && (over || s.staysUnchanged(ctx, changed)) {
 			return g
 		} else if ok && ctx.Err() == nil {
 			continue
 		}
-		if over || !s.nextChange(ctx, changed, 0) {
+		if over || !s.waitChange(ctx, changed, 0) {
 			return finding{}
 		}
 	}
 }
 
-// settles reports whether the screen stays as it is for a moment.
-func (s *Shell) settles(ctx context.Context, changed <-chan struct{}) bool {
+// staysUnchanged reports whether the screen does not change for a moment.
+func (s *Shell) staysUnchanged(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(logs.LineSettles)
 	defer timer.Stop()
 	select {
@@ -258,15 +257,15 @@ func (s *Shell) settles(ctx context.Context, changed <-chan struct{}) bool {
 	}
 }
 
-// Await waits until one of the conditions holds, none ever will, or ctx ends.
-// What it gives has no Process yet.
+// Await waits until a condition is met, none can be met any more, or ctx ends. The result has no
+// Process yet.
 func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOutput, err error) {
 	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
 	}
 	s.t.NoteUse()
 	defer s.t.NoteUse()
-	seen, _ := conditions.First(ctx, s.o.Over, w.looks(s))
+	seen, _ := conditions.First(ctx, s.o.Over, w.build(s))
 	if seen.err != nil {
 		return out, seen.err
 	}

@@ -5,15 +5,15 @@ import (
 	"sync/atomic"
 )
 
-// watchers are those who want to know that a screen has changed. The zero value has
-// none.
+// watchers are notified of changes to a screen. The zero value has none.
 type watchers struct {
 	n   atomic.Int32
 	mu  sync.Mutex
 	all map[chan struct{}]struct{}
 }
 
-// join returns a flag that is raised with each change until leave is called.
+// join returns a channel that receives a value after changes, several of them combined into one,
+// until leave is called.
 func (w *watchers) join() (changed chan struct{}, leave func()) {
 	changed = make(chan struct{}, 1)
 	w.mu.Lock()
@@ -32,6 +32,7 @@ func (w *watchers) join() (changed chan struct{}, leave func()) {
 }
 
 func (w *watchers) wake() {
+	// Fast path: most screens have no watcher, and every output calls this.
 	if w.n.Load() == 0 {
 		return
 	}

@@ -79,7 +79,7 @@ func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput
 func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, err error) {
 	e, err := s.Control.Entry(ctx, in.ID, api.KindSession)
 	if err == nil && e.Session != nil && e.View.PID != 0 {
-		e.View.Terminal.Waiting = string(e.Session.Shell().LookAtNeed())
+		e.View.Terminal.Waiting = string(e.Session.Shell().UpdateNeed())
 	}
 	return e.View, err
 }

@@ -104,7 +104,7 @@ func lookAtNeeds(ctx context.Context, c *supervise.Control) {
 	if err != nil {
 		return
 	}
-	prompt.LookAtNeeds(ctx, all)
+	prompt.UpdateNeeds(ctx, all)
 }
 
 // keyboard takes a session's keyboard away from agents, or gives it

@@ -83,7 +83,7 @@ func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 	if interrupts {
 		k.interruptAt.Store(time.Now().UnixNano())
 	}
-	k.shell.Typed(p, interrupts)
+	k.shell.NoteInput(p, interrupts)
 	return interrupts
 }
 

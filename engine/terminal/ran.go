@@ -20,6 +20,6 @@ func (s *Session) ran(c prompt.Command) {
 func (s *Session) noteLast() {
 	if s.options.Master != nil { // else it had ended before, and that was told
 		s.screen.catchUp()
-		s.shell.Ended(s.screen.spot(s.screen.shown.Load()), s.ended.ExitCode, s.ended.State == api.StateStopped)
+		s.shell.NoteExit(s.screen.spot(s.screen.shown.Load()), s.ended.ExitCode, s.ended.State == api.StateStopped)
 	}
 }

@@ -156,7 +156,7 @@ func (s *screen) adoptSize() {
 // noteReplayed takes over what a replay does not announce.
 func (s *screen) noteReplayed() {
 	s.publish()
-	s.shell.Replayed()
+	s.shell.NoteReplay()
 	s.facts.setTitle(s.term.Title())
 	s.facts.setSize(s.term.Size())
 }

@@ -73,7 +73,7 @@ func (s *screen) catchUp() {
 // publish tells the modes for the goroutines that encode input, and that
 // there is output.
 func (s *screen) publish() {
-	s.shell.Printed()
+	s.shell.NoteOutput()
 	s.o.Moved()
 	if n := s.term.Pictured(); n != s.pictured {
 		s.pictured = n
@@ -88,7 +88,7 @@ func (s *screen) publish() {
 func (s *screen) event(e vt.Event) {
 	switch e := e.(type) {
 	case vt.PromptEvent:
-		s.shell.Mark(e, s.spot(s.feeding-int64(e.Behind)))
+		s.shell.NoteMark(e, s.spot(s.feeding-int64(e.Behind)))
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.viewers.copied(e.Data)
 	case vt.ResetEvent:
