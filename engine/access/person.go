@@ -270,8 +270,8 @@ func (g *Guard) agentAbove(ctx context.Context, a ancestry) (behind, unknown str
 		known = true
 		if r.Owner != "" || strings.HasPrefix(r.Actor, server.AgentPrefix) {
 			behind = r.Name + ", which " + r.Actor + " started"
-		} else if session != nil && strings.HasPrefix(session.TypedLast(), server.AgentPrefix) {
-			behind = r.Name + ", where " + session.TypedLast() + " typed last"
+		} else if session != nil && strings.HasPrefix(session.LastTypist(), server.AgentPrefix) {
+			behind = r.Name + ", where " + session.LastTypist() + " typed last"
 		}
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ func (s *Sessions) record(ctx context.Context, in api.SessionRecordInput) (out a
 		return out, err
 	}
 	if in.Since == nil {
-		if out.Repaint, out.Start, err = session.Repainted(ctx); err != nil {
+		if out.Repaint, out.Start, err = session.Repaint(ctx); err != nil {
 			return out, err
 		}
 		out.NextCursor, out.End, out.State = out.Start, 0, view.State

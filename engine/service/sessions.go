@@ -169,7 +169,7 @@ func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.Sessi
 	if err != nil {
 		return api.SessionReadOutput{}, err
 	}
-	out, err := session.Printed(ctx, in, view.State.Ended())
+	out, err := session.ReadOutput(ctx, in, view.State.Ended())
 	out.State = view.State
 	return out, err
 }

@@ -26,7 +26,7 @@ func acceptedReports(f *fakeStream) <-chan int64 {
 	return reports
 }
 
-func TestTextIsReportedWhenTheTerminalHasAcceptedIt(t *testing.T) {
+func TestAcceptedTextIsReportedOnceTheTerminalHasIt(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		master, slave := rawPTY(t)
 		s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
@@ -53,11 +53,11 @@ func TestTextIsReportedWhenTheTerminalHasAcceptedIt(t *testing.T) {
 	}
 }
 
-func TestTextOfAViewerThatMayNotTypeIsReportedToo(t *testing.T) {
+func TestAcceptedTextOfAReadOnlyViewerIsReported(t *testing.T) {
 	s := memorySession(t, &memoryLog{})
 	v := newViewer(api.AttachOptions{Progress: true})
 	v.outside = true
-	if err := (attachment{session: s, viewer: v}).accept(t.Context(), api.Input{Bytes: []byte("dropped")}); err != nil {
+	if err := (attachment{session: s, viewer: v}).handleInput(t.Context(), api.Input{Bytes: []byte("dropped")}); err != nil {
 		t.Fatal(err)
 	}
 	if n := v.accepted.Load(); n != 7 {
@@ -65,7 +65,7 @@ func TestTextOfAViewerThatMayNotTypeIsReportedToo(t *testing.T) {
 	}
 }
 
-func TestInterruptDiscardsInputThatNobodyReads(t *testing.T) {
+func TestInterruptDiscardsUnreadInput(t *testing.T) {
 	master, slave := openPTY(t)
 	s := newMemorySession(t, &memoryLog{}, func(o *Options) { o.Master = master })
 	f := view(t, s, api.AttachOptions{Progress: true})

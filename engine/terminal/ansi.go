@@ -7,8 +7,8 @@ import (
 	"tandem/engine/styled"
 )
 
-// ScreenOf writes out what a terminal shows, after up to scrollback lines of
-// its history.
+// ScreenOf returns the terminal's screen as text, preceded by up to scrollback lines of its
+// history.
 func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
 	cols, rows := t.Size()
 	oldest, first, end := t.Bounds()
@@ -31,8 +31,8 @@ func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
 	return screen
 }
 
-// endsOf reports how the last n lines of a terminal end.
-func endsOf(t Emulator, n int) []api.LineEnd {
+// lineEnds reports how each of the last n lines of a terminal ends.
+func lineEnds(t Emulator, n int) []api.LineEnd {
 	_, _, end := t.Bounds()
 	ends := make([]api.LineEnd, n)
 	var text []byte
@@ -52,8 +52,8 @@ func plainText(l styled.Line) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// ansiText is a line with SGR sequences; each line starts and ends with the
-// default style. Blanks at the end stay where their style can be seen.
+// ansiText returns a line with SGR sequences. Each line starts and ends with the default style.
+// Trailing blanks are kept if their style is visible.
 func ansiText(l styled.Line) string {
 	runs := l.Runs
 	for len(runs) > 0 && invisible(runs[len(runs)-1]) {
@@ -67,7 +67,7 @@ func ansiText(l styled.Line) string {
 			b.WriteString("\x1b[" + string(styled.AppendSGR(nil, r.Style)) + "m")
 			now = r.Style
 		}
-		if i == len(runs)-1 && blank(r.Style) {
+		if i == len(runs)-1 && isBlank(r.Style) {
 			r.Text = strings.TrimRight(r.Text, " ")
 		}
 		b.WriteString(r.Text)
@@ -79,10 +79,10 @@ func ansiText(l styled.Line) string {
 }
 
 func invisible(r styled.Run) bool {
-	return blank(r.Style) && strings.Trim(r.Text, " ") == ""
+	return isBlank(r.Style) && strings.Trim(r.Text, " ") == ""
 }
 
-// blank reports whether a space in this style cannot be seen.
-func blank(s styled.Style) bool {
+// isBlank reports whether a space in this style is invisible.
+func isBlank(s styled.Style) bool {
 	return s.BG == 0 && s.Underline == 0 && s.Attrs&(styled.Reverse|styled.Strike|styled.Overline) == 0
 }

@@ -18,8 +18,8 @@ import (
 	"tandem/keys"
 )
 
-// output serves session.read; ended says that nothing follows.
-func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
+// ReadOutput serves session.read; ended says that no more output follows.
+func (s *Session) ReadOutput(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
 	if err := s.IsReady(ctx); err != nil {
 		return api.SessionReadOutput{}, err
 	}
@@ -28,7 +28,7 @@ func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bo
 		most = readDefault
 	}
 	if in.Plain {
-		return s.plain(in.Since, min(most, readMost))
+		return s.readPlain(in.Since, min(most, readMost))
 	}
 	return ReadLog(s.shownLog(), in.Since, min(most, readMost), ended)
 }
@@ -37,8 +37,8 @@ func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bo
 // forge marks.
 func (s *Session) shownLog() prompt.Log { return logs.Hide(s.log, s.options.Secret) }
 
-// plain is the end of what was printed from an offset on, as the terminal shows it.
-func (s *Session) plain(since int64, most int) (out api.SessionReadOutput, err error) {
+// readPlain returns the end of the output since an offset, as the terminal shows it.
+func (s *Session) readPlain(since int64, most int) (out api.SessionReadOutput, err error) {
 	out.AltScreen = s.Modes().Alt
 	out.Data, out.NextCursor, out.Dropped, err = s.shell.PlainSince(since, most)
 	return out, err
@@ -46,7 +46,7 @@ func (s *Session) plain(since int64, most int) (out api.SessionReadOutput, err e
 
 // Screen serves session.screen.
 func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen api.Screen, err error) {
-	draw, err := painter(in.Picture)
+	draw, err := painterFor(in.Picture)
 	if err != nil {
 		return screen, err
 	}
@@ -64,7 +64,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 		s.screen.catchUp()
 		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
 		if in.Ends {
-			screen.Ends = endsOf(t, len(screen.Lines))
+			screen.Ends = lineEnds(t, len(screen.Lines))
 		}
 		if draw != nil {
 			shown, usage = picture.Of(t), t.PictureUsage()
@@ -82,74 +82,73 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 	return screen, err
 }
 
-// Kept tells which part of the log is there. The session is ready.
+// Kept returns the range of the log that is stored. The session must be ready.
 func (s *Session) Kept() (start, end int64) { return s.log.Start(), s.log.End() }
 
-// Shown is how much of the log the screen shows.
+// Shown returns the offset up to which the screen shows the log.
 func (s *Session) Shown() int64 { return s.screen.shown.Load() }
 
-// LogOpened is closed once the log is open, or cannot be opened.
+// LogOpened returns a channel that is closed once the log is open, or opening it has failed.
 func (s *Session) LogOpened() <-chan struct{} { return s.opened }
 
-// Master is the PTY's; nil when the program had ended before.
+// Master returns the PTY master; nil if the program exited before the engine started.
 func (s *Session) Master() *os.File { return s.options.Master }
 
-// NoteUse notes that somebody uses the session now.
+// NoteUse records that the session is being used.
 func (s *Session) NoteUse() { s.used.Store(time.Now().UnixNano()) }
 
-// Shell is the session's program at its prompt.
 func (s *Session) Shell() *prompt.Shell { return s.shell }
 
-// Log is the session's output. The session is ready.
+// Log returns the session's output. The session must be ready.
 func (s *Session) Log() prompt.Log { return s.shownLog() }
 
-// Size is that of the terminal.
+// Size returns the terminal's size in cells.
 func (s *Session) Size() (cols, rows int) {
 	f := s.facts.all()
 	return f.Cols, f.Rows
 }
 
-// SetCWD says which folder the program is in, before it tells one.
+// SetCWD sets the program's directory until it reports one.
 func (s *Session) SetCWD(path string) { s.facts.setCWD(path) }
 
-// CWD is the folder that the program has told of last.
+// CWD returns the directory the program reported last.
 func (s *Session) CWD() string {
 	return s.facts.all().CWD
 }
 
-// Modes are those that the program has set.
+// Modes returns the modes set by the program.
 func (s *Session) Modes() vt.Modes { return *s.screen.modes.Load() }
 
-// Cursor is that of the screen.
+// Cursor returns the screen's cursor.
 func (s *Session) Cursor(ctx context.Context) (c styled.Cursor, err error) {
 	err = s.onScreen(ctx, func(t Emulator) { c = t.Cursor() })
 	return c, err
 }
 
-// Rows is what the screen shows, without blanks at the ends of rows.
+// Rows returns the rows of the screen, without trailing blanks.
 func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
 	err = s.onScreen(ctx, func(t Emulator) { rows = ScreenOf(t, false, 0).Lines })
 	return rows, err
 }
 
-// ExitCode is the program's, once the session is over; nil if it is not known.
+// ExitCode returns the program's exit status once the session is over; nil if unknown.
 func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 
-// KeyModes are the modes that keys are encoded for.
+// KeyModes returns the modes to encode keys for.
 func (s *Session) KeyModes() keys.Modes { return s.screen.modes.Load().Modes }
 
-// Repainted is what draws the screen with the pictures on it, these by kitty's protocol, and
-// the offset behind what it shows.
-func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err error) {
+// Repaint returns the bytes that draw the screen, with its pictures in the kitty protocol, and the
+// log offset after its contents.
+func (s *Session) Repaint(ctx context.Context) (screen []byte, at int64, err error) {
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
-		screen, at = t.AppendPictures(t.AppendRepaint(nil)), s.screen.boundary()
+		screen, at = t.AppendPictures(t.AppendRepaint(nil)), s.screen.findBoundary()
 	})
 	return screen, at, err
 }
 
-// ReadLog reads up to most bytes as text. A character that is not complete yet
-// is left for the next call, unless nothing more comes.
+// ReadLog reads up to most bytes as text. It leaves an incomplete character for the next call,
+// unless ended says that no more output follows.
 func ReadLog(log prompt.Log, since int64, most int, ended bool) (api.SessionReadOutput, error) {
 	start, end := log.Start(), log.End()
 	if since < 0 {

@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// rawLead is how far a viewer of bytes may be behind before it gets a
-	// repaint instead of everything it missed.
+	// rawLead is how far a raw viewer may fall behind before it gets a repaint instead of the
+	// output it missed.
 	rawLead = 1 << 20
-	// rawChunk is how many bytes go to a viewer in one message.
+	// rawChunk is how many bytes one message to a viewer holds.
 	rawChunk = 64 << 10
-	// linesLimit bounds how many lines one answer holds.
-	linesLimit = 5000
+	// maxLines is how many lines one answer holds.
+	maxLines = 5000
 )
 
-// A stream is a viewer's connection; server.Viewer is one.
+// A stream is a viewer's connection, implemented by server.Viewer.
 type stream interface {
 	Receive() (api.Input, error)
 	Send(out api.Output) error
 }
 
-// Attach serves a viewer until it leaves, the session ends or ctx does.
-// outside says that what the viewer types would leave its agent's sandbox.
+// Attach serves a viewer until it leaves, the session ends or ctx is done. outside says that the
+// viewer's input would leave its agent's sandbox.
 func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool, to stream) error {
 	if err := s.IsReady(ctx); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	s.facts.touch()
 	defer func() {
 		if s.viewers.remove(v) {
-			s.tellFocus(false)
+			s.sendFocus(false)
 		}
 		s.DecideSize(context.WithoutCancel(ctx))
 		s.facts.touch()
@@ -52,11 +52,12 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 		at.gallery = &gallery{}
 	}
 	caught := make(chan *panics.Caught, 1)
-	go func() { // ends when the connection does, which is when attach returns
+	// Ends with the connection, when Attach returns.
+	go func() {
 		defer cancel()
-		caught <- panics.Catch(func() { at.receive(ctx) })
+		caught <- panics.Catch(func() { at.receiveInput(ctx) })
 	}()
-	err := at.send(ctx)
+	err := at.serveOutput(ctx)
 	select {
 	case c := <-caught:
 		c.Raise()
@@ -65,8 +66,8 @@ func (s *Session) Attach(ctx context.Context, o api.AttachOptions, outside bool,
 	return err
 }
 
-// send sends the viewer what it shows, until ctx ends.
-func (a attachment) send(ctx context.Context) error {
+// serveOutput sends the viewer its output until ctx ends.
+func (a attachment) serveOutput(ctx context.Context) error {
 	if a.viewer.raw {
 		d, err := a.takeTerminal(ctx)
 		switch {
@@ -81,7 +82,7 @@ func (a attachment) send(ctx context.Context) error {
 	return f.run(ctx)
 }
 
-// DecideSize gives the terminal the size and the display of the viewer that decides it.
+// DecideSize applies the size and display of the viewer that decides them.
 func (s *Session) DecideSize(ctx context.Context) {
 	select {
 	case <-s.options.Ending:
@@ -95,7 +96,7 @@ func (s *Session) DecideSize(ctx context.Context) {
 	if decider.display != nil && !decider.agent {
 		s.options.Displays.remember(*decider.display)
 	}
-	if err := s.fit(ctx, decider.size, decider.display); err != nil && ctx.Err() == nil {
+	if err := s.fitViewer(ctx, decider.size, decider.display); err != nil && ctx.Err() == nil {
 		s.options.Log.Debug("resize", "id", s.options.ID, "error", err)
 	}
 }
@@ -105,20 +106,20 @@ type attachment struct {
 	session *Session
 	viewer  *viewer
 	to      stream
-	gallery *gallery // what pictures the viewer has; nil for one that wants none
+	gallery *gallery // pictures held by the viewer; nil if it wants none
 }
 
-// lacking are the pictures that lines show and the viewer has not yet. For one that
-// wants none it takes them out of the lines.
-func (a attachment) lacking(t Emulator, lines []api.NumberedLine) []*graphics.Picture {
+// missingPictures returns the pictures in lines that the viewer does not have yet. It removes the
+// pictures from lines if the viewer wants none.
+func (a attachment) missingPictures(t Emulator, lines []api.NumberedLine) []*graphics.Picture {
 	if a.gallery == nil {
 		withoutPictures(lines)
 		return nil
 	}
-	return a.gallery.lacking(t, lines)
+	return a.gallery.missing(t, lines)
 }
 
-// sendClip sends what the program put on the clipboard since the last time.
+// sendClip sends the program's last clipboard contents, if not yet sent.
 func (a attachment) sendClip() error {
 	clip := a.viewer.clip.Swap(nil)
 	if clip == nil {
@@ -139,15 +140,16 @@ func (a attachment) sendAccepted() error {
 	return a.to.Send(api.Output{Accepted: &n})
 }
 
-// sendLines sends lines that were asked for.
+// sendLines sends the requested lines.
 func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
-	lines := []api.NumberedLine{} // an answer without any is one, too
+	// An answer without lines is still an answer.
+	lines := []api.NumberedLine{}
 	var lacks []*graphics.Picture
 	err := a.session.onScreen(ctx, func(t Emulator) {
-		lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), linesLimit))...)
+		lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), maxLines))...)
 		cols, _ := t.Size()
 		recolor(lines, cols, t.Changes())
-		lacks = a.lacking(t, lines)
+		lacks = a.missingPictures(t, lines)
 	})
 	if err == nil && a.gallery != nil {
 		err = a.gallery.send(a.to, lacks)
@@ -158,8 +160,7 @@ func (a attachment) sendLines(ctx context.Context, r api.LineRange) error {
 	return a.to.Send(api.Output{Lines: lines})
 }
 
-// sendEnd sends the lines that were asked for so far, and how the session has
-// ended.
+// sendEnd sends the lines requested so far, and then how the session ended.
 func (a attachment) sendEnd(ctx context.Context) error {
 	for {
 		select {
@@ -173,13 +174,13 @@ func (a attachment) sendEnd(ctx context.Context) error {
 	}
 }
 
-// repaint is what draws the screen, with the pictures that it shows if they come apart,
-// and the offset behind what it shows.
-func (a attachment) repaint(ctx context.Context) (screen []byte, apart pictured, at int64, err error) {
+// buildRepaint returns the bytes that draw the screen, its pictures if they are sent apart, and the
+// log offset after its contents.
+func (a attachment) buildRepaint(ctx context.Context) (screen []byte, apart pictured, at int64, err error) {
 	s := a.session
 	err = s.onScreen(ctx, func(t Emulator) {
 		s.screen.catchUp()
-		screen, at = t.AppendRepaint(nil), s.screen.boundary()
+		screen, at = t.AppendRepaint(nil), s.screen.findBoundary()
 		switch {
 		case a.gallery != nil:
 			apart = a.gallery.picturedOf(t)
@@ -190,8 +191,8 @@ func (a attachment) repaint(ctx context.Context) (screen []byte, apart pictured,
 	return screen, apart, at, err
 }
 
-// awaitNews waits for something to send, and sends lines that are asked for meanwhile.
-// over says that the session is.
+// awaitNews waits for something to send, and answers requests for lines meanwhile. over reports
+// that the session is over.
 func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
 	select {
 	case <-ctx.Done():
@@ -207,7 +208,7 @@ func (a attachment) awaitNews(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// sendBytes sends a repaint of the screen and then what the program writes.
+// sendBytes sends a repaint of the screen and then the program's output.
 func (a attachment) sendBytes(ctx context.Context) error {
 	s, v := a.session, a.viewer
 	shown := s.shownLog()
@@ -217,7 +218,7 @@ func (a attachment) sendBytes(ctx context.Context) error {
 	for {
 		behind := s.log.End() - at
 		if v.repaint.Swap(false) || behind > rawLead || behind > 0 && invariants.Sometimes("repaint", 16) {
-			screen, apart, from, err := a.repaint(ctx)
+			screen, apart, from, err := a.buildRepaint(ctx)
 			if at = from; err == nil {
 				err = a.to.Send(api.Output{Bytes: screen})
 			}
@@ -229,7 +230,7 @@ func (a attachment) sendBytes(ctx context.Context) error {
 				return err
 			}
 		}
-		due := v.marks.due()
+		due := v.marks.takeDue()
 		n, _ := shown.ReadAt(buffer, at)
 		if n > 0 {
 			at += int64(n)

@@ -2,7 +2,7 @@ package terminal
 
 import "testing"
 
-func TestUnfinishedFindsWhereASequenceBegan(t *testing.T) {
+func TestUnfinishedLengthCoversTheIncompleteSequence(t *testing.T) {
 	cases := map[string]int{
 		"":                              0,
 		"plain":                         0,
@@ -30,7 +30,7 @@ func TestUnfinishedFindsWhereASequenceBegan(t *testing.T) {
 		"\x1b[?2026h\x1b[H\x1b[2J\x1b[": 2,
 	}
 	for in, want := range cases {
-		if got := unfinished([]byte(in)); got != want {
+		if got := unfinishedLength([]byte(in)); got != want {
 			t.Errorf("unfinished(%q) = %d, want %d", in, got, want)
 		}
 	}

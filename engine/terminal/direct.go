@@ -18,34 +18,34 @@ import (
 )
 
 const (
-	// directMost is how much output at once the reader writes to a terminal itself: what
-	// an answer to a key is. More of it would hold the reader up.
-	directMost = 4 << 10
-	// handLimit is how long a viewer may take to hand over the terminal it has promised.
-	handLimit = 5 * time.Second
+	// maxDirect is how much output at once the reader writes to a terminal itself: enough for the
+	// echo of a key. More would delay the reader.
+	maxDirect = 4 << 10
+	// handoverTimeout is how long a viewer may take to hand over the terminal it offered.
+	handoverTimeout = 5 * time.Second
 )
 
-// A direct is a terminal that a viewer has handed over. While it is live, the reader
-// writes output to it at once, as far as it takes that; what it does not take, and all
-// else, is written by the viewer's own goroutine, which follows the log and may wait.
+// A direct is a terminal handed over by a viewer. While it is live, the reader writes output to it
+// at once, as far as the terminal accepts it. The rest, and everything else, is written by the
+// viewer's own goroutine, which follows the log and may block.
 type direct struct {
 	tty   *os.File
 	conn  syscall.RawConn
-	kinds bool // the viewer wants to know which pictures have passed
+	kinds bool // the viewer wants reports of passed picture protocols
 	end   sync.Once
 
 	progress atomic.Bool // the program shows a progress indicator
 
 	mu     sync.Mutex
-	live   bool  // the reader writes; else the viewer's goroutine, which then has what follows
-	at     int64 // the output before it has passed the filter
+	live   bool  // the reader writes; otherwise the viewer's goroutine does, and owns the fields below
+	at     int64 // output before this offset has passed the filter
 	filter passthrough.Filter
-	left   bool   // the program has left its alternate screen: only a repaint tells what was below
-	rest   []byte // passed the filter, and not taken by the terminal yet
+	left   bool   // the program has left its alternate screen: only a repaint restores the primary one
+	rest   []byte // filtered output not yet accepted by the terminal
 }
 
-// newDirect takes over a terminal, which is closed if it cannot be used: one whose
-// writes may block would stall the session.
+// newDirect takes over a terminal. It returns an error and closes tty if writes to it may block, as
+// they would stall the session.
 func newDirect(tty *os.File, noClipboard bool) (*direct, error) {
 	conn, err := tty.SyscallConn()
 	if err == nil {
@@ -61,7 +61,7 @@ func newDirect(tty *os.File, noClipboard bool) (*direct, error) {
 	return &direct{tty: tty, conn: conn, filter: passthrough.Filter{NoClipboard: noClipboard}}, nil
 }
 
-// fitsDirect refuses what is no terminal, or not to be written to without waiting.
+// fitsDirect returns an error if fd is not a terminal or its writes may block.
 func fitsDirect(fd int) error {
 	if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
 		return err
@@ -73,35 +73,38 @@ func fitsDirect(fd int) error {
 	return err
 }
 
-// close gives the terminal up: when it returns, nothing is written any more.
+// close gives the terminal up: nothing is written after it returns.
 func (d *direct) close() { d.end.Do(func() { d.tty.Close() }) }
 
-// pass writes output that has come to the log at an offset. done is false if the viewer's
-// goroutine has to see to it, or has something to tell. Runs on the reader goroutine.
-func (d *direct) pass(offset int64, p []byte) (done bool) {
+// passOutput writes output appended to the log at offset. done is false if the viewer's goroutine
+// must take over or has something to report. It runs on the reader goroutine.
+func (d *direct) passOutput(offset int64, p []byte) (done bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case !d.live:
 		return false
 	case offset+int64(len(p)) <= d.at:
-		return true // the viewer's goroutine was faster
-	case offset != d.at || len(p) > directMost:
+		// The viewer's goroutine was faster.
+		return true
+	// Earlier output is still missing, or this piece is large enough to delay the reader.
+	case offset != d.at || len(p) > maxDirect:
 		d.live = false
 		return false
 	}
-	before := d.state()
+	before := d.viewerState()
 	out, left := d.filter.Pass(p)
 	d.at += int64(len(p))
+	// The reader never waits for a terminal: the viewer's goroutine writes the rest.
 	n, err := d.tryWrite(out)
 	if n < len(out) || err != nil || left {
 		d.rest, d.left, d.live = append(d.rest[:0], out[n:]...), left, false
 	}
-	return d.live && before == d.state()
+	return d.live && before == d.viewerState()
 }
 
-// tryWrite writes what the terminal takes now. The scheduler is not told of the call,
-// which does not wait: it would begin by waking a thread of its own.
+// tryWrite writes as much as the terminal accepts now. It uses a raw system call, because the
+// scheduler would start a thread for a call that cannot block.
 func (d *direct) tryWrite(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -122,21 +125,22 @@ func (d *direct) tryWrite(p []byte) (n int, err error) {
 	return n, err
 }
 
-// state is what the viewer has to know of what has passed.
-func (d *direct) state() api.Direct {
+// viewerState returns the state that the viewer needs to know about.
+func (d *direct) viewerState() api.Direct {
 	d.progress.Store(d.filter.Progress)
 	return api.Direct{Extended: d.filter.Extended, Colored: d.filter.Colored, Pixels: d.filter.NoPixels && d.filter.Pixels,
 		Kitty: d.kinds && d.filter.Kitty, Sixel: d.kinds && d.filter.Sixel}
 }
 
-// take has the reader write nothing until golive, and waits for the terminal to take what
-// it has not taken.
-func (d *direct) take() error {
+// pauseReader stops the reader's writes until resumeReader, and waits until the terminal has
+// accepted the rest.
+func (d *direct) pauseReader() error {
 	d.mu.Lock()
 	d.live = false
 	rest := d.rest
 	d.rest = nil
 	d.mu.Unlock()
+	// The lock is not held here, because the write may block and the reader takes the lock.
 	return d.write(rest)
 }
 
@@ -148,28 +152,29 @@ func (d *direct) write(p []byte) error {
 // clearProgress clears the program's progress indicator if the terminal accepts output now.
 func (d *direct) clearProgress() {
 	if d.progress.Swap(false) {
-		_, _ = d.tryWrite([]byte(passthrough.RestProgress)) // the viewer then writes passthrough.RestModes
+		// The viewer then writes passthrough.RestModes.
+		_, _ = d.tryWrite([]byte(passthrough.RestProgress))
 	}
 }
 
-// golive lets the reader write from now on, if everything that the log holds is written.
-func (d *direct) golive(log Log) bool {
+// resumeReader lets the reader write again if everything in the log has been written.
+func (d *direct) resumeReader(log Log) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.live = d.at == log.End()
 	return d.live
 }
 
-// A handing is a stream over which a terminal can be handed over; server.Viewer is one.
-type handing interface {
+// A handoverStream is a stream that can pass a terminal, implemented by server.Viewer.
+type handoverStream interface {
 	Offer(master *os.File) (ok bool, err error)
 	Passed() *os.File
 }
 
-// takeTerminal offers to take over the viewer's terminal and waits for it. It gives nil if
-// the viewer gets bytes as others do.
+// takeTerminal offers to take over the viewer's terminal and waits for it. It returns nil if the
+// viewer gets bytes like others.
 func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
-	to, ok := a.to.(handing)
+	to, ok := a.to.(handoverStream)
 	if !ok || !a.viewer.direct {
 		return nil, nil
 	}
@@ -189,24 +194,24 @@ func (a attachment) takeTerminal(ctx context.Context) (*direct, error) {
 		} else {
 			d.kinds = a.viewer.kinds
 		}
-	case <-time.After(handLimit):
+	case <-time.After(handoverTimeout):
 		return nil, api.Errorf(api.CodeInvalid, "attach to session: the terminal was not handed over")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return d, a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.idle()}})
+	return d, a.to.Send(api.Output{Direct: &api.Direct{Keys: master != nil && a.session.keyboard.isIdle()}})
 }
 
-// A handed is a terminal as it comes.
-type handed struct {
+// A handover is a terminal passed by a viewer.
+type handover struct {
 	tty         *os.File
 	noClipboard bool
 }
 
-// hand notes that the terminal is handed over, or gives it back.
-func (a attachment) hand(in api.Hand) error {
-	to, ok := a.to.(handing)
-	if d := a.viewer.way.Load(); d != nil && in.Back {
+// acceptHandover handles the handover of a terminal, or its return.
+func (a attachment) acceptHandover(in api.Hand) error {
+	to, ok := a.to.(handoverStream)
+	if d := a.viewer.handedOver.Load(); d != nil && in.Back {
 		d.clearProgress()
 	}
 	if in.Back || !ok || !a.viewer.direct {
@@ -217,43 +222,44 @@ func (a attachment) hand(in api.Hand) error {
 		return errBack
 	}
 	select {
-	case a.viewer.handed <- handed{tty, in.NoClipboard}:
-	default: // it has been handed over already
+	case a.viewer.handed <- handover{tty, in.NoClipboard}:
+	default: // already handed over
 		tty.Close()
 	}
 	return nil
 }
 
-// errBack ends an attachment whose terminal is wanted back.
+// errBack ends an attachment whose viewer wants its terminal back.
 var errBack = api.Errorf(api.CodeUnavailable, "the viewer has its terminal back")
 
-// sendDirect writes a repaint of the screen, and then what the program writes, to the
-// terminal that the viewer has handed over.
+// sendDirect writes a repaint of the screen and then the program's output to the terminal handed
+// over by the viewer.
 func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 	defer d.close()
-	a.viewer.way.Store(d)
-	defer a.viewer.way.Store(nil)
-	defer context.AfterFunc(ctx, d.close)() // ends a write that waits
+	a.viewer.handedOver.Store(d)
+	defer a.viewer.handedOver.Store(nil)
+	// Unblocks a waiting write.
+	defer context.AfterFunc(ctx, d.close)()
 	s, v := a.session, a.viewer
 	told := api.Direct{}
 	buffer := make([]byte, rawChunk)
 	v.repaint.Store(true)
 	for {
-		err := d.take()
+		err := d.pauseReader()
 		d.filter.NoPixels = !v.passesPixels()
 		if err == nil && (v.repaint.Swap(false) || d.left || s.log.End()-d.at > rawLead || s.log.End() > d.at && invariants.Sometimes("repaint", 16)) {
 			err = a.repaintDirect(ctx, d)
 		}
 		if err == nil {
-			err = d.follow(s.log, buffer)
+			err = d.followLog(s.log, buffer)
 		}
-		if err == nil && !d.filter.Within() && v.asks.Swap(false) {
+		if err == nil && !d.filter.Within() && v.queryColors.Swap(false) {
 			err = d.write([]byte(passthrough.AskColors))
 		}
 		if err != nil {
 			return err
 		}
-		now := d.state()
+		now := d.viewerState()
 		now.Keys = told.Keys
 		if now != told {
 			if err := a.to.Send(api.Output{Direct: &now}); err != nil {
@@ -264,14 +270,14 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 		if err := a.sendAccepted(); err != nil {
 			return err
 		}
-		if d.left || !d.golive(s.log) {
+		if d.left || !d.resumeReader(s.log) {
 			continue
 		}
 		over, err := a.awaitNews(ctx)
 		if err != nil {
 			return err
 		}
-		if over && d.golive(s.log) {
+		if over && d.resumeReader(s.log) {
 			d.clearProgress()
 			d.close()
 			return a.sendEnd(ctx)
@@ -279,9 +285,9 @@ func (a attachment) sendDirect(ctx context.Context, d *direct) error {
 	}
 }
 
-// repaintDirect writes the screen.
+// repaintDirect draws the screen on the terminal.
 func (a attachment) repaintDirect(ctx context.Context, d *direct) error {
-	screen, _, at, err := a.repaint(ctx)
+	screen, _, at, err := a.buildRepaint(ctx)
 	if err != nil {
 		return err
 	}
@@ -291,8 +297,8 @@ func (a attachment) repaintDirect(ctx context.Context, d *direct) error {
 	return d.write(out)
 }
 
-// follow writes what the log has behind what was written.
-func (d *direct) follow(log Log, buffer []byte) error {
+// followLog writes the part of the log not yet written.
+func (d *direct) followLog(log Log, buffer []byte) error {
 	for !d.left && log.End()-d.at <= rawLead {
 		n, _ := log.ReadAt(buffer, d.at)
 		if n == 0 {

@@ -102,8 +102,8 @@ func (p *person) sees(text string) {
 func (p *person) live(s *Session) *direct {
 	p.t.Helper()
 	for {
-		for _, v := range s.viewers.now() {
-			if d := v.way.Load(); d != nil {
+		for _, v := range s.viewers.snapshot() {
+			if d := v.handedOver.Load(); d != nil {
 				d.mu.Lock()
 				live := d.live
 				d.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *person) live(s *Session) *direct {
 	}
 }
 
-func TestATerminalHandedOverGetsARepaintAndThenWhatIsPrinted(t *testing.T) {
+func TestDirectTerminalGetsARepaintAndThenTheOutput(t *testing.T) {
 	l := &memoryLog{}
 	l.add("before")
 	s := memorySession(t, l)
@@ -130,7 +130,7 @@ func TestATerminalHandedOverGetsARepaintAndThenWhatIsPrinted(t *testing.T) {
 	}
 }
 
-func TestAViewerThatWantsToKnowIsToldWhichPicturesHavePassed(t *testing.T) {
+func TestDirectViewerLearnsWhichPictureProtocolsPassed(t *testing.T) {
 	for _, kinds := range []bool{true, false} {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -152,7 +152,7 @@ func TestAViewerThatWantsToKnowIsToldWhichPicturesHavePassed(t *testing.T) {
 	}
 }
 
-func TestHandingBackATerminalClearsProgress(t *testing.T) {
+func TestReturningATerminalClearsProgress(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	p := handOver(t, s)
@@ -163,7 +163,7 @@ func TestHandingBackATerminalClearsProgress(t *testing.T) {
 	p.sees("\x1b]9;4;0\x1b\\")
 }
 
-func TestTheReaderWritesAnEchoItself(t *testing.T) {
+func TestReaderWritesAnEchoItself(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	p := handOver(t, s)
@@ -172,7 +172,7 @@ func TestTheReaderWritesAnEchoItself(t *testing.T) {
 		text := fmt.Sprintf("key %d;", i)
 		offset := l.End()
 		l.add(text)
-		if !d.pass(offset, []byte(text)) {
+		if !d.passOutput(offset, []byte(text)) {
 			t.Fatal("the viewer's goroutine has to see to it")
 		}
 	}
@@ -181,7 +181,7 @@ func TestTheReaderWritesAnEchoItself(t *testing.T) {
 	}
 }
 
-func TestATerminalThatTakesNothingHoldsUpNobodyAndGetsAllLater(t *testing.T) {
+func TestBlockedDirectTerminalDelaysNothingAndCatchesUp(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	p := handOver(t, s)
@@ -198,7 +198,7 @@ func TestATerminalThatTakesNothingHoldsUpNobodyAndGetsAllLater(t *testing.T) {
 	p.live(s)
 }
 
-func TestLeavingTheAlternateScreenIsRepaintedOnATerminalHandedOver(t *testing.T) {
+func TestDirectTerminalIsRepaintedAfterTheAlternateScreen(t *testing.T) {
 	l := &memoryLog{}
 	l.add("below\x1b[?1049habove")
 	s := memorySession(t, l)
@@ -212,7 +212,7 @@ func TestLeavingTheAlternateScreenIsRepaintedOnATerminalHandedOver(t *testing.T)
 	}
 }
 
-func TestNothingIsWrittenToATerminalThatWasGivenBack(t *testing.T) {
+func TestReturnedTerminalGetsNoMoreOutput(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	p := handOver(t, s)
@@ -223,7 +223,7 @@ func TestNothingIsWrittenToATerminalThatWasGivenBack(t *testing.T) {
 		t.Error("the terminal is still there to write to")
 	}
 	s.output(l, "late")
-	d.pass(l.End()-4, []byte("late"))
+	d.passOutput(l.End()-4, []byte("late"))
 	p.window.SetReadDeadline(time.Now().Add(-time.Second))
 	buffer := make([]byte, 4096)
 	n, _ := p.window.Read(buffer)
@@ -232,7 +232,7 @@ func TestNothingIsWrittenToATerminalThatWasGivenBack(t *testing.T) {
 	}
 }
 
-func TestATerminalWhoseWritesMayWaitIsNotTaken(t *testing.T) {
+func TestBlockingTerminalIsNotTakenOver(t *testing.T) {
 	l := &memoryLog{}
 	l.add("before")
 	s := memorySession(t, l)
@@ -260,26 +260,26 @@ func TestATerminalWhoseWritesMayWaitIsNotTaken(t *testing.T) {
 	<-left
 }
 
-func TestKeysWrittenByTheViewerCountAsTyped(t *testing.T) {
+func TestKeysWrittenByTheViewerCountAsInput(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	s.keyboard.closed = false // as with a PTY
 	p := handOver(t, s)
 	p.in <- api.Input{Typed: []byte("ls\r")}
 	p.in <- api.Input{Resize: &api.Size{Cols: 30, Rows: 5}} // the one before has been seen to
-	if got := s.TypedLast(); got != PersonActor {
+	if got := s.LastTypist(); got != PersonActor {
 		t.Errorf("%q typed last", got)
 	}
 }
 
 // Only then may the screen follow later.
-func TestOutputIsSeenOnceEverybodyWhoLooksHasItOnTheirTerminal(t *testing.T) {
+func TestOutputIsSeenOnceAllViewersShowIt(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	print := func(text string) (seen bool) {
 		offset := l.End()
 		l.add(text)
-		defer raise(s.screen.grew)
+		defer raiseFlag(s.screen.grew)
 		return s.viewers.rawChanged(offset, []byte(text))
 	}
 	if print("a") {
@@ -290,7 +290,7 @@ func TestOutputIsSeenOnceEverybodyWhoLooksHasItOnTheirTerminal(t *testing.T) {
 		p.live(s)
 	}
 	view(t, s, api.AttachOptions{})
-	for len(s.viewers.now()) < 2 {
+	for len(s.viewers.snapshot()) < 2 {
 		runtime.Gosched()
 	}
 	if print("c") {

@@ -120,7 +120,7 @@ func TestQueriesAreAnsweredForTheViewerThatTypedLast(t *testing.T) {
 	}
 }
 
-func TestTheKernelKnowsTheSizeInPixels(t *testing.T) {
+func TestResizeSetsThePTYsPixelSize(t *testing.T) {
 	s, p := newProgram(t, nil)
 	v := looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, display(0, 8, 17))
 	v.in <- api.Input{Lines: &api.LineRange{}}
@@ -134,7 +134,7 @@ func TestTheKernelKnowsTheSizeInPixels(t *testing.T) {
 	}
 }
 
-func TestASessionBeginsLikeTheDisplayUsedLast(t *testing.T) {
+func TestSessionStartsWithTheLastUsedDisplay(t *testing.T) {
 	var displays Displays
 	shared := func(o *Options) { o.Displays = &displays }
 	s, _ := newProgram(t, shared)
@@ -145,7 +145,7 @@ func TestASessionBeginsLikeTheDisplayUsedLast(t *testing.T) {
 	}
 }
 
-func TestAReplayHasTheCellsOfThen(t *testing.T) {
+func TestReplayUsesTheRecordedCellSize(t *testing.T) {
 	const picture = "\x1bP0;1q\"1;1;20;40#1!20~-!20~-!20~-!20~-!20~-!20~-!20N\x1b\\"
 	l := &memoryLog{}
 	l.sizes = []store.Resize{{Offset: 0, Cols: 20, Rows: 9, CellWidth: 5, CellHeight: 20}, {Offset: int64(len(picture)), Cols: 20, Rows: 9}}
@@ -165,7 +165,7 @@ func TestAReplayHasTheCellsOfThen(t *testing.T) {
 	}
 }
 
-func TestAProgramHasTheKeyboardWhileAnyViewerDoes(t *testing.T) {
+func TestProgramHasFocusWhileAnyViewerDoes(t *testing.T) {
 	s, p := newProgram(t, nil)
 	p.answered("\x1b[?1004h\x1b[c", "52c")
 	a := looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, nil)
@@ -192,7 +192,7 @@ func TestAProgramHasTheKeyboardWhileAnyViewerDoes(t *testing.T) {
 	}
 }
 
-func TestOnlyAViewerWithADisplayIsToldOfThePersonsCursor(t *testing.T) {
+func TestOnlyAViewerWithADisplayGetsTheUsersCursor(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	s.output(l, "\x1b]12;#ff0000\a")
@@ -225,7 +225,7 @@ func pixels(t *testing.T, tty *os.File) (w, h int) {
 	return int(size.Xpixel), int(size.Ypixel)
 }
 
-func TestAProgramThatWantsPixelsIsToldTheMiddleOfTheCell(t *testing.T) {
+func TestPixelMouseReportsTheMiddleOfTheCell(t *testing.T) {
 	s, p := newProgram(t, nil)
 	v := looker(t, s, api.AttachOptions{Cols: 30, Rows: 10}, display(0, 8, 17))
 	p.answered("\x1b[?1000h\x1b[?1016h\x1b[5n", "0n")

@@ -7,9 +7,9 @@ import (
 	"tandem/engine/vt/graphics"
 )
 
-// Displays remember what a person's terminal was like last, wherever they looked: a session
-// that nobody looks at yet begins like that, as its program may ask before anybody does.
-// Nil remembers nothing; it may be used by several goroutines.
+// Displays stores the properties of the terminal that the user last used. A session without viewers
+// starts with them, because its program may query them early. A nil Displays stores nothing. It is
+// safe for concurrent use.
 type Displays struct{ now atomic.Pointer[api.Display] }
 
 func (d *Displays) last() (api.Display, bool) {
@@ -29,8 +29,8 @@ func (d *Displays) remember(v api.Display) {
 	}
 }
 
-// sensible is a display without the size of a cell if that cannot be one.
-func sensible(v api.Display) *api.Display {
+// dropBadCell returns a display without its cell size if that is implausible.
+func dropBadCell(v api.Display) *api.Display {
 	const most = graphics.MaxCell
 	if v.CellWidth < 2 || v.CellHeight < 4 || v.CellWidth > most || v.CellHeight > most {
 		v.CellWidth, v.CellHeight = 0, 0

@@ -19,7 +19,7 @@ func TestScreenReportsHowItsLinesEnd(t *testing.T) {
 		{Printed: 2},
 		{Printed: 3},
 	}
-	if got := endsOf(term, len(want)); !slices.Equal(got, want) {
+	if got := lineEnds(term, len(want)); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

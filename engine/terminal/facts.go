@@ -9,30 +9,30 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Facts are what a session shows and no record holds.
+// Facts are the properties of a session that its record does not hold.
 type Facts struct {
 	Cols, Rows int
 	Title      string
-	CWD        string // from OSC 7; "" when the program told none
-	Progress   int    // state of OSC 9;4 plus 1; 0 when the program told none
-	Percent    int    // that goes with it
-	Notice     string // the desktop notification that the program asked for last; "" since somebody typed
-	Notices    int    // how many it asked for
+	CWD        string // from OSC 7; "" if not reported
+	Progress   int    // state of OSC 9;4 plus 1; 0 if not reported
+	Percent    int    // of that progress
+	Notice     string // the last desktop notification since the last input, or ""
+	Notices    int    // number of notifications
 	Rang       bool
 	Viewers    int
 	Typist     string
 	Bytes      int64
-	Active     time.Time // when it was used last
-	Interrupt  time.Time // when somebody has interrupted what runs in it last
+	Active     time.Time // time of the last use
+	Interrupt  time.Time // time of the last interrupt of the running program
 	Waiting    prompt.Need
 }
 
-// facts keeps what a session's program and screen tell, and announces changes.
+// facts holds the facts reported by a session's program and screen, and announces changes.
 type facts struct {
 	pace *pacer
 
 	mu    sync.Mutex
-	known Facts // but for bytes and what viewers, keyboard and shell know
+	known Facts // without bytes and the facts held by viewers, keyboard and shell
 }
 
 func newFacts(o Options) *facts {
@@ -45,14 +45,14 @@ func (k *facts) all() Facts {
 	return k.known
 }
 
-// touch has a change announced that is known elsewhere.
+// touch announces a change of a fact that is held elsewhere.
 func (k *facts) touch() { k.pace.touch() }
 
 func (k *facts) stop() { k.pace.stop() }
 
-// note notes an event of the program.
-func (k *facts) note(e vt.Event) {
-	if cwd, ok := e.(vt.CWDEvent); ok && (k.isIn(cwd.Path) || !isHere(cwd)) {
+// noteEvent records an event of the program.
+func (k *facts) noteEvent(e vt.Event) {
+	if cwd, ok := e.(vt.CWDEvent); ok && (k.isCurrentFolder(cwd.Path) || !isLocalFolder(cwd)) {
 		return
 	}
 	k.mu.Lock()
@@ -76,9 +76,9 @@ func (k *facts) note(e vt.Event) {
 	}
 }
 
-// isIn reports whether a folder is the one that is known already; shells tell of
-// theirs with each prompt, and nobody has to look for it again.
-func (k *facts) isIn(folder string) bool { return k.all().CWD == folder }
+// isCurrentFolder reports whether a directory is already known. Shells report theirs at each
+// prompt, and checking it again would access the disk.
+func (k *facts) isCurrentFolder(folder string) bool { return k.all().CWD == folder }
 
 func (k *facts) setCWD(path string) {
 	k.mu.Lock()
@@ -93,16 +93,16 @@ func (k *facts) setSize(cols, rows int) {
 	k.pace.touch()
 }
 
-// setTitle notes a title that a replay has shown.
+// setTitle records a title shown by a replay.
 func (k *facts) setTitle(title string) {
 	k.mu.Lock()
 	k.known.Title = title
 	k.mu.Unlock()
 }
 
-// hear notes that somebody has heard the bell and read what the program notified of, and
-// tells whether there was any of it.
-func (k *facts) hear() (any bool) {
+// clearNotices records that the user has seen bells and notifications, and reports whether there
+// were any.
+func (k *facts) clearNotices() (any bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	any = k.known.Rang || k.known.Notice != ""
@@ -110,8 +110,8 @@ func (k *facts) hear() (any bool) {
 	return any
 }
 
-// noticeMost bounds what is kept of a notification, in bytes.
-const noticeMost = 400
+// maxNotice is how many bytes of a notification are kept.
+const maxNotice = 400
 
 func noticeOf(e vt.NotifyEvent) string {
 	text := e.Body
@@ -121,5 +121,5 @@ func noticeOf(e vt.NotifyEvent) string {
 	case e.Title != "":
 		text = e.Title + ": " + e.Body
 	}
-	return text[:scan.Whole([]byte(text[:min(len(text), noticeMost)]))]
+	return text[:scan.Whole([]byte(text[:min(len(text), maxNotice)]))]
 }

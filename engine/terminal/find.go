@@ -12,27 +12,27 @@ import (
 	"tandem/engine/vt"
 )
 
-// findRows is how many rows of a scrollback are looked at in one go; between
-// two, the session shows what its program prints.
-const findRows = 4000
+// findBatch is how many rows of a scrollback are searched at once; between batches, the session
+// shows new output.
+const findBatch = 4000
 
-// longestLine bounds how many rows one line that wrapped is taken to have.
-const longestLine = 10_000
+// maxLineRows is how many rows one wrapped line may have.
+const maxLineRows = 10_000
 
-// A finder looks through a session's scrollback and screen from the top.
+// A finder searches a session's scrollback and screen from the top.
 type finder struct {
 	session  *Session
 	re       *regexp.Regexp
-	literal  []byte     // what every match of re is, letters of either case as small ones; nil if they differ
-	mark     vt.RowMark // instead of re
+	literal  []byte     // every match of re in lower case; nil if matches differ
+	mark     vt.RowMark // to find instead of re
 	from     api.Place
 	backward bool
 	wrap     bool
 
-	start   spot // from, in bytes
+	start   spot // first position, in bytes
 	total   int
-	first   finding // of all
-	last    finding // of all
+	first   finding // first match
+	last    finding // last match
 	nearest finding
 }
 
@@ -44,15 +44,15 @@ type spot struct {
 
 func (a spot) before(b spot) bool { return a.row < b.row || a.row == b.row && a.offset < b.offset }
 
-// A finding is a match and which of all it is; from 1.
+// A finding is a match and its number, from 1.
 type finding struct {
 	from, to spot
 	number   int
 }
 
-// lookFor sets what is looked for. Plain text whose case does not count, which
-// is most of what is typed, is found as it is in text made small.
-func (f *finder) lookFor(p api.Pattern) (err error) {
+// setPattern sets the pattern. Most searches are plain text regardless of case: these are searched
+// as a lower-case literal in lower-case text.
+func (f *finder) setPattern(p api.Pattern) (err error) {
 	f.re, err = p.Compile()
 	if err == nil && !p.Regexp && isASCII(p.Text) && strings.ToLower(p.Text) == p.Text {
 		f.literal = []byte(p.Text)
@@ -80,14 +80,14 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	for err == nil && next < end && ctx.Err() == nil {
 		err = f.session.onScreen(ctx, func(t Emulator) {
 			if f.re == nil {
-				next = f.noteMarks(t, next, min(next+findRows, end))
+				next = f.noteMarks(t, next, min(next+findBatch, end))
 			} else {
-				b.fill(t, next, end)
+				b.fillFrom(t, next, end)
 				next = b.end
 			}
 		})
 		if f.re != nil {
-			b.matches(f.re, f.literal, f.note)
+			b.eachMatch(f.re, f.literal, f.addMatch)
 		}
 	}
 	if err == nil {
@@ -96,20 +96,20 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	if err != nil {
 		return api.SessionFindOutput{}, err
 	}
-	return f.answer(ctx)
+	return f.buildAnswer(ctx)
 }
 
 func (f *finder) noteMarks(t Emulator, from, to int64) (next int64) {
 	for n := from; n < to; n++ {
 		if t.MarkOf(n)&f.mark != 0 {
-			f.note(spot{n, 0}, spot{n, 0})
+			f.addMatch(spot{n, 0}, spot{n, 0})
 		}
 	}
 	return to
 }
 
-// note takes in the next match.
-func (f *finder) note(from, to spot) {
+// addMatch records the next match.
+func (f *finder) addMatch(from, to spot) {
 	f.total++
 	m := finding{from, to, f.total}
 	if f.total == 1 {
@@ -124,8 +124,8 @@ func (f *finder) note(from, to spot) {
 	}
 }
 
-// answer tells the columns of the match that was asked for.
-func (f *finder) answer(ctx context.Context) (out api.SessionFindOutput, err error) {
+// buildAnswer returns the requested match with its columns.
+func (f *finder) buildAnswer(ctx context.Context) (out api.SessionFindOutput, err error) {
 	out.Total = f.total
 	m := f.nearest
 	if m.number == 0 && f.wrap {
@@ -148,11 +148,11 @@ func (f *finder) answer(ctx context.Context) (out api.SessionFindOutput, err err
 	return out, err
 }
 
-// A textBlock is the text of rows that follow each other, without breaks.
+// A textBlock is the text of consecutive rows, without line breaks.
 type textBlock struct {
 	text []byte
 	rows []textRow
-	end  int64 // number behind the last row
+	end  int64 // number after the last row
 }
 
 type textRow struct {
@@ -161,10 +161,10 @@ type textRow struct {
 	wrapped bool
 }
 
-// fill fills a block with whole lines from row n on.
-func (b *textBlock) fill(t Emulator, n, end int64) {
+// fillFrom fills a block with whole lines from row n on.
+func (b *textBlock) fillFrom(t Emulator, n, end int64) {
 	b.text, b.rows = b.text[:0], b.rows[:0]
-	most := n + findRows
+	most := n + findBatch
 	for ; n < end; n++ {
 		start := len(b.text)
 		text, wrapped, ok := t.AppendText(b.text, n)
@@ -172,7 +172,7 @@ func (b *textBlock) fill(t Emulator, n, end int64) {
 		if ok {
 			b.rows = append(b.rows, textRow{n, start, wrapped})
 		}
-		if n+1 >= most && (!wrapped || n+1 >= most+longestLine) {
+		if n+1 >= most && (!wrapped || n+1 >= most+maxLineRows) {
 			n++
 			break
 		}
@@ -180,12 +180,11 @@ func (b *textBlock) fill(t Emulator, n, end int64) {
 	b.end = n
 }
 
-// matches gives the matches in all lines, where they begin and where the text
-// behind them does, in the row of their last byte. A literal is what all of them
-// are in text made small.
-func (b *textBlock) matches(re *regexp.Regexp, literal []byte, yield func(from, to spot)) {
+// eachMatch calls yield for the matches in all lines, with the start of each and the position after
+// it, in the row of its last byte. literal is the lower-case text of all matches, or nil.
+func (b *textBlock) eachMatch(re *regexp.Regexp, literal []byte, yield func(from, to spot)) {
 	if literal != nil {
-		b.makeSmall()
+		b.lowerASCII()
 		if !bytes.Contains(b.text, literal) {
 			return
 		}
@@ -201,15 +200,15 @@ func (b *textBlock) matches(re *regexp.Regexp, literal []byte, yield func(from, 
 		}
 		for _, at := range re.FindAllIndex(bytes.TrimRight(b.text[start:end], " "), -1) {
 			if at[0] < at[1] {
-				yield(b.spotOf(start+at[0]), b.behind(start+at[1]))
+				yield(b.spotOf(start+at[0]), b.spotAfter(start+at[1]))
 			}
 		}
 		i = last + 1
 	}
 }
 
-// makeSmall makes all letters of ASCII small ones.
-func (b *textBlock) makeSmall() {
+// lowerASCII converts ASCII letters to lower case.
+func (b *textBlock) lowerASCII() {
 	for i, c := range b.text {
 		if 'A' <= c && c <= 'Z' {
 			b.text[i] = c + 'a' - 'A'
@@ -217,14 +216,14 @@ func (b *textBlock) makeSmall() {
 	}
 }
 
-// spotOf gives the row of a byte of the text.
+// spotOf returns the row and offset of a byte of the text.
 func (b *textBlock) spotOf(at int) spot {
 	i := sort.Search(len(b.rows), func(i int) bool { return b.rows[i].start > at }) - 1
 	return spot{b.rows[i].n, at - b.rows[i].start}
 }
 
-// behind gives the spot behind the byte before at.
-func (b *textBlock) behind(at int) spot {
+// spotAfter returns the spot after the byte before at.
+func (b *textBlock) spotAfter(at int) spot {
 	s := b.spotOf(at - 1)
 	s.offset++
 	return s
@@ -238,7 +237,7 @@ func (s *Session) Find(ctx context.Context, in api.SessionFindInput) (api.Sessio
 		if in.Text == "" {
 			return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: no text given")
 		}
-		if err := f.lookFor(in.Pattern); err != nil {
+		if err := f.setPattern(in.Pattern); err != nil {
 			return api.SessionFindOutput{}, err
 		}
 	case api.MarkedPrompt:

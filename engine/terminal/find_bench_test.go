@@ -20,15 +20,15 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				var f finder
-				if err := f.lookFor(p); err != nil {
+				if err := f.setPattern(p); err != nil {
 					b.Fatal(err)
 				}
 				var block textBlock
 				oldest, _, end := term.Bounds()
 				for next := oldest; next < end; {
-					block.fill(term, next, end)
+					block.fillFrom(term, next, end)
 					next = block.end
-					block.matches(f.re, f.literal, f.note)
+					block.eachMatch(f.re, f.literal, f.addMatch)
 				}
 			}
 		})

@@ -21,7 +21,7 @@ func findIn(t testing.TB, s *Session, in api.SessionFindInput) api.SessionFindOu
 	case api.MarkedOutput:
 		f.mark = vt.MarkOutput
 	default:
-		if err := f.lookFor(in.Pattern); err != nil {
+		if err := f.setPattern(in.Pattern); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -35,7 +35,7 @@ func findIn(t testing.TB, s *Session, in api.SessionFindInput) api.SessionFindOu
 // copyOf is the text between two places as session.text gives it.
 func copyOf(t testing.TB, s *Session, in api.SessionTextInput) string {
 	if in.Max == 0 {
-		in.Max = textMost
+		in.Max = maxText
 	}
 	var text strings.Builder
 	for {
@@ -66,7 +66,7 @@ func match(line int64, from, to int) *api.SessionMatch {
 	return &api.SessionMatch{From: api.Place{Line: line, Cell: from}, To: api.Place{Line: line, Cell: to}}
 }
 
-func TestFindGoesThroughScrollbackAndScreenBothWays(t *testing.T) {
+func TestFindSearchesScrollbackAndScreenBothWays(t *testing.T) {
 	s, _ := shown20(t, "one foo\ntwo\nthree foo foo\nfour\n漢字 Foo\nsix\nseven\nlast foo")
 	text := func(p string) api.Pattern { return api.Pattern{Text: p} }
 	tests := []struct {
@@ -104,7 +104,7 @@ func TestFindGoesThroughScrollbackAndScreenBothWays(t *testing.T) {
 	}
 }
 
-func TestFindSeesLinesThatWrappedAsOne(t *testing.T) {
+func TestFindTreatsAWrappedLineAsOne(t *testing.T) {
 	s, _ := shown20(t, "0123456789 and a nee"+"dle\nx\n\n\n\n\n\n")
 	want := api.SessionFindOutput{Match: &api.SessionMatch{From: api.Place{Line: 0, Cell: 17}, To: api.Place{Line: 1, Cell: 3}}, Number: 1, Total: 1}
 	if d := cmp.Diff(want, findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: "needle"}})); d != "" {
@@ -112,9 +112,9 @@ func TestFindSeesLinesThatWrappedAsOne(t *testing.T) {
 	}
 }
 
-func TestFindGoesThroughALongScrollback(t *testing.T) {
+func TestFindSearchesALongScrollback(t *testing.T) {
 	var b strings.Builder
-	for i := range 3 * findRows {
+	for i := range 3 * findBatch {
 		fmt.Fprintf(&b, "row %d\n", i)
 	}
 	l := &memoryLog{}
@@ -126,8 +126,8 @@ func TestFindGoesThroughALongScrollback(t *testing.T) {
 	})
 	s.output(l, strings.ReplaceAll(b.String(), "\n", "\r\n"))
 	s.onScreen(t.Context(), func(Emulator) { s.screen.catchUp() })
-	out := findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: fmt.Sprintf("row %d", 3*findRows-5)}})
-	if out.Match == nil || out.Match.From.Line != 3*findRows-5 || out.Total != 1 {
+	out := findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: fmt.Sprintf("row %d", 3*findBatch-5)}})
+	if out.Match == nil || out.Match.From.Line != 3*findBatch-5 || out.Total != 1 {
 		t.Errorf("found %+v", out)
 	}
 	whole := copyOf(t, s, api.SessionTextInput{To: api.Place{Line: 1 << 40}, Max: 5000})
@@ -136,7 +136,7 @@ func TestFindGoesThroughALongScrollback(t *testing.T) {
 	}
 }
 
-func TestPromptsAndOutputsAreFoundAndStayThroughAResize(t *testing.T) {
+func TestFindLocatesPromptsAndOutputsAfterAResize(t *testing.T) {
 	command := "\x1b]133;A\a$ \x1b]133;B\arun a long command line\n\x1b]133;C\aout\nput\n\x1b]133;D;1\a"
 	s, _ := shown20(t, command+"\x1b]133;A\a$ \x1b]133;B\atrue\n\x1b]133;C\a\x1b]133;D;0\a\x1b]133;A\a$ ")
 	next := func(mark string, line int64, backward bool) int64 {
@@ -185,7 +185,7 @@ func TestTextIsJoinedTrimmedAndCutToColumns(t *testing.T) {
 }
 
 // What is found is what can be read there, whatever was printed.
-func TestMatchesAreWhereTheirTextIs(t *testing.T) {
+func TestMatchesHaveTheColumnsOfTheirText(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		term := vt.New(vt.Options{Cols: rapid.IntRange(2, 12).Draw(rt, "cols"), Rows: rapid.IntRange(1, 4).Draw(rt, "rows"), ScrollbackLines: 20})
 		text := rapid.StringOf(rapid.SampledFrom([]rune("aab 漢é\u0301👩\r\n\x1b[m"))).Draw(rt, "text")
@@ -194,16 +194,16 @@ func TestMatchesAreWhereTheirTextIs(t *testing.T) {
 		re, _ := api.Pattern{Text: rapid.SampledFrom([]string{"a+", "[a漢] ?b?", "é?.", "ab"}).Draw(rt, "re"), Regexp: true}.Compile()
 		oldest, _, end := term.Bounds()
 		var b textBlock
-		b.fill(term, oldest, end)
-		b.matches(re, nil, func(from, to spot) {
+		b.fillFrom(term, oldest, end)
+		b.eachMatch(re, nil, func(from, to spot) {
 			first, _ := term.CellAt(from.row, from.offset)
 			_, last := term.CellAt(to.row, to.offset-1)
 			r := textReader{in: api.SessionTextInput{
 				From: api.Place{Line: from.row, Cell: first},
 				To:   api.Place{Line: to.row, Cell: last},
-				Max:  textMost,
+				Max:  maxText,
 			}, next: from.row}
-			r.read(term)
+			r.readRows(term)
 			if got := string(r.text); !re.MatchString(got) {
 				rt.Fatalf("from %v to %v is %q", from, to, got)
 			}

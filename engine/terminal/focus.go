@@ -1,6 +1,6 @@
 package terminal
 
-// A focus is whether a viewer has the keyboard of its window system.
+// A focus is the keyboard focus of a viewer's window.
 type focus uint8
 
 const (
@@ -9,7 +9,7 @@ const (
 	focusLost
 )
 
-// anyFocused reports whether a viewer is known to have the keyboard. The set is locked.
+// anyFocused reports whether a viewer is known to have the focus. The set must be locked.
 func (set *viewerSet) anyFocused() bool {
 	for _, v := range set.all {
 		if v.focus == focusGained {
@@ -19,9 +19,9 @@ func (set *viewerSet) anyFocused() bool {
 	return false
 }
 
-// focused notes that a viewer gains or loses the keyboard. The program has it while any
-// viewer does; news is whether that has changed, or may have.
-func (set *viewerSet) focused(v *viewer, on bool) (has, news bool) {
+// setFocus records that a viewer gains or loses the focus. The program has it while any viewer
+// does; news reports whether that has changed or may have.
+func (set *viewerSet) setFocus(v *viewer, on bool) (has, news bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	before, first := set.anyFocused(), v.focus == focusUntold
@@ -33,16 +33,15 @@ func (set *viewerSet) focused(v *viewer, on bool) (has, news bool) {
 	return has, has != before || first && has == on
 }
 
-// focused has the program told, if that is news to it.
-func (s *Session) focused(v *viewer, on bool) {
-	if has, news := s.viewers.focused(v, on); news {
-		s.tellFocus(has)
+// noteFocus informs the program if its focus has changed.
+func (s *Session) noteFocus(v *viewer, on bool) {
+	if has, news := s.viewers.setFocus(v, on); news {
+		s.sendFocus(has)
 	}
 }
 
-// tellFocus tells a program that wants to know (mode 1004) that it has gained or lost the
-// keyboard.
-func (s *Session) tellFocus(has bool) {
+// sendFocus informs a program with mode 1004 that it has gained or lost the focus.
+func (s *Session) sendFocus(has bool) {
 	switch {
 	case !s.Modes().FocusReports:
 	case has:

@@ -10,10 +10,9 @@ import (
 	"tandem/engine/vt"
 )
 
-// isHere reports whether a folder that a program tells is one of this machine:
-// the program may run on another one, behind ssh. A folder that comes without a
-// host is, if it is found here.
-func isHere(e vt.CWDEvent) bool {
+// isLocalFolder reports whether a directory reported by a program is on this machine, as the
+// program may run on another one through ssh. A directory without a host counts if it exists here.
+func isLocalFolder(e vt.CWDEvent) bool {
 	if e.Host == "" {
 		info, err := os.Stat(e.Path)
 		return err == nil && info.IsDir()
@@ -22,15 +21,14 @@ func isHere(e vt.CWDEvent) bool {
 	return err != nil || sameHost(e.Host, "localhost") || sameHost(e.Host, own)
 }
 
-// sameHost compares names of hosts, with or without their domain.
+// sameHost compares host names with or without their domain.
 func sameHost(a, b string) bool {
 	a, domainA, _ := strings.Cut(a, ".")
 	b, domainB, _ := strings.Cut(b, ".")
 	return strings.EqualFold(a, b) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
 }
 
-// Folder is the folder in which the program that has the terminal is now, or
-// else that of the child.
+// Folder returns the directory of the foreground program, or else that of child.
 func (s *Session) Folder(child int) (string, error) {
 	if s.options.Master == nil {
 		return "", errors.New("find folder: the session has ended")

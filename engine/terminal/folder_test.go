@@ -8,7 +8,7 @@ import (
 	"tandem/engine/vt"
 )
 
-func TestAFolderOfAnotherMachineIsNotTakenForOneHere(t *testing.T) {
+func TestRemoteFolderIsNotMistakenForALocalOne(t *testing.T) {
 	own, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestAFolderOfAnotherMachineIsNotTakenForOneHere(t *testing.T) {
 		{"far." + own, dir, false}, {own + "-2", dir, false},
 		{"", dir, true}, {"", file, false}, {"", filepath.Join(dir, "gone"), false},
 	} {
-		if got := isHere(vt.CWDEvent{Host: test.host, Path: test.path}); got != test.want {
+		if got := isLocalFolder(vt.CWDEvent{Host: test.host, Path: test.path}); got != test.want {
 			t.Errorf("%q on %q is here: %v", test.path, test.host, got)
 		}
 	}
@@ -40,12 +40,12 @@ func TestAFolderOfAnotherMachineIsNotTakenForOneHere(t *testing.T) {
 	}
 }
 
-func TestASessionStaysWhereItIsWhenItsShellTellsFoldersOfAnotherMachine(t *testing.T) {
+func TestRemoteFoldersDoNotChangeTheSessionsFolder(t *testing.T) {
 	dir := t.TempDir()
 	k := newFacts(Options{Touched: func() {}})
 	k.setCWD(dir)
 	for _, e := range []vt.CWDEvent{{Host: "far.example", Path: "/"}, {Path: filepath.Join(dir, "gone")}} {
-		if k.note(e); k.all().CWD != dir {
+		if k.noteEvent(e); k.all().CWD != dir {
 			t.Errorf("%+v made it go to %s", e, k.all().CWD)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// newFrame says in the API's terms what a diff of a terminal says.
+// newFrame converts a terminal's diff to the API's type.
 func newFrame(d vt.Diff) api.Frame {
 	return api.Frame{
 		Full:   d.Full,

@@ -14,23 +14,23 @@ import (
 const (
 	// frameGap is the least time between two frames to one viewer.
 	frameGap = 8 * time.Millisecond
-	// syncLimit is how long a program may hold the screen back (mode 2026).
-	syncLimit = 100 * time.Millisecond
+	// maxSync is how long a program may delay the screen with mode 2026.
+	maxSync = 100 * time.Millisecond
 )
 
 // A framer sends frames to one viewer.
 type framer struct {
 	attachment
-	state vt.Diff   // the last diff that was sent, without its lines
-	sent  time.Time // when
-	held  time.Time // since when the program holds the screen back; zero if not
+	state vt.Diff   // the last diff sent, without its lines
+	sent  time.Time // time of the last frame
+	held  time.Time // start of the program's synchronized update; zero if none
 	owed  bool      // the screen has changed since
 
 	colors *styled.ColorChanges // the program's colour changes when its lines were last sent
 }
 
-// run sends what changed on the screen, at once after a pause or after the
-// viewer typed, else every frameGap. What a viewer is too slow for is skipped.
+// run sends changes of the screen: at once after a pause or after the viewer typed, otherwise every
+// frameGap. A slow viewer skips frames.
 func (f *framer) run(ctx context.Context) error {
 	for {
 		if err := f.sendClip(); err != nil {
@@ -51,6 +51,7 @@ func (f *framer) run(ctx context.Context) error {
 			return ctx.Err()
 		case <-f.viewer.dirty:
 			f.owed = true
+			// The echo of a key must not wait for frameGap.
 			if f.viewer.eager.Swap(false) {
 				f.sent = time.Time{}
 			}
@@ -78,12 +79,12 @@ func (f *framer) run(ctx context.Context) error {
 	}
 }
 
-// sendMark answers a mark that is due, behind what the program has shown by then.
+// sendMark answers a due mark, after the output shown by then.
 func (f *framer) sendMark(ctx context.Context) error {
 	if f.session.Modes().Sync {
 		return nil
 	}
-	due := f.viewer.marks.due()
+	due := f.viewer.marks.takeDue()
 	if due == nil {
 		return nil
 	}
@@ -94,8 +95,7 @@ func (f *framer) sendMark(ctx context.Context) error {
 	return f.to.Send(api.Output{Mark: due})
 }
 
-// sendDue sends a frame if one is owed and due; if it is owed and not due, wait
-// tells when to look again.
+// sendDue sends a frame if one is owed and due. If it is owed but not due, wait fires when it is.
 func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error) {
 	if !f.owed {
 		return nil, nil
@@ -105,7 +105,7 @@ func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error)
 		if f.held.IsZero() {
 			f.held = time.Now()
 		}
-		due = f.held.Add(syncLimit)
+		due = f.held.Add(maxSync)
 	} else {
 		f.held = time.Time{}
 	}
@@ -113,24 +113,25 @@ func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error)
 		return time.After(left), nil
 	}
 	f.owed, f.held = false, time.Time{}
-	return nil, f.send(ctx, func(t Emulator) vt.Diff { return t.Diff(f.state.Seq) })
+	return nil, f.sendDiff(ctx, func(t Emulator) vt.Diff { return t.Diff(f.state.Seq) })
 }
 
-// sendLast sends what the screen shows after all that the program has written.
+// sendLast sends the screen after all the program's output.
 func (f *framer) sendLast(ctx context.Context) error {
-	return f.send(ctx, func(t Emulator) vt.Diff {
+	return f.sendDiff(ctx, func(t Emulator) vt.Diff {
 		f.session.screen.catchUp()
 		return t.Diff(f.state.Seq)
 	})
 }
 
-// send sends what a diff holds, if that is anything.
-func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
+// sendDiff sends a diff unless it is empty.
+func (f *framer) sendDiff(ctx context.Context, since func(Emulator) vt.Diff) error {
 	var diff vt.Diff
 	var lacks []*graphics.Picture
 	err := f.session.onScreen(ctx, func(t Emulator) {
 		diff = since(t)
-		resync := len(diff.Lines) > 0 && invariants.Sometimes("full frame", 8) // as for a viewer far behind
+		// As for a viewer far behind.
+		resync := len(diff.Lines) > 0 && invariants.Sometimes("full frame", 8)
 		resync = f.viewer.repaint.Swap(false) || resync
 		resync = resync || t.Changes() != f.colors
 		f.colors = t.Changes()
@@ -141,7 +142,7 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 			reverseScreen(diff.Lines, diff.First, diff.Cols)
 		}
 		recolor(diff.Lines, diff.Cols, f.colors)
-		lacks = f.lacking(t, diff.Lines)
+		lacks = f.missingPictures(t, diff.Lines)
 	})
 	if err != nil {
 		return err
@@ -149,7 +150,7 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	if !f.viewer.cursors.Load() {
 		diff.Cursor.Own, diff.Cursor.Color = false, 0
 	}
-	news, kitty := changed(f.state, diff), f.state.Modes.Kitty
+	news, kitty := differs(f.state, diff), f.state.Modes.Kitty
 	frame := newFrame(diff)
 	if diff.Full {
 		frame.Anchors = f.session.viewers.placesOf(f.viewer)
@@ -174,9 +175,8 @@ func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
 	return err
 }
 
-// changed reports whether a viewer that has seen state a would see anything
-// new in b.
-func changed(a, b vt.Diff) bool {
+// differs reports whether a viewer that has seen state a would see a change in b.
+func differs(a, b vt.Diff) bool {
 	return b.Full || len(b.Lines) > 0 || a.Cols != b.Cols || a.Rows != b.Rows ||
 		a.Oldest != b.Oldest || a.First != b.First || a.Cursor != b.Cursor ||
 		a.Modes != b.Modes || a.Title != b.Title || a.Bells != b.Bells

@@ -16,28 +16,27 @@ import (
 )
 
 const (
-	// inputLimit is how much input may wait for a program that does not read
-	// before those who send more have to wait.
-	inputLimit = 256 << 10
-	// replyLimit bounds the same for what the emulator answers; beyond it
-	// answers are dropped, because the screen must never wait.
-	replyLimit = 64 << 10
-	// writeRetry bounds how long a wake-up that the kernel did not give, as it
-	// may happen with PTYs, can hold up input.
+	// maxPendingInput is how much input may wait for a program that does not read, before callers
+	// block.
+	maxPendingInput = 256 << 10
+	// maxReplies bounds the pending replies of the emulator; more are dropped, because the screen
+	// must never block.
+	maxReplies = 64 << 10
+	// writeRetry bounds the delay of input if the kernel misses a wake-up, as happens with PTYs.
 	writeRetry = 100 * time.Millisecond
 	// maxPiece is how many bytes are written at a time; no message can be queued meanwhile.
 	maxPiece = 16 << 10
 )
 
-// An input takes what is typed into a session. Each message is written whole
-// and in order of arrival. What the PTY takes at once is written by the caller;
-// a goroutine that lives as long as something is left writes the rest.
+// An input writes the input of a session. Each message is written whole and in order of arrival.
+// The caller writes as much as the PTY accepts at once; a goroutine that runs while anything is
+// left writes the rest.
 type input struct {
 	master *os.File
 	conn   syscall.RawConn
 
 	mu      sync.Mutex
-	pending []*message // drain runs until it is empty
+	pending []*message // drainPending runs until it is empty
 	waiting int        // bytes in pending
 	closed  bool
 	moved   chan struct{} // closed when pending shrinks or the input is closed; nil if no caller waits
@@ -68,8 +67,8 @@ func newInput(master *os.File) *input {
 	return in
 }
 
-// write queues p behind what waits, and blocks first while that is too much. done, if not nil,
-// is called when nothing of p is pending, also after an error.
+// write queues p, after blocking while too much is pending. done, if not nil, is called when
+// nothing of p is pending, also after an error.
 func (in *input) write(ctx context.Context, p []byte, done func()) error {
 	m := &message{rest: p, done: done}
 	err := in.queue(ctx, m)
@@ -105,15 +104,15 @@ func (in *input) writeThrough(ctx context.Context, p []byte) (written int, err e
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return len(p) - in.drop(m), nil
+			return len(p) - in.dropMessage(m), nil
 		}
 	}
 }
 
-// queue queues m. It blocks while inputLimit bytes are pending.
+// queue queues m. It blocks while maxPendingInput bytes are pending.
 func (in *input) queue(ctx context.Context, m *message) error {
 	for {
-		wait, err := in.push(m, inputLimit)
+		wait, err := in.push(m, maxPendingInput)
 		if wait == nil {
 			return err
 		}
@@ -125,9 +124,9 @@ func (in *input) queue(ctx context.Context, m *message) error {
 	}
 }
 
-// reply queues p, or drops it when too much waits. It never blocks.
+// reply queues p, or drops it if too much is pending. It never blocks.
 func (in *input) reply(p []byte) {
-	in.push(&message{rest: p}, replyLimit)
+	in.push(&message{rest: p}, maxReplies)
 }
 
 // push queues m. If limit bytes are pending, it returns a channel to wait on instead.
@@ -142,6 +141,7 @@ func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
 	}
 	n := 0
 	if len(in.pending) == 0 {
+		// Fast path: most programs read their input at once, so that no goroutine is needed.
 		if n, err = in.tryWrite(m.rest); err != nil {
 			return nil, api.Errorf(api.CodeEnded, "type into session: %v", err)
 		}
@@ -154,23 +154,24 @@ func (in *input) push(m *message, limit int) (wait <-chan struct{}, err error) {
 	in.pending = append(in.pending, m)
 	in.waiting += len(m.rest)
 	if len(in.pending) == 1 {
-		in.writer.Go(in.drain)
+		in.writer.Go(in.drainPending)
 	}
 	return nil, nil
 }
 
 func errInputEnded() error { return api.Errorf(api.CodeEnded, "type into session: the session exited") }
 
-// drop cancels a message and returns how many bytes the PTY had not accepted.
-func (in *input) drop(m *message) (left int) {
+// dropMessage cancels a message and returns how many bytes the PTY had not accepted.
+func (in *input) dropMessage(m *message) (left int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.cancel(m)
+	in.cancelMessage(m)
 	return len(m.rest)
 }
 
-// discard drops what is pending, and what the terminal holds for a program that does not read.
-func (in *input) discard() {
+// discardPending drops pending input, and input that the terminal holds for a program that does not
+// read.
+func (in *input) discardPending() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if len(in.pending) == 0 {
@@ -178,13 +179,14 @@ func (in *input) discard() {
 	}
 	for _, m := range in.pending {
 		m.discarded = true
-		in.cancel(m)
+		in.cancelMessage(m)
 	}
-	_ = pty.DiscardInput(in.master) // fails only if the session has ended
+	// Fails only if the session has ended.
+	_ = pty.DiscardInput(in.master)
 }
 
-// cancel makes drain skip the rest of a message.
-func (in *input) cancel(m *message) {
+// cancelMessage makes drainPending skip the rest of a message.
+func (in *input) cancelMessage(m *message) {
 	if !m.cancelled {
 		m.cancelled = true
 		in.waiting -= len(m.rest)
@@ -201,7 +203,7 @@ func (in *input) awaitMove() <-chan struct{} {
 	return in.moved
 }
 
-// tryWrite writes what the PTY takes without waiting.
+// tryWrite writes as much as the PTY accepts without blocking.
 func (in *input) tryWrite(p []byte) (written int, err error) {
 	controlErr := in.conn.Control(func(fd uintptr) { written, err = writeSome(int(fd), p) })
 	return written, errors.Join(controlErr, err)
@@ -223,15 +225,15 @@ func writeSome(fd int, p []byte) (written int, err error) {
 	return written, err
 }
 
-// idle reports whether nothing waits to be written.
-func (in *input) idle() bool {
+// isIdle reports whether no input is pending.
+func (in *input) isIdle() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return !in.closed && len(in.pending) == 0
 }
 
-// drain writes what waits until nothing does.
-func (in *input) drain() {
+// drainPending writes pending input until none is left.
+func (in *input) drainPending() {
 	for {
 		in.master.SetWriteDeadline(time.Now().Add(writeRetry))
 		more := true
@@ -240,7 +242,7 @@ func (in *input) drain() {
 			return moved
 		})
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // the master was closed
-			in.end()
+			in.rejectInput()
 			more = false
 		}
 		if !more {
@@ -272,8 +274,9 @@ func (in *input) writePending(fd int) (moved, more bool) {
 	if len(first.rest) == 0 {
 		first.finish()
 	}
-	if err != nil { // no process has the terminal open
-		in.cancel(first)
+	// An error means that no process has the terminal open.
+	if err != nil {
+		in.cancelMessage(first)
 	}
 	return n > 0 || err != nil, true
 }
@@ -285,8 +288,8 @@ func (in *input) wake() {
 	}
 }
 
-// end rejects further input.
-func (in *input) end() {
+// rejectInput rejects further input.
+func (in *input) rejectInput() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed = true
@@ -295,7 +298,7 @@ func (in *input) end() {
 
 // close drops pending messages and rejects further input.
 func (in *input) close() {
-	in.end()
+	in.rejectInput()
 	if in.master != nil {
 		in.master.SetWriteDeadline(time.Unix(1, 0))
 	}

@@ -57,7 +57,7 @@ func (l *fullLog) Space(min int) ([]byte, error) {
 	return l.memoryLog.Space(min)
 }
 
-func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
+func TestFullDiskDelaysOutputWithoutLoss(t *testing.T) {
 	needs.FullRun(t)
 	t.Parallel()
 	master, slave := openPTY(t)
@@ -80,7 +80,7 @@ func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
 	}
 }
 
-func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
+func TestFloodIsShownCompletelyWhileRequestsAreServed(t *testing.T) {
 	needs.FullRun(t)
 	master, slave := openPTY(t)
 	l, err := ptylog.Open(filepath.Join(t.TempDir(), "log"), ptylog.Options{})
@@ -120,7 +120,7 @@ func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
 	}
 }
 
-func TestOutputOfAnEndedChildIsReadToTheEnd(t *testing.T) {
+func TestOutputOfAnExitedChildIsReadCompletely(t *testing.T) {
 	master, slave := openPTY(t)
 	l := &memoryLog{}
 	drained := make(chan struct{})
@@ -139,11 +139,11 @@ func TestOutputOfAnEndedChildIsReadToTheEnd(t *testing.T) {
 	}
 }
 
-func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
+func TestUnreadInputIsBounded(t *testing.T) {
 	master, slave := openPTY(t)
 	in := newInput(master)
 	defer in.close()
-	big := []byte(strings.Repeat("x", inputLimit) + "\n")
+	big := []byte(strings.Repeat("x", maxPendingInput) + "\n")
 	if err := in.write(t.Context(), big, nil); err != nil {
 		t.Fatal(err)
 	}

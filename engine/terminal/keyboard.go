@@ -13,14 +13,14 @@ import (
 	"tandem/engine/pty"
 )
 
-// PersonActor is who a person's clients are, whatever they are called.
+// PersonActor is the actor of all the user's clients.
 const PersonActor = "person"
 
-// A typist is who types: PersonActor or an agent's name, and from which other machine,
+// A typist is the source of input: PersonActor or an agent's name, and the other machine, as
 // user@host.
 type typist struct{ actor, from string }
 
-// typistOf is who a caller types as.
+// typistOf returns the typist for a caller.
 func typistOf(c server.Caller) typist {
 	if c.Agent() {
 		return typist{c.Name, c.Origin.From}
@@ -28,55 +28,56 @@ func typistOf(c server.Caller) typist {
 	return typist{PersonActor, c.Origin.From}
 }
 
-// A keyboard is what is typed into a session: who may, who did last, and what the
-// PTY has not taken yet.
+// A keyboard orders the input of a session. It knows which clients may type, the last typist, and
+// the input not yet accepted by the PTY.
 type keyboard struct {
 	*input
 	shell  *prompt.Shell
-	locked atomic.Bool // a person has it
-	open   atomic.Bool // agents may type though it runs outside their sandbox
+	locked atomic.Bool // the keyboard lock is on
+	open   atomic.Bool // agents may type although the session runs outside their sandbox
 
-	last        atomic.Pointer[typist] // who typed last; nil if nobody has
-	interruptAt atomic.Int64           // when somebody has interrupted what runs last; 0 if nobody has
+	last        atomic.Pointer[typist] // the last typist; nil if none
+	interruptAt atomic.Int64           // time of the last interrupt of the running program; 0 if none
 }
 
 func newKeyboard(master *os.File, shell *prompt.Shell) *keyboard {
 	return &keyboard{input: newInput(master), shell: shell}
 }
 
-// accepts reports whether what a viewer types reaches the program.
-func (k *keyboard) accepts(v *viewer) bool {
+// acceptsFrom reports whether a viewer's input reaches the program.
+func (k *keyboard) acceptsFrom(v *viewer) bool {
 	return !v.readOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
 }
 
-// typeAs types p for somebody. It blocks while too much waits for the program. done, if not
-// nil, is called when the PTY has accepted p or it was discarded; it must not block.
+// typeAs types p for by. It blocks while too much input is pending. done, if not nil, is called
+// when the PTY has accepted p or it was discarded; it must not block.
 func (k *keyboard) typeAs(ctx context.Context, by typist, p []byte, done func()) error {
 	if len(p) > 0 {
-		k.begin(by, p)
+		k.recordInput(by, p)
 	}
 	return k.write(ctx, p, done)
 }
 
-// begin records p before it is typed. An interrupt does not wait for a program that does not
-// read: the terminal discards unread input at an interrupt, so what is pending is discarded too.
-func (k *keyboard) begin(by typist, p []byte) {
+// recordInput records p before it is typed. An interrupt does not wait for a program that does not
+// read: the terminal discards unread input at an interrupt, so pending input is discarded too.
+func (k *keyboard) recordInput(by typist, p []byte) {
 	if k.noteTyped(by, p) && bytes.ContainsAny(p[len(p)-1:], "\x03\x1c") {
-		k.discard()
+		k.discardPending()
 	}
 }
 
 // typeThrough types p like typeAs and waits until the PTY has accepted it, like writeThrough.
 func (k *keyboard) typeThrough(ctx context.Context, by typist, p []byte) (written int, err error) {
-	k.begin(by, p)
+	k.recordInput(by, p)
 	return k.writeThrough(ctx, p)
 }
 
-// noteTyped notes that somebody types p, or has written it to the PTY. It reports whether the
-// terminal turns some of p into a signal.
+// noteTyped records that by types p, or has written it to the PTY. It reports whether the terminal
+// turns some of p into a signal.
 func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
-	if k.typist() != by {
-		last := by // so that only a change of it is allocated
+	if k.lastTypist() != by {
+		// So that only a change of it is allocated.
+		last := by
 		k.last.Store(&last)
 	}
 	interrupts = bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
@@ -87,27 +88,27 @@ func (k *keyboard) noteTyped(by typist, p []byte) (interrupts bool) {
 	return interrupts
 }
 
-// typist is who typed last; zero if nobody has.
-func (k *keyboard) typist() typist {
+// lastTypist returns the last typist; zero if none.
+func (k *keyboard) lastTypist() typist {
 	if by := k.last.Load(); by != nil {
 		return *by
 	}
 	return typist{}
 }
 
-// interrupted is when somebody has interrupted what runs last; zero if nobody has.
-func (k *keyboard) interrupted() time.Time {
+// interruptTime returns the time of the last interrupt of the running program; zero if none.
+func (k *keyboard) interruptTime() time.Time {
 	if at := k.interruptAt.Load(); at != 0 {
 		return time.Unix(0, at)
 	}
 	return time.Time{}
 }
 
-// TypedLast is who typed last; "" if nobody has.
-func (s *Session) TypedLast() string { return s.keyboard.typist().actor }
+// LastTypist returns the actor that typed last; "" if none.
+func (s *Session) LastTypist() string { return s.keyboard.lastTypist().actor }
 
-// TypeInto types for a caller. A person may have taken the keyboard since the
-// caller was let in.
+// TypeInto types for a caller. It returns an error if the user has locked the keyboard since the
+// caller was admitted.
 func (s *Session) TypeInto(ctx context.Context, p []byte) error {
 	if err := s.admitTyping(ctx); err != nil {
 		return err
@@ -131,13 +132,13 @@ func (s *Session) admitTyping(ctx context.Context) error {
 	if caller.Agent() && s.keyboard.locked.Load() {
 		return ErrLocked("type into", s.options.ID)
 	}
-	if s.viewers.typedFrom(caller.Name) {
+	if s.viewers.noteTypingBy(caller.Name) {
 		s.facts.touch()
 	}
 	return nil
 }
 
-// ErrLocked refuses an agent while a person has the keyboard of a session.
+// ErrLocked returns the error for an agent while the user has the keyboard of a session.
 func ErrLocked(doing, name string) *api.Error {
 	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the user has taken the keyboard", doing, name).
 		WithHint("you can still read it and wait for it; ask the user to let agents type again, or use another session")

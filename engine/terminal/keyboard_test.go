@@ -6,7 +6,7 @@ import (
 	"tandem/engine/prompt"
 )
 
-func TestAKeyboardAcceptsWhomItMay(t *testing.T) {
+func TestKeyboardAcceptsOnlyPermittedViewers(t *testing.T) {
 	k := newKeyboard(nil, prompt.New(prompt.Options{}))
 	person, agent := &viewer{}, &viewer{agent: true}
 	reading, outside := &viewer{readOnly: true}, &viewer{agent: true, outside: true}
@@ -20,24 +20,24 @@ func TestAKeyboardAcceptsWhomItMay(t *testing.T) {
 	} {
 		k.locked.Store(c.locked)
 		k.open.Store(c.open)
-		if k.accepts(person) != c.person || k.accepts(agent) != c.agent || k.accepts(reading) != c.reading || k.accepts(outside) != c.outside {
+		if k.acceptsFrom(person) != c.person || k.acceptsFrom(agent) != c.agent || k.acceptsFrom(reading) != c.reading || k.acceptsFrom(outside) != c.outside {
 			t.Errorf("%+v", c)
 		}
 	}
 }
 
-func TestAKeyboardKnowsWhoTypedLast(t *testing.T) {
+func TestKeyboardRecordsTheLastTypist(t *testing.T) {
 	k := newKeyboard(nil, prompt.New(prompt.Options{}))
-	if k.typist() != (typist{}) {
-		t.Errorf("%v, before anybody has typed", k.typist())
+	if k.lastTypist() != (typist{}) {
+		t.Errorf("%v, before anybody has typed", k.lastTypist())
 	}
 	for _, by := range []typist{{PersonActor, ""}, {"agent:x", ""}, {PersonActor, ""}, {PersonActor, "me@laptop"}} {
 		k.typeAs(t.Context(), by, []byte("a"), nil)
-		if k.typist() != by {
-			t.Errorf("%v, not %v", k.typist(), by)
+		if k.lastTypist() != by {
+			t.Errorf("%v, not %v", k.lastTypist(), by)
 		}
 	}
-	if !k.interrupted().IsZero() {
+	if !k.interruptTime().IsZero() {
 		t.Error("an a has interrupted")
 	}
 }

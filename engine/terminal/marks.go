@@ -7,11 +7,10 @@ import (
 	"tandem/engine/api"
 )
 
-// marksLimit bounds the marks of one viewer that wait; beyond it the oldest go.
-const marksLimit = 256
+// maxMarks bounds a viewer's pending marks; the oldest are dropped.
+const maxMarks = 256
 
-// marks are those that a viewer has put behind its input and that are still to be
-// answered.
+// marks are a viewer's unanswered marks in its input.
 type marks struct {
 	mu      sync.Mutex
 	waiting []arrival
@@ -22,18 +21,17 @@ type arrival struct {
 	at time.Time
 }
 
-// add notes a mark, and calls ripe when it is due.
-func (m *marks) add(n uint64, ripe func()) {
+// addMark records a mark and calls ripe when it is due.
+func (m *marks) addMark(n uint64, ripe func()) {
 	m.mu.Lock()
 	m.waiting = append(m.waiting, arrival{n, time.Now()})
-	m.waiting = m.waiting[max(len(m.waiting)-marksLimit, 0):]
+	m.waiting = m.waiting[max(len(m.waiting)-maxMarks, 0):]
 	m.mu.Unlock()
 	time.AfterFunc(api.EchoTime, ripe)
 }
 
-// due takes the last mark after which the program has had its time; nil if there
-// is none.
-func (m *marks) due() *api.Mark {
+// takeDue removes and returns the last due mark; nil if there is none.
+func (m *marks) takeDue() *api.Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var due *api.Mark

@@ -9,7 +9,7 @@ import (
 	"tandem/engine/invariants"
 )
 
-func TestAMarkComesBackBehindWhatTheProgramAnswersInTime(t *testing.T) {
+func TestMarkIsAnsweredAfterTheProgramsTimelyOutput(t *testing.T) {
 	defer invariants.Never("repaint")()
 	for _, raw := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAMarkComesBackBehindWhatTheProgramAnswersInTime(t *testing.T) {
 	}
 }
 
-func TestAFrameThatIsHeldBackComesBeforeTheMark(t *testing.T) {
+func TestDelayedFrameIsSentBeforeTheMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)

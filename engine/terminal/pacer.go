@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// paceGap is the least time between two announcements of what a session shows.
+// paceGap is the least time between two announcements of a session's facts.
 const paceGap = 100 * time.Millisecond
 
-// A pacer calls emit soon after each touch, but not more often than once in
-// paceGap. It uses no timer while nothing is touched.
+// A pacer calls emit soon after each touch, but at most once in paceGap. It uses no timer while
+// nothing is touched.
 type pacer struct {
 	emit func()
 
@@ -36,6 +36,7 @@ func (p *pacer) fire() {
 	p.timer, p.last = nil, time.Now()
 	stopped := p.stopped
 	p.mu.Unlock()
+	// The lock is not held here, because emit may call touch.
 	if !stopped {
 		p.emit()
 	}

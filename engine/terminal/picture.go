@@ -6,11 +6,11 @@ import (
 	"tandem/engine/picture"
 )
 
-// pictureScale makes small text readable for agents that look at pictures.
+// pictureScale enlarges pictures so that agents can read small text.
 const pictureScale = 2
 
-// painter draws screens in a format; nil for none.
-func painter(format string) (func(picture.Screen) ([]byte, error), error) {
+// painterFor returns the function that draws screens in a format; nil for none.
+func painterFor(format string) (func(picture.Screen) ([]byte, error), error) {
 	switch format {
 	case "":
 		return nil, nil

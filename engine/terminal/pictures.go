@@ -16,24 +16,23 @@ import (
 )
 
 const (
-	// pictureMost bounds a picture that is sent to a viewer, in bytes, and
-	// pictureSide the sides of a larger one, in pixels.
-	pictureMost = 8 << 20
-	pictureSide = 1024
+	// maxPicture bounds a picture sent to a viewer, in bytes, and maxPictureSide the sides of a
+	// larger one, in pixels.
+	maxPicture     = 8 << 20
+	maxPictureSide = 1024
 )
 
-// A gallery knows which pictures one viewer holds.
+// A gallery tracks the pictures held by one viewer.
 type gallery struct {
 	held  map[uint64]int // bytes by number
 	order []uint64       // oldest first
 	bytes int
-	shows bool // a raw viewer was told of some on the screen
+	shows bool // a raw viewer was sent some of the screen's
 	busy  bool // some were not sent because of the unpacking limit
 }
 
-// lacking are the pictures that lines show and the viewer has not. Runs on the screen
-// goroutine.
-func (g *gallery) lacking(t Emulator, lines []api.NumberedLine) (lacks []*graphics.Picture) {
+// missing returns the pictures in lines not held by the viewer. It runs on the screen goroutine.
+func (g *gallery) missing(t Emulator, lines []api.NumberedLine) (lacks []*graphics.Picture) {
 	asked := map[uint64]bool{}
 	for i := range lines {
 		for _, s := range lines[i].Line.Pictures {
@@ -49,7 +48,7 @@ func (g *gallery) lacking(t Emulator, lines []api.NumberedLine) (lacks []*graphi
 	return lacks
 }
 
-// pictured is what of a screen shows pictures.
+// pictured is the part of a screen with pictures.
 type pictured struct {
 	lines []api.NumberedLine
 	lacks []*graphics.Picture
@@ -61,12 +60,12 @@ func (g *gallery) picturedOf(t Emulator) (p pictured) {
 	for i := range p.lines {
 		p.lines[i].N -= first
 	}
-	p.lacks = g.lacking(t, p.lines)
+	p.lacks = g.missing(t, p.lines)
 	return p
 }
 
-// sendApart sends a raw viewer the pictures on the screen; nothing if there are none, as
-// there were before.
+// sendApart sends a raw viewer the pictures on the screen, or nothing if there are none and were
+// none before.
 func (g *gallery) sendApart(to stream, p pictured) error {
 	if len(p.lines) == 0 && !g.shows {
 		return nil
@@ -83,12 +82,13 @@ func (g *gallery) sendApart(to stream, p pictured) error {
 func (g *gallery) send(to stream, pictures []*graphics.Picture) error {
 	slices.SortFunc(pictures, func(a, b *graphics.Picture) int { return cmp.Compare(b.Number, a.Number) })
 	for _, p := range pictures {
-		text, err := sized(p)
+		text, err := shrinkPicture(p)
 		if errors.Is(err, graphics.ErrBusy) {
 			g.busy = true
 			continue
 		}
-		if err != nil { // damaged: no viewer shows it
+		// Damaged: no viewer shows it.
+		if err != nil {
 			text = nil
 		}
 		if g.held == nil {
@@ -119,14 +119,14 @@ func (a attachment) retryPictures() {
 	v := a.viewer
 	time.AfterFunc(pictureRetry, func() {
 		v.repaint.Store(true)
-		raise(v.dirty)
+		raiseFlag(v.dirty)
 	})
 }
 
-// sized is a picture as it is, or smaller if it is very large.
-func sized(p *graphics.Picture) ([]byte, error) {
+// shrinkPicture returns a picture's bytes, scaled down if it is very large.
+func shrinkPicture(p *graphics.Picture) ([]byte, error) {
 	text, err := p.PNG()
-	if err != nil || len(text) <= pictureMost {
+	if err != nil || len(text) <= maxPicture {
 		return text, err
 	}
 	img, err := p.Image()
@@ -134,14 +134,14 @@ func sized(p *graphics.Picture) ([]byte, error) {
 		return nil, err
 	}
 	side := max(p.Size.X, p.Size.Y)
-	small := image.NewRGBA(image.Rect(0, 0, max(p.Size.X*pictureSide/side, 1), max(p.Size.Y*pictureSide/side, 1)))
+	small := image.NewRGBA(image.Rect(0, 0, max(p.Size.X*maxPictureSide/side, 1), max(p.Size.Y*maxPictureSide/side, 1)))
 	draw.ApproxBiLinear.Scale(small, small.Rect, img, img.Bounds(), draw.Src, nil)
 	var b bytes.Buffer
 	err = png.Encode(&b, small)
 	return b.Bytes(), err
 }
 
-// withoutPictures are lines for a viewer that has not asked for pictures.
+// withoutPictures removes the pictures from lines.
 func withoutPictures(lines []api.NumberedLine) {
 	for i := range lines {
 		lines[i].Line.Pictures = nil

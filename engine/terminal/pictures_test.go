@@ -38,9 +38,9 @@ func picturesOf(t *testing.T, s *Session) (lines [][]styled.Strip) {
 	return lines
 }
 
-func TestPicturesComeBackFromTheLogAndFromACheckpoint(t *testing.T) {
+func TestReplayRestoresPicturesFromLogAndCheckpoint(t *testing.T) {
 	defer invariants.Never("replay of a whole log")()
-	for name, size := range map[string]int64{"log": 1000, "checkpoint": 2*checkpointGap + replayLeast} {
+	for name, size := range map[string]int64{"log": 1000, "checkpoint": 2*checkpointGap + minReplay} {
 		l := &memoryLog{}
 		l.AppendResize("a", store.Resize{Cols: 20, Rows: 5})
 		s := memorySession(t, l)
@@ -66,7 +66,7 @@ func TestPicturesComeBackFromTheLogAndFromACheckpoint(t *testing.T) {
 	}
 }
 
-func TestAPictureIsNeverCutInTheMiddle(t *testing.T) {
+func TestBoundaryNeverCutsAPicture(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	begun := "text\x1bPq\"1;1;20;20" + strings.Repeat("#1!2~$", 10<<10)
@@ -77,7 +77,7 @@ func TestAPictureIsNeverCutInTheMiddle(t *testing.T) {
 		s.output(l, c.more)
 		picturesOf(t, s)
 		var got int64
-		s.onScreen(t.Context(), func(Emulator) { got = s.screen.boundary() })
+		s.onScreen(t.Context(), func(Emulator) { got = s.screen.findBoundary() })
 		if got != c.want {
 			t.Errorf("after %d bytes output is cut at %d, want %d", l.End(), got, c.want)
 		}
@@ -109,7 +109,7 @@ func TestPicturesReachViewersThatWantThem(t *testing.T) {
 	})
 }
 
-func TestAViewerHoldsBoundedPictures(t *testing.T) {
+func TestGalleryBoundsAViewersPictures(t *testing.T) {
 	var g gallery
 	noise := rand.New(rand.NewPCG(1, 2))
 	pixels := make([]byte, 3*1100*1100) // 3.6 MB
@@ -142,16 +142,16 @@ func TestAViewerHoldsBoundedPictures(t *testing.T) {
 	}
 }
 
-func TestARecordingIsToldThePicturesOnTheScreen(t *testing.T) {
+func TestRepaintForARecordingContainsPictures(t *testing.T) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	s.output(l, "\x1bPq\"1;1;20;20#1~\x1b\\x")
-	if screen, at, err := s.Repainted(t.Context()); err != nil || at != l.End() || !strings.Contains(string(screen), "\x1b_G") {
+	if screen, at, err := s.Repaint(t.Context()); err != nil || at != l.End() || !strings.Contains(string(screen), "\x1b_G") {
 		t.Errorf("%q at %d, %v", screen, at, err)
 	}
 }
 
-func TestARepaintHasPicturesForThoseWhoWantThem(t *testing.T) {
+func TestRepaintContainsPicturesForViewersThatWantThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -166,7 +166,7 @@ func TestARepaintHasPicturesForThoseWhoWantThem(t *testing.T) {
 	})
 }
 
-func TestPicturesAreToldApartBehindARepaint(t *testing.T) {
+func TestPicturesAreSentApartAfterARepaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)

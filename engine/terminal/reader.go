@@ -14,38 +14,38 @@ import (
 )
 
 const (
-	// maxLead is how far the log may be ahead of the screen: enough to keep
-	// both busy, little enough that a key is echoed soon during a flood.
+	// maxLead is how far the log may be ahead of the screen: enough to keep both busy, but little
+	// enough for a quick echo during a flood.
 	maxLead = 1 << 20
-	// readSpace is the least room in the log that a read is tried with.
-	readSpace = 32 << 10
-	// readMostAtOnce is how much is read before anybody is told. To wake the
-	// screen costs as much as to read a few pieces.
-	readMostAtOnce = 128 << 10
-	// endGrace is how long the PTY of an ended child has to be silent while
-	// something else still holds it open, endLimit how long at all it is read.
+	// minReadSpace is the least room in the log for one read.
+	minReadSpace = 32 << 10
+	// maxRead is how much is read before the screen is woken, because waking it costs as much as a
+	// few reads.
+	maxRead = 128 << 10
+	// endGrace is how long the PTY of an exited child must be silent while another process holds it
+	// open, and endLimit how long it is read at most.
 	endGrace = 50 * time.Millisecond
 	endLimit = time.Second
-	// screenLater is how long the screen may be behind what everybody who looks has seen.
+	// screenLater is how long the screen may lag while all viewers already have the output.
 	screenLater = 2 * time.Millisecond
 	// logRetry is the time between attempts to write to a full disk.
 	logRetry = 500 * time.Millisecond
-	// hangUpRetry is the time between looks at a PTY that nothing has open
-	// while the child lives: it may open its terminal again.
+	// hangUpRetry is the time between reads of a PTY that no process has open: the running child
+	// may open its terminal again.
 	hangUpRetry = time.Second
 )
 
-// A reader moves output from a PTY to the log, on a goroutine of its own.
+// A reader moves output from a PTY to the log on its own goroutine.
 type reader struct {
 	o       *Options
 	ctx     context.Context // of the session
 	master  *os.File
 	log     Log
-	screen  *screen // which follows the log
+	screen  *screen // follows the log
 	viewers *viewerSet
-	exited  <-chan struct{} // closed when the child has ended
-	waking  atomic.Bool     // the screen is woken soon
-	stamped time.Time       // when the time of output was told last
+	exited  <-chan struct{} // closed when the child has exited
+	waking  atomic.Bool     // a wake-up of the screen is scheduled
+	stamped time.Time       // time of the last call of Stamp
 }
 
 func newReader(s *Session) *reader {
@@ -55,47 +55,47 @@ func newReader(s *Session) *reader {
 	}
 }
 
-// run moves output until the PTY is empty and its child has ended, or the session
-// is closed.
+// run moves output until the PTY is empty and its child has exited, or the session is closed.
 func (r *reader) run() {
 	full := false
 	for r.waitForRoom() && r.childLives() {
-		space, err := r.log.Space(readSpace)
+		space, err := r.log.Space(minReadSpace)
 		if err != nil {
-			if !r.logFull(err, &full) {
+			if !r.awaitDiskSpace(err, &full) {
 				return
 			}
 			continue
 		}
 		full = false
-		n, err := pty.ReadBurst(r.master, space[:min(len(space), readMostAtOnce)])
-		r.append(space[:n])
-		if err != nil && !r.readAgain(err) {
+		n, err := pty.ReadBurst(r.master, space[:min(len(space), maxRead)])
+		r.appendOutput(space[:n])
+		if err != nil && !r.retryRead(err) {
 			return
 		}
 	}
 	r.readRest()
 }
 
-// readRest reads what an ended child has left in the PTY. Something else may
-// still write to it: then it is read for a while, but not for ever.
+// readRest reads the output left in the PTY by an exited child. Another process may still write to
+// it, so it is read for a limited time.
 func (r *reader) readRest() {
 	endBy := time.Now().Add(endLimit)
 	full := false
 	for r.waitForRoom() {
-		space, err := r.log.Space(readSpace)
+		space, err := r.log.Space(minReadSpace)
 		if err != nil {
-			if !r.logFull(err, &full) {
+			if !r.awaitDiskSpace(err, &full) {
 				return
 			}
 			continue
 		}
+		// Only silence ends the loop, because the child may have left more than one read returns.
 		expectEnd(r.master)
-		n, err := pty.ReadBurst(r.master, space[:min(len(space), readMostAtOnce)])
+		n, err := pty.ReadBurst(r.master, space[:min(len(space), maxRead)])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			n, err = pty.ReadNow(r.master, space)
 		}
-		r.append(space[:n])
+		r.appendOutput(space[:n])
 		if err != nil || n == 0 || time.Now().After(endBy) {
 			if r.ctx.Err() == nil {
 				r.finishLog()
@@ -106,17 +106,16 @@ func (r *reader) readRest() {
 	}
 }
 
-// finishLog leaves nothing in the log's file but the log: its path is told to
-// everybody.
+// finishLog trims the log's file to the log, because users may read the file itself.
 func (r *reader) finishLog() {
 	if err := r.log.Finish(); err != nil {
 		r.o.Log.Warn("finish log", "id", r.o.ID, "error", err)
 	}
 }
 
-// append makes what was read part of the log. Who has handed over a terminal sees it
-// before anybody is woken.
-func (r *reader) append(p []byte) {
+// appendOutput adds the bytes read to the log. Terminals handed over show them before the screen is
+// woken.
+func (r *reader) appendOutput(p []byte) {
 	if len(p) > 0 {
 		if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
 			r.stamped = now
@@ -124,29 +123,30 @@ func (r *reader) append(p []byte) {
 		}
 		offset := r.log.End()
 		r.log.Commit(len(p))
+		// Viewers come first, because an echo must not wait for the emulator. An escape sequence
+		// may be a query, so the screen parses it at once.
 		if r.viewers.rawChanged(offset, p) && bytes.IndexByte(p, escape) < 0 {
 			r.wakeLater()
 			return
 		}
-		raise(r.screen.grew)
+		raiseFlag(r.screen.grew)
 	}
 }
 
-// wakeLater has the screen follow soon. Whoever looks has seen the output, and plain text
-// asks nothing: what comes next, a key of somebody who types fast, is to find the
-// processors free.
+// wakeLater wakes the screen after a delay. All viewers have seen the output and plain text needs
+// no reply, so the next key of a fast typist should find the processors free.
 func (r *reader) wakeLater() {
 	if r.waking.Swap(true) {
 		return
 	}
 	time.AfterFunc(screenLater, func() {
 		r.waking.Store(false)
-		raise(r.screen.grew)
+		raiseFlag(r.screen.grew)
 	})
 }
 
-// logFull waits for room on the disk; the program waits too.
-func (r *reader) logFull(err error, told *bool) bool {
+// awaitDiskSpace waits for room on the disk; the program blocks meanwhile.
+func (r *reader) awaitDiskSpace(err error, told *bool) bool {
 	if !*told {
 		r.o.Notice("write log: " + err.Error() + "; the program is paused until there is space")
 	}
@@ -154,15 +154,16 @@ func (r *reader) logFull(err error, told *bool) bool {
 	return sleep.For(r.ctx, logRetry) == nil
 }
 
-// readAgain decides after an error while the child lives.
-func (r *reader) readAgain(err error) bool {
+// retryRead reports whether to read again after an error while the child runs.
+func (r *reader) retryRead(err error) bool {
 	switch {
 	case errors.Is(err, os.ErrClosed):
 		return false
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return true // the child ended just now
+		// The child exited just now.
+		return true
 	}
-	select { // nothing has the terminal open
+	select { // no process has the terminal open
 	case <-r.exited:
 		return true
 	case <-r.ctx.Done():
@@ -181,7 +182,7 @@ func (r *reader) childLives() bool {
 	}
 }
 
-// waitForRoom holds the reader back while the screen is far behind.
+// waitForRoom blocks the reader while the screen is far behind.
 func (r *reader) waitForRoom() bool {
 	for r.log.End()-r.screen.shown.Load() > maxLead {
 		select {
@@ -193,5 +194,5 @@ func (r *reader) waitForRoom() bool {
 	return r.ctx.Err() == nil
 }
 
-// expectEnd lets a read of an ended child's PTY fail when it stays silent.
+// expectEnd sets a deadline, so that a read of an exited child's PTY fails if it stays silent.
 func expectEnd(master *os.File) { master.SetReadDeadline(time.Now().Add(endGrace)) }

@@ -9,23 +9,23 @@ import (
 	"tandem/keys"
 )
 
-// wheelLines is how many arrow keys a turn of the wheel is on an alternate
-// screen that wants no mouse.
+// wheelLines is how many arrow keys one turn of the wheel sends on an alternate screen without
+// mouse reporting.
 const wheelLines = 3
 
-// receive does what the viewer asks for until its connection or ctx ends.
-func (a attachment) receive(ctx context.Context) {
+// receiveInput handles the viewer's messages until its connection or ctx ends.
+func (a attachment) receiveInput(ctx context.Context) {
 	for {
 		in, err := a.to.Receive()
-		if err != nil || a.accept(ctx, in) != nil {
+		if err != nil || a.handleInput(ctx, in) != nil {
 			return
 		}
 	}
 }
 
-// accept does what one message asks for. Input that a session does not take,
-// because it has ended or the viewer only reads, is dropped.
-func (a attachment) accept(ctx context.Context, in api.Input) error {
+// handleInput handles one message. Input is dropped if the session has ended or the viewer is
+// read-only.
+func (a attachment) handleInput(ctx context.Context, in api.Input) error {
 	s, v := a.session, a.viewer
 	switch {
 	case in.Resize != nil:
@@ -34,16 +34,18 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 	case in.Display != nil:
 		s.viewers.setDisplay(v, *in.Display)
 		s.DecideSize(ctx)
-		if v.direct && s.Modes().MouseEncoding == keys.MouseSGRPixels { // which may pass in another way now
+		// The mode may pass differently now.
+		if v.direct && s.Modes().MouseEncoding == keys.MouseSGRPixels {
 			v.repaint.Store(true)
 		}
-		raise(v.dirty) // from now on it is told of the person's cursor
+		// It is now told of the user's cursor.
+		raiseFlag(v.dirty)
 	case in.AskColors:
-		v.asks.Store(true)
-		raise(v.dirty)
+		v.queryColors.Store(true)
+		raiseFlag(v.dirty)
 	case in.Focus != nil:
-		if s.keyboard.accepts(v) {
-			s.focused(v, *in.Focus)
+		if s.keyboard.acceptsFrom(v) {
+			s.noteFocus(v, *in.Focus)
 		}
 	case in.Lines != nil:
 		select {
@@ -51,33 +53,35 @@ func (a attachment) accept(ctx context.Context, in api.Input) error {
 		case <-ctx.Done():
 		}
 	case in.Mark != nil:
-		v.marks.add(*in.Mark, func() { raise(v.dirty) })
+		v.marks.addMark(*in.Mark, func() { raiseFlag(v.dirty) })
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
 	case in.Reset:
-		if s.keyboard.accepts(v) {
-			_ = s.onScreen(ctx, func(Emulator) { s.screen.resetModes() }) // fails only if the session has ended
+		if s.keyboard.acceptsFrom(v) {
+			// Fails only if the session has ended.
+			_ = s.onScreen(ctx, func(Emulator) { s.screen.resetModes() })
 		}
 	case in.Hand != nil:
-		return a.hand(*in.Hand)
+		return a.acceptHandover(*in.Hand)
 	case in.Typed != nil:
-		if s.keyboard.accepts(v) {
-			a.typed(ctx)
+		if s.keyboard.acceptsFrom(v) {
+			a.noteUserInput(ctx)
 			s.keyboard.noteTyped(v.as, in.Typed)
 		}
-	case s.keyboard.accepts(v):
-		if asTyped(in) {
+	case s.keyboard.acceptsFrom(v):
+		if isUserInput(in) {
 			v.eager.Store(true)
-			a.typed(ctx)
+			a.noteUserInput(ctx)
 		}
-		s.keyboard.typeAs(ctx, v.as, encode(in, s.Modes(), s.screen.cell()), v.whenAccepted(in))
+		s.keyboard.typeAs(ctx, v.as, encodeInput(in, s.Modes(), s.screen.cell()), v.whenAccepted(in))
 	default:
 		v.noteAccepted(in)
 	}
 	return ctx.Err()
 }
 
-// whenAccepted returns what to call when the terminal has accepted in; nil if it is no text.
+// whenAccepted returns the function to call when the terminal has accepted in; nil if in is not
+// text.
 func (v *viewer) whenAccepted(in api.Input) func() {
 	if in.Bytes == nil && in.Paste == nil {
 		return nil
@@ -93,20 +97,20 @@ func (v *viewer) noteAccepted(in api.Input) {
 	}
 	if n > 0 && v.progress {
 		v.accepted.Add(int64(n))
-		raise(v.dirty)
+		raiseFlag(v.dirty)
 	}
 }
 
-// asTyped reports whether input shows that a person works in this viewer.
-func asTyped(in api.Input) bool {
+// isUserInput reports whether input shows that the user is active in this viewer.
+func isUserInput(in api.Input) bool {
 	return in.Bytes != nil || in.Key != nil || in.Paste != nil ||
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
 }
 
-// typed makes the viewer decide the size, and notes what the program told as heard.
-func (a attachment) typed(ctx context.Context) {
-	news := a.session.viewers.typed(a.viewer)
-	heard := a.session.facts.hear()
+// noteUserInput lets the viewer decide the size, and clears the program's notices.
+func (a attachment) noteUserInput(ctx context.Context) {
+	news := a.session.viewers.noteTyping(a.viewer)
+	heard := a.session.facts.clearNotices()
 	if news {
 		a.session.DecideSize(ctx)
 	}
@@ -115,9 +119,9 @@ func (a attachment) typed(ctx context.Context) {
 	}
 }
 
-// encode gives the bytes that input is for a program that has set these modes, on a
-// terminal with cells of so many pixels.
-func encode(in api.Input, m vt.Modes, cell image.Point) []byte {
+// encodeInput returns the bytes of input for a program with these modes, on a terminal with cells
+// of the given size in pixels.
+func encodeInput(in api.Input, m vt.Modes, cell image.Point) []byte {
 	switch {
 	case in.Bytes != nil:
 		return in.Bytes
@@ -127,14 +131,15 @@ func encode(in api.Input, m vt.Modes, cell image.Point) []byte {
 		return keys.EncodePaste(nil, *in.Paste, m.Modes)
 	case in.Mouse != nil:
 		e := *in.Mouse
-		e.PixelX, e.PixelY = e.X*cell.X+cell.X/2, e.Y*cell.Y+cell.Y/2 // the middle, as nobody knows better
+		// The middle of the cell, because the exact position is unknown.
+		e.PixelX, e.PixelY = e.X*cell.X+cell.X/2, e.Y*cell.Y+cell.Y/2
 		return encodeMouse(e, m)
 	}
 	return nil
 }
 
-// encodeMouse encodes a mouse event; the wheel is arrow keys for a program on
-// the alternate screen that asked for no mouse (mode 1007).
+// encodeMouse encodes a mouse event. On the alternate screen, without mouse reporting, the wheel
+// sends arrow keys (mode 1007).
 func encodeMouse(e keys.Mouse, m vt.Modes) []byte {
 	arrow := map[keys.Button]keys.Code{keys.WheelUp: keys.Up, keys.WheelDown: keys.Down}[e.Button]
 	if m.Mouse != keys.MouseOff || !m.Alt || !m.AlternateScroll || arrow == 0 {

@@ -22,7 +22,7 @@ func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 		runs := make([]styled.Run, 0, len(l.Runs)+1)
 		for _, r := range l.Runs {
 			left -= r.Cells
-			r.Style = recolored(r.Style, to)
+			r.Style = recolorStyle(r.Style, to)
 			runs = append(runs, r)
 		}
 		if left > 0 && to.Background != 0 {
@@ -32,7 +32,7 @@ func recolor(lines []styled.NumberedLine, cols int, to *styled.ColorChanges) {
 	}
 }
 
-func recolored(s styled.Style, to *styled.ColorChanges) styled.Style {
+func recolorStyle(s styled.Style, to *styled.ColorChanges) styled.Style {
 	indexed := func(c styled.Color) styled.Color {
 		if c&styled.ColorIndexed != 0 && c&styled.ColorRGB == 0 {
 			if other, ok := to.Indexed[int(c&0xFF)]; ok {

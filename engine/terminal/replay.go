@@ -15,26 +15,25 @@ import (
 )
 
 const (
-	// parseChunk is how much output is shown at a time; requests to the screen
-	// are answered in between.
+	// parseChunk is how much output is parsed at a time; requests to the screen are served in
+	// between.
 	parseChunk = 32 << 10
 	// checkpointGap is the least output between two checkpoints.
 	checkpointGap = 2 << 20
-	// replayLeast is the output that a replay shows at least, so that the
-	// scrollback is there as well.
-	replayLeast = 1 << 20
-	// replayMost bounds a replay when there are no checkpoints.
-	replayMost = 8 << 20
+	// minReplay is how much output a replay parses at least, to restore the scrollback as well.
+	minReplay = 1 << 20
+	// maxReplay bounds a replay without checkpoints.
+	maxReplay = 8 << 20
 )
 
-// NewChunks makes a pool of buffers for copies of the log; sessions hold one
-// only while they show what is in it.
+// NewChunks returns a pool of buffers for copies of the log; sessions hold one only while they
+// parse it.
 func NewChunks() *sync.Pool {
 	return &sync.Pool{New: func() any { return new([parseChunk]byte) }}
 }
 
-// replay shows the tail of the log, from a checkpoint on if there is one, with
-// the sizes that the terminal had. Nothing is answered and nothing announced.
+// replay parses the tail of the log, from a checkpoint if possible, with the sizes the terminal
+// had. It answers and announces nothing.
 func (s *screen) replay() error {
 	sizes, err := s.o.Journal.ReadResizes(s.o.ID)
 	if err != nil {
@@ -58,13 +57,13 @@ func (s *screen) replay() error {
 	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
 	s.feeding = from.Offset
-	s.guard("show checkpoint", func() { s.term.Write(from.Repaint) })
+	s.runGuarded("show checkpoint", func() { s.term.Write(from.Repaint) })
 	s.shown.Store(from.Offset)
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
 		s.replayTo(min(size.Offset, end))
 		s.setCell(size)
-		s.guard("resize screen", func() {
+		s.runGuarded("resize screen", func() {
 			s.term.SetCell(s.cell())
 			s.term.Resize(size.Cols, size.Rows)
 		})
@@ -76,7 +75,7 @@ func (s *screen) replay() error {
 	return s.ctx.Err()
 }
 
-// setCell has cells as large as they were at a place in the log.
+// setCell sets the cell size in use at a position in the log.
 func (s *screen) setCell(then store.Resize) {
 	display := *s.display.Load()
 	display.CellWidth, display.CellHeight = then.CellWidth, then.CellHeight
@@ -85,13 +84,13 @@ func (s *screen) setCell(then store.Resize) {
 
 func (s *screen) newTerminal(cols, rows int) Emulator {
 	return s.o.Terminal(vt.Options{
-		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.reply, Event: s.event,
+		Cols: cols, Rows: rows, Colors: s.display.Load().Colors, Cell: s.cell(), Reply: s.reply, Event: s.handleEvent,
 	})
 }
 
-// guard keeps a mistake of the emulator from costing more than one screen: the
-// engine would end, and replay the same output into the same mistake for ever.
-func (s *screen) guard(what string, f func()) (err error) {
+// runGuarded recovers from a panic of the emulator, so that it costs only one screen. Otherwise the
+// engine would exit and replay the same output into the same panic forever.
+func (s *screen) runGuarded(what string, f func()) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -113,21 +112,21 @@ func (s *screen) replayTo(end int64) {
 	}
 }
 
-// chooseCheckpoint gives where a replay starts: at the newest checkpoint that
-// leaves enough output for a scrollback, or with an empty screen.
+// chooseCheckpoint returns the start of a replay: the newest checkpoint that leaves enough output
+// for a scrollback, or an empty screen.
 func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Checkpoint {
-	if start == 0 && end <= replayMost && invariants.Sometimes("replay of a whole log", 2) {
+	if start == 0 && end <= maxReplay && invariants.Sometimes("replay of a whole log", 2) {
 		return store.Checkpoint{}
 	}
 	for _, c := range newestFirst {
-		if c.Offset >= start && c.Offset <= end-replayLeast {
+		if c.Offset >= start && c.Offset <= end-minReplay {
 			return c
 		}
 	}
-	return store.Checkpoint{Offset: max(start, end-replayMost)}
+	return store.Checkpoint{Offset: max(start, end-maxReplay)}
 }
 
-// lastSize is the index of the size that holds at an offset, -1 if none does.
+// lastSize returns the index of the size in use at an offset, or -1.
 func lastSize(sizes []store.Resize, offset int64) int {
 	i, _ := slices.BinarySearchFunc(sizes, offset+1, func(r store.Resize, o int64) int {
 		return int(min(1, max(-1, r.Offset-o)))
@@ -135,8 +134,8 @@ func lastSize(sizes []store.Resize, offset int64) int {
 	return i - 1
 }
 
-// adoptSize takes the size that the PTY has, should the journal tell another, and is like
-// the display that a person has used last.
+// adoptSize applies the PTY's size if the journal has a different one, and the display that the
+// user used last.
 func (s *screen) adoptSize() {
 	if s.o.Master == nil {
 		return
@@ -148,21 +147,20 @@ func (s *screen) adoptSize() {
 	if last, ok := s.o.Displays.last(); ok {
 		now.display = last
 	}
-	if err := s.take(now); err != nil {
+	if err := s.setShape(now); err != nil {
 		s.o.Log.Debug("resize", "id", s.o.ID, "error", err)
 	}
 }
 
-// noteReplayed takes over what a replay does not announce.
+// noteReplayed applies the facts that a replay does not announce.
 func (s *screen) noteReplayed() {
-	s.publish()
+	s.publishModes()
 	s.shell.NoteReplay()
 	s.facts.setTitle(s.term.Title())
 	s.facts.setSize(s.term.Size())
 }
 
-// feed shows at most n bytes of the log before end and reports whether there
-// is more.
+// feed parses at most n bytes of the log before end and reports whether there are more.
 func (s *screen) feed(end int64, n int) bool {
 	at := s.shown.Load()
 	n = int(min(int64(n), end-at))
@@ -178,20 +176,22 @@ func (s *screen) feed(end int64, n int) bool {
 		return false
 	}
 	s.feeding = at + int64(n)
-	s.guard("show output", func() { s.term.Write(buffer[:n]) })
+	s.runGuarded("show output", func() { s.term.Write(buffer[:n]) })
 	s.shown.Store(at + int64(n))
 	return n > 0 && at+int64(n) < end
 }
 
-// maybeCheckpoint saves the screen once in a while, one save at a time.
+// maybeCheckpoint saves the screen if enough output has come since the last checkpoint, one save at
+// a time.
 func (s *screen) maybeCheckpoint() {
 	at := s.shown.Load()
 	if at-s.saved < checkpointGap || !s.saving.CompareAndSwap(false, true) {
 		return
 	}
+	// Set before the save succeeds, so that a failing disk is not tried for every piece of output.
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendCheckpoint(nil))}
+	c := store.Checkpoint{Offset: s.findBoundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendCheckpoint(nil))}
 	s.saves.Go(panics.Logged(s.o.Log, "checkpoint", func() {
 		defer s.saving.Store(false)
 		if err := s.o.Journal.SaveCheckpoint(s.o.ID, c); err != nil {

@@ -13,13 +13,13 @@ import (
 // MaxSide bounds both sides of a terminal.
 const MaxSide = 1000
 
-// Resize sets the size of terminal and screen.
+// Resize sets the size of the PTY and the screen.
 func (s *Session) Resize(ctx context.Context, cols, rows int) error {
-	return s.fit(ctx, api.Size{Cols: cols, Rows: rows}, nil)
+	return s.fitViewer(ctx, api.Size{Cols: cols, Rows: rows}, nil)
 }
 
-// fit makes terminal and screen as large as a viewer, and as its display if that is not nil.
-func (s *Session) fit(ctx context.Context, size api.Size, display *api.Display) error {
+// fitViewer applies a viewer's size, and its display if not nil, to the PTY and the screen.
+func (s *Session) fitViewer(ctx context.Context, size api.Size, display *api.Display) error {
 	if s.options.Master == nil || s.isOver() {
 		return api.Errorf(api.CodeEnded, "resize session: it has ended")
 	}
@@ -34,7 +34,7 @@ func (s *Session) fit(ctx context.Context, size api.Size, display *api.Display) 
 			return
 		}
 		s.screen.catchUp()
-		resizeErr = s.screen.take(now)
+		resizeErr = s.screen.setShape(now)
 	})
 	if err == nil && resizeErr != nil {
 		return api.Errorf(api.CodeEnded, "resize session: %v", resizeErr)
@@ -53,13 +53,13 @@ func (s *Session) isOver() bool {
 
 func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
 
-// A shape is what viewers make of a terminal: its size, and what it is like.
+// A shape is the size and display of a terminal, as decided by a viewer.
 type shape struct {
 	cols, rows int
 	display    api.Display
 }
 
-// cell is how many pixels a cell has; a usual one where nobody has told.
+// cell returns the size of a cell in pixels, or a typical size if unknown.
 func (f shape) cell() image.Point {
 	if f.display.CellWidth == 0 || f.display.CellHeight == 0 {
 		return image.Pt(vt.CellWidth, vt.CellHeight)
@@ -67,7 +67,7 @@ func (f shape) cell() image.Point {
 	return image.Pt(f.display.CellWidth, f.display.CellHeight)
 }
 
-// cell is how many pixels a cell has now.
+// cell returns the current size of a cell in pixels.
 func (s *screen) cell() image.Point { return shape{display: *s.display.Load()}.cell() }
 
 func (s *screen) shape(t Emulator) shape {
@@ -75,11 +75,11 @@ func (s *screen) shape(t Emulator) shape {
 	return shape{cols, rows, *s.display.Load()}
 }
 
-// take gives screen and terminal a shape from the present offset on.
-func (s *screen) take(now shape) error {
+// setShape applies a shape to the PTY and the screen from the current offset on.
+func (s *screen) setShape(now shape) error {
 	before := s.shape(s.term)
 	s.display.Store(&now.display)
-	s.guard("set colours", func() { s.term.SetColors(now.display.Colors) })
+	s.runGuarded("set colours", func() { s.term.SetColors(now.display.Colors) })
 	if now.cols == before.cols && now.rows == before.rows && now.cell() == before.cell() {
 		return nil
 	}
@@ -90,8 +90,8 @@ func (s *screen) take(now shape) error {
 	return pty.SetSize(s.o.Master, now.cols, now.rows, now.cell())
 }
 
-// setSize gives the screen a size, and cells of its display, from the present offset on; a
-// replay does the same.
+// setSize applies a size, and the display's cell size, to the screen from the current offset on; a
+// replay uses it too.
 func (s *screen) setSize(cols, rows int) {
 	display := s.display.Load()
 	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows, CellWidth: display.CellWidth, CellHeight: display.CellHeight}
@@ -99,7 +99,7 @@ func (s *screen) setSize(cols, rows int) {
 		s.o.Log.Warn("write sizes", "id", s.o.ID, "error", err)
 	}
 	s.viewers.keepPlaces(func(keep []*vt.Place) {
-		s.guard("resize screen", func() {
+		s.runGuarded("resize screen", func() {
 			s.term.SetCell(s.cell())
 			s.term.Resize(cols, rows, keep...)
 		})

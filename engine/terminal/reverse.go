@@ -6,9 +6,9 @@ import (
 	"tandem/engine/styled"
 )
 
-// reverseScreen shows lines of a screen as a terminal in reverse video does (DECSCNM):
-// the default colours change places, others stay. first is the screen's first line, and
-// cols its width: what is blank behind a line has to be drawn.
+// reverseScreen converts lines of a screen to reverse video (DECSCNM): the default colours are
+// swapped, others stay. first is the screen's first line. cols is its width, because the blanks
+// after a line must be drawn too.
 func reverseScreen(lines []styled.NumberedLine, first int64, cols int) {
 	for i := range lines {
 		l := &lines[i].Line

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/styled"
 )
 
-func TestAScreenInReverseIsShownSo(t *testing.T) {
+func TestReverseScreenSwapsDefaultColours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)

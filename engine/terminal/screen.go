@@ -10,8 +10,8 @@ import (
 	"tandem/engine/vt"
 )
 
-// A screen follows a session's log with an emulator. The screen goroutine runs all of
-// its methods; what is shared with others is atomic or a channel.
+// A screen follows a session's log with an emulator. All its methods run on the screen goroutine;
+// shared state is atomic or a channel.
 type screen struct {
 	o       *Options
 	ctx     context.Context // of the session
@@ -20,17 +20,17 @@ type screen struct {
 	facts   *facts
 	viewers *viewerSet
 	shell   *prompt.Shell
-	reply   func([]byte) // to what the program asks of its terminal
+	reply   func([]byte) // to the program's queries
 
 	asks  chan func()
 	grew  chan struct{} // of 1: the log has grown
 	room  chan struct{} // of 1: the screen has caught up a bit
-	shown atomic.Int64  // how much of the log the screen shows
+	shown atomic.Int64  // offset up to which the screen shows the log
 	modes atomic.Pointer[vt.Modes]
 
-	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; the screen goroutine sets it
-	pictured uint64                      // what the emulator said of its pictures
-	feeding  int64                       // offset behind what the emulator is given now
+	display  atomic.Pointer[api.Display] // of the viewer that decides, or decided last; set by the screen goroutine
+	pictured uint64                      // the emulator's counter of picture changes
+	feeding  int64                       // offset after the bytes being parsed
 
 	saved  int64       // offset of the last checkpoint
 	saving atomic.Bool // a checkpoint is being written
@@ -47,32 +47,31 @@ func newScreen(s *Session) *screen {
 	return made
 }
 
-// parse shows a piece of what the log has grown by.
+// parse parses the next piece of the log.
 func (s *screen) parse() {
 	if s.feed(s.log.End(), parseChunk) {
-		raise(s.grew)
+		raiseFlag(s.grew)
 	}
-	raise(s.room)
-	s.publish()
+	raiseFlag(s.room)
+	s.publishModes()
 	s.viewers.frameChanged()
 	s.maybeCheckpoint()
 }
 
-// catchUp shows everything that the log holds now.
+// catchUp parses the log to its current end.
 func (s *screen) catchUp() {
 	end := s.log.End()
 	if s.shown.Load() < end {
 		for s.feed(end, parseChunk) {
 		}
-		raise(s.room)
-		s.publish()
+		raiseFlag(s.room)
+		s.publishModes()
 		s.viewers.frameChanged()
 	}
 }
 
-// publish tells the modes for the goroutines that encode input, and that
-// there is output.
-func (s *screen) publish() {
+// publishModes publishes the modes to the goroutines that encode input, and reports output.
+func (s *screen) publishModes() {
 	s.shell.NoteOutput()
 	s.o.Moved()
 	if n := s.term.Pictured(); n != s.pictured {
@@ -84,17 +83,17 @@ func (s *screen) publish() {
 	}
 }
 
-// event passes on what the program tells beyond the screen; called from Write.
-func (s *screen) event(e vt.Event) {
+// handleEvent passes on an event that does not change the screen; called from Write.
+func (s *screen) handleEvent(e vt.Event) {
 	switch e := e.(type) {
 	case vt.PromptEvent:
-		s.shell.NoteMark(e, s.spot(s.feeding-int64(e.Behind)))
+		s.shell.NoteMark(e, s.positionAt(s.feeding-int64(e.Behind)))
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
-		s.viewers.copied(e.Data)
+		s.viewers.noteCopy(e.Data)
 	case vt.ResetEvent:
 		s.viewers.repaint()
 	default:
-		s.facts.note(e)
+		s.facts.noteEvent(e)
 	}
 }
 
@@ -105,11 +104,11 @@ func (s *screen) resetModes() {
 	s.term.ResetModes()
 	s.viewers.repaint()
 	s.viewers.frameChanged()
-	s.publish()
+	s.publishModes()
 }
 
-// spot is where the program is with its output.
-func (s *screen) spot(offset int64) prompt.Spot {
+// positionAt returns the program's position for an offset.
+func (s *screen) positionAt(offset int64) prompt.Spot {
 	cols, rows := s.term.Size()
 	return prompt.Spot{Offset: offset, Cursor: s.term.Cursor(), Cols: cols, Rows: rows}
 }

@@ -19,7 +19,7 @@ import (
 	"tandem/persist/store"
 )
 
-// An Emulator is what a session needs of vt.Terminal.
+// An Emulator is the part of vt.Terminal used by a session.
 type Emulator interface {
 	Write(p []byte) (int, error)
 	Resize(cols, rows int, keep ...*vt.Place)
@@ -49,7 +49,7 @@ type Emulator interface {
 	PictureUsage() *graphics.Usage
 }
 
-// A Log is what a session needs of ptylog.Log.
+// A Log is the part of ptylog.Log used by a session.
 type Log interface {
 	prompt.Log
 	Space(min int) ([]byte, error)
@@ -58,7 +58,7 @@ type Log interface {
 	Close() error
 }
 
-// A journal is what a session needs of store.Store. Tests have one in memory.
+// A journal is the part of store.Store used by a session. Tests keep one in memory.
 type journal interface {
 	AppendResize(id string, r store.Resize) error
 	ReadResizes(id string) ([]store.Resize, error)
@@ -66,59 +66,59 @@ type journal interface {
 	ReadCheckpoints(id string) ([]store.Checkpoint, error)
 }
 
-// Options say what a session is made of. What they open and call may
-// block; it is called from the session's goroutines.
+// Options describe a session. The functions in them may block unless stated otherwise; they are
+// called from the session's goroutines.
 type Options struct {
 	ID         string
-	Master     *os.File // non-blocking; nil when the program has ended
-	Cols, Rows int      // used when the journal tells no size
+	Master     *os.File // non-blocking; nil if the program has exited
+	Cols, Rows int      // used if the journal has no size
 	Displays   *Displays
 	Open       func() (Log, error)
 	Journal    journal
-	PID        int         // of the child; 0 when it has ended
-	Nonce      string      // of its shell's marks; "" if it makes none
+	PID        int         // of the child; 0 if it has exited
+	Nonce      string      // for its shell's marks; "" if it makes none
 	Secret     string      // redacted in the readable log: Nonce, or that of a previous engine
-	Kind       prompt.Kind // of interactive shell that the child is
-	Actor      string      // who has started it
-	From       string      // on which other machine, user@host; "" for this one
+	Kind       prompt.Kind // kind of interactive shell of the child
+	Actor      string      // started it
+	From       string      // the other machine it was started from, as user@host; "" for this one
 	Terminal   func(vt.Options) Emulator
 	Replays    chan struct{} // a token is held during a replay
 	Chunks     *sync.Pool    // see NewChunks
 	Log        *slog.Logger
-	Ending     <-chan struct{} // closed when the engine ends: viewers that leave now decide nothing
+	Ending     <-chan struct{} // closed when the engine exits: viewers that leave now decide nothing
 
-	Drained func()               // all output has been read
-	Touched func()               // facts have changed; at most 10 times a second
-	Moved   func()               // the screen has changed; called from the session's goroutine, it does not block
-	Notice  func(text string)    // something a person should read
-	Ran     func(prompt.Command) // its shell has run a command; it does not block
-	Stamp   func(offset int64)   // what the log has from there on is written now; at most once in StampGap
+	Drained func()               // called when all output has been read
+	Touched func()               // called when facts have changed; at most 10 times a second
+	Moved   func()               // called when the screen has changed; must not block
+	Notice  func(text string)    // called with a message for the user
+	Ran     func(prompt.Command) // called when the shell has run a command; must not block
+	Stamp   func(offset int64)   // called when the log grows at offset; at most once in StampGap
 }
 
-// A Session is one terminal: its log, its screen, its keyboard and its viewers.
-// The reader goroutine moves output from the PTY to the log; the screen goroutine
-// follows the log, owns the emulator and runs what is asked of it.
+// A Session is one terminal with its log, screen, keyboard and viewers. The reader goroutine moves
+// output from the PTY to the log. The screen goroutine follows the log, owns the emulator and
+// serves requests to it.
 type Session struct {
 	options  Options
 	facts    *facts
 	viewers  viewerSet
 	screen   *screen
 	keyboard *keyboard
-	shell    *prompt.Shell // its program, at a prompt or not
-	log      Log           // set before opened is closed; nil if it cannot be opened
+	shell    *prompt.Shell
+	log      Log // set before opened is closed; nil if it cannot be opened
 
 	drawing chan struct{} // of 1: the screen is being drawn
 
-	opened chan struct{} // closed when the log is open, or cannot be opened
-	ready  chan struct{} // closed when the screen is as the log says
+	opened chan struct{} // closed when the log is open, or opening it has failed
+	ready  chan struct{} // closed when the screen has caught up with the log
 	failed error         // set before ready is closed
-	exited chan struct{} // closed when the child has ended
+	exited chan struct{} // closed when the child has exited
 	over   chan struct{} // closed when the end has been announced
 	ended  api.Process   // set before over is closed
-	closed chan struct{} // closed when nothing of the session runs any more
+	closed chan struct{} // closed when all goroutines of the session have ended
 
-	stopped atomic.Bool  // somebody has asked for its end
-	used    atomic.Int64 // when something was asked of it last, in nanoseconds since 1970
+	stopped atomic.Bool  // a stop was requested
+	used    atomic.Int64 // time of the last use, in nanoseconds since 1970
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -126,8 +126,8 @@ type Session struct {
 	reading sync.WaitGroup // the reader
 }
 
-// Start starts the goroutines of a session and returns at once. done is
-// called when the last of them has ended.
+// Start starts the goroutines of a session and returns at once. done is called when the last of
+// them has ended.
 func Start(o Options, done func()) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
@@ -151,7 +151,7 @@ func Start(o Options, done func()) *Session {
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
 		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
-		Ran: s.ran, Changed: s.facts.touch, Log: o.Log,
+		Ran: s.reportCommand, Changed: s.facts.touch, Log: o.Log,
 	})
 	s.keyboard = newKeyboard(o.Master, s.shell)
 	s.screen = newScreen(s)
@@ -191,7 +191,7 @@ func (s *Session) run() {
 			s.screen.parse()
 		case <-s.over:
 			s.hangUp()
-			s.noteLast()
+			s.noteShellExit()
 			s.serveEnded()
 			return
 		case <-s.ctx.Done():
@@ -200,7 +200,7 @@ func (s *Session) run() {
 	}
 }
 
-// prepare opens the log and brings the screen to where the log ends.
+// prepare opens the log and parses it up to its end.
 func (s *Session) prepare() error {
 	var log Log
 	err := s.retry(func() (err error) {
@@ -218,6 +218,7 @@ func (s *Session) prepare() error {
 		return s.retry(s.screen.replay)
 	}
 	select {
+	// A replay is expensive, and all sessions start at once with the engine.
 	case s.options.Replays <- struct{}{}:
 		defer func() { <-s.options.Replays }()
 	case <-s.ctx.Done():
@@ -247,7 +248,7 @@ func (s *Session) retry(f func() error) error {
 	}
 }
 
-// serveEnded answers what is asked of the screen of a program that has ended.
+// serveEnded serves requests to the screen after the program has exited.
 func (s *Session) serveEnded() {
 	for {
 		select {
@@ -261,8 +262,8 @@ func (s *Session) serveEnded() {
 	}
 }
 
-// reportDrainedWithout stands in for a reader when there is no log to read
-// into: the child may go on, its output waits in the PTY.
+// reportDrainedWithout replaces the reader if the log cannot be opened: the child may continue, and
+// its output waits in the PTY.
 func (s *Session) reportDrainedWithout() {
 	if s.options.Master == nil {
 		<-s.ctx.Done()
@@ -276,7 +277,7 @@ func (s *Session) reportDrainedWithout() {
 	<-s.ctx.Done()
 }
 
-// release ends the reader and closes what the session holds.
+// release stops the reader and closes the session's files.
 func (s *Session) release() {
 	s.cancel()
 	s.facts.stop()
@@ -298,15 +299,14 @@ func (s *Session) hangUp() {
 	s.screen.saves.Wait()
 }
 
-// onScreen runs f on the screen goroutine once the screen is ready, and waits
-// for it.
+// onScreen runs f on the screen goroutine once the screen is ready, and waits for it.
 func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	if err := s.IsReady(ctx); err != nil {
 		return err
 	}
 	ran := make(chan error, 1)
 	select {
-	case s.screen.asks <- func() { ran <- s.screen.guard("read screen", func() { f(s.screen.term) }) }:
+	case s.screen.asks <- func() { ran <- s.screen.runGuarded("read screen", func() { f(s.screen.term) }) }:
 		return <-ran
 	case <-ctx.Done():
 		return ctx.Err()
@@ -315,20 +315,21 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	}
 }
 
-// firstPrompt is how long a new shell may take to its prompt.
+// firstPrompt is how long a new shell may take until its first prompt.
 const firstPrompt = time.Minute
 
-// TypeAtPrompt types a line for the person once the shell is at its prompt. It blocks until
-// then, and does nothing if that takes too long or somebody has typed before.
+// TypeAtPrompt types a line for the user once the shell is at its prompt. It blocks until then, and
+// does nothing if that takes too long or there was input before.
 func (s *Session) TypeAtPrompt(line string) {
 	ctx, cancel := context.WithTimeout(s.ctx, firstPrompt)
 	defer cancel()
-	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.typist() == (typist{}) {
-		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line), nil) // a session that has ended takes nothing
+	if s.IsReady(ctx) == nil && s.shell.AwaitPrompt(ctx) == nil && s.keyboard.lastTypist() == (typist{}) {
+		// Fails only if the session has ended.
+		_ = s.keyboard.typeAs(ctx, typist{actor: PersonActor}, []byte(line), nil)
 	}
 }
 
-// IsReady waits until the screen is as the log says.
+// IsReady waits until the screen has caught up with the log.
 func (s *Session) IsReady(ctx context.Context) error {
 	select {
 	case <-s.ready:
@@ -341,7 +342,7 @@ func (s *Session) IsReady(ctx context.Context) error {
 	return nil
 }
 
-// Facts are what the session shows now.
+// Facts returns the session's current facts.
 func (s *Session) Facts() Facts {
 	f := s.facts.all()
 	f.Viewers, f.Typist = s.viewers.count()
@@ -349,7 +350,7 @@ func (s *Session) Facts() Facts {
 	if used := time.Unix(0, s.used.Load()); used.After(f.Active) {
 		f.Active = used
 	}
-	f.Interrupt = s.keyboard.interrupted()
+	f.Interrupt = s.keyboard.interruptTime()
 	f.Waiting = s.shell.Need()
 	select {
 	case <-s.opened:
@@ -361,7 +362,7 @@ func (s *Session) Facts() Facts {
 	return f
 }
 
-// ChildEnded says that the child has ended; what it left in the PTY is still read.
+// ChildEnded records that the child has exited; output left in the PTY is still read.
 func (s *Session) ChildEnded() {
 	s.once.exited.Do(func() {
 		close(s.exited)
@@ -371,7 +372,7 @@ func (s *Session) ChildEnded() {
 	})
 }
 
-// Finish says that the session has ended as p tells, once everything is read.
+// Finish ends the session with the record p once all output is read.
 func (s *Session) Finish(p api.Process) {
 	s.once.over.Do(func() {
 		s.ended = p
@@ -379,18 +380,17 @@ func (s *Session) Finish(p api.Process) {
 	})
 }
 
-// Admit says who may type: locked is that a person has the keyboard, open that
-// agents may although the session runs outside their sandbox.
+// Admit sets permissions to type: locked turns the keyboard lock on; open allows agents although
+// the session runs outside their sandbox.
 func (s *Session) Admit(locked, open bool) {
 	s.keyboard.locked.Store(locked)
 	s.keyboard.open.Store(open)
 }
 
-// Stopping says that somebody has asked for the end.
+// Stopping records that a stop was requested.
 func (s *Session) Stopping() { s.stopped.Store(true) }
 
-// Close begins to end what the session runs, but not its child. Gone tells when
-// that is done.
+// Close starts to stop the session's goroutines, but not its child. Gone reports the end.
 func (s *Session) Close() {
 	s.cancel()
 	if s.options.Master != nil {
@@ -398,11 +398,11 @@ func (s *Session) Close() {
 	}
 }
 
-// Gone is closed when nothing of the session runs any more.
+// Gone returns a channel that is closed when all goroutines of the session have ended.
 func (s *Session) Gone() <-chan struct{} { return s.closed }
 
-// raise sets a flag that somebody waits for; it never blocks.
-func raise(flag chan struct{}) {
+// raiseFlag sets a flag channel without blocking.
+func raiseFlag(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:
 	default:

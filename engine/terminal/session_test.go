@@ -130,7 +130,7 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Sessio
 func (s *Session) output(l *memoryLog, text string) {
 	offset := l.End()
 	l.add(text)
-	raise(s.screen.grew)
+	raiseFlag(s.screen.grew)
 	s.viewers.rawChanged(offset, []byte(text))
 }
 
@@ -183,7 +183,7 @@ func view(t *testing.T, s *Session, o api.AttachOptions) *fakeStream {
 	return f
 }
 
-func TestFramesComeAtOnceAndThenNotTooOften(t *testing.T) {
+func TestFramesAreSentAtOnceAndThenLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -212,7 +212,7 @@ func TestFramesComeAtOnceAndThenNotTooOften(t *testing.T) {
 	})
 }
 
-func TestAViewerThatAsksForNoLinesHasSeenAllThatWasWritten(t *testing.T) {
+func TestRequestForNoLinesWaitsForAllOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -280,7 +280,7 @@ func TestSlowViewerSkipsFramesAndSeesTheLatest(t *testing.T) {
 	})
 }
 
-func TestNothingIsSentWhenNothingCanBeSeen(t *testing.T) {
+func TestNoFrameIsSentWithoutAVisibleChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -296,7 +296,7 @@ func TestNothingIsSentWhenNothingCanBeSeen(t *testing.T) {
 	})
 }
 
-func TestHalfDrawnScreenIsNotShownWhileTheProgramSaysSo(t *testing.T) {
+func TestSynchronizedUpdateDelaysFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &memoryLog{}
 		s := memorySession(t, l)
@@ -305,7 +305,7 @@ func TestHalfDrawnScreenIsNotShownWhileTheProgramSaysSo(t *testing.T) {
 		time.Sleep(time.Second)
 		s.output(l, "\x1b[?2026hhalf")
 		synctest.Wait()
-		time.Sleep(syncLimit / 2)
+		time.Sleep(maxSync / 2)
 		began := time.Now()
 		s.output(l, " whole\x1b[?2026l")
 		var pic pane
@@ -317,13 +317,13 @@ func TestHalfDrawnScreenIsNotShownWhileTheProgramSaysSo(t *testing.T) {
 		began = time.Now()
 		s.output(l, "\x1b[?2026hfor ever")
 		<-f.out
-		if d := time.Since(began); d != syncLimit {
+		if d := time.Since(began); d != maxSync {
 			t.Errorf("a program that holds the screen for ever is shown after %v", d)
 		}
 	})
 }
 
-func TestChangesOfATitleAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
+func TestTitleChangesAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		var mu sync.Mutex
@@ -346,7 +346,7 @@ func TestChangesOfATitleAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
 	})
 }
 
-func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
+func TestReplayRestoresScreenAndScrollback(t *testing.T) {
 	l := &memoryLog{}
 	l.AppendResize("a", store.Resize{Offset: 0, Cols: 20, Rows: 5})
 	s := memorySession(t, l)
@@ -386,7 +386,7 @@ func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 	}
 }
 
-func TestReplayAnswersNothing(t *testing.T) {
+func TestReplayAnswersNoQueries(t *testing.T) {
 	l := &memoryLog{}
 	l.add("\x1b[c\x1b[6n\a\x1b]2;title\a")
 	s := memorySession(t, l)
@@ -426,7 +426,7 @@ func TestReplayStartsFarEnoughBackForAScrollback(t *testing.T) {
 	}
 }
 
-func TestReadOfTheLogNeverSplitsACharacter(t *testing.T) {
+func TestReadLogNeverSplitsACharacter(t *testing.T) {
 	l := &memoryLog{}
 	l.add("aä日\xff😀")
 	var got strings.Builder
@@ -464,7 +464,7 @@ func (b brittleTerminal) Write(p []byte) (int, error) {
 	return b.Emulator.Write(p)
 }
 
-func TestMistakeOfTheEmulatorCostsOneScreenAndNoEngine(t *testing.T) {
+func TestEmulatorPanicCostsOneScreenOnly(t *testing.T) {
 	l := &memoryLog{}
 	l.add("poison before\r\n")
 	s := newMemorySession(t, l, func(o *Options) {
@@ -487,7 +487,7 @@ func TestMistakeOfTheEmulatorCostsOneScreenAndNoEngine(t *testing.T) {
 	}
 }
 
-func TestSessionWithoutALogSaysSo(t *testing.T) {
+func TestSessionWithoutALogReturnsAnError(t *testing.T) {
 	ended := make(chan struct{})
 	told := make(chan string, 1)
 	s := Start(Options{
@@ -515,7 +515,7 @@ func FuzzBoundary(f *testing.F) {
 		cut := min(int(at), len(text))
 		whole := vt.New(vt.Options{Cols: 20, Rows: 5})
 		whole.Write([]byte(text[:cut]))
-		from := cut - unfinished([]byte(text[:cut]))
+		from := cut - unfinishedLength([]byte(text[:cut]))
 		if strings.ContainsFunc(text[from:cut], func(r rune) bool { return r < ' ' && r != '\x1b' }) {
 			return // see unfinished
 		}

@@ -8,8 +8,8 @@ import (
 	"tandem/engine/api"
 )
 
-// textMost bounds one answer of session.text, in bytes but for a line.
-const textMost = 1 << 20
+// maxText bounds one answer of session.text, in bytes, not counting its last line.
+const maxText = 1 << 20
 
 func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.SessionTextOutput, error) {
 	if in.Block && in.To.Cell < in.From.Cell {
@@ -17,7 +17,7 @@ func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.
 	}
 	r := textReader{in: in, next: in.From.Line}
 	for !r.done() {
-		if err := s.onScreen(ctx, r.read); err != nil {
+		if err := s.onScreen(ctx, r.readRows); err != nil {
 			return api.SessionTextOutput{}, err
 		}
 	}
@@ -32,36 +32,36 @@ func textBetween(ctx context.Context, s *Session, in api.SessionTextInput) (api.
 	return out, nil
 }
 
-// A textReader reads the text between two places, a piece at a time.
+// A textReader reads the text between two positions, some rows at a time.
 type textReader struct {
 	in   api.SessionTextInput
 	text []byte
 	row  []byte
-	line int   // where the last line of text begins
-	next int64 // row to be read next
+	line int   // start of the last line in text
+	next int64 // next row to read
 	over bool  // there are no more rows
 }
 
 func (r *textReader) done() bool { return r.over || r.next > r.in.To.Line || len(r.text) >= r.in.Max }
 
-// read adds some rows.
-func (r *textReader) read(t Emulator) {
+// readRows adds some rows.
+func (r *textReader) readRows(t Emulator) {
 	oldest, _, end := t.Bounds()
 	if r.next < oldest {
 		r.next = oldest
 	}
-	for n := 0; n < findRows && !r.done(); n++ {
+	for n := 0; n < findBatch && !r.done(); n++ {
 		if r.next >= end {
 			r.over = true
 			return
 		}
-		r.add(t, r.next)
+		r.addRow(t, r.next)
 		r.next++
 	}
 }
 
-// add adds one row and what divides it from the next.
-func (r *textReader) add(t Emulator, n int64) {
+// addRow adds one row and the separator to the next.
+func (r *textReader) addRow(t Emulator, n int64) {
 	in := &r.in
 	from, to := 0, math.MaxInt
 	if in.Block || n == in.From.Line {
@@ -78,7 +78,8 @@ func (r *textReader) add(t Emulator, n int64) {
 		r.text = t.AppendCells(r.text, n, from, to)
 		rest := t.AppendCells(r.row[:0], n, to, math.MaxInt)
 		if !in.Block && len(bytes.TrimRight(rest, " ")) > 0 {
-			return // the end is inside the row: blanks before it stay
+			// The end is inside the row: blanks before it stay.
+			return
 		}
 	}
 	if wrapped && !in.Block {
@@ -93,8 +94,8 @@ func (r *textReader) add(t Emulator, n int64) {
 
 // Text serves session.text.
 func (s *Session) Text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
-	if in.Max <= 0 || in.Max > textMost {
-		in.Max = textMost
+	if in.Max <= 0 || in.Max > maxText {
+		in.Max = maxText
 	}
 	return textBetween(ctx, s, in)
 }

@@ -11,42 +11,42 @@ import (
 
 // A viewer is one client attached to a session.
 type viewer struct {
-	client   string
-	raw      bool
-	readOnly bool
-	pictures bool                   // it wants those on the screen in a repaint
-	apart    bool                   // not in its bytes, but behind it
-	direct   bool                   // it hands over its terminal
-	kinds    bool                   // and wants to know which pictures have passed
-	handed   chan handed            // of 1: its terminal
-	way      atomic.Pointer[direct] // by which output reaches it at once; nil if it does not
-	clips    bool                   // it wants to know what the program puts on the clipboard
-	as       typist                 // who types in it
-	agent    bool                   // it is an agent's: it does not type while a person has the keyboard
-	outside  bool                   // what it types would leave the agent's sandbox
-	dirty    chan struct{}          // of 1: there is something to send
-	lines    chan api.LineRange
-	repaint  atomic.Bool            // the whole screen must be sent; to a raw viewer, before any more output
-	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
-	eager    atomic.Bool            // it has typed: the next frame, with the echo, is not held back
+	client     string
+	raw        bool
+	readOnly   bool
+	pictures   bool                   // it wants pictures on the screen in a repaint
+	apart      bool                   // pictures come after its bytes instead of within
+	direct     bool                   // it offers to hand over its terminal
+	kinds      bool                   // it wants reports of passed picture protocols
+	handed     chan handover          // of 1: its terminal
+	handedOver atomic.Pointer[direct] // the terminal handed over; nil if none
+	clips      bool                   // it wants the program's clipboard contents
+	as         typist                 // source of its input
+	agent      bool                   // it belongs to an agent: it cannot type while the keyboard lock is on
+	outside    bool                   // its input would leave the agent's sandbox
+	dirty      chan struct{}          // of 1: there is something to send
+	lines      chan api.LineRange
+	repaint    atomic.Bool            // the whole screen must be sent; to a raw viewer, before any more output
+	clip       atomic.Pointer[[]byte] // clipboard contents not yet sent; nil if none
+	eager      atomic.Bool            // it has typed: the next frame, with the echo, is not delayed
 
 	// Guarded by the set's mutex:
 	size    api.Size
-	display *api.Display // what its terminal is like; nil if it has not told
-	typed   int64        // when it typed last; 0 if never
-	focus   focus        // whether it has the keyboard of its window system
+	display *api.Display // its terminal's properties; nil if not reported
+	typed   int64        // time of its last input; 0 if none
+	focus   focus        // keyboard focus of its window
 
-	cursors atomic.Bool // it knows of cursors in the person's own shape and in colours
-	pixels  atomic.Bool // its terminal can tell the mouse in pixels
-	asks    atomic.Bool // its terminal is to be asked for its colours
+	cursors     atomic.Bool // it supports the user's own cursor shape and cursor colours
+	pixels      atomic.Bool // its terminal can report the mouse in pixels
+	queryColors atomic.Bool // its terminal should be queried for its colours
 
-	marks marks // of what it has sent
+	marks marks // in its input
 
 	progress bool         // it wants to know how much of its text is accepted
-	accepted atomic.Int64 // how much is
+	accepted atomic.Int64 // amount of accepted text
 	reported int64        // the value sent last; -1 before the first; of the sending goroutine
 
-	places []vt.Place // to be found again after a resize; guarded by the set's mutex, replaced and never changed
+	places []vt.Place // to be moved by a resize; guarded by the set's mutex, replaced and never changed
 }
 
 func newViewer(o api.AttachOptions) *viewer {
@@ -55,7 +55,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		raw:      o.Raw,
 		direct:   o.Raw && o.Direct,
 		kinds:    o.Kinds,
-		handed:   make(chan handed, 1),
+		handed:   make(chan handover, 1),
 		readOnly: o.ReadOnly,
 		clips:    o.Clips && !o.Raw,
 		pictures: o.Pictures && o.Raw,
@@ -66,23 +66,23 @@ func newViewer(o api.AttachOptions) *viewer {
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
 	}
-	raise(v.dirty)
+	raiseFlag(v.dirty)
 	if o.Lines.Count > 0 {
 		v.lines <- o.Lines
 	}
 	return v
 }
 
-// A viewerSet is who is attached to one session, in order of arrival. Its
-// zero value is empty.
+// A viewerSet holds the viewers attached to one session, in order of arrival. Its zero value is
+// empty.
 type viewerSet struct {
 	mu     sync.Mutex
 	all    []*viewer // replaced, never changed
 	clock  int64
-	typist atomic.Pointer[viewer] // who typed last
-	caller atomic.Pointer[string] // name of who typed after that without being attached; nil if nobody
+	typist atomic.Pointer[viewer] // the viewer that typed last
+	caller atomic.Pointer[string] // name of the unattached client that typed after that; nil if none
 
-	list atomic.Pointer[[]*viewer] // all, for those who must not wait
+	list atomic.Pointer[[]*viewer] // all, for readers that must not block
 }
 
 func (set *viewerSet) add(v *viewer) {
@@ -91,7 +91,7 @@ func (set *viewerSet) add(v *viewer) {
 	set.replace(append(slices.Clone(set.all), v))
 }
 
-// remove takes a viewer out; blurred is whether the program has lost the keyboard by that.
+// remove removes a viewer; blurred reports whether the program lost the focus with it.
 func (set *viewerSet) remove(v *viewer) (blurred bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -106,8 +106,10 @@ func (set *viewerSet) replace(all []*viewer) {
 	set.list.Store(&all)
 }
 
-// typed notes that v typed; news is whether somebody else did before.
-func (set *viewerSet) typed(v *viewer) (news bool) {
+// noteTyping records input from v; news reports whether the previous input came from another
+// client.
+func (set *viewerSet) noteTyping(v *viewer) (news bool) {
+	// Fast path: every key comes here, and most follow one from the same viewer.
 	if set.typist.Load() == v && set.caller.Load() == nil {
 		return false
 	}
@@ -120,9 +122,9 @@ func (set *viewerSet) typed(v *viewer) (news bool) {
 	return true
 }
 
-// typedFrom notes that a client typed that is not attached; news is whether
-// somebody else did before.
-func (set *viewerSet) typedFrom(name string) (news bool) {
+// noteTypingBy records input from a client that is not attached; news reports whether the previous
+// input came from another client.
+func (set *viewerSet) noteTypingBy(name string) (news bool) {
 	before := set.caller.Swap(&name)
 	return before == nil || *before != name
 }
@@ -136,19 +138,20 @@ func (set *viewerSet) setSize(v *viewer, size api.Size) {
 func (set *viewerSet) setDisplay(v *viewer, display api.Display) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	v.display = sensible(display)
+	v.display = dropBadCell(display)
 	v.cursors.Store(true)
 	v.pixels.Store(display.Pixels)
 	if v.direct {
-		raise(v.dirty) // modes may pass in another way
+		// Modes may pass differently.
+		raiseFlag(v.dirty)
 	}
 }
 
-// passesPixels reports whether a mode that has the terminal tell the mouse in pixels passes:
-// it can, or is a viewer's of an older release, which does not say.
+// passesPixels reports whether the pixel mouse mode passes to the viewer's terminal: it supports
+// the mode, or belongs to an older release that does not report support.
 func (v *viewer) passesPixels() bool { return v.pixels.Load() || !v.cursors.Load() }
 
-// setPlaces says which places v wants to find again after a resize.
+// setPlaces sets the places of v to be moved by a resize.
 func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
 	kept := make([]vt.Place, len(places))
 	for i, p := range places {
@@ -159,7 +162,7 @@ func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
 	v.places = kept
 }
 
-// placesOf is where the places of v are now.
+// placesOf returns the current places of v.
 func (set *viewerSet) placesOf(v *viewer) []api.Place {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -170,8 +173,7 @@ func (set *viewerSet) placesOf(v *viewer) []api.Place {
 	return places
 }
 
-// keepPlaces has a resize carry the places of all viewers along. Those that a
-// viewer sends meanwhile are as it says.
+// keepPlaces moves the places of all viewers with a resize. Places set meanwhile are kept as set.
 func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
 	type holder struct {
 		v           *viewer
@@ -191,26 +193,27 @@ func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
 			keep = append(keep, &h.now[i])
 		}
 	}
+	// The lock is not held here, because a resize takes a while.
 	resize(keep)
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	for _, h := range holders {
+		// A different slice means that the viewer has sent new places meanwhile.
 		if len(h.v.places) > 0 && &h.v.places[0] == &h.before[0] {
 			h.v.places = h.now
 		}
 	}
 }
 
-// A decision is what the viewer that decides has: a size, and a display if it has told one.
+// A decision is the size, and the display if known, of the viewer that decides.
 type decision struct {
 	size    api.Size
 	display *api.Display
 	agent   bool
 }
 
-// decider is the viewer that typed last, or else the first; ok is false
-// when no viewer decides. Who only reads has no say, and agents have none while
-// locked.
+// decider returns the decision of the viewer that typed last, or else the first; ok is false if no
+// viewer decides. Read-only viewers do not decide, nor do agents while locked.
 func (set *viewerSet) decider(locked bool) (d decision, ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
@@ -241,61 +244,61 @@ func (set *viewerSet) count() (n int, typist string) {
 	return len(set.all), typist
 }
 
-// frameChanged tells viewers of frames that the screen has changed.
+// frameChanged notifies viewers of frames that the screen has changed.
 func (set *viewerSet) frameChanged() {
-	for _, v := range set.now() {
+	for _, v := range set.snapshot() {
 		if !v.raw {
-			raise(v.dirty)
+			raiseFlag(v.dirty)
 		}
 	}
 }
 
-// rawChanged tells viewers of bytes that the log has grown by p at an offset; seen is
-// whether somebody looks and everybody who does has it on the terminal now.
+// rawChanged notifies viewers of bytes that the log has grown by p at offset; seen reports whether
+// there are viewers and all of them show it now.
 func (set *viewerSet) rawChanged(offset int64, p []byte) (seen bool) {
-	all := set.now()
+	all := set.snapshot()
 	seen = len(all) > 0
 	for _, v := range all {
-		if d := v.way.Load(); d != nil && d.pass(offset, p) {
+		if d := v.handedOver.Load(); d != nil && d.passOutput(offset, p) {
 			continue
 		}
 		seen = false
 		if v.raw {
-			raise(v.dirty)
+			raiseFlag(v.dirty)
 		}
 	}
 	return seen
 }
 
-// now is who is attached, for those who must not wait.
-func (set *viewerSet) now() []*viewer {
+// snapshot returns the viewers without blocking.
+func (set *viewerSet) snapshot() []*viewer {
 	if all := set.list.Load(); all != nil {
 		return *all
 	}
 	return nil
 }
 
-// copied tells viewers that want to know what the program puts on the clipboard.
-func (set *viewerSet) copied(data []byte) {
-	for _, v := range set.now() {
+// noteCopy stores clipboard contents for the viewers that want them.
+func (set *viewerSet) noteCopy(data []byte) {
+	for _, v := range set.snapshot() {
 		if v.clips {
 			v.clip.Store(&data)
-			raise(v.dirty)
+			raiseFlag(v.dirty)
 		}
 	}
 }
 
-// repaint makes viewers of bytes start over from the screen.
-func (set *viewerSet) repaint() { set.repaintThose(func(v *viewer) bool { return v.raw }) }
+// repaint makes raw viewers start over from the screen.
+func (set *viewerSet) repaint() { set.repaintWhere(func(v *viewer) bool { return v.raw }) }
 
-// repaintPictures has the screen painted anew for those to whom its pictures are told apart.
-func (set *viewerSet) repaintPictures() { set.repaintThose(func(v *viewer) bool { return v.apart }) }
+// repaintPictures repaints the screen for viewers that get pictures apart.
+func (set *viewerSet) repaintPictures() { set.repaintWhere(func(v *viewer) bool { return v.apart }) }
 
-func (set *viewerSet) repaintThose(these func(*viewer) bool) {
-	for _, v := range set.now() {
+func (set *viewerSet) repaintWhere(these func(*viewer) bool) {
+	for _, v := range set.snapshot() {
 		if these(v) {
 			v.repaint.Store(true)
-			raise(v.dirty)
+			raiseFlag(v.dirty)
 		}
 	}
 }
