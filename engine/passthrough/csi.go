@@ -5,19 +5,17 @@ import (
 	"strings"
 )
 
-// clearedScreen takes the place of a switch: each screen begins empty, and with
-// keyboard flags of its own.
+// clearedScreen replaces a switch between screens: each screen starts empty, with its own keyboard
+// flags.
 const clearedScreen = "\x1b[<99u\x1b[=0u\x1b[2J"
 
-// ordinary are the final bytes of what does neither ask nor need a look, if
-// there are only parameters.
+// ordinary lists the final bytes that are harmless with parameters only.
 const ordinary = "@ABCDEFGHIJKLMPSXZ^`abdefgmrsu"
 
-// passedFinals are, by what stands before the parameters and by the intermediate,
-// the final bytes of the control sequences that only change what the terminal
-// shows, or how it tells keys and the mouse. Others ask the terminal something, are
-// the window's business (XTWINOPS, printing), or are not known to the emulator.
-func passedFinals(prefix, inter byte) string {
+// finalsToPass returns the final bytes of the control sequences that change only the display, or
+// the reporting of keys and mouse, for a prefix and an intermediate. Others query the terminal,
+// affect the window (XTWINOPS, printing), or are unknown to the emulator.
+func finalsToPass(prefix, inter byte) string {
 	switch [2]byte{prefix, inter} {
 	case [2]byte{0, 0}:
 		return ordinary
@@ -43,17 +41,16 @@ func passedFinals(prefix, inter byte) string {
 	return ""
 }
 
-// A controlSequence is one taken apart.
+// A controlSequence is a parsed control sequence.
 type controlSequence struct {
-	prefix, inter, final byte // the first two 0 where there is none
+	prefix, inter, final byte // the first two are 0 if absent
 	params               string
 }
 
-// scan finds the end of the control sequence, or of the head of a device control
-// string, that begins p: its final byte or what breaks it off, len(p) if
-// neither has come. Plain says that it holds no controls, which terminals
-// execute as they come.
-func scan(p []byte) (end int, plain bool) {
+// findFinal returns the index of the final byte of the control sequence or device control head at
+// the start of p, or of the byte that aborts it; len(p) if incomplete. plain reports that there are
+// no control characters in it, as terminals execute these at once.
+func findFinal(p []byte) (end int, plain bool) {
 	plain = true
 	for i := 2; i < len(p); i++ {
 		switch c := p[i]; {
@@ -67,8 +64,8 @@ func scan(p []byte) (end int, plain bool) {
 	return len(p), plain
 }
 
-// controls are the control characters of p that pass, and the others.
-func controls(p []byte) (executed, rest []byte) {
+// splitControls separates the control characters of p that pass from the other bytes.
+func splitControls(p []byte) (executed, rest []byte) {
 	for _, c := range p {
 		switch {
 		case c >= 0x20 && c != del:
@@ -80,9 +77,9 @@ func controls(p []byte) (executed, rest []byte) {
 	return executed, rest
 }
 
-// parse takes apart what stands between CSI and the final byte; ok is false if
-// that is nothing that ECMA-48 allows.
-func parse(p []byte, final byte) (s controlSequence, ok bool) {
+// parseControl parses the bytes between CSI and the final byte; ok is false if they violate
+// ECMA-48.
+func parseControl(p []byte, final byte) (s controlSequence, ok bool) {
 	s.final = final
 	if len(p) > 0 && p[0] >= '<' {
 		s.prefix, p = p[0], p[1:]
@@ -94,7 +91,7 @@ func parse(p []byte, final byte) (s controlSequence, ok bool) {
 	return s, isPlain(p)
 }
 
-// isPlain says that parameters have no prefix and no intermediate.
+// isPlain reports whether parameters have no prefix and no intermediate.
 func isPlain(p []byte) bool {
 	for _, c := range p {
 		if c < '0' || c > ';' {
@@ -104,24 +101,25 @@ func isPlain(p []byte) bool {
 	return true
 }
 
-// controlSequence looks at CSI and what follows.
-func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
-	end, plain := scan(p)
+// filterControl filters a sequence that starts with CSI.
+func (f *Filter) filterControl(p []byte) (n int, v verdict) {
+	end, plain := findFinal(p)
 	switch {
-	case end >= sequenceLimit:
+	case end >= maxSequence:
 		f.inside = insideOverlong
 		return 2, verdict{}
 	case end == len(p):
 		return 0, verdict{}
 	}
 	final := p[end]
+	// Fast path: most sequences are ordinary.
 	if plain && p[0] == esc && isPlain(p[2:end]) && !exceedsMax(p[2:end]) && strings.IndexByte(ordinary, final) >= 0 {
-		return end + 1, verdict{keep: true} // as most are
+		return end + 1, verdict{keep: true}
 	}
 	var executed []byte
 	inner := p[2:end]
 	if !plain {
-		executed, inner = controls(inner)
+		executed, inner = splitControls(inner)
 	}
 	if final < 0x40 || final >= 0x7f {
 		n = end
@@ -130,8 +128,8 @@ func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
 		}
 		return n, verdict{text: string(executed)}
 	}
-	if s, ok := parse(inner, final); ok {
-		v = f.judge(s)
+	if s, ok := parseControl(inner, final); ok {
+		v = f.judgeControl(s)
 	}
 	if v.keep && (!plain || p[0] != esc || exceedsMax(inner)) {
 		v = verdict{text: "\x1b[" + clampParameters(inner) + string(final)}
@@ -142,51 +140,51 @@ func (f *Filter) controlSequence(p []byte) (n int, v verdict) {
 	return end + 1, v
 }
 
-// judge says what becomes of a control sequence.
-func (f *Filter) judge(s controlSequence) verdict {
+// judgeControl returns the verdict on a control sequence.
+func (f *Filter) judgeControl(s controlSequence) verdict {
 	first, rest, several := strings.Cut(s.params, ";")
 	switch kind := [3]byte{s.prefix, s.inter, s.final}; kind {
 	case [3]byte{'?', 0, 'h'}, [3]byte{'?', 0, 'l'}:
-		return f.modes(s)
+		return f.filterModes(s)
 	case [3]byte{'?', 0, 's'}, [3]byte{'?', 0, 'r'}: // XTSAVE, XTRESTORE
-		return listed(s, func(mode int) bool { return f.passesMode(mode) && !isKept(mode) })
+		return keepModes(s, func(mode int) bool { return f.passesMode(mode) && !isKept(mode) })
 	case [3]byte{0, 0, 'h'}, [3]byte{0, 0, 'l'}:
-		return listed(s, func(mode int) bool { return mode == 4 || mode == 20 })
-	case [3]byte{0, 0, 'T'}: // with more, it makes the terminal track the mouse
+		return keepModes(s, func(mode int) bool { return mode == 4 || mode == 20 })
+	case [3]byte{0, 0, 'T'}: // with more parameters, it starts mouse tracking
 		return verdict{keep: !several}
-	case [3]byte{0, 0, 't'}: // titles are kept; the rest is about the window
+	case [3]byte{0, 0, 't'}: // titles are kept; the rest affects the window
 		return verdict{keep: first == "22" || first == "23"}
-	case [3]byte{'>', 0, 'm'}, [3]byte{'>', 0, 'n'}: // modifyOtherKeys alone
+	case [3]byte{'>', 0, 'm'}, [3]byte{'>', 0, 'n'}: // modifyOtherKeys only
 		if f.played {
 			return verdict{}
 		}
-		f.Extended = f.Extended || s.final == 'm' && number(rest) > 0
+		f.Extended = f.Extended || s.final == 'm' && parseNumber(rest) > 0
 		return verdict{keep: first == "4" || s.params == ""}
-	case [3]byte{0, '"', 'p'}: // DECSCL resets; what answers look like is not the terminal's business
+	case [3]byte{0, '"', 'p'}: // DECSCL resets; the form of replies does not concern the user's terminal
 		return verdict{text: "\x1b[!p"}
 	}
-	if s.final == 'u' && s.prefix != 0 && s.prefix != '?' { // kitty's keys
+	// The kitty keyboard protocol.
+	if s.final == 'u' && s.prefix != 0 && s.prefix != '?' {
 		if f.played {
 			return verdict{}
 		}
-		f.Extended = f.Extended || s.prefix != '<' && number(first) > 0
+		f.Extended = f.Extended || s.prefix != '<' && parseNumber(first) > 0
 	}
-	return verdict{keep: strings.IndexByte(passedFinals(s.prefix, s.inter), s.final) >= 0}
+	return verdict{keep: strings.IndexByte(finalsToPass(s.prefix, s.inter), s.final) >= 0}
 }
 
-// modes takes the modes that are not the terminal's to set out of a list of
-// private ones.
-func (f *Filter) modes(s controlSequence) verdict {
+// filterModes removes the private modes that must not pass from a sequence.
+func (f *Filter) filterModes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
 	for mode := range strings.SplitSeq(s.params, ";") {
-		f.point(number(mode), set)
+		f.noteMouseMode(parseNumber(mode), set)
 	}
 	passed := s
 	if f.NoPixels {
-		passed = inCells(s)
+		passed = useCellMouse(s)
 	}
-	v := listed(passed, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
+	v := keepModes(passed, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
 	if v.keep && passed != s {
 		v = verdict{text: "\x1b[?" + passed.params + string(s.final)}
 	}
@@ -201,11 +199,11 @@ func (f *Filter) modes(s controlSequence) verdict {
 	return v
 }
 
-// inCells is a sequence of modes with the mouse told in cells (1006) and not in pixels (1016).
-func inCells(s controlSequence) controlSequence {
+// useCellMouse replaces the pixel mouse mode (1016) by the cell mode (1006).
+func useCellMouse(s controlSequence) controlSequence {
 	modes := strings.Split(s.params, ";")
 	for i := range modes {
-		if number(modes[i]) == 1016 {
+		if parseNumber(modes[i]) == 1016 {
 			modes[i] = "1006"
 		}
 	}
@@ -213,12 +211,12 @@ func inCells(s controlSequence) controlSequence {
 	return s
 }
 
-// listed keeps of a sequence's parameters those that pass.
-func listed(s controlSequence, passes func(mode int) bool) verdict {
+// keepModes keeps the parameters of a sequence that pass.
+func keepModes(s controlSequence, passes func(mode int) bool) verdict {
 	passed, all := "", true
 	for mode := range strings.SplitSeq(s.params, ";") {
 		switch {
-		case !passes(number(mode)):
+		case !passes(parseNumber(mode)):
 			all = false
 		case passed == "":
 			passed = mode
@@ -236,8 +234,8 @@ func listed(s controlSequence, passes func(mode int) bool) verdict {
 	return verdict{text: "\x1b[" + prefix + passed + string(s.final)}
 }
 
-// number is -1 for what is none.
-func number(text string) int {
+// parseNumber returns -1 if text is not a number.
+func parseNumber(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		return -1
@@ -245,10 +243,10 @@ func number(text string) int {
 	return n
 }
 
-// anySwitch says whether one of a list of modes switches between the screens.
+// anySwitch reports whether any of the modes switches between the screens.
 func anySwitch(params string) bool {
 	for mode := range strings.SplitSeq(params, ";") {
-		if switchesScreen(number(mode)) {
+		if switchesScreen(parseNumber(mode)) {
 			return true
 		}
 	}
@@ -257,11 +255,10 @@ func anySwitch(params string) bool {
 
 func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode == 1049 }
 
-// passesMode says whether a private mode passes: it is known to the emulator, or
-// about pictures, and RestModes or KeptModes brings it back. Reports of the focus (1004), of
-// changes of the colour scheme (2031) and of the size (2048) are the engine's, a change of
-// the terminal's keyboard as a whole is nobody's, and neither is one of the
-// window's width (3, which 40 allows).
+// passesMode reports whether a private mode passes: the emulator knows it or it concerns pictures,
+// and RestModes or KeptModes resets it. Reports of focus (1004), colour scheme (2031) and size
+// (2048) are the engine's. Modes that change the whole keyboard or the window's width (3, allowed
+// by 40) never pass.
 func (f *Filter) passesMode(mode int) bool {
 	if f.Points && isPointing(mode) {
 		return false
@@ -270,9 +267,11 @@ func (f *Filter) passesMode(mode int) bool {
 	case 5, 6, 7, 25, 41, 45, 69, 1045, 1048, 2026, 2027:
 		return true
 	case 1, 9, 66, 67, 1000, 1002, 1003, 1005, 1006, 1015, 1016, 2004:
-		return !f.played // what is typed while something is played is meant for the player
+		// Input during playback is meant for the player.
+		return !f.played
 	}
-	return isKept(mode) && !f.played // which brings none of them back
+	// Playback resets none of them.
+	return isKept(mode) && !f.played
 }
 
 // maxParameter exceeds the columns and rows of any screen. Some terminals hang on a huge repeat

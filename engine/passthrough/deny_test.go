@@ -31,7 +31,7 @@ var acts = [...]struct{ in, want string }{
 	{"\x1bP1;2|17/41\x1b\\", ""}, {"\x1b]52;c;?\a", ""}, {"\x1b]52;?;aGk=\a", ""}, {"\x1b]52;?;\a", ""},
 }
 
-func TestWhatIsNotShownDoesNotReachTheTerminal(t *testing.T) {
+func TestFilterDropsSequencesThatDoNotDisplay(t *testing.T) {
 	for _, c := range acts {
 		for _, size := range []int{1, 2, len(c.in)} {
 			got, _ := passed(&Filter{}, inPieces([]byte("a"+c.in+"b"), size)...)
@@ -83,7 +83,7 @@ func TestFilterTracksProgress(t *testing.T) {
 	}
 }
 
-func TestARecordingChangesNoKeysNoClipboardAndKeepsNoPictures(t *testing.T) {
+func TestReplayDropsKeyModesClipboardAndKittyPictures(t *testing.T) {
 	for _, in := range []string{
 		"\x1b[?1000;1002;1003;1004;1006h", "\x1b[?2004h", "\x1b[?1h", "\x1b[>1u", "\x1b[=5u", "\x1b[<u", "\x1b[>4;2m", "\x1b[?1007h", "\x1b[?12h",
 		"\x1b]52;c;aGVsbG8=\a", "\x1b]52;c;\a", "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a", "\x1b_Ga=T,f=100;AAAA\x1b\\",
@@ -102,7 +102,7 @@ func TestARecordingChangesNoKeysNoClipboardAndKeepsNoPictures(t *testing.T) {
 	}
 }
 
-func TestProgramsAreKeptFromTheClipboard(t *testing.T) {
+func TestNoClipboardDropsClipboardWrites(t *testing.T) {
 	for _, in := range []string{"\x1b]52;c;aGVsbG8=\a", "\x1b]52;c;\a", "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a"} {
 		f := Filter{NoClipboard: true}
 		if got, _ := passed(&f, "a"+in+"b"); got != "ab" {
@@ -115,8 +115,8 @@ func TestProgramsAreKeptFromTheClipboard(t *testing.T) {
 	}
 }
 
-func TestAStringThatNeverEndsIsEnded(t *testing.T) {
-	for in, limit := range map[string]int{"\x1b]52;c;A": clipLimit, "\x1bPq~": pictureLimit, "\x1bPq\n": pictureLimit, "\x1b_Ga=T;A": pictureLimit} {
+func TestFilterEndsOverlongStrings(t *testing.T) {
+	for in, limit := range map[string]int{"\x1b]52;c;A": maxClip, "\x1bPq~": maxPicture, "\x1bPq\n": maxPicture, "\x1b_Ga=T;A": maxPicture} {
 		var f Filter
 		chunk := []byte(strings.Repeat(in[len(in)-1:], 1<<20))
 		written := 0
@@ -130,7 +130,7 @@ func TestAStringThatNeverEndsIsEnded(t *testing.T) {
 			t.Errorf("%q: %d bytes pass, of at most %d, and then %q", in, written, limit, last)
 		}
 	}
-	if clipLimit < api.MaxClip {
+	if maxClip < api.MaxClip {
 		t.Error("the clipboard holds less than the engine takes for it")
 	}
 }
@@ -182,7 +182,7 @@ func denied(out string) string {
 // privateModes are those of a set or reset of modes.
 var privateModes = regexp.MustCompile(`\x1b\[\?([0-9;]*)[hlsr]`)
 
-func FuzzAnythingIntoATerminal(f *testing.F) {
+func FuzzFilterPassesNothingDenied(f *testing.F) {
 	for _, q := range questions {
 		f.Add([]byte("a"+q+"b"), uint8(1), false)
 	}
@@ -197,7 +197,7 @@ func FuzzAnythingIntoATerminal(f *testing.F) {
 		if a != b || leftA != leftB {
 			t.Fatalf("%q becomes %q, %v; in pieces %q, %v", p, a, leftA, b, leftB)
 		}
-		if len(cut.held) > commandLimit {
+		if len(cut.held) > maxCommand {
 			t.Fatalf("%d bytes are held back", len(cut.held))
 		}
 		if whole.inside == insidePassed {
@@ -211,7 +211,7 @@ func FuzzAnythingIntoATerminal(f *testing.F) {
 		}
 		for _, modes := range privateModes.FindAllStringSubmatch(a, -1) {
 			for mode := range strings.SplitSeq(modes[1], ";") {
-				if !whole.passesMode(number(mode)) && !(played && switchesScreen(number(mode))) {
+				if !whole.passesMode(parseNumber(mode)) && !(played && switchesScreen(parseNumber(mode))) {
 					t.Fatalf("%q becomes %q, with mode %s", p, a, mode)
 				}
 			}

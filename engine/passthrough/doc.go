@@ -1,4 +1,3 @@
-// Package passthrough decides what of a session's output reaches a person's terminal
-// where that shows the program's own bytes: what passes as it is, what is put in a
-// simpler form, and what stays out, and what brings the terminal back afterwards.
+// Package passthrough filters a session's output for the user's terminal if that gets the program's
+// own bytes: it passes, simplifies or drops sequences, and resets the terminal afterwards.
 package passthrough

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// An edit is p with changes. The changes are made from the start to the end, and
-// without any the result is p itself.
+// An edit is p with changes, made from start to end. Without changes, the result is p itself.
 type edit struct {
 	p, out []byte
-	done   int // p up to here is in out
+	done   int // length of the part of p already in out
 	made   bool
 }
 
-// replace puts text in place of p from start to end.
+// replace replaces p[start:end] by text.
 func (e *edit) replace(start, end int, text string) {
 	e.out = append(append(e.out, e.p[e.done:start]...), text...)
 	e.done, e.made = end, true
@@ -31,12 +30,12 @@ func (e *edit) result() []byte {
 	return e.out
 }
 
-// plain is how much of p is text from its start on: characters, and the
-// controls that move the cursor, ring the bell or choose a character set.
-func plain(p []byte) (n int) {
+// textLength returns the length of the text at the start of p: characters, and the controls that
+// move the cursor, ring the bell or select a character set.
+func textLength(p []byte) (n int) {
 	for n < len(p) {
 		if len(p)-n >= 8 {
-			others := notASCII(binary.LittleEndian.Uint64(p[n:]))
+			others := findNotASCII(binary.LittleEndian.Uint64(p[n:]))
 			if others == 0 {
 				n += 8
 				continue
@@ -59,16 +58,16 @@ func plain(p []byte) (n int) {
 	return n
 }
 
-// notASCII sets the highest bit of the first byte of w that is not from 0x20 to
-// 0x7e, and is 0 if there is none.
-func notASCII(w uint64) uint64 {
+// findNotASCII returns a word with the highest bit set in the byte of the first one in w outside
+// 0x20 to 0x7e, or 0.
+func findNotASCII(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	return ((w - 0x20*ones) | (w + ones) | w) & (0x80 * ones)
 }
 
-// illFormed is the length of what p begins with that is no UTF-8 and counts as
-// one character (Unicode, section 3.9, maximal subparts).
-func illFormed(p []byte) (n int) {
+// illFormedLength returns the length of the invalid UTF-8 at the start of p that counts as one
+// character (Unicode, section 3.9, maximal subparts).
+func illFormedLength(p []byte) (n int) {
 	n = 1
 	for n < len(p) && !utf8.FullRune(p[:n+1]) {
 		n++

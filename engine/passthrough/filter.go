@@ -5,67 +5,61 @@ import (
 	"unicode/utf8"
 )
 
-// A Filter passes a session's output to a terminal that shows it on its alternate
-// screen, as far as the terminal is to act on it. The program may be anybody's,
-// so what passes is a list: text, and what changes how text is shown and can be
-// taken back. The terminal's files, its window, its printer and the desktop
-// around it are no program's business.
+// A Filter filters a session's output for the alternate screen of the user's terminal. Programs are
+// not trusted, so it works from a list: it passes text, and sequences that change the display and
+// can be undone. It never passes access to the terminal's files, window, printer or desktop.
 //
-// The engine's emulator is the terminal of the session's program: it answers
-// what the program asks, or refuses to. Whatever would make the person's
-// terminal answer too does not reach it, and neither does what the emulator does not
-// know, since a terminal that is repainted would not have it. A sequence is
-// held back until it is complete, and passed as it is, in a simpler form, or
-// not at all.
+// The engine's emulator is the program's terminal and answers its queries. Queries therefore do not
+// reach the user's terminal, which would answer too. Sequences unknown to the emulator do not pass
+// either, because a repaint could not restore their effect. An incomplete sequence is held back; a
+// complete one is passed, simplified or dropped.
 //
-// The switches between the screens that programs write must not reach the
-// terminal, because leaving its alternate screen would uncover what the person
-// had before. Entering becomes clearing; leaving is reported, so that the screen
-// is fetched again.
+// Switches between the screens must not reach the terminal, because leaving its alternate screen
+// would show the user's earlier content. Entering becomes clearing; leaving is reported, so that
+// the caller repaints the screen.
 type Filter struct {
-	held        []byte // an unfinished sequence
-	out         []byte // what pass returned, to be used again
-	inside      inside // a sequence too long to be held
-	command     bool   // which is an OSC, and may end with BEL
-	room        int    // how much more of it passes
-	played      bool   // a recording, whose program is gone: see Replay
-	NoClipboard bool   // programs do not reach the clipboard
-	redrawn     bool   // nor do pictures pass: whoever writes draws these, and the whole screen behind a switch
-	Points      bool   // nor do they set how the mouse is told
-	NoPixels    bool   // the terminal cannot tell the mouse in pixels (mode 1016): it tells it in cells
-	Pixels      bool   // the program wants the mouse told in pixels
-	Tracks      int    // the mode in which the program wants the mouse told; 0: it does not
-	told        int    // that of the terminal
+	held        []byte // an incomplete sequence
+	out         []byte // buffer of the last result, reused
+	inside      inside // state within a sequence too long to be held
+	command     bool   // the sequence is an OSC, which BEL may end
+	room        int    // how many more bytes of it pass
+	played      bool   // plays a recording of a program that has exited: see Replay
+	NoClipboard bool   // clipboard writes do not pass
+	redrawn     bool   // pictures do not pass: the caller draws them, and repaints the screen after a switch
+	Points      bool   // mouse modes do not pass
+	NoPixels    bool   // the terminal does not support mouse reports in pixels (mode 1016) and gets mode 1006 instead
+	Pixels      bool   // the program wants mouse reports in pixels
+	Tracks      int    // the program's mouse tracking mode; 0: none
+	told        int    // the terminal's mouse tracking mode
 	Alt         bool   // the session's program is on its alternate screen
-	repaint     bool   // what comes next is a repaint
+	repaint     bool   // the next output is a repaint
 	Extended    bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
 
-	Kitty, Sixel bool // programs have drawn pictures by kitty's protocol, or as sixels
+	Kitty, Sixel bool // programs have drawn kitty or sixel pictures
 
-	Colored   bool // the terminal's palette may be changed
+	Colored   bool // the terminal's palette may have been changed
 	Progress  bool // the terminal shows a progress indicator
 	clustered bool // mode 2027 may be set
 	tags      int  // how many more tags may follow directly
 }
 
-// inside says what the bytes at hand belong to.
+// inside is the kind of sequence that the next bytes continue.
 type inside uint8
 
 const (
 	insideNothing  inside = iota // text, or a sequence from its start
 	insidePassed                 // a control string that passes
-	insideDropped                // a control string that does not
-	insideOverlong               // a control sequence that does not
+	insideDropped                // a control string being dropped
+	insideOverlong               // a control sequence being dropped
 )
 
 const (
-	// sequenceLimit bounds a control sequence, and the head of a control string.
-	sequenceLimit = 512
-	// commandLimit bounds an operating system command that is looked at as a whole.
-	commandLimit = 8 << 10
-	// pictureLimit bounds a picture. A string that never ends would have the
-	// terminal show nothing any more.
-	pictureLimit = 32 << 20
+	// maxSequence bounds a control sequence, and the head of a control string.
+	maxSequence = 512
+	// maxCommand bounds an operating system command that is filtered as a whole.
+	maxCommand = 8 << 10
+	// maxPicture bounds a picture, because a string without end would stop the terminal's output.
+	maxPicture = 32 << 20
 )
 
 const (
@@ -75,20 +69,20 @@ const (
 	sub = 0x1a
 	esc = 0x1b
 	del = 0x7f
-	c1  = 0xc2 // the first byte of U+0080 … U+009F in UTF-8, which are controls
+	c1  = 0xc2 // first byte of the C1 controls U+0080 to U+009F in UTF-8
 
 	stringEnd = "\x1b\\"
 )
 
-// ExpectRepaint is called when the output starts over: its first piece paints
-// one screen after the other, the one that is shown last.
+// ExpectRepaint resets the filter for output that starts over. The first piece after it must paint
+// both screens, the one shown last.
 func (f *Filter) ExpectRepaint() {
 	*f = Filter{out: f.out, played: f.played, NoClipboard: f.NoClipboard, redrawn: f.redrawn, Points: f.Points, NoPixels: f.NoPixels, told: noPointer, repaint: true,
 		Extended: f.Extended, Kitty: f.Kitty, Sixel: f.Sixel, Colored: f.Colored, Progress: f.Progress, clustered: f.clustered}
 }
 
-// Redraw has pictures not pass any more, which whoever writes draws in another way. What
-// switches the screen is told by Pass, and nothing is left out behind it: all is painted anew.
+// Redraw stops pictures from passing, because the caller draws them. Pass then reports every switch
+// of screens and returns all output after it, because the caller repaints the screen.
 func (f *Filter) Redraw() {
 	f.redrawn = true
 	if f.inside == insidePassed {
@@ -96,10 +90,11 @@ func (f *Filter) Redraw() {
 	}
 }
 
-// Repaint returns what of a repaint is to be written that comes between two pieces of the
-// output, not within a control string (see Within); it is valid until the next call. A
-// sequence that is not complete goes on behind it.
+// Repaint filters a repaint inserted between two pieces of the output, but not within a control
+// string (see Within). The result is valid until the next call. An incomplete sequence of the
+// output continues after it.
 func (f *Filter) Repaint(p []byte) []byte {
+	// The repaint comes before the rest of the held sequence.
 	held := f.held
 	f.held = nil
 	f.ExpectRepaint()
@@ -108,10 +103,9 @@ func (f *Filter) Repaint(p []byte) []byte {
 	return out
 }
 
-// Pass returns what of p is to be written; it is valid until the next call and
-// may be p itself. Left says that the program has left its alternate screen;
-// nothing after that is returned. Where the screen is redrawn, it says that there was a
-// switch, and all is returned.
+// Pass filters p. The result is valid until the next call and may be p itself. left reports that
+// the program has left its alternate screen; output after that is dropped. After Redraw, left
+// reports any switch, and nothing is dropped.
 func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	defer func() { f.repaint = false }()
 	if len(f.held) > 0 {
@@ -120,12 +114,13 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	}
 	e := edit{p: p, out: f.out[:0]}
 	if f.repaint {
-		f.rewind(&e)
+		f.undoModes(&e)
 	}
 	for at := 0; ; {
 		leaves := false
 		if f.inside == insideNothing {
-			if n := plain(p[at:]); n > 0 {
+			// Fast path: text needs no further check.
+			if n := textLength(p[at:]); n > 0 {
 				at, f.tags = at+n, 0
 			}
 		}
@@ -135,10 +130,10 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 		var n int
 		told := true
 		if f.inside == insideNothing {
-			n, leaves = f.control(&e, at)
+			n, leaves = f.filterNonText(&e, at)
 			told = n > 0
 		} else {
-			n, told = f.within(&e, at)
+			n, told = f.continueString(&e, at)
 		}
 		if !told {
 			f.held = bytes.Clone(p[at:])
@@ -156,8 +151,8 @@ func (f *Filter) Pass(p []byte) (out []byte, left bool) {
 	return out, left
 }
 
-// rewind takes back what a repaint does not.
-func (f *Filter) rewind(e *edit) {
+// undoModes resets the changes that a repaint does not undo.
+func (f *Filter) undoModes(e *edit) {
 	if f.clustered {
 		e.replace(0, 0, stringEnd+"\x1b[?2027l")
 	}
@@ -167,9 +162,9 @@ func (f *Filter) rewind(e *edit) {
 	f.clustered, f.Colored = false, false
 }
 
-// control handles what e.p[at], which is not text, begins. It returns the
-// length, 0 if e.p ends too early to tell.
-func (f *Filter) control(e *edit, at int) (n int, left bool) {
+// filterNonText filters the control or invalid character at e.p[at]. It returns its length, or 0 if
+// e.p ends too early to tell.
+func (f *Filter) filterNonText(e *edit, at int) (n int, left bool) {
 	p := e.p[at:]
 	switch {
 	case p[0] < 0x80 && p[0] != esc:
@@ -179,26 +174,26 @@ func (f *Filter) control(e *edit, at int) (n int, left bool) {
 		return 0, false
 	case p[0] >= 0xf0:
 		if r, n := utf8.DecodeRune(p); r == flag || isTag(r) {
-			f.tag(e, at, r)
+			f.filterTag(e, at, r)
 			return n, false
 		}
 		fallthrough
 	case p[0] != esc && (p[0] != c1 || p[1] > 0x9f || p[1] < 0x80):
-		// Some terminals take single bytes for controls, and what is broken off
-		// must not become a character with what passes next.
-		n := illFormed(p)
+		// Some terminals treat single bytes as controls, and an aborted character must not combine
+		// with the following output.
+		n := illFormedLength(p)
 		e.replace(at, at+n, "\uFFFD")
 		return n, false
 	}
-	n, v := f.sequence(p)
+	n, v := f.filterSequence(p)
 	if n > 0 && !v.keep {
 		e.replace(at, at+n, v.text)
 	}
 	return n, v.left
 }
 
-// tag drops r if it is a tag outside a flag.
-func (f *Filter) tag(e *edit, at int, r rune) {
+// filterTag drops r if it is a tag outside a flag.
+func (f *Filter) filterTag(e *edit, at int, r rune) {
 	switch {
 	case r == flag:
 		f.tags = maxTags
@@ -211,109 +206,108 @@ func (f *Filter) tag(e *edit, at int, r rune) {
 	}
 }
 
-// A verdict says what becomes of a sequence.
+// A verdict is the decision on a sequence.
 type verdict struct {
-	keep bool   // it passes as it is
-	text string // else this is written in its place
+	keep bool   // it passes unchanged
+	text string // otherwise its replacement
 	left bool   // the program has left its alternate screen
 }
 
-// sequence looks at the sequence that begins p, with ESC or as a C1 control, and
-// returns its length, for a control string maybe that of its head; 0 if p ends
-// before that can be told.
-func (f *Filter) sequence(p []byte) (n int, v verdict) {
+// filterSequence filters the sequence at the start of p, an ESC or C1 control. It returns its
+// length, or that of a control string's head; 0 if p ends before the verdict is known.
+func (f *Filter) filterSequence(p []byte) (n int, v verdict) {
 	kind := p[1]
 	if p[0] == c1 {
 		kind -= 0x40
 	}
 	switch kind {
 	case '[':
-		return f.controlSequence(p)
+		return f.filterControl(p)
 	case ']':
-		return f.operatingSystem(p)
+		return f.filterOSC(p)
 	case 'P':
-		return f.deviceControl(p)
+		return f.filterDCS(p)
 	case '_':
-		return f.application(p)
+		return f.filterAPC(p)
 	case 'X', '^':
 		f.inside, f.command = insideDropped, false
 		return 2, verdict{}
-	case '\\': // the end of a string ends none here
+	case '\\': // the end of a string without one
 		return 2, verdict{keep: p[0] == esc}
 	}
-	return f.escape(p, kind)
+	return f.filterEscape(p, kind)
 }
 
-// escape looks at ESC, intermediates and a final byte.
-func (f *Filter) escape(p []byte, kind byte) (n int, v verdict) {
+// filterEscape filters ESC, intermediates and a final byte.
+func (f *Filter) filterEscape(p []byte, kind byte) (n int, v verdict) {
 	switch {
 	case p[0] == c1 || kind >= 0x30 && kind < 0x7f:
-		return 2, f.plainEscape(kind, p[0] == esc)
-	case kind < 0x20 || kind >= 0x7f: // as if the escape had not been
+		return 2, f.filterPlainEscape(kind, p[0] == esc)
+	case kind < 0x20 || kind >= 0x7f: // ignore the ESC
 		return 1, verdict{}
 	}
-	for i := 2; i < len(p) && i < sequenceLimit; i++ {
+	for i := 2; i < len(p) && i < maxSequence; i++ {
 		switch c := p[i]; {
 		case c < 0x20 || c >= 0x7f:
 			return i, verdict{}
 		case c >= 0x30:
-			// Beside character sets and sizes of lines there are the encoding of
-			// text and the form of answers, which are the person's.
+			// Character sets and line sizes pass. The text encoding and the form of replies are the
+			// user's.
 			return i + 1, verdict{keep: i == 2 && (bytes.IndexByte([]byte("()*+-./"), kind) >= 0 ||
 				kind == '#' && bytes.IndexByte([]byte("34568"), c) >= 0)}
 		}
 	}
-	if len(p) >= sequenceLimit {
-		return sequenceLimit, verdict{}
+	if len(p) >= maxSequence {
+		return maxSequence, verdict{}
 	}
 	return 0, verdict{}
 }
 
-func (f *Filter) plainEscape(kind byte, plain bool) verdict {
+func (f *Filter) filterPlainEscape(kind byte, plain bool) verdict {
 	switch {
-	case kind == 'c' && f.played: // RIS would undo what the person has set
-		text := f.rest() + Home
+	case kind == 'c' && f.played: // RIS would undo the user's settings
+		text := f.restText() + Home
 		if f.Alt {
 			text = LeaveAlt + text
 		}
 		f.Alt = false
 		return verdict{text: text}
-	case kind == 'c': // and leave the alternate screen
+	case kind == 'c': // resets, and leaves the alternate screen
 		f.Alt, f.Pixels, f.Tracks, f.told = false, false, 0, noPointer
-		return verdict{text: f.rest() + Tells + Home + "\x1b[3J"}
+		return verdict{text: f.restText() + Tells + Home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
 		return verdict{}
 	}
 	return verdict{keep: plain, text: "\x1b" + string(kind)}
 }
 
-// rest brings the terminal back to modes and colours as before.
-func (f *Filter) rest() string {
+// restText returns the sequence that resets the terminal's modes and colours.
+func (f *Filter) restText() string {
 	if f.Colored {
 		return RestModes() + RestColors
 	}
 	return RestModes()
 }
 
-// within handles what a long sequence goes on with, and returns how much of it
-// that is; told is false if e.p ends too early to tell.
-func (f *Filter) within(e *edit, at int) (n int, told bool) {
+// continueString filters the continuation of a long sequence and returns its length; told is false
+// if e.p ends too early to tell.
+func (f *Filter) continueString(e *edit, at int) (n int, told bool) {
 	if f.inside == insideOverlong {
-		return f.overlong(e, at), true
+		return f.dropOverlong(e, at), true
 	}
 	p := e.p[at:]
 	for n < len(p) && p[n] >= 0x20 && p[n] < del {
 		n++
 	}
 	if n == 0 {
-		return f.withinControl(e, at)
+		return f.filterInString(e, at)
 	}
-	f.string(e, at, n)
+	f.passString(e, at, n)
 	return n, true
 }
 
-// string passes n bytes of a control string, as far as it may be that long.
-func (f *Filter) string(e *edit, at, n int) {
+// passString passes n bytes of a control string, within its maximum length.
+func (f *Filter) passString(e *edit, at, n int) {
 	if f.inside == insideDropped {
 		e.drop(at, at+n)
 		return
@@ -325,10 +319,9 @@ func (f *Filter) string(e *edit, at, n int) {
 	f.room -= n
 }
 
-// withinControl handles a control character in a control string, or a byte that
-// is not ASCII, which none that passes is made of: some terminals alone end the
-// string at U+009C.
-func (f *Filter) withinControl(e *edit, at int) (n int, told bool) {
+// filterInString filters a control character or non-ASCII byte in a control string. Strings that
+// pass contain no such bytes: some terminals end the string at U+009C.
+func (f *Filter) filterInString(e *edit, at int) (n int, told bool) {
 	p := e.p[at:]
 	c := p[0]
 	if c == esc && len(p) == 1 {
@@ -337,7 +330,7 @@ func (f *Filter) withinControl(e *edit, at int) (n int, told bool) {
 	n, keep, broken := 1, false, false
 	switch {
 	case (c == '\r' || c == '\n') && !f.command:
-		f.string(e, at, 1)
+		f.passString(e, at, 1)
 		return 1, true
 	case c == esc && p[1] == '\\':
 		n, keep, f.inside = 2, f.inside == insidePassed, insideNothing
@@ -360,8 +353,8 @@ func (f *Filter) withinControl(e *edit, at int) (n int, told bool) {
 	return n, true
 }
 
-// overlong drops a control sequence up to its end, and returns how much that is.
-func (f *Filter) overlong(e *edit, at int) (n int) {
+// dropOverlong drops a control sequence up to its end, and returns the number of bytes dropped.
+func (f *Filter) dropOverlong(e *edit, at int) (n int) {
 	p := e.p[at:]
 	for n < len(p) && f.inside == insideOverlong {
 		switch c := p[n]; {
@@ -378,5 +371,5 @@ func (f *Filter) overlong(e *edit, at int) (n int) {
 	return n
 }
 
-// Within reports whether the output has ended within a control string.
+// Within reports whether the output has stopped within a control string.
 func (f *Filter) Within() bool { return f.inside != insideNothing }

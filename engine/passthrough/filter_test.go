@@ -43,7 +43,7 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 	}
 }
 
-func TestATerminalThatCannotTellPixelsTellsCells(t *testing.T) {
+func TestNoPixelsReplacesPixelMouseByCellMouse(t *testing.T) {
 	f := Filter{NoPixels: true}
 	for _, c := range []struct {
 		in, want string
@@ -62,7 +62,7 @@ func TestATerminalThatCannotTellPixelsTellsCells(t *testing.T) {
 	}
 }
 
-func TestWhatIsRedrawnHasNoPicturesAndGoesOnBehindASwitch(t *testing.T) {
+func TestRedrawDropsPicturesAndContinuesAfterASwitch(t *testing.T) {
 	for _, c := range []struct {
 		in, want string
 		switched bool
@@ -85,7 +85,7 @@ func TestWhatIsRedrawnHasNoPicturesAndGoesOnBehindASwitch(t *testing.T) {
 	}
 }
 
-func TestARepaintComesBetweenTheHalvesOfASequence(t *testing.T) {
+func TestRepaintCanSplitASequence(t *testing.T) {
 	f := Filter{Points: true}
 	first, _ := f.Pass([]byte("a\x1b[?1000h\x1b[3"))
 	got := string(first) + string(f.Repaint([]byte("\x1b[?1049lscreen\x1b[?1049hother\x1b[?1002h")))
@@ -95,7 +95,7 @@ func TestARepaintComesBetweenTheHalvesOfASequence(t *testing.T) {
 	}
 }
 
-func TestTheKindsOfPicturesThatComeAreNoticed(t *testing.T) {
+func TestFilterRecordsPictureProtocols(t *testing.T) {
 	for in, want := range map[string][2]bool{
 		"\x1b_Ga=T,f=100;AAAA\x1b\\": {true, false}, "\x1b_Gf=100,i=1;AAAA\x1b\\": {true, false}, "\x1b_Ga=p,i=1\x1b\\": {true, false},
 		"\x1bP0;1q~\x1b\\": {false, true}, "\x1b_Ga=q,i=1;AAAA\x1b\\": {}, "\x1b_Ga=d\x1b\\": {}, "\x1b_Gt=f;L2E=\x1b\\": {}, "\x1bP$qm\x1b\\": {}, "text": {},
@@ -110,7 +110,7 @@ func TestTheKindsOfPicturesThatComeAreNoticed(t *testing.T) {
 	}
 }
 
-func TestFilterFindsASwitchInPieces(t *testing.T) {
+func TestFilterDetectsASwitchInPieces(t *testing.T) {
 	const in = "a\x1b[?1049hb\x1b[?25lc\x1b[?1049ld"
 	want, _ := passed(&Filter{}, in)
 	for i := range len(in) {
@@ -123,7 +123,7 @@ func TestFilterFindsASwitchInPieces(t *testing.T) {
 	}
 }
 
-func TestRepaintOfBothScreensLeavesTheLast(t *testing.T) {
+func TestRepaintOfBothScreensShowsTheLast(t *testing.T) {
 	var f Filter
 	f.ExpectRepaint()
 	if got, left := passed(&f, "\x1b[?47hother\x1b[?47lmain"); got != clearedScreen+"other"+clearedScreen+"main" || left || f.Alt {
@@ -131,7 +131,7 @@ func TestRepaintOfBothScreensLeavesTheLast(t *testing.T) {
 	}
 }
 
-func TestRepaintSaysWhichScreenIsShown(t *testing.T) {
+func TestRepaintReportsTheShownScreen(t *testing.T) {
 	var f Filter
 	f.ExpectRepaint()
 	if got, left := passed(&f, "\x1b[?1049lmain\x1b[?1049halt"); got != clearedScreen+"main"+clearedScreen+"alt" || left {
@@ -142,7 +142,7 @@ func TestRepaintSaysWhichScreenIsShown(t *testing.T) {
 	}
 }
 
-func TestFilterNoticesKeysAsEscapeCodes(t *testing.T) {
+func TestFilterRecordsExtendedKeys(t *testing.T) {
 	for _, on := range []string{"\x1b[>1u", "\x1b[=5;1u", "\x1b[>4;2m"} {
 		var f Filter
 		passed(&f, on)
@@ -182,7 +182,7 @@ func FuzzFilter(f *testing.F) {
 		if a != b || leftA != leftB || !leftA && (string(whole.held) != string(cut.held) || whole.inside != cut.inside) {
 			t.Fatalf("%q becomes %q, %v; in pieces of %d %q, %v", p, a, leftA, n, b, leftB)
 		}
-		if len(cut.held) > commandLimit {
+		if len(cut.held) > maxCommand {
 			t.Fatalf("%d bytes are held back", len(cut.held))
 		}
 		for _, s := range []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47l", "\x1b[c", "\x1b[6n", "\x1b[?u", "\x1b[?2048h", "\x05"} {

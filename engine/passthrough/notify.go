@@ -11,17 +11,18 @@ const RestProgress = "\x1b\\\x1b]9;4;0\x1b\\"
 // maxNotification is the maximum length of a notification in bytes.
 const maxNotification = 1024
 
-// notification returns the form of a notification (OSC 9, kitty's OSC 99, urxvt's OSC 777) to pass
+// filterNotification returns the form of a notification (OSC 9, kitty's OSC 99, urxvt's OSC 777) to pass
 // on, or "" to drop it. It drops requests that the terminal would answer or that do more than notify.
-func (f *Filter) notification(code int, rest string) string {
+func (f *Filter) filterNotification(code int, rest string) string {
 	if f.played || len(rest) > maxNotification {
-		return "" // a recorded notification is outdated
+		// A recorded notification is outdated.
+		return ""
 	}
 	switch code {
 	case 9:
-		return f.notification9(rest)
+		return f.filterNotification9(rest)
 	case 99:
-		return notification99(rest)
+		return filterNotification99(rest)
 	}
 	if strings.HasPrefix(rest, "notify;") {
 		return "777;" + rest
@@ -29,13 +30,13 @@ func (f *Filter) notification(code int, rest string) string {
 	return ""
 }
 
-// notification9 passes text notifications and, of ConEmu's numbered commands, only progress.
-func (f *Filter) notification9(rest string) string {
+// filterNotification9 passes text notifications and, of ConEmu's numbered commands, only progress.
+func (f *Filter) filterNotification9(rest string) string {
 	first, args, more := strings.Cut(rest, ";")
-	switch n := number(first); {
+	switch n := parseNumber(first); {
 	case n == 4 && more:
 		state, percent, _ := strings.Cut(args, ";")
-		if len(state) != 1 || state < "0" || state > "4" || number(percent) > 100 || number(percent) < 0 && percent != "" {
+		if len(state) != 1 || state < "0" || state > "4" || parseNumber(percent) > 100 || parseNumber(percent) < 0 && percent != "" {
 			return ""
 		}
 		f.Progress = state != "0"
@@ -45,9 +46,9 @@ func (f *Filter) notification9(rest string) string {
 	return "9;" + rest
 }
 
-// notification99 passes titles and bodies with their ids and urgency. It drops buttons, sounds and
+// filterNotification99 passes titles and bodies with their ids and urgency. It drops buttons, sounds and
 // requests for reports.
-func notification99(rest string) string {
+func filterNotification99(rest string) string {
 	metadata, payload, ok := strings.Cut(rest, ";")
 	if !ok {
 		return ""

@@ -2,7 +2,7 @@ package passthrough
 
 import "fmt"
 
-// isPointing says whether a private mode is about that.
+// isPointing reports whether a private mode concerns mouse reports.
 func isPointing(mode int) bool {
 	switch mode {
 	case 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016:
@@ -11,8 +11,8 @@ func isPointing(mode int) bool {
 	return false
 }
 
-// point notes a mode that the program sets or resets.
-func (f *Filter) point(mode int, set bool) {
+// noteMouseMode records a mouse mode set or reset by the program.
+func (f *Filter) noteMouseMode(mode int, set bool) {
 	switch mode {
 	case 9, 1000, 1002, 1003:
 		f.Tracks = 0
@@ -24,12 +24,11 @@ func (f *Filter) point(mode int, set bool) {
 	}
 }
 
-// noPointer is what the terminal is taken to track of the mouse while that is
-// not known.
+// noPointer is the value of told while the terminal's tracking mode is unknown.
 const noPointer = -1
 
-// Pointer is what makes the terminal tell as much of the mouse as the program
-// wants, and the buttons in any case; nothing if it does.
+// Pointer returns the sequence that makes the terminal report the mouse as the program wants, and
+// always its buttons; nil if it does already.
 func (f *Filter) Pointer() []byte {
 	if !f.Points || f.told == f.Tracks {
 		return nil

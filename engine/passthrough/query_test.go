@@ -36,7 +36,7 @@ func shown(out string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(out, "\x1b\\", ""), "[c", "")
 }
 
-func TestNoQuestionReachesTheTerminal(t *testing.T) {
+func TestFilterDropsQueries(t *testing.T) {
 	for _, q := range questions {
 		if got, _ := passed(&Filter{}, "a"+q+"b"); shown(got) != "ab" {
 			t.Errorf("%q becomes %q", q, got)
@@ -50,7 +50,7 @@ func TestNoQuestionReachesTheTerminal(t *testing.T) {
 	}
 }
 
-func TestQuestionInsideAnotherSequenceDoesNotPass(t *testing.T) {
+func TestFilterDropsAQueryInsideAnotherSequence(t *testing.T) {
 	cases := []struct{ in, want string }{
 		{"\x1b[6\nn", "\n"},
 		{"\x1b[\x05\a6n", "\a"},
@@ -65,7 +65,7 @@ func TestQuestionInsideAnotherSequenceDoesNotPass(t *testing.T) {
 		{"\x1bPq#0\x1b[6n~", "\x1bPq#0\x1b\\~"},
 		{"\x1b]2;lost\x1b[6n", ""},
 		{"\x1b[" + strings.Repeat("0;", 400) + "c.", "."},
-		{"\x1b]11;" + strings.Repeat(" ", commandLimit) + "?\a.", "."},
+		{"\x1b]11;" + strings.Repeat(" ", maxCommand) + "?\a.", "."},
 		{"\x1b[?25;2048;1049;2004h", "\x1b[?25;2004h" + clearedScreen},
 	}
 	for _, c := range cases {
@@ -75,7 +75,7 @@ func TestQuestionInsideAnotherSequenceDoesNotPass(t *testing.T) {
 	}
 }
 
-func TestWhatChangesColoursIsKeptBesideQuestions(t *testing.T) {
+func TestFilterKeepsColourChangesNextToQueries(t *testing.T) {
 	cases := []struct{ in, want string }{
 		{"\x1b]4;1;red;2;?;3;#123456\a", "\x1b]4;1;red;3;#123456\a"},
 		{"\x1b]10;?;#fff;?\x1b\\", "\x1b]11;#fff\x1b\\"},
@@ -93,7 +93,7 @@ func TestWhatChangesColoursIsKeptBesideQuestions(t *testing.T) {
 	}
 }
 
-func TestWhatShowsSomethingPassesAsItIs(t *testing.T) {
+func TestFilterPassesDisplaySequencesUnchanged(t *testing.T) {
 	for _, s := range []string{
 		"naïve £5 °C 漢字 👩\u200d🚀 \uFFFD\a\b\t\r\n\x0e\x0f", "\x1b7\x1b8\x1bM\x1b(0q\x1b(B\x1b#8\x1b=\x1b>",
 		"\x1b[m\x1b[1;38:2::1:2:3;4:3mx\x1b[H\x1b[2J\x1b[3;4H\x1b[K\x1b[2@\x1b[1;5r\x1b[s\x1b[u\x1b[5b",
@@ -111,7 +111,7 @@ func TestWhatShowsSomethingPassesAsItIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutAnywherePassesAsIfWhole(t *testing.T) {
+func TestFilterResultDoesNotDependOnPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := append(questions[:], "text", "£", "\x1b[31m", "\x1b[?25l", "\x1b]2;t\a", "\x1bPq~\x1b\\", "\x18", "\x1b", "\xc2", "\n",
 		"\x1b_Ga=T;", "\x1b[", "\x1b]", "\x1bP", strings.Repeat("9", 600), strings.Repeat("x;", 5000))
@@ -129,7 +129,7 @@ func TestWhatIsCutAnywherePassesAsIfWhole(t *testing.T) {
 	}
 }
 
-func TestTheTerminalIsAsBeforeWhenItIsPaintedAnew(t *testing.T) {
+func TestExpectRepaintResetsColoursAndClustering(t *testing.T) {
 	var f Filter
 	passed(&f, "\x1b]11;#123456\a\x1b[?2027h")
 	f.ExpectRepaint()

@@ -9,14 +9,13 @@ import (
 	"tandem/engine/api"
 )
 
-// deviceControl looks at the head of a device control string. Pictures (sixel)
-// pass. What else there is asks (DECRQSS, XTGETTCAP), programs keys, or is meant for a
-// multiplexer, which would hand on anything.
-func (f *Filter) deviceControl(p []byte) (n int, v verdict) {
-	end, _ := scan(p)
+// filterDCS filters the head of a device control string. Sixel pictures pass. Others are queries
+// (DECRQSS, XTGETTCAP), program keys, or address a multiplexer, which would pass on anything.
+func (f *Filter) filterDCS(p []byte) (n int, v verdict) {
+	end, _ := findFinal(p)
 	f.command = false
 	switch {
-	case end >= sequenceLimit:
+	case end >= maxSequence:
 		f.inside = insideDropped
 		return 2, verdict{}
 	case end == len(p):
@@ -26,31 +25,30 @@ func (f *Filter) deviceControl(p []byte) (n int, v verdict) {
 	case p[end] < 0x40 || p[end] >= 0x7f:
 		return end, verdict{}
 	}
-	_, inner := controls(p[2:end])
-	s, ok := parse(inner, p[end])
+	_, inner := splitControls(p[2:end])
+	s, ok := parseControl(inner, p[end])
 	if !ok || s.prefix != 0 || s.inter != 0 || s.final != 'q' {
 		f.inside = insideDropped
 		return end + 1, verdict{}
 	}
 	f.Sixel = true
-	return end + 1, f.picture("\x1bP" + s.params + "q")
+	return end + 1, f.startPicture("\x1bP" + s.params + "q")
 }
 
-// picture lets the string that begins so through, if pictures pass.
-func (f *Filter) picture(head string) verdict {
+// startPicture passes the string with this head, if pictures pass.
+func (f *Filter) startPicture(head string) verdict {
 	if f.redrawn {
 		f.inside = insideDropped
 		return verdict{}
 	}
-	f.inside, f.room = insidePassed, pictureLimit
+	f.inside, f.room = insidePassed, maxPicture
 	return verdict{text: head}
 }
 
-// application looks at the head of an application program command. Pictures in
-// kitty's graphics protocol pass if they are all there, told not to be answered.
-// Questions whether there are any do not, and neither do names of files and of
-// shared memory, which the terminal would read and delete.
-func (f *Filter) application(p []byte) (n int, v verdict) {
+// filterAPC filters the head of an application program command. Pictures in the kitty graphics
+// protocol pass if their data is included, with replies disabled. Queries for support do not pass,
+// nor do names of files and shared memory, which the terminal would read and delete.
+func (f *Filter) filterAPC(p []byte) (n int, v verdict) {
 	f.command = false
 	if len(p) == 2 {
 		return 0, verdict{}
@@ -64,9 +62,9 @@ func (f *Filter) application(p []byte) (n int, v verdict) {
 		end++
 	}
 	switch {
-	case end == len(p) && end < sequenceLimit:
+	case end == len(p) && end < maxSequence:
 		return 0, verdict{}
-	case end >= sequenceLimit || p[end] != ';' && p[end] != esc:
+	case end >= maxSequence || p[end] != ';' && p[end] != esc:
 		f.inside = insideDropped
 		return 3, verdict{}
 	}
@@ -80,11 +78,11 @@ func (f *Filter) application(p []byte) (n int, v verdict) {
 		f.inside = insideDropped
 		return end, verdict{}
 	}
-	return end, f.picture("\x1b_G" + strings.Join(append(keys, "q=2"), ","))
+	return end, f.startPicture("\x1b_G" + strings.Join(append(keys, "q=2"), ","))
 }
 
-// drawsOnly says that a key of kitty's graphics protocol is well formed, and no
-// question and no name of something to read.
+// drawsOnly reports whether a key of the kitty graphics protocol is well formed, and neither a
+// query nor the name of something to read.
 func drawsOnly(key string) bool {
 	if len(key) < 3 || key[0]|0x20 < 'a' || key[0]|0x20 > 'z' || key[1] != '=' || strings.Trim(key[2:], "-0123456789") != "" && len(key) > 3 {
 		return false
@@ -92,21 +90,22 @@ func drawsOnly(key string) bool {
 	return key != "a=q" && (key[0] != 't' || key == "t=d")
 }
 
-// operatingSystem looks at an operating system command. What may be long passes
-// as it comes, as soon as it is clear what it is.
-func (f *Filter) operatingSystem(p []byte) (n int, v verdict) {
+// filterOSC filters an operating system command. Long ones pass in pieces, as soon as their kind is
+// known.
+func (f *Filter) filterOSC(p []byte) (n int, v verdict) {
 	f.command = true
 	end := 2
 	for end < len(p) && p[end] != esc && p[end] != bel && p[end] != can && p[end] != sub {
 		end++
 	}
-	if f.mayCopy() && copies(p[2:min(end, sequenceLimit)]) {
-		f.inside, f.room = insidePassed, clipLimit
+	// Checked before the length, because clipboard text may be longer than maxCommand.
+	if f.mayCopy() && isCopy(p[2:min(end, maxSequence)]) {
+		f.inside, f.room = insidePassed, maxClip
 		return 2, verdict{text: "\x1b]"}
 	}
 	last := p[min(end, len(p)-1)]
 	switch {
-	case end >= commandLimit:
+	case end >= maxCommand:
 		f.inside = insideDropped
 		return 2, verdict{}
 	case end == len(p) || last == esc && end+1 == len(p):
@@ -121,7 +120,8 @@ func (f *Filter) operatingSystem(p []byte) (n int, v verdict) {
 		n++
 	}
 	text := plainText(p[2:end])
-	out := f.commands(text)
+	out := f.filterCommand(text)
+	// Pass the original bytes, so that no copy is made.
 	if out != "" && p[0] == esc && out == string(p[2:end]) {
 		return n, verdict{keep: true}
 	}
@@ -131,11 +131,10 @@ func (f *Filter) operatingSystem(p []byte) (n int, v verdict) {
 	return n, v
 }
 
-// plainText is p without characters that do not show, or that run text
-// backwards.
+// plainText returns p without invisible characters and those that reverse the text direction.
 func plainText(p []byte) string {
 	return strings.Map(func(r rune) rune {
-		const joiner = '\u200d' // of emoji
+		const joiner = '\u200d' // joins emoji
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != joiner {
 			return -1
 		}
@@ -143,21 +142,20 @@ func plainText(p []byte) string {
 	}, strings.ToValidUTF8(string(p), "\uFFFD"))
 }
 
-// clipLimit bounds a command that puts text on the clipboard.
-const clipLimit = api.MaxClip*4/3 + 64
+// maxClip bounds a command that writes to the clipboard.
+const maxClip = api.MaxClip*4/3 + 64
 
-// mayCopy says whether the program may put text on the clipboard. One that is
-// long gone may not.
+// mayCopy reports whether the program may write to the clipboard. A recorded one may not.
 func (f *Filter) mayCopy() bool { return !f.played && !f.NoClipboard }
 
-// copies says that a command that begins so has text for the clipboard (OSC 52)
-// and asks nothing. It passes as it comes.
-func copies(p []byte) bool {
+// isCopy reports whether a command that starts with p writes to the clipboard (OSC 52) rather than
+// querying it. It passes in pieces.
+func isCopy(p []byte) bool {
 	text, found := clipboardText(string(p))
 	return found && text != "" && text[0] > 0x20 && text[0] != '?' && text[0] < del
 }
 
-// clipboardText is what follows the names of clipboards in OSC 52.
+// clipboardText returns the text after the clipboard names in OSC 52.
 func clipboardText(command string) (text string, found bool) {
 	rest, found := strings.CutPrefix(command, "52;")
 	if !found {
@@ -167,28 +165,29 @@ func clipboardText(command string) (text string, found bool) {
 	return text, found && strings.Trim(names, "cpqs01234567") == ""
 }
 
-// commands says what is written in place of a command that is text, "" for
-// nothing. iTerm2's files and marks (1337), the working directory (7) and shell marks
-// (133, 633) are dropped: they are meant for the engine.
-func (f *Filter) commands(text string) string {
+// filterCommand returns the replacement of a text command, or "" to drop it. iTerm2's files and
+// marks (1337), the working directory (7) and shell marks (133, 633) are dropped, because they are
+// meant for the engine.
+func (f *Filter) filterCommand(text string) string {
 	code, rest, _ := strings.Cut(text, ";")
-	n := number(code)
+	n := parseNumber(code)
 	if strconv.Itoa(n) != code {
-		return "" // as nobody writes it
+		// No program writes it this way.
+		return ""
 	}
 	switch n {
 	case 0, 1, 2:
-		return code + ";" + title(rest)
+		return code + ";" + truncateTitle(rest)
 	case 4:
-		return f.palette(code, rest)
+		return f.filterPalette(code, rest)
 	case 8:
-		return hyperlink(rest)
+		return filterHyperlink(rest)
 	case 10, 11, 12:
-		return f.dynamic(n, rest)
+		return f.filterColors(n, rest)
 	case 104, 110, 111, 112:
 		return text
 	case 9, 99, 777:
-		return f.notification(n, rest)
+		return f.filterNotification(n, rest)
 	case 52:
 		if clip, found := clipboardText(text); found && clip == "" && f.mayCopy() {
 			return text
@@ -197,19 +196,20 @@ func (f *Filter) commands(text string) string {
 	return ""
 }
 
-// titleLimit bounds a title, in bytes.
-const titleLimit = 1024
+// maxTitle bounds a title, in bytes.
+const maxTitle = 1024
 
-func title(text string) string {
-	if len(text) <= titleLimit {
+func truncateTitle(text string) string {
+	if len(text) <= maxTitle {
 		return text
 	}
-	return strings.ToValidUTF8(text[:titleLimit], "") // the last character may be cut
+	// The last character may be cut.
+	return strings.ToValidUTF8(text[:maxTitle], "")
 }
 
-// hyperlink leaves out targets that a click would not take to the web or to a
-// mail, and those that have to be written otherwise. The text of the link stays.
-func hyperlink(link string) string {
+// filterHyperlink drops targets other than web and mail links, and targets with characters that
+// need escaping. The link's text stays.
+func filterHyperlink(link string) string {
 	const none = "8;;"
 	_, target, _ := strings.Cut(link, ";")
 	scheme, _, _ := strings.Cut(target, ":")
@@ -224,13 +224,12 @@ func hyperlink(link string) string {
 	return "8;" + link
 }
 
-// palette takes the questions out of pairs of a colour's number and what it is
-// to be.
-func (f *Filter) palette(code, pairs string) string {
+// filterPalette drops the queries from pairs of a colour number and its value.
+func (f *Filter) filterPalette(code, pairs string) string {
 	fields := strings.Split(pairs, ";")
 	kept := code
 	for i := 0; i+1 < len(fields); i += 2 {
-		if n := number(fields[i]); n >= 0 && n < 256 && !strings.Contains(fields[i+1], "?") {
+		if n := parseNumber(fields[i]); n >= 0 && n < 256 && !strings.Contains(fields[i+1], "?") {
 			kept += ";" + fields[i] + ";" + fields[i+1]
 		}
 	}
@@ -241,9 +240,9 @@ func (f *Filter) palette(code, pairs string) string {
 	return kept
 }
 
-// dynamic takes the questions out of a list of what the colours from number n on
-// are to be. Behind one, a command of its own begins.
-func (f *Filter) dynamic(n int, list string) string {
+// filterColors drops the queries from a list of values for the colours from number n on. After a
+// query, a new command starts.
+func (f *Filter) filterColors(n int, list string) string {
 	var commands []string
 	goesOn := false
 	for i, color := range strings.Split(list, ";") {
