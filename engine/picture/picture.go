@@ -94,7 +94,7 @@ func (s *Screen) colorOf(c, standard styled.Color) color.RGBA {
 	case c&styled.ColorIndexed == 0:
 		return rgb(standard)
 	}
-	return rgb(s.Palette.Indexed(int(c & 0xff)))
+	return rgb(s.Palette.Lookup(int(c & 0xff)))
 }
 
 func rgb(c styled.Color) color.RGBA {

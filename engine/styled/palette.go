@@ -1,14 +1,13 @@
 package styled
 
-// A Palette is what a terminal's colours are: each is ColorRGB with a colour, or 0 for one
-// that is not known.
+// A Palette is the colours of a terminal: each is ColorRGB with a colour, or 0 if unknown.
 type Palette struct {
 	Foreground, Background, Cursor Color
 	Colors                         [16]Color
 }
 
-// DefaultPalette is light text on a dark ground; each of its sixteen colours but
-// black can be read on it.
+// DefaultPalette returns light text on a dark background. All of its sixteen colours except black
+// are readable on it.
 func DefaultPalette() Palette {
 	p := Palette{
 		Foreground: 0xd8dee9, Background: 0x1e2128, Cursor: 0xd8dee9,
@@ -23,7 +22,7 @@ func DefaultPalette() Palette {
 	return p
 }
 
-// All are the colours of a palette in a fixed order, to be read and changed.
+// All returns pointers to the colours of a palette in a fixed order.
 func (p *Palette) All() []*Color {
 	all := []*Color{&p.Foreground, &p.Background, &p.Cursor}
 	for i := range p.Colors {
@@ -32,10 +31,11 @@ func (p *Palette) All() []*Color {
 	return all
 }
 
-// Completed is p with the default palette's colours where p has none, but for text on a
-// known ground and for the cursor, which can be seen there.
-func (p Palette) Completed() Palette {
+// WithDefaults returns p with unknown colours taken from the default palette. Unknown colours of
+// text and cursor are chosen to be visible on the background.
+func (p Palette) WithDefaults() Palette {
 	base := DefaultPalette()
+	// The default text is light and would be invisible on a light background.
 	if p.Light() {
 		base.Foreground, base.Background = base.Background, base.Foreground
 	}
@@ -52,15 +52,16 @@ func (p Palette) Completed() Palette {
 	return base
 }
 
-// Light reports whether the ground is known to be one for dark text.
+// Light reports whether the background is known to be light.
 func (p Palette) Light() bool {
 	c := p.Background
 	r, g, b := c>>16&255, c>>8&255, c&255
 	return c&ColorRGB != 0 && 299*r+587*g+114*b >= 128*1000
 }
 
-// Indexed is the colour with a number, 0 to 255. From 16 on they are the same for everybody.
-func (p *Palette) Indexed(n int) Color {
+// Lookup returns the colour with a number, 0 to 255. Colours from 16 on are the same in all
+// palettes.
+func (p *Palette) Lookup(n int) Color {
 	switch {
 	case n < 16:
 		return p.Colors[n]
@@ -71,7 +72,7 @@ func (p *Palette) Indexed(n int) Color {
 	return ColorRGB | cubeLevel(n/36)<<16 | cubeLevel(n/6%6)<<8 | cubeLevel(n%6)
 }
 
-// cubeLevel is a component of xterm's 6×6×6 colour cube.
+// cubeLevel returns a component of xterm's 6×6×6 colour cube.
 func cubeLevel(n int) Color {
 	if n == 0 {
 		return 0
@@ -79,9 +80,8 @@ func cubeLevel(n int) Color {
 	return Color(55 + 40*n)
 }
 
-// ColorChanges are the colours that a program has changed of its terminal's palette, for whoever
-// draws its text.
+// ColorChanges are a program's changes to its terminal's palette.
 type ColorChanges struct {
-	Foreground, Background Color         // 0 if they are not changed
-	Indexed                map[int]Color // those of the 256 that are changed
+	Foreground, Background Color         // 0 if unchanged
+	Indexed                map[int]Color // changed colours of the 256
 }

@@ -2,22 +2,22 @@ package styled
 
 import "image"
 
-// A Placement is a picture as a program has placed it on a screen. It does not change.
+// A Placement is a picture placed on a screen by a program. It is immutable.
 type Placement struct {
 	ID      uint64          // its number in its session
-	Picture uint64          // the picture's
-	Source  image.Rectangle // what of the picture is shown, in its pixels
-	Cols    int             // cells that it covers
+	Picture uint64          // the picture's number
+	Source  image.Rectangle // the part of the picture shown, in its pixels
+	Cols    int             // number of cells covered
 	Rows    int
-	Cell    image.Point     // pixels of a cell, as the program knows it
-	Box     image.Rectangle // where in those cells the picture is, in such pixels
-	Z       int32           // it is below the text if that is negative
+	Cell    image.Point     // size of a cell in pixels, as known to the program
+	Box     image.Rectangle // position of the picture in those cells, in such pixels
+	Z       int32           // below the text if negative
 }
 
-// A Strip is what of a placement is in one line.
+// A Strip is the part of a placement in one line.
 type Strip struct {
 	*Placement
-	Row      int // which of the placement's rows it is
-	X        int // the line's column in which the placement begins
-	From, To int // the line's columns in which it is seen, the last one excluded
+	Row      int // row of the placement, from 0
+	X        int // column of the line at which the placement starts
+	From, To int // visible columns of the line, To excluded
 }

@@ -1,11 +1,13 @@
 package styled
 
-// maxSGR is how many parameters of a sequence count.
+// maxSGR is how many parameters a sequence may have.
 const maxSGR = 32
 
-// ParseSGR applies the parameters of an SGR sequence as they stand in it: "1;38:5:208". A
-// character other than a digit, semicolon or colon makes it void, as do too many parameters.
+// ParseSGR applies the parameters of an SGR sequence in their textual form, such as "1;38:5:208".
+// It ignores text with other characters than digits, semicolons and colons, or with too many
+// parameters.
 func (s *Style) ParseSGR(text string) {
+	// The capacity keeps the slice on the stack.
 	params, sub := make([]int32, 1, maxSGR), uint32(0)
 	for _, c := range []byte(text) {
 		last := &params[len(params)-1]
@@ -24,9 +26,9 @@ func (s *Style) ParseSGR(text string) {
 	s.SGR(params, sub)
 }
 
-// SGR applies the parameters of an SGR sequence (ECMA-48 8.3.117; xterm ctlseqs; colour in
-// colon form per ITU T.416; underline styles and colour as kitty and VTE have them): none reset
-// the style. A bit of sub is set for each parameter that follows a colon. The link is kept.
+// SGR applies the parameters of an SGR sequence (ECMA-48 8.3.117; xterm ctlseqs; colours in colon
+// form per ITU T.416; underline styles and colour like kitty and VTE). No parameters reset the
+// style. A bit of sub is set for each parameter that follows a colon. The link is kept.
 func (s *Style) SGR(params []int32, sub uint32) {
 	if len(params) == 0 {
 		s.reset()
@@ -55,8 +57,9 @@ func (s *Style) SGR(params []int32, sub uint32) {
 				s.Underline = underlineOf(params[i+1])
 			}
 		default:
+			// Other parameters have no subparameters, so a colon makes them unknown.
 			if end == i+1 {
-				s.attribute(n)
+				s.applyParameter(n)
 			}
 		}
 		i = end
@@ -83,12 +86,12 @@ func (s *Style) setColor(n int32, c Color) {
 	}
 }
 
-// colonColor reads what follows 38:, 48: or 58:. With true colour there may be
-// a colour space before the components, and tolerances behind them.
+// colonColor parses the parameters after 38:, 48: or 58:. A true colour may have a colour space
+// before its components and tolerances after them.
 func colonColor(p []int32) (Color, bool) {
 	switch {
 	case p[0] == 5 && len(p) >= 2:
-		return indexed(p[1])
+		return paletteColor(p[1])
 	case p[0] == 2 && len(p) >= 5:
 		return trueColor(p[2:5])
 	case p[0] == 2 && len(p) == 4:
@@ -97,12 +100,11 @@ func colonColor(p []int32) (Color, bool) {
 	return 0, false
 }
 
-// legacyColor reads what follows 38;, 48; or 58; and says how many parameters
-// it used.
+// legacyColor parses the parameters after 38;, 48; or 58; and returns how many it used.
 func legacyColor(p []int32) (c Color, used int, ok bool) {
 	switch {
 	case len(p) >= 2 && p[0] == 5:
-		c, ok = indexed(p[1])
+		c, ok = paletteColor(p[1])
 		return c, 2, ok
 	case len(p) >= 4 && p[0] == 2:
 		c, ok = trueColor(p[1:4])
@@ -111,9 +113,10 @@ func legacyColor(p []int32) (c Color, used int, ok bool) {
 	return 0, len(p), false
 }
 
-func indexed(n int32) (Color, bool) { return ColorIndexed | Color(n), n <= 255 }
+func paletteColor(n int32) (Color, bool) { return ColorIndexed | Color(n), n <= 255 }
 
 func trueColor(p []int32) (Color, bool) {
+	// Out-of-range components make the colour void.
 	r, g, b := p[0], p[1], p[2]
 	if r > 255 || g > 255 || b > 255 {
 		return 0, false
@@ -121,8 +124,8 @@ func trueColor(p []int32) (Color, bool) {
 	return ColorRGB | Color(r<<16|g<<8|b), true
 }
 
-// attribute does one SGR parameter that stands alone.
-func (s *Style) attribute(n int32) {
+// applyParameter applies an SGR parameter without subparameters.
+func (s *Style) applyParameter(n int32) {
 	switch {
 	case n >= 30 && n <= 37:
 		s.FG = ColorIndexed | Color(n-30)
@@ -150,7 +153,7 @@ func (s *Style) attribute(n int32) {
 	}
 }
 
-// SGRAttrs gives the attributes that an SGR parameter sets and clears.
+// SGRAttrs returns the attributes set and cleared by an SGR parameter.
 func SGRAttrs(n int32) (on, off Attr) {
 	switch n {
 	case 1:

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSGRSetsTheStyleItWasWrittenFrom(t *testing.T) {
+func TestSGRRoundTripsThroughAppendSGR(t *testing.T) {
 	color := rapid.OneOf(rapid.Just(Color(0)), rapid.Map(rapid.Uint8(), func(n uint8) Color { return ColorIndexed | Color(n) }),
 		rapid.Map(rapid.Uint32Range(0, 1<<24-1), func(n uint32) Color { return ColorRGB | Color(n) }))
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,7 +23,7 @@ func TestSGRSetsTheStyleItWasWrittenFrom(t *testing.T) {
 	})
 }
 
-func TestSGRIgnoresWhatItDoesNotKnow(t *testing.T) {
+func TestSGRIgnoresUnknownParameters(t *testing.T) {
 	before := Style{FG: ColorIndexed | 1, Attrs: Bold}
 	for _, text := range []string{"38;5;256", "38;2;1;2;300", "38;9;1", "1:2", "3x", "99", "38", "99999999999"} {
 		got := before

@@ -1,6 +1,6 @@
-// Package styled is what text on a screen looks like: colours, attributes, runs
-// and lines, the cursor in them, and the SGR that sets a style. Who emulates a terminal, who sends
-// screens and who draws them mean the same by it.
+// Package styled defines styled text on a screen: colours, attributes, runs, lines and the cursor,
+// and the SGR sequences that set a style. It is shared by emulators, senders and renderers of
+// screens.
 package styled
 
 import "strconv"
@@ -8,10 +8,10 @@ import "strconv"
 // A Color is the default colour (0), one of the palette, or a true colour.
 type Color uint32
 
-// The kinds of a Color that is not the default.
+// The kinds of a Color other than the default.
 const (
-	ColorIndexed Color = 1 << 24 // | 0…255
-	ColorRGB     Color = 2 << 24 // | 0xRRGGBB
+	ColorIndexed Color = 1 << 24 // 0…255
+	ColorRGB     Color = 2 << 24 // 0xRRGGBB
 )
 
 // Attr is a set of text attributes.
@@ -42,7 +42,7 @@ const (
 	UnderlineDashed
 )
 
-// A Style is how a cell looks. Comparable.
+// A Style is the look of a cell. It is comparable.
 type Style struct {
 	FG, BG, UL Color
 	Attrs      Attr
@@ -50,10 +50,9 @@ type Style struct {
 	Link       string // target of an OSC 8 hyperlink, "" for none
 }
 
-// A Run is text in one style, without control characters; a wide cluster
-// counts two cells. The text takes
-// the cells that package cellwidth says, unless it is a single cluster: that
-// takes Cells, whatever it measures.
+// A Run is text in one style, without control characters; a wide cluster counts as two cells. The
+// text takes the number of cells computed by package cellwidth, except that a single cluster takes
+// Cells.
 type Run struct {
 	Style Style
 	Text  string
@@ -65,15 +64,16 @@ type Run struct {
 type Line struct {
 	Runs    []Run
 	Wrapped bool // continues on the next line
-	Prompt  bool // a shell told that a prompt begins here
-	Output  bool // a shell told that a command's output begins here
+	Prompt  bool // a prompt starts here, as reported by a shell
+	Output  bool // a command's output starts here, as reported by a shell
 	Size    LineSize
 
-	Pictures []Strip // in the order in which they are drawn
+	Pictures []Strip // in drawing order
 }
 
-// Text is the line without styles.
+// Text returns the line without styles.
 func (l Line) Text() string {
+	// Fast path: most lines have one style, and their text needs no copy.
 	if len(l.Runs) == 1 {
 		return l.Runs[0].Text
 	}
@@ -90,13 +90,11 @@ type NumberedLine struct {
 	Line Line
 }
 
-// LineSize is how large the characters of a line are drawn (DECSWL, DECDWL,
-// DECDHL).
+// LineSize is the size of the characters in a line (DECSWL, DECDWL, DECDHL).
 type LineSize uint8
 
-// The sizes of lines. All but the first show half as many columns, each two
-// cells wide; of the last two the one shows the upper, the other the lower
-// half of characters that are two lines high.
+// The sizes of lines. All but the first show half as many columns, each two cells wide. The last
+// two show the upper and the lower half of double-height characters.
 const (
 	SingleSize LineSize = iota
 	DoubleWidth
@@ -104,10 +102,9 @@ const (
 	DoubleBottom
 )
 
-// AppendSGR appends the parameters of SGR that set a style, whatever was set
-// before: the first is 0 (ECMA-48 8.3.117; kitty's underlines; T.416's colours for
-// those, as ";58;5;…" would make a terminal that does not know it blink). Its link
-// is no part of them.
+// AppendSGR appends the SGR parameters that set a style, starting with 0 to reset the previous one
+// (ECMA-48 8.3.117; kitty's underlines). The underline colour is in T.416's form, because terminals
+// without support for it would read ";58;5;…" as blinking. The link is not included.
 func AppendSGR(dst []byte, s Style) []byte {
 	dst = append(dst, '0')
 	for i, parameter := range [...]string{";1", ";2", ";3", ";5", ";7", ";8", ";9", ";53"} {
@@ -133,7 +130,7 @@ func AppendSGR(dst []byte, s Style) []byte {
 	return dst
 }
 
-// appendColor appends a colour of text (base 30) or ground (base 40).
+// appendColor appends a text colour (base 30) or a background colour (base 40).
 func appendColor(dst []byte, c Color, base Color) []byte {
 	n := c & 0xff
 	switch kind := c >> 24; {
@@ -149,7 +146,7 @@ func appendColor(dst []byte, c Color, base Color) []byte {
 	return dst
 }
 
-// appendNumbers appends numbers, each behind a separator.
+// appendNumbers appends numbers, each after a separator.
 func appendNumbers(dst []byte, separator byte, numbers ...Color) []byte {
 	for _, n := range numbers {
 		dst = strconv.AppendUint(append(dst, separator), uint64(n), 10)

@@ -56,7 +56,7 @@ func (t *Table) Changes() *styled.ColorChanges {
 // and was dark, or the other way round.
 func (t *Table) SetOwn(p styled.Palette) (flipped bool) {
 	light := t.Light()
-	t.own = p.Completed()
+	t.own = p.WithDefaults()
 	return t.Light() != light
 }
 
@@ -186,7 +186,7 @@ func (t *Table) color(n int) uint32 {
 	var c styled.Color
 	switch {
 	case n < special:
-		c = t.own.Indexed(n)
+		c = t.own.Lookup(n)
 	case n < foreground: // special ones are the text's
 		return t.color(foreground)
 	case n == foreground:
