@@ -24,8 +24,8 @@ const (
 	maxCluster = 64
 )
 
-// IsPlain reports whether all lines of p are shown as they are: without escape sequences,
-// backspaces, and carriage returns inside a line. Other control characters count as text.
+// IsPlain reports whether a terminal shows all lines of p unchanged: there are no escape sequences,
+// backspaces, or carriage returns inside a line. Other control characters count as text.
 func IsPlain(p []byte) bool {
 	if bytes.IndexByte(p, esc) >= 0 || bytes.IndexByte(p, '\b') >= 0 {
 		return false
@@ -41,11 +41,12 @@ func IsPlain(p []byte) bool {
 	}
 }
 
-// AppendText appends the text that a terminal shows for a line of output: without escape
-// sequences, and with what was overwritten or erased within the line replaced. The line has no
-// newline; an incomplete sequence at its end is dropped.
+// AppendText appends the text that a terminal shows for a line of output: it drops escape
+// sequences, and replaces text overwritten or erased within the line. line has no newline; an
+// incomplete sequence at its end is dropped.
 func AppendText(dst, line []byte) []byte {
 	line = bytes.TrimRight(line, "\r")
+	// Fast path: most lines need no change.
 	if IsPlain(line) {
 		return append(dst, line...)
 	}
@@ -60,25 +61,27 @@ func AppendText(dst, line []byte) []byte {
 		if rest[i] == esc {
 			n, _ = Sequence(rest[i:])
 		}
-		if moves(rest[i : i+n]) {
-			return draw(line, nil).appendText(dst[:start])
+		// A canvas is needed only once the cursor moves: dropping sequences does the rest.
+		if movesCursor(rest[i : i+n]) {
+			return drawLine(line, nil).appendText(dst[:start])
 		}
 		rest = rest[i+n:]
 	}
 	return dst
 }
 
-// Styled returns a line of output as AppendText does, but keeps its colours and attributes as
+// RenderStyled returns a line of output like AppendText, but keeps its colours and attributes as
 // SGR sequences.
-func Styled(line []byte) []byte {
+func RenderStyled(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r")
 	if IsPlain(line) || onlyColours(line) {
 		return line
 	}
-	return draw(line, [][]byte{nil}).appendStyled(nil)
+	return drawLine(line, [][]byte{nil}).appendStyled(nil)
 }
 
-// onlyColours reports whether a line needs no change to be shown with its colours.
+// onlyColours reports whether a line can be shown unchanged, because SGR is its only kind of
+// sequence.
 func onlyColours(line []byte) bool {
 	for {
 		i := bytes.IndexAny(line, "\x1b\b\r")
@@ -96,17 +99,17 @@ func onlyColours(line []byte) bool {
 	}
 }
 
-// moves reports whether a sequence or control character moves the cursor or erases cells.
-func moves(s []byte) bool {
+// movesCursor reports whether a sequence or control character moves the cursor or erases cells.
+func movesCursor(s []byte) bool {
 	if s[0] != esc {
 		return true
 	}
 	return len(s) > 2 && s[1] == '[' && strings.IndexByte("CDGK", s[len(s)-1]) >= 0
 }
 
-// Sequence returns the length of the escape sequence (ECMA-48, 5.4 and 5.6) at the start of p,
-// which begins with ESC, and whether its end is there. An incomplete one is as long as p. A byte
-// that cannot belong to the sequence ends it and is not part of it.
+// Sequence returns the length of the escape sequence (ECMA-48, 5.4 and 5.6) at the start of p, an
+// ESC, and whether it is complete. An incomplete one is as long as p. A byte that cannot belong to
+// the sequence ends it and is not part of it.
 func Sequence[T string | []byte](p T) (n int, whole bool) {
 	if len(p) < 2 {
 		return len(p), false
@@ -124,7 +127,7 @@ func Sequence[T string | []byte](p T) (n int, whole bool) {
 	return 2, true
 }
 
-// sequenceTo returns the length of a sequence whose final byte is at least final.
+// sequenceTo returns the length of a sequence with a final byte of at least final.
 func sequenceTo[T string | []byte](p T, final byte) (n int, whole bool) {
 	for i := 2; i < len(p); i++ {
 		if c := p[i]; c >= final && c <= 0x7e {
@@ -151,7 +154,7 @@ func controlString[T string | []byte](p T) (n int, whole bool) {
 	return len(p), false
 }
 
-// A cell of a line. The second cell of a wide character has no text.
+// A cell is a cell of a line. The second cell of a wide character has no text.
 type cell struct {
 	text  []byte
 	style int // index in a canvas's styles
@@ -160,21 +163,21 @@ type cell struct {
 // A canvas is one line of a terminal without a right edge.
 type canvas struct {
 	cells  []cell
-	styles [][]byte // the SGR sequences that lead to each style; nil if they are not kept
+	styles [][]byte // the SGR sequences that set each style; nil if styles are not kept
 	at     int      // column of the cursor
 	blanks int      // blank cells drawn so far
 }
 
-func draw(line []byte, styles [][]byte) *canvas {
+func drawLine(line []byte, styles [][]byte) *canvas {
 	c := &canvas{styles: styles}
 	for len(line) > 0 {
-		line = line[c.step(line):]
+		line = line[c.drawNext(line):]
 	}
 	return c
 }
 
-// step draws the character or sequence at the start of p and returns its length.
-func (c *canvas) step(p []byte) int {
+// drawNext draws the character or sequence at the start of p and returns its length.
+func (c *canvas) drawNext(p []byte) int {
 	switch p[0] {
 	case '\r':
 		c.at = 0
@@ -182,29 +185,30 @@ func (c *canvas) step(p []byte) int {
 		c.at = max(c.at-1, 0)
 	case '\t':
 		next := min((c.at/tabStop+1)*tabStop, maxCells)
-		c.fill(next)
+		c.fillTo(next)
 		c.at = next
 	case esc:
 		n, _ := Sequence(p)
 		if n > 2 && p[1] == '[' {
-			c.csi(p[2:n-1], p[n-1], p[:n])
+			c.applyCSI(p[2:n-1], p[n-1], p[:n])
 		}
 		return n
 	default:
-		return c.put(p)
+		return c.drawCluster(p)
 	}
 	return 1
 }
 
-// put draws the character at the start of p.
-func (c *canvas) put(p []byte) int {
+// drawCluster draws the character at the start of p and returns its length.
+func (c *canvas) drawCluster(p []byte) int {
+	// Fast path: an ASCII character not followed by a combining one has one cell.
 	if p[0] < utf8.RuneSelf && (len(p) == 1 || p[1] < utf8.RuneSelf) {
-		c.set(p[:1], 1)
+		c.writeCell(p[:1], 1)
 		return 1
 	}
 	r, n := utf8.DecodeRune(p)
 	if r == utf8.RuneError && n == 1 {
-		c.set(p[:1], 1)
+		c.writeCell(p[:1], 1)
 		return 1
 	}
 	end := n
@@ -213,21 +217,22 @@ func (c *canvas) put(p []byte) int {
 		end += n
 	}
 	cluster, width := cellwidth.First(string(p[:end]))
-	c.set(p[:max(len(cluster), 1)], width)
+	c.writeCell(p[:max(len(cluster), 1)], width)
 	return max(len(cluster), 1)
 }
 
-// set writes a character of a width at the cursor. One without a width joins the cell before.
-func (c *canvas) set(text []byte, width int) {
+// writeCell writes a character of the given width at the cursor. A character without width joins
+// the cell before.
+func (c *canvas) writeCell(text []byte, width int) {
 	if width == 0 {
-		c.join(text)
+		c.joinCluster(text)
 		return
 	}
-	if c.fill(c.at); len(c.cells) < c.at || c.at+width > maxCells {
+	if c.fillTo(c.at); len(c.cells) < c.at || c.at+width > maxCells {
 		return
 	}
-	c.split(c.at)
-	c.split(c.at + width)
+	c.splitWide(c.at)
+	c.splitWide(c.at + width)
 	for i := range width {
 		if c.at+i == len(c.cells) {
 			c.cells = append(c.cells, cell{})
@@ -238,8 +243,8 @@ func (c *canvas) set(text []byte, width int) {
 	c.at += width
 }
 
-// join adds a combining character to the cell before the cursor.
-func (c *canvas) join(text []byte) {
+// joinCluster adds a combining character to the cell before the cursor.
+func (c *canvas) joinCluster(text []byte) {
 	i := c.at - 1
 	if i > 0 && i < len(c.cells) && c.cells[i].text == nil {
 		i--
@@ -247,28 +252,29 @@ func (c *canvas) join(text []byte) {
 	if i < 0 || i >= len(c.cells) || len(c.cells[i].text)+len(text) > maxCluster {
 		return
 	}
+	// The text may be part of the line, which must not change.
 	c.cells[i].text = append(bytes.Clone(c.cells[i].text), text...)
 }
 
 var blank = []byte{' '}
 
-// fill extends the line with blanks to n cells.
-func (c *canvas) fill(n int) {
+// fillTo extends the line with blanks to n cells.
+func (c *canvas) fillTo(n int) {
 	for len(c.cells) < n && c.blanks < maxBlanks {
 		c.cells = append(c.cells, cell{text: blank})
 		c.blanks++
 	}
 }
 
-// split blanks a wide character that continues over the boundary before cell i.
-func (c *canvas) split(i int) {
+// splitWide blanks a wide character that continues over the boundary before cell i.
+func (c *canvas) splitWide(i int) {
 	if i > 0 && i < len(c.cells) && c.cells[i].text == nil {
 		c.cells[i-1].text, c.cells[i].text = blank, blank
 	}
 }
 
-// csi handles the control sequences that matter within a line. Others are ignored.
-func (c *canvas) csi(params []byte, final byte, whole []byte) {
+// applyCSI applies a control sequence that has an effect within a line, and ignores others.
+func (c *canvas) applyCSI(params []byte, final byte, whole []byte) {
 	n, err := strconv.Atoi(string(params))
 	if err != nil {
 		n = 0
@@ -276,41 +282,41 @@ func (c *canvas) csi(params []byte, final byte, whole []byte) {
 	count := min(max(n, 1), maxCells)
 	switch final {
 	case 'm':
-		c.sgr(params, whole)
+		c.applySGR(params, whole)
 	case 'C':
-		c.forward(c.at + count)
+		c.moveForward(c.at + count)
 	case 'D':
 		c.at = max(c.at-count, 0)
 	case 'G':
 		c.at = 0
-		c.forward(count - 1)
+		c.moveForward(count - 1)
 	case 'K':
-		c.erase(n)
+		c.eraseLine(n)
 	}
 }
 
-// forward moves the cursor right to a column, if a terminal has it.
-func (c *canvas) forward(to int) {
+// moveForward moves the cursor right to a column, if a terminal has it.
+func (c *canvas) moveForward(to int) {
 	c.at = max(c.at, min(to, max(len(c.cells), maxReach-1)))
 }
 
-// erase erases to the end of the line (0), to the cursor (1), or all of it (2).
-func (c *canvas) erase(what int) {
+// eraseLine erases to the end of the line (0), to the cursor (1), or all of it (2).
+func (c *canvas) eraseLine(what int) {
 	switch what {
 	case 0:
-		c.split(c.at)
+		c.splitWide(c.at)
 		c.cells = c.cells[:min(c.at, len(c.cells))]
 	case 1:
-		c.blank(0, c.at+1)
+		c.blankCells(0, c.at+1)
 	case 2:
 		c.cells = c.cells[:0]
 	}
 }
 
-func (c *canvas) blank(from, to int) {
+func (c *canvas) blankCells(from, to int) {
 	to = min(to, len(c.cells))
-	c.split(from)
-	c.split(to)
+	c.splitWide(from)
+	c.splitWide(to)
 	for i := from; i < to && c.blanks < maxBlanks; i++ {
 		c.cells[i] = cell{text: blank}
 		c.blanks++
@@ -319,11 +325,11 @@ func (c *canvas) blank(from, to int) {
 
 const (
 	maxStyles = 4096 // of a line
-	maxStyle  = 256  // bytes of the sequences that lead to one
+	maxStyle  = 256  // bytes of the sequences that set one
 )
 
-// sgr adds a sequence to the style. A sequence that begins with a reset replaces it.
-func (c *canvas) sgr(params, whole []byte) {
+// applySGR adds a sequence to the style. A sequence that starts with a reset replaces it.
+func (c *canvas) applySGR(params, whole []byte) {
 	if len(c.styles) == 0 || len(c.styles) == maxStyles {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/vt"
 )
 
-func TestTextIsWhatATerminalShows(t *testing.T) {
+func TestAppendTextMatchesATerminal(t *testing.T) {
 	for _, tt := range []struct{ name, line, text string }{
 		{"plain", "a\tb", "a\tb"},
 		{"colour inside a word", "\x1b[31mERR\x1b[0mOR split", "ERROR split"},
@@ -40,7 +40,7 @@ func TestTextIsWhatATerminalShows(t *testing.T) {
 	}
 }
 
-func TestStyledKeepsColours(t *testing.T) {
+func TestRenderStyledKeepsColours(t *testing.T) {
 	for _, tt := range []struct{ line, styled string }{
 		{"\x1b[1;31mERR\x1b[0mOR", "\x1b[1;31mERR\x1b[0mOR"},
 		{"\x1b[1;31mERR\x1b[0mOR\r\x1b[3C", "\x1b[1;31mERR\x1b[mOR"},
@@ -48,13 +48,13 @@ func TestStyledKeepsColours(t *testing.T) {
 		{"\x1b[31m10%\r\x1b[32m100%", "\x1b[31m\x1b[32m100%"},
 		{"\x1b]0;title\x07a", "a"},
 	} {
-		if got := rendered.Styled([]byte(tt.line)); string(got) != tt.styled {
+		if got := rendered.RenderStyled([]byte(tt.line)); string(got) != tt.styled {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.styled)
 		}
 	}
 }
 
-func TestMovementsStopAtTheWidestTerminal(t *testing.T) {
+func TestMovementsStopAtMaxReach(t *testing.T) {
 	for _, line := range []string{"\x1b[1000000Gx", "\x1b[1000000Cx", strings.Repeat("\x1b[999C", 1000) + "x", "\x1b[1000000G\x1b[1000000Cx"} {
 		if got := rendered.AppendText(nil, []byte(line)); len(got) != 1000 {
 			t.Errorf("%.20q is rendered in %d bytes, want 1000", line, len(got))
@@ -66,11 +66,11 @@ func TestMovementsStopAtTheWidestTerminal(t *testing.T) {
 	}
 }
 
-func TestHostileLinesAreRenderedQuickly(t *testing.T) {
+func TestHostileLinesAreRenderedInBoundedTime(t *testing.T) {
 	for _, piece := range []string{"x\x1b[2K\x1b[1000000Gy", "abc\x1b[1K", "e\u0301\u0301", "\x1b[1m\x1b[2mx", "\x1b[999999999C\x1b[Kx", "\t\b\t\b\x1b[900000G\r"} {
 		line := []byte(strings.Repeat(piece, (1<<20)/len(piece)))
 		rendered.AppendText(nil, line)
-		rendered.Styled(line)
+		rendered.RenderStyled(line)
 	}
 }
 
@@ -89,7 +89,7 @@ func untabbed(p []byte) []byte {
 	return out
 }
 
-func FuzzTextIsWhatATerminalShows(f *testing.F) {
+func FuzzAppendTextMatchesATerminal(f *testing.F) {
 	f.Add("ab\x1b[31mc\rd\b\x1b[2K\x1b[5Ge\x1b[3Df\x1b[1K\tg")
 	f.Fuzz(func(t *testing.T, line string) {
 		if strings.Contains(line, "\n") || len(line) > 1000 {
@@ -105,7 +105,7 @@ func FuzzTextIsWhatATerminalShows(f *testing.F) {
 			}
 		}
 		// Every character takes one cell from here on.
-		if styled := rendered.AppendText(nil, rendered.Styled([]byte(line))); !bytes.Equal(untabbed(text), untabbed(styled)) {
+		if styled := rendered.AppendText(nil, rendered.RenderStyled([]byte(line))); !bytes.Equal(untabbed(text), untabbed(styled)) {
 			t.Fatalf("%q, but %q with styles", text, styled)
 		}
 		if !onlyKnown.MatchString(line) || len(line) > 80 || strings.Count(line, "\x1b") > 5 { // else it may reach the right edge

@@ -33,7 +33,7 @@ type Run struct {
 func ReadLine(line string, terminal bool) Line {
 	r := logReader{terminal: terminal}
 	if !rendered.IsPlain([]byte(line)) {
-		line = string(rendered.Styled([]byte(line)))
+		line = string(rendered.RenderStyled([]byte(line)))
 	}
 	if !utf8.ValidString(line) { // else what is no character may count as part of the one before it
 		line = string([]rune(line))
