@@ -79,7 +79,7 @@ func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) 
 		return dst, false, false
 	}
 	if n < t.hist.End() {
-		text, attrs := t.hist.Packed(n)
+		text, attrs := t.hist.LineText(n)
 		return append(dst, text...), attrs.Wrapped, true
 	}
 	y := int(n - t.hist.End())
@@ -156,7 +156,7 @@ func (t *store) MarkOf(n int64) RowMark {
 	case !t.has(n):
 		return 0
 	case n < t.hist.End():
-		_, attrs := t.hist.Packed(n)
+		_, attrs := t.hist.LineText(n)
 		return attrs.Mark
 	}
 	return t.scr.rows[n-t.hist.End()].mark

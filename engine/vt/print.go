@@ -284,7 +284,7 @@ func (t *writer) repeatASCII(b byte, n int) {
 
 // designate does SCS with a set of 94: what stands behind ESC and one of ( to +.
 func (t *writer) designate(slot int, final byte) {
-	t.cur.g[slot] = charset.Designated(final, t.mode.national)
+	t.cur.g[slot] = charset.ForFinalByte(final, t.mode.national)
 }
 
 // designate96 does SCS with a set of 96, of which we have Latin-1.

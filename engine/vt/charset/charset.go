@@ -1,11 +1,10 @@
-// Package charset has the sets of graphic characters that a terminal can show for
+// Package charset contains the sets of graphic characters that a terminal can show in place of
 // ASCII: DEC's special and technical ones, Latin-1 and the national ones.
 package charset
 
 import "strings"
 
-// A Set is a set of graphic characters for the codes 0x20 to 0x7e; one of 96 has one for
-// 0x7f too.
+// A Set is a set of graphic characters for the codes 0x20 to 0x7e, or to 0x7f in a set of 96.
 type Set uint8
 
 // The sets; the national ones (ECMA-35, VT220) are in the order of national.
@@ -35,11 +34,11 @@ var technicalRunes = [...]rune{
 	'π', 'ψ', 'ρ', 'σ', 'τ', '\uFFFD', 'ƒ', 'ω', 'ξ', 'υ', 'ζ', '←', '↑', '→', '↓',
 }
 
-// nationalCodes are the codes that national sets replace.
+// nationalCodes are the codes replaced by national sets.
 const nationalCodes = "#@[\\]^_`{|}~"
 
-// national are the national replacement sets: the final bytes that designate
-// one, and what stands for nationalCodes.
+// national lists the national replacement sets: the final bytes that designate each, and its
+// replacements of nationalCodes.
 var national = [...]struct {
 	finals string
 	runes  [len(nationalCodes)]rune
@@ -56,10 +55,10 @@ var national = [...]struct {
 	{"=", [...]rune{'ù', 'à', 'é', 'ç', 'ê', 'î', 'è', 'ô', 'ä', 'ö', 'ü', 'û'}},   // Swiss
 }
 
-// Has96 says that it is a set of 96 characters.
+// Has96 reports whether c is a set of 96 characters.
 func (c Set) Has96() bool { return c == Latin1 }
 
-// Translate gives the character behind an ASCII code.
+// Translate returns the character for an ASCII code.
 func (c Set) Translate(b byte) rune {
 	switch {
 	case c == graphics && b >= 0x5F:
@@ -78,10 +77,9 @@ func (c Set) Translate(b byte) rune {
 	return rune(b)
 }
 
-// Designated gives the set of 94 that a final byte designates (SCS). Sets that we do
-// not know count as ASCII, as their ASCII part is most alike; so do national sets
-// unless they are allowed (DECNRCM).
-func Designated(final byte, allowNational bool) Set {
+// ForFinalByte returns the set of 94 designated by a final byte (SCS). Unknown sets are treated as
+// ASCII, which is closest to them, and so are national sets unless allowNational is set (DECNRCM).
+func ForFinalByte(final byte, allowNational bool) Set {
 	switch final {
 	case '0':
 		return graphics
@@ -99,7 +97,7 @@ func Designated(final byte, allowNational bool) Set {
 	return set
 }
 
-// AppendDesignation appends the sequence that puts c into a slot.
+// AppendDesignation appends the sequence that designates c to a slot.
 func (c Set) AppendDesignation(dst []byte, slot int) []byte {
 	switch {
 	case c == Latin1:

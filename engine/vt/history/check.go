@@ -11,7 +11,7 @@ import (
 )
 
 // check panics unless the chunks hold every line from the oldest to the last once, within the
-// limits, and the counts are theirs.
+// limits, and the counts match.
 func (h *Lines) check() {
 	size, next := 0, h.end
 	if len(h.chunks) > 0 {
@@ -38,7 +38,7 @@ func (h *Lines) check() {
 	h.checkStrips()
 }
 
-// checkStrips checks which lines have pictures.
+// checkStrips checks the record of lines with pictures.
 func (h *Lines) checkStrips() {
 	if !slices.IsSorted(h.stripLines) || len(h.stripLines) > 0 && (h.stripLines[0] < h.oldest || h.stripLines[len(h.stripLines)-1] >= h.end) {
 		invariants.Failf("lines %d to %d are kept, and pictures in %v", h.oldest, h.end, h.stripLines)
@@ -67,7 +67,7 @@ func (c *chunk) check() {
 	}
 }
 
-// checkLine panics unless the runs of line i have all of its text, as their kinds say.
+// checkLine panics unless the runs of line i cover all of its text according to their kinds.
 func (c *chunk) checkLine(i int) {
 	text, runs := c.line(i)
 	if runs[0]&linePlain != 0 {
@@ -88,11 +88,13 @@ func (c *chunk) checkLine(i int) {
 	}
 }
 
-// checkPushed panics unless the last line unpacks to the cells it was made of.
+// checkPushed panics unless the last line unpacks to the cells it was packed from.
 func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 	h.checkChunks()
-	at := 0                     // of the cell whose cluster is unpacked next
-	var scratch [1024]grid.Cell // does not escape: a test counts what steady output allocates
+	// Of the next cell with an unpacked cluster.
+	at := 0
+	// Does not escape: a test counts the allocations of steady output.
+	var scratch [1024]grid.Cell
 	got, kept := h.Get(h.end-1, scratch[:0], func(text []byte) grid.Glyph {
 		for at < len(cells)-1 && (cells[at].Glyph < grid.FirstCluster || cells[at].Glyph == grid.Tail) {
 			at++
@@ -112,16 +114,16 @@ func (h *Lines) checkPushed(cells []grid.Cell, attrs Attrs, clusters []string) {
 	}
 }
 
-// checkPushedText panics unless the last line is text.
+// checkPushedText panics unless the last line contains text.
 func (h *Lines) checkPushedText(text []byte) {
 	h.checkChunks()
-	if got, attrs := h.Packed(h.end - 1); !bytes.Equal(got, text) || attrs != (Attrs{}) {
+	if got, attrs := h.LineText(h.end - 1); !bytes.Equal(got, text) || attrs != (Attrs{}) {
 		invariants.Failf("line %d is %q %+v, and was %q", h.end-1, got, attrs, text)
 	}
 }
 
-// checkChunks checks all chunks when one is begun: a check after every line would make a long
-// scrollback slow. The lines in the others change no more, but for the one before.
+// checkChunks checks all chunks when a new one is started: a check after every line would make a
+// long scrollback slow. Lines in the other chunks no longer change, except for the previous line.
 func (h *Lines) checkChunks() {
 	n := len(h.chunks)
 	if len(h.chunks[n-1].lines) != 1 {

@@ -1,4 +1,4 @@
-// Package history keeps the lines that left a screen, packed.
+// Package history keeps the lines that have left a screen in packed form.
 package history
 
 import (
@@ -13,54 +13,54 @@ import (
 	"tandem/engine/vt/grid"
 )
 
-// chunkSize is how many bytes of lines are kept together. Lines are dropped
-// one by one, their memory a chunk at a time.
+// chunkSize is how many bytes of lines are stored together. Lines are dropped one at a time, but
+// their memory is freed by the chunk.
 const (
 	chunkSize  = 32 << 10
 	chunkLines = 1024
 )
 
-// Kinds of packed runs: how the text divides into cells.
+// Kinds of packed runs: how their text divides into cells.
 const (
-	runNarrow      = iota // one code point a cell
+	runNarrow      = iota // one code point per cell
 	runWide               // one code point in two cells
 	runCluster            // one cluster in one cell
 	runWideCluster        // one cluster in two cells
 )
 
-// Flags that open a packed line's list of runs.
+// Flags at the start of a packed line's runs.
 const (
 	lineWrapped = 1 << iota
 	linePlain   // one narrow run in the default style; no list follows
 
-	lineSizeShift = iota // two bits of the LineSize are above, and two of the Mark above them
+	lineSizeShift = iota // two bits of the LineSize start here, followed by two of the Mark
 	lineMarkShift = lineSizeShift + 2
 )
 
-// Lines are those that left the screen, packed: text, then a list of runs (style,
-// kind, bytes). They are bounded by number and by bytes, and in steady state adding
-// one allocates nothing.
+// Lines are the packed lines that have left the screen: text, then a list of runs (style, kind,
+// bytes). They are bounded by number and bytes. In the steady state, adding a line allocates
+// nothing.
 type Lines struct {
 	maxLines, maxBytes int
 	chunks             []*chunk // oldest first
 	spare              *chunk
-	oldest, end        int64 // numbers of the first line kept, and of the next
+	oldest, end        int64 // numbers of the first stored and of the next line
 	bytes              int
 	runs               []byte
 
 	strips     map[int64]*graphics.Strips // of pictures, by line
-	stripLines []int64                    // lines that have or had some, oldest first
+	stripLines []int64                    // lines that have or had strips, oldest first
 }
 
-// Attrs is what is known of a line beside its cells.
+// Attrs are the properties of a line other than its cells.
 type Attrs struct {
-	Wrapped bool // goes on in the next line
+	Wrapped bool // continues in the next line
 	Size    styled.LineSize
 	Mark    Mark
 	Strips  *graphics.Strips // of pictures; nil for none
 }
 
-// A Mark says what a shell has told to begin in a line (OSC 133).
+// A Mark records what starts in a line, as reported by a shell (OSC 133).
 type Mark uint8
 
 const (
@@ -74,26 +74,26 @@ type chunk struct {
 	buf   []byte
 }
 
-// A packedLine is where a line's text starts in its chunk, and its runs.
+// A packedLine is the offset of a line's text in its chunk, and of its runs.
 type packedLine struct{ text, runs uint32 }
 
 func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
 
 func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
 
-// New gives no lines, of which the first will have number next. At most maxLines are
-// kept, in maxBytes.
+// New returns an empty history. The first line gets the number next. It keeps at most maxLines, in
+// at most maxBytes.
 func New(maxLines, maxBytes int, next int64) Lines {
 	return Lines{maxLines: maxLines, maxBytes: maxBytes, oldest: next, end: next}
 }
 
-// Oldest is the number of the first line that is kept, or End.
+// Oldest returns the number of the first stored line, or End.
 func (h *Lines) Oldest() int64 { return h.oldest }
 
-// End is the number that the next line will have.
+// End returns the number of the next line.
 func (h *Lines) End() int64 { return h.end }
 
-// Limits is how many lines are kept, in how many bytes.
+// Limits returns the maximum number of lines and of bytes.
 func (h *Lines) Limits() (lines, bytes int) { return h.maxLines, h.maxBytes }
 
 // Push appends a line under number h.end.
@@ -106,7 +106,7 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	if attrs.Strips != nil {
 		h.keepStrips(attrs.Strips)
 	}
-	c := h.room(utf8.UTFMax * len(cells))
+	c := h.chunkFor(utf8.UTFMax * len(cells))
 	before := c.size()
 	at := packedLine{text: uint32(len(c.buf))}
 	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
@@ -120,7 +120,7 @@ func (h *Lines) Push(cells []grid.Cell, attrs Attrs, clusters []string) {
 	} else {
 		c.buf = append(append(c.buf, flags), h.runs...)
 	}
-	h.added(c, at, before)
+	h.noteAdded(c, at, before)
 	if invariants.Enabled {
 		h.checkPushed(cells, attrs, clusters)
 	}
@@ -133,32 +133,33 @@ func (h *Lines) PushText(text []byte) {
 		h.oldest = h.end
 		return
 	}
-	c := h.room(len(text))
+	c := h.chunkFor(len(text))
 	before := c.size()
 	start := len(c.buf)
 	c.buf = append(append(c.buf, text...), linePlain)
-	h.added(c, packedLine{uint32(start), uint32(start + len(text))}, before)
+	h.noteAdded(c, packedLine{uint32(start), uint32(start + len(text))}, before)
 	if invariants.Enabled {
 		h.checkPushedText(text)
 	}
 }
 
-// added notes a line in chunk c, which had a size before it came.
-func (h *Lines) added(c *chunk, line packedLine, before int) {
+// noteAdded records a line added to chunk c, which took before bytes without it.
+func (h *Lines) noteAdded(c *chunk, line packedLine, before int) {
 	c.lines = append(c.lines, line)
 	h.end++
 	h.bytes += c.size() - before
 	h.trim()
 }
 
-// room gives the chunk that the next line, of about n bytes, goes to.
-func (h *Lines) room(n int) *chunk {
+// chunkFor returns the chunk for the next line, of about n bytes.
+func (h *Lines) chunkFor(n int) *chunk {
 	last := len(h.chunks) - 1
 	if last >= 0 {
 		if c := h.chunks[last]; (len(c.buf)+n < chunkSize || len(c.buf) == 0) && len(c.lines) < chunkLines {
 			return c
 		}
 	}
+	// Reuse the dropped chunk, so that steady output allocates nothing.
 	c := h.spare
 	h.spare = nil
 	switch {
@@ -176,6 +177,7 @@ func (h *Lines) room(n int) *chunk {
 
 func (h *Lines) trim() {
 	h.oldest = max(h.oldest, h.end-int64(h.maxLines))
+	// The last chunk always stays, even if it alone exceeds maxBytes.
 	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
 		h.dropChunk()
 	}
@@ -185,10 +187,10 @@ func (h *Lines) trim() {
 	}
 }
 
-// Strips gives what of pictures is in which line.
+// Strips iterates over the lines with pictures.
 func (h *Lines) Strips() iter.Seq2[int64, *graphics.Strips] { return maps.All(h.strips) }
 
-// SetStrips changes what of pictures is in a line that has or had some; nil is nothing.
+// SetStrips changes the picture strips of a line that has or had some; nil removes them.
 func (h *Lines) SetStrips(n int64, s *graphics.Strips) {
 	if s == nil {
 		delete(h.strips, n)
@@ -200,7 +202,7 @@ func (h *Lines) SetStrips(n int64, s *graphics.Strips) {
 	}
 }
 
-// keepStrips keeps what of pictures is in the line that is pushed next.
+// keepStrips stores the picture strips of the line pushed next.
 func (h *Lines) keepStrips(s *graphics.Strips) {
 	if h.strips == nil {
 		h.strips = map[int64]*graphics.Strips{}
@@ -213,6 +215,7 @@ func (h *Lines) dropChunk() {
 	c := h.chunks[0]
 	h.bytes -= c.size()
 	h.oldest = max(h.oldest, c.end())
+	// A chunk enlarged by a very long line is not worth keeping.
 	if c.size() <= 4*chunkSize {
 		h.spare = c
 	}
@@ -221,7 +224,7 @@ func (h *Lines) dropChunk() {
 	h.chunks = h.chunks[:n]
 }
 
-// DropHalf forgets the older half and says whether there was anything.
+// DropHalf drops the older half of the lines and reports whether there were any.
 func (h *Lines) DropHalf() bool {
 	if h.oldest == h.end {
 		return false
@@ -234,7 +237,7 @@ func (h *Lines) DropHalf() bool {
 	return true
 }
 
-// UnwrapLast says that the last line does not go on, and whether it did.
+// UnwrapLast marks the last line as not continued, and reports whether it was.
 func (h *Lines) UnwrapLast() bool {
 	if h.oldest == h.end {
 		return false
@@ -246,7 +249,7 @@ func (h *Lines) UnwrapLast() bool {
 	return was
 }
 
-// Clear forgets all lines; numbering goes on.
+// Clear drops all lines; numbering continues.
 func (h *Lines) Clear() {
 	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end
 	h.strips, h.stripLines = nil, nil
@@ -255,13 +258,13 @@ func (h *Lines) Clear() {
 	}
 }
 
-// Get appends the cells of line n, which must be kept, to dst.
+// Get appends the cells of line n, which must be stored, to dst.
 func (h *Lines) Get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) (cells []grid.Cell, attrs Attrs) {
 	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
 	c := h.chunks[i]
 	text, runs := c.line(int(n - c.first))
 	flags := runs[0]
-	attrs = attrsOf(flags)
+	attrs = parseAttrs(flags)
 	attrs.Strips = h.strips[n]
 	if flags&linePlain != 0 {
 		return unpackRun(dst, text, 0, runNarrow, intern), attrs
@@ -275,20 +278,20 @@ func (h *Lines) Get(n int64, dst []grid.Cell, intern func([]byte) grid.Glyph) (c
 	return dst, attrs
 }
 
-// attrsOf reads the flags of a packed line.
-func attrsOf(flags byte) Attrs {
+// parseAttrs decodes the flags of a packed line.
+func parseAttrs(flags byte) Attrs {
 	return Attrs{flags&lineWrapped != 0, styled.LineSize(flags >> lineSizeShift & 3), Mark(flags >> lineMarkShift & 3), nil}
 }
 
-// Packed gives the text of line n, which must be kept, as it lies there.
-func (h *Lines) Packed(n int64) (text []byte, attrs Attrs) {
+// LineText returns the text of line n, which must be stored, without a copy.
+func (h *Lines) LineText(n int64) (text []byte, attrs Attrs) {
 	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
 	c := h.chunks[i]
 	text, runs := c.line(int(n - c.first))
-	return text, attrsOf(runs[0])
+	return text, parseAttrs(runs[0])
 }
 
-// line gives the text and the runs (flags first) of the i-th line.
+// line returns the text and the runs (flags first) of the i-th line.
 func (c *chunk) line(i int) (text, runs []byte) {
 	l, end := c.lines[i], uint32(len(c.buf))
 	if i+1 < len(c.lines) {
@@ -297,7 +300,7 @@ func (c *chunk) line(i int) (text, runs []byte) {
 	return c.buf[l.text:l.runs], c.buf[l.runs:end]
 }
 
-// EachStyle calls f for every style that a kept line uses.
+// EachStyle calls f for every style used by a stored line.
 func (h *Lines) EachStyle(f func(grid.StyleID)) {
 	for _, c := range h.chunks {
 		for i := int(max(h.oldest-c.first, 0)); i < len(c.lines); i++ {

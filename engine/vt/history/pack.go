@@ -19,8 +19,8 @@ func readRun(b []byte) (style grid.StyleID, kind, size, used int) {
 	return grid.StyleID(head >> 2), int(head & 3), int(length), n + m
 }
 
-// packText appends the text of cells to dst and their runs to runs; a single
-// narrow run in the default style goes without saying.
+// packText appends the text of cells to dst and their runs to runs; a single narrow run in the
+// default style is omitted.
 func packText(dst, runs []byte, cells []grid.Cell, clusters []string) (text, list []byte) {
 	for i := 0; i < len(cells); {
 		start, kind, n := len(dst), cellKind(cells, i), 0
@@ -42,8 +42,8 @@ func packText(dst, runs []byte, cells []grid.Cell, clusters []string) (text, lis
 	return dst, runs
 }
 
-// packNarrow appends the code points of the cells up to the first of another
-// style or kind, and says how many cells these are.
+// packNarrow appends the code points of the cells up to the first of another style or kind, and
+// returns the number of cells.
 func packNarrow(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	style := cells[0].Style
 	dst = slices.Grow(dst, utf8.UTFMax*len(cells))
@@ -60,7 +60,7 @@ func packNarrow(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	return dst, n
 }
 
-// packASCII packs the cells up to the first that is not ASCII in one style.
+// packASCII packs the cells up to the first that is not ASCII in the given style.
 func packASCII(dst []byte, cells []grid.Cell, style grid.StyleID) int {
 	dst = dst[:len(cells)]
 	for i, c := range cells {
@@ -72,7 +72,7 @@ func packASCII(dst []byte, cells []grid.Cell, style grid.StyleID) int {
 	return len(cells)
 }
 
-// packWide does what packNarrow does for code points that take two cells each.
+// packWide is packNarrow for code points of two cells each.
 func packWide(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	style := cells[0].Style
 	for ; n+1 < len(cells) && cells[n+1].Glyph == grid.Tail; n += 2 {
@@ -80,7 +80,7 @@ func packWide(dst []byte, cells []grid.Cell) (text []byte, n int) {
 		if c.Style != style || c.Glyph >= grid.FirstCluster {
 			break
 		}
-		if r := c.Glyph; r >= 0x800 && r <= 0xFFFF { // by far the most
+		if r := c.Glyph; r >= 0x800 && r <= 0xFFFF { // the most common case
 			dst = append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
 		} else {
 			dst = utf8.AppendRune(dst, rune(r))
@@ -89,7 +89,7 @@ func packWide(dst []byte, cells []grid.Cell) (text []byte, n int) {
 	return dst, n
 }
 
-// cellKind is the kind of run that the cell belongs to.
+// cellKind returns the kind of run for the cell.
 func cellKind(cells []grid.Cell, i int) int {
 	kind := runNarrow
 	if g := cells[i].Glyph; g >= grid.FirstCluster && g != grid.Tail {

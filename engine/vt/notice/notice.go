@@ -1,4 +1,4 @@
-// Package notice puts desktop notifications together that come in parts: kitty's OSC 99
+// Package notice assembles desktop notifications sent in parts: kitty's OSC 99
 // (sw.kovidgoyal.net/kitty/desktop-notifications).
 package notice
 
@@ -9,32 +9,32 @@ import (
 	"tandem/engine/vt/scan"
 )
 
-// Most is how many bytes of metadata, of a title and of a body count.
+// Most is the maximum number of bytes of metadata, of a title and of a body.
 const Most = 4096
 
-// Parts is a notification of which parts have arrived.
+// Parts is a notification with the parts received so far.
 type Parts struct{ id, title, body string }
 
-// Add takes what stands behind "99;": metadata and a payload, which is a part of the
-// title or the body. Parts of an identifier (i) belong together until one is the last
-// (d is not 0); then the notification is whole. What else there is (icons, buttons,
-// closing) is ignored, and a query of it not answered.
+// Add processes the text after "99;": metadata and a payload, a part of the title or the body.
+// Parts with the same identifier (i) belong together. The part without d=0 is the last, and makes
+// the notification whole. Icons, buttons and requests to close are ignored; queries are not
+// answered.
 func (n *Parts) Add(b []byte) (title, body string, whole bool) {
 	metadata, payload, ok := bytes.Cut(b, []byte{';'})
 	if !ok || len(metadata) > Most || len(payload) > Most {
 		return "", "", false
 	}
-	if value(metadata, 'e') == "1" {
+	if findValue(metadata, 'e') == "1" {
 		text, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(payload, "=")))
 		if err != nil {
 			return "", "", false
 		}
 		payload = text
 	}
-	if id := value(metadata, 'i'); id != n.id {
+	if id := findValue(metadata, 'i'); id != n.id {
 		*n = Parts{id: id}
 	}
-	switch value(metadata, 'p') {
+	switch findValue(metadata, 'p') {
 	case "", "title":
 		n.title = scan.Clean(append([]byte(n.title), payload...), Most)
 	case "body":
@@ -42,19 +42,20 @@ func (n *Parts) Add(b []byte) (title, body string, whole bool) {
 	default:
 		return "", "", false
 	}
-	if value(metadata, 'd') == "0" {
+	if findValue(metadata, 'd') == "0" {
 		return "", "", false
 	}
 	told := *n
 	*n = Parts{}
+	// A notification with a title only is shown as text without a title.
 	if told.body == "" {
 		told.title, told.body = "", told.title
 	}
 	return told.title, told.body, told.body != ""
 }
 
-// value is that of a key in metadata, "" if it is not there.
-func value(metadata []byte, key byte) string {
+// findValue returns the value of a key in metadata, or "".
+func findValue(metadata []byte, key byte) string {
 	for pair := range bytes.SplitSeq(metadata, []byte{':'}) {
 		if len(pair) > 1 && pair[0] == key && pair[1] == '=' {
 			return string(pair[2:])

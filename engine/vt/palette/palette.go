@@ -1,6 +1,6 @@
-// Package palette keeps the colours of one terminal: what the person's terminal has, what
-// the program has changed of it, and what a program is answered that asks for them (OSC 4,
-// 5, 10 to 12 and what takes them back). How cells look is up to whoever draws them.
+// Package palette keeps the colours of one terminal: the user's own, and the program's changes to
+// them. It answers the program's queries (OSC 4, 5, 10 to 12, and their resets). Drawing the cells
+// is left to the callers.
 package palette
 
 import (
@@ -11,8 +11,8 @@ import (
 	"tandem/engine/vt/xcolor"
 )
 
-// Places behind the 256 numbered colours: those that stand for bold, underline, blink,
-// reverse and italic (OSC 5), then the dynamic ones (OSC 10, 11, 12).
+// Positions after the 256 numbered colours: those for bold, underline, blink, reverse and italic
+// (OSC 5), then the dynamic ones (OSC 10, 11, 12).
 const (
 	special    = 256
 	specials   = 5
@@ -22,11 +22,11 @@ const (
 	count
 )
 
-// A Table is the colours of a terminal. The zero value has the default palette's.
+// A Table is the colours of a terminal. The zero value has the default palette.
 type Table struct {
-	own     styled.Palette       // complete, but for the zero value's
+	own     styled.Palette       // complete; zero for the default palette
 	changed map[int]uint32       // by the program
-	drawn   *styled.ColorChanges // nil until asked for
+	drawn   *styled.ColorChanges // cache of Changes; nil if out of date
 }
 
 // Changes returns the colours changed by the program; nil if none. Later changes do not modify the
@@ -52,21 +52,21 @@ func (t *Table) Changes() *styled.ColorChanges {
 	return t.drawn
 }
 
-// SetOwn says what the person's terminal has. flipped reports whether that is light now
-// and was dark, or the other way round.
+// SetOwn sets the colours of the user's terminal. flipped reports whether it changed between light
+// and dark.
 func (t *Table) SetOwn(p styled.Palette) (flipped bool) {
 	light := t.Light()
 	t.own = p.WithDefaults()
 	return t.Light() != light
 }
 
-// Light reports whether the person's terminal has a ground for dark text.
+// Light reports whether the user's terminal has a light background.
 func (t *Table) Light() bool { return t.own.Light() }
 
-// Reset takes back what the program has changed.
+// Reset undoes the program's changes.
 func (t *Table) Reset() { t.changed, t.drawn = nil, nil }
 
-// Cursor is the colour that the program has given the cursor; 0 if it has given none.
+// Cursor returns the cursor colour set by the program; 0 if none.
 func (t *Table) Cursor() styled.Color {
 	if rgb, ok := t.changed[cursor]; ok {
 		return styled.ColorRGB | styled.Color(rgb)
@@ -74,8 +74,9 @@ func (t *Table) Cursor() styled.Color {
 	return 0
 }
 
-// set changes colour n, or resets it if on is false.
-func (t *Table) set(n int, rgb uint32, on bool) {
+// setColor changes colour n, or resets it if on is false.
+func (t *Table) setColor(n int, rgb uint32, on bool) {
+	// An unchanged colour keeps the cache, because programs often set the same colours again.
 	if was, ok := t.changed[n]; ok == on && (!on || was == rgb) {
 		return
 	}
@@ -90,33 +91,34 @@ func (t *Table) set(n int, rgb uint32, on bool) {
 	t.changed[n] = rgb
 }
 
-// Command does operating system command n, one of 4, 5, 10 to 12, 104, 105 and 110 to 112.
-// The answers to what it asks end as the command did.
+// Command executes operating system command n, one of 4, 5, 10 to 12, 104, 105 and 110 to 112.
+// Replies to queries end in end, like the command.
 func (t *Table) Command(n int, b []byte, end string) (reply []byte) {
 	switch n {
 	case 4:
-		return t.numbered(n, 0, foreground, b, end)
+		return t.applyIndexed(n, 0, foreground, b, end)
 	case 5:
-		return t.numbered(n, special, specials, b, end)
+		return t.applyIndexed(n, special, specials, b, end)
 	case 10, 11, 12:
-		return t.dynamic(n, b, end)
+		return t.applyDynamic(n, b, end)
 	case 104:
-		t.reset(0, foreground, b)
+		t.resetColors(0, foreground, b)
 	case 105:
-		t.reset(special, specials, b)
+		t.resetColors(special, specials, b)
 	case 110, 111, 112:
-		t.set(foreground+n-110, 0, false)
+		t.setColor(foreground+n-110, 0, false)
 	}
 	return nil
 }
 
-// numbered does OSC 4 and 5: pairs of index and colour, or ? to ask. The colours are n ones
-// from first on.
-func (t *Table) numbered(osc, first, n int, b []byte, end string) (reply []byte) {
+// applyIndexed executes OSC 4 and 5: pairs of an index and a colour, or ? for a query. The n
+// colours start at first.
+func (t *Table) applyIndexed(osc, first, n int, b []byte, end string) (reply []byte) {
+	// Bounded, because a query of a few bytes has a longer reply.
 	for range foreground {
 		at, rest, _ := bytes.Cut(b, []byte{';'})
 		spec, rest, more := bytes.Cut(rest, []byte{';'})
-		i := index(at, n)
+		i := parseIndex(at, n)
 		if i < 0 {
 			return reply
 		}
@@ -128,8 +130,8 @@ func (t *Table) numbered(osc, first, n int, b []byte, end string) (reply []byte)
 	return reply
 }
 
-// dynamic does OSC 10, 11 and 12; further colours go to the next numbers.
-func (t *Table) dynamic(osc int, b []byte, end string) (reply []byte) {
+// applyDynamic executes OSC 10, 11 and 12; further colours apply to the next numbers.
+func (t *Table) applyDynamic(osc int, b []byte, end string) (reply []byte) {
 	for ; osc <= 12; osc++ {
 		spec, rest, more := bytes.Cut(b, []byte{';'})
 		reply = t.setOrTell(reply, foreground+osc-10, string(spec), strconv.Itoa(osc), end)
@@ -143,31 +145,31 @@ func (t *Table) dynamic(osc int, b []byte, end string) (reply []byte) {
 func (t *Table) setOrTell(reply []byte, n int, spec, command, end string) []byte {
 	if spec == "?" {
 		reply = append(append(reply, "\x1b]"...), command...)
-		return append(xcolor.AppendRGB(append(reply, ';'), t.color(n)), end...)
+		return append(xcolor.AppendRGB(append(reply, ';'), t.currentColor(n)), end...)
 	}
 	if rgb, ok := xcolor.Parse(spec); ok {
-		t.set(n, rgb, true)
+		t.setColor(n, rgb, true)
 	}
 	return reply
 }
 
-// reset does OSC 104 and 105: the colours named, or all n of them.
-func (t *Table) reset(first, n int, b []byte) {
+// resetColors executes OSC 104 and 105: it resets the listed colours, or all n of them.
+func (t *Table) resetColors(first, n int, b []byte) {
 	if len(b) == 0 {
 		for i := range n {
-			t.set(first+i, 0, false)
+			t.setColor(first+i, 0, false)
 		}
 		return
 	}
 	for at := range bytes.SplitSeq(b, []byte{';'}) {
-		if i := index(at, n); i >= 0 {
-			t.set(first+i, 0, false)
+		if i := parseIndex(at, n); i >= 0 {
+			t.setColor(first+i, 0, false)
 		}
 	}
 }
 
-// index is a number below n in decimal; -1 if b is none.
-func index(b []byte, n int) int {
+// parseIndex returns the decimal number in b if it is below n, or else -1.
+func parseIndex(b []byte, n int) int {
 	i, err := strconv.ParseUint(string(b), 10, 16)
 	if err != nil || int(i) >= n {
 		return -1
@@ -175,8 +177,8 @@ func index(b []byte, n int) int {
 	return int(i)
 }
 
-// color is what a question is answered with.
-func (t *Table) color(n int) uint32 {
+// currentColor returns the colour to report for a query.
+func (t *Table) currentColor(n int) uint32 {
 	if rgb, ok := t.changed[n]; ok {
 		return rgb
 	}
@@ -187,8 +189,8 @@ func (t *Table) color(n int) uint32 {
 	switch {
 	case n < special:
 		c = t.own.Lookup(n)
-	case n < foreground: // special ones are the text's
-		return t.color(foreground)
+	case n < foreground: // special colours default to the text's
+		return t.currentColor(foreground)
 	case n == foreground:
 		c = t.own.Foreground
 	case n == background:
@@ -199,7 +201,7 @@ func (t *Table) color(n int) uint32 {
 	return uint32(c & 0xFFFFFF)
 }
 
-// AppendChanges appends what makes the same changes to another terminal.
+// AppendChanges appends the sequences that make the same changes in another terminal.
 func (t *Table) AppendChanges(dst []byte) []byte {
 	for n := range count {
 		rgb, ok := t.changed[n]
