@@ -40,7 +40,7 @@ func (s *Shell) inspectReader() pty.Look {
 // program that polls counts as waiting for a line only if it has printed a question, so that the
 // cursor is not at the start of a row.
 func (s *Shell) inspectReaderNow() pty.Look {
-	look := pty.LookAt(s.o.Master, s.o.PID)
+	look := pty.InspectForeground(s.o.Master, s.o.PID)
 	if !look.Alone {
 		return look
 	}
