@@ -32,10 +32,10 @@ func plainTerminal(t *testing.T) {
 func TestPicturesThatTheTerminalDoesNotKnowAreConverted(t *testing.T) {
 	const speaksKitty, speaksSixel, neither = "\x1b_Gi=31;OK\x1b\\\x1b[?62c", "\x1b[6;20;10t\x1b[?62;4c", "\x1b[?62c"
 	for name, c := range map[string]struct{ answers, wanted, picture, shown string }{
-		"sixel by kitty's":       {speaksKitty, "", aSixel, "\x1b_Ga=p,p=1,C=1,q=2,"},
-		"kitty's as sixel":       {speaksSixel, "auto", aKitty, "\x1bP0;1;0q"},
-		"sixel in blocks":        {neither, "auto", aSixel, "▀"},
-		"kitty's in blocks":      {neither, "auto", aKitty, "▀"},
+		"sixel by kitty's":     {speaksKitty, "", aSixel, "\x1b_Ga=p,p=1,C=1,q=2,"},
+		"kitty's as sixel":     {speaksSixel, "auto", aKitty, "\x1bP0;1;0q"},
+		"sixel in blocks":      {neither, "auto", aSixel, "▀"},
+		"kitty's in blocks":    {neither, "auto", aKitty, "▀"},
 		"as the user wants it": {speaksSixel, "blocks", aSixel, "▀"},
 	} {
 		t.Run(name, func(t *testing.T) {

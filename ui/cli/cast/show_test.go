@@ -69,11 +69,11 @@ func playedOn(t *testing.T, wanted, answers string, texts ...string) string {
 func TestPicturesOfARecordingAreShownAsTheTerminalKnowsThem(t *testing.T) {
 	const kitty, sixel, neither = "+\x1b[A\x1b]11;rgb:0/0/0\x1b\\\x1b_Gi=31;OK\x1b\\\x1b[?62c", "\x1b[6;20;10t\x1b[?62;4c", "\x1b[?62c"
 	for name, c := range map[string]struct{ wanted, answers, picture, shown string }{
-		"kitty's by kitty's":     {"", kitty, kittyPicture, "\x1b_Ga=p,p=1,C=1,q=2,"},
-		"sixel by kitty's":       {"auto", kitty, sixelPicture, "\x1b_Ga=p,p=1,C=1,q=2,"},
-		"sixel as it is":         {"auto", sixel, sixelPicture, "\x1b[c" + sixelPicture},
-		"kitty's as sixel":       {"auto", sixel, kittyPicture, "\x1bP0;1;0q"},
-		"sixel in blocks":        {"auto", neither, sixelPicture, "▀"},
+		"kitty's by kitty's":   {"", kitty, kittyPicture, "\x1b_Ga=p,p=1,C=1,q=2,"},
+		"sixel by kitty's":     {"auto", kitty, sixelPicture, "\x1b_Ga=p,p=1,C=1,q=2,"},
+		"sixel as it is":       {"auto", sixel, sixelPicture, "\x1b[c" + sixelPicture},
+		"kitty's as sixel":     {"auto", sixel, kittyPicture, "\x1bP0;1;0q"},
+		"sixel in blocks":      {"auto", neither, sixelPicture, "▀"},
 		"as the user wants it": {"blocks", sixel, sixelPicture, "▀"},
 	} {
 		t.Run(name, func(t *testing.T) {
