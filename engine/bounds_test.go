@@ -121,7 +121,7 @@ func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answe
 
 // led is the agent as another machine tells of it.
 func (p *confinedAgent) led(b api.Bounds) *api.FarAgent {
-	return &api.FarAgent{Name: agentsName, Owner: "confined-1", Bounds: b.Away("/elsewhere")}
+	return &api.FarAgent{Name: agentsName, Owner: "confined-1", Bounds: b.AbbreviateHome("/elsewhere")}
 }
 
 // refused calls an operation and wants it refused in words that tell why.

@@ -105,13 +105,13 @@ func TestWhatAnAgentHasDoneStaysSeenUntilItHasDoneMore(t *testing.T) {
 	}
 	seen := func(a api.CodingAgent) { call(m, api.AgentSeen, api.AgentSeenInput{ID: p.ID, Since: a.Since}) }
 	first := report(api.AgentDone)
-	if first.Seen || !first.Wants() {
+	if first.Seen || !first.NeedsAttention() {
 		t.Errorf("it is seen before anybody looked: %+v", first)
 	}
 	seen(first)
 	m.eventually("seen", func() bool { return m.get(p.ID).Agent.Seen })
 	m.crash(m.info().EnginePID)
-	if a := m.agentIs(p.ID, api.AgentDone); !a.Seen || a.Wants() {
+	if a := m.agentIs(p.ID, api.AgentDone); !a.Seen || a.NeedsAttention() {
 		t.Errorf("after a crash it is %+v", a)
 	}
 	report(api.AgentWorking)

@@ -32,7 +32,7 @@ func TestAcknowledgedInputOutlivesTheEngine(t *testing.T) {
 	want := strings.Repeat("0123456789", 5<<10)
 	out := call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Text: want})
 	m.crash(m.info().EnginePID)
-	if out.Written != len(want) || out.Dropped != 0 || out.Short("x") != nil {
+	if out.Written != len(want) || out.Dropped != 0 || out.ShortWriteError("x") != nil {
 		t.Errorf("answered %+v", out)
 	}
 	m.fileHolds(path, want[:out.Written])
@@ -52,7 +52,7 @@ func TestSessionWriteReportsBytesAcceptedWhenProgramDoesNotRead(t *testing.T) {
 	if out.Written == 0 || out.Dropped == 0 || out.Written+out.Dropped != len(want) {
 		t.Fatalf("answered %+v", out)
 	}
-	if err := out.Short("build"); !strings.Contains(err.Error(), "build") || api.AsError(err).Hint == "" {
+	if err := out.ShortWriteError("build"); !strings.Contains(err.Error(), "build") || api.AsError(err).Hint == "" {
 		t.Errorf("Short = %v", err)
 	}
 	m.crash(m.info().EnginePID)

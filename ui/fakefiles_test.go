@@ -288,7 +288,7 @@ func (e *fakeEngine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (ap
 	}
 	_ = filepath.WalkDir(in.Path, func(p string, entry fs.DirEntry, _ error) error {
 		data, _ := os.ReadFile(p)
-		if in.MostBytes > 0 && int64(len(data)) > in.MostBytes {
+		if in.MaxBytes > 0 && int64(len(data)) > in.MaxBytes {
 			out.Passed++
 			return nil
 		}

@@ -163,7 +163,7 @@ func mayLeave(c server.Caller, to *api.OpenOptions) error {
 	if err != nil {
 		return api.Errorf(api.CodeForbidden, "open machine %s: %v", to.Machine, err)
 	}
-	to.By = &api.FarAgent{Name: c.Name, Owner: c.Owner, Bounds: c.Bounds.Away(home)}
+	to.By = &api.FarAgent{Name: c.Name, Owner: c.Owner, Bounds: c.Bounds.AbbreviateHome(home)}
 	to.AuthSock = "" // whoever answers there would log in for everybody
 	return nil
 }
@@ -243,7 +243,7 @@ func Layers(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
 // later, past what the person sees of that and past the rules of the policy.
 // Within a sandbox it steers nothing that was not in reach before.
 func checkVariable(c server.Caller, name string) error {
-	if !api.Steers(name) || len(c.Sandboxes()) > 0 {
+	if !api.AltersExecution(name) || len(c.Sandboxes()) > 0 {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "set %s: it decides which programs run, so agents may set it only inside a sandbox", name).

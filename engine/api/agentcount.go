@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// An AgentCount is how many coding agents are blocked, have done what nobody has looked
-// at, and work.
+// An AgentCount counts coding agents by state: blocked, done but not yet seen by the user, and
+// working.
 type AgentCount struct {
-	Blocked int `json:"blocked" jsonschema:"they need a person"`
-	Done    int `json:"done" jsonschema:"and nobody has looked at it since"`
-	Working int `json:"working" jsonschema:"at a task"`
+	Blocked int `json:"blocked" jsonschema:"number of agents that need the user"`
+	Done    int `json:"done" jsonschema:"number of agents whose finished work the user has not seen"`
+	Working int `json:"working" jsonschema:"number of agents working on a task"`
 }
 
-// Add counts an agent; nil is none.
+// Add counts a; nil counts as no agent.
 func (c *AgentCount) Add(a *CodingAgent) {
 	switch {
 	case a == nil:
 	case a.State == AgentBlocked:
 		c.Blocked++
-	case a.Wants():
+	case a.NeedsAttention():
 		c.Done++
 	case a.State == AgentWorking:
 		c.Working++
 	}
 }
 
-// String is "1 blocked, 2 working"; "" if there are none.
+// String returns the counts in words, for example "1 blocked, 2 working"; "" if all are 0.
 func (c AgentCount) String() string {
 	var parts []string
 	for _, part := range []struct {

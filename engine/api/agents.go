@@ -7,177 +7,177 @@ import (
 	"time"
 )
 
-// The operations that agents need beyond those of a person: running a command
-// in a live shell, waiting, the keyboard, and what an agent may do.
+// The operations for agents: running a command in a live shell, waiting, the keyboard lock,
+// the policy and the audit log.
 var (
 	SessionExec = NewOperation[SessionExecInput, SessionExecOutput]("session.exec",
-		"Runs one command line in a session's shell, or gives it to the program that reads there, and tells its output.", Destructive)
+		"Runs one command line in a session's shell, or types it into the program reading there, and returns its output.", Destructive)
 	SessionWait = NewOperation[SessionWaitInput, SessionWaitOutput]("session.wait",
-		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read)
+		"Waits until a session exits, prints or shows something, falls silent, listens on a port or waits for input.", Read)
 	SessionForeground = NewOperation[IDInput, SessionForegroundOutput]("session.foreground",
-		"Tells whether a session's shell waits at its prompt, and if not, what runs there.", Read)
+		"Reports whether a session's shell is at its prompt, and if not, the program running in it.", Read)
 	SessionKeyboard = NewOperation[SessionKeyboardInput, Process]("session.keyboard",
-		"Takes a session's keyboard away from agents, or gives it back.", Write)
+		"Blocks agents from typing into a session or changing it, or allows them again.", Write)
 
 	ProcessWrite = NewOperation[ProcessWriteInput, Empty]("process.write",
-		"Writes to the standard input of a process that was started with stdin.", Write)
+		"Writes to the standard input of a process started with stdin.", Write)
 
 	PolicyCheck = NewOperation[PolicyCheckInput, PolicyCheckOutput]("policy.check",
-		"Says whether an agent may do something, after asking the user where the policy says so.", Read)
+		"Decides whether an agent may do something, asking the user if the policy requires it.", Read)
 	RequestList = NewOperation[Empty, RequestListOutput]("request.list",
-		"Lists what agents wait to be allowed.", Read)
+		"Lists the open requests of agents.", Read)
 	RequestAnswer = NewOperation[RequestAnswerInput, Request]("request.answer",
-		"Allows or refuses what an agent asks for.", Write)
+		"Allows or denies an agent's request.", Write)
 	AuditAdd = NewOperation[AuditAddInput, Empty]("audit.add",
-		"Adds what an agent did to the audit log.", Write)
+		"Adds an agent's calls to the audit log.", Write)
 	AuditList = NewOperation[AuditListInput, AuditListOutput]("audit.list",
 		"Reads the audit log, newest first.", Read)
 )
 
 // SessionExecInput is the input of session.exec.
 type SessionExecInput struct {
-	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Command   string `json:"command" jsonschema:"command line, or several lines"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command goes on in the session"`
-	MaxOutput int    `json:"max_output,omitempty" jsonschema:"bytes of output kept, its end; default 64 KiB, at most 16 MiB"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command keeps running in the session"`
+	MaxOutput int    `json:"max_output,omitempty" jsonschema:"maximum bytes of output, from its end; default 64 KiB, at most 16 MiB"`
 }
 
 // SessionExecOutput is the output of session.exec.
 type SessionExecOutput struct {
-	Output     string  `json:"output" jsonschema:"what the command printed, as plain text, without its echo and the prompt"`
-	Dropped    int64   `json:"dropped" jsonschema:"bytes of output before it that are in the log only"`
-	ExitCode   *int    `json:"exit_code" jsonschema:"null when it has not ended or the shell did not say"`
-	DurationMS float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
-	TimedOut   bool    `json:"timed_out" jsonschema:"it had not ended in time, and goes on"`
+	Output     string  `json:"output" jsonschema:"output of the command as plain text, without its echo and the prompt"`
+	Dropped    int64   `json:"dropped" jsonschema:"number of earlier output bytes, available in the log only"`
+	ExitCode   *int    `json:"exit_code" jsonschema:"null if it is still running or the shell did not report it"`
+	DurationMS float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
+	TimedOut   bool    `json:"timed_out" jsonschema:"it was still running after the timeout, and keeps running"`
 	Waits      string  `json:"waits,omitempty" jsonschema:"input or secret: the program is still running and waits for input"`
-	Question   string  `json:"question,omitempty" jsonschema:"with waits: the line it asks with, which output is without"`
-	Alive      bool    `json:"alive" jsonschema:"the session has not ended"`
-	Method     string  `json:"method" jsonschema:"how the end was known: marks (the shell said so), marker (a line printed behind the command), exit (the session ended), or none"`
-	CWD        string  `json:"cwd,omitempty" jsonschema:"the shell's folder afterwards, where it tells"`
-	Start      int64   `json:"start" jsonschema:"offset in the log where typing the command began"`
-	NextCursor int64   `json:"next_cursor" jsonschema:"offset in the log behind all that was printed so far, the next prompt included"`
+	Question   string  `json:"question,omitempty" jsonschema:"with waits: the line with its question, left out of output"`
+	Alive      bool    `json:"alive" jsonschema:"the session is running"`
+	Method     string  `json:"method" jsonschema:"how the end was detected: marks (reported by the shell), marker (a line printed after the command), exit (the session exited), or none"`
+	CWD        string  `json:"cwd,omitempty" jsonschema:"the shell's working directory afterwards, if it reports one"`
+	Start      int64   `json:"start" jsonschema:"offset in the log at which typing the command began"`
+	NextCursor int64   `json:"next_cursor" jsonschema:"offset in the log after all output so far, including the next prompt"`
 }
 
 func (o *SessionExecOutput) Bulk() []Member {
 	return []Member{{Name: "output", Text: &o.Output}}
 }
 
-// SessionWaitInput is the input of session.wait: the call answers as soon as
-// one of the conditions that are set holds.
+// SessionWaitInput is the input of session.wait. The call returns as soon as one of the given
+// conditions is met.
 type SessionWaitInput struct {
-	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
-	Output    string `json:"output,omitempty" jsonschema:"what it prints from since on, as plain text, matches this regular expression"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for output begins; default: what is printed from now on"`
+	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
+	Output    string `json:"output,omitempty" jsonschema:"its output from since on, as plain text, matches this regular expression"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log at which the search for output starts; default: now"`
 	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
-	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for somebody to type"`
+	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for typed input"`
 	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
-	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input has taken effect, as far as can be seen: a program waits for input again and prints nothing"`
-	Port      int    `json:"port,omitempty" jsonschema:"TCP port that its program, or a process that it started, must listen on"`
-	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this long"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+	Settled   bool   `json:"settled,omitempty" jsonschema:"the last input appears to have taken effect: a program waits for input again and prints nothing"`
+	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which its program, or a process started by it, must listen"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this many milliseconds"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and maximum: 50000 per call"`
 }
 
 // SessionWaitOutput is the output of session.wait.
 type SessionWaitOutput struct {
-	Met        string  `json:"met" jsonschema:"the condition that holds: exit, output, screen, input, prompt, settled, port or idle; empty after the time-out"`
-	Text       string  `json:"text,omitempty" jsonschema:"what matched output or screen"`
-	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: it does not echo, so it wants a password"`
+	Met        string  `json:"met" jsonschema:"the condition met: exit, output, screen, input, prompt, settled, port or idle; empty after the timeout"`
+	Text       string  `json:"text,omitempty" jsonschema:"the text that matched output or screen"`
+	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: echo is off, so it probably asks for a password"`
 	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`
-	PortHolder string  `json:"port_holder,omitempty" jsonschema:"program that held the port when the wait for it failed"`
-	Process    Process `json:"process" jsonschema:"the session now"`
+	PortHolder string  `json:"port_holder,omitempty" jsonschema:"program holding the port when the wait for it failed"`
+	Process    Process `json:"process" jsonschema:"the session after the wait"`
 }
 
 // SessionForegroundOutput is the output of session.foreground.
 type SessionForegroundOutput struct {
-	Prompt  bool   `json:"prompt" jsonschema:"a shell waits there for a command line"`
-	Program string `json:"program,omitempty" jsonschema:"what has the terminal otherwise, as far as that can be told"`
+	Prompt  bool   `json:"prompt" jsonschema:"a shell waits for a command line"`
+	Program string `json:"program,omitempty" jsonschema:"otherwise the program in the foreground, if known"`
 }
 
 // SessionKeyboardInput is the input of session.keyboard.
 type SessionKeyboardInput struct {
-	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, all else is refused with locked_by_user; false: everybody may type into it and change it"`
-	Open bool   `json:"open,omitempty" jsonschema:"let agents type into it that are held to a sandbox, though it runs outside"`
+	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, other calls fail with locked_by_user; false: agents may type into it and change it again"`
+	Open bool   `json:"open,omitempty" jsonschema:"let sandboxed agents type into it although it runs outside their sandbox"`
 }
 
 // ProcessWriteInput is the input of process.write.
 type ProcessWriteInput struct {
-	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Text string `json:"text" jsonschema:"written as it is"`
+	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Text string `json:"text" jsonschema:"written unchanged"`
 }
 
-// A Lease says what becomes of what an agent started when the agent has gone.
+// A Lease decides the fate of an agent's sessions and processes after the agent disconnects.
 type Lease string
 
 const (
-	LeaseDetached Lease = "detached" // it goes on, listed as left behind; the person's policy may end it after a while
-	LeaseSession  Lease = "session"  // it is ended
-	LeaseForever  Lease = "forever"  // it goes on whatever the policy says
+	LeaseDetached Lease = "detached" // keeps running, listed as left behind; the user's policy may stop it later
+	LeaseSession  Lease = "session"  // is stopped
+	LeaseForever  Lease = "forever"  // keeps running regardless of the policy
 )
 
-// Ownership is the part of a Process that an agent's have: whose it is.
+// Ownership names the agent that started a Process.
 type Ownership struct {
 	Client string     `json:"client" jsonschema:"id of the client that started it"`
 	Lease  Lease      `json:"lease" jsonschema:"detached, session or forever"`
-	Left   bool       `json:"left" jsonschema:"that client has gone"`
-	Since  *time.Time `json:"since,omitempty" jsonschema:"when it went"`
+	Left   bool       `json:"left" jsonschema:"true after this client has disconnected"`
+	Since  *time.Time `json:"since,omitempty" jsonschema:"when the client disconnected"`
 }
 
 // PolicyCheckInput is the input of policy.check.
 type PolicyCheckInput struct {
 	Tool    string   `json:"tool" jsonschema:"the tool's name, without prefix"`
 	Actor   string   `json:"actor" jsonschema:"agent:NAME/VERSION"`
-	Command string   `json:"command,omitempty" jsonschema:"what it runs, as a line for a shell"`
-	Argv    []string `json:"argv,omitempty" jsonschema:"what it runs, without a shell"`
-	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths that it reads or writes"`
-	Write   bool     `json:"write,omitempty" jsonschema:"it changes something"`
-	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
-	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about; where a command is typed into it and cwd is not given its folder counts"`
-	Host    string   `json:"host,omitempty" jsonschema:"the machine that it is to be done on, if that is another one"`
-	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the user itself"`
+	Command string   `json:"command,omitempty" jsonschema:"command to run, as a line for a shell"`
+	Argv    []string `json:"argv,omitempty" jsonschema:"program and arguments to run, without a shell"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths to read or write"`
+	Write   bool     `json:"write,omitempty" jsonschema:"the call changes something"`
+	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in"`
+	Session string   `json:"session,omitempty" jsonschema:"session or process concerned; its working directory is used for a command typed into it without cwd"`
+	Host    string   `json:"host,omitempty" jsonschema:"the machine on which it is to be done, if not this one"`
+	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"return ask at once, because the client asks the user itself"`
 }
 
 // PolicyCheckOutput is the output of policy.check.
 type PolicyCheckOutput struct {
 	Decision string `json:"decision" jsonschema:"allow, deny, or with no_ask ask"`
-	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or what the user said"`
-	Hint     string `json:"hint,omitempty" jsonschema:"what the agent can do instead"`
+	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or the user's answer"`
+	Hint     string `json:"hint,omitempty" jsonschema:"an alternative for the agent"`
 }
 
-// A Request is an agent's question whether it may do something.
+// A Request is an agent's question to the user: may it make this call?
 type Request struct {
 	ID        string     `json:"id" jsonschema:"of the request"`
-	Actor     string     `json:"actor" jsonschema:"who asks, as it says itself"`
-	Agent     string     `json:"agent,omitempty" jsonschema:"the name that the user has given it: its token's, or that of --as"`
-	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
-	Host      string     `json:"host,omitempty" jsonschema:"on which machine, if that is another one"`
-	From      string     `json:"from,omitempty" jsonschema:"the machine that it comes from, as user@host, if that is another one"`
-	Command   string     `json:"command,omitempty" jsonschema:"what would run"`
-	Paths     []string   `json:"paths,omitempty" jsonschema:"what would be read or written"`
-	Session   string     `json:"session,omitempty" jsonschema:"session or process that it is about, as NAME (ID)"`
-	CWD       string     `json:"cwd,omitempty" jsonschema:"folder it would run in"`
-	Rule      string     `json:"rule,omitempty" jsonschema:"the rule that asks"`
-	AskedAt   time.Time  `json:"asked_at" jsonschema:"when"`
-	ExpiresAt time.Time  `json:"expires_at" jsonschema:"refused if nobody has answered by then"`
+	Actor     string     `json:"actor" jsonschema:"the agent's own name and version"`
+	Agent     string     `json:"agent,omitempty" jsonschema:"the user's name for it: its token's, or that of --as"`
+	Tool      string     `json:"tool" jsonschema:"the tool to call"`
+	Host      string     `json:"host,omitempty" jsonschema:"the target machine, if not this one"`
+	From      string     `json:"from,omitempty" jsonschema:"the machine it comes from, as user@host, if not this one"`
+	Command   string     `json:"command,omitempty" jsonschema:"the command to run"`
+	Paths     []string   `json:"paths,omitempty" jsonschema:"paths to read or write"`
+	Session   string     `json:"session,omitempty" jsonschema:"session or process concerned, as NAME (ID)"`
+	CWD       string     `json:"cwd,omitempty" jsonschema:"folder to run in"`
+	Rule      string     `json:"rule,omitempty" jsonschema:"the policy rule that requires the question"`
+	AskedAt   time.Time  `json:"asked_at" jsonschema:"time of the request"`
+	ExpiresAt time.Time  `json:"expires_at" jsonschema:"denied if not answered by then"`
 	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
 	By        string     `json:"by,omitempty" jsonschema:"who answered"`
 	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
 
-	Shown *RequestText `json:"shown,omitempty" jsonschema:"what to show of it: all of it, with every character that does not show spelled out"`
+	Shown *RequestText `json:"shown,omitempty" jsonschema:"its full text for display, with invisible characters escaped"`
 }
 
-// RequestText is what the user reads of a request before they allow it.
+// RequestText is the text of a Request as shown to the user.
 type RequestText struct {
-	Asker   string   `json:"asker" jsonschema:"who asks: the name that the user gave it, or what it says itself"`
-	Tool    string   `json:"tool" jsonschema:"what it wants to call"`
-	Host    string   `json:"host,omitempty" jsonschema:"on which machine, if that is another one"`
-	From    string   `json:"from,omitempty" jsonschema:"the machine that it comes from, if that is another one"`
-	Command string   `json:"command,omitempty" jsonschema:"what would run, in lines"`
-	Paths   []string `json:"paths,omitempty" jsonschema:"what would be read or written"`
-	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about"`
-	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it would run in"`
-	Rule    string   `json:"rule,omitempty" jsonschema:"the rule that asks"`
+	Asker   string   `json:"asker" jsonschema:"the agent: the user's name for it, or its own"`
+	Tool    string   `json:"tool" jsonschema:"the tool to call"`
+	Host    string   `json:"host,omitempty" jsonschema:"the target machine, if not this one"`
+	From    string   `json:"from,omitempty" jsonschema:"the machine it comes from, if not this one"`
+	Command string   `json:"command,omitempty" jsonschema:"the command to run, possibly several lines"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"paths to read or write"`
+	Session string   `json:"session,omitempty" jsonschema:"session or process concerned"`
+	CWD     string   `json:"cwd,omitempty" jsonschema:"folder to run in"`
+	Rule    string   `json:"rule,omitempty" jsonschema:"the policy rule that requires the question"`
 }
 
 // Text returns the request's text for display. spell and, for text of several lines, spellLines
@@ -191,6 +191,7 @@ func (r Request) Text(spell, spellLines func(string) string) RequestText {
 	if r.Shown != nil {
 		t = *r.Shown
 	}
+	// Escape even Shown: it may come from another machine. Clone first, r keeps its paths.
 	t.Paths, t.Command = slices.Clone(t.Paths), spellLines(t.Command)
 	for i := range t.Paths {
 		t.Paths[i] = spell(t.Paths[i])
@@ -209,37 +210,37 @@ type RequestListOutput struct {
 // RequestAnswerInput is the input of request.answer.
 type RequestAnswerInput struct {
 	ID     string `json:"id" jsonschema:"of the request"`
-	Allow  bool   `json:"allow" jsonschema:"whether it may"`
-	Always bool   `json:"always,omitempty" jsonschema:"give this agent the same answer to the same call until the engine stops"`
-	Reason string `json:"reason,omitempty" jsonschema:"told to the agent"`
+	Allow  bool   `json:"allow" jsonschema:"true to allow it, false to deny it"`
+	Always bool   `json:"always,omitempty" jsonschema:"repeat this answer to the same call of this agent until the engine stops"`
+	Reason string `json:"reason,omitempty" jsonschema:"reason to pass on to the agent"`
 }
 
 // An AuditEntry is one line of the audit log.
 type AuditEntry struct {
-	Time       time.Time      `json:"time" jsonschema:"when it ended; set by the engine unless it was within the last minute"`
+	Time       time.Time      `json:"time" jsonschema:"when the call ended; replaced by the engine if more than a minute off"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
-	Agent      string         `json:"agent,omitempty" jsonschema:"the name that the user has given it: its token's, or that of --as"`
+	Agent      string         `json:"agent,omitempty" jsonschema:"the user's name for it: its token's, or that of --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
-	From       string         `json:"from,omitempty" jsonschema:"the machine that it came from, as user@host, if that is another one"`
-	Host       string         `json:"host,omitempty" jsonschema:"the machine that it was done on, if that is another one"`
-	Tool       string         `json:"tool" jsonschema:"what was called"`
-	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"with what; secrets and long texts are replaced"`
+	From       string         `json:"from,omitempty" jsonschema:"the machine it came from, as user@host, if not this one"`
+	Host       string         `json:"host,omitempty" jsonschema:"the machine on which it was done, if not this one"`
+	Tool       string         `json:"tool" jsonschema:"the tool called"`
+	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"its arguments; secrets and long texts are replaced"`
 	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied or cancelled"`
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
-	DurationMS float64        `json:"duration_ms" jsonschema:"how long it took"`
-	Process    string         `json:"process,omitempty" jsonschema:"id of what it started or dealt with"`
+	DurationMS float64        `json:"duration_ms" jsonschema:"duration of the call"`
+	Process    string         `json:"process,omitempty" jsonschema:"id of the session or process started or affected"`
 }
 
 // AuditAddInput is the input of audit.add.
 type AuditAddInput struct {
-	Entries []AuditEntry `json:"entries" jsonschema:"in the order in which they ended"`
+	Entries []AuditEntry `json:"entries" jsonschema:"in the order they ended"`
 }
 
 // AuditListInput is the input of audit.list.
 type AuditListInput struct {
-	Actor string `json:"actor,omitempty" jsonschema:"only this one's"`
-	Tool  string `json:"tool,omitempty" jsonschema:"only of this tool"`
-	Limit int    `json:"limit,omitempty" jsonschema:"entries at most; default 100"`
+	Actor string `json:"actor,omitempty" jsonschema:"only entries of this actor"`
+	Tool  string `json:"tool,omitempty" jsonschema:"only entries of this tool"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum number of entries; default 100"`
 }
 
 // AuditListOutput is the output of audit.list.

@@ -10,153 +10,150 @@ import (
 // session.attach is a WebSocket at GET /v1/session.attach. Its query holds the
 // AttachOptions. Every message is binary: one byte of kind, then a body.
 //
-// A viewer's size counts from when it types, pastes or clicks: the terminal
-// takes the size of the viewer that typed last, or of the first one.
+// The terminal takes the size of the viewer that last typed, pasted or clicked, or of the first
+// viewer until then.
 
-// AttachOptions say what a viewer wants to see.
+// AttachOptions select the output of a session sent to a viewer. The zero value asks for
+// frames without clipboard and pictures.
 type AttachOptions struct {
 	ID       string
-	Raw      bool // the terminal's bytes instead of frames; first a repaint of the screen
-	ReadOnly bool // input is refused
-	Clips    bool // Output.Clip is wanted (not Raw, whose bytes hold it)
-	Pictures bool // those of programs are wanted; with Raw by kitty's protocol, in a repaint
-	// Apart is, with Raw and Pictures, that each change of pictures is followed by a repaint,
-	// and that by what of them the screen shows, as Picture and Lines: those that show some,
-	// counted from the top of the screen.
+	Raw      bool // send the terminal's bytes instead of frames, after a repaint of the screen
+	ReadOnly bool // reject input
+	Clips    bool // send Output.Clip (not with Raw: the bytes contain the clipboard sequences)
+	Pictures bool // send pictures; with Raw in a repaint, by kitty's protocol
+	// Apart asks, with Raw and Pictures, for a repaint after each change of pictures, followed
+	// by the visible pictures as Picture and their lines as Lines, counted from the top of the
+	// screen.
 	Apart  bool
-	Cols   int // size of the viewer's area; 0 if it has none and never decides the size
+	Cols   int // size of the viewer's area; 0 if it must never decide the terminal's size
 	Rows   int
-	Client string // who this is, for Terminal.Typist: "dashboard", "attach", …
+	Client string // the client's name, for Terminal.Typist: "dashboard", "attach", …
 
-	// Input is a name that nobody else can guess for what this viewer types. One that
-	// attaches by the same name again, after its connection was lost, is told how much of
-	// it has arrived. It is for machines whose links may break.
+	// Input is an unguessable name for this viewer's input, for links that may break. A viewer
+	// attaching again under the same name is told how much of its input has arrived.
 	Input string
 
 	// Progress asks for Output.Accepted. Older engines do not send it.
 	Progress bool
 
-	// Direct says that the viewer hands over its terminal, with Raw: see Direct. An engine
-	// that does not want it, or is of an older release, goes on as without.
+	// Direct offers, with Raw, to hand over the viewer's terminal: see Direct. An engine that
+	// declines, or of an older release, sends output as if it were not set.
 	Direct bool
-	// Kinds is, with Direct, that Direct is to say which pictures have passed.
+	// Kinds asks, with Direct, for Direct.Kitty and Direct.Sixel.
 	Kinds bool
 
-	// Lines are scrollback that is wanted from the start, as if an Input had asked
-	// for it; a session that has ended tells of them before Output.Ended. A Count of
-	// 0 is none.
+	// Lines is scrollback to send at the start, as if requested by an Input. An exited session
+	// sends it before Output.Ended. A Count of 0 requests none.
 	Lines LineRange
 }
 
-// Input is one message from a viewer to a session; one of the fields is set.
+// Input is one message from a viewer to a session; exactly one field is set.
 type Input struct {
-	Bytes  []byte      // sent to the program as they are
+	Bytes  []byte      // sent to the program unchanged
 	Key    *keys.Key   // encoded for the modes the program has set
-	Mouse  *keys.Mouse // likewise; dropped when the program wants no mouse
-	Paste  *string     // sent bracketed when the program asked for that
-	Focus  *bool       // told to the program when it asked for focus reports
-	Resize *Size       // the viewer's area has another size, which is zero while nobody sees it
-	Lines  *LineRange  // asks for scrollback; answered by Output.Lines, a Count of 0 once all is shown that was written
+	Mouse  *keys.Mouse // likewise; dropped if the program has not enabled the mouse
+	Paste  *string     // bracketed if the program asked for that
+	Focus  *bool       // passed on if the program asked for focus reports
+	Resize *Size       // new size of the viewer's area; zero while it is hidden
+	Lines  *LineRange  // requests scrollback; answered by Output.Lines. A Count of 0 is answered once all output so far has been shown
 
-	// Anchors are places that the viewer wants to find again after a resize has
-	// wrapped lines anew, MaxAnchors at most; see Frame.Anchors. They replace
-	// those sent before.
+	// Anchors are cells to find again after a resize has rewrapped the lines, at most
+	// MaxAnchors; see Frame.Anchors. They replace the previous ones.
 	Anchors []Place
 
-	Display *Display // what the viewer's terminal is like
+	Display *Display // properties of the viewer's terminal
 
-	// AskColors has a terminal that was handed over asked for its colours, between two
-	// sequences of what is written to it; the viewer reads the answers.
+	// AskColors writes colour queries to a handed-over terminal, between two sequences of the
+	// output; the viewer reads the answers.
 	AskColors bool
 
-	Hand  *Hand  // the viewer's terminal is handed over, or to be given back
-	Typed []byte // written to the PTY by the viewer itself, told afterwards
+	Hand  *Hand  // hands over the viewer's terminal, or asks for it back
+	Typed []byte // already written to the PTY by the viewer, reported afterwards
 
 	// Reset turns off the modes left on by a killed program: alternate screen, mouse, kitty
 	// keyboard flags. Older engines do not send it.
 	Reset bool
 
-	// Mark is a number of the viewer's choice, larger than those before. It comes
-	// back in Output.Mark when the program has had time to answer the input before
-	// it. An engine of an older release leaves it out.
+	// Mark is a number chosen by the viewer, larger than its previous ones. It returns in
+	// Output.Mark once the program has had time to answer the input before it. Older engines
+	// ignore it.
 	Mark *uint64
 }
 
-// A Display is what a viewer's terminal is like. The session's terminal is as that of the
-// viewer that decides its size: colour queries are answered with its colours, and sizes in
-// pixels are of its cells.
+// A Display describes a viewer's terminal. The session's terminal imitates that of the viewer
+// deciding its size: it answers colour queries with those colours and computes sizes in pixels
+// from those cells.
 type Display struct {
 	Colors                styled.Palette
-	CellWidth, CellHeight int // pixels of a cell; 0 if they are not known
+	CellWidth, CellHeight int // size of a cell in pixels; 0 if unknown
 
-	Pixels bool // it can tell the mouse in pixels (mode 1016)
+	Pixels bool // reports the mouse in pixels (mode 1016)
 }
 
-// EchoTime is how long after input a program may take to show it.
+// EchoTime is how long a program may take to echo its input.
 const EchoTime = 50 * time.Millisecond
 
-// A Mark says that the program was given all input up to Input.Mark N, for at
-// least EchoTime, and that what it wrote in that time has been sent before.
+// A Mark confirms two things: the program received all input up to Input.Mark N at least EchoTime
+// ago, and its output since then was sent before this message.
 type Mark struct {
 	N    uint64
-	Held time.Duration // between the arrival of the viewer's mark and this
+	Held time.Duration // since the arrival of the viewer's mark
 }
 
-// A viewer on the engine's own machine can hand over its terminal, which saves a key and
-// its echo two ways through processes (AttachOptions.Direct). The engine begins with an
-// offer, beside which the descriptor of the PTY's master comes if the viewer may type.
-// The viewer answers with a Hand, beside which its terminal's comes, opened by itself and
-// non-blocking, and sends no input until the engine has said whether keys go to the master.
-// The engine then writes to the terminal what it would have sent as Output.Bytes, less
-// what does not pass (engine/passthrough). To have it back, the viewer sends a Hand
-// with Back; the engine closes the connection when it writes nothing more.
+// A viewer on the engine's own machine can hand over its terminal (AttachOptions.Direct), so that
+// a key and its echo skip two processes each way. The engine starts with an offer, passing the
+// PTY master's descriptor along if the viewer may type. The viewer answers with a Hand and its
+// terminal's descriptor, opened by itself and non-blocking, and sends no input until the engine
+// has said whether keys go to the master. From then on the engine writes Output.Bytes to the
+// terminal itself, without the sequences removed by engine/passthrough. To take the terminal
+// back, the viewer sends a Hand with Back; the engine closes the connection after its last write.
 
-// Direct is the engine's word about that.
+// Direct is the engine's message about a terminal handed over.
 type Direct struct {
 	Offer    bool // the terminal may be handed over
-	Keys     bool // what is typed may be written to the master, and told by Input.Typed
+	Keys     bool // input may be written to the master, then reported in Input.Typed
 	Extended bool // the program may have asked for keys as escape codes
 	Colored  bool // the program may have changed the terminal's colours
-	Kitty    bool // pictures have passed by kitty's protocol (Kinds)
-	Sixel    bool // or as sixels
-	Pixels   bool // the program wants the mouse in pixels, which the terminal tells in cells: the engine is to encode it
+	Kitty    bool // kitty pictures were written to the terminal (Kinds)
+	Sixel    bool // sixels were written to the terminal (Kinds)
+	Pixels   bool // the program wants the mouse in pixels but the terminal reports cells: the engine must encode it
 }
 
-// A Hand is the viewer's.
+// A Hand is the viewer's message about a terminal handed over.
 type Hand struct {
-	Back        bool // the terminal is wanted back
-	NoClipboard bool // programs do not reach the clipboard
+	Back        bool // asks for the terminal back
+	NoClipboard bool // removes clipboard sequences from the output
 }
 
-// MaxAnchors is how many places a viewer may ask to be kept.
+// MaxAnchors is the maximum number of anchors per viewer.
 const MaxAnchors = 8
 
-// MaxClip bounds what a program may put on the clipboard, in bytes.
+// MaxClip is the maximum size of clipboard contents set by a program, in bytes.
 const MaxClip = 1 << 20
 
 // Size is the size of a terminal in cells.
 type Size struct{ Cols, Rows int }
 
-// LineRange is Count lines from absolute line From on.
+// LineRange is Count lines starting at absolute line From.
 type LineRange struct {
 	From  int64
 	Count int
 }
 
-// Output is one message from a session to a viewer; one of the fields is set.
+// Output is one message from a session to a viewer; exactly one field is set.
 type Output struct {
 	Frame   *Frame         // a change of the screen (not Raw)
-	Bytes   []byte         // what the program wrote (Raw)
-	Lines   []NumberedLine // scrollback that was asked for
-	Clip    []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
-	Picture *Picture       // one that lines which follow show
-	Direct  *Direct        // the way of a viewer that has handed over its terminal
+	Bytes   []byte         // output of the program (Raw)
+	Lines   []NumberedLine // requested scrollback
+	Clip    []byte         // clipboard contents set by the program (OSC 52), at most MaxClip bytes; slow viewers get only the last
+	Picture *Picture       // precedes the lines showing it
+	Direct  *Direct        // about the terminal handed over by the viewer
 	Mark    *Mark          // answers Input.Mark, the last one if several are due
-	Ended   *Process       // the session has ended; nothing follows
+	Ended   *Process       // the session has exited; nothing follows
 
-	// Accepted is how many bytes of this viewer's Input.Bytes and Input.Paste have left the
-	// engine: the terminal has accepted them or they were discarded. It is sent at first
-	// and whenever it changes (AttachOptions.Progress).
+	// Accepted counts the bytes of this viewer's Input.Bytes and Input.Paste that were accepted
+	// by the terminal or discarded. It is sent first and after every change
+	// (AttachOptions.Progress).
 	Accepted *int64
 
 	// Keyboard holds the program's kitty keyboard flags, sent whenever they change (not with

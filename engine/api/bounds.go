@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// Bounds are what an agent is held to, whatever operation it calls. The server
-// that it is connected to belongs to the person, and tells them with every
-// request; the engine enforces them.
+// Bounds limit an agent's calls of every operation. The user's server, to which the agent is
+// connected, sends them with each request; the engine enforces them. The zero value limits
+// nothing.
 type Bounds struct {
-	Name     string   `json:"name,omitempty"`      // what the person calls it: its token's name, or that of --as
-	Sandbox  *Sandbox `json:"sandbox,omitempty"`   // of all that is done for it: programs, checks, files; nil: none
-	Roots    []string `json:"roots,omitempty"`     // absolute folders that its operations on files reach; none: all
-	Base     string   `json:"base,omitempty"`      // where its relative paths begin, absolute
-	ReadOnly bool     `json:"read_only,omitempty"` // it may call only what changes nothing
+	Name     string   `json:"name,omitempty"`      // the user's name for the agent: its token's, or that of --as
+	Sandbox  *Sandbox `json:"sandbox,omitempty"`   // applies to everything done for it: programs, checks, files; nil: none
+	Roots    []string `json:"roots,omitempty"`     // absolute directories accessible to file operations; none: all
+	Base     string   `json:"base,omitempty"`      // absolute directory at which relative paths start
+	ReadOnly bool     `json:"read_only,omitempty"` // only operations with effect read are allowed
 }
 
-// BoundsHeader is the HTTP header of a request that Header is the value of.
+// BoundsHeader is the HTTP request header for the value of Header.
 const BoundsHeader = "Tandem-Bounds"
 
-// Header gives the bounds as the value of BoundsHeader.
+// Header returns the bounds encoded for BoundsHeader.
 func (b *Bounds) Header() string {
-	text, _ := json.Marshal(b) // strings, numbers and booleans alone
+	text, _ := json.Marshal(b) // cannot fail: only strings, numbers and booleans
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// Away is the bounds as another machine is told of them: what is below the home
-// folder here is named by ~, as another home is at another path.
-func (b Bounds) Away(home string) Bounds {
-	return b.renamed(func(path string) string {
+// AbbreviateHome returns the bounds to send to another machine: paths in home start with ~,
+// because the home directory there may have another path.
+func (b Bounds) AbbreviateHome(home string) Bounds {
+	return b.mapPaths(func(path string) string {
 		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(rel) {
 			return filepath.Join("~", rel)
 		}
@@ -39,9 +39,9 @@ func (b Bounds) Away(home string) Bounds {
 	})
 }
 
-// At is bounds that another machine has told, on one with this home folder.
-func (b Bounds) At(home string) Bounds {
-	return b.renamed(func(path string) string {
+// ExpandHome undoes AbbreviateHome on the receiving machine, whose home directory is home.
+func (b Bounds) ExpandHome(home string) Bounds {
+	return b.mapPaths(func(path string) string {
 		if path == "~" || strings.HasPrefix(path, "~/") {
 			return filepath.Join(home, path[1:])
 		}
@@ -49,8 +49,8 @@ func (b Bounds) At(home string) Bounds {
 	})
 }
 
-// renamed is the bounds with other paths.
-func (b Bounds) renamed(name func(path string) string) Bounds {
+// mapPaths returns a copy of the bounds with name applied to every path.
+func (b Bounds) mapPaths(name func(path string) string) Bounds {
 	all := func(paths []string) []string {
 		paths = slices.Clone(paths)
 		for i, path := range paths {
@@ -62,6 +62,7 @@ func (b Bounds) renamed(name func(path string) string) Bounds {
 	if b.Base != "" {
 		b.Base = name(b.Base)
 	}
+	// Copy the sandbox: the caller's bounds share it.
 	if b.Sandbox != nil {
 		s := *b.Sandbox
 		s.Filesystem = SandboxFilesystem{DenyRead: all(s.Filesystem.DenyRead), AllowWrite: all(s.Filesystem.AllowWrite), DenyWrite: all(s.Filesystem.DenyWrite)}

@@ -1,15 +1,15 @@
 package api
 
-// A Bulky output has members that may be large: texts, or bytes, which are
-// base64 in its JSON.
+// A Bulky output has members that may be large and can be sent next to its JSON: texts, or bytes
+// (base64 in JSON).
 type Bulky interface {
-	// Bulk tells their names in JSON, and where they are.
+	// Bulk returns the members, pointing into the output.
 	Bulk() []Member
 }
 
-// A Member is a text or bytes.
+// A Member is a text or bytes; either Text or Data is set.
 type Member struct {
-	Name string
-	Text *string // one of these is set
+	Name string // in JSON
+	Text *string
 	Data *[]byte
 }

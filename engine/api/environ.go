@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// outer are variables that speak of the terminal or multiplexer that a program
-// was started in, and would mislead what runs in another one.
-var outer = []string{
+// outerTerminalVars describe the terminal or multiplexer in which this program was started. They
+// would mislead a program started in another terminal.
+var outerTerminalVars = []string{
 	"TMUX", "TMUX_PANE", "STY", "WINDOW", "COLUMNS", "LINES", "TERMCAP",
 	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "PWD", "OLDPWD", "SHLVL", "_",
 	"VTE_VERSION", "WINDOWID", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID",
 	"ITERM_SESSION_ID", "TERM_SESSION_ID", "WT_SESSION", "KONSOLE_VERSION", "ZELLIJ", "ZELLIJ_SESSION_NAME",
 }
 
-// Environ is what a program that Tandem starts should see of an environment of
-// "NAME=value" pairs: all but what speaks of the terminal outside, and of
-// Tandem itself.
+// Environ converts "NAME=value" pairs to the environment of a program to be started, without the
+// variables about the outer terminal and Tandem's own.
 func Environ(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, pair := range environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if name != "" && !slices.Contains(outer, name) && !strings.HasPrefix(name, "TANDEM_") {
+		if name != "" && !slices.Contains(outerTerminalVars, name) && !strings.HasPrefix(name, "TANDEM_") {
 			env[name] = value
 		}
 	}
@@ -44,9 +43,9 @@ func UmaskOf(process string) string {
 	return ""
 }
 
-// Steers reports whether a variable makes another program run than the one that
-// was asked for, or more than that one: loaders, shells and interpreters obey it.
-func Steers(name string) bool {
+// AltersExecution reports whether loaders, shells or interpreters run another or an additional
+// program because of the variable name.
+func AltersExecution(name string) bool {
 	switch name {
 	case "PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR", "CDPATH",
 		"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT", "NODE_OPTIONS", "NODE_PATH",

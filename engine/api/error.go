@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// A Code is the stable name of a kind of error. As an error it is the target
-// for errors.Is on both sides of the wire.
+// A Code is the stable name of a kind of error, and the target for errors.Is on both sides of the
+// wire.
 type Code string
 
 func (c Code) Error() string { return string(c) }
@@ -15,23 +15,23 @@ func (c Code) Error() string { return string(c) }
 const (
 	CodeInvalid     Code = "invalid"     // the input is wrong
 	CodeNotFound    Code = "not_found"   // no such session, process or file
-	CodeAmbiguous   Code = "ambiguous"   // an id prefix or name that several have
-	CodeConflict    Code = "conflict"    // the state of things does not allow it
+	CodeAmbiguous   Code = "ambiguous"   // an id prefix or name with several matches
+	CodeConflict    Code = "conflict"    // not possible in the current state
 	CodeEnded       Code = "ended"       // the session has ended
 	CodeUnavailable Code = "unavailable" // the engine cannot do it now
-	CodeForbidden   Code = "forbidden"   // outside what the caller may reach, or refused by the person's policy
-	CodeUnsure      Code = "unsure"      // it may have been done, and may not
-	CodeInternal    Code = "internal"    // the engine made a mistake
+	CodeForbidden   Code = "forbidden"   // outside the caller's bounds, or denied by the user's policy
+	CodeUnsure      Code = "unsure"      // unknown whether it was done
+	CodeInternal    Code = "internal"    // a bug in the engine
 
-	// CodeNotSupported answers what an engine of this release does not have.
+	// CodeNotSupported rejects an operation or field unknown to this release.
 	CodeNotSupported Code = "not_supported"
 
-	// CodeLocked answers agents that type into a session, or change it, while a
-	// person has its keyboard.
+	// CodeLocked rejects an agent's input or change to a session while the user has locked its
+	// keyboard.
 	CodeLocked Code = "locked_by_user"
 )
 
-// Status is the HTTP status that goes with a code.
+// Status returns the HTTP status of c; 500 for an unknown code.
 func (c Code) Status() int {
 	switch c {
 	case CodeInvalid:
@@ -56,16 +56,16 @@ func (c Code) Status() int {
 	return http.StatusInternalServerError
 }
 
-// Error is an error as it crosses the wire.
+// Error is an error in its wire form.
 type Error struct {
 	Code    Code   `json:"code"`
-	Message string `json:"message"`        // what was tried on what, and why not; lower case
-	Hint    string `json:"hint,omitempty"` // what to do
+	Message string `json:"message"`        // "verb object: cause", in lower case
+	Hint    string `json:"hint,omitempty"` // the remedy, if any
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Is reports whether target is the error's Code.
+// Is reports whether target is the error's Code; it makes errors.Is work.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
 	return ok && code == e.Code
@@ -76,16 +76,16 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// WithHint returns a copy of e that says what to do.
+// WithHint returns a copy of e with the hint.
 func (e *Error) WithHint(hint string) *Error {
 	c := *e
 	c.Hint = hint
 	return &c
 }
 
-// AsError turns any error into the one that goes over the wire; what is not
-// an Error already becomes CodeInternal.
+// AsError returns the *Error in err's chain, or a new one with CodeInternal.
 func AsError(err error) *Error {
+	// Keep the code of a wrapped Error: clients decide by it whether to retry.
 	var e *Error
 	if errors.As(err, &e) {
 		return e
@@ -93,13 +93,15 @@ func AsError(err error) *Error {
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
 
-const ending = "the engine is ending"
+const endingMessage = "the engine is ending"
 
-// ErrEnding is the answer of an engine that ends.
-func ErrEnding() error { return Errorf(CodeUnavailable, ending).WithHint("try again in a moment") }
+// ErrEnding returns the error for calls to an engine shutting down.
+func ErrEnding() error {
+	return Errorf(CodeUnavailable, endingMessage).WithHint("try again in a moment")
+}
 
-// IsEnding reports whether an error is the answer of an engine that ends.
+// IsEnding reports whether err is ErrEnding, also after the wire.
 func IsEnding(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Code == CodeUnavailable && e.Message == ending
+	return errors.As(err, &e) && e.Code == CodeUnavailable && e.Message == endingMessage
 }

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// EscapePath writes a path so that JSON can carry it: %XX stands for each byte
-// that is not UTF-8, and for "%".
+// EscapePath encodes a path for JSON: it writes "%" and each byte of invalid UTF-8 as %XX.
 func EscapePath(path string) string {
 	if utf8.ValidString(path) && !strings.Contains(path, "%") {
 		return path
@@ -26,15 +25,16 @@ func EscapePath(path string) string {
 	return string(out)
 }
 
-// UnescapePath is the path that EscapePath wrote; what it has not written stays.
+// UnescapePath undoes EscapePath; it returns malformed escapes unchanged.
 func UnescapePath(path string) string {
+	// EscapePath escapes every %, so malformed escapes are from a user typing a plain path.
 	if plain, err := url.PathUnescape(path); err == nil {
 		return plain
 	}
 	return path
 }
 
-// In is a path of the input as the file system has it.
+// In returns a path of the input as the file system spells it.
 func (s FileScope) In(path string) string {
 	if s.Escaped {
 		return UnescapePath(path)
@@ -42,7 +42,7 @@ func (s FileScope) In(path string) string {
 	return path
 }
 
-// Out is a path of the file system as the caller gets it.
+// Out returns a path of the file system as the caller expects it.
 func (s FileScope) Out(path string) string {
 	if s.Escaped {
 		return EscapePath(path)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEscapedPathsAreUTF8AndComeBack(t *testing.T) {
+func TestEscapedPathsAreUTF8AndRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		path := string(rapid.SliceOf(rapid.Byte()).Draw(t, "path"))
 		escaped := EscapePath(path)
@@ -20,7 +20,7 @@ func TestEscapedPathsAreUTF8AndComeBack(t *testing.T) {
 	})
 }
 
-func TestOnlyAScopeThatSaysSoEscapes(t *testing.T) {
+func TestFileScopeEscapesOnlyIfEscapedIsSet(t *testing.T) {
 	if got := (FileScope{}).In("50%25"); got != "50%25" {
 		t.Errorf("in: %s", got)
 	}

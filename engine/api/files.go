@@ -2,15 +2,15 @@ package api
 
 import "time"
 
-// The operations on files. Each takes a FileScope; what lies outside it is
-// refused with CodeForbidden, whatever links or names lead there.
+// The operations on files. Each takes a FileScope and rejects paths outside it with
+// CodeForbidden, also when they are reached through links.
 var (
 	FilesRead = NewOperation[FilesReadInput, FilesReadOutput]("files.read",
 		"Reads a text file by lines, or any file by bytes.", Read)
 	FilesReadJSON = NewOperation[FilesReadJSONInput, FilesReadJSONOutput]("files.read_json",
 		"Reads a JSON file.", Read)
 	FilesWrite = NewOperation[FilesWriteInput, FilesWriteOutput]("files.write",
-		"Writes or appends to a file, at once or not at all.", Destructive)
+		"Writes or appends to a file atomically.", Destructive)
 	FilesEdit = NewOperation[FilesEditInput, FilesEditOutput]("files.edit",
 		"Replaces exact text in a file, all edits or none.", Destructive)
 	FilesReport = NewOperation[FilesWriteOutputInput, FilesWriteOutput]("files.write_output",
@@ -18,9 +18,9 @@ var (
 	FilesList = NewOperation[FilesListInput, FilesListOutput]("files.list",
 		"Lists a folder.", Read)
 	FilesStat = NewOperation[FilesPathInput, FileInfo]("files.stat",
-		"Tells about a file; of a link, the link itself.", Read)
+		"Describes a file, or a link itself instead of its target.", Read)
 	FilesMkdir = NewOperation[FilesMkdirInput, FileInfo]("files.mkdir",
-		"Makes a folder.", Write)
+		"Creates a folder.", Write)
 	FilesDelete = NewOperation[FilesDeleteInput, Empty]("files.delete",
 		"Deletes a file or folder.", Destructive)
 	FilesMove = NewOperation[FilesMoveInput, FileInfo]("files.move",
@@ -28,20 +28,20 @@ var (
 	FilesCopy = NewOperation[FilesMoveInput, FileInfo]("files.copy",
 		"Copies a file or folder.", Write)
 	FilesSet = NewOperation[FilesSetInput, FileInfo]("files.set",
-		"Sets the permissions and the time of a file or folder, or makes a symbolic link.", Write)
+		"Sets the permissions and the time of a file or folder, or creates a symbolic link.", Write)
 	FilesFind = NewOperation[FilesFindInput, FilesFindOutput]("files.find",
-		"Finds files by a pattern for their names, and leaves out what git ignores.", Read)
+		"Finds files by name pattern, except those ignored by git.", Read)
 	FilesGrep = NewOperation[FilesGrepInput, FilesGrepOutput]("files.grep",
-		"Searches the contents of files, and leaves out what git ignores.", Read)
+		"Searches the contents of files, except those ignored by git.", Read)
 )
 
-// A FileScope says where a call on files may reach and where relative paths
-// begin. "~/" stands for the home folder.
+// A FileScope limits the paths of a file operation and sets the base of relative ones. "~/" stands
+// for the home directory. The zero value limits nothing.
 type FileScope struct {
-	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders that the call is confined to; none: not confined"`
-	Base  string   `json:"base,omitempty" jsonschema:"absolute folder that relative paths begin in; default the first root, else the home folder"`
+	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders to which the call is confined; none: not confined"`
+	Base  string   `json:"base,omitempty" jsonschema:"absolute folder for relative paths; default the first root, else the home directory"`
 	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
-	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths have %XX for each byte that is not UTF-8, and for %, both ways"`
+	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths in input and output have %XX for each byte of invalid UTF-8, and for %"`
 }
 
 // FilesPathInput names a file.
@@ -50,30 +50,29 @@ type FilesPathInput struct {
 	Path string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
 }
 
-// FilesReadInput is the input of files.read. With bytes it reads bytes, else lines.
+// FilesReadInput is the input of files.read.
 type FilesReadInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1; with bytes the first byte, from 0"`
-	Limit     int64  `json:"limit,omitempty" jsonschema:"lines, or bytes, at most; default 2000 lines, or 1 MiB; at most 16 MiB"`
-	Bytes     bool   `json:"bytes,omitempty" jsonschema:"read bytes, of any file"`
-	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: no bound of 2000 lines and 50 KB"`
+	Offset    int64  `json:"offset,omitempty" jsonschema:"first line, from 1; with bytes: first byte, from 0"`
+	Limit     int64  `json:"limit,omitempty" jsonschema:"maximum number of lines, default 2000; with bytes: of bytes, default 1 MiB, at most 16 MiB"`
+	Bytes     bool   `json:"bytes,omitempty" jsonschema:"read bytes instead of lines; works for any file"`
+	Unbounded bool   `json:"unbounded,omitempty" jsonschema:"lines only: no limit of 2000 lines and 50 KB"`
 }
 
-// FilesReadOutput is the output of files.read. Lines are whole, with their
-// line endings.
+// FilesReadOutput is the output of files.read. Lines are complete, with their endings.
 type FilesReadOutput struct {
 	Path       string `json:"path" jsonschema:"absolute"`
 	Kind       string `json:"kind" jsonschema:"text, image or binary, by content"`
 	MIME       string `json:"mime,omitempty" jsonschema:"of an image"`
 	Size       int64  `json:"size" jsonschema:"of the whole file in bytes"`
 	Text       string `json:"text,omitempty" jsonschema:"the lines, or the bytes if they are UTF-8"`
-	Data       []byte `json:"data,omitempty" jsonschema:"base64: an image whole, or bytes that are not UTF-8"`
-	FirstLine  int64  `json:"first_line,omitempty" jsonschema:"number of the first line given"`
-	LastLine   int64  `json:"last_line,omitempty" jsonschema:"number of the last line given"`
+	Data       []byte `json:"data,omitempty" jsonschema:"base64: a whole image, or bytes that are not UTF-8"`
+	FirstLine  int64  `json:"first_line,omitempty" jsonschema:"number of the first line returned"`
+	LastLine   int64  `json:"last_line,omitempty" jsonschema:"number of the last line returned"`
 	TotalLines int64  `json:"total_lines,omitempty" jsonschema:"lines of the file"`
-	ReadBytes  int64  `json:"read_bytes" jsonschema:"bytes of the file that are given"`
-	Cut        string `json:"cut,omitempty" jsonschema:"why not all to the end is given: limit (the caller's), lines, bytes, or line (its first line alone is over the bound)"`
+	ReadBytes  int64  `json:"read_bytes" jsonschema:"bytes of the file returned"`
+	Cut        string `json:"cut,omitempty" jsonschema:"why the output ends early: limit (the caller's), lines, bytes, or line (the first line alone exceeds the limit)"`
 	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"with cut line: its length"`
 }
 
@@ -90,17 +89,17 @@ type FilesReadJSONInput = FilesPathInput
 // FilesReadJSONOutput is the output of files.read_json.
 type FilesReadJSONOutput struct {
 	Path  string `json:"path" jsonschema:"absolute"`
-	Value any    `json:"value" jsonschema:"what the file says"`
+	Value any    `json:"value" jsonschema:"decoded contents of the file"`
 }
 
-// FilesWriteInput is the input of files.write. Parent folders are made.
+// FilesWriteInput is the input of files.write. Missing parent folders are created.
 type FilesWriteInput struct {
 	FileScope
 	Path   string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
 	Text   string `json:"text,omitempty" jsonschema:"the content"`
 	Data   []byte `json:"data,omitempty" jsonschema:"base64: the content instead of text"`
-	Append bool   `json:"append,omitempty" jsonschema:"add to the end of what is there"`
-	At     *int64 `json:"at,omitempty" jsonschema:"with append: fail with conflict unless the file has this many bytes"`
+	Append bool   `json:"append,omitempty" jsonschema:"append to the existing file"`
+	At     *int64 `json:"at,omitempty" jsonschema:"with append: the expected size of the file in bytes; otherwise conflict"`
 	New    bool   `json:"new,omitempty" jsonschema:"fail with conflict if the file exists"`
 }
 
@@ -109,18 +108,17 @@ type FilesWriteOutput struct {
 	Path     string `json:"path" jsonschema:"absolute"`
 	Written  int64  `json:"written" jsonschema:"bytes written by this call"`
 	Size     int64  `json:"size" jsonschema:"of the file now"`
-	Replaced bool   `json:"replaced,omitempty" jsonschema:"there was a file before"`
+	Replaced bool   `json:"replaced,omitempty" jsonschema:"a file existed before"`
 }
 
-// A FileEdit replaces text.
+// A FileEdit replaces one text by another in a file.
 type FileEdit struct {
-	Search     string `json:"search" jsonschema:"exact text; its line endings may differ from the file's"`
-	Replace    string `json:"replace" jsonschema:"what takes its place"`
+	Search     string `json:"search" jsonschema:"exact text; its line endings may differ from those of the file"`
+	Replace    string `json:"replace" jsonschema:"replacement text"`
 	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"every occurrence; without it there must be exactly one"`
 }
 
-// FilesEditInput is the input of files.edit; each edit sees what those before
-// it made.
+// FilesEditInput is the input of files.edit; each edit applies to the result of the previous one.
 type FilesEditInput struct {
 	FileScope
 	Path  string     `json:"path" jsonschema:"relative to base, absolute, or ~/"`
@@ -130,26 +128,26 @@ type FilesEditInput struct {
 // FilesEditOutput is the output of files.edit.
 type FilesEditOutput struct {
 	Path         string `json:"path" jsonschema:"absolute"`
-	Replacements []int  `json:"replacements" jsonschema:"how many each edit made"`
+	Replacements []int  `json:"replacements" jsonschema:"number of replacements per edit"`
 }
 
-// FilesWriteOutputInput is the input of files.write_output: the file is
-// ~/outputs/YYYYMMDDHHMMSS-NAME.md or .json, with -1, -2, … when that is taken.
+// FilesWriteOutputInput is the input of files.write_output. The file is
+// ~/outputs/YYYYMMDDHHMMSS-NAME.md or .json, with -1, -2, … added if it exists.
 type FilesWriteOutputInput struct {
 	Name    string `json:"name" jsonschema:"without folder and extension"`
 	Content string `json:"content" jsonschema:"the report"`
 	Format  string `json:"format,omitempty" jsonschema:"markdown or json; default markdown"`
 }
 
-// A FileInfo tells about one file.
+// A FileInfo describes one file.
 type FileInfo struct {
-	Name     string    `json:"name" jsonschema:"last part of its path, exact bytes where they are UTF-8"`
+	Name     string    `json:"name" jsonschema:"last part of its path; exact if it is UTF-8"`
 	Path     string    `json:"path,omitempty" jsonschema:"absolute; not in listings"`
 	Type     string    `json:"type" jsonschema:"file, dir, link, fifo, socket or device"`
-	Target   string    `json:"target,omitempty" jsonschema:"of a link: where it leads, as written"`
-	ToDir    bool      `json:"to_dir,omitempty" jsonschema:"a link that leads to a folder"`
-	ToFile   bool      `json:"to_file,omitempty" jsonschema:"a link that leads to a file"`
-	Broken   bool      `json:"broken,omitempty" jsonschema:"a link that leads nowhere"`
+	Target   string    `json:"target,omitempty" jsonschema:"of a link: its target as written"`
+	ToDir    bool      `json:"to_dir,omitempty" jsonschema:"a link to a folder"`
+	ToFile   bool      `json:"to_file,omitempty" jsonschema:"a link to a file"`
+	Broken   bool      `json:"broken,omitempty" jsonschema:"a broken link"`
 	Size     int64     `json:"size" jsonschema:"bytes"`
 	Mode     string    `json:"mode" jsonschema:"permission bits in octal, 0644"`
 	Modified time.Time `json:"modified" jsonschema:"of the content"`
@@ -162,54 +160,54 @@ type FileInfo struct {
 type FilesListInput struct {
 	FileScope
 	Path   string `json:"path,omitempty" jsonschema:"a folder; default base"`
-	Hidden bool   `json:"hidden,omitempty" jsonschema:"names that begin with a dot too"`
-	Match  string `json:"match,omitempty" jsonschema:"only names that hold these words, in either case; !word: that do not. It is text, not escaped"`
-	After  string `json:"after,omitempty" jsonschema:"only names behind this one, to go on where another listing ended"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"entries at most; default all"`
+	Hidden bool   `json:"hidden,omitempty" jsonschema:"include names starting with a dot"`
+	Match  string `json:"match,omitempty" jsonschema:"only names containing these words, ignoring case; !word: not containing it. Plain text, not escaped"`
+	After  string `json:"after,omitempty" jsonschema:"only names after this one, to continue a listing"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"maximum number of entries; default all"`
 }
 
 // FilesListOutput is the output of files.list.
 type FilesListOutput struct {
 	Path    string     `json:"path" jsonschema:"absolute"`
 	Entries []FileInfo `json:"entries" jsonschema:"sorted by name, byte by byte"`
-	Omitted int        `json:"omitted,omitempty" jsonschema:"entries beyond the limit; after the last name goes on with them"`
+	Omitted int        `json:"omitted,omitempty" jsonschema:"number of entries beyond the limit; continue with after"`
 }
 
 // FilesMkdirInput is the input of files.mkdir.
 type FilesMkdirInput struct {
 	FileScope
 	Path    string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Parents bool   `json:"parents,omitempty" jsonschema:"make those above it too, and be content if it exists"`
+	Parents bool   `json:"parents,omitempty" jsonschema:"create missing parents too, and accept an existing folder"`
 }
 
 // FilesDeleteInput is the input of files.delete.
 type FilesDeleteInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"relative to base, absolute, or ~/"`
-	Recursive bool   `json:"recursive,omitempty" jsonschema:"a folder with all in it"`
+	Recursive bool   `json:"recursive,omitempty" jsonschema:"delete a folder with its contents"`
 }
 
 // FilesMoveInput is the input of files.move and files.copy.
 type FilesMoveInput struct {
 	FileScope
-	Path      string `json:"path" jsonschema:"what to move or copy"`
-	To        string `json:"to" jsonschema:"its new path, not the folder that it goes into"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; else it is a conflict"`
+	Path      string `json:"path" jsonschema:"file or folder to move or copy"`
+	To        string `json:"to" jsonschema:"its new path, not its new folder"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; otherwise conflict"`
 }
 
-// FilesSetInput is the input of files.set: what a copy keeps beside the content.
+// FilesSetInput is the input of files.set: the metadata to preserve in a copy.
 type FilesSetInput struct {
 	FileScope
 	Path     string    `json:"path" jsonschema:"relative to base, absolute, or ~/"`
 	Mode     string    `json:"mode,omitempty" jsonschema:"permission bits in octal, 0644; not of a link"`
 	Modified time.Time `json:"modified,omitzero" jsonschema:"of the content; not of a link"`
-	Target   string    `json:"target,omitempty" jsonschema:"make a link that leads there, where nothing is yet"`
+	Target   string    `json:"target,omitempty" jsonschema:"create a symbolic link with this target; path must not exist"`
 }
 
 // FilesFindInput is the input of files.find.
 type FilesFindInput struct {
 	FileScope
-	Pattern string `json:"pattern" jsonschema:"glob: * ? [a-z] {a,b}, ** for any depth; without / it matches names, else paths below path"`
+	Pattern string `json:"pattern" jsonschema:"glob: * ? [a-z] {a,b}, ** for any depth; without / it matches names, otherwise paths below path"`
 	Path    string `json:"path,omitempty" jsonschema:"folder to search; default base"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"default 1000"`
 }
@@ -217,7 +215,7 @@ type FilesFindInput struct {
 // FilesFindOutput is the output of files.find.
 type FilesFindOutput struct {
 	Paths   []string `json:"paths" jsonschema:"relative to the folder searched, sorted; folders end with /"`
-	Limited bool     `json:"limited,omitempty" jsonschema:"there are more"`
+	Limited bool     `json:"limited,omitempty" jsonschema:"there are more results"`
 }
 
 // FilesGrepInput is the input of files.grep.
@@ -226,13 +224,13 @@ type FilesGrepInput struct {
 	Pattern    string `json:"pattern" jsonschema:"regular expression (RE2)"`
 	Path       string `json:"path,omitempty" jsonschema:"file or folder to search; default base"`
 	Glob       string `json:"glob,omitempty" jsonschema:"only files whose name or path matches"`
-	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"letters match in either case"`
-	Context    int    `json:"context,omitempty" jsonschema:"lines around each match"`
-	Limit      int    `json:"limit,omitempty" jsonschema:"matches at most, in all; default 100"`
-	MostBytes  int64  `json:"most_bytes,omitempty" jsonschema:"pass over files below the folder that are larger"`
+	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"ignore case"`
+	Context    int    `json:"context,omitempty" jsonschema:"number of lines before and after each match"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"maximum number of matches in total; default 100"`
+	MaxBytes   int64  `json:"most_bytes,omitempty" jsonschema:"skip larger files below the folder"`
 }
 
-// A GrepLine is a line that matches, or stands near one.
+// A GrepLine is a matching line or a line of its context.
 type GrepLine struct {
 	Path  string `json:"path" jsonschema:"relative to the folder searched"`
 	Line  int64  `json:"line" jsonschema:"from 1"`
@@ -243,10 +241,10 @@ type GrepLine struct {
 // FilesGrepOutput is the output of files.grep.
 type FilesGrepOutput struct {
 	Lines   []GrepLine `json:"lines" jsonschema:"sorted by path, then line"`
-	Matches int        `json:"matches" jsonschema:"how many of them match"`
-	Limited bool       `json:"limited,omitempty" jsonschema:"there are more"`
-	Passed  int        `json:"passed,omitempty" jsonschema:"files that were passed over because they are larger than most_bytes"`
+	Matches int        `json:"matches" jsonschema:"number of matching lines"`
+	Limited bool       `json:"limited,omitempty" jsonschema:"there are more results"`
+	Passed  int        `json:"passed,omitempty" jsonschema:"number of files skipped because they are larger than most_bytes"`
 }
 
-// Scope lets who serves a call narrow where it may reach.
+// Scope returns s itself, so that the server of a call can narrow it.
 func (s *FileScope) Scope() *FileScope { return s }

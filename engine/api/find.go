@@ -9,7 +9,7 @@ import (
 // The operations on the text of a session's scrollback and screen.
 var (
 	SessionFind = NewOperation[SessionFindInput, SessionFindOutput]("session.find",
-		"Searches a session's scrollback and screen for text, or for where a command's prompt or output begins.", Read)
+		"Searches a session's scrollback and screen for text, or for the start of a command's prompt or output.", Read)
 	SessionText = NewOperation[SessionTextInput, SessionTextOutput]("session.text",
 		"Reads the text between two places of a session's scrollback and screen.", Read)
 )
@@ -24,18 +24,18 @@ type Place struct {
 // Before reports whether p is above q, or in the same line to the left of it.
 func (p Place) Before(q Place) bool { return p.Line < q.Line || p.Line == q.Line && p.Cell < q.Cell }
 
-// A Pattern is what a search is for.
+// A Pattern is the text or regular expression of a search.
 type Pattern struct {
-	Text   string `json:"text,omitempty" jsonschema:"what to look for; upper-case letters in it make case count"`
+	Text   string `json:"text,omitempty" jsonschema:"text to search for; case matters if it has an upper-case letter"`
 	Regexp bool   `json:"regexp,omitempty" jsonschema:"text is a regular expression (RE2) instead of plain text"`
-	Exact  bool   `json:"exact,omitempty" jsonschema:"case counts, also without an upper-case letter"`
+	Exact  bool   `json:"exact,omitempty" jsonschema:"case matters even without an upper-case letter"`
 }
 
-// maxPattern bounds the text of a Pattern, in bytes.
+// maxPattern is the maximum length of Pattern.Text in bytes.
 const maxPattern = 4096
 
-// Compile gives the pattern as a regular expression. Lines that wrapped are one
-// for it. The error is an *Error with CodeInvalid.
+// Compile returns the pattern as a regular expression, to be matched against unwrapped lines. The
+// error is an *Error with CodeInvalid.
 func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if len(p.Text) > maxPattern {
 		return nil, Errorf(CodeInvalid, "search: the pattern is longer than %d bytes", maxPattern)
@@ -44,6 +44,7 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	if !p.Regexp {
 		text = regexp.QuoteMeta(text)
 	}
+	// Smart case: an upper-case letter asks for an exact match.
 	if !p.Exact && !hasUpper(p.Text, p.Regexp) {
 		text = "(?i)" + text
 	}
@@ -54,8 +55,8 @@ func (p Pattern) Compile() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// hasUpper reports whether a pattern has an upper-case letter; in a regular
-// expression one behind a backslash is none.
+// hasUpper reports whether text has an upper-case letter. With escapes, a letter after a backslash
+// does not count: \S is no request for case.
 func hasUpper(text string, escapes bool) bool {
 	escaped := false
 	for _, r := range text {
@@ -67,7 +68,7 @@ func hasUpper(text string, escapes bool) bool {
 	return false
 }
 
-// Marks that session.find looks for.
+// Values of SessionFindInput.Mark.
 const (
 	MarkedPrompt = "prompt"
 	MarkedOutput = "output"
@@ -75,42 +76,41 @@ const (
 
 // SessionFindInput is the input of session.find. Either Text or Mark is set.
 type SessionFindInput struct {
-	ID string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Pattern
-	Mark     string `json:"mark,omitempty" jsonschema:"instead of text: prompt or output, the lines where a shell told that one begins (OSC 133)"`
-	From     Place  `json:"from" jsonschema:"where to begin; what begins just there is not looked at"`
-	Backward bool   `json:"backward,omitempty" jsonschema:"look above instead of below"`
-	Wrap     bool   `json:"wrap,omitempty" jsonschema:"go on at the other end when there is no match"`
+	Mark     string `json:"mark,omitempty" jsonschema:"instead of text: prompt or output, the lines at which a shell marked its start (OSC 133)"`
+	From     Place  `json:"from" jsonschema:"start of the search; a match starting exactly here is skipped"`
+	Backward bool   `json:"backward,omitempty" jsonschema:"search upwards"`
+	Wrap     bool   `json:"wrap,omitempty" jsonschema:"continue from the other end if there is no match"`
 }
 
 // SessionFindOutput is the output of session.find.
 type SessionFindOutput struct {
 	Match  *SessionMatch `json:"match,omitempty" jsonschema:"the nearest match; missing if there is none"`
-	Number int           `json:"number,omitempty" jsonschema:"which of all matches it is, from 1 at the top"`
-	Total  int           `json:"total" jsonschema:"how many matches there are in all"`
+	Number int           `json:"number,omitempty" jsonschema:"number of this match, from 1 at the top"`
+	Total  int           `json:"total" jsonschema:"total number of matches"`
 }
 
-// A SessionMatch is where a match begins and where it ends.
+// A SessionMatch is the range of a match.
 type SessionMatch struct {
 	From Place `json:"from" jsonschema:"its first cell"`
-	To   Place `json:"to" jsonschema:"the cell behind its last one, in the same line as that"`
+	To   Place `json:"to" jsonschema:"the cell after its last one, in the same line"`
 }
 
-// SessionTextInput is the input of session.text. Lines that wrapped are joined,
-// and blanks at the end of lines left out. A To at the first cell of a line
-// ends with the line end before it.
+// SessionTextInput is the input of session.text. Wrapped lines are joined, and blanks at their
+// ends left out. A To at the first cell of a line includes the preceding line end.
 type SessionTextInput struct {
-	ID    string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	From  Place  `json:"from" jsonschema:"the first cell"`
-	To    Place  `json:"to" jsonschema:"the cell behind the last one"`
-	Block bool   `json:"block,omitempty" jsonschema:"of every line from the first to the last, only the cells from one column up to the other, each line by itself"`
-	Max   int    `json:"max,omitempty" jsonschema:"bytes at most, a line more or less; default and limit 1 MiB"`
+	To    Place  `json:"to" jsonschema:"the cell after the last one"`
+	Block bool   `json:"block,omitempty" jsonschema:"a block: of each line only the cells between the two columns, without joining lines"`
+	Max   int    `json:"max,omitempty" jsonschema:"maximum bytes, give or take a line; default and maximum 1 MiB"`
 }
 
 // SessionTextOutput is the output of session.text.
 type SessionTextOutput struct {
-	Text string `json:"text" jsonschema:"the text, lines divided by line feeds"`
-	Next *Place `json:"next,omitempty" jsonschema:"from of the next call, when there is more"`
+	Text string `json:"text" jsonschema:"the text, lines separated by line feeds"`
+	Next *Place `json:"next,omitempty" jsonschema:"from of the next call, if there is more"`
 }
 
 func (o *SessionTextOutput) Bulk() []Member {

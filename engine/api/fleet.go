@@ -7,38 +7,39 @@ import (
 	"time"
 )
 
-// A FleetRole bounds what a person may do on machines of the fleet.
+// A FleetRole sets a person's permissions on the machines of the fleet.
 type FleetRole string
 
 const (
-	RoleRead    FleetRole = "read"    // sees processes, sessions, logs and the history; no files, no variables
-	RoleOperate FleetRole = "operate" // starts, types, stops and works on files too
-	RoleAdmin   FleetRole = "admin"   // does all that somebody at the machine may
+	RoleRead    FleetRole = "read"    // sees processes, sessions, logs and the history, but no files and no variables
+	RoleOperate FleetRole = "operate" // also starts, types, stops and works on files
+	RoleAdmin   FleetRole = "admin"   // has all permissions of the machine's user
 )
 
-// A FleetState says how it is with a machine of the fleet.
+// A FleetState is the connection state of a machine of the fleet.
 type FleetState string
 
 const (
 	FleetConnected FleetState = "connected"
-	FleetAway      FleetState = "away" // nothing came from it for 12 seconds, or it said that it goes
+	FleetAway      FleetState = "away" // offline: silent for 12 seconds, or signed off
 )
 
-// A FleetMachine is a machine of the fleet, as it has told the hub last.
+// A FleetMachine is a machine of the fleet, as last reported to the hub.
 type FleetMachine struct {
 	Name      string            `json:"name" jsonschema:"as invited"`
-	Labels    map[string]string `json:"labels,omitempty" jsonschema:"of its invitation, and os, arch and version"`
+	Labels    map[string]string `json:"labels,omitempty" jsonschema:"labels of its invitation, and os, arch and version"`
 	State     FleetState        `json:"state" jsonschema:"connected or away"`
-	Version   string            `json:"version" jsonschema:"of tandem there"`
-	Processes int               `json:"processes" jsonschema:"sessions and processes that have not ended"`
-	States    map[State]int     `json:"states,omitempty" jsonschema:"how many sessions and processes are in each state"`
-	Failed    int               `json:"failed,omitempty" jsonschema:"how many have ended by themselves and not well"`
-	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"how long a word takes from it to the hub and back, in milliseconds"`
-	LastSeen  time.Time         `json:"last_seen" jsonschema:"when it was heard of last"`
-	Rows      []Process         `json:"rows,omitzero" jsonschema:"if they were asked for: what runs there, as lists show it; missing where the hub does not know all of it, and beyond 5,000 in one answer"`
+	Version   string            `json:"version" jsonschema:"version of tandem on it"`
+	Processes int               `json:"processes" jsonschema:"number of running sessions and processes"`
+	States    map[State]int     `json:"states,omitempty" jsonschema:"number of sessions and processes by state"`
+	Failed    int               `json:"failed,omitempty" jsonschema:"number that exited by themselves without success"`
+	RTTMS     float64           `json:"rtt_ms,omitempty" jsonschema:"round-trip time to the hub in milliseconds"`
+	LastSeen  time.Time         `json:"last_seen" jsonschema:"time of its last message"`
+	Rows      []Process         `json:"rows,omitzero" jsonschema:"if requested: its sessions and processes, as in lists; missing if the hub does not know them all, and beyond 5,000 in one answer"`
 }
 
-// LabelText returns the labels of a machine as key=value, without those of some keys.
+// LabelText returns the machine's labels as key=value, sorted, joined by separator, except those
+// with a key in without.
 func (m FleetMachine) LabelText(separator string, without ...string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
@@ -49,7 +50,7 @@ func (m FleetMachine) LabelText(separator string, without ...string) string {
 	return strings.Join(all, separator)
 }
 
-// A FleetSelf is who this engine is in the fleet.
+// A FleetSelf is an identity of this engine in the fleet.
 type FleetSelf struct {
 	Kind  string `json:"kind" jsonschema:"machine or person"`
 	Name  string `json:"name" jsonschema:"as invited"`
@@ -57,38 +58,38 @@ type FleetSelf struct {
 	Error string `json:"error,omitempty" jsonschema:"why there is no connection to the hub"`
 }
 
-// What can be asked about the fleet.
+// The operations on the fleet.
 var (
 	FleetStatus = NewOperation[Empty, FleetStatusOutput]("fleet.status",
-		"Tells who this engine is in the fleet, and whether the hub can be reached.", Read)
+		"Reports this engine's identities in the fleet and its connection to the hub.", Read)
 	FleetList = NewOperation[FleetListInput, FleetListOutput]("fleet.list",
-		"Lists the machines of the fleet, as they have told the hub.", Read)
+		"Lists the machines of the fleet, as last reported to the hub.", Read)
 	FleetProcesses = NewOperation[FleetProcessesInput, FleetProcessesOutput]("fleet.processes",
-		"Lists what runs on the machines of the fleet, as they have told the hub: a window of it, sorted, filtered and grouped.", Read)
+		"Lists a window of the fleet's processes, as last reported to the hub: sorted, filtered and grouped.", Read)
 	FleetHistory = NewOperation[FleetHistoryInput, FleetHistoryOutput]("fleet.history",
-		"Searches the histories of machines of the fleet, which are asked 64 at a time: tells what has come, best match or newest first.", Read)
+		"Searches the histories of the fleet's machines, 64 at a time, and returns the rows found so far, best match or newest first.", Read)
 	FleetAny = NewOperation[FleetAnyInput, FleetAnyOutput]("fleet.any",
-		"Asks the connected machines with a label, and tells which one has answered.", Read)
+		"Returns a connected machine with the label: the first to answer.", Read)
 )
 
 // FleetStatusOutput is the output of fleet.status.
 type FleetStatusOutput struct {
-	Hub string      `json:"hub,omitempty" jsonschema:"where the hub is; none without a fleet"`
+	Hub string      `json:"hub,omitempty" jsonschema:"address of the hub; missing without a fleet"`
 	As  []FleetSelf `json:"as" jsonschema:"a machine, a person or both"`
 
-	RTTMS       float64 `json:"rtt_ms,omitempty" jsonschema:"of a person: how long a word takes to the hub and back, in milliseconds"`
+	RTTMS       float64 `json:"rtt_ms,omitempty" jsonschema:"of a person: round-trip time to the hub in milliseconds"`
 	InMessages  int64   `json:"in_messages,omitempty" jsonschema:"of a person: messages from the hub since this engine joined"`
-	InBytes     int64   `json:"in_bytes,omitempty" jsonschema:"how much that was"`
+	InBytes     int64   `json:"in_bytes,omitempty" jsonschema:"their size"`
 	OutMessages int64   `json:"out_messages,omitempty" jsonschema:"of a person: messages to the hub"`
-	OutBytes    int64   `json:"out_bytes,omitempty" jsonschema:"how much that was"`
-	Reconnects  int64   `json:"reconnects,omitempty" jsonschema:"of a person: how often the connection was lost and made again"`
+	OutBytes    int64   `json:"out_bytes,omitempty" jsonschema:"their size"`
+	Reconnects  int64   `json:"reconnects,omitempty" jsonschema:"of a person: number of reconnections"`
 }
 
 // FleetListInput is the input of fleet.list.
 type FleetListInput struct {
-	Names  []string `json:"names,omitempty" jsonschema:"only machines of these names; * stands for any text"`
+	Names  []string `json:"names,omitempty" jsonschema:"only machines with these names; * matches any text"`
 	Labels []string `json:"labels,omitempty" jsonschema:"only machines with all of these: key=value, key!=value"`
-	Rows   bool     `json:"rows,omitempty" jsonschema:"also what runs on each"`
+	Rows   bool     `json:"rows,omitempty" jsonschema:"include the sessions and processes of each"`
 }
 
 // FleetListOutput is the output of fleet.list.
@@ -96,36 +97,35 @@ type FleetListOutput struct {
 	Machines []FleetMachine `json:"machines" jsonschema:"by name"`
 }
 
-// A FleetSort is what the processes of a fleet are sorted by.
+// A FleetSort is the sort order of a fleet's processes.
 type FleetSort string
 
 const (
-	FleetByState   FleetSort = "state" // those that want to be seen first
+	FleetByState   FleetSort = "state" // most urgent first
 	FleetByName    FleetSort = "name"
 	FleetByHost    FleetSort = "host"
 	FleetByPID     FleetSort = "pid"
-	FleetByUp      FleetSort = "up" // started last first
+	FleetByUp      FleetSort = "up" // last started first
 	FleetByWho     FleetSort = "who"
 	FleetByCommand FleetSort = "command"
 )
 
-// FleetSorts are all of them.
 func FleetSorts() []FleetSort {
 	return []FleetSort{FleetByState, FleetByName, FleetByHost, FleetByPID, FleetByUp, FleetByWho, FleetByCommand}
 }
 
 // FleetProcessesInput is the input of fleet.processes.
 type FleetProcessesInput struct {
-	Filter   string    `json:"filter,omitempty" jsonschema:"words that name, machine, command, folder, state, starter or pid have to hold; !word: must not; host:PATTERN, label:KEY=VALUE, state:STATE (also failed and away)"`
+	Filter   string    `json:"filter,omitempty" jsonschema:"words to be found in name, machine, command, folder, state, actor or pid; !word: must not be found; host:PATTERN, label:KEY=VALUE, state:STATE (also failed and away)"`
 	Sort     FleetSort `json:"sort,omitempty" jsonschema:"state (default), name, host, pid, up, who or command"`
-	Reversed bool      `json:"reversed,omitempty" jsonschema:"sort the other way round"`
-	Group    string    `json:"group,omitempty" jsonschema:"host or label:KEY: processes stand below a line for each group"`
-	Open     []string  `json:"open,omitempty" jsonschema:"groups whose processes are listed too; with a filter, those of all are"`
-	Offset   int       `json:"offset,omitempty" jsonschema:"number of the first line wanted"`
-	Limit    int       `json:"limit,omitempty" jsonschema:"most lines; default 200, at most 1000"`
-	Find     string    `json:"find,omitempty" jsonschema:"MACHINE/ID, or \"group NAME\": tell where it is; the window is about it if it is not in the one asked for"`
-	Since    int64     `json:"since,omitempty" jsonschema:"serial of the last answer: with wait_ms, wait until there is something newer"`
-	WaitMS   int       `json:"wait_ms,omitempty" jsonschema:"wait this long at most, up to 30 seconds"`
+	Reversed bool      `json:"reversed,omitempty" jsonschema:"reverse the order"`
+	Group    string    `json:"group,omitempty" jsonschema:"host or label:KEY: list the processes below a line for each group"`
+	Open     []string  `json:"open,omitempty" jsonschema:"groups to list with their processes; with a filter all are"`
+	Offset   int       `json:"offset,omitempty" jsonschema:"number of the first line to return"`
+	Limit    int       `json:"limit,omitempty" jsonschema:"maximum number of lines; default 200, at most 1000"`
+	Find     string    `json:"find,omitempty" jsonschema:"MACHINE/ID, or \"group NAME\": report its line; if it is outside the requested window, move the window to it"`
+	Since    int64     `json:"since,omitempty" jsonschema:"serial of the last answer: with wait_ms, wait for a change"`
+	WaitMS   int       `json:"wait_ms,omitempty" jsonschema:"maximum wait, up to 30 seconds"`
 }
 
 // FleetProcessesOutput is the output of fleet.processes.
@@ -134,69 +134,69 @@ type FleetProcessesOutput struct {
 	Loading  bool        `json:"loading,omitempty" jsonschema:"the hub has not sent all rows yet"`
 	Lines    []FleetLine `json:"lines" jsonschema:"the window"`
 	Offset   int         `json:"offset" jsonschema:"number of its first line"`
-	Total    int         `json:"total" jsonschema:"lines of all there are"`
-	Matching int         `json:"matching" jsonschema:"processes that match the filter"`
-	All      int         `json:"all" jsonschema:"processes of the fleet"`
-	At       int         `json:"at" jsonschema:"number of the line that was looked for; -1 if there is none"`
-	Machines int         `json:"machines" jsonschema:"machines of the fleet"`
-	Away     int         `json:"away" jsonschema:"how many of them are away"`
-	Labels   []string    `json:"labels" jsonschema:"keys of labels, by which can be grouped"`
+	Total    int         `json:"total" jsonschema:"total number of lines"`
+	Matching int         `json:"matching" jsonschema:"number of processes matching the filter"`
+	All      int         `json:"all" jsonschema:"number of processes in the fleet"`
+	At       int         `json:"at" jsonschema:"number of the line found by find; -1 if none"`
+	Machines int         `json:"machines" jsonschema:"number of machines in the fleet"`
+	Away     int         `json:"away" jsonschema:"number of these machines that are offline"`
+	Labels   []string    `json:"labels" jsonschema:"keys of labels, for group"`
 }
 
-// A FleetLine is a process, or what heads a group.
+// A FleetLine is a process or the heading of a group.
 type FleetLine struct {
-	Group   *FleetGroup `json:"group,omitempty" jsonschema:"the group that begins here"`
+	Group   *FleetGroup `json:"group,omitempty" jsonschema:"the group starting here"`
 	Host    string      `json:"host,omitempty" jsonschema:"machine of the process"`
-	Away    bool        `json:"away,omitempty" jsonschema:"the machine is away: this is how it was"`
-	Process *Process    `json:"process,omitempty" jsonschema:"the process, as lists show it"`
+	Away    bool        `json:"away,omitempty" jsonschema:"the machine is offline; this was its last report"`
+	Process *Process    `json:"process,omitempty" jsonschema:"the process, as in lists"`
 }
 
-// A FleetGroup is a machine of the fleet, or those with the same label.
+// A FleetGroup is one machine of the fleet, or all machines with the same label.
 type FleetGroup struct {
 	Name      string `json:"name" jsonschema:"of the machine, or the value of the label; empty for machines without it"`
-	Machines  int    `json:"machines" jsonschema:"machines in it with processes that match"`
-	Away      int    `json:"away,omitempty" jsonschema:"how many of them are away"`
-	Processes int    `json:"processes" jsonschema:"processes that match"`
-	Running   int    `json:"running" jsonschema:"how many of them run"`
-	Failed    int    `json:"failed,omitempty" jsonschema:"how many of them have failed"`
+	Machines  int    `json:"machines" jsonschema:"number of machines in it with matching processes"`
+	Away      int    `json:"away,omitempty" jsonschema:"number of these machines that are offline"`
+	Processes int    `json:"processes" jsonschema:"number of matching processes"`
+	Running   int    `json:"running" jsonschema:"number of them running"`
+	Failed    int    `json:"failed,omitempty" jsonschema:"number of them failed"`
 	Open      bool   `json:"open,omitempty" jsonschema:"its processes follow"`
 }
 
-// A FleetSummary is a fleet in a few numbers.
+// A FleetSummary has the totals of a large fleet.
 type FleetSummary struct {
-	Machines  int `json:"machines" jsonschema:"machines of the fleet"`
-	Away      int `json:"away" jsonschema:"how many of them are away"`
-	Processes int `json:"processes" jsonschema:"sessions and processes that have not ended"`
-	Failed    int `json:"failed" jsonschema:"how many have failed"`
+	Machines  int `json:"machines" jsonschema:"number of machines in the fleet"`
+	Away      int `json:"away" jsonschema:"number of these machines that are offline"`
+	Processes int `json:"processes" jsonschema:"number of running sessions and processes"`
+	Failed    int `json:"failed" jsonschema:"number of failed ones"`
 }
 
 // FleetHistoryInput is the input of fleet.history.
 type FleetHistoryInput struct {
-	Search   HistorySearchInput `json:"search" jsonschema:"what each machine is asked; offset and limit are of the rows of all, of which 1,000 can be had"`
-	Machines string             `json:"machines,omitempty" jsonschema:"which: host:PATTERN, label:KEY=VALUE, as in the filter of fleet.processes; empty: all"`
-	Key      string             `json:"key" jsonschema:"chosen by who asks: another search with the same one ends this"`
-	Since    int64              `json:"since,omitempty" jsonschema:"serial of the last answer, to go on with that search; 0: ask the machines anew"`
-	WaitMS   int                `json:"wait_ms,omitempty" jsonschema:"while machines are being asked: wait this long at most for more than that answer had, up to 30 seconds"`
+	Search   HistorySearchInput `json:"search" jsonschema:"the search sent to each machine; offset and limit apply to the merged rows, of which at most 1,000 are available"`
+	Machines string             `json:"machines,omitempty" jsonschema:"the machines to ask: host:PATTERN, label:KEY=VALUE, as in the filter of fleet.processes; empty: all"`
+	Key      string             `json:"key" jsonschema:"chosen by the caller; a new search with the same key cancels this one"`
+	Since    int64              `json:"since,omitempty" jsonschema:"serial of the last answer, to continue that search; 0: start a new one"`
+	WaitMS   int                `json:"wait_ms,omitempty" jsonschema:"while machines are being asked: maximum wait for more rows, up to 30 seconds"`
 }
 
 // FleetHistoryOutput is the output of fleet.history.
 type FleetHistoryOutput struct {
-	Rows     []FleetHistoryRow `json:"rows" jsonschema:"those that have come, best match first, the newer first among equals"`
-	Total    int               `json:"total" jsonschema:"rows that can be had, those beyond the limit included"`
-	Found    int               `json:"found" jsonschema:"rows that match on the machines that have answered"`
+	Rows     []FleetHistoryRow `json:"rows" jsonschema:"rows found so far, best match first, the newer first among equals"`
+	Total    int               `json:"total" jsonschema:"number of available rows, including those beyond the limit"`
+	Found    int               `json:"found" jsonschema:"number of matching rows on the machines that have answered"`
 	Serial   int64             `json:"serial" jsonschema:"counts changes"`
-	Asking   bool              `json:"asking,omitempty" jsonschema:"there is more to come"`
-	Machines int               `json:"machines" jsonschema:"machines that are meant"`
-	Answered int               `json:"answered" jsonschema:"how many have answered"`
-	Away     int               `json:"away,omitempty" jsonschema:"how many are away, and were not asked"`
-	Slow     int               `json:"slow,omitempty" jsonschema:"how many did not answer within 3 seconds"`
-	Failed   int               `json:"failed,omitempty" jsonschema:"how many have answered with an error"`
-	Problems []string          `json:"problems,omitempty" jsonschema:"some of these errors"`
+	Asking   bool              `json:"asking,omitempty" jsonschema:"some machines have not answered yet"`
+	Machines int               `json:"machines" jsonschema:"number of machines selected"`
+	Answered int               `json:"answered" jsonschema:"number of machines that have answered"`
+	Away     int               `json:"away,omitempty" jsonschema:"number of machines that were offline and not queried"`
+	Slow     int               `json:"slow,omitempty" jsonschema:"number of machines without an answer within 3 seconds"`
+	Failed   int               `json:"failed,omitempty" jsonschema:"number of machines that answered with an error"`
+	Problems []string          `json:"problems,omitempty" jsonschema:"a sample of these errors"`
 }
 
-// A FleetHistoryRow is a run that was found on a machine.
+// A FleetHistoryRow is a matching run on a machine.
 type FleetHistoryRow struct {
-	Machine string `json:"machine" jsonschema:"where it ran"`
+	Machine string `json:"machine" jsonschema:"the machine it ran on"`
 	HistoryRow
 }
 

@@ -5,7 +5,7 @@ import (
 	"tandem/keys"
 )
 
-// What a screen shows.
+// The contents of a screen.
 type (
 	Color        = styled.Color
 	Attr         = styled.Attr
@@ -18,12 +18,12 @@ type (
 	Cursor       = styled.Cursor
 )
 
-// A Frame takes a viewer from the state it has to the state now. Lines are
-// known by absolute number: line First is the top row of the screen, smaller
-// numbers are scrollback, and a line keeps its number as it scrolls. The
-// alternate screen numbers its rows from First as well, and never scrolls off.
+// A Frame updates a viewer from its previous state to the current one. Lines have absolute
+// numbers: line First is the top row of the screen, smaller numbers are scrollback, and a line
+// keeps its number when it scrolls. The rows of the alternate screen are numbered from First too;
+// they never enter the scrollback.
 type Frame struct {
-	Full   bool // forget all lines held; Lines has the whole screen
+	Full   bool // Lines has the whole screen; discard all others
 	Cols   int
 	Rows   int
 	Alt    bool  // the alternate screen is shown
@@ -36,7 +36,7 @@ type Frame struct {
 	Paste  bool // bracketed paste is on
 	Bells  uint32
 
-	// Anchors are, in a full frame after the viewer has sent some, where these
-	// places are now.
+	// Anchors are the present positions of the viewer's Input.Anchors. They are set in full
+	// frames only.
 	Anchors []Place
 }

@@ -1,6 +1,6 @@
 package api
 
-// What a client says of itself with every request.
+// Request headers by which a client identifies itself.
 const (
 	ClientHeader   = "Tandem-Client"
 	VersionHeader  = "Tandem-Version"
@@ -8,6 +8,6 @@ const (
 	OwnerHeader    = "Tandem-Owner"
 )
 
-// IgnoredHeader of an answer names the fields of the input that the engine does
-// not know and has done without: the client is of a newer release.
+// IgnoredHeader is the response header that lists input fields unknown to the engine and ignored,
+// because the client is of a newer release.
 const IgnoredHeader = "Tandem-Ignored"

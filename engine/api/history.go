@@ -2,27 +2,27 @@ package api
 
 import "time"
 
-// The operations of the history: what was run, by whom, where, and how it ended.
+// The operations of the history: commands with their actor, folder and exit status.
 var (
 	HistorySearch = NewOperation[HistorySearchInput, HistorySearchOutput]("history.search",
-		"Finds commands that were run, best match or newest first.", Read)
+		"Finds past commands, best match or newest first.", Read)
 	HistoryAdd = NewOperation[HistoryAddInput, Command]("history.add",
-		"Adds a command that was run elsewhere.", Write)
+		"Adds a command run outside Tandem.", Write)
 	HistoryRemove = NewOperation[HistoryRemoveInput, HistoryCount]("history.remove",
-		"Forgets commands.", Destructive)
+		"Deletes commands.", Destructive)
 	HistoryClear = NewOperation[Empty, HistoryCount]("history.clear",
-		"Forgets every command.", Destructive)
+		"Deletes all commands.", Destructive)
 	HistorySave = NewOperation[HistorySaveInput, HistoryCount]("history.save",
-		"Writes the commands, oldest first, to a text file, one a line.", Write)
+		"Writes the commands to a text file, oldest first, one per line.", Write)
 	HistoryLoad = NewOperation[HistoryLoadInput, HistoryCount]("history.load",
 		"Adds the commands of a text file.", Write)
 	HistoryLoading = NewOperation[Empty, HistoryLoadingOutput]("history.loading",
-		"Tells how far calls of history.load are that are under way.", Read)
+		"Reports the progress of running history.load calls.", Read)
 	HistoryStats = NewOperation[HistoryStatsInput, HistoryStatsOutput]("history.stats",
 		"Counts commands: how many, how often, how many failed.", Read)
 
 	CommandsList = NewOperation[Empty, CommandsOutput]("commands.list",
-		"Lists the commands that agents ran with success since the engine started, oldest first.", Read)
+		"Lists the commands run successfully by agents since the engine started, oldest first.", Read)
 	CommandsAdd = NewOperation[CommandsInput, CommandsOutput]("commands.add",
 		"Adds to the list of commands.list; nothing else changes.", Write)
 	CommandsReplace = NewOperation[CommandsInput, CommandsOutput]("commands.replace",
@@ -36,21 +36,21 @@ type Command struct {
 	Command    string    `json:"command" jsonschema:"the command line; secrets in it are replaced by ***"`
 	CWD        string    `json:"cwd" jsonschema:"folder it ran in; empty if unknown"`
 	StartedAt  time.Time `json:"started_at" jsonschema:"when it began"`
-	DurationMS int64     `json:"duration_ms" jsonschema:"how long it ran; -1 if unknown or still running"`
-	ExitCode   *int      `json:"exit_code" jsonschema:"null if unknown, ended by a signal, or still running"`
-	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
+	DurationMS int64     `json:"duration_ms" jsonschema:"run time; -1 if unknown or still running"`
+	ExitCode   *int      `json:"exit_code" jsonschema:"null if unknown, killed by a signal, or still running"`
+	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
 	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it was stopped on request, which is not a failure"`
-	Actor      string    `json:"actor" jsonschema:"who ran it: person, or agent:NAME/VERSION"`
-	From       string    `json:"from,omitempty" jsonschema:"the machine that it was run from, as user@host, if that is another one"`
+	Actor      string    `json:"actor" jsonschema:"who ran it: person (the user), or agent:NAME/VERSION"`
+	From       string    `json:"from,omitempty" jsonschema:"the machine it was run from, as user@host, if not this one"`
 	Kind       string    `json:"kind" jsonschema:"session, exec, process or added"`
 	Process    string    `json:"process,omitempty" jsonschema:"id of the session or process; its record may be gone"`
-	LogStart   int64     `json:"log_start,omitempty" jsonschema:"offset in that session's log where its output begins"`
-	LogEnd     int64     `json:"log_end,omitempty" jsonschema:"offset behind its output; 0 while it runs"`
+	LogStart   int64     `json:"log_start,omitempty" jsonschema:"offset of its output in the session's log"`
+	LogEnd     int64     `json:"log_end,omitempty" jsonschema:"offset after its output; 0 while it runs"`
 
-	Host string `json:"-"` // the machine that it ran on, in a view of several; "" for the own one
+	Host string `json:"-"` // in a view of several machines: where it ran; "" for this one
 }
 
-// HistorySearchInput is the input of history.search; what is set has to hold.
+// HistorySearchInput is the input of history.search. A row must meet all given conditions.
 type HistorySearchInput struct {
 	Query   string     `json:"query,omitempty" jsonschema:"fuzzy, in fzf's syntax: words in any order, 'exact, ^start, end$, !not; empty: all, newest first"`
 	CWD     string     `json:"cwd,omitempty" jsonschema:"ran in this folder"`
@@ -58,30 +58,30 @@ type HistorySearchInput struct {
 	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent for any agent, or one exactly"`
 	From    string     `json:"from,omitempty" jsonschema:"run from this other machine: the beginning of its user@host or of its host"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
-	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal, and was not stopped on request"`
-	Since   *time.Time `json:"since,omitempty" jsonschema:"began at or after this"`
-	Exact   string     `json:"exact,omitempty" jsonschema:"this command line and no other: all its runs"`
-	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with the number of all"`
-	Limit   int        `json:"limit,omitempty" jsonschema:"rows at most; default 50, at most 1000"`
-	Offset  int        `json:"offset,omitempty" jsonschema:"rows to leave out first"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"exited with a code other than 0 or was killed by a signal, and was not stopped on request"`
+	Since   *time.Time `json:"since,omitempty" jsonschema:"started at or after this time"`
+	Exact   string     `json:"exact,omitempty" jsonschema:"exactly this command line: all its runs"`
+	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with their number"`
+	Limit   int        `json:"limit,omitempty" jsonschema:"maximum number of rows; default 50, at most 1000"`
+	Offset  int        `json:"offset,omitempty" jsonschema:"number of rows to skip"`
 
-	Hosts []string `json:"-"` // the machines that a view of several asks, "" for the own one; none for that alone
+	Hosts []string `json:"-"` // in a view of several machines: those to ask, "" for this one; none: only this one
 }
 
-// A HistoryRow is a run that a search has found.
+// A HistoryRow is a run found by a search.
 type HistoryRow struct {
 	Command
-	Runs    int   `json:"runs" jsonschema:"with unique: runs of this command line that match; else 1"`
-	Matched []int `json:"matched,omitempty" jsonschema:"indexes of the characters (Unicode code points) of command that match the query"`
-	Score   int   `json:"score,omitempty" jsonschema:"with a query: how well it matches, to merge rows of several engines"`
+	Runs    int   `json:"runs" jsonschema:"with unique: number of matching runs of this command line; otherwise 1"`
+	Matched []int `json:"matched,omitempty" jsonschema:"indexes of the matching characters (Unicode code points) of command"`
+	Score   int   `json:"score,omitempty" jsonschema:"with a query: quality of the match, to merge rows of several engines"`
 }
 
 // HistorySearchOutput is the output of history.search.
 type HistorySearchOutput struct {
 	Rows  []HistoryRow `json:"rows" jsonschema:"best match first, the newer first among equals"`
-	Total int          `json:"total" jsonschema:"rows that match, those beyond the limit included"`
+	Total int          `json:"total" jsonschema:"number of matching rows, including those beyond the limit"`
 
-	Missing []string `json:"-"` // what of several machines could not be searched, and why
+	Missing []string `json:"-"` // in a view of several machines: those not searched, and why
 }
 
 // HistoryAddInput is the input of history.add.
@@ -91,64 +91,63 @@ type HistoryAddInput struct {
 	StartedAt  *time.Time `json:"started_at,omitempty" jsonschema:"default now"`
 	DurationMS *int64     `json:"duration_ms,omitempty" jsonschema:"how long it ran"`
 	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"how it ended"`
-	Actor      string     `json:"actor,omitempty" jsonschema:"who ran it; default who calls"`
+	Actor      string     `json:"actor,omitempty" jsonschema:"who ran it; default the caller"`
 }
 
-// HistoryRemoveInput is the input of history.remove; at least one has to be set.
+// HistoryRemoveInput is the input of history.remove; at least one field must be set.
 type HistoryRemoveInput struct {
 	IDs     []int64 `json:"ids,omitempty" jsonschema:"these runs"`
 	Command string  `json:"command,omitempty" jsonschema:"every run of this command line"`
 
-	Host string `json:"-"` // the machine whose runs they are, in a view of several; "" for the own one
+	Host string `json:"-"` // in a view of several machines: the one with these runs; "" for this one
 }
 
-// HistoryCount says how many commands an operation has dealt with.
+// HistoryCount is the number of commands added, deleted or written.
 type HistoryCount struct {
 	Count    int  `json:"count" jsonschema:"commands"`
-	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: a file was there and was replaced"`
+	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: an existing file was replaced"`
 }
 
-// HistorySaveInput is the input of history.save. In the file a line break
-// within a command has a backslash before it, and backslashes at the end of one
-// of its lines are doubled. The error is conflict when the file is there and may
-// not be replaced, invalid when the path is not absolute.
+// HistorySaveInput is the input of history.save. The file has a backslash before each line break
+// within a command; backslashes at the end of such a line are doubled. The error is conflict if
+// the file exists and overwrite is not set, invalid if the path is not absolute.
 type HistorySaveInput struct {
 	FileScope
-	Path      string `json:"path" jsonschema:"absolute path; folders that lack are made"`
+	Path      string `json:"path" jsonschema:"absolute path; missing folders are created"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file"`
 	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
 
 	IDs []int64 `json:"ids,omitempty" jsonschema:"only these runs of the history"`
 }
 
-// HistoryLoadInput is the input of history.load; blank lines are skipped. The
-// error is not_found when no such file, invalid when the path is not
-// absolute or the file is no text. Nothing changes unless the whole file was read
-// and its commands are on disk: who hangs up before that has loaded nothing.
+// HistoryLoadInput is the input of history.load; blank lines are skipped. The error is not_found
+// if the file does not exist, invalid if the path is not absolute or the file is not text. The
+// history changes only after the whole file was read and its commands are on disk: a call
+// cancelled before that adds nothing.
 type HistoryLoadInput struct {
 	FileScope
 	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish, and atuin's database, are understood too"`
-	Format string `json:"format,omitempty" jsonschema:"bash, zsh or fish: the shell that wrote entries without a header; default: detected from the other entries"`
-	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
+	Format string `json:"format,omitempty" jsonschema:"bash, zsh or fish: the shell for entries without a header; default: detected from the other entries"`
+	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by a file of history.save, without changing the history"`
 
 	At time.Time `json:"at,omitzero" jsonschema:"time to record for commands without one in the file; a second call with the same time adds no duplicates; default: now"`
 }
 
 // HistoryLoadingOutput is the output of history.loading.
 type HistoryLoadingOutput struct {
-	Loads []HistoryProgress `json:"loads" jsonschema:"one of each call"`
+	Loads []HistoryProgress `json:"loads" jsonschema:"one per call"`
 }
 
-// HistoryProgress is how far a call of history.load is.
+// HistoryProgress is the progress of one history.load call.
 type HistoryProgress struct {
-	Path  string `json:"path" jsonschema:"the file that is loaded"`
+	Path  string `json:"path" jsonschema:"the file being loaded"`
 	Done  int    `json:"done" jsonschema:"commands so far"`
 	Total int    `json:"total" jsonschema:"commands of the file"`
 }
 
 // HistoryStatsInput is the input of history.stats.
 type HistoryStatsInput struct {
-	Since *time.Time `json:"since,omitempty" jsonschema:"count what began at or after this"`
+	Since *time.Time `json:"since,omitempty" jsonschema:"count runs started at or after this time"`
 	Limit int        `json:"limit,omitempty" jsonschema:"length of the lists; default 10"`
 }
 
@@ -160,15 +159,15 @@ type HistoryStatsOutput struct {
 	Programs []NameCount `json:"programs" jsonschema:"first words, most often run first"`
 	Commands []NameCount `json:"commands" jsonschema:"command lines, most often run first"`
 	Folders  []NameCount `json:"folders" jsonschema:"folders, most often run in first"`
-	Actors   []NameCount `json:"actors" jsonschema:"who ran how many"`
+	Actors   []NameCount `json:"actors" jsonschema:"actors, most runs first"`
 	Failures []NameCount `json:"failures" jsonschema:"command lines that failed, most often first"`
-	Days     []NameCount `json:"days" jsonschema:"days on which commands began, as 2026-11-20 in the engine's time zone, newest first"`
+	Days     []NameCount `json:"days" jsonschema:"starts per day, as 2026-11-20 in the engine's time zone, newest first"`
 }
 
 // NameCount is a line of statistics.
 type NameCount struct {
-	Name  string `json:"name" jsonschema:"what is counted"`
-	Count int    `json:"count" jsonschema:"how often"`
+	Name  string `json:"name" jsonschema:"the item counted"`
+	Count int    `json:"count" jsonschema:"number of occurrences"`
 }
 
 // CommandsInput is the input of commands.add and commands.replace.

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// DecodeInput reads the input of the operation called name from JSON into what
-// in points to, strictly: an unknown field is a mistake. No text is the zero
-// input.
+// DecodeInput decodes the JSON input of the operation called name into in. Unknown fields are
+// errors. An empty body is the zero input.
 func DecodeInput(name string, body []byte, in any) *Error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -22,16 +21,18 @@ func DecodeInput(name string, body []byte, in any) *Error {
 	if err := d.Decode(in); err != nil {
 		return inputError(name, err)
 	}
+	// Decode stops after the first value.
 	if _, err := d.Token(); err != io.EOF {
 		return Errorf(CodeInvalid, "call %s: something follows the input", name)
 	}
 	return nil
 }
 
-// DecodeKnown is DecodeInput for the input of a program that may be newer: fields
-// that are not known are left out, and named. Within a sandbox they are an error,
-// as nothing is to run more freely than was asked for.
+// DecodeKnown is DecodeInput for a caller of a possibly newer release: it ignores unknown fields
+// and returns their names. In a sandbox they stay an error, because an unknown field may be a
+// restriction.
 func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Error) {
+	// Decode strictly first: nearly all input comes from the same release.
 	wrong = DecodeInput(name, body, in)
 	if wrong == nil || wrong.Code != CodeInvalid {
 		return nil, wrong
@@ -46,6 +47,8 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 			ignored = append(ignored, field)
 		}
 	}
+	// The strict pass has set the fields before the unknown one. UnmarshalJSON of Sandbox
+	// stays strict in the second pass.
 	reflect.ValueOf(in).Elem().SetZero()
 	if err := json.Unmarshal(body, in); err != nil {
 		return nil, inputError(name, err)
@@ -54,8 +57,7 @@ func DecodeKnown(name string, body []byte, in any) (ignored []string, wrong *Err
 	return ignored, nil
 }
 
-// FieldsOf names the fields that the JSON of a struct, or of what points to one,
-// has at its top.
+// FieldsOf returns the names of the top-level JSON fields of t, a struct or a pointer to one.
 func FieldsOf(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -70,7 +72,7 @@ func FieldsOf(t reflect.Type) []string {
 	return names
 }
 
-// inputError says in our words what encoding/json found.
+// inputError translates an error of encoding/json for users.
 func inputError(name string, err error) *Error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {

@@ -2,28 +2,28 @@ package api
 
 import "slices"
 
-// The operations of layouts: how sessions are laid out in dashboards. The engine
-// keeps them and does not look at what is in them.
+// The operations on layouts, the arrangements of sessions in dashboards. The engine stores layouts
+// without interpreting them.
 var (
 	LayoutGet = NewOperation[Empty, LayoutGetOutput]("layout.get",
-		"Gives the layout of the dashboard that changed its own last, and those kept under names.", Read)
+		"Returns the layout for the next dashboard, which is the one changed last, and the saved layouts.", Read)
 	LayoutPut = NewOperation[LayoutPutInput, LayoutPutOutput]("layout.put",
-		"Keeps a layout, under a name or as the one that the next dashboard begins with.", Write)
+		"Saves a layout under a name, or as the one for the next dashboard.", Write)
 	LayoutRemove = NewOperation[LayoutRemoveInput, Empty]("layout.remove",
-		"Forgets a layout that was kept under a name.", Destructive)
+		"Deletes a saved layout.", Destructive)
 )
 
-// A Layout says how sessions are laid out.
+// A Layout is an arrangement of sessions in tabs. Check states its limits.
 type Layout struct {
-	Tabs    []LayoutTab `json:"tabs" jsonschema:"what fills the screen at a time, in their order"`
-	Current int         `json:"current,omitempty" jsonschema:"index of the tab that is shown"`
-	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"what floats over the tabs when it is shown"`
-	Floats  bool        `json:"floats,omitempty" jsonschema:"it is shown"`
+	Tabs    []LayoutTab `json:"tabs" jsonschema:"the tabs, in order"`
+	Current int         `json:"current,omitempty" jsonschema:"index of the visible tab"`
+	Float   *LayoutTab  `json:"float,omitempty" jsonschema:"the panes floating over the tabs"`
+	Floats  bool        `json:"floats,omitempty" jsonschema:"float is visible"`
 	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were closed and are no longer listed"`
 }
 
-// A LayoutTab is a tree of splits, written down in a list: each split comes
-// before its first half, and that before the second.
+// A LayoutTab is a tree of splits as a list in preorder: each split, then its first half, then its
+// second.
 type LayoutTab struct {
 	Nodes []LayoutNode `json:"nodes" jsonschema:"splits and panes: each split before its first half, and that before the second"`
 	Focus int          `json:"focus,omitempty" jsonschema:"index of the pane with the keyboard"`
@@ -31,16 +31,16 @@ type LayoutTab struct {
 
 // Axes of a split.
 const (
-	AxisBeside = "beside" // its halves are left and right
-	AxisBelow  = "below"  // its halves are above and below
+	AxisBeside = "beside" // left and right halves
+	AxisBelow  = "below"  // upper and lower halves
 )
 
 // A LayoutNode is a split of two halves, or a pane with a session.
 type LayoutNode struct {
 	Axis  string `json:"axis,omitempty" jsonschema:"of a split: beside or below"`
-	Share int    `json:"share,omitempty" jsonschema:"of a split: what its first half has, of 10000"`
+	Share int    `json:"share,omitempty" jsonschema:"of a split: share of its first half, out of 10000"`
 	ID    string `json:"id,omitempty" jsonschema:"of a pane: its session"`
-	Name  string `json:"name,omitempty" jsonschema:"of a pane: its session's name, which finds it if no session has the id"`
+	Name  string `json:"name,omitempty" jsonschema:"of a pane: its session's name, used if no session has the id"`
 }
 
 // A SavedLayout is a layout with its name.
@@ -51,55 +51,57 @@ type SavedLayout struct {
 
 // LayoutGetOutput is the output of layout.get.
 type LayoutGetOutput struct {
-	Current  *Layout       `json:"current,omitempty" jsonschema:"that of the dashboard which changed its own last"`
-	Revision int64         `json:"revision" jsonschema:"number of current, which grows with each change; 0 if there is none"`
-	Saved    []SavedLayout `json:"saved" jsonschema:"those kept under names, by name"`
+	Current  *Layout       `json:"current,omitempty" jsonschema:"the layout for the next dashboard"`
+	Revision int64         `json:"revision" jsonschema:"number of current, increased by each change; 0 if there is none"`
+	Saved    []SavedLayout `json:"saved" jsonschema:"saved layouts, by name"`
 }
 
 // LayoutPutInput is the input of layout.put.
 type LayoutPutInput struct {
-	Name   string `json:"name,omitempty" jsonschema:"name to keep it under; without one it is what the next dashboard begins with"`
+	Name   string `json:"name,omitempty" jsonschema:"name to save it under; without one it is for the next dashboard"`
 	Layout Layout `json:"layout" jsonschema:"the layout"`
-	Show   bool   `json:"show,omitempty" jsonschema:"dashboards that are open show it too"`
+	Show   bool   `json:"show,omitempty" jsonschema:"show it in open dashboards too"`
 
-	Revision int64 `json:"revision,omitempty" jsonschema:"without a name: number of the one that this was made from; conflict if another one was kept since; 0: whatever was"`
+	Revision int64 `json:"revision,omitempty" jsonschema:"without a name: number of the layout this one is based on; conflict if it was changed since; 0: no check"`
 }
 
 // LayoutPutOutput is the output of layout.put.
 type LayoutPutOutput struct {
-	Revision int64 `json:"revision" jsonschema:"number of what the next dashboard begins with now; 0 if there is none"`
+	Revision int64 `json:"revision" jsonschema:"number of the layout for the next dashboard; 0 if there is none"`
 }
 
 // LayoutRemoveInput is the input of layout.remove.
 type LayoutRemoveInput struct {
-	Name string `json:"name" jsonschema:"the name it was kept under"`
+	Name string `json:"name" jsonschema:"name of the saved layout"`
 }
 
-// Bounds of a layout.
+// Limits of a layout.
 const (
-	MostTabs    = 500
-	MostNodes   = 500 // of a tab
-	LayoutShare = 10_000
-	MostClosed  = 1000
+	MaxTabs     = 500
+	MaxNodes    = 500    // per tab
+	LayoutShare = 10_000 // LayoutNode.Share of a half as large as the split
+	MaxClosed   = 1000
 )
 
-// Check reports what is wrong with a layout: an *Error, or nil.
+// Check returns an *Error with CodeInvalid if the layout exceeds a limit or is not a tree.
 func (l Layout) Check() error {
-	if len(l.Tabs) > MostTabs {
-		return Errorf(CodeInvalid, "layout: it has more than %d tabs", MostTabs)
+	if len(l.Tabs) > MaxTabs {
+		return Errorf(CodeInvalid, "layout: it has more than %d tabs", MaxTabs)
 	}
-	if len(l.Closed) > MostClosed {
-		return Errorf(CodeInvalid, "layout: more than %d sessions were put away", MostClosed)
+	if len(l.Closed) > MaxClosed {
+		return Errorf(CodeInvalid, "layout: more than %d sessions were put away", MaxClosed)
 	}
 	tabs := l.Tabs
 	if l.Float != nil {
 		tabs = append(slices.Clip(tabs), *l.Float)
 	}
 	for i, t := range tabs {
-		if len(t.Nodes) > MostNodes {
-			return Errorf(CodeInvalid, "layout: tab %d has more than %d nodes", i, MostNodes)
+		if len(t.Nodes) > MaxNodes {
+			return Errorf(CodeInvalid, "layout: tab %d has more than %d nodes", i, MaxNodes)
 		}
-		open := 1 // subtrees that are still to come
+		// In preorder a split opens one more subtree and a pane closes one, so the list is a
+		// tree if the count reaches 0 exactly at its end.
+		open := 1
 		for j, n := range t.Nodes {
 			split := n.Axis == AxisBeside || n.Axis == AxisBelow
 			switch {

@@ -5,76 +5,75 @@ import (
 	"time"
 )
 
-// A MachineState says how it is with the link to a machine.
+// A MachineState is the state of the link to a machine.
 type MachineState string
 
 const (
 	MachineConnected  MachineState = "connected"
-	MachineConnecting MachineState = "connecting" // for the first time, or since just now
-	MachineAway       MachineState = "away"       // it does not answer; it is tried again by itself
-	MachineNeedsYou   MachineState = "needs_you"  // a person has to answer something: `tandem machine connect`
+	MachineConnecting MachineState = "connecting" // for the first time, or after a recent loss
+	MachineAway       MachineState = "away"       // offline; retried automatically
+	MachineNeedsYou   MachineState = "needs_you"  // needs an answer from the user: `tandem machine connect`
 )
 
-// A Machine is another machine, as the link to it knows it.
+// A Machine is another machine with the state of its link.
 type Machine struct {
 	Name     string       `json:"name" jsonschema:"as in config.toml"`
 	State    MachineState `json:"state" jsonschema:"connected, connecting, away or needs_you"`
-	Version  string       `json:"version,omitempty" jsonschema:"of tandem there, when it was last seen"`
-	RTTMS    float64      `json:"rtt_ms,omitempty" jsonschema:"how long a call that does nothing takes, in milliseconds"`
+	Version  string       `json:"version,omitempty" jsonschema:"version of tandem on it, when last seen"`
+	RTTMS    float64      `json:"rtt_ms,omitempty" jsonschema:"round-trip time in milliseconds"`
 	LastSeen *time.Time   `json:"last_seen,omitempty" jsonschema:"when it last answered"`
 	Error    string       `json:"error,omitempty" jsonschema:"why it is not connected"`
-	Target   string       `json:"target" jsonschema:"what it is reached by: user@box, or a command"`
-	SSH      bool         `json:"ssh,omitempty" jsonschema:"it is reached by ssh, over which tandem can be copied there"`
-	Fleet    bool         `json:"fleet,omitempty" jsonschema:"it is one of the fleet, not of config.toml"`
+	Target   string       `json:"target" jsonschema:"how it is reached: user@box, or a command"`
+	SSH      bool         `json:"ssh,omitempty" jsonschema:"it is reached by ssh, so tandem can be copied to it"`
+	Fleet    bool         `json:"fleet,omitempty" jsonschema:"it belongs to the fleet, not to config.toml"`
 }
 
-// What can be asked about machines.
+// The operations on machines.
 var (
 	MachineList = NewOperation[MachineListInput, MachineListOutput]("machine.list",
-		"Lists the machines of config.toml, and begins to connect to them.", Read)
+		"Lists the machines of config.toml, and starts connecting to them.", Read)
 	MachineConnect = NewOperation[MachineConnectInput, Machine]("machine.connect",
-		"Tries at once to reach a machine, and answers when that is decided.", Write)
+		"Connects to a machine without delay, and returns once it is connected or has failed.", Write)
 )
 
 // MachineListInput is the input of machine.list.
 type MachineListInput struct {
-	WaitMS int `json:"wait_ms,omitempty" jsonschema:"wait this long at most for those that are being connected to"`
+	WaitMS int `json:"wait_ms,omitempty" jsonschema:"maximum wait for machines being connected"`
 }
 
 // MachineListOutput is the output of machine.list, by name.
 type MachineListOutput struct {
-	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, those that machine.connect was called for"`
+	Machines []Machine     `json:"machines" jsonschema:"by name; of a fleet of more than 32, only those passed to machine.connect"`
 	Fleet    *FleetSummary `json:"fleet,omitempty" jsonschema:"a fleet of more than 32 machines; its processes are listed by fleet.processes"`
 }
 
 // MachineConnectInput is the input of machine.connect.
 type MachineConnectInput struct {
 	Name  string `json:"name" jsonschema:"as in config.toml, or in the fleet"`
-	Close bool   `json:"close,omitempty" jsonschema:"list a machine of a large fleet no more"`
+	Close bool   `json:"close,omitempty" jsonschema:"stop listing a machine of a large fleet"`
 }
 
-// OpenOptions turn a connection to an engine into one to another: to the engine
-// of a machine, or, for the bridge at the far end of a link, into one whose
-// requests come from elsewhere. They travel in the query of engine.open.
+// OpenOptions redirect a connection to an engine: to the engine of another machine, or, for the
+// bridge at the remote end of a link, to this engine with requests from another machine. They are
+// sent in the query of engine.open.
 type OpenOptions struct {
-	Machine  string    // to which; "": this engine itself, with what follows
-	Origin   string    // who asks, "user@host"; for this engine's own machine ""
-	Agent    string    // what of an agent's the request was made from there; "" if nothing
-	ReadOnly bool      // it may only read
-	AuthSock string    // of the client: where its ssh agent listens
-	By       *FarAgent // the agent that asks; nil for a person
+	Machine  string    // the target; "": this engine itself, with the other fields
+	Origin   string    // the caller, "user@host"; "" on this engine's own machine
+	Agent    string    // the agent's process behind the request on that machine; "" if none
+	ReadOnly bool      // only reads are allowed
+	AuthSock string    // socket of the client's ssh agent
+	By       *FarAgent // the calling agent; nil for the user
 }
 
-// A FarAgent is an agent as another machine is told of it: who it is, and what it is held to
-// wherever it is led.
+// A FarAgent identifies an agent to another machine, along with the bounds to enforce there.
 type FarAgent struct {
-	Name   string `json:"name"` // what its client is called
+	Name   string `json:"name"` // its client's name
 	Owner  string `json:"owner"`
-	Bounds Bounds `json:"bounds"` // Away
+	Bounds Bounds `json:"bounds"` // after AbbreviateHome
 }
 
-// OnMachine is the name of something in a view of several machines: what the
-// machine itself calls id. It is id alone for this machine, "".
+// OnMachine qualifies id with the name of its machine, for views of several machines. For this
+// machine, "", it returns id itself.
 func OnMachine(machine, id string) string {
 	if machine == "" || id == "" {
 		return id
@@ -82,8 +81,8 @@ func OnMachine(machine, id string) string {
 	return machine + "/" + id
 }
 
-// PathOn is a path of a machine in a view of several: "/box:/etc/hosts". It is path
-// alone for this machine, "".
+// PathOn qualifies path with the name of its machine: "/box:/etc/hosts". For this machine, "", it
+// returns path itself.
 func PathOn(machine, path string) string {
 	if machine == "" || path == "" {
 		return path
@@ -91,8 +90,8 @@ func PathOn(machine, path string) string {
 	return strings.TrimSuffix("/"+machine+":"+path, "/")
 }
 
-// PathOf is the machine of a path that PathOn made, and the path there. A folder
-// of this machine may look the same.
+// PathOf splits a path made by PathOn into the machine and the path there. A local directory with
+// a name such as "box:" is mistaken for a machine.
 func PathOf(path string) (machine, there string) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	machine, far := strings.CutSuffix(first, ":")
@@ -102,7 +101,7 @@ func PathOf(path string) (machine, there string) {
 	return machine, "/" + rest
 }
 
-// MachineOf is the machine of a name that OnMachine made, and the name there.
+// MachineOf splits a name made by OnMachine into the machine and the name there.
 func MachineOf(name string) (machine, id string) {
 	machine, id, far := strings.Cut(name, "/")
 	if !far {

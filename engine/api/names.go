@@ -9,21 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// The name of a file can be any bytes but "/" and NUL. Where one is written to
-// be read, and edited or handed back, escapes stand for what cannot be seen:
-// \n, \r and \t, \xff for any other control and for a byte that is not UTF-8,
-// \u202e and \U000e0001 for characters, and \\ for a backslash. Go, C and Python
-// read them in the same way.
+// A file name can contain any bytes except "/" and NUL, but users and agents must be able to read
+// it, edit it and send it back. Invisible characters are therefore escaped: \n, \r and \t; \xff
+// for other controls and for bytes of invalid UTF-8; \u202e and \U000e0001 for other characters;
+// \\ for a backslash. Go, C and Python parse these escapes alike.
 //
-// A person gets a name with escapes in a field of its own, without quotes, and
-// only if it has to be edited; what else needs escapes there is what a terminal
-// cannot draw (panes.EscapeName). Agents get names in lines among other text:
-// one with escapes stands in double quotes (strconv.Quote), and is taken so. Both are
-// read by ParseName. Between programs, where all names look alike, paths are
-// written by EscapePath, which every JSON parser leaves alone.
+// Users see escapes without quotes, in a field for one name, and only while editing it; elsewhere
+// just the undrawable characters are escaped (panes.EscapeName). Agents see names within other
+// text, so an escaped name is in double quotes (strconv.Quote), for input too. ParseName reads
+// both forms. Programs exchange paths in the form of EscapePath, because a JSON parser leaves
+// percent signs unchanged.
 
-// AppendEscaped appends the escapes of the characters of a name. Of ASCII what
-// can be seen stands for itself.
+// AppendEscaped appends name with its invisible and non-ASCII characters escaped.
 func AppendEscaped(dst []byte, name string) []byte {
 	for name != "" {
 		r, n := utf8.DecodeRuneInString(name)
@@ -47,14 +44,14 @@ func AppendEscaped(dst []byte, name string) []byte {
 	return dst
 }
 
-// UnquoteName is the name that strconv.Quote wrote; ok is false for anything else.
+// UnquoteName undoes strconv.Quote; ok is false for any other text.
 func UnquoteName(text string) (name string, ok bool) {
 	inside, begins := strings.CutPrefix(text, `"`)
 	inside, ends := strings.CutSuffix(inside, `"`)
 	if !begins || !ends {
 		return "", false
 	}
-	for rest := inside; ; { // a quote inside has a backslash before it
+	for rest := inside; ; { // reject a quote without a backslash before it
 		at := strings.IndexAny(rest, `"\`)
 		if at < 0 {
 			break
@@ -68,8 +65,8 @@ func UnquoteName(text string) (name string, ok bool) {
 	return name, err == nil
 }
 
-// ParseName reads a name that has escapes. It takes all those that Go has, and
-// \e. Its error is one for the person, on one line.
+// ParseName decodes the escapes of a name: those of Go, and \e. The error is a single line for the
+// user.
 func ParseName(text string) (string, error) {
 	var out strings.Builder
 	for {
@@ -86,7 +83,7 @@ func ParseName(text string) (string, error) {
 	}
 }
 
-// parseEscape reads what stands behind a backslash and returns its length.
+// parseEscape decodes the escape after a backslash at the start of s and returns its length.
 func parseEscape(out *strings.Builder, s string) (int, error) {
 	if s == "" {
 		return 0, fmt.Errorf(`\ stands alone; \\ is a backslash`)
@@ -112,7 +109,7 @@ func parseEscape(out *strings.Builder, s string) (int, error) {
 	return 1 + digits, nil
 }
 
-// TildePath returns a path with the home directory as "~".
+// TildePath abbreviates the home directory at the start of path to "~".
 func TildePath(path, home string) string {
 	if home == "" || home == "/" {
 		return path
@@ -123,8 +120,7 @@ func TildePath(path, home string) string {
 	return path
 }
 
-// NewID makes an id like those of sessions, processes and clients: 12 lower-case hex
-// digits that no other has.
+// NewID returns a random id for a session, process or client: 12 lower-case hex digits.
 func NewID() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // it never fails

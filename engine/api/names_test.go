@@ -18,7 +18,7 @@ func anyName() *rapid.Generator[string] {
 	})
 }
 
-func TestNamesOfAnyBytesComeBackAsTheyWere(t *testing.T) {
+func TestNamesOfAnyBytesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := anyName().Draw(t, "name")
 		quoted := strconv.Quote(name)
@@ -37,7 +37,7 @@ func TestNamesOfAnyBytesComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-func TestOnlyAQuotedNameIsTakenForOne(t *testing.T) {
+func TestUnquoteNameRejectsUnquotedText(t *testing.T) {
 	for _, text := range []string{"", `"`, `a`, `"a`, `a"`, `"a"b"`, `"a\"`, `"\q"`, `"\x0"`, `"\x00"`, `"a" `} {
 		if name, ok := UnquoteName(text); ok {
 			t.Errorf("%s is read as %q", text, name)

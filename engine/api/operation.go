@@ -5,33 +5,31 @@ import (
 	"reflect"
 )
 
-// An Effect says what calling an operation may change.
+// An Effect is the most an operation may change.
 type Effect string
 
 const (
 	Read        Effect = "read"
 	Write       Effect = "write"
-	Destructive Effect = "destructive" // ends or removes something
+	Destructive Effect = "destructive" // stops or deletes something
 )
 
-// An Operation is one entry of the table: a name, what it does in a sentence,
-// and, as type parameters, the shapes that go in and out. Everything that
-// offers operations (routes, client, CLI, agents' tools) is made from it.
+// An Operation is one entry of the table: its name, a sentence on what it does, and the types of
+// its input and output. Routes, the client, the CLI and the agents' tools derive from it.
 //
-// Call and Run are fields because every package that names an operation would
-// compile the methods of its type again.
+// Call and Run are fields because methods would be compiled again in every package using the
+// operation.
 type Operation[In, Out any] struct {
 	Entry
 
-	// Call runs the operation on an engine. Errors are *Error, or wrap ctx's when
-	// that has ended. After CodeUnavailable it is not known whether an operation
-	// that writes was carried out.
+	// Call runs the operation on an engine. Errors are *Error, or wrap ctx.Err() after ctx is
+	// done. After CodeUnavailable it is unknown whether a write operation was carried out.
 	Call func(ctx context.Context, e Engine, in In) (Out, error)
-	// Run is Call for its effect alone.
+	// Run is Call without the output.
 	Run func(ctx context.Context, e Engine, in In) error
 }
 
-// NewOperation returns an operation that can be called.
+// NewOperation returns an operation with the given name and one-sentence description.
 func NewOperation[In, Out any](name, doc string, effect Effect) Operation[In, Out] {
 	return Operation[In, Out]{
 		Entry: Entry{Name: name, Doc: doc, Effect: effect, In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out]()},
@@ -54,12 +52,11 @@ type Entry struct {
 	Out    reflect.Type
 }
 
-// Empty is the input or output of an operation that takes or gives nothing.
+// Empty is the input of an operation without parameters, or the output of one without results.
 type Empty struct{}
 
-// An Engine carries out operations: a client.Client is one.
+// An Engine carries out operations. A client.Client is one.
 type Engine interface {
-	// Do runs the operation called name and reads its output into what out points
-	// to.
+	// Do runs the operation called name with input in and decodes its output into out, a pointer.
 	Do(ctx context.Context, name string, effect Effect, in, out any) error
 }

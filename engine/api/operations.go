@@ -5,72 +5,72 @@ import (
 	"fmt"
 )
 
-// The operation table. An operation is called with its Call method and served
-// with Handle; docs/api.md is made from this list.
+// The table of operations. Clients use Call, the engine server.Handle; docs/api.md is generated
+// from it.
 var (
 	EngineInfo = NewOperation[Empty, Info]("engine.info",
-		"Tells the engine's and keeper's pids, version and paths.", Read)
+		"Returns the engine's and keeper's pids, version and paths.", Read)
 	EngineStop = NewOperation[EngineStopInput, Empty]("engine.stop",
-		"Stops the engine; sessions and processes go on unless all is set.", Destructive)
+		"Stops the engine; sessions and processes keep running unless all is set.", Destructive)
 	EngineOperations = NewOperation[Empty, EngineOperationsOutput]("engine.operations",
-		"Lists the operations that the engine has, and the fields that each understands.", Read)
+		"Lists the engine's operations and the fields of each.", Read)
 
 	SessionStart = NewOperation[SessionStartInput, Process]("session.start",
 		"Starts a program in a new terminal.", Write)
 	SessionList = NewOperation[Empty, SessionListOutput]("session.list",
-		"Lists sessions, those that have ended included.", Read)
+		"Lists sessions, including those that have exited.", Read)
 	SessionGet = NewOperation[IDInput, Process]("session.get",
-		"Tells all about one session.", Read)
+		"Returns all details of one session.", Read)
 	SessionWrite = NewOperation[SessionWriteInput, SessionWriteOutput]("session.write",
-		"Types text or named keys into a session, and returns once its terminal has accepted them, after at most 2 seconds.", Write)
+		"Types text or named keys into a session, and returns once its terminal has accepted them, or after 2 seconds.", Write)
 	SessionRead = NewOperation[SessionReadInput, SessionReadOutput]("session.read",
 		"Reads a session's output from an absolute byte offset.", Read)
 	SessionScreen = NewOperation[SessionScreenInput, Screen]("session.screen",
-		"Shows what a session's terminal displays now.", Read)
+		"Returns the current screen of a session.", Read)
 	SessionResize = NewOperation[SessionResizeInput, Empty]("session.resize",
 		"Sets the size of a session's terminal.", Write)
 	SessionRename = NewOperation[SessionRenameInput, Process]("session.rename",
-		"Gives a session another name.", Write)
+		"Renames a session.", Write)
 	SessionKill = NewOperation[IDInput, Process]("session.kill",
-		"Ends a session and all that runs in it, and answers when it has ended.", Destructive)
+		"Kills a session and everything running in it, and returns once it has exited.", Destructive)
 
 	ProcessStart = NewOperation[ProcessStartInput, Process]("process.start",
 		"Starts a program in the background and supervises it.", Write)
 	ProcessList = NewOperation[ProcessListInput, ProcessListOutput]("process.list",
-		"Lists sessions and processes, those that have ended included.", Read)
+		"Lists sessions and processes, including those that have exited.", Read)
 	ProcessGet = NewOperation[IDInput, Process]("process.get",
-		"Tells all about one session or process, measured.", Read)
+		"Returns all details of one session or process, with its metrics.", Read)
 	ProcessStop = NewOperation[ProcessStopInput, Process]("process.stop",
-		"Ends a process and all that it started, and answers when nothing of it is left.", Destructive)
+		"Stops a process and everything it started, and returns once all have exited.", Destructive)
 	ProcessStopAll = NewOperation[ProcessStopAllInput, ProcessStopAllOutput]("process.stop_all",
-		"Ends all processes.", Destructive)
+		"Stops all processes.", Destructive)
 	ProcessRestart = NewOperation[ProcessRestartInput, Process]("process.restart",
-		"Restarts a process; one that has ended is started again.", Destructive)
+		"Restarts a process, or starts it again if it has exited.", Destructive)
 	ProcessSignal = NewOperation[ProcessSignalInput, Empty]("process.signal",
-		"Sends a signal to a process and all in its group.", Destructive)
+		"Sends a signal to a process and its group.", Destructive)
 	ProcessLog = NewOperation[ProcessLogInput, ProcessLogOutput]("process.log",
 		"Reads or searches the log of a session or process.", Read)
 	ProcessWait = NewOperation[ProcessWaitInput, ProcessWaitOutput]("process.wait",
-		"Waits until a process has ended, is ready, prints something, listens or falls silent.", Read)
+		"Waits until a process exits, is ready, prints something, listens on a port or falls silent.", Read)
 	ProcessUpdate = NewOperation[ProcessUpdateInput, Process]("process.update",
-		"Changes the name, restart policy or log bound of a process.", Write)
+		"Changes the name, restart policy or log limit of a process.", Write)
 	ProcessRemove = NewOperation[IDInput, Empty]("process.remove",
-		"Forgets a session or process that has ended, with its log.", Destructive)
+		"Deletes the record and log of an exited session or process.", Destructive)
 
 	Exec = NewOperation[ExecInput, ExecOutput]("exec",
-		"Runs a command and gives its output and exit status.", Destructive)
+		"Runs a command and returns its output and exit status.", Destructive)
 
 	EnvGet = NewOperation[EnvInput, EnvVar]("env.get",
-		"Reads a variable of the environment for what is started from now on.", Read)
+		"Returns a variable from the environment of future sessions and processes.", Read)
 	EnvSet = NewOperation[EnvSetInput, Empty]("env.set",
-		"Sets a variable of the environment for what is started from now on.", Write)
+		"Sets a variable in the environment of future sessions and processes.", Write)
 	EnvUnset = NewOperation[EnvInput, Empty]("env.unset",
-		"Removes a variable that env.set has set.", Write)
+		"Removes a variable set by env.set.", Write)
 	EnvList = NewOperation[EnvListInput, EnvListOutput]("env.list",
-		"Lists what env.set has set.", Read)
+		"Lists the variables set by env.set.", Read)
 )
 
-// Operations lists the whole table in a fixed order.
+// Operations returns the whole table in a fixed order.
 func Operations() []Entry {
 	return []Entry{
 		EngineInfo.Entry, EngineStop.Entry, EngineOperations.Entry, EnginePeer.Entry,
@@ -98,18 +98,18 @@ func Operations() []Entry {
 	}
 }
 
-// Info is the answer of engine.info.
+// Info is the output of engine.info.
 type Info struct {
 	EnginePID      int    `json:"engine_pid" jsonschema:"process id of the engine"`
 	KeeperPID      int    `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
 	Version        string `json:"version" jsonschema:"version of the engine"`
-	Protocol       int    `json:"protocol" jsonschema:"highest number of the API that the engine speaks"`
-	OldestProtocol int    `json:"oldest_protocol,omitempty" jsonschema:"lowest number of the API that it speaks; missing: the same"`
+	Protocol       int    `json:"protocol" jsonschema:"highest protocol of the engine"`
+	OldestProtocol int    `json:"oldest_protocol,omitempty" jsonschema:"lowest protocol of the engine; missing: the same"`
 	DataDir        string `json:"data_dir" jsonschema:"the data folder"`
 	Home           string `json:"home,omitempty" jsonschema:"the home folder of its user"`
-	Shell          string `json:"shell,omitempty" jsonschema:"what can run a command line: bash, or sh where there is none"`
+	Shell          string `json:"shell,omitempty" jsonschema:"the shell for command lines: bash, or sh without one"`
 	Socket         string `json:"socket" jsonschema:"path of the engine's socket"`
-	BootID         string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
+	BootID         string `json:"boot_id" jsonschema:"id of the boot to which the pids belong"`
 	Running        int    `json:"running" jsonschema:"sessions and processes with a live child"`
 
 	Unread []string `json:"unread,omitempty" jsonschema:"records that cannot be read at the moment, with the reason; their processes keep running but are missing from lists until then"`
@@ -120,28 +120,28 @@ type EngineOperationsOutput struct {
 	Operations []OperationFields `json:"operations" jsonschema:"in the order of the table"`
 }
 
-// OperationFields is an operation as an engine of any release knows it.
+// OperationFields lists the fields of an operation in the engine's release.
 type OperationFields struct {
 	Name   string   `json:"name" jsonschema:"of the operation"`
-	Input  []string `json:"input" jsonschema:"fields that it understands"`
-	Output []string `json:"output" jsonschema:"fields that it answers with"`
+	Input  []string `json:"input" jsonschema:"its input fields"`
+	Output []string `json:"output" jsonschema:"its output fields"`
 }
 
-// IDInput names one session or process: its id, a prefix of the id that no
-// other has, or its name.
+// IDInput names one session or process by its id, a unique prefix of the id, or its name. The
+// error is not_found without a match, ambiguous with several.
 type IDInput struct {
-	ID string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 }
 
 // EngineStopInput is the input of engine.stop.
 type EngineStopInput struct {
-	All     bool   `json:"all,omitempty" jsonschema:"end every session and process, and the keeper, first"`
-	Replace string `json:"replace,omitempty" jsonschema:"path of the executable that the keeper starts as the engine instead"`
-	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes go on"`
+	All     bool   `json:"all,omitempty" jsonschema:"stop every session and process, and the keeper, first"`
+	Replace string `json:"replace,omitempty" jsonschema:"path of an executable for the keeper to start as the new engine"`
+	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes keep running"`
 }
 
-// ShellPrompt is the variable of a session's environment that gives bash, zsh and Python a prompt in
-// place of the user's. Their startup scripts take it out of the environment.
+// ShellPrompt is the environment variable with the prompt for bash, zsh and Python in a session,
+// instead of the user's. Tandem's startup scripts for them unset it.
 const ShellPrompt = "TANDEM_SHELL_PROMPT"
 
 // SessionStartInput is the input of session.start.
@@ -150,15 +150,15 @@ type SessionStartInput struct {
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"working directory; default the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`
-	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
-	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session in whose present folder to start, where that can be told; else cwd"`
+	CWDOf   string            `json:"cwd_of,omitempty" jsonschema:"session whose current folder to start in, if known; otherwise cwd"`
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\""`
-	Lease   Lease             `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
+	Lease   Lease             `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
-	ID      string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the session before the answer and may ask for it again; default: new ones"`
+	ID      string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
 // SessionListOutput is the output of session.list, oldest first.
@@ -166,11 +166,10 @@ type SessionListOutput struct {
 	Sessions []Process `json:"sessions" jsonschema:"oldest first"`
 }
 
-// SessionWriteInput is the input of session.write. Of Text, Keys and Paste
-// what is set is sent, in this order.
+// SessionWriteInput is the input of session.write. Text, Keys and Paste are sent in this order.
 type SessionWriteInput struct {
-	ID    string   `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Text  string   `json:"text,omitempty" jsonschema:"sent as it is"`
+	ID    string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Text  string   `json:"text,omitempty" jsonschema:"sent unchanged"`
 	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes"`
 	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
 }
@@ -188,12 +187,12 @@ func TypeInto(ctx context.Context, e Engine, in SessionWriteInput) error {
 	if err != nil {
 		return err
 	}
-	return out.Short(in.ID)
+	return out.ShortWriteError(in.ID)
 }
 
-// Short returns an error if the terminal of the session called name did not accept all
+// ShortWriteError returns an error if the terminal of the session called name did not accept all
 // input. The error says how much was written and how to send the rest.
-func (o SessionWriteOutput) Short(name string) error {
+func (o SessionWriteOutput) ShortWriteError(name string) error {
 	if o.Dropped == 0 {
 		return nil
 	}
@@ -203,18 +202,17 @@ func (o SessionWriteOutput) Short(name string) error {
 
 // SessionReadInput is the input of session.read.
 type SessionReadInput struct {
-	ID    string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID    string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
-	Max   int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, limit 1 MiB"`
-	Plain bool   `json:"plain,omitempty" jsonschema:"the end of it as the terminal shows it: text without what was overwritten and a prompt where nothing is typed yet, and nothing of a full-screen program"`
+	Max   int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
+	Plain bool   `json:"plain,omitempty" jsonschema:"the end of the output as text: without overwritten characters, an empty prompt and full-screen programs"`
 }
 
-// SessionReadOutput is the output of session.read: raw terminal bytes, with
-// what is not UTF-8 replaced.
+// SessionReadOutput is the output of session.read.
 type SessionReadOutput struct {
-	Data       string `json:"data" jsonschema:"raw terminal bytes, with what is not UTF-8 replaced"`
+	Data       string `json:"data" jsonschema:"raw terminal bytes, invalid UTF-8 replaced"`
 	NextCursor int64  `json:"next_cursor" jsonschema:"since of the next call"`
-	Dropped    int64  `json:"dropped" jsonschema:"bytes after since that are gone because the log is bounded"`
+	Dropped    int64  `json:"dropped" jsonschema:"number of bytes after since lost because the log is limited"`
 	State      State  `json:"state" jsonschema:"of the session"`
 	AltScreen  bool   `json:"alt_screen,omitempty" jsonschema:"a full-screen program is shown"`
 }
@@ -225,29 +223,29 @@ func (o *SessionReadOutput) Bulk() []Member {
 
 // SessionScreenInput is the input of session.screen.
 type SessionScreenInput struct {
-	ID         string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID         string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
-	Scrollback int    `json:"scrollback,omitempty" jsonschema:"this many lines of history before the screen"`
-	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: draw it too"`
+	Scrollback int    `json:"scrollback,omitempty" jsonschema:"number of lines of scrollback before the screen"`
+	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: also draw the screen"`
 	Ends       bool   `json:"ends,omitempty" jsonschema:"report how each line ends"`
 }
 
-// Screen is what a terminal displays. Lines carry no trailing blanks and no
-// control characters but the SGR sequences asked for.
+// Screen is the contents of a terminal. Lines have no trailing blanks and no control characters
+// except requested SGR sequences.
 type Screen struct {
 	Cols      int      `json:"cols" jsonschema:"width in cells"`
 	Rows      int      `json:"rows" jsonschema:"height in cells"`
-	Lines     []string `json:"lines" jsonschema:"history asked for, then the rows of the screen, without trailing blanks"`
-	Cursor    Cursor   `json:"cursor" jsonschema:"where it is and how it looks"`
+	Lines     []string `json:"lines" jsonschema:"requested scrollback, then the rows of the screen, without trailing blanks"`
+	Cursor    Cursor   `json:"cursor" jsonschema:"its position and shape"`
 	Title     string   `json:"title" jsonschema:"set by the program"`
 	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
 	State     State    `json:"state" jsonschema:"of the session"`
-	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the picture asked for"`
+	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the requested picture"`
 
-	Ends []LineEnd `json:"ends,omitempty" jsonschema:"how each line ends, if asked for"`
+	Ends []LineEnd `json:"ends,omitempty" jsonschema:"how each line ends, if requested"`
 }
 
-// LineEnd is how a line of a Screen ends.
+// LineEnd describes the end of a line of a Screen.
 type LineEnd struct {
 	Printed int  `json:"printed" jsonschema:"cells up to the last one printed, blanks included; above the screen, blanks that end a line are lost"`
 	Wrapped bool `json:"wrapped,omitempty" jsonschema:"the line continues in the next one"`
@@ -259,14 +257,14 @@ func (o *Screen) Bulk() []Member {
 
 // SessionResizeInput is the input of session.resize.
 type SessionResizeInput struct {
-	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Cols int    `json:"cols" jsonschema:"width in cells, 1 to 1000"`
 	Rows int    `json:"rows" jsonschema:"height in cells, 1 to 1000"`
 }
 
 // SessionRenameInput is the input of session.rename.
 type SessionRenameInput struct {
-	ID   string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID   string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Name string `json:"name" jsonschema:"the new name"`
 
 	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the session that this change is based on; conflict if changed since; 0 for any"`

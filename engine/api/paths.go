@@ -11,11 +11,11 @@ import (
 	"tandem/persist/datadir"
 )
 
-// MaxSocketPath is the length of sun_path less its final NUL (unix(7)).
+// MaxSocketPath is the length of sun_path minus its final NUL (unix(7)).
 const MaxSocketPath = 107
 
-// DataDir tells the data folder: $TANDEM_DATA_DIR, or tandem in
-// $XDG_STATE_HOME, or ~/.local/state/tandem. Absolute; it need not exist.
+// DataDir returns the absolute path of the data directory: $TANDEM_DATA_DIR, or tandem in
+// $XDG_STATE_HOME, or ~/.local/state/tandem. The directory may not exist yet.
 func DataDir() (string, error) {
 	if dir := os.Getenv("TANDEM_DATA_DIR"); dir != "" {
 		abs, err := filepath.Abs(dir)
@@ -37,17 +37,17 @@ func DataDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "tandem"), nil
 }
 
-// Sockets tells where the engine's and the keeper's sockets of a data folder
-// are: in it, or, where the path would be too long for a socket address, in
-// $XDG_RUNTIME_DIR/tandem (or a 0700 folder in the temporary folder) under a
-// name made from a hash of the data folder. Activate and Listen make the folder.
+// Sockets returns the paths of the engine's and the keeper's sockets for a data directory: inside
+// it, or, if they would be too long for a socket address, in $XDG_RUNTIME_DIR/tandem (or a 0700
+// directory in the temporary one), named by a hash of the data directory. Activate and Listen
+// create that directory.
 func Sockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
-	if fits(engine, keeper) {
+	if fitSockaddr(engine, keeper) {
 		return engine, keeper
 	}
-	return elsewhere(dataDir)
+	return socketsOutside(dataDir)
 }
 
 // SpareSockets returns the paths to use if no socket can be created at those of Sockets: the
@@ -56,37 +56,40 @@ func Sockets(dataDir string) (engine, keeper string) {
 func SpareSockets(dataDir string) (engine, keeper string) {
 	dataDir = filepath.Clean(dataDir)
 	engine, keeper = filepath.Join(dataDir, datadir.EngineSocket), filepath.Join(dataDir, datadir.KeeperSocket)
-	if fits(engine, keeper) {
-		return elsewhere(dataDir)
+	if fitSockaddr(engine, keeper) {
+		return socketsOutside(dataDir)
 	}
 	return engine, keeper
 }
 
-// elsewhere gives paths for the sockets of a data folder outside it.
-func elsewhere(dataDir string) (engine, keeper string) {
+// socketsOutside returns socket paths outside the data directory.
+func socketsOutside(dataDir string) (engine, keeper string) {
+	// 80 bits keep the names short and make a collision of two data directories impossible in
+	// practice.
 	sum := sha256.Sum256([]byte(dataDir))
 	name := hex.EncodeToString(sum[:10])
 	for _, dir := range socketFolders() {
 		engine, keeper = filepath.Join(dir, name+".sock"), filepath.Join(dir, name+"-keeper.sock")
-		if filepath.IsAbs(dir) && fits(engine, keeper) {
+		if filepath.IsAbs(dir) && fitSockaddr(engine, keeper) {
 			break
 		}
 	}
 	return engine, keeper
 }
 
-// socketFolders are the folders of sockets outside data folders; nothing else is in them.
+// socketFolders returns the directories for sockets outside data directories. They contain nothing
+// else.
 func socketFolders() []string {
 	private := "tandem-" + strconv.Itoa(os.Geteuid())
 	return []string{runtimeDir(), filepath.Join(os.TempDir(), private), "/tmp/" + private}
 }
 
-// HoldsSocketsOnly reports whether a folder is one that Tandem makes for its sockets alone.
+// HoldsSocketsOnly reports whether dir is one of Tandem's directories for sockets.
 func HoldsSocketsOnly(dir string) bool {
 	return dir != "" && slices.Contains(socketFolders(), filepath.Clean(dir))
 }
 
-// runtimeDir is "" where the session has no runtime folder.
+// runtimeDir returns Tandem's directory in $XDG_RUNTIME_DIR; "" without one.
 func runtimeDir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "tandem")
@@ -94,7 +97,7 @@ func runtimeDir() string {
 	return ""
 }
 
-func fits(paths ...string) bool {
+func fitSockaddr(paths ...string) bool {
 	for _, p := range paths {
 		if len(p) > MaxSocketPath {
 			return false

@@ -34,7 +34,7 @@ func TestDataDirFollowsTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestSocketsAreInTheDataFolderWhereTheyFit(t *testing.T) {
+func TestSocketsAreInTheDataFolderIfTheyFit(t *testing.T) {
 	dir := "/" + strings.Repeat("d", MaxSocketPath-len("/")-len("/keeper.sock"))
 	engine, keeper := Sockets(dir + "/")
 	if engine != dir+"/tandem.sock" || keeper != dir+"/keeper.sock" {
@@ -42,7 +42,7 @@ func TestSocketsAreInTheDataFolderWhereTheyFit(t *testing.T) {
 	}
 }
 
-func TestSocketsOfLongDataFoldersAreElsewhereAndApart(t *testing.T) {
+func TestSocketsOfLongDataFoldersAreOutsideAndDistinct(t *testing.T) {
 	long := "/" + strings.Repeat("d", MaxSocketPath)
 	for _, tc := range []struct{ runtime, tmp, want string }{
 		{"/run/user/1000", "/tmp", "/run/user/1000/tandem/"},

@@ -1,7 +1,7 @@
 package api
 
-// EnginePeer is asked by servers of the user's own, such as the page: an agent's process must not
-// use them as the user.
+// EnginePeer serves the user's own servers, such as the browser page: they must not mistake an
+// agent's process for the user.
 var EnginePeer = NewOperation[EnginePeerInput, EnginePeerOutput]("engine.peer",
 	"Reports whether the other end of a TCP connection is an agent's process on this machine.", Read)
 
@@ -13,5 +13,5 @@ type EnginePeerInput struct {
 
 // EnginePeerOutput is the output of engine.peer.
 type EnginePeerOutput struct {
-	Agent string `json:"agent,omitempty" jsonschema:"whose process it is, in words; missing for the user, other users and other machines"`
+	Agent string `json:"agent,omitempty" jsonschema:"description of the agent; missing for the user, other users and other machines"`
 }

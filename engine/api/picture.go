@@ -6,19 +6,19 @@ import (
 	"tandem/engine/styled"
 )
 
-// What of pictures a line shows.
+// The parts of pictures in a line.
 type (
 	Placement = styled.Placement
 	Strip     = styled.Strip
 )
 
-// PicturesHeld is how many bytes of pictures a viewer holds for an attachment; what came
-// first goes first, and is sent again when it is needed.
+// PicturesHeld is the maximum size of the pictures kept by a viewer per attachment, in bytes. The
+// oldest is dropped first and sent again when needed.
 const PicturesHeld = 32 << 20
 
-// A Picture is one that lines show, as a program has printed it.
+// A Picture is an image printed by a program and shown in lines.
 type Picture struct {
-	Number uint64      // by which placements name it
-	Size   image.Point // in pixels, in which placements count; a very large one is sent in fewer
+	Number uint64      // its name in placements
+	Size   image.Point // in the pixels of placements; a very large PNG is scaled down to fewer
 	PNG    []byte
 }

@@ -7,45 +7,44 @@ import (
 	"time"
 )
 
-// A Policy says when a process that has ended is started again.
+// A Policy decides when an exited process is restarted.
 type Policy string
 
 const (
 	PolicyNo            Policy = "no"             // never
-	PolicyOnFailure     Policy = "on-failure"     // when its exit status is no success
-	PolicyAlways        Policy = "always"         // whatever its exit status, and after a reboot
-	PolicyUnlessStopped Policy = "unless-stopped" // the same; what was stopped stays so
+	PolicyOnFailure     Policy = "on-failure"     // if its exit status is not a success
+	PolicyAlways        Policy = "always"         // after any exit, and after a reboot
+	PolicyUnlessStopped Policy = "unless-stopped" // like always, but stays stopped after a stop
 )
 
-// Restart is what to do when a process ends by itself.
+// Restart configures restarts after a process exits by itself.
 type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure, always or unless-stopped; default no"`
-	Max          int    `json:"max,omitempty" jsonschema:"restarts without a healthy run in between before it counts as failed; 0 is no limit"`
-	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, of what is kept alive 2000"`
-	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes beside 0 that are a success"`
+	Max          int    `json:"max,omitempty" jsonschema:"maximum consecutive restarts without a healthy run before it counts as failed; 0 is no limit"`
+	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, or 2000 with keep_alive"`
+	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes besides 0 that count as success"`
 }
 
-// Readiness says when a process counts as ready; what is set has to hold.
+// Readiness is the check of whether a process is ready. All given conditions must be met.
 type Readiness struct {
-	Log       string   `json:"log,omitempty" jsonschema:"regular expression that a line of its log matches"`
-	Port      int      `json:"port,omitempty" jsonschema:"TCP port on the loopback interface that accepts connections"`
-	HTTP      string   `json:"http,omitempty" jsonschema:"URL that answers with http_status"`
-	Command   []string `json:"command,omitempty" jsonschema:"program and arguments that exit with 0"`
-	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"after this it counts as failed; default 60000"`
+	Log       string   `json:"log,omitempty" jsonschema:"regular expression for a line of its log"`
+	Port      int      `json:"port,omitempty" jsonschema:"TCP port to accept connections on the loopback interface"`
+	HTTP      string   `json:"http,omitempty" jsonschema:"URL to answer with http_status"`
+	Command   []string `json:"command,omitempty" jsonschema:"program and arguments to exit with 0"`
+	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"time until the check fails; default 60000"`
 
-	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"status that http must answer with; default: any from 200 to 299"`
+	HTTPStatus  int               `json:"http_status,omitempty" jsonschema:"expected status of http; default: any from 200 to 299"`
 	HTTPHeaders map[string]string `json:"http_headers,omitempty" jsonschema:"headers of the request to http"`
 }
 
 // Sandbox confines a process; its JSON is the public sandbox-runtime shape.
 type Sandbox struct {
-	Filesystem SandboxFilesystem `json:"filesystem" jsonschema:"which files may be read and written"`
-	Network    *SandboxNetwork   `json:"network,omitempty" jsonschema:"which hosts may be reached; without it the network is not restricted"`
+	Filesystem SandboxFilesystem `json:"filesystem" jsonschema:"access to files"`
+	Network    *SandboxNetwork   `json:"network,omitempty" jsonschema:"access to hosts; without it the network is not restricted"`
 	Limits     *SandboxLimits    `json:"limits,omitempty" jsonschema:"resource limits"`
 }
 
-// UnmarshalJSON reads a sandbox strictly, whoever sends it: what is not known may
-// be there to restrict.
+// UnmarshalJSON rejects unknown fields: one may be a restriction.
 func (s *Sandbox) UnmarshalJSON(text []byte) error {
 	type plain Sandbox
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -53,23 +52,23 @@ func (s *Sandbox) UnmarshalJSON(text []byte) error {
 	return d.Decode((*plain)(s))
 }
 
-// SandboxFilesystem lists absolute paths; a folder stands for all below it. Its
-// names, like those of SandboxNetwork, are the public shape's.
+// SandboxFilesystem lists absolute paths; a folder includes everything below it. The JSON names,
+// like those of SandboxNetwork, are those of sandbox-runtime.
 type SandboxFilesystem struct {
-	DenyRead   []string `json:"denyRead" jsonschema:"may not be read; everything else may"`
-	AllowWrite []string `json:"allowWrite" jsonschema:"may be written; nothing else may"`
-	DenyWrite  []string `json:"denyWrite" jsonschema:"exceptions from allowWrite"`
+	DenyRead   []string `json:"denyRead" jsonschema:"not readable; everything else is"`
+	AllowWrite []string `json:"allowWrite" jsonschema:"writable; nothing else is"`
+	DenyWrite  []string `json:"denyWrite" jsonschema:"exceptions to allowWrite"`
 }
 
-// SandboxNetwork lists domains; "*.example.org" stands for all below it. An
-// empty list of allowed domains switches the network off.
+// SandboxNetwork lists domains; "*.example.org" matches all below it. An empty AllowedDomains
+// turns the network off.
 type SandboxNetwork struct {
-	AllowedDomains []string `json:"allowedDomains" jsonschema:"may be reached, through a proxy of the engine"`
-	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions from allowedDomains"`
+	AllowedDomains []string `json:"allowedDomains" jsonschema:"reachable, through a proxy of the engine"`
+	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions to allowedDomains"`
 }
 
-// SandboxLimits are resource limits of the process and its children each; 0 is
-// none.
+// SandboxLimits are resource limits, applied to the process and to each of its children; 0 is
+// no limit.
 type SandboxLimits struct {
 	OpenFiles   uint64 `json:"open_files,omitempty" jsonschema:"open file descriptors"`
 	Processes   uint64 `json:"processes,omitempty" jsonschema:"processes of the user"`
@@ -77,18 +76,18 @@ type SandboxLimits struct {
 	CPUSeconds  uint64 `json:"cpu_seconds,omitempty" jsonschema:"processor time in seconds"`
 }
 
-// Metrics are what a process and all its descendants use.
+// Metrics is the resource usage of a process and all its descendants.
 type Metrics struct {
-	CPUPercent float64 `json:"cpu_percent" jsonschema:"share of one core since the last look, in percent"`
+	CPUPercent float64 `json:"cpu_percent" jsonschema:"share of one core since the last measurement, in percent"`
 	RSSBytes   int64   `json:"rss_bytes" jsonschema:"resident memory"`
 	Threads    int     `json:"threads" jsonschema:"threads"`
 	OpenFiles  int     `json:"open_files" jsonschema:"open file descriptors"`
 	Processes  int     `json:"processes" jsonschema:"processes in the tree"`
-	Ports      []int   `json:"ports" jsonschema:"TCP ports it listens on"`
+	Ports      []int   `json:"ports" jsonschema:"TCP ports on which it listens"`
 
 	CPUHistory     []float64 `json:"cpu_history,omitempty" jsonschema:"cpu_percent in the last ten minutes up to now, oldest first"`
-	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes in the same spans of time"`
-	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"how long each span lasted, in seconds"`
+	RSSHistory     []int64   `json:"rss_history,omitempty" jsonschema:"rss_bytes over the same intervals"`
+	HistorySeconds []int     `json:"history_s,omitempty" jsonschema:"length of each interval in seconds"`
 }
 
 // ProcessStartInput is the input of process.start.
@@ -97,34 +96,34 @@ type ProcessStartInput struct {
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
-	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
 	Umask   string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
 
-	TTY  bool `json:"tty,omitempty" jsonschema:"give it a terminal, which makes it a session"`
+	TTY  bool `json:"tty,omitempty" jsonschema:"run it in a terminal, as a session"`
 	Cols int  `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
 	Rows int  `json:"rows,omitempty" jsonschema:"height of the terminal; default 24"`
 
 	KeepAlive     bool       `json:"keep_alive,omitempty" jsonschema:"short for the restart policy always"`
-	Restart       *Restart   `json:"restart,omitempty" jsonschema:"what to do when it ends by itself"`
-	Ready         *Readiness `json:"ready,omitempty" jsonschema:"when it counts as ready"`
+	Restart       *Restart   `json:"restart,omitempty" jsonschema:"restart policy after it exits by itself"`
+	Ready         *Readiness `json:"ready,omitempty" jsonschema:"readiness check"`
 	StopSignal    string     `json:"stop_signal,omitempty" jsonschema:"default SIGTERM"`
-	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty" jsonschema:"from stop signal to SIGKILL; default 8000"`
-	SplitLog      bool       `json:"split_log,omitempty" jsonschema:"keep standard output and error in files of their own"`
-	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"bytes kept of its log; default 64 MiB"`
+	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty" jsonschema:"time from the stop signal to SIGKILL; default 8000"`
+	SplitLog      bool       `json:"split_log,omitempty" jsonschema:"log standard output and error to separate files"`
+	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"maximum size of its log in bytes; default 64 MiB"`
 	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
-	Transient     bool       `json:"transient,omitempty" jsonschema:"forget it some time after it has ended"`
+	Transient     bool       `json:"transient,omitempty" jsonschema:"delete its record some time after it exits"`
 	Stdin         bool       `json:"stdin,omitempty" jsonschema:"without a terminal: keep its standard input open for process.write"`
-	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
+	Lease         Lease      `json:"lease,omitempty" jsonschema:"if started by an agent: detached, session or forever; default detached"`
 
-	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file that it is started for"`
-	After   []Dependency  `json:"after,omitempty" jsonschema:"start it once all of these have held; it waits until then, and fails if one of them no longer can"`
-	ID      string        `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
+	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file for which it is started"`
+	After   []Dependency  `json:"after,omitempty" jsonschema:"start it once all of these are met; it waits until then, and fails if one can no longer be met"`
+	ID      string        `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
 // ProcessListInput is the input of process.list.
 type ProcessListInput struct {
-	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; the engine measures only what is asked for"`
+	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; otherwise none is measured"`
 }
 
 // ProcessListOutput is the output of process.list: sessions and processes,
@@ -135,86 +134,86 @@ type ProcessListOutput struct {
 
 // ProcessRestartInput is the input of process.restart.
 type ProcessRestartInput struct {
-	ID    string       `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	After []Dependency `json:"after,omitempty" jsonschema:"of what has ended: as in process.start"`
+	ID    string       `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	After []Dependency `json:"after,omitempty" jsonschema:"if it has exited: as in process.start"`
 
 	RestartID string `json:"restart_id,omitempty" jsonschema:"id made by the caller for this restart; a second call with the same id does not restart the process again"`
 }
 
 // ProcessStopInput is the input of process.stop.
 type ProcessStopInput struct {
-	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Signal string `json:"signal,omitempty" jsonschema:"instead of the process's stop signal"`
+	ID     string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Signal string `json:"signal,omitempty" jsonschema:"signal instead of its own stop signal"`
 
-	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"from the signal to SIGKILL, instead of the process's own"`
+	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"time from the signal to SIGKILL, instead of its own"`
 }
 
 // ProcessStopAllInput is the input of process.stop_all.
 type ProcessStopAllInput struct {
-	Signal   string `json:"signal,omitempty" jsonschema:"instead of each process's stop signal"`
-	Sessions bool   `json:"sessions,omitempty" jsonschema:"end sessions too"`
+	Signal   string `json:"signal,omitempty" jsonschema:"signal instead of each process's own stop signal"`
+	Sessions bool   `json:"sessions,omitempty" jsonschema:"stop sessions too"`
 }
 
 // ProcessStopAllOutput is the output of process.stop_all.
 type ProcessStopAllOutput struct {
-	Stopped []Process `json:"stopped" jsonschema:"what was running and is stopped now"`
+	Stopped []Process `json:"stopped" jsonschema:"the processes stopped by this call"`
 }
 
 // ProcessSignalInput is the input of process.signal.
 type ProcessSignalInput struct {
-	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
+	ID     string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
 	Signal string `json:"signal" jsonschema:"name or number: SIGHUP, HUP, 1"`
 }
 
-// ProcessUpdateInput is the input of process.update; what is null stays.
+// ProcessUpdateInput is the input of process.update; fields that are null do not change.
 type ProcessUpdateInput struct {
-	ID        string   `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Name      *string  `json:"name,omitempty" jsonschema:"another name"`
-	KeepAlive *bool    `json:"keep_alive,omitempty" jsonschema:"start it again whenever it ends, or not"`
-	Restart   *Restart `json:"restart,omitempty" jsonschema:"another restart policy"`
-	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"bytes kept of its log"`
+	ID        string   `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Name      *string  `json:"name,omitempty" jsonschema:"its new name"`
+	KeepAlive *bool    `json:"keep_alive,omitempty" jsonschema:"whether to restart it whenever it exits"`
+	Restart   *Restart `json:"restart,omitempty" jsonschema:"its new restart policy"`
+	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"maximum size of its log in bytes"`
 
 	Revision int64 `json:"revision,omitempty" jsonschema:"revision of the process that this change is based on; conflict if changed since; 0 for any"`
 }
 
-// ProcessLogInput is the input of process.log. Without since, from_line and
-// tail it starts at the oldest byte kept.
+// ProcessLogInput is the input of process.log. Without since, from_line and tail it reads from the
+// oldest byte kept.
 type ProcessLogInput struct {
-	ID       string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Stream   string `json:"stream,omitempty" jsonschema:"where they are kept apart: stdout (the default), stderr, or both together in the order in which they were written, to a tenth of a second and as far as the engine saw that, else stdout first"`
+	ID       string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Stream   string `json:"stream,omitempty" jsonschema:"with separate files: stdout (the default), stderr, or both in the order written, to a tenth of a second; stdout first if the engine did not observe the order"`
 	Since    *int64 `json:"since,omitempty" jsonschema:"absolute offset in bytes; negative counts from the end"`
-	FromLine *int64 `json:"from_line,omitempty" jsonschema:"line kept, from 0; negative counts from the end"`
-	Tail     int    `json:"tail,omitempty" jsonschema:"only the last lines, this many"`
-	Max      int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, at most 1 MiB"`
-	Grep     string `json:"grep,omitempty" jsonschema:"regular expression (RE2); then matches are given instead of data"`
-	Context  int    `json:"context,omitempty" jsonschema:"lines around each match"`
-	Backward bool   `json:"backward,omitempty" jsonschema:"search from since, or the end, towards the start"`
-	Limit    int    `json:"limit,omitempty" jsonschema:"matches at most; default 100"`
-	Count    bool   `json:"count,omitempty" jsonschema:"with grep and one stream: tell how many lines match in all of the log, and before since"`
-	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
-	Exact    bool   `json:"exact,omitempty" jsonschema:"give data that is not UTF-8 as data_bytes"`
-	Times    bool   `json:"times,omitempty" jsonschema:"tell when data was written, as far as the engine saw that"`
+	FromLine *int64 `json:"from_line,omitempty" jsonschema:"first line, from 0 for the oldest one kept; negative counts from the end"`
+	Tail     int    `json:"tail,omitempty" jsonschema:"number of last lines to return"`
+	Max      int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
+	Grep     string `json:"grep,omitempty" jsonschema:"regular expression (RE2); returns matches instead of data"`
+	Context  int    `json:"context,omitempty" jsonschema:"number of lines before and after each match"`
+	Backward bool   `json:"backward,omitempty" jsonschema:"search backwards from since, or from the end"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"maximum number of matches; default 100"`
+	Count    bool   `json:"count,omitempty" jsonschema:"with grep and one stream: count the matching lines of the whole log, and those before since"`
+	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"how long to wait if there is nothing yet; at most 50000"`
+	Exact    bool   `json:"exact,omitempty" jsonschema:"return data that is not UTF-8 as data_bytes"`
+	Times    bool   `json:"times,omitempty" jsonschema:"report when data was written, if the engine observed it"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"beside since, with stream both: the offset in standard error; default: its oldest byte"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"with since and stream both: the offset in standard error; default: its oldest byte"`
 }
 
 // ProcessLogOutput is the output of process.log.
 type ProcessLogOutput struct {
-	Data       string     `json:"data" jsonschema:"the log from start on; what is not UTF-8 is replaced"`
-	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"in base64, instead of data that is not UTF-8, if exact was asked for"`
+	Data       string     `json:"data" jsonschema:"the log from start on; invalid UTF-8 is replaced"`
+	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"base64: instead of data that is not UTF-8, if exact is set"`
 	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
 	NextCursor int64      `json:"next_cursor" jsonschema:"since of the next call"`
-	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
+	End        int64      `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
-	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
-	WithinLine bool       `json:"within_line,omitempty" jsonschema:"start is inside a line, which is longer than the 1 MiB that counts as one with tail and from_line"`
-	Total      int        `json:"total,omitempty" jsonschema:"lines of the whole log that match, if count was asked for"`
-	Before     int        `json:"before,omitempty" jsonschema:"those of them that begin before the place where the search began"`
+	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines matching grep"`
+	WithinLine bool       `json:"within_line,omitempty" jsonschema:"start is inside a line longer than 1 MiB, the maximum for tail and from_line"`
+	Total      int        `json:"total,omitempty" jsonschema:"number of matching lines in the whole log, if count is set"`
+	Before     int        `json:"before,omitempty" jsonschema:"number of them starting before the start of the search"`
 	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
 
-	Parts  []LogPart `json:"parts,omitempty" jsonschema:"of both streams: what data is made of, in order"`
-	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"of both streams: the offsets in standard error; those beside it are in standard output"`
+	Parts  []LogPart `json:"parts,omitempty" jsonschema:"with both streams: the parts of data, in order"`
+	Stderr *LogPlace `json:"stderr,omitempty" jsonschema:"with both streams: the offsets in standard error; the others are in standard output"`
 }
 
 func (o *ProcessLogOutput) Bulk() []Member {
@@ -224,33 +223,33 @@ func (o *ProcessLogOutput) Bulk() []Member {
 	}
 }
 
-// A LogPart is a part of the data of both streams that one of them printed.
+// A LogPart is a part of the merged data of both streams, from one of them.
 type LogPart struct {
 	Stream string     `json:"stream" jsonschema:"stdout or stderr"`
 	Bytes  int        `json:"bytes" jsonschema:"length of the part"`
-	At     *time.Time `json:"at,omitempty" jsonschema:"when it was written, if the engine saw that"`
+	At     *time.Time `json:"at,omitempty" jsonschema:"when it was written, if the engine observed it"`
 }
 
-// A LogPlace is where in a log an answer about it lies.
+// A LogPlace has the offsets of an answer in a log.
 type LogPlace struct {
-	Start      int64 `json:"start" jsonschema:"absolute offset of what is given"`
+	Start      int64 `json:"start" jsonschema:"absolute offset of the returned data"`
 	NextCursor int64 `json:"next_cursor" jsonschema:"since_stderr of the next call"`
-	End        int64 `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
+	End        int64 `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64 `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 }
 
-// A LogTime tells when what a log has from an offset on, up to that of the next
-// one, was written: within a tenth of a second for what was written last.
+// A LogTime is the time at which a log was written from Offset up to the Offset of the next
+// LogTime, to a tenth of a second for recent output.
 type LogTime struct {
 	Offset int64     `json:"offset" jsonschema:"absolute offset"`
 	At     time.Time `json:"at" jsonschema:"when that was written"`
 }
 
-// Bytes is the log from Start on: exactly, if that was asked for.
-func (o ProcessLogOutput) Bytes() ([]byte, error) { return exactly(o.Data, o.DataBytes) }
+// Bytes returns the log from Start on, byte for byte if the input had Exact set.
+func (o ProcessLogOutput) Bytes() ([]byte, error) { return decodeExact(o.Data, o.DataBytes) }
 
-// exactly is what came as text, or in base64 where it is none.
-func exactly(text, encoded string) ([]byte, error) {
+// decodeExact returns text, or the decoded base64 if the output was not UTF-8.
+func decodeExact(text, encoded string) ([]byte, error) {
 	if encoded == "" {
 		return []byte(text), nil
 	}
@@ -261,48 +260,48 @@ func exactly(text, encoded string) ([]byte, error) {
 	return b, nil
 }
 
-// A LogMatch is a line of a log that a search has found.
+// A LogMatch is a line of a log found by a search.
 type LogMatch struct {
-	Stream string   `json:"stream,omitempty" jsonschema:"of both streams: stdout or stderr"`
+	Stream string   `json:"stream,omitempty" jsonschema:"with both streams: stdout or stderr"`
 	Offset int64    `json:"offset" jsonschema:"absolute offset of the line"`
 	Text   string   `json:"text" jsonschema:"the line"`
 	Before []string `json:"before,omitempty" jsonschema:"lines before it"`
 	After  []string `json:"after,omitempty" jsonschema:"lines after it"`
 
-	CutBefore int `json:"cut_before,omitempty" jsonschema:"bytes of the line left out before text"`
-	CutAfter  int `json:"cut_after,omitempty" jsonschema:"bytes of the line left out after text"`
+	CutBefore int `json:"cut_before,omitempty" jsonschema:"number of bytes of the line left out before text"`
+	CutAfter  int `json:"cut_after,omitempty" jsonschema:"number of bytes of the line left out after text"`
 }
 
-// ProcessWaitInput is the input of process.wait: the call answers as soon as
-// one of the conditions that are set holds.
+// ProcessWaitInput is the input of process.wait. The call returns as soon as one of the given
+// conditions is met.
 type ProcessWaitInput struct {
-	ID        string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
+	ID        string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"it has exited"`
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
-	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: both"`
-	Since     *int64 `json:"since,omitempty" jsonschema:"offset where the search for log begins; default: start of the output of its present run"`
-	Port      int    `json:"port,omitempty" jsonschema:"TCP port that it, or a process that it started, must listen on"`
-	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
-	Input     bool   `json:"input,omitempty" jsonschema:"it, or what it has started, reads the standard input that process.write writes to, and there is nothing to read"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+	Stream    string `json:"stream,omitempty" jsonschema:"with separate files: search for log only in stdout or stderr; default: both"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset at which the search for log starts; default: the start of its present run"`
+	Port      int    `json:"port,omitempty" jsonschema:"TCP port on which it, or a process started by it, must listen"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this many milliseconds"`
+	Input     bool   `json:"input,omitempty" jsonschema:"it, or a process started by it, waits for input from process.write"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and maximum: 50000 per call"`
 
-	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"beside since, for both streams: the offset in standard error"`
+	SinceStderr *int64 `json:"since_stderr,omitempty" jsonschema:"with since, for both streams: the offset in standard error"`
 }
 
 // ProcessWaitOutput is the output of process.wait.
 type ProcessWaitOutput struct {
-	Met     string  `json:"met" jsonschema:"the condition that holds: exit, ready, log, port, idle or input; empty after the time-out"`
-	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
-	Process Process `json:"process" jsonschema:"the process now"`
+	Met     string  `json:"met" jsonschema:"the condition met: exit, ready, log, port, idle or input; empty after the timeout"`
+	Line    string  `json:"line,omitempty" jsonschema:"the line matching log"`
+	Process Process `json:"process" jsonschema:"the process after the wait"`
 
-	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check that had not passed when the wait for ready timed out"`
-	PortHolder string `json:"port_holder,omitempty" jsonschema:"program that held the port when the wait for it failed"`
+	OpenCheck  string `json:"open_check,omitempty" jsonschema:"the readiness check still failing when the wait for ready timed out"`
+	PortHolder string `json:"port_holder,omitempty" jsonschema:"program holding the port when the wait for it failed"`
 	CrashLoop  bool   `json:"crash_loop,omitempty" jsonschema:"the wait ended because the process exits soon after each start"`
 }
 
-// Over reports whether waiting again would be of no use.
-func (o ProcessWaitOutput) Over() bool {
+// IsFinal reports whether waiting again would be useless.
+func (o ProcessWaitOutput) IsFinal() bool {
 	return o.Met != "" || o.CrashLoop || o.Process.State.Ended()
 }
 
@@ -311,39 +310,39 @@ type ExecInput struct {
 	Command   []string          `json:"command" jsonschema:"program and arguments"`
 	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
-	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
+	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the base environment, for example the caller's; default: the engine's own"`
 	Umask     string            `json:"umask,omitempty" jsonschema:"file mode creation mask in octal, such as 0022; default: the engine's"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
-	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, with SIGTERM and 2 seconds later SIGKILL, instead of letting it go on as a process"`
-	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the time-out it is a daemon, which is not forgotten when it has ended"`
-	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`
-	Exact     bool              `json:"exact,omitempty" jsonschema:"give output that is not UTF-8 as stdout_bytes and stderr_bytes"`
+	Kill      bool              `json:"kill,omitempty" jsonschema:"after the timeout kill it and everything it started, with SIGTERM and 2 seconds later SIGKILL, instead of keeping it as a process"`
+	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the timeout keep it as a daemon, whose record stays after it exits"`
+	MaxOutput int               `json:"max_output,omitempty" jsonschema:"maximum bytes of each stream, from its end; default 64 KiB, at most 16 MiB"`
+	Exact     bool              `json:"exact,omitempty" jsonschema:"return output that is not UTF-8 as stdout_bytes and stderr_bytes"`
 	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
 	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
-	ID        string            `json:"id,omitempty" jsonschema:"12 lower-case hex digits that no other has, by which the caller knows the process before the answer and may ask for it again; default: new ones"`
+	ID        string            `json:"id,omitempty" jsonschema:"unique id of 12 lower-case hex digits, chosen by the caller so that it can retry the call; default: a new one"`
 }
 
-// A Daemon is a command that had not ended in the time its caller had for it.
+// A Daemon marks a command still running after the timeout of its exec call.
 type Daemon struct {
-	Lines int `json:"lines" jsonschema:"how many lines of each stream its caller wants to see"`
+	Lines int `json:"lines" jsonschema:"number of lines of each stream for its caller"`
 }
 
-// ExecOutput is the output of exec. Process tells the exit status; after a
-// time-out it goes on under its id.
+// ExecOutput is the output of exec. Process has the exit status; after a timeout it keeps running
+// under its id.
 type ExecOutput struct {
-	Process       Process `json:"process" jsonschema:"what was run"`
+	Process       Process `json:"process" jsonschema:"the process that was run"`
 	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
 	Stderr        string  `json:"stderr" jsonschema:"end of its standard error"`
-	StdoutBytes   string  `json:"stdout_bytes,omitempty" jsonschema:"in base64, instead of a stdout that is not UTF-8, if exact was asked for"`
-	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"in base64, instead of a stderr that is not UTF-8, if exact was asked for"`
-	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"bytes before stdout that are in the log only"`
-	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
-	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset behind stdout: since of process.log"`
-	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset behind stderr: since_stderr of process.log"`
-	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
-	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
-	Left          int     `json:"left,omitempty" jsonschema:"number of processes it started that were running after its exit"`
+	StdoutBytes   string  `json:"stdout_bytes,omitempty" jsonschema:"base64: instead of a stdout that is not UTF-8, if exact is set"`
+	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"base64: instead of a stderr that is not UTF-8, if exact is set"`
+	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"number of bytes before stdout, available in the log only"`
+	StderrDropped int64   `json:"stderr_dropped" jsonschema:"number of bytes before stderr, available in the log only"`
+	StdoutCursor  int64   `json:"stdout_cursor" jsonschema:"absolute offset after stdout: since for process.log"`
+	StderrCursor  int64   `json:"stderr_cursor" jsonschema:"absolute offset after stderr: since_stderr for process.log"`
+	TimedOut      bool    `json:"timed_out" jsonschema:"it was still running after the timeout"`
+	DurationMS    float64 `json:"duration_ms" jsonschema:"run time, so far if it is still running"`
+	Left          int     `json:"left,omitempty" jsonschema:"number of processes started by it and still running after its exit"`
 }
 
 func (o *ExecOutput) Bulk() []Member {
@@ -355,42 +354,41 @@ func (o *ExecOutput) Bulk() []Member {
 	}
 }
 
-// Output is what it printed last to standard output and error: exactly, if
-// that was asked for.
+// Output returns the end of standard output and error, byte for byte if the input had Exact set.
 func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
-	if stdout, err = exactly(o.Stdout, o.StdoutBytes); err != nil {
+	if stdout, err = decodeExact(o.Stdout, o.StdoutBytes); err != nil {
 		return nil, nil, err
 	}
-	stderr, err = exactly(o.Stderr, o.StderrBytes)
+	stderr, err = decodeExact(o.Stderr, o.StderrBytes)
 	return stdout, stderr, err
 }
 
 // EnvInput names a variable of the overlay for what is started from now on.
 type EnvInput struct {
 	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
-	Client bool   `json:"client,omitempty" jsonschema:"in the overlay of the calling client, which counts for what it starts itself and goes with it"`
-	Reveal bool   `json:"reveal,omitempty" jsonschema:"show the value even if it or the name looks like a secret"`
+	Client bool   `json:"client,omitempty" jsonschema:"use the calling client's own overlay, which applies to what it starts and ends with its connection"`
+	Reveal bool   `json:"reveal,omitempty" jsonschema:"return the value even if it or the name looks like a secret"`
 }
 
 // EnvSetInput is the input of env.set.
 type EnvSetInput struct {
 	Name  string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
-	Value string `json:"value" jsonschema:"its value for what is started from now on"`
+	Value string `json:"value" jsonschema:"its value for future sessions and processes"`
 
-	Client bool `json:"client,omitempty" jsonschema:"in the overlay of the calling client alone"`
+	Client bool `json:"client,omitempty" jsonschema:"only in the calling client's overlay"`
 }
 
 // EnvListInput is the input of env.list.
 type EnvListInput struct {
-	Reveal bool `json:"reveal,omitempty" jsonschema:"show values even where they or the names look like secrets"`
+	Reveal bool `json:"reveal,omitempty" jsonschema:"return values even if they or the names look like secrets"`
 }
 
 // EnvVar is one variable of the overlay.
 type EnvVar struct {
 	Name     string `json:"name" jsonschema:"the variable's name"`
 	Value    string `json:"value" jsonschema:"its value; empty if redacted"`
-	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is not shown because it or the name looks like a secret"`
-	Client   bool   `json:"client,omitempty" jsonschema:"it is in the overlay of the calling client alone"`
+	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is left out because it or the name looks like a secret"`
+	Client   bool   `json:"client,omitempty" jsonschema:"it is only in the calling client's overlay"`
 }
 
 // EnvListOutput is the output of env.list, sorted by name.
@@ -398,26 +396,26 @@ type EnvListOutput struct {
 	Variables []EnvVar `json:"variables" jsonschema:"the overlay"`
 }
 
-// A ProcessRun is the time that one child of a process lived.
+// A ProcessRun is one run of a process, from start to exit.
 type ProcessRun struct {
 	StartedAt  time.Time  `json:"started_at" jsonschema:"when it was started"`
-	EndedAt    *time.Time `json:"ended_at,omitempty" jsonschema:"when it ended; null while it runs"`
-	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"null when it runs, is not known, or a signal ended it"`
-	ExitSignal string     `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
+	EndedAt    *time.Time `json:"ended_at,omitempty" jsonschema:"when it exited; null while it runs"`
+	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"null if it runs, if unknown, or if a signal killed it"`
+	ExitSignal string     `json:"exit_signal,omitempty" jsonschema:"the signal that killed it"`
 }
 
-// Supervision is the part of a Process that tells how it is looked after.
+// Supervision has the settings and results of a Process's supervision.
 type Supervision struct {
-	Restart   Restart      `json:"restart" jsonschema:"what happens when it ends by itself"`
-	Restarts  int          `json:"restarts" jsonschema:"how often it was started again"`
+	Restart   Restart      `json:"restart" jsonschema:"restart policy"`
+	Restarts  int          `json:"restarts" jsonschema:"number of restarts"`
 	Automatic int          `json:"auto_restarts" jsonschema:"number of restarts by its restart policy"`
-	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, 20 at most, oldest first"`
+	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, at most 20, oldest first"`
 	Ready     *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
-	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`
-	LastLines []string     `json:"last_lines,omitempty" jsonschema:"the end of its log, when it failed or is in backoff"`
-	SplitLog  bool         `json:"split_log,omitempty" jsonschema:"standard output and error are in files of their own"`
-	Sandboxed bool         `json:"sandboxed,omitempty" jsonschema:"it is confined"`
-	Transient bool         `json:"transient,omitempty" jsonschema:"it is forgotten some time after it has ended"`
+	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: time of the next start"`
+	LastLines []string     `json:"last_lines,omitempty" jsonschema:"the end of its log, if it failed or is in backoff"`
+	SplitLog  bool         `json:"split_log,omitempty" jsonschema:"standard output and error have separate log files"`
+	Sandboxed bool         `json:"sandboxed,omitempty" jsonschema:"it runs in a sandbox"`
+	Transient bool         `json:"transient,omitempty" jsonschema:"its record is deleted some time after it exits"`
 	Stdin     bool         `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
-	Daemon    *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command that had not ended in time"`
+	Daemon    *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command still running after its timeout"`
 }

@@ -1,28 +1,28 @@
 package api
 
-// SessionRecord is what recordings are made of.
+// SessionRecord is the source of recordings.
 var SessionRecord = NewOperation[SessionRecordInput, SessionRecordOutput]("session.record",
 	"Reads a session's output byte for byte, with its times and the sizes of its terminal.", Read)
 
 // SessionRecordInput is the input of session.record.
 type SessionRecordInput struct {
-	ID     string `json:"id" jsonschema:"id or name, or the beginning of one that no other has"`
-	Since  *int64 `json:"since,omitempty" jsonschema:"absolute offset in the log, 0 for all that is kept; default: from now on, with a repaint"`
-	Until  int64  `json:"until,omitempty" jsonschema:"absolute offset to end before; 0 for the end of the log"`
-	Max    int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, at most 1 MiB"`
-	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
+	ID     string `json:"id" jsonschema:"id, unique prefix of an id, or name"`
+	Since  *int64 `json:"since,omitempty" jsonschema:"absolute offset in the log, 0 for everything kept; default: from now on, with a repaint"`
+	Until  int64  `json:"until,omitempty" jsonschema:"absolute offset at which to stop; 0 for the end of the log"`
+	Max    int    `json:"max,omitempty" jsonschema:"maximum bytes; default 64 KiB, at most 1 MiB"`
+	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"how long to wait if there is nothing yet; at most 50000"`
 }
 
 // SessionRecordOutput is the output of session.record.
 type SessionRecordOutput struct {
-	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, without since: what draws the screen as it is at start on a terminal of its size, pictures by kitty's protocol"`
-	Data       []byte    `json:"data,omitempty" jsonschema:"base64: the output from start on, as the program wrote it"`
+	Repaint    []byte    `json:"repaint,omitempty" jsonschema:"base64, without since: output that draws the screen as of start on a terminal of its size, pictures by kitty's protocol"`
+	Data       []byte    `json:"data,omitempty" jsonschema:"base64: the unchanged output from start on"`
 	Start      int64     `json:"start" jsonschema:"absolute offset of data"`
 	NextCursor int64     `json:"next_cursor" jsonschema:"since of the next call"`
-	End        int64     `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
+	End        int64     `json:"end" jsonschema:"absolute offset after the last byte written so far"`
 	Dropped    int64     `json:"dropped" jsonschema:"bytes before the oldest one kept"`
-	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first; the engine remembers that as long as it runs"`
-	Sizes      []LogSize `json:"sizes" jsonschema:"sizes that the terminal had during data, oldest first; the first one holds at start"`
+	Times      []LogTime `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first; known only for output since the engine started"`
+	Sizes      []LogSize `json:"sizes" jsonschema:"sizes of the terminal during data, oldest first; the first applies at start"`
 	State      State     `json:"state" jsonschema:"the session's state"`
 }
 
@@ -33,8 +33,8 @@ func (o *SessionRecordOutput) Bulk() []Member {
 	}
 }
 
-// A LogSize tells the size of a terminal for what its log has from an offset on,
-// up to that of the next one.
+// A LogSize is the size of a terminal while it wrote its log from Offset up to the Offset of the
+// next LogSize.
 type LogSize struct {
 	Offset int64 `json:"offset" jsonschema:"absolute offset"`
 	Cols   int   `json:"cols" jsonschema:"width in cells"`

@@ -53,32 +53,32 @@ func RepeatOf(name string, effect Effect) Repeat {
 	return repeats[name]
 }
 
-// Repeatable reports whether a call can be retried after the engine exited.
-func Repeatable(name string, effect Effect, in any) bool {
+// IsRepeatable reports whether a call can be retried after the engine exited.
+func IsRepeatable(name string, effect Effect, in any) bool {
 	switch RepeatOf(name, effect) {
 	case RepeatAlways, RepeatGone, RepeatEnded:
 		return true
 	case RepeatMarked:
 		marked, ok := in.(Marked)
-		return ok && marked.Marked()
+		return ok && marked.HasMark()
 	}
 	return false
 }
 
-// Marked is implemented by inputs with a caller's mark: an id, a time, or the revision
-// that a change is based on. With it the engine recognizes a call it has already
-// carried out, and rejects one that would undo a newer change.
+// Marked is implemented by inputs with a mark from the caller: an id, a time, or the revision on
+// which a change is based. By it the engine recognizes a call already carried out, and rejects one
+// that would undo a newer change.
 type Marked interface {
-	Marked() bool
+	HasMark() bool
 }
 
-func (in SessionStartInput) Marked() bool   { return in.ID != "" }
-func (in ProcessStartInput) Marked() bool   { return in.ID != "" }
-func (in ExecInput) Marked() bool           { return in.ID != "" }
-func (in ProcessRestartInput) Marked() bool { return in.RestartID != "" }
-func (in ProcessUpdateInput) Marked() bool  { return in.Revision != 0 }
-func (in SessionRenameInput) Marked() bool  { return in.Revision != 0 }
-func (in HistoryLoadInput) Marked() bool    { return in.Recent || !in.At.IsZero() }
+func (in SessionStartInput) HasMark() bool   { return in.ID != "" }
+func (in ProcessStartInput) HasMark() bool   { return in.ID != "" }
+func (in ExecInput) HasMark() bool           { return in.ID != "" }
+func (in ProcessRestartInput) HasMark() bool { return in.RestartID != "" }
+func (in ProcessUpdateInput) HasMark() bool  { return in.Revision != 0 }
+func (in SessionRenameInput) HasMark() bool  { return in.Revision != 0 }
+func (in HistoryLoadInput) HasMark() bool    { return in.Recent || !in.At.IsZero() }
 
 // Saving a named layout replaces the previous one, so a retry has no further effect.
-func (in LayoutPutInput) Marked() bool { return in.Revision != 0 || in.Name != "" }
+func (in LayoutPutInput) HasMark() bool { return in.Revision != 0 || in.Name != "" }

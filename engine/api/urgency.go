@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How much the state of a session or process wants to be seen, the most first.
+// Degrees of urgency of a session's or process's state, most urgent first.
 const (
 	UrgencyFailed = iota
 	UrgencyBackoff
@@ -15,8 +15,8 @@ const (
 	UrgencyEnded
 )
 
-// Urgency is how much the state of p wants to be seen.
-func Urgency(p *Process) int {
+// UrgencyOf returns the urgency of p's state, lowest number first.
+func UrgencyOf(p *Process) int {
 	switch {
 	case p.Failed():
 		return UrgencyFailed
@@ -30,7 +30,8 @@ func Urgency(p *Process) int {
 	return UrgencyEnded
 }
 
-// Failed reports whether p ended by itself and not well, as far as anybody knows.
+// Failed reports whether p failed to start, or exited by itself without success. An unknown exit
+// status counts as a failure.
 func (p *Process) Failed() bool {
 	switch p.State {
 	case StateFailed:
@@ -41,16 +42,16 @@ func (p *Process) Failed() bool {
 	return false
 }
 
-// shellStart is how long a shell lives at least when it was not its own start
-// that failed.
+// shellStart is the minimum lifetime of a shell that started successfully.
 const shellStart = 3 * time.Second
 
-// leftShell reports whether p is an interactive shell that somebody left: its
-// exit status is that of the last command in it and tells nothing of the shell.
+// leftShell reports whether p is an interactive shell left by the user. Its exit status is that of
+// its last command, so it says nothing about the shell.
 func (p *Process) leftShell() bool {
 	if p.Kind != KindSession || len(p.Argv) == 0 || p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < shellStart {
 		return false
 	}
+	// Other arguments, such as -c, make it run a command or script with its own exit status.
 	for _, arg := range p.Argv[1:] {
 		if arg != "-l" && arg != "-i" && arg != "--login" && arg != "-il" && arg != "-li" {
 			return false

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestABranchIsMergedThoughATagHasItsName(t *testing.T) {
+func TestBranchIsMergedDespiteTagOfTheSameName(t *testing.T) {
 	if got := (Worktree{Branch: "v1"}).MergeArguments(); !slices.Equal(got, []string{"merge", "--", "refs/heads/v1"}) {
 		t.Errorf("git %q", got)
 	}

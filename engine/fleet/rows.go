@@ -130,7 +130,7 @@ func (t *rows) put(key string, value []byte) {
 	}
 	m := t.machine(machine)
 	r := &row{key: key, of: m, epoch: m.same(written.Epoch), generation: t.generation, Process: written.Process}
-	r.rank = api.Urgency(&r.Process)
+	r.rank = api.UrgencyOf(&r.Process)
 	r.text = strings.ToLower(strings.Join([]string{r.Name, machine, r.Command, r.CWD, string(r.State), r.Actor, string(r.Kind), strconv.Itoa(r.PID)}, "\n"))
 	t.all[key] = r
 	t.pending[r] = true

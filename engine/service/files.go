@@ -291,7 +291,7 @@ func (s *Files) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindO
 func (s *Files) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
-			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MostBytes,
+			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MaxBytes,
 		})
 		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Passed}
 		for i, l := range r.Lines {

@@ -157,7 +157,7 @@ func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string
 	all = slices.DeleteFunc(all, func(id string) bool { return !ended[id] })
 	slices.Sort(all)
 	all = slices.Compact(all)
-	return all[:min(len(all), api.MostClosed)]
+	return all[:min(len(all), api.MaxClosed)]
 }
 
 func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {

@@ -112,7 +112,7 @@ func TestALayoutThatIsNoTreeIsRefused(t *testing.T) {
 	if err := good.Check(); err != nil {
 		t.Error(err)
 	}
-	for i := range api.MostTabs + 1 {
+	for i := range api.MaxTabs + 1 {
 		good.Tabs = append(good.Tabs, paneTab(fmt.Sprint(i)))
 	}
 	if err := good.Check(); !errors.Is(err, api.CodeInvalid) {

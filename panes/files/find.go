@@ -232,7 +232,7 @@ func globNames(ctx context.Context, e panes.Engine, folder, pattern string) (fou
 
 // searchContents searches files of a size at most, or of any with 0.
 func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (found, error) {
-	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: mostFound, MostBytes: mostBytes})
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: mostFound, MaxBytes: mostBytes})
 	lines := found{limited: out.Limited, passed: out.Passed > 0}
 	for _, l := range out.Lines {
 		if l.Match {

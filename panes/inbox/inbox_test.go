@@ -57,7 +57,7 @@ func newDesk(t *testing.T, sessions ...api.Process) *desk {
 		Env: &d.env, Name: func(p *api.Process) string { return p.Agent.Name + " in " + p.Name },
 		Tree: func(p *api.Process) string { return d.tree }, Diff: func(p *api.Process) tea.Cmd { d.diffs++; return nil },
 		Waiting: func() []api.Process {
-			return slices.DeleteFunc(slices.Clone(d.env.Known.Processes), func(p api.Process) bool { return !p.Agent.Wants() })
+			return slices.DeleteFunc(slices.Clone(d.env.Known.Processes), func(p api.Process) bool { return !p.Agent.NeedsAttention() })
 		},
 		See:     func(p *api.Process) { d.seen = append(d.seen, p.ID) },
 		Request: func(id string) tea.Cmd { d.asked = id; return nil },

@@ -75,14 +75,14 @@ func (t *Table) compare(a, b *api.Process) int {
 	if t.descending() {
 		by = -by
 	}
-	return cmp.Or(by, cmp.Compare(api.Urgency(a), api.Urgency(b)), cmp.Compare(a.Kind, b.Kind),
+	return cmp.Or(by, cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(a.Kind, b.Kind),
 		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }
 
 func (c Column) compare(a, b *api.Process) int {
 	switch c {
 	case ColumnState:
-		return cmp.Or(cmp.Compare(api.Urgency(a), api.Urgency(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
+		return cmp.Or(cmp.Compare(api.UrgencyOf(a), api.UrgencyOf(b)), cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
 	case ColumnName:
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	case ColumnHost:

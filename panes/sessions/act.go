@@ -236,7 +236,7 @@ func (p *Pane) Reopen() (any bool) {
 // be listed else, by id.
 func (p *Pane) WritePutAway() (ids []string) {
 	for _, session := range slices.Backward(p.env.News().Processes) {
-		if len(ids) == api.MostClosed {
+		if len(ids) == api.MaxClosed {
 			break
 		}
 		if p.closed[session.ID] && session.Kind == api.KindSession && widget.Failed(&session) {

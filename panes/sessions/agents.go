@@ -36,7 +36,7 @@ type AgentCount struct{ Blocked, Done, Working int }
 // Wants reports whether the coding agent in a session needs the person.
 func (a *Agents) Wants(session *api.Process) bool {
 	now := session.Agent
-	return now.Wants() && !(now.State == api.AgentDone && now.Since.Equal(a.seen[session.ID]))
+	return now.NeedsAttention() && !(now.State == api.AgentDone && now.Since.Equal(a.seen[session.ID]))
 }
 
 // Waiting are the sessions whose agents need the person, those first that have waited
@@ -183,7 +183,7 @@ func (a *Agents) isNew(session *api.Process) bool {
 		delete(a.told, session.ID)
 		return false
 	}
-	if !now.Wants() {
+	if !now.NeedsAttention() {
 		return false
 	}
 	before, known := a.told[session.ID]
@@ -269,7 +269,7 @@ func tabMark(r *Row, look *widget.Look) (mark string, ink widget.Ink, urgency in
 		urgency = 4
 	case mark != "":
 		return mark, ink, 3
-	case tells && p.Agent.Wants():
+	case tells && p.Agent.NeedsAttention():
 		urgency = 2
 	case tells && p.Agent.State == api.AgentWorking:
 		urgency = 1

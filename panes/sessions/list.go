@@ -181,7 +181,7 @@ func (l *List) drawRow(i, w int, look *widget.Look) string {
 	if rest := room - widget.Width(name) - 2; rest > 3 {
 		detail = "  " + l.detail(row, rest)
 	}
-	if p.Agent.Wants() {
+	if p.Agent.NeedsAttention() {
 		detailInk = glyphInk
 	}
 	detail = widget.Pad(detail, room-widget.Width(name))

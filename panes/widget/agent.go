@@ -29,7 +29,7 @@ func AgentGlyph(a *api.CodingAgent, look *Look) (string, Ink) {
 		return g.Blocked, look.Warn
 	case a.State == api.AgentWorking:
 		return g.Working, look.Info
-	case a.Wants():
+	case a.NeedsAttention():
 		return g.Check, look.Good
 	case a.State == api.AgentDone:
 		return g.Check, look.Dim

@@ -42,7 +42,7 @@ func Reason(p *api.Process, now time.Time) string {
 	case Failed(p):
 		return HowEnded(p)
 	case p.State == api.StateWaiting:
-		return "waiting for " + Clean(p.Awaits())
+		return "waiting for " + Clean(p.DependencyNames())
 	case p.IsUnready():
 		return "not ready yet"
 	case p.State == api.StateStarting, p.State == api.StateStopping:
@@ -63,7 +63,7 @@ func StateWords(p *api.Process, now time.Time) string {
 	case p.State == api.StateBackoff:
 		return strings.TrimPrefix(againIn(p, now), ", ")
 	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
-		return "waiting for " + Clean(p.Awaits())
+		return "waiting for " + Clean(p.DependencyNames())
 	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil:
 		return map[bool]string{true: "ready", false: "not ready"}[*p.Supervision.Ready]
 	case p.State == api.StateExited && p.ExitCode != nil:

@@ -124,7 +124,7 @@ func sendCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(a.out.Answer(out, func() string { return "" }), out.Short(in.ID))
+			return errors.Join(a.out.Answer(out, func() string { return "" }), out.ShortWriteError(in.ID))
 		},
 	}
 	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")

@@ -111,7 +111,7 @@ func timedOut(ctx context.Context, err error) bool {
 
 // speak chooses the protocol for all further requests.
 func (c *Client) speak(info api.Info) error {
-	protocol, ok := info.Shared()
+	protocol, ok := info.ChooseProtocol()
 	if !ok {
 		return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
 			info.Version, info.EnginePID, info.Protocol, api.Protocol).

@@ -99,7 +99,7 @@ func TestTheHighestProtocolThatBothHaveIsSpoken(t *testing.T) {
 		{api.Info{Protocol: api.Protocol + 1}, 0},
 		{api.Info{Protocol: api.OldestProtocol - 1}, 0},
 	} {
-		got, ok := tc.info.Shared()
+		got, ok := tc.info.ChooseProtocol()
 		if ok != (tc.want != 0) || ok && got != tc.want {
 			t.Errorf("with an engine of %d to %d: %d, %v; want %d", tc.info.OldestProtocol, tc.info.Protocol, got, ok, tc.want)
 		}

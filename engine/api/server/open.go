@@ -77,7 +77,7 @@ func (m *Mux) receive(origin *Origin) (err error) {
 	if by.Owner == "" {
 		return api.Errorf(api.CodeInvalid, "receive an agent from %s: it has no owner", origin.From)
 	}
-	by.Bounds = by.Bounds.At(home)
+	by.Bounds = by.Bounds.ExpandHome(home)
 	if s := by.Bounds.Sandbox; s != nil {
 		s.Filesystem.AllowWrite = slices.DeleteFunc(s.Filesystem.AllowWrite, func(path string) bool {
 			_, err := os.Stat(path)

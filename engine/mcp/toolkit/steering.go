@@ -18,7 +18,7 @@ func (s Subject) Steered(sandboxed bool) Subject {
 	}
 	argv := []string{"env"}
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		if api.Steers(name) {
+		if api.AltersExecution(name) {
 			argv = append(argv, name+"="+s.Env[name])
 		}
 	}

@@ -13,7 +13,7 @@ func StateText(p api.Process) string {
 	text := string(p.State)
 	switch {
 	case p.State == api.StateWaiting && len(p.WaitsFor) > 0:
-		return text + " for " + Visible(p.Awaits())
+		return text + " for " + Visible(p.DependencyNames())
 	case !p.State.Ended():
 		return text
 	case p.ExitSignal != "":

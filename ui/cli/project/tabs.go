@@ -66,7 +66,7 @@ func joined(old *api.Layout, layout api.Layout) api.Layout {
 		}
 	}
 	for _, t := range old.Tabs {
-		if !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID != "" && taken[n.ID] }) && len(out.Tabs) < api.MostTabs {
+		if !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID != "" && taken[n.ID] }) && len(out.Tabs) < api.MaxTabs {
 			out.Tabs = append(out.Tabs, t)
 		}
 	}

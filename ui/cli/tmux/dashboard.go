@@ -97,7 +97,7 @@ func (c *call) arrange() error {
 		takeOut(l, closed)
 		takeOut(l, apart)
 		l.Closed = append(l.Closed, closed...)
-		l.Closed = l.Closed[max(len(l.Closed)-api.MostClosed, 0):]
+		l.Closed = l.Closed[max(len(l.Closed)-api.MaxClosed, 0):]
 		for _, w := range changed {
 			if len(w.Panes) > 0 {
 				at := putWindow(c, l, w)

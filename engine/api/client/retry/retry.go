@@ -79,7 +79,7 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 			return err
 		}
 		sent = sent || maySent
-		if sent && !api.Repeatable(name, effect, in) {
+		if sent && !api.IsRepeatable(name, effect, in) {
 			return unsure(name, in, err)
 		}
 		if lost.IsZero() || time.Since(called) > steady && maySent {
@@ -262,6 +262,6 @@ func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Du
 	return Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
 		out, err = api.ProcessWait.Call(ctx, c, in)
-		return out, out.Over(), err
+		return out, out.IsFinal(), err
 	})
 }

@@ -102,7 +102,7 @@ func processLine(p api.Process) string {
 	case p.ExitSignal != "":
 		line += ", ended by " + p.ExitSignal
 	case p.State == api.StateWaiting:
-		line += " for " + p.Awaits()
+		line += " for " + p.DependencyNames()
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}

@@ -47,7 +47,7 @@ func stateLine(p api.Process) string {
 	case p.ExitCode != nil || p.ExitSignal != "":
 		line += ", " + outcome(p)
 	case p.State == api.StateWaiting:
-		line += " for " + p.Awaits()
+		line += " for " + p.DependencyNames()
 	case p.PID != 0:
 		line += fmt.Sprintf(", pid %d", p.PID)
 	}
@@ -249,7 +249,7 @@ func await(ctx context.Context, f *toolkit.Agent, ask api.ProcessWaitInput, time
 	err = toolkit.InTurns(timeoutMS, func(turnMS int) (over bool, err error) {
 		ask.TimeoutMS = turnMS
 		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
-		return out.Over(), err
+		return out.IsFinal(), err
 	})
 	return out, err
 }
@@ -286,7 +286,7 @@ func waited(met string, p api.Process) string {
 	case met == "" && p.State.Ended():
 		return "It ended before that; " + outcome(p) + "."
 	case met == "" && p.State == api.StateWaiting:
-		return "Timed out; it is waiting for " + p.Awaits() + "."
+		return "Timed out; it is waiting for " + p.DependencyNames() + "."
 	case met == "" && p.State == api.StateBackoff:
 		return "Timed out; it is waiting to be restarted."
 	case met == "":

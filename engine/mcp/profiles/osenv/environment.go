@@ -152,7 +152,7 @@ func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Resul
 // dropEnv takes a variable out of what this agent has set and of what its programs
 // inherit. One that the person has set for everything stays.
 func dropEnv(ctx context.Context, f *toolkit.Agent, key string) error {
-	if _, inherited := f.Inherited()[key]; inherited && api.Steers(key) && f.Options.Sandbox == nil {
+	if _, inherited := f.Inherited()[key]; inherited && api.AltersExecution(key) && f.Options.Sandbox == nil {
 		return api.Errorf(api.CodeForbidden, "unset %s: it decides which programs run, so agents may unset it only inside a sandbox", key)
 	}
 	_, err := api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: key, Client: true})
