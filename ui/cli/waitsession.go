@@ -38,7 +38,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 		return err
 	}
 	defer p.Close()
-	out, err := retry.Until(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
+	out, err := retry.RepeatUntil(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
 		out, err = api.SessionWait.Call(ctx, p, in)
 		in.Since = &out.NextCursor

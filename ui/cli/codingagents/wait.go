@@ -50,7 +50,7 @@ func Wait(ctx context.Context, v Verbs, id string, states []api.AgentState, time
 		return err
 	}
 	defer p.Close()
-	out, err := retry.Until(timeout, func(ms int) (out api.AgentWaitOutput, done bool, err error) {
+	out, err := retry.RepeatUntil(timeout, func(ms int) (out api.AgentWaitOutput, done bool, err error) {
 		out, err = api.AgentWait.Call(ctx, p, api.AgentWaitInput{IDs: []string{id}, States: states, TimeoutMS: ms})
 		return out, out.Process != nil || out.Ended, err
 	})

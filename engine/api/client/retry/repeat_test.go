@@ -139,7 +139,7 @@ func TestEveryOperationDeclaresRepeatability(t *testing.T) {
 }
 
 // Only an error of a repeated call can mean success.
-func TestErrorOfAFirstCallIsReported(t *testing.T) {
+func TestFirstCallsErrorIsReported(t *testing.T) {
 	e, conn := newDying(t)
 	for _, code := range []api.Code{api.CodeNotFound, api.CodeEnded} {
 		e.die(api.Errorf(code, "no such process"))

@@ -19,33 +19,32 @@ import (
 )
 
 const (
-	// returnLimit is how long an engine that is gone may take to come back.
+	// returnLimit is how long to wait for a lost engine to return.
 	returnLimit = 15 * time.Second
-	// awayLimit is how long another machine may, when nothing but reading is asked
-	// of it: a log that is followed goes on when the laptop wakes up.
+	// awayLimit is how long to retry another machine for read-only calls: a followed log resumes
+	// when the laptop wakes.
 	awayLimit = 10 * time.Minute
-	// activateAfter is when one that its keeper did not start again is started.
+	// activateAfter is how long to leave the restart of a lost engine to its keeper.
 	activateAfter = 500 * time.Millisecond
-	// returnPoll is how often it is looked for.
+	// returnPoll is the interval between retries.
 	returnPoll = 20 * time.Millisecond
-	// steady is how long a call lasts whose engine was there for it: what is lost then
-	// is another one.
-	steady = time.Second
+	// steadyCall is the duration from which a call counts as accepted by a healthy engine. Its loss
+	// is then a new one, with its own time limit.
+	steadyCall = time.Second
 )
 
-// A Conn is a client that outlives the engine it was made to. It is safe for
-// concurrent use.
+// A Conn is a client that survives the loss of its engine. It is safe for concurrent use.
 type Conn struct {
 	*client.Client
-	Hasty bool // a machine that is away is not waited for
-	// Away is called when a call that changes nothing begins to wait for a machine that
-	// is away, which it then does for as long as its caller; nil: it gives up after a while.
+	Hasty bool // do not wait for an offline machine
+	// Away, if set, is called when a read-only call starts waiting for an offline machine. Such
+	// calls then wait until their context is done; without Away they give up after awayLimit.
 	Away    func()
 	connect func(context.Context) (*client.Client, error) // nil if another process starts the engine
 }
 
-// Connect connects, and connects again when the engine is gone for long: connect
-// starts one if need be. The result has to be closed.
+// Connect returns a Conn to the client made by connect, which should start an engine if necessary.
+// connect is called again when the engine is lost for long. The caller must close the result.
 func Connect(ctx context.Context, connect func(context.Context) (*client.Client, error)) (*Conn, error) {
 	first, err := connect(ctx)
 	if err != nil {
@@ -64,14 +63,15 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 	if c.Machine() != "" && effect == api.Read && !c.Hasty {
 		limit = awayLimit
 	}
-	for ask := in; ; ask = after(in, time.Since(began)) {
+	for ask := in; ; ask = withRemainingTime(in, time.Since(began)) {
 		called := time.Now()
 		var reached atomic.Bool
-		err := c.Client.Do(noting(ctx, &reached), name, effect, ask, out)
+		err := c.Client.Do(withReachedFlag(ctx, &reached), name, effect, ask, out)
 		gone, maySent := isLost(err)
+		// If ctx ends during a reconnection, err says nothing about the call before: give up below.
 		if !gone && (lost.IsZero() || ctx.Err() == nil || reached.Load()) {
 			if sent && err != nil {
-				return c.settle(ctx, name, effect, in, out, err)
+				return c.resolveRepeat(ctx, name, effect, in, out, err)
 			}
 			return err
 		}
@@ -80,9 +80,9 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 		}
 		sent = sent || maySent
 		if sent && !api.IsRepeatable(name, effect, in) {
-			return unsure(name, in, err)
+			return unsureError(name, in, err)
 		}
-		if lost.IsZero() || time.Since(called) > steady && maySent {
+		if lost.IsZero() || time.Since(called) > steadyCall && maySent {
 			lost = time.Now()
 		}
 		patient := c.Away != nil && c.Machine() != "" && effect == api.Read
@@ -91,21 +91,21 @@ func (c *Conn) Do(ctx context.Context, name string, effect api.Effect, in, out a
 			c.Away()
 		}
 		if !patient && time.Since(lost) > limit {
-			return given(name, effect, in, sent, err)
+			return giveUpError(name, effect, in, sent, err)
 		}
-		if c.await(ctx, time.Since(lost)) != nil || ctx.Err() != nil {
-			return given(name, effect, in, sent, err)
+		if c.waitForEngine(ctx, time.Since(lost)) != nil || ctx.Err() != nil {
+			return giveUpError(name, effect, in, sent, err)
 		}
 	}
 }
 
-// noting notes in a context whether a call has reached anything.
-func noting(ctx context.Context, reached *atomic.Bool) context.Context {
+// withReachedFlag returns a context that sets reached once a call has a connection.
+func withReachedFlag(ctx context.Context, reached *atomic.Bool) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 }
 
-// isLost reports whether an error says that the engine has gone, and whether the call
-// may have reached it.
+// isLost reports whether err means that the engine is lost (gone), and whether it may have received
+// the call (sent).
 func isLost(err error) (gone, sent bool) {
 	var lost *client.Lost
 	if errors.As(err, &lost) {
@@ -115,9 +115,9 @@ func isLost(err error) (gone, sent bool) {
 	return ending, ending
 }
 
-// settle interprets the error of a repeated call: it returns nil if the first call had
+// resolveRepeat interprets the error of a repeated call: it returns nil if the first call had
 // already removed or stopped the process, and then reads the process into out.
-func (c *Conn) settle(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
+func (c *Conn) resolveRepeat(ctx context.Context, name string, effect api.Effect, in, out any, err error) error {
 	missing := errors.Is(err, api.CodeNotFound)
 	switch api.RepeatOf(name, effect) {
 	case api.RepeatGone:
@@ -155,7 +155,7 @@ func stoppedID(in any) string {
 	return ""
 }
 
-// startID is the id that the caller has made for what a call starts.
+// startID returns the caller's id for the session or process to start; "" if none.
 func startID(in any) string {
 	switch in := in.(type) {
 	case api.ExecInput:
@@ -168,14 +168,14 @@ func startID(in any) string {
 	return ""
 }
 
-// after is the input of a call that is made again some time after it was made: what
-// waits has that much less time. A command's counts from its start.
-func after(in any, passed time.Duration) any {
+// withRemainingTime returns the input for repeating a call after passed, with shorter timeouts for
+// waits. The timeout of a command counts from its start, so it stays.
+func withRemainingTime(in any, passed time.Duration) any {
 	left := func(ms int) int {
 		if ms == 0 {
 			return 0
 		}
-		return max(ms-int(passed.Milliseconds()), 1)
+		return max(ms-int(passed.Milliseconds()), 1) // 0 would mean the default
 	}
 	switch in := in.(type) {
 	case api.ProcessWaitInput:
@@ -191,19 +191,19 @@ func after(in any, passed time.Duration) any {
 	return in
 }
 
-// given is the error of a call that was given up, as no engine came back.
-func given(name string, effect api.Effect, in any, sent bool, err error) error {
+// giveUpError returns the error of a call abandoned because no engine returned.
+func giveUpError(name string, effect api.Effect, in any, sent bool, err error) error {
 	switch {
 	case effect == api.Read:
 		return err
 	case sent:
-		return unsure(name, in, err)
+		return unsureError(name, in, err)
 	}
 	return api.Errorf(api.CodeUnavailable, "%v: nothing was done", err).WithHint("try again")
 }
 
-// unsure says of a call whose answer was lost what may have come of it.
-func unsure(name string, in any, err error) error {
+// unsureError returns the error of a call with a lost answer: it names the possible effect.
+func unsureError(name string, in any, err error) error {
 	if id := startID(in); id != "" {
 		return api.Errorf(api.CodeUnsure, "%v: it may have been started as %s", err, id).
 			WithHint("`tandem ps` shows whether it runs, `tandem logs " + id + "` what it printed")
@@ -217,9 +217,8 @@ func unsure(name string, in any, err error) error {
 	return api.Errorf(api.CodeUnsure, "%v: it may have been done", err).WithHint("look before you do it again")
 }
 
-// await lets some time go by, and starts the engine when it has been gone for
-// too long.
-func (c *Conn) await(ctx context.Context, gone time.Duration) error {
+// waitForEngine sleeps for one poll interval, and starts the engine if it has been gone too long.
+func (c *Conn) waitForEngine(ctx context.Context, gone time.Duration) error {
 	if err := sleep.For(ctx, returnPoll); err != nil {
 		return err
 	}
@@ -233,19 +232,19 @@ func (c *Conn) await(ctx context.Context, gone time.Duration) error {
 	if err != nil {
 		return err
 	}
-	next.Close() // our own client reaches the same socket
+	next.Close() // c.Client reconnects to the same socket
 	return nil
 }
 
-// waitCall is the longest that one call of Until lasts.
-const waitCall = 50 * time.Second
+// maxWaitCall is the maximum duration of one call of RepeatUntil.
+const maxWaitCall = 50 * time.Second
 
-// Until makes a call that waits for at most so many milliseconds, again and
-// again, until it is done or the timeout is over. A timeout of 0 is none.
-func Until[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
+// RepeatUntil calls wait, which blocks for at most ms milliseconds, until it is done, fails or the
+// timeout expires. A timeout of 0 is none.
+func RepeatUntil[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
 	deadline := time.Now().Add(timeout)
 	for {
-		left := waitCall
+		left := maxWaitCall
 		if timeout > 0 {
 			left = min(left, time.Until(deadline))
 		}
@@ -256,10 +255,10 @@ func Until[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool
 	}
 }
 
-// Wait asks until a condition holds, none can any more as the process has
-// ended, or it is too late; then Met is empty. A timeout of 0 is none.
+// Wait waits until a condition is met, or until the process exits or the timeout expires; then Met
+// is empty. A timeout of 0 is none.
 func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
-	return Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
+	return RepeatUntil(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
 		out, err = api.ProcessWait.Call(ctx, c, in)
 		return out, out.IsFinal(), err

@@ -108,7 +108,7 @@ func (e *engine) times() []int {
 	return slices.Clone(e.waited)
 }
 
-func TestWhatWasSentIsAskedForAgainOnlyWhereThatDoesNothingTwice(t *testing.T) {
+func TestSentCallsAreRetriedOnlyIfRepeatable(t *testing.T) {
 	e := newEngine(t)
 	e.begin()
 	c := e.connect()
@@ -136,7 +136,7 @@ func TestWhatWasSentIsAskedForAgainOnlyWhereThatDoesNothingTwice(t *testing.T) {
 	}
 }
 
-func TestWhatWasNeverSentWaitsForAnEngine(t *testing.T) {
+func TestUnsentCallsWaitForAnEngine(t *testing.T) {
 	e := newEngine(t)
 	end := e.begin()
 	c := e.connect()
