@@ -23,7 +23,7 @@ func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
 	if out := <-w.in; out.Direct == nil || !out.Direct.Offer {
 		t.Fatalf("instead of an offer %+v", out)
 	}
-	master := w.a.Passed()
+	master := w.a.TakePassed()
 	if master == nil {
 		t.Fatal("no master comes with the offer")
 	}
@@ -38,7 +38,7 @@ func TestAPersonsTerminalIsTakenOverAndKeysGoToTheMaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.a.Hand(tty, false); err != nil {
+	if err := w.a.HandOver(tty, false); err != nil {
 		t.Fatal(err)
 	}
 	unix.Close(tty)
@@ -90,11 +90,11 @@ func TestNoMasterIsGivenToAnAgent(t *testing.T) {
 	if err != nil || out.Direct != nil || out.Bytes == nil {
 		t.Fatalf("instead of a repaint %+v, %v", out, err)
 	}
-	if f := a.Passed(); f != nil {
+	if f := a.TakePassed(); f != nil {
 		t.Error("a descriptor came")
 	}
 	// Nor is one taken that it sends all the same.
-	if err := a.Hand(int(os.Stdout.Fd()), false); err != nil {
+	if err := a.HandOver(int(os.Stdout.Fd()), false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Receive(); err == nil {

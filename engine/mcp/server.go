@@ -192,7 +192,7 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 		}
 	}
 	if t.Judged {
-		judged, verdict, err := client.Judged(ctx, inquiry(c.at, t, c.args))
+		judged, verdict, err := client.WithJudgement(ctx, inquiry(c.at, t, c.args))
 		if err != nil {
 			return answer(s.failure(err)), nil
 		}

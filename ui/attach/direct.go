@@ -69,10 +69,10 @@ func (r *run) handOver() {
 	defer r.terminal.writing.Unlock()
 	r.link.hold()
 	a := r.link.current()
-	if !r.link.handing(a.Passed()) {
+	if !r.link.handing(a.TakePassed()) {
 		return
 	}
-	if a.Hand(r.terminal.fd, r.NoClipboard) != nil {
+	if a.HandOver(r.terminal.fd, r.NoClipboard) != nil {
 		a.Close() // to receive tells why
 	}
 }

@@ -18,11 +18,10 @@ import (
 )
 
 const (
-	// activateTimeout is how long a keeper and its engine may take to start,
-	// and an old engine to hand over.
+	// activateTimeout is the maximum time for starting a keeper and its engine, or for an old
+	// engine to hand over.
 	activateTimeout = 10 * time.Second
-	// activatePoll is how often a client that waits for another one's
-	// activation looks again.
+	// activatePoll is the interval at which an activation polls for the engine.
 	activatePoll = 10 * time.Millisecond
 	// startPatience is how long to wait for a newly started engine to answer before starting
 	// it again; the wait doubles with each retry.
@@ -34,13 +33,12 @@ const (
 	maxReplaces = 3
 )
 
-// Activate reaches the engine of a data folder and starts keeper and engine
-// first if they are not running. An engine of an older version is asked to
-// step down in favour of this program; its sessions go on. An older program
-// never replaces a newer engine. Any number of clients may activate at once.
-// Errors are *Error, or wrap ctx's when that has ended.
+// Activate connects to the engine of a data directory, after starting keeper and engine if
+// necessary. It asks an engine of an older version to step down in favour of this program; the
+// sessions keep running. An older program never replaces a newer engine. Any number of clients
+// may activate at once. Errors are *api.Error, or wrap ctx.Err() after ctx is done.
 func Activate(ctx context.Context, o Options) (*Client, error) {
-	o, err := o.complete()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -50,15 +48,15 @@ func Activate(ctx context.Context, o Options) (*Client, error) {
 	if err := a.run(limited); err != nil {
 		a.client.Close()
 		if timedOut(ctx, err) {
-			err = a.late()
+			err = a.timeoutError()
 		}
 		return nil, err
 	}
 	return a.client, nil
 }
 
-// late says what did not happen in time.
-func (a *activation) late() *api.Error {
+// timeoutError describes the step that timed out.
+func (a *activation) timeoutError() *api.Error {
 	e := api.Errorf(api.CodeUnavailable, "activate: no engine of %s answered within %v", a.DataDir, a.timeout)
 	if a.older != "" {
 		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not hand over to %s within %v",
@@ -74,75 +72,76 @@ func (a *activation) late() *api.Error {
 type activation struct {
 	Options
 	client *Client
-	older  string // version of the engine that is asked to step down
+	older  string // version of the engine asked to step down
 	holder int    // pid of the client holding the lock while this one waits; 0 if unknown
 }
 
-// A verdict says what an activation has to do next.
+// A verdict is the next step of an activation.
 type verdict int
 
 const (
-	verdictReady   verdict = iota // an engine that this program can use answers
+	verdictReady   verdict = iota // a usable engine answers
 	verdictAbsent                 // no engine answers
 	verdictReplace                // an engine of an older version answers
 )
 
 func (a *activation) run(ctx context.Context) error {
-	v, err := a.look(ctx)
+	// Fast path: most activations find a running engine and need no lock.
+	v, err := a.inspectEngine(ctx)
 	if err != nil || v == verdictReady {
 		return err
 	}
-	lock, v, err := a.lock(ctx)
+	lock, v, err := a.acquireLock(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	return a.bring(ctx, v)
+	return a.bringUp(ctx, v)
 }
 
-// bring starts or replaces the engine until a recent enough one answers. It retries because
+// bringUp starts or replaces the engine until a recent enough one answers. It retries because
 // the keeper or engine may be killed by something else before it finishes.
-func (a *activation) bring(ctx context.Context, v verdict) (err error) {
+func (a *activation) bringUp(ctx context.Context, v verdict) (err error) {
 	replaced := 0
 	for patience := startPatience; v != verdictReady; patience *= 2 {
 		switch {
 		case v == verdictAbsent:
-			err = a.start(ctx)
+			err = a.startKeeper(ctx)
 		case replaced < maxReplaces:
 			replaced++
-			err = a.replace(ctx)
+			err = a.replaceEngine(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if v, err = a.await(ctx, patience); err != nil {
+		if v, err = a.awaitEngine(ctx, patience); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// look asks the engine who it is. Errors are those that starting or replacing
-// an engine would not mend.
-func (a *activation) look(ctx context.Context) (verdict, error) {
+// inspectEngine asks the engine for its version. It returns an error only if starting or replacing
+// an engine would not help.
+func (a *activation) inspectEngine(ctx context.Context) (verdict, error) {
 	info, err := api.EngineInfo.Call(ctx, a.client, api.Empty{})
 	switch {
 	case errors.Is(err, api.CodeUnavailable):
 		return verdictAbsent, nil
 	case err != nil:
 		return verdictAbsent, err
-	case newer(a.Version, info.Version):
+	case isNewer(a.Version, info.Version):
 		a.older = info.Version
 		return verdictReplace, nil
 	}
-	return verdictReady, a.client.speak(info)
+	return verdictReady, a.client.useProtocol(info)
 }
 
-// lock takes the lock under which engines are started and replaced, and looks
-// again. If another client holds the lock, it waits for that client to finish; the
-// verdict is then ready and no lock is held. It does not wait for a suspended client:
-// the lock only avoids duplicate work, keeper.lock decides.
-func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
+// acquireLock takes the lock for starting and replacing engines, and inspects the engine again. If
+// another client holds the lock, it waits for that client to finish; the verdict is then ready and
+// no lock is held. It does not wait for a suspended client: the lock only avoids duplicate work,
+// keeper.lock decides.
+func (a *activation) acquireLock(ctx context.Context) (*flock.Flock, verdict, error) {
 	if err := wire.PrivateFolder(a.DataDir); err != nil {
 		return nil, verdictAbsent, err
 	}
@@ -162,7 +161,8 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 		} else {
 			a.holder = readHolder(path)
 		}
-		v, err := a.look(ctx)
+		// Inspect after trying the lock: its last holder may just have started an engine.
+		v, err := a.inspectEngine(ctx)
 		if err != nil || locked || v == verdictReady || isStopped(a.holder) {
 			if err != nil {
 				lock.Close()
@@ -184,8 +184,8 @@ func readHolder(path string) int {
 	return pid
 }
 
-// start runs the keeper and waits until it says that the engine is ready.
-func (a *activation) start(ctx context.Context) error {
+// startKeeper runs the keeper and waits until it reports the engine as ready.
+func (a *activation) startKeeper(ctx context.Context) error {
 	engineSocket, keeperSocket := api.Sockets(a.DataDir)
 	for _, socket := range []string{engineSocket, keeperSocket} {
 		// The keeper uses a spare path if the runtime directory cannot be created.
@@ -196,15 +196,16 @@ func (a *activation) start(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		var silent *silentError
 		err := runKeeper(ctx, a.Options)
-		if !errors.As(err, &silent) || tries == maxSilent || ctx.Err() != nil {
+		if !errors.As(err, &silent) || tries == maxSilentKeepers || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-// replace asks an older engine to step down in favour of this executable. That
-// the answer is lost is no failure: the engine may be gone before it is read.
-func (a *activation) replace(ctx context.Context) error {
+// replaceEngine asks an older engine to step down in favour of this executable. A lost answer is
+// not an error: the engine may exit before sending it.
+func (a *activation) replaceEngine(ctx context.Context) error {
+	// /proc leads to this very executable even after its file was replaced.
 	in := api.EngineStopInput{Replace: fmt.Sprintf("/proc/%d/exe", os.Getpid())}
 	_, err := api.EngineStop.Call(ctx, a.client, in)
 	if errors.Is(err, api.CodeUnavailable) {
@@ -213,13 +214,13 @@ func (a *activation) replace(ctx context.Context) error {
 	return err
 }
 
-// await polls until a recent enough engine answers. It gives up after patience if no engine
+// awaitEngine polls until a recent enough engine answers. It gives up after patience if no engine
 // answers, and after replacePatience if an older one does.
-func (a *activation) await(ctx context.Context, patience time.Duration) (verdict, error) {
+func (a *activation) awaitEngine(ctx context.Context, patience time.Duration) (verdict, error) {
 	poll := time.NewTicker(activatePoll)
 	defer poll.Stop()
 	for begin := time.Now(); ; {
-		v, err := a.look(ctx)
+		v, err := a.inspectEngine(ctx)
 		waited := time.Since(begin)
 		if err != nil || v == verdictReady || v == verdictAbsent && waited > patience || waited > replacePatience {
 			return v, err

@@ -120,7 +120,7 @@ func mustActivate(t *testing.T, o Options) *Client {
 	return c
 }
 
-func TestActivateStartsAKeeperWhereNoEngineAnswers(t *testing.T) {
+func TestActivateStartsAKeeperIfNoEngineAnswers(t *testing.T) {
 	o := fakeOptions(t, "normal", "1.0.0")
 	c := mustActivate(t, o)
 	info, err := api.EngineInfo.Call(t.Context(), c, api.Empty{})
@@ -143,7 +143,7 @@ func TestActivateStartsAKeeperWhereNoEngineAnswers(t *testing.T) {
 	}
 }
 
-func TestTheKeeperInheritsNoDescriptorOfItsStarter(t *testing.T) {
+func TestKeeperInheritsNoDescriptorFromItsParent(t *testing.T) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], 0); err != nil { // as a shell passes them on
 		t.Fatal(err)
@@ -162,13 +162,13 @@ func TestTheKeeperInheritsNoDescriptorOfItsStarter(t *testing.T) {
 	}
 }
 
-func TestActivateUsesTheEngineThatRuns(t *testing.T) {
+func TestActivateUsesARunningEngine(t *testing.T) {
 	o := serve(t, infoMux("1.2.3"))
 	o.Command = []string{"/nonexistent"}
 	mustActivate(t, o)
 }
 
-func TestManyClientsActivatingAtOnceGiveOneKeeper(t *testing.T) {
+func TestConcurrentActivationsStartOneKeeper(t *testing.T) {
 	o := fakeOptions(t, "normal", "1.0.0")
 	var wg sync.WaitGroup
 	for range 16 {
@@ -227,7 +227,7 @@ func TestActivateLeavesANewerEngineAlone(t *testing.T) {
 	mustActivate(t, o)
 }
 
-func TestActivateRefusesAnEngineOfAnotherProtocol(t *testing.T) {
+func TestActivateRejectsAnEngineOfAnotherProtocol(t *testing.T) {
 	m := server.NewMux(nil)
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "9.0.0", Protocol: api.Protocol + 1}, nil
@@ -239,7 +239,7 @@ func TestActivateRefusesAnEngineOfAnotherProtocol(t *testing.T) {
 	}
 }
 
-func TestActivatePassesOnWhyTheKeeperFailed(t *testing.T) {
+func TestActivateReportsTheKeepersError(t *testing.T) {
 	for role, want := range map[string]string{"failing": "somebody sits on the line", "silent": "exit status 3"} {
 		t.Run(role, func(t *testing.T) {
 			_, err := Activate(t.Context(), fakeOptions(t, role, "1.0.0"))
@@ -324,7 +324,7 @@ func TestActivateDoesNotWaitForASuspendedClient(t *testing.T) {
 	mustActivate(t, o)
 }
 
-func TestActivateNamesAnExecutableThatIsMissing(t *testing.T) {
+func TestActivateErrorNamesAMissingExecutable(t *testing.T) {
 	o := Options{DataDir: filepath.Join(shortDir(t), "data"), Command: []string{"/nonexistent"}}
 	if _, err := Activate(t.Context(), o); !errors.Is(err, api.CodeUnavailable) {
 		t.Errorf("Activate = %v, want CodeUnavailable", err)
@@ -346,7 +346,7 @@ func TestActivateGivesUpOnAnEngineThatNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestActivateSaysThatAnOldEngineDoesNotStepDown(t *testing.T) {
+func TestActivateErrorNamesAnOldEngineThatDoesNotStepDown(t *testing.T) {
 	m := infoMux("1.0.0")
 	server.Handle(m, api.EngineStop, func(context.Context, api.EngineStopInput) (api.Empty, error) { return api.Empty{}, nil })
 	o := serve(t, m)
@@ -368,7 +368,7 @@ func TestActivateEndsWithItsContext(t *testing.T) {
 
 // Whoever ends a client while it starts an engine must be able to end that
 // engine: there is none to come when the client has ended.
-func TestActivateWaitsForItsKeeperWhenItIsCancelled(t *testing.T) {
+func TestCancelledActivateWaitsForItsKeeper(t *testing.T) {
 	o := fakeOptions(t, "slow", "1.0.0")
 	if err := os.Mkdir(o.DataDir, 0o700); err != nil {
 		t.Fatal(err)
@@ -402,7 +402,7 @@ func TestActivateWaitsForItsKeeperWhenItIsCancelled(t *testing.T) {
 	c.Close()
 }
 
-func TestActivateExplainsADataFolderThatCannotBeMade(t *testing.T) {
+func TestActivateErrorExplainsAnUnusableDataFolder(t *testing.T) {
 	file := filepath.Join(shortDir(t), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

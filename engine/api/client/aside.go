@@ -16,16 +16,15 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A wrongAnswer says what is wrong with an answer that has come; without one
-// the connection is at fault.
+// A wrongAnswer is a malformed answer. Any other error of reading an answer is a lost connection.
 type wrongAnswer struct{ cause error }
 
 func (e *wrongAnswer) Error() string { return e.cause.Error() }
 
 var errTooLarge = &wrongAnswer{fmt.Errorf("it is larger than %d bytes", wire.MaxResponseBody)}
 
-// askAside says in a request's header which members of out may come aside.
-func askAside(h http.Header, out any) {
+// requestAside sets the request header that allows the members of out to be sent beside the JSON.
+func requestAside(h http.Header, out any) {
 	b, ok := out.(api.Bulky)
 	if !ok {
 		return
@@ -37,8 +36,7 @@ func askAside(h http.Header, out any) {
 	h.Set(wire.AsideHeader, strings.Join(names, ","))
 }
 
-// readOutput reads the body of an answer into what out points to; length is -1
-// if it is not known.
+// readOutput decodes the body of an answer into out, a pointer. length is -1 if unknown.
 func readOutput(division string, body io.Reader, length int64, out any) error {
 	if division == "" {
 		text, err := readBody(body, length)
@@ -47,7 +45,7 @@ func readOutput(division string, body io.Reader, length int64, out any) error {
 		}
 		return decodeAnswer(text, out)
 	}
-	parts, err := divided(division, length, out)
+	parts, err := parseDivision(division, length, out)
 	if err != nil {
 		return err
 	}
@@ -59,7 +57,7 @@ func readOutput(division string, body io.Reader, length int64, out any) error {
 		return err
 	}
 	for _, p := range parts[1:] {
-		if err := readFrom(body, p.Member, p.size); err != nil {
+		if err := readMember(body, p.Member, p.size); err != nil {
 			return err
 		}
 	}
@@ -79,9 +77,9 @@ type part struct {
 	size int
 }
 
-// divided reads how a body of some length is divided among the JSON and the
-// members of out. The parts that it gives are together as long as the body is.
-func divided(division string, length int64, out any) ([]part, error) {
+// parseDivision parses the header that divides a body of length bytes into the JSON and members of
+// out. The sizes of the returned parts add up to length.
+func parseDivision(division string, length int64, out any) ([]part, error) {
 	malformed := &wrongAnswer{fmt.Errorf("it has %d bytes that are divided as %.200q", length, division)}
 	if length > wire.MaxResponseBody {
 		return nil, errTooLarge
@@ -108,7 +106,7 @@ func divided(division string, length int64, out any) ([]part, error) {
 			return nil, malformed
 		}
 		parts = append(parts, part{known[i], int(size)})
-		known = slices.Delete(known, i, i+1) // each of them once
+		known = slices.Delete(known, i, i+1) // no member twice
 	}
 	if left != 0 {
 		return nil, malformed
@@ -116,7 +114,7 @@ func divided(division string, length int64, out any) ([]part, error) {
 	return parts, nil
 }
 
-// readBody reads a body of a length that may be known, and is bounded.
+// readBody reads a body of length bytes, -1 if unknown, and at most wire.MaxResponseBody.
 func readBody(body io.Reader, length int64) ([]byte, error) {
 	if length > wire.MaxResponseBody {
 		return nil, errTooLarge
@@ -135,12 +133,13 @@ func readBody(body io.Reader, length int64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// readFrom fills a member with what r has next.
-func readFrom(r io.Reader, m api.Member, size int) error {
+// readMember reads the next size bytes of r into m.
+func readMember(r io.Reader, m api.Member, size int) error {
 	if m.Data != nil {
 		*m.Data = make([]byte, size)
 		return readFull(r, *m.Data)
 	}
+	// Read in pieces: converting the whole text from bytes would hold it in memory twice.
 	var text strings.Builder
 	text.Grow(size)
 	piece := make([]byte, min(size, wire.AsidePiece))
@@ -151,7 +150,7 @@ func readFrom(r io.Reader, m api.Member, size int) error {
 		}
 		text.Write(piece)
 	}
-	// What comes in JSON is UTF-8 too.
+	// Members sent in JSON are UTF-8 too.
 	if !utf8.ValidString(text.String()) {
 		return &wrongAnswer{fmt.Errorf("%s is not UTF-8", m.Name)}
 	}
@@ -159,7 +158,7 @@ func readFrom(r io.Reader, m api.Member, size int) error {
 	return nil
 }
 
-// readFull is io.ReadFull for something that is to come: its end is an error.
+// readFull is io.ReadFull, except that io.EOF becomes io.ErrUnexpectedEOF.
 func readFull(r io.Reader, p []byte) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) {

@@ -58,7 +58,7 @@ func plainTrip[In, Out any](t *testing.T, op api.Operation[In, Out], out Out, he
 	return body, resp.Header
 }
 
-func TestMuchOutputComesAsItIs(t *testing.T) {
+func TestLargeOutputIsReceivedUnchanged(t *testing.T) {
 	needs.FullRun(t)
 	much := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀\u2028\n", 20_000)
 	data := bytes.Repeat([]byte{0, 0xff, 0x80, 'x'}, 50_000)
@@ -80,7 +80,7 @@ func TestMuchOutputComesAsItIs(t *testing.T) {
 	}
 }
 
-func TestExactBytesComeExactlyWhateverTheirSize(t *testing.T) {
+func TestExactBytesOfAnySizeAreReceivedUnchanged(t *testing.T) {
 	for _, size := range []int{1, server.AsideLeast} {
 		encoded := strings.Repeat("/wD+", size)
 		got := roundTrip(t, api.Exec, api.ExecOutput{StdoutBytes: encoded})
@@ -93,7 +93,7 @@ func TestExactBytesComeExactlyWhateverTheirSize(t *testing.T) {
 
 // Text that is not UTF-8 should not be in an output. If it is, it comes as JSON
 // has it.
-func TestTextThatIsNotUTF8ComesAsThroughJSON(t *testing.T) {
+func TestInvalidUTF8IsReplacedAsInJSON(t *testing.T) {
 	wrong, right := strings.Repeat("a\xff\xfe", server.AsideLeast), strings.Repeat("é", server.AsideLeast)
 	got := roundTrip(t, api.Exec, api.ExecOutput{Stdout: wrong, Stderr: right})
 	if want := strings.Repeat("a\uFFFD\uFFFD", server.AsideLeast); got.Stdout != want || got.Stderr != right {
@@ -101,7 +101,7 @@ func TestTextThatIsNotUTF8ComesAsThroughJSON(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotAskGetsJSONAlone(t *testing.T) {
+func TestRequestWithoutAsideHeaderGetsPlainJSON(t *testing.T) {
 	out := api.ExecOutput{Stdout: strings.Repeat("x", 2*server.AsideLeast)}
 	for asked, aside := range map[string]bool{"": false, "stderr": false, "output": false, "stdout": true, "stderr,stdout": true} {
 		header := http.Header{}
@@ -123,7 +123,7 @@ func TestWhoDoesNotAskGetsJSONAlone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsDividedWronglyIsAnError(t *testing.T) {
+func TestMalformedDivisionIsAnError(t *testing.T) {
 	body := `{"stdout":""}0123456789`
 	for division, why := range map[string]string{
 		"json=13,stdout=10":                      "",
@@ -172,7 +172,7 @@ func TestAnAnswerThatIsDividedWronglyIsAnError(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
+func TestTruncatedAnswerIsALostConnection(t *testing.T) {
 	for _, division := range []string{"", "json=13,stdout=10"} {
 		o := serveRaw(t, infoMux("1"), api.Exec.Name, func(w http.ResponseWriter, _ *http.Request) {
 			if division != "" {
@@ -188,7 +188,7 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 	}
 }
 
-func TestAnAnswerOfUnknownLengthIsRead(t *testing.T) {
+func TestAnswerOfUnknownLengthIsRead(t *testing.T) {
 	o := serveRaw(t, infoMux("1"), api.Exec.Name, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"stdout":`)
 		_ = http.NewResponseController(w).Flush()

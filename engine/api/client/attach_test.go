@@ -108,7 +108,7 @@ func TestReceiveEndsWithTheSession(t *testing.T) {
 	}
 }
 
-func TestARefusedAttachReachesTheCaller(t *testing.T) {
+func TestAttachReturnsTheHandlersError(t *testing.T) {
 	// Longer than what the websocket package keeps of an answer.
 	long := api.Errorf(api.CodeAmbiguous, "find x: it could be %s", strings.Repeat("this or ", 1000)).WithHint("give more letters")
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestARefusedAttachReachesTheCaller(t *testing.T) {
 	}
 }
 
-func TestALateErrorReachesReceive(t *testing.T) {
+func TestReceiveReturnsALateError(t *testing.T) {
 	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		if err := v.Send(api.Output{Bytes: []byte("x")}); err != nil {
 			return err
@@ -151,7 +151,7 @@ func TestALateErrorReachesReceive(t *testing.T) {
 	}
 }
 
-func TestAnAttachmentEndsWithTheEngine(t *testing.T) {
+func TestAttachmentEndsWithTheEngine(t *testing.T) {
 	dir := shortDir(t)
 	stop := serveAt(t, attachMux(echo), dir)
 	a, err := connect(t, Options{DataDir: dir}).Attach(t.Context(), api.AttachOptions{ID: "a"})
@@ -165,7 +165,7 @@ func TestAnAttachmentEndsWithTheEngine(t *testing.T) {
 	}
 }
 
-func TestAStuckViewerDoesNotKeepTheEngineFromStopping(t *testing.T) {
+func TestStuckViewerDoesNotBlockEngineStop(t *testing.T) {
 	dir := shortDir(t)
 	blocked := make(chan error, 1)
 	stop := serveAt(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
@@ -187,7 +187,7 @@ func TestAStuckViewerDoesNotKeepTheEngineFromStopping(t *testing.T) {
 	}
 }
 
-func TestSendNoticesTheLossOfAnAttachmentThatNobodyReceivesFrom(t *testing.T) {
+func TestSendDetectsALostAttachmentWithoutReceive(t *testing.T) {
 	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		return v.Send(api.Output{Bytes: []byte("x")})
 	}), api.AttachOptions{ID: "a"})
@@ -227,7 +227,7 @@ func TestCloseEndsReceiveOnBothSides(t *testing.T) {
 	a.Close()
 }
 
-func TestCloseDeliversWhatWasSent(t *testing.T) {
+func TestCloseDeliversQueuedInput(t *testing.T) {
 	got := make(chan string, 1)
 	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		var all strings.Builder
@@ -250,7 +250,7 @@ func TestCloseDeliversWhatWasSent(t *testing.T) {
 	}
 }
 
-func TestSendNeverBlocksAndSaysWhenTooMuchWaits(t *testing.T) {
+func TestSendNeverBlocksAndFailsWhenTheQueueIsFull(t *testing.T) {
 	release := make(chan struct{})
 	a := attach(t, attachMux(func(ctx context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		if _, err := v.Receive(); err != nil { // opens, then reads no more
@@ -272,7 +272,7 @@ func TestSendNeverBlocksAndSaysWhenTooMuchWaits(t *testing.T) {
 	}
 }
 
-func TestAPasteStaysWholeUpToItsLimit(t *testing.T) {
+func TestPasteStaysWholeUpToItsLimit(t *testing.T) {
 	got := make(chan int, 1)
 	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		in, err := v.Receive()
@@ -311,7 +311,7 @@ func TestMalformedInputEndsTheAttachment(t *testing.T) {
 	}
 }
 
-func TestManyViewersComeAndGo(t *testing.T) {
+func TestManyViewersAttachAndDetach(t *testing.T) {
 	c := connect(t, serve(t, attachMux(echo)))
 	var wg sync.WaitGroup
 	for range 20 {
@@ -333,7 +333,7 @@ func TestManyViewersComeAndGo(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAttachAsksForAWebsocket(t *testing.T) {
+func TestAttachRequiresAWebsocket(t *testing.T) {
 	o := serve(t, attachMux(echo))
 	resp, err := rawClient(t, o.DataDir).Get("http://tandem/v1/session.attach?id=a")
 	if err != nil {
@@ -345,7 +345,7 @@ func TestAttachAsksForAWebsocket(t *testing.T) {
 	}
 }
 
-func TestAPanicOfTheAttachHandlerReachesTheViewer(t *testing.T) {
+func TestPanicOfTheAttachHandlerReachesTheViewer(t *testing.T) {
 	for name, open := range map[string]bool{"before it is open": false, "after": true} {
 		m := attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 			if open {
@@ -403,7 +403,7 @@ func BenchmarkRawOutput(b *testing.B) {
 	}
 }
 
-func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T) {
+func TestNextAttachmentFirstSendsUndeliveredInput(t *testing.T) {
 	got := make(chan string, 2)
 	m := attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		for {
@@ -494,7 +494,7 @@ const (
 	maxJoined     = 32 << 10
 )
 
-func TestInterruptDoesNotWaitBehindTextThatNobodyReads(t *testing.T) {
+func TestInterruptOvertakesUnreadText(t *testing.T) {
 	stalled := make(chan struct{})
 	close(stalled)
 	got := make(chan api.Input, 1000)
@@ -551,7 +551,7 @@ func TestTextContinuesAsTheTerminalAcceptsIt(t *testing.T) {
 	}
 }
 
-func TestTextOfALostConnectionThatWasNotAcceptedIsReported(t *testing.T) {
+func TestUnacceptedTextOfALostConnectionIsReported(t *testing.T) {
 	stalled := make(chan struct{})
 	close(stalled)
 	got := make(chan api.Input, 1000)

@@ -19,13 +19,13 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// closeGrace is how long Close waits for the engine to take what was sent.
+// closeGrace is how long Close waits for the engine to accept queued input.
 const closeGrace = 500 * time.Millisecond
 
-// Attach opens a viewer on a session. ctx bounds the opening only; the
-// attachment lives until Close, the session's end or the engine's.
+// Attach opens a viewer on a session. ctx limits the opening only; the attachment lasts until
+// Close or until the session or the engine exits.
 func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, error) {
-	if c.machine == "" { // what this machine's engine was sent has arrived, or the engine has gone
+	if c.machine == "" { // a local socket loses no input unless the engine exits
 		o.Input = ""
 	}
 	transport := c.http.Transport
@@ -50,7 +50,7 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 		if ctx.Err() == nil && errors.As(err, &refused) {
 			return nil, refused
 		}
-		return nil, c.lost(ctx, wire.AttachName, err)
+		return nil, c.lostError(ctx, wire.AttachName, err)
 	}
 	conn.SetReadLimit(wire.MaxOutputMessage)
 	a := &Attachment{client: c, conn: conn, passing: passing}
@@ -63,8 +63,8 @@ func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, 
 	return a, nil
 }
 
-// refusals turns an answer that opens no attachment into the error it carries;
-// the websocket package would only show the first 1024 bytes of it.
+// refusals returns the error in a response without an upgrade. The websocket package would
+// truncate it to 1024 bytes.
 type refusals struct{ http.RoundTripper }
 
 func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -84,24 +84,25 @@ func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
 type Attachment struct {
 	client  *Client
 	conn    *websocket.Conn
-	passing *wire.Passing  // of the terminal and the master; nil unless they are to be
+	passing *wire.Passing  // passes descriptors of the terminal and the master; nil if not direct
 	in      []byte         // Receive's buffer
-	final   error          // what Receive goes on to return
-	arrived outbox.Arrived // of its input, when it was opened
+	final   error          // repeated by every later Receive
+	arrived outbox.Arrived // input received by the engine before this connection
 
 	out     *outbox.Sender
-	written chan struct{} // closed when the goroutine that writes what out takes has ended
+	written chan struct{} // closed when the writer goroutine has returned
 }
 
-// SendFrom makes the attachment send what is queued in o, and in front of it the messages in first.
-// Call it before the first Send or Receive, when the last attachment that sent from o is closed.
-// unsure is how many bytes of text may be lost; see Outbox.Connect. An attachment opens with
-// an outbox of its own.
+// SendFrom makes the attachment send the messages in first and then those queued in o, instead of
+// its own new outbox. Call it before the first Send or Receive, after closing the previous
+// attachment that sent from o. unsure is the number of possibly lost bytes of text; see
+// Outbox.Connect.
 func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int64) {
 	if a.out != nil {
 		a.out.Lose()
 		<-a.written
 	}
+	// One slot is enough: a wake-up lasts until the writer has taken the whole queue.
 	wake := make(chan struct{}, 1)
 	a.written = make(chan struct{})
 	a.out, unsure = o.Connect(func() {
@@ -110,24 +111,25 @@ func (a *Attachment) SendFrom(o *outbox.Outbox, first ...api.Input) (unsure int6
 		default:
 		}
 	}, a.arrived, first...)
-	go a.write(a.out, wake, a.written)
+	go a.writeLoop(a.out, wake, a.written)
 	return unsure
 }
 
-// Send is Outbox.Send, but fails when the attachment is closed or lost.
+// Send queues a message like Outbox.Send, but fails if the attachment is closed or lost. It does
+// not block.
 func (a *Attachment) Send(in api.Input) error { return a.out.Send(in) }
 
-// Passed is the descriptor that came last, if it was not taken yet: the master with an
-// offer. It is the caller's. May be nil.
-func (a *Attachment) Passed() *os.File {
+// TakePassed returns the last descriptor received, such as the PTY master with an offer, or nil.
+// The caller owns it; a second call returns nil.
+func (a *Attachment) TakePassed() *os.File {
 	if a.passing == nil {
 		return nil
 	}
 	return a.passing.Taken()
 }
 
-// Hand hands over a terminal, by a descriptor that stays the caller's.
-func (a *Attachment) Hand(terminal int, noClipboard bool) error {
+// HandOver hands over a terminal to the engine. The caller keeps its descriptor.
+func (a *Attachment) HandOver(terminal int, noClipboard bool) error {
 	if a.passing == nil {
 		return outbox.ErrLost
 	}
@@ -139,9 +141,9 @@ func (a *Attachment) Hand(terminal int, noClipboard bool) error {
 	return a.Send(api.Input{Hand: &api.Hand{NoClipboard: noClipboard}})
 }
 
-// write is the writer goroutine: it ends when out is closed and has sent everything,
-// or when the connection fails.
-func (a *Attachment) write(out *outbox.Sender, wake <-chan struct{}, done chan<- struct{}) {
+// writeLoop is the writer goroutine. It returns when out is closed and everything is sent, or when
+// the connection fails.
+func (a *Attachment) writeLoop(out *outbox.Sender, wake <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	for {
 		batch, over := out.Take()
@@ -150,6 +152,7 @@ func (a *Attachment) write(out *outbox.Sender, wake <-chan struct{}, done chan<-
 		}
 		for i, msg := range batch {
 			if a.conn.Write(context.Background(), websocket.MessageBinary, msg) != nil {
+				// The engine may not have these: the next connection sends them again.
 				out.Return(batch[i:])
 				return
 			}
@@ -161,14 +164,13 @@ func (a *Attachment) write(out *outbox.Sender, wake <-chan struct{}, done chan<-
 	}
 }
 
-// Receive waits for the next message; its error is final: io.EOF after
-// Output.Ended, net.ErrClosed after Close, else an *Error. Only one goroutine
-// may receive.
+// Receive waits for the next message. Its error is final: io.EOF after Output.Ended, net.ErrClosed
+// after Close, otherwise an *api.Error. Only one goroutine may receive.
 func (a *Attachment) Receive() (api.Output, error) {
 	if a.final != nil {
 		return api.Output{}, a.final
 	}
-	out, err := a.receive()
+	out, err := a.receiveMessage()
 	switch {
 	case err != nil:
 		a.final = err
@@ -180,7 +182,7 @@ func (a *Attachment) Receive() (api.Output, error) {
 	return out, err
 }
 
-func (a *Attachment) receive() (api.Output, error) {
+func (a *Attachment) receiveMessage() (api.Output, error) {
 	var out api.Output
 	err := wire.ErrUnknownKind
 	for errors.Is(err, wire.ErrUnknownKind) {
@@ -189,12 +191,12 @@ func (a *Attachment) receive() (api.Output, error) {
 			if a.out.Closed() {
 				return api.Output{}, net.ErrClosed
 			}
-			return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
+			return api.Output{}, a.client.lostError(context.Background(), wire.AttachName, err)
 		}
 		a.in = wire.Reusable(msg)
 		if out, err = wire.DecodeOutput(msg); err == nil && out.Accepted != nil {
 			a.out.Accepted(*out.Accepted)
-			err = wire.ErrUnknownKind // the caller has no use for it
+			err = wire.ErrUnknownKind // only the outbox uses it: read on
 		}
 	}
 	var sent *api.Error
@@ -204,9 +206,8 @@ func (a *Attachment) receive() (api.Output, error) {
 	return out, err
 }
 
-// Close ends the attachment; a Receive that waits returns. Input that was sent
-// before is still delivered, unless the engine does not take it within half a
-// second. The session goes on.
+// Close closes the attachment and makes a blocked Receive return. It first waits up to half a
+// second for queued input to be delivered. The session keeps running.
 func (a *Attachment) Close() error {
 	a.out.Close()
 	timer := time.AfterFunc(closeGrace, func() {

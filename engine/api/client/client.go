@@ -1,5 +1,5 @@
-// Package client reaches an engine, and starts one where none runs: calls,
-// events, and attachments to sessions.
+// Package client connects to an engine, or starts one if none is running, for calls, events and
+// attachments to sessions. It makes each call once; retries are in package retry.
 package client
 
 import (
@@ -25,7 +25,7 @@ import (
 const (
 	maxErrorBody    = 1 << 20
 	idleConnTimeout = 90 * time.Second
-	// keptConns is how many calls at a time need no new connections.
+	// keptConns is the number of idle connections kept for concurrent calls.
 	keptConns = 16
 
 	// baseURL names no host: every connection goes to the client's socket.
@@ -34,36 +34,35 @@ const (
 	hintStart = "`tandem` starts one"
 )
 
-// A Client talks to one engine. It is safe for concurrent use, and goes on to
-// work after that engine was replaced by another one on the same socket: what
-// was under way fails with CodeUnavailable, the next call connects anew.
+// A Client talks to one engine. It is safe for concurrent use. If the engine is replaced by another
+// one on the same socket, running calls fail with CodeUnavailable and the next call reconnects.
 type Client struct {
 	dataDir string
-	socket  string      // where the engine's should be, for messages
+	socket  string      // expected path of the engine's socket, for messages
 	header  http.Header // sent with every request
 	http    http.Client
 	trust   func(uid int) bool
 
 	unread int // number of records the engine could not read when it was last asked who it is
 
-	machine string        // which the engine leads to; "" for its own
-	first   chan net.Conn // one that was made to see whether it can be reached
+	machine string        // target machine; "" for the engine's own
+	first   chan net.Conn // the connection of OnMachine, for the first call
 }
 
-// Options say which engine to talk to, and as whom.
+// Options select the engine and identify the client.
 type Options struct {
-	DataDir string      // default: what DataDir tells
-	Version string      // this program's version; a newer one than the engine's replaces the engine
-	Name    string      // who this is: "dashboard", "cli", "agent:NAME/VERSION"
-	Owner   string      // of an agent: an id of this client; while it has a Watch open it counts as present
-	Bounds  *api.Bounds // of an agent: what its calls are held to
-	Command []string    // how Activate runs the keeper; default this executable with "keeper"
+	DataDir string      // default: api.DataDir()
+	Version string      // this program's version; Activate replaces an older engine
+	Name    string      // "dashboard", "cli", "agent:NAME/VERSION", …
+	Owner   string      // of an agent: an id of this client, which counts as connected while it has a Watch open
+	Bounds  *api.Bounds // of an agent: the bounds of its calls
+	Command []string    // command line of the keeper; default: this executable with "keeper"
 
 	timeout time.Duration // of Connect and Activate
 }
 
-// complete fills in what has a default, and makes the data folder absolute.
-func (o Options) complete() (Options, error) {
+// withDefaults returns the options with defaults filled in and an absolute data directory.
+func (o Options) withDefaults() (Options, error) {
 	if o.timeout == 0 {
 		o.timeout = activateTimeout
 	}
@@ -78,11 +77,10 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// Connect reaches a running engine; it starts none. Without one it fails with
-// CodeUnavailable, with one that has no protocol in common
-// with this program with CodeConflict.
+// Connect connects to a running engine without starting one. The error is CodeUnavailable if none
+// is running, CodeConflict if it has no protocol in common with this program.
 func Connect(ctx context.Context, o Options) (*Client, error) {
-	o, err := o.complete()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +89,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	c := newClient(o)
 	info, err := api.EngineInfo.Call(limited, c, api.Empty{})
 	if err == nil {
-		err = c.speak(info)
+		err = c.useProtocol(info)
 	}
 	if err == nil {
 		return c, nil
@@ -104,13 +102,13 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return nil, err
 }
 
-// timedOut reports whether err comes from a deadline of ours, not of ctx.
+// timedOut reports whether err comes from a deadline set in this package, not from ctx.
 func timedOut(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 }
 
-// speak chooses the protocol for all further requests.
-func (c *Client) speak(info api.Info) error {
+// useProtocol sets the protocol of all further requests to the highest one shared with the engine.
+func (c *Client) useProtocol(info api.Info) error {
 	protocol, ok := info.ChooseProtocol()
 	if !ok {
 		return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
@@ -126,11 +124,11 @@ func (c *Client) speak(info api.Info) error {
 // processes are missing from lists.
 func (c *Client) Unread() int { return c.unread }
 
-// KeeperAlive reports whether there is a keeper, which starts an engine that
-// has died, and leaves one that was stopped alone.
+// KeeperAlive reports whether a keeper is running. It restarts an engine that crashed, but not one
+// that was stopped.
 func (c *Client) KeeperAlive() bool {
 	if c.machine != "" {
-		return true // it is started there by whoever connects
+		return true // the other machine starts one on connection
 	}
 	return KeeperAnswers(c.dataDir)
 }
@@ -138,6 +136,7 @@ func (c *Client) KeeperAlive() bool {
 // KeeperAnswers reports whether the data directory's keeper accepts connections.
 func KeeperAnswers(dataDir string) bool {
 	_, socket := api.Sockets(dataDir)
+	// The keeper listens on the spare path if it could not create the other one.
 	_, spare := api.SpareSockets(dataDir)
 	for _, path := range []string{socket, spare} {
 		short, done, err := wire.ShortPath(path)
@@ -179,7 +178,7 @@ func newClient(o Options) *Client {
 	return c
 }
 
-// Close lets go of connections that are not in use. The client stays usable.
+// Close closes idle connections. The client stays usable.
 func (c *Client) Close() {
 	select {
 	case conn := <-c.first:
@@ -189,7 +188,6 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// dial connects to the engine, or through it.
 func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if c.machine != "" {
 		return c.dialMachine(ctx)
@@ -197,8 +195,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return c.dialOwn(ctx)
 }
 
-// dialOwn connects to the engine's socket and makes sure that no other user
-// listens there.
+// dialOwn connects to the engine's socket, and fails if the listener belongs to another user.
 func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	conn, err := DialEngine(ctx, c.dataDir)
 	if err != nil {
@@ -216,7 +213,7 @@ func (c *Client) dialOwn(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// DialEngine connects to the socket of the engine that serves a data folder.
+// DialEngine connects to the socket of a data directory's engine. It does not check the owner.
 func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	var d net.Dialer
 	socket, _ := api.Sockets(dataDir)
@@ -224,6 +221,7 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	if err == nil {
 		return conn, nil
 	}
+	// The engine listens on the spare path if it could not create the other one.
 	spare, _ := api.SpareSockets(dataDir)
 	short, done, spareErr := wire.ShortPath(spare)
 	if spareErr != nil {
@@ -236,7 +234,7 @@ func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
 	return nil, err
 }
 
-// foreignError says that a socket is another user's.
+// foreignError reports a socket owned by another user.
 type foreignError struct{ uid int }
 
 func (e *foreignError) Error() string { return fmt.Sprintf("it belongs to user %d", e.uid) }
@@ -247,11 +245,11 @@ func (c *Client) Do(ctx context.Context, name string, effect api.Effect, in, out
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "call %s: encode input: %v", name, err)
 	}
-	input, question, err := withQuestion(ctx, name, input)
+	input, question, err := prependQuestion(ctx, name, input)
 	if err != nil {
 		return err
 	}
-	req, err := c.request(ctx, http.MethodPost, name, bytes.NewReader(input))
+	req, err := c.newRequest(ctx, http.MethodPost, name, bytes.NewReader(input))
 	if err != nil {
 		return err
 	}
@@ -263,11 +261,11 @@ func (c *Client) Do(ctx context.Context, name string, effect api.Effect, in, out
 		// Not sent; it lets net/http try again when a kept connection is dead.
 		req.Header["Idempotency-Key"] = nil
 	}
-	askAside(req.Header, out)
-	return c.send(req, name, out)
+	requestAside(req.Header, out)
+	return c.sendRequest(req, name, out)
 }
 
-func (c *Client) request(ctx context.Context, method, name string, body io.Reader) (*http.Request, error) {
+func (c *Client) newRequest(ctx context.Context, method, name string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, baseURL+name, body)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "call %s: %v", name, err)
@@ -276,20 +274,20 @@ func (c *Client) request(ctx context.Context, method, name string, body io.Reade
 	return req, nil
 }
 
-// send sends a request and reads the whole answer into what out points to.
-func (c *Client) send(req *http.Request, name string, out any) error {
+// sendRequest sends a request and decodes the whole answer into out, a pointer.
+func (c *Client) sendRequest(req *http.Request, name string, out any) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.lost(req.Context(), name, err)
+		return c.lostError(req.Context(), name, err)
 	}
 	defer resp.Body.Close()
-	heard(req.Context(), resp.Header)
+	recordDecision(req.Context(), resp.Header)
 	if resp.StatusCode != http.StatusOK {
 		body, err := readBody(resp.Body, resp.ContentLength)
 		if err != nil {
-			return c.lost(req.Context(), name, err)
+			return c.lostError(req.Context(), name, err)
 		}
-		return c.of(wire.DecodeError(name, resp.StatusCode, body))
+		return c.nameMachine(wire.DecodeError(name, resp.StatusCode, body))
 	}
 	err = readOutput(resp.Header.Get(wire.AsideHeader), resp.Body, resp.ContentLength, out)
 	var wrong *wrongAnswer
@@ -297,21 +295,21 @@ func (c *Client) send(req *http.Request, name string, out any) error {
 	case errors.As(err, &wrong):
 		return api.Errorf(api.CodeInternal, "call %s: decode answer: %v", name, wrong)
 	case err != nil:
-		return c.lost(req.Context(), name, err)
+		return c.lostError(req.Context(), name, err)
 	}
 	return nil
 }
 
-// lost says what a failed connection to the engine means: the caller's context
-// has ended, or there is no engine to talk to.
-func (c *Client) lost(ctx context.Context, name string, err error) error {
+// lostError converts an error of a connection: ctx is done, the socket is not usable, or the
+// engine is lost (*Lost).
+func (c *Client) lostError(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call %s: %w", name, ctx.Err())
 	}
 	var foreign *foreignError
 	var refused *api.Error
 	switch {
-	case c.machine != "" && errors.As(err, &refused): // there is no way to it, and nothing was sent
+	case c.machine != "" && errors.As(err, &refused): // not connected, so nothing was sent
 		return &Lost{refused, false}
 	case c.machine != "":
 		return &Lost{api.Errorf(api.CodeUnavailable, "call %s: lost the machine %s: %v", name, c.machine, wire.Root(err)).WithHint(wire.HintAgain), true}
@@ -325,7 +323,7 @@ func (c *Client) lost(ctx context.Context, name string, err error) error {
 	return &Lost{api.Errorf(api.CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, wire.Root(err)).WithHint(wire.HintAgain), true}
 }
 
-// A Lost error says that there is no engine, or that it has gone during a call.
+// A Lost error reports that no engine is running, or that it exited during a call.
 type Lost struct {
 	Err  *api.Error
 	Sent bool // the call may have been carried out
@@ -335,7 +333,6 @@ func (l *Lost) Error() string { return l.Err.Error() }
 
 func (l *Lost) Unwrap() error { return l.Err }
 
-// noListener reports whether err says that nothing listens on the socket.
 func noListener(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ECONNREFUSED)
 }

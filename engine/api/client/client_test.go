@@ -16,7 +16,7 @@ import (
 	"tandem/engine/api/wire"
 )
 
-func TestConnectSaysThatNoEngineRuns(t *testing.T) {
+func TestConnectErrorSaysThatNoEngineIsRunning(t *testing.T) {
 	stale := shortDir(t)
 	l, err := net.Listen("unix", filepath.Join(stale, "tandem.sock"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestConnectSaysThatNoEngineRuns(t *testing.T) {
 	}
 }
 
-func TestConnectRefusesAnEngineOfAnotherProtocol(t *testing.T) {
+func TestConnectRejectsAnEngineOfAnotherProtocol(t *testing.T) {
 	m := server.NewMux(nil)
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) { return api.Info{Protocol: api.Protocol + 1}, nil })
 	if _, err := Connect(t.Context(), serve(t, m)); !errors.Is(err, api.CodeConflict) {
@@ -41,7 +41,7 @@ func TestConnectRefusesAnEngineOfAnotherProtocol(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatDiesDuringACallIsUnavailable(t *testing.T) {
+func TestEngineCrashDuringACallIsUnavailable(t *testing.T) {
 	dir := shortDir(t)
 	l, err := server.Listen(filepath.Join(dir, "tandem.sock"))
 	if err != nil {
@@ -65,7 +65,7 @@ func TestAnEngineThatDiesDuringACallIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestAClientStaysUsableWhenTheEngineIsReplaced(t *testing.T) {
+func TestClientStaysUsableWhenTheEngineIsReplaced(t *testing.T) {
 	dir := shortDir(t)
 	stop := serveAt(t, infoMux("1"), dir)
 	c := connect(t, Options{DataDir: dir})
@@ -84,7 +84,7 @@ func TestAClientStaysUsableWhenTheEngineIsReplaced(t *testing.T) {
 
 // A write may have been carried out when its answer is lost; only what reads
 // may be sent again.
-func TestOnlyReadsAreSentAgainOnADeadConnection(t *testing.T) {
+func TestOnlyReadsAreRetriedOnADeadConnection(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		call func(context.Context, *Client) error
@@ -136,7 +136,7 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnUserAndRootAreTrusted(t *testing.T) {
+func TestOnlyThisUserAndRootAreTrusted(t *testing.T) {
 	for _, tc := range []struct {
 		uid, self int
 		want      bool
@@ -168,8 +168,8 @@ func BenchmarkConnect(b *testing.B) {
 	}
 }
 
-func TestSocketOfAnotherUserIsExplained(t *testing.T) {
-	o, err := serve(t, infoMux("1")).complete()
+func TestConnectErrorExplainsASocketOfAnotherUser(t *testing.T) {
+	o, err := serve(t, infoMux("1")).withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestSocketOfAnotherUserIsExplained(t *testing.T) {
 	}
 }
 
-func TestAClientKnowsWhetherThereIsAKeeper(t *testing.T) {
+func TestKeeperAliveReportsWhetherAKeeperIsRunning(t *testing.T) {
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		t.Fatal(err)

@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inheritNothing keeps descriptors that whoever started this program left open
-// out of the processes that it starts. A keeper outlives its starter by far,
-// and would hold a script's lock or a pipe that somebody reads to its end. What
-// Go opens is marked already, and what it passes on purpose is not affected.
+// inheritNothing sets close-on-exec on descriptors left open by this program's parent. A keeper
+// far outlives its parent, and would otherwise hold a script's lock, or a pipe read until EOF.
+// Descriptors opened by Go already have the flag, and those passed on purpose are unaffected.
 func inheritNothing() {
 	// Before Linux 5.11 this fails, and such descriptors are inherited.
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)

@@ -11,23 +11,21 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// A Judgement is what the person's policy says about what is done with a
-// context. Until that is known each operation called with the context carries
-// the question; once it is refused, none is sent.
+// A Judgement is the policy's decision on the calls made with a context. Until it is known, each
+// call carries the question; after a denial, none is sent.
 type Judgement struct {
 	question []byte
 
 	mu       sync.Mutex
-	decision string // "" until the engine has told
+	decision string // "" until the engine has decided
 }
 
 type judgementKey struct{}
 
-// Judged gives a context with which the engine carries out operations only if
-// its policy allows what in says; an operation that it refuses fails with
-// CodeForbidden. It asks nobody: where the person has to be asked, that is a
-// refusal too, which policy.check can be asked about.
-func Judged(ctx context.Context, in api.PolicyCheckInput) (context.Context, *Judgement, error) {
+// WithJudgement returns a context whose calls the engine carries out only if its policy allows in;
+// otherwise they fail with CodeForbidden. The user is not asked: a policy that requires a question
+// denies the call, and policy.check can then ask it.
+func WithJudgement(ctx context.Context, in api.PolicyCheckInput) (context.Context, *Judgement, error) {
 	in.NoAsk = true
 	question, err := json.Marshal(in)
 	if err != nil {
@@ -37,22 +35,21 @@ func Judged(ctx context.Context, in api.PolicyCheckInput) (context.Context, *Jud
 	return context.WithValue(ctx, judgementKey{}, j), j, nil
 }
 
-// Refused reports whether the engine has judged, and refused.
+// Refused reports whether the engine has decided, and denied the call.
 func (j *Judgement) Refused() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.decision != "" && j.decision != wire.Allowed
 }
 
-// judgementOf is the judgement of a context; nil if it has none.
 func judgementOf(ctx context.Context) *Judgement {
 	j, _ := ctx.Value(judgementKey{}).(*Judgement)
 	return j
 }
 
-// withQuestion puts what the policy is still to be asked before the input of an
-// operation, and tells its length.
-func withQuestion(ctx context.Context, name string, input []byte) (body []byte, question int, err error) {
+// prependQuestion puts the open question of ctx before the input of an operation and returns its
+// length, 0 if there is none.
+func prependQuestion(ctx context.Context, name string, input []byte) (body []byte, question int, err error) {
 	j := judgementOf(ctx)
 	if j == nil {
 		return input, 0, nil
@@ -68,8 +65,8 @@ func withQuestion(ctx context.Context, name string, input []byte) (body []byte, 
 	return nil, 0, api.Errorf(api.CodeForbidden, "call %s: not allowed: the policy has refused what it is part of", name)
 }
 
-// heard takes down what an answer says of the question. A refusal stays one.
-func heard(ctx context.Context, h http.Header) {
+// recordDecision stores the decision in a response header. A denial is never overwritten.
+func recordDecision(ctx context.Context, h http.Header) {
 	j, decision := judgementOf(ctx), h.Get(wire.JudgeHeader)
 	if j == nil || decision == "" {
 		return

@@ -45,11 +45,11 @@ func courthouse(j *judge) (m *server.Mux, done *[]string) {
 	return m, done
 }
 
-func TestWhatThePolicyAllowsIsCarriedOutAndAskedAboutOnce(t *testing.T) {
+func TestAllowedCallsAreCarriedOutAndJudgedOnce(t *testing.T) {
 	j := &judge{decision: "allow"}
 	m, done := courthouse(j)
 	c := connect(t, serve(t, m))
-	ctx, verdict, err := Judged(t.Context(), api.PolicyCheckInput{Tool: "look", Actor: "agent:x", Command: "é <&>"})
+	ctx, verdict, err := WithJudgement(t.Context(), api.PolicyCheckInput{Tool: "look", Actor: "agent:x", Command: "é <&>"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func TestWhatThePolicyAllowsIsCarriedOutAndAskedAboutOnce(t *testing.T) {
 	}
 }
 
-func TestNothingIsCarriedOutThatThePolicyDoesNotAllow(t *testing.T) {
+func TestDeniedCallsAreNotCarriedOut(t *testing.T) {
 	for _, decision := range []string{"deny", "ask", "", "ALLOW"} {
 		j := &judge{decision: decision}
 		m, done := courthouse(j)
 		c := connect(t, serve(t, m))
-		ctx, verdict, err := Judged(t.Context(), api.PolicyCheckInput{Tool: "look"})
+		ctx, verdict, err := WithJudgement(t.Context(), api.PolicyCheckInput{Tool: "look"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,10 +91,10 @@ func TestNothingIsCarriedOutThatThePolicyDoesNotAllow(t *testing.T) {
 	}
 }
 
-func TestNothingIsCarriedOutWhereNobodyCanJudge(t *testing.T) {
+func TestCallsWithAQuestionFailWithoutAPolicy(t *testing.T) {
 	for name, j := range map[string]*judge{"no policy": nil, "a policy that fails": {decision: "allow", err: errors.New("no")}} {
 		m, done := courthouse(j)
-		ctx, verdict, err := Judged(t.Context(), api.PolicyCheckInput{Tool: "look"})
+		ctx, verdict, err := WithJudgement(t.Context(), api.PolicyCheckInput{Tool: "look"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestNothingIsCarriedOutWhereNobodyCanJudge(t *testing.T) {
 
 // An engine that does not know the header must not take the operation for one
 // that is allowed.
-func TestAQuestionThatIsNotUnderstoodIsNoOperation(t *testing.T) {
+func TestMalformedQuestionIsRejected(t *testing.T) {
 	var in api.IDInput
 	if err := api.DecodeInput("x", []byte(`{"tool":"look"}{"id":"a"}`), &in); err == nil {
 		t.Error("a question and an operation are an operation")
@@ -116,7 +116,7 @@ func TestAQuestionThatIsNotUnderstoodIsNoOperation(t *testing.T) {
 	}
 }
 
-func TestAQuestionOfAWrongLengthIsRefused(t *testing.T) {
+func TestQuestionOfAWrongLengthIsRejected(t *testing.T) {
 	m, done := courthouse(&judge{decision: "allow"})
 	o := serve(t, m)
 	c := rawClient(t, o.DataDir)

@@ -17,17 +17,16 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// maxReadyLine bounds what a keeper may say before it is ready.
+// maxReadyLine is the maximum length of the keeper's first line, in bytes.
 const maxReadyLine = 64 << 10
 
-// keeperGrace is how much longer a keeper is listened to when nobody waits for
-// it any more. It is long enough for one that starts as it should, so that
-// whoever ends this program finds an engine, or none, and not one to come.
+// keeperGrace is how long to wait for a keeper after ctx is done. It is long enough for a normal
+// start, so that after a cancelled activation an engine is either running or not coming.
 const keeperGrace = time.Second
 
-// runKeeper starts the keeper in a session of its own and reads the one line
-// that it says: "ready", or why not. A keeper that says nothing in time is left
-// alone, as it may hold children by then.
+// runKeeper starts the keeper in its own process session and reads its single line of output:
+// "ready" or an error. It does not kill a keeper that prints nothing in time, because that keeper
+// may already have children.
 func runKeeper(ctx context.Context, o Options) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -35,7 +34,7 @@ func runKeeper(ctx context.Context, o Options) error {
 	}
 	defer r.Close()
 	exited, err := spawnKeeper(o, w)
-	w.Close()
+	w.Close() // before reading: only the keeper's copy may keep the pipe open
 	if err != nil {
 		return api.Errorf(api.CodeUnavailable, "start keeper: %v", wire.Root(err)).WithHint(hintLog(o.DataDir))
 	}
@@ -61,10 +60,10 @@ func (e *silentError) Error() string { return e.cause.Error() }
 func (e *silentError) Unwrap() error { return e.cause }
 
 // maxSilent is how many keepers in a row may exit silently before start gives up.
-const maxSilent = 3
+const maxSilentKeepers = 3
 
-// silentKeeper says what became of a keeper that closed its output without a
-// word; as a rule it has ended.
+// silentKeeper returns the error for a keeper that closed its output without printing anything. It
+// waits up to a second for the exit status.
 func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
 	status := "it closed its output"
 	select {
@@ -75,9 +74,8 @@ func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
 	return &silentError{api.Errorf(api.CodeUnavailable, "start keeper: no output from the keeper: %s", status).WithHint(hintLog(o.DataDir))}
 }
 
-// spawnKeeper starts the keeper's process. A goroutine waits for it as long as
-// both it and this program live, so that it never stays behind as a zombie of
-// ours; its exit status can be received.
+// spawnKeeper starts the keeper's process. A goroutine waits for it, so that it does not become a
+// zombie, and sends its exit status on exited.
 func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
 	cmd := keeperCommand(o)
 	cmd.Stdout = stdout
@@ -96,14 +94,14 @@ func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
 	}
 	status := make(chan string, 1)
 	go func() {
-		_ = cmd.Wait() // the state says it
+		_ = cmd.Wait() // ProcessState has the result
 		status <- cmd.ProcessState.String()
 	}()
 	return status, nil
 }
 
-// keeperCommand is o.Command, or this very executable, which /proc finds even
-// after the file was replaced or deleted.
+// keeperCommand returns o.Command, or this executable by its /proc path, which works even after
+// the file was replaced or deleted.
 func keeperCommand(o Options) *exec.Cmd {
 	if len(o.Command) > 0 {
 		return exec.Command(o.Command[0], o.Command[1:]...)

@@ -14,9 +14,9 @@ import (
 	"tandem/engine/api/wire"
 )
 
-// ConnectMachine reaches the engine of another machine through the engine of o's
-// data folder, which is started if need be and keeps the link. It never means
-// the latter: what it is asked for is done on that machine or fails.
+// ConnectMachine connects to the engine of another machine through the local engine of o, which it
+// starts if necessary and which keeps the link. Calls run on that machine or fail; they never run
+// locally.
 func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, error) {
 	own, err := Activate(ctx, o)
 	if err != nil {
@@ -26,15 +26,15 @@ func ConnectMachine(ctx context.Context, o Options, machine string) (*Client, er
 	return own.OnMachine(ctx, machine)
 }
 
-// OnMachine is ConnectMachine through the engine of c, which has to run.
+// OnMachine is ConnectMachine through the running engine of c.
 func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error) {
 	far := newClient(Options{DataDir: c.dataDir})
 	far.header, far.machine = c.header.Clone(), machine
-	conn, info, err := far.lead(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	conn, info, err := far.openThrough(ctx, api.OpenOptions{Machine: machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	if err != nil {
-		return nil, far.lost(ctx, wire.OpenName, err)
+		return nil, far.lostError(ctx, wire.OpenName, err)
 	}
-	if err := far.speak(info); err != nil {
+	if err := far.useProtocol(info); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -42,11 +42,11 @@ func (c *Client) OnMachine(ctx context.Context, machine string) (*Client, error)
 	return far, nil
 }
 
-// Machine is the machine of a client of ConnectMachine; "" for this one.
+// Machine returns the name of the client's machine; "" for this one.
 func (c *Client) Machine() string { return c.machine }
 
-// Reach fails if the machine of a client of ConnectMachine cannot be reached now, after
-// waiting for a link that is being made.
+// Reach checks the connection to the client's machine, after waiting for a link being
+// established.
 func (c *Client) Reach(ctx context.Context) error {
 	conn, err := c.dialMachine(ctx)
 	if err != nil {
@@ -56,27 +56,27 @@ func (c *Client) Reach(ctx context.Context) error {
 	return nil
 }
 
-// Open makes a connection to the engine of o's data folder, which has to run, into
-// one to another engine or from another machine; see api.OpenOptions. Errors of
-// the engine are *api.Error.
+// Open connects to the running engine of o and redirects the connection as described at
+// api.OpenOptions. Errors of the engine are *api.Error.
 func Open(ctx context.Context, o Options, to api.OpenOptions) (net.Conn, api.Info, error) {
-	o, err := o.complete()
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, api.Info{}, err
 	}
-	return newClient(o).lead(ctx, to)
+	return newClient(o).openThrough(ctx, to)
 }
 
-// lead is Open as this client.
-func (c *Client) lead(ctx context.Context, to api.OpenOptions) (net.Conn, api.Info, error) {
+// openThrough is Open with the headers and data directory of c.
+func (c *Client) openThrough(ctx context.Context, to api.OpenOptions) (net.Conn, api.Info, error) {
 	conn, err := c.dialOwn(ctx)
 	if err != nil {
 		own := *c
-		own.machine = "" // it is this machine's engine that is not there
-		return nil, api.Info{}, own.lost(ctx, wire.OpenName, err)
+		own.machine = "" // the local engine is lost, not the machine
+		return nil, api.Info{}, own.lostError(ctx, wire.OpenName, err)
 	}
+	// A deadline in the past interrupts the exchange below.
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	opened, info, err := c.open(conn, to)
+	opened, info, err := c.upgradeConn(conn, to)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -87,9 +87,9 @@ func (c *Client) lead(ctx context.Context, to api.OpenOptions) (net.Conn, api.In
 	return opened, info, nil
 }
 
-// open upgrades a connection.
-func (c *Client) open(conn net.Conn, to api.OpenOptions) (net.Conn, api.Info, error) {
-	req, err := c.request(context.Background(), http.MethodGet, wire.OpenName+"?"+wire.OpenQuery(to), nil)
+// upgradeConn sends the upgrade request of engine.open on conn and reads the answer.
+func (c *Client) upgradeConn(conn net.Conn, to api.OpenOptions) (net.Conn, api.Info, error) {
+	req, err := c.newRequest(context.Background(), http.MethodGet, wire.OpenName+"?"+wire.OpenQuery(to), nil)
 	if err != nil {
 		return nil, api.Info{}, err
 	}
@@ -114,7 +114,7 @@ func (c *Client) open(conn net.Conn, to api.OpenOptions) (net.Conn, api.Info, er
 	return nil, api.Info{}, wire.DecodeError(wire.OpenName, resp.StatusCode, body)
 }
 
-// An openConn reads first what came with the answer that opened it.
+// An openConn first returns the bytes read ahead after the upgrade's response.
 type openConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -122,19 +122,19 @@ type openConn struct {
 
 func (c *openConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// dialMachine makes a connection for a client of a machine.
+// dialMachine returns a connection to the client's machine, at first the one of OnMachine.
 func (c *Client) dialMachine(ctx context.Context) (net.Conn, error) {
 	select {
 	case conn := <-c.first:
 		return conn, nil
 	default:
 	}
-	conn, _, err := c.lead(ctx, api.OpenOptions{Machine: c.machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
+	conn, _, err := c.openThrough(ctx, api.OpenOptions{Machine: c.machine, AuthSock: os.Getenv("SSH_AUTH_SOCK")})
 	return conn, err
 }
 
-// of says of an error of a machine which one it is from.
-func (c *Client) of(e *api.Error) error {
+// nameMachine adds the name of the client's machine, if any, to an error of its engine.
+func (c *Client) nameMachine(e *api.Error) error {
 	if c.machine == "" {
 		return e
 	}

@@ -47,7 +47,7 @@ func recorded(t *testing.T) []exchange {
 // This client asks an engine of 0.2.0, which reads strictly, for what the client
 // of that release asked, with no field that it would not know, and understands
 // what it answers.
-func TestAnEngineOfRelease020Understands(t *testing.T) {
+func TestEngineOfRelease020UnderstandsThisClient(t *testing.T) {
 	entries := map[string]api.Entry{}
 	for _, e := range api.Operations() {
 		entries[e.Name] = e
@@ -88,7 +88,7 @@ func TestAnEngineOfRelease020Understands(t *testing.T) {
 	}
 }
 
-func TestTheHighestProtocolThatBothHaveIsSpoken(t *testing.T) {
+func TestClientUsesTheHighestCommonProtocol(t *testing.T) {
 	for _, tc := range []struct {
 		info api.Info
 		want int // 0: none

@@ -49,7 +49,7 @@ func withPipes(t *testing.T, m *server.Mux, f func(t *testing.T, p pipes)) {
 	})
 }
 
-func TestAnUnfinishedRequestIsCutOff(t *testing.T) {
+func TestUnfinishedRequestIsDisconnected(t *testing.T) {
 	withPipes(t, infoMux("1"), func(t *testing.T, p pipes) {
 		for _, begun := range []string{"", "POST /v1/engine.info HTTP/1.1\r\nHost: tandem\r\nX-Slow: "} {
 			c := p.dial()
@@ -70,7 +70,7 @@ func TestAnUnfinishedRequestIsCutOff(t *testing.T) {
 
 // A stream, an attachment and a connection that waits for its next request last
 // as long as they want.
-func TestWhatWasAskedForIsNotCutOff(t *testing.T) {
+func TestRunningCallsAndStreamsAreNotDisconnected(t *testing.T) {
 	m := attachMux(echo)
 	withPipes(t, m, func(t *testing.T, p pipes) {
 		say := make(chan api.Event)

@@ -70,7 +70,7 @@ func TestCallReturnsTheHandlersError(t *testing.T) {
 	}
 }
 
-func TestAPanicInAHandlerCostsOnlyItsCall(t *testing.T) {
+func TestPanicInAHandlerFailsOnlyItsCall(t *testing.T) {
 	m := infoMux("1")
 	server.Handle(m, api.SessionGet, func(context.Context, api.IDInput) (api.Process, error) { panic("oh no") })
 	c := connect(t, serve(t, m))
@@ -82,7 +82,7 @@ func TestAPanicInAHandlerCostsOnlyItsCall(t *testing.T) {
 	}
 }
 
-func TestRequestsThatDoNotFitTheTableAreRefused(t *testing.T) {
+func TestRequestsOutsideTheTableAreRejected(t *testing.T) {
 	m := infoMux("1")
 	server.Handle(m, api.SessionResize, func(context.Context, api.SessionResizeInput) (api.Empty, error) { return api.Empty{}, nil })
 	o := serve(t, m)
@@ -127,7 +127,7 @@ func TestRequestsThatDoNotFitTheTableAreRefused(t *testing.T) {
 	}
 }
 
-func TestAClientOfAnotherProtocolIsToldSo(t *testing.T) {
+func TestClientOfAnotherProtocolIsRejected(t *testing.T) {
 	m := infoMux("1")
 	server.Handle(m, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) { return api.SessionListOutput{}, nil })
 	c := connect(t, serve(t, m))
@@ -146,7 +146,7 @@ func TestAClientOfAnotherProtocolIsToldSo(t *testing.T) {
 	}
 }
 
-func TestEveryCodeHasAnHTTPStatusOfItsKind(t *testing.T) {
+func TestEveryCodeHasAMatchingHTTPStatus(t *testing.T) {
 	for code, want := range map[api.Code]int{
 		api.CodeInvalid: 400, api.CodeNotFound: 404, api.CodeAmbiguous: 409, api.CodeConflict: 409, api.CodeEnded: 410,
 		api.CodeUnavailable: 503, api.CodeInternal: 500, "other": 500,
@@ -167,7 +167,7 @@ func TestHandlingAnOperationTwicePanics(t *testing.T) {
 	server.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) { return api.Info{}, nil })
 }
 
-func TestServeLetsTheAnswerOfEngineStopOut(t *testing.T) {
+func TestServeSendsTheAnswerOfEngineStop(t *testing.T) {
 	m := infoMux("1")
 	var stop func()
 	ready := make(chan struct{})
@@ -186,7 +186,7 @@ func TestServeLetsTheAnswerOfEngineStopOut(t *testing.T) {
 	}
 }
 
-func TestAnEngineWithALongDataFolderIsFound(t *testing.T) {
+func TestEngineWithALongDataFolderIsFound(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", shortDir(t))
 	dir := filepath.Join(shortDir(t), strings.Repeat("d", api.MaxSocketPath))
 	serveAt(t, infoMux("1"), dir)

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// newer reports whether version a is strictly newer than b by the rules of
-// Semantic Versioning 2.0.0, section 11. A leading "v" is allowed. What is no
-// version is neither newer nor older than anything.
-func newer(a, b string) bool {
+// isNewer reports whether version a is strictly newer than b by Semantic Versioning 2.0.0, section
+// 11. A leading "v" is allowed. Malformed versions are neither newer nor older than any other.
+func isNewer(a, b string) bool {
 	va, okA := parseVersion(a)
 	vb, okB := parseVersion(b)
 	return okA && okB && va.compare(vb) > 0

@@ -2,26 +2,26 @@ package client
 
 import "testing"
 
-func TestNewerFollowsSemanticVersioning(t *testing.T) {
+func TestIsNewerFollowsSemanticVersioning(t *testing.T) {
 	ascending := []string{
 		"0.1.0-alpha", "0.1.0-alpha.1", "0.1.0-alpha.beta", "0.1.0-beta.2", "0.1.0-beta.11", "0.1.0-rc.1",
 		"v0.1.0", "0.1.1", "0.2.0", "0.10.0", "1.0.0-0", "1.0.0", "v2.0.0+build.5", "10.0.0",
 	}
 	for i, a := range ascending {
 		for j, b := range ascending {
-			if got := newer(a, b); got != (i > j) {
+			if got := isNewer(a, b); got != (i > j) {
 				t.Errorf("newer(%s, %s) = %v", a, b, got)
 			}
 		}
 	}
-	if newer("1.0.0+b", "1.0.0+a") {
+	if isNewer("1.0.0+b", "1.0.0+a") {
 		t.Error("build metadata counts")
 	}
 }
 
-func TestWhatIsNoVersionIsNeverNewer(t *testing.T) {
+func TestMalformedVersionIsNeverNewer(t *testing.T) {
 	for _, s := range []string{"", "devel", "1", "1.2", "1.2.3.4", "1.2.x", "1.2.3-", "-1.2.3", "99999999999.0.0"} {
-		if newer(s, "0.0.1") || newer("9.9.9", s) {
+		if isNewer(s, "0.0.1") || isNewer("9.9.9", s) {
 			t.Errorf("%q counts as a version", s)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 const maxEventBytes = 64 << 20
 
-// watchQuery is in as the query of a URL.
 func watchQuery(in api.WatchInput) string {
 	if in.Lasting {
 		return "?lasting=true"
@@ -24,15 +23,14 @@ func watchQuery(in api.WatchInput) string {
 	return ""
 }
 
-// Watch streams events, a snapshot first, until ctx ends or the engine goes;
-// the last pair then carries the error: ctx's, or an *Error. A reader that
-// falls far behind is cut. After CodeUnavailable, watching again starts with a
-// new snapshot.
+// Watch streams events, starting with a snapshot, until ctx is done or the engine exits. The last
+// pair has the error, which wraps ctx.Err() or is an *api.Error. The engine disconnects a reader
+// that falls far behind. After CodeUnavailable, call Watch again for a new snapshot.
 func (c *Client) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 	return c.WatchFor(ctx, api.WatchInput{})
 }
 
-// WatchFor is Watch for some of the events.
+// WatchFor is Watch limited to the events selected by in.
 func (c *Client) WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -46,7 +44,7 @@ func (c *Client) WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.
 		for e, err := range readEvents(body) {
 			var final *api.Error
 			if err != nil && (ctx.Err() != nil || !errors.As(err, &final)) {
-				err = c.lost(ctx, wire.WatchName, err)
+				err = c.lostError(ctx, wire.WatchName, err)
 			}
 			if !yield(e, err) {
 				return
@@ -56,23 +54,23 @@ func (c *Client) WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.
 }
 
 func (c *Client) openEvents(ctx context.Context, in api.WatchInput) (io.ReadCloser, error) {
-	req, err := c.request(ctx, http.MethodGet, wire.WatchName+watchQuery(in), nil)
+	req, err := c.newRequest(ctx, http.MethodGet, wire.WatchName+watchQuery(in), nil)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.lost(ctx, wire.WatchName, err)
+		return nil, c.lostError(ctx, wire.WatchName, err)
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return nil, c.of(wire.DecodeError(wire.WatchName, resp.StatusCode, text))
+		return nil, c.nameMachine(wire.DecodeError(wire.WatchName, resp.StatusCode, text))
 	}
 	return resp.Body, nil
 }
 
-// readEvents decodes a stream; its last pair carries an error.
+// readEvents decodes an event stream; its last pair has the error.
 func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
 	return func(yield func(api.Event, error) bool) {
 		blocks := bufio.NewScanner(r)
@@ -82,7 +80,7 @@ func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
 			block, failed := bytes.CutPrefix(blocks.Bytes(), wire.ErrorField)
 			data, ok := bytes.CutPrefix(block, wire.DataField)
 			if !ok {
-				continue // a comment, or of a newer engine
+				continue // a comment, or an event of a newer engine
 			}
 			e, err := decodeEvent(data, failed)
 			if !yield(e, err) || err != nil {
@@ -97,8 +95,8 @@ func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
 	}
 }
 
-// splitBlocks is a bufio.SplitFunc for what ends with an empty line. A block
-// that the stream's end has cut is dropped, as the standard asks.
+// splitBlocks is a bufio.SplitFunc for blocks ending with an empty line. It drops a block truncated
+// by the end of the stream, as the standard requires.
 func splitBlocks(data []byte, _ bool) (advance int, block []byte, err error) {
 	i := bytes.Index(data, wire.BlockEnd)
 	if i < 0 {

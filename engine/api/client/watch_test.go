@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 )
 
-func TestWatchDeliversEventsInOrderFromTheSnapshotOn(t *testing.T) {
+func TestWatchDeliversEventsInOrderAfterTheSnapshot(t *testing.T) {
 	want := []api.Event{
 		{Type: api.EventSnapshot, Info: &api.Info{EnginePID: 7}, Processes: []api.Process{{ID: "a", Name: "two\nlines"}}},
 		{Type: api.EventProcess, Process: &api.Process{ID: "b"}},
@@ -44,7 +44,7 @@ func TestWatchDeliversEventsInOrderFromTheSnapshotOn(t *testing.T) {
 	}
 }
 
-func TestWatchEndsWithWhyItEnded(t *testing.T) {
+func TestWatchReturnsTheFinalError(t *testing.T) {
 	refused := api.Errorf(api.CodeUnavailable, "too many watchers")
 	for _, tc := range []struct {
 		name   string
@@ -87,7 +87,7 @@ func drain(c *Client, ctx context.Context) (events int, final error) {
 	return events, nil
 }
 
-func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
+func TestStalledWatcherIsDisconnected(t *testing.T) {
 	m := infoMux("1")
 	m.Stall = time.Millisecond
 	cut := make(chan error, 1)
@@ -115,7 +115,7 @@ func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
 	}
 }
 
-func TestAQuietStreamEndsInOrder(t *testing.T) {
+func TestQuietStreamEndsCleanly(t *testing.T) {
 	m := infoMux("1")
 	m.Stall = time.Millisecond
 	m.HandleWatch(func(_ context.Context, _ api.WatchInput, send func(api.Event) error) error {
@@ -187,7 +187,7 @@ func TestWatchWithoutAnEngineIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestAnEventThatTheEnginesDeathCutsIsDropped(t *testing.T) {
+func TestEventTruncatedByAnEngineCrashIsDropped(t *testing.T) {
 	const whole = "data: {\"type\":\"notice\"}\n\n"
 	for n := range len(whole) - 1 {
 		events := 0
